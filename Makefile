@@ -1,0 +1,113 @@
+# Each target sets up what it needs first, system packages included; see docs/development.md.
+#
+#   VENV   virtual environment to use or make
+#   BUILD  folder of the Release build; the sanitizer build goes beside it
+#   JOBS   parallel compilations and test processes
+VENV ?= .venv
+BUILD ?= build
+JOBS ?= 2
+
+SHELL := /bin/bash
+export VENV
+export PATH := $(abspath $(VENV))/bin:$(PATH)
+PYTHON := $(abspath $(VENV))/bin/python
+# Tests find the package and the command line in the build folder.
+RUN := PYTHONPATH="$(abspath $(BUILD))/python" SARDONYX_BUILD="$(abspath $(BUILD))"
+
+CXX_FILES = $(shell git ls-files '*.h' '*.cpp')
+TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
+    $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
+
+.PHONY: help setup build test check lint ctest sanitize pytest operators wheel demo bench architectures sweep format tidy clean
+
+help:
+	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
+	@echo "make test      everything continuous integration runs"
+	@echo "make bench     speed, memory and node counts beside torch.onnx's"
+	@echo "make operators  edge cases of every operator family, and a tenth of the sweep"
+	@echo "make sweep     every operator's sample inputs (long)"
+	@echo "make architectures  a small model of every architecture in transformers (long)"
+	@echo "make build     the Release build, in $(BUILD)"
+	@echo "make sanitize  the C++ tests under the address and undefined-behaviour sanitizers"
+	@echo "make format    rewrite the sources as the formatters want them"
+	@echo "make tidy      clang-tidy over the C++ sources"
+	@echo "make clean     remove the build folders"
+
+setup:
+	@tools/setup.sh
+
+configure = cmake -S . -B $(1) -G Ninja $(2)
+
+build: setup
+	@[ -f "$(BUILD)/build.ninja" ] || $(call configure,"$(BUILD)",-DCMAKE_BUILD_TYPE=Release \
+	    -DPython_EXECUTABLE="$(PYTHON)")
+	ninja -C "$(BUILD)" -j$(JOBS) --quiet
+
+# Fails early on what is quick to see, then goes from the inside out.
+test: setup
+	$(MAKE) check
+	$(MAKE) build
+	$(MAKE) ctest
+	$(MAKE) sanitize
+	$(if $(wildcard python/sardonyx/__init__.py),$(MAKE) wheel)
+	$(MAKE) pytest
+
+check: setup
+	$(PYTHON) tools/check_tree.py
+	$(PYTHON) tools/check_layers.py
+	$(PYTHON) tools/check_diagnostics.py
+	clang-format --dry-run --Werror $(CXX_FILES)
+	ruff check .
+	ruff format --check .
+	mypy $(TYPED_FILES)
+
+ctest: build
+	ctest --test-dir "$(BUILD)" -j$(JOBS) --output-on-failure
+
+sanitize: setup
+	@[ -f "$(BUILD)-sanitize/build.ninja" ] || $(call configure,"$(BUILD)-sanitize",--preset sanitize)
+	ninja -C "$(BUILD)-sanitize" -j$(JOBS) --quiet
+	ctest --test-dir "$(BUILD)-sanitize" -j$(JOBS) --output-on-failure
+
+# Without the operator batteries, which take longer and still hold known faults: `make operators`.
+pytest: build
+	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m pytest -n $(JOBS) tests --ignore=tests/operators \
+	    --ignore=tests/opinfo/test_opinfo.py
+
+# Edge cases of every family and a tenth of the operator sweep, each compared with eager PyTorch.
+operators: build
+	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m pytest -n $(JOBS) tests/operators tests/opinfo
+
+# The package as users get it, installed apart and imported from there.
+wheel: build
+	tools/check_wheel.sh "$(PYTHON)" "$(BUILD)"
+
+demo: build
+	$(RUN) $(PYTHON) demo/run.py
+
+bench: build
+	$(RUN) $(PYTHON) -m bench
+
+# Captures about 500 small models the first time, which takes an hour; goes on from where it was.
+architectures: build
+	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.architectures all --jobs $(JOBS)
+
+sweep: build
+	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.opinfo --resume --jobs $(JOBS) \
+	    --opsets 13,14,15,16,17,18,19,20,21,22,23,24 --report docs/operators.md
+
+format: setup
+	clang-format -i $(CXX_FILES)
+	ruff check --fix-only .
+	ruff format .
+
+# Over the flags of a build without the precompiled header, which is GCC's; nothing is compiled.
+tidy: setup
+	tools/setup.sh --tidy
+	@$(call configure,"$(BUILD)-tidy",--preset dev -DSARDONYX_PCH=OFF \
+	    -DPython_EXECUTABLE="$(PYTHON)") >/dev/null
+	git ls-files 'src/*.cpp' 'python/*.cpp' | \
+	    xargs -P $(JOBS) -n 2 clang-tidy --quiet -p "$(BUILD)-tidy" --extra-arg=-Wno-unknown-warning-option
+
+clean:
+	rm -rf "$(BUILD)" "$(BUILD)-sanitize" "$(BUILD)-tidy" "$(BUILD)-wheel"

@@ -1,0 +1,121 @@
+// Sardonyx turns PyTorch programs into ONNX models. This is its whole C++ interface.
+//
+//   sardonyx::Model model = sardonyx::convert(sardonyx::read("model.pt2"));
+//   sardonyx::write(model, "model.onnx");
+//
+// Every function throws sardonyx::Error, whose diagnostics() say what is wrong and what to do.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sardonyx/diagnostic.h"
+#include "sardonyx/export.h"
+
+namespace sardonyx {
+
+namespace program {
+struct Program;
+}
+namespace onnx {
+class Model;
+}
+
+// A captured PyTorch program. Weights are borrowed from the mapped file, never copied.
+class SARDONYX_API Program {
+ public:
+  explicit Program(std::unique_ptr<program::Program> program);
+  Program(Program&&) noexcept;
+  Program& operator=(Program&&) noexcept;
+  ~Program();
+
+  // Signature, weights and calls as readable text.
+  std::string str() const;
+  program::Program& internal() const { return *program_; }
+
+ private:
+  std::unique_ptr<program::Program> program_;
+};
+
+// An ONNX model in memory. Weights stay where the program has them.
+class SARDONYX_API Model {
+ public:
+  explicit Model(std::unique_ptr<onnx::Model> model);
+  Model(Model&&) noexcept;
+  Model& operator=(Model&&) noexcept;
+  ~Model();
+
+  // The graph as readable text.
+  std::string str() const;
+  // Nodes of the main graph and all bodies.
+  std::int64_t node_count() const;
+  onnx::Model& internal() const { return *model_; }
+
+ private:
+  std::unique_ptr<onnx::Model> model_;
+};
+
+// Where a model is to run. ONNX Runtime's CPU provider lacks kernels for some types; for it the
+// model computes in the nearest type and casts back.
+enum class Runtime : std::uint8_t { kOnnxRuntimeCpu, kStandard };
+
+inline constexpr std::int64_t kOldestOpset = 13;
+inline constexpr std::int64_t kDefaultOpset = 20;
+inline constexpr std::int64_t kNewestOpset = 26;
+
+struct ConvertOptions {
+  std::int64_t opset = kDefaultOpset;
+  Runtime runtime = Runtime::kOnnxRuntimeCpu;
+  // In order; missing or empty ones are derived from the program.
+  std::vector<std::string> input_names;
+  std::vector<std::string> output_names;
+  bool optimize = true;
+  // Buffers and inputs that the program mutates become further outputs; false drops them.
+  bool mutations_as_outputs = true;
+  // Runs the passes up to and including the one of this name (to find the one at fault).
+  std::string stop_after;
+};
+
+enum class ExternalData : std::uint8_t {
+  kAuto,    // a second file when the model exceeds 2 GB
+  kAlways,  // weights always go to <path>.data
+  kNever,   // an error when the model exceeds 2 GB
+};
+
+struct WriteOptions {
+  ExternalData external_data = ExternalData::kAuto;
+  bool include_initializers = true;
+  bool keep_initializers_as_inputs = false;
+  bool include_metadata = true;  // where each node came from
+  // Called now and then with the bytes written and the bytes in all.
+  std::function<void(std::int64_t done, std::int64_t total)> progress;
+};
+
+// Reads a program that torch.export.save() wrote.
+SARDONYX_API Program read(const std::filesystem::path& path);
+
+// Translates and, unless told otherwise, optimises. Collects every failure before it throws.
+SARDONYX_API Model convert(Program program, const ConvertOptions& options = {});
+
+// Reads an ONNX model.
+SARDONYX_API Model read_model(const std::filesystem::path& path);
+
+// Simplifies a model in place; the names of the passes that changed something, in order.
+SARDONYX_API std::vector<std::string> optimize(Model& model, std::string_view stop_after = {});
+
+// Writes atomically: on failure, what was at `path` before is still there.
+SARDONYX_API void write(const Model& model, const std::filesystem::path& path,
+                        const WriteOptions& options = {});
+
+// The model as bytes; throws SX1603 above 2 GB.
+SARDONYX_API std::string serialize(const Model& model, const WriteOptions& options = {});
+
+// "0.1.0"
+SARDONYX_API std::string_view version();
+
+}  // namespace sardonyx

@@ -1,0 +1,13 @@
+// The extension module sardonyx._native: what the Python package calls, and no more.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace sardonyx::bindings {
+
+void bind_errors(nanobind::module_& module);
+void bind_program(nanobind::module_& module);
+void bind_model(nanobind::module_& module);
+void bind_weights(nanobind::module_& module);
+
+}  // namespace sardonyx::bindings

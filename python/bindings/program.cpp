@@ -1,0 +1,67 @@
+// Captured programs.
+#include "program/program.h"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bindings.h"
+#include "frontends/live/walk.h"
+#include "program/naming.h"
+#include "sardonyx/report.h"
+#include "sardonyx/sardonyx.h"
+
+namespace sardonyx::bindings {
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+Program walk(nb::handle exported_program, const std::map<std::string, std::string>& dim_names) {
+  std::unique_ptr<program::Program> walked = live::walk(exported_program);
+  for (const auto& [symbol, name] : dim_names) {
+    walked->pool->rename(walked->pool->symbol(symbol), name);
+  }
+  return Program(std::move(walked));
+}
+
+// The names of the user's outputs that are not None, which a decomposed program is to keep.
+std::vector<std::string> user_output_names(const Program& program,
+                                           const std::vector<std::string>& inputs,
+                                           const std::vector<std::string>& outputs) {
+  const program::Program& held = program.internal();
+  const std::vector<std::string> names =
+      program::output_names(held, program::input_names(held, inputs), outputs);
+  std::vector<std::string> result;
+  std::size_t next = 0;
+  for (const program::OutputSpec& output : held.outputs) {
+    if (output.kind == program::OutputKind::kToken) continue;
+    const std::string& name = names.at(next++);
+    const bool is_mutation = output.kind == program::OutputKind::kBufferMutation ||
+                             output.kind == program::OutputKind::kInputMutation;
+    if (!is_mutation && !output.value.is_none()) {
+      result.push_back(name);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+void bind_program(nb::module_& module) {
+  nb::class_<Program>(module, "Program")
+      .def("__str__", &Program::str)
+      .def("user_output_names", &user_output_names, "inputs"_a, "outputs"_a)
+      .def_prop_ro("notes", [](const Program& self) { return to_json(self.internal().notes); });
+  module.def("walk", &walk, "exported_program"_a, "dim_names"_a,
+             "The Program of a torch.export.ExportedProgram; dim_names: symbol -> name.");
+  module.def(
+      "read", [](const std::string& path) { return sardonyx::read(path); }, "path"_a,
+      nb::call_guard<nb::gil_scoped_release>(), "The Program of a .pt2 file.");
+}
+
+}  // namespace sardonyx::bindings

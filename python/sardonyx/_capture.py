@@ -1,0 +1,183 @@
+"""From a module to an ExportedProgram, by the first strategy of torch.export that succeeds."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from . import _torch_versions
+from ._dynamic_shapes import DynamicShapes
+from ._errors import CaptureError, Diagnostic
+from ._recurrent import whole_recurrent_operators
+from ._state import exporting
+
+if TYPE_CHECKING:
+    import torch
+    from torch.export import ExportedProgram
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What one strategy came to: `error` is None for the one that succeeded."""
+
+    strategy: str
+    seconds: float
+    error: Exception | None
+
+
+@dataclass(frozen=True)
+class Captured:
+    """The program, and what was tried to get it."""
+
+    program: ExportedProgram
+    attempts: tuple[Attempt, ...]
+
+
+@dataclass(frozen=True)
+class _Strategy:
+    name: str
+    run: Callable[[], ExportedProgram]
+
+
+def capture(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    dynamic: DynamicShapes,
+    *,
+    report: Callable[[str], None],
+) -> Captured:
+    """Captures `model` on the example inputs.
+
+    Tries torch.export without TorchDynamo, then with sizes of 0 and 1 kept dynamic, then with the
+    dimensions that torch.export itself suggests or finds constant (dims_made_constant() tells),
+    then with TorchDynamo, then draft export. `report`
+    is told how each went. Raises CaptureError with what all of them said.
+    """
+    attempts: list[Attempt] = []
+    args, kwargs = _told_apart((args, kwargs))
+    with capturing():
+        for strategy in _strategies(model, args, kwargs, dynamic, attempts):
+            start = time.perf_counter()
+            try:
+                program = strategy.run()
+            except Exception as error:
+                attempts.append(Attempt(strategy.name, time.perf_counter() - start, error))
+                report(f"capture by {strategy.name} failed: {first_line(error)}")
+                continue
+            seconds = time.perf_counter() - start
+            attempts.append(Attempt(strategy.name, seconds, None))
+            report(f"captured by {strategy.name} in {seconds:.2f} s")
+            return Captured(program, tuple(attempts))
+    raise _failure(model, attempts)
+
+
+def _strategies(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    dynamic: DynamicShapes,
+    attempts: list[Attempt],
+) -> Iterator[_Strategy]:
+    def export(strict: bool, shapes: Any) -> ExportedProgram:
+        import torch
+
+        with torch.no_grad():
+            return torch.export.export(
+                model,
+                args,
+                kwargs=dict(kwargs),
+                dynamic_shapes=shapes,
+                strict=strict,
+                **_torch_versions.capture_options(),
+            )
+
+    def oblivious() -> ExportedProgram:
+        with _torch_versions.sizes_one_stay_dynamic():
+            return export(False, dynamic.shapes)
+
+    yield _Strategy("torch.export", lambda: export(False, dynamic.shapes))
+    if dynamic.any_dynamic:
+        yield _Strategy("torch.export with sizes of 0 and 1 kept dynamic", oblivious)
+        refined = _torch_versions.refined_shapes(attempts[0].error, dynamic.shapes)
+        if refined is not None:
+            yield _Strategy(
+                "torch.export with the dimensions it suggests", lambda: export(False, refined)
+            )
+        if _is_about_dimensions(attempts[0].error):
+            yield _Strategy(
+                "torch.export with the dimensions it finds constant made constant",
+                lambda: export(False, dynamic.relaxed),
+            )
+    yield _Strategy("torch.export with TorchDynamo", lambda: export(True, dynamic.shapes))
+    yield _Strategy(
+        "draft export", lambda: _torch_versions.draft_export(model, args, kwargs, dynamic.shapes)
+    )
+
+
+def _told_apart(inputs: Any) -> Any:
+    """A tensor that stands in several places is copied for the later ones: torch.export would take
+    all of them for one input, and compute with the first alone."""
+    import torch
+    from torch.utils import _pytree as pytree
+
+    seen: set[int] = set()
+
+    def apart(leaf: Any) -> Any:
+        if not isinstance(leaf, torch.Tensor):
+            return leaf
+        if id(leaf) in seen:
+            return leaf.detach().clone().requires_grad_(leaf.requires_grad)
+        seen.add(id(leaf))
+        return leaf
+
+    return pytree.tree_map(apart, inputs)
+
+
+def _is_about_dimensions(error: Exception | None) -> bool:
+    said = str(error)
+    return "Constraints violated" in said or "inferred ranges" in said or "specialized" in said
+
+
+@contextlib.contextmanager
+def capturing() -> Iterator[None]:
+    """What holds while a model is captured, and is put back afterwards."""
+    with (
+        exporting(),
+        _torch_versions.torch_sees_onnx_export(),
+        _torch_versions.quiet_capture(),
+        whole_recurrent_operators(),
+    ):
+        yield
+
+
+def first_line(error: BaseException) -> str:
+    """The type and the first line that says something of an error's message."""
+    text = next((line for line in str(error).splitlines() if line.strip()), "")
+    return f"{type(error).__name__}: {text.strip()}" if text else type(error).__name__
+
+
+def _failure(model: torch.nn.Module, attempts: list[Attempt]) -> CaptureError:
+    said = "\n\n".join(f"{a.strategy}:\n{type(a.error).__name__}: {a.error}" for a in attempts)
+    help_text = (
+        "make the model exportable by torch.export.export, or pass the ExportedProgram you get; "
+        "the first error above is mostly the telling one"
+    )
+    diagnostics = [
+        Diagnostic(
+            "SX1003",
+            f"{a.strategy} could not capture {type(model).__name__}: {first_line(a.error)}",
+            help=help_text,
+        )
+        for a in attempts
+        if a.error is not None
+    ]
+    error = CaptureError(
+        f"torch.export could not capture {type(model).__name__}.\n\n{said}\n\nhelp: {help_text}",
+        diagnostics,
+    )
+    error.__cause__ = attempts[0].error
+    return error

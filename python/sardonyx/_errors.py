@@ -1,0 +1,97 @@
+"""The exceptions of the package, and the diagnostics they carry."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One thing that is wrong, or worth knowing.
+
+    `code` ("SX1301") is stable and listed in docs/diagnostics.md. `severity` is "note", "warning"
+    or "error". Fields that say nothing are empty; `line` is then 0.
+    """
+
+    code: str
+    message: str
+    severity: str = "error"
+    help: str = ""
+    op: str = ""
+    node: str = ""
+    module_path: str = ""
+    file: str = ""
+    line: int = 0
+    function: str = ""
+    contexts: tuple[str, ...] = ()
+
+
+class OnnxExporterError(RuntimeError):
+    """What every error of the exporter is. `diagnostics` says each thing that is wrong."""
+
+    def __init__(self, message: str, diagnostics: Sequence[Diagnostic] = ()) -> None:
+        super().__init__(message)
+        self.diagnostics: tuple[Diagnostic, ...] = tuple(diagnostics)
+
+
+class UsageError(OnnxExporterError, ValueError):
+    """An argument that cannot be meant: an unknown opset, more names than inputs."""
+
+
+class CaptureError(OnnxExporterError):
+    """torch.export could not capture the model; the message holds what each strategy said."""
+
+
+class ProgramError(OnnxExporterError):
+    """A captured program, or a file of one, that is not as it should be."""
+
+
+class ConversionError(OnnxExporterError):
+    """The program cannot be said in ONNX; every reason is in `diagnostics`."""
+
+
+class UnsupportedOperatorError(ConversionError):
+    """The program calls operators that have no translation; all of them are in `diagnostics`."""
+
+
+class SaveError(OnnxExporterError):
+    """The model cannot be written."""
+
+
+class VerificationError(OnnxExporterError):
+    """The model's answers are not those of the PyTorch model."""
+
+
+_BY_STAGE: dict[str, type[OnnxExporterError]] = {
+    "SX10": UsageError,
+    "SX11": ProgramError,
+    "SX12": ProgramError,
+    "SX16": SaveError,
+    "SX19": VerificationError,
+}
+
+
+def from_native(text: bytes, diagnostics: bytes) -> OnnxExporterError:
+    """The exception for an error of the native library: its text, and its diagnostics as JSON."""
+    records = []
+    for fields in json.loads(diagnostics):
+        fields["contexts"] = tuple(fields["contexts"])
+        records.append(Diagnostic(**fields))
+    return class_of(records)(text.decode("utf-8", "replace"), records)
+
+
+def class_of(diagnostics: Sequence[Diagnostic]) -> type[OnnxExporterError]:
+    """The most telling class for these diagnostics."""
+    codes = {diagnostic.code for diagnostic in diagnostics}
+    if "SX1300" in codes:
+        return UnsupportedOperatorError
+    first = min(codes, default="")
+    return _BY_STAGE.get(first[:4], ConversionError)
+
+
+def usage_error(message: str, help: str = "") -> UsageError:  # noqa: A002
+    """A UsageError with one diagnostic of code SX1001."""
+    text = f"error[SX1001]: {message}" + (f"\n  help: {help}" if help else "")
+    return UsageError(text, [Diagnostic("SX1001", message, help=help)])

@@ -1,0 +1,375 @@
+"""The export itself: capture, conversion, and what goes with it."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from ._caches import register_caches
+from ._dynamic_shapes import (
+    DynamicShapes,
+    Names,
+    dims_made_constant,
+    from_dynamic_axes,
+    prepare,
+    symbol_names,
+)
+from ._errors import Diagnostic, UsageError, usage_error
+from ._older import is_older_form, warn_of_older_options
+from ._program import ONNXProgram
+from ._steps import Steps
+
+if TYPE_CHECKING:
+    import torch
+    from torch.export import ExportedProgram
+
+    from ._capture import Captured
+
+
+def export(
+    model: torch.nn.Module | ExportedProgram,
+    args: tuple[Any, ...] | torch.Tensor = (),
+    f: str | os.PathLike[str] | IO[bytes] | None = None,
+    *,
+    kwargs: Mapping[str, Any] | None = None,
+    export_params: bool = True,
+    verbose: bool | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    opset_version: int | None = None,
+    dynamo: bool = True,
+    external_data: bool = True,
+    dynamic_shapes: Any = None,
+    dynamic_axes: Mapping[str, Any] | None = None,
+    custom_translation_table: Mapping[Callable[..., Any], Any] | None = None,
+    report: bool = False,
+    optimize: bool = True,
+    verify: bool = False,
+    profile: bool = False,
+    dump_exported_program: bool = False,
+    artifacts_dir: str | os.PathLike[str] = ".",
+    keep_initializers_as_inputs: bool = False,
+    target_runtime: str = "onnxruntime",
+    mutations_as_outputs: bool = True,
+    decompose: bool = True,
+    training: Any = None,
+    operator_export_type: Any = None,
+    do_constant_folding: bool = True,
+    custom_opsets: Mapping[str, int] | None = None,
+    export_modules_as_functions: Any = False,
+    autograd_inlining: bool = True,
+) -> ONNXProgram:
+    """Exports a PyTorch model to ONNX.
+
+    Parameters:
+        model: a torch.nn.Module, which torch.export captures on the example inputs, or a
+            torch.export.ExportedProgram, which is taken as it is.
+        args: positional example inputs: a tuple, or one tensor. A last element that is a dict holds
+            keyword arguments where `kwargs` is not given and forward() takes them.
+        f: where to save the model; None saves nothing.
+        kwargs: example inputs by keyword.
+        export_params: False writes the model to `f` without its weights.
+        verbose: tell on standard error how each step goes.
+        input_names, output_names: names for the first inputs and outputs of the model; the others
+            are named after forward()'s parameters, and the captured values.
+        opset_version: 13 to 26; 20 when None.
+        dynamo: must be True: capture is torch.export's.
+        external_data: when saving to `f`: True puts weights into a second file where the model
+            exceeds 2 GB; False never does, and raises SaveError where it would have to.
+        dynamic_shapes: as for torch.export.export(): by parameter or position, a dict from axis to
+            torch.export.Dim, Dim.DYNAMIC, Dim.AUTO or a plain string. Names become the model's.
+            For an ExportedProgram, only the names are used.
+        dynamic_axes: the older form: input name to axes, as a list or a dict from axis to name.
+        custom_translation_table: from operators (torch.ops.ns.op.overload) to functions that
+            translate them.
+        report: write a Markdown report of the export to `artifacts_dir`.
+        optimize: simplify the graph after translation.
+        verify: run the model in ONNX Runtime on the example inputs and compare it with the program
+            in eager PyTorch; VerificationError where they differ.
+        profile: say on standard error how long each step took.
+        dump_exported_program: save the captured program to `artifacts_dir` as .pt2.
+        artifacts_dir: folder of what `report` and `dump_exported_program` write.
+        keep_initializers_as_inputs: list the weights as inputs of the model, too, in `f`.
+        target_runtime: "onnxruntime" computes in another dtype where ONNX Runtime's CPU kernels
+            lack one; "standard" does not.
+        mutations_as_outputs: buffers and inputs that the model changes become further outputs;
+            False drops what they become.
+        decompose: operators without a translation are taken apart by PyTorch, those alone; the
+            result's `notes` name them. False raises UnsupportedOperatorError instead.
+        training, operator_export_type, do_constant_folding, custom_opsets, autograd_inlining: of
+            the older exporter; a DeprecationWarning says what to write instead.
+        export_modules_as_functions: not supported; anything but False raises UsageError.
+
+    Returns the ONNXProgram, saved or not.
+
+    Raises UsageError for arguments that cannot be meant, CaptureError when no strategy of
+    torch.export captures the model, ConversionError (UnsupportedOperatorError) with every reason
+    when the program cannot be said in ONNX, SaveError, VerificationError; all of them are
+    OnnxExporterErrors that carry `.diagnostics`.
+    """
+    steps = Steps(bool(verbose) or profile)
+    if not dynamo:
+        raise usage_error("dynamo=False is not supported: TorchScript capture is gone from PyTorch")
+    warn_of_older_options(
+        {
+            "training": training,
+            "operator_export_type": operator_export_type,
+            "do_constant_folding": do_constant_folding,
+            "custom_opsets": custom_opsets,
+            "autograd_inlining": autograd_inlining,
+            "dynamic_axes": dynamic_axes,
+        }
+    )
+    if export_modules_as_functions:
+        raise usage_error("export_modules_as_functions is not supported")
+    made: ONNXProgram | None = None
+    program: ExportedProgram | None = None
+    failure: Exception | None = None
+    try:
+        positional, keywords = _example(model, args, kwargs)
+        program, names = _captured(
+            model,
+            positional,
+            keywords,
+            dynamic_shapes=dynamic_shapes,
+            dynamic_axes=dynamic_axes,
+            input_names=input_names or (),
+            output_names=output_names or (),
+            steps=steps,
+        )
+        if dump_exported_program:
+            _dump(program, artifacts_dir)
+        made = convert(
+            program,
+            input_names=input_names,
+            output_names=output_names,
+            opset_version=opset_version,
+            optimize=optimize,
+            target_runtime=target_runtime,
+            mutations_as_outputs=mutations_as_outputs,
+            decompose=decompose,
+            dim_names=symbol_names(program, names),
+            custom_translation_table=custom_translation_table,
+            on_step=steps.timed,
+        )
+        constant = dims_made_constant(program, names)
+        made.notes += tuple(Diagnostic("SX1008", c, severity="warning") for c in constant)
+        for note in made.notes:
+            steps.say(note.message)
+            if note.severity == "warning":
+                warnings.warn(note.message, UserWarning, stacklevel=2)
+        if f is not None:
+            _save(
+                made,
+                f,
+                steps,
+                export_params=export_params,
+                keep_initializers_as_inputs=keep_initializers_as_inputs,
+                external_data=external_data,
+            )
+        if verify:
+            _verify(made, positional, keywords, steps)
+    except Exception as error:
+        failure = error
+        raise
+    finally:
+        if report:
+            from ._report import write_report
+
+            path = write_report(artifacts_dir, steps, program=made, captured=program, error=failure)
+            steps.say(f"report: {path}")
+    return made
+
+
+def _save(
+    program: ONNXProgram,
+    f: str | os.PathLike[str] | IO[bytes],
+    steps: Steps,
+    *,
+    export_params: bool,
+    keep_initializers_as_inputs: bool,
+    external_data: bool,
+) -> None:
+    def save() -> None:
+        program.save(
+            f,
+            include_initializers=export_params,
+            keep_initializers_as_inputs=keep_initializers_as_inputs,
+            external_data=None if external_data else False,
+        )
+
+    steps.timed("save", save)
+
+
+def _verify(
+    program: ONNXProgram, args: tuple[Any, ...], kwargs: Mapping[str, Any], steps: Steps
+) -> None:
+    from ._verify import verify_example
+
+    steps.timed("verify", lambda: verify_example(program, args, kwargs))
+
+
+def convert(
+    program: ExportedProgram | str | os.PathLike[str],
+    *,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    opset_version: int | None = None,
+    optimize: bool = True,
+    target_runtime: str = "onnxruntime",
+    mutations_as_outputs: bool = True,
+    dim_names: Mapping[str, str] | None = None,
+    custom_translation_table: Mapping[Callable[..., Any], Any] | None = None,
+    decompose: bool = True,
+    stop_after: str = "",
+    on_step: Callable[[str, Callable[[], Any]], Any] | None = None,
+) -> ONNXProgram:
+    """Converts an ExportedProgram, or the path of a .pt2 file, which is read without torch.
+
+    Parameters as for `export`; `dim_names` says what to call the program's symbols ("s77" to
+    "batch"), `stop_after` ends the simplification after the pass of that name, and `on_step` is
+    called with the name of each step and a function that does it.
+    """
+    from . import _native
+
+    opset = _native.default_opset if opset_version is None else opset_version
+    if not _native.oldest_opset <= opset <= _native.newest_opset:
+        raise usage_error(
+            f"opset_version={opset} is not between "
+            f"{_native.oldest_opset} and {_native.newest_opset}"
+        )
+    if target_runtime not in ("onnxruntime", "standard"):
+        raise usage_error(f"target_runtime={target_runtime!r} is not 'onnxruntime' or 'standard'")
+    if custom_translation_table:
+        raise usage_error("custom_translation_table is not supported yet")
+    step = on_step or _untimed
+    captured_names: list[str] | None = None
+
+    def translate(walked: _native.Program) -> _native.Model:
+        nonlocal captured_names
+        names = list(output_names or ())
+        if captured_names is None:
+            captured_names = walked.user_output_names(list(input_names or ()), names)
+        else:  # decomposed: its own names for the outputs mean nothing to the user
+            names = captured_names
+        model: _native.Model = step(
+            "convert",
+            lambda: _native.convert(
+                walked,
+                opset=opset,
+                input_names=list(input_names or ()),
+                output_names=names,
+                optimize=optimize,
+                standard_runtime=target_runtime == "standard",
+                mutations_as_outputs=mutations_as_outputs,
+                stop_after=stop_after,
+            ),
+        )
+        return model
+
+    def walk(live: ExportedProgram) -> _native.Program:
+        walked: _native.Program = step("walk", lambda: _native.walk(live, dict(dim_names or {})))
+        return walked
+
+    if isinstance(program, (str, os.PathLike)):
+        path = os.fspath(program)
+        return ONNXProgram(translate(step("read", lambda: _native.read(path))), None)
+    if not decompose:
+        return ONNXProgram(translate(walk(program)), program)
+    from ._fallback import convert_or_decompose
+
+    model, notes = convert_or_decompose(program, lambda live: translate(walk(live)))
+    return ONNXProgram(model, program, notes)
+
+
+def _untimed(_name: str, run: Callable[[], Any]) -> Any:
+    return run()
+
+
+def _example(
+    model: Any, args: Any, kwargs: Mapping[str, Any] | None
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if not isinstance(args, (tuple, list)):
+        args = (args,)
+    positional = tuple(args)
+    if kwargs is None and positional and is_older_form(model, positional):
+        return positional[:-1], dict(positional[-1])
+    return positional, dict(kwargs or {})
+
+
+def _captured(
+    model: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *,
+    dynamic_shapes: Any,
+    dynamic_axes: Mapping[str, Any] | None,
+    input_names: Sequence[str],
+    output_names: Sequence[str],
+    steps: Steps,
+) -> tuple[ExportedProgram, Sequence[Names]]:
+    import torch
+
+    if isinstance(model, torch.export.ExportedProgram):
+        if dynamic_axes:
+            warnings.warn(
+                "dynamic_axes does nothing for an ExportedProgram: its dimensions are what "
+                "torch.export.export() made them",
+                stacklevel=3,
+            )
+        return model, _names_for(model, args, kwargs, dynamic_shapes)
+    register_caches(model)
+    if not isinstance(model, torch.nn.Module) or isinstance(model, torch.jit.ScriptModule):
+        raise _not_a_module(model)
+    if dynamic_axes:
+        if dynamic_shapes is not None:
+            raise usage_error("pass dynamic_shapes or dynamic_axes, not both")
+        dynamic_shapes = from_dynamic_axes(
+            model, args, kwargs, dynamic_axes, input_names=input_names, output_names=output_names
+        )
+    from ._capture import capture
+
+    dynamic = prepare(model, args, kwargs, dynamic_shapes)
+    captured: Captured = steps.timed(
+        "capture", lambda: capture(model, args, kwargs, dynamic, report=steps.say)
+    )
+    return captured.program, dynamic.names
+
+
+def _names_for(
+    program: ExportedProgram, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any
+) -> Sequence[Names]:
+    if dynamic_shapes is None:
+        return ()
+    example = program.example_inputs
+    if example is not None and not args and not kwargs:
+        args, kwargs = example[0], dict(example[1])
+    dynamic: DynamicShapes = prepare(program.module(), args, kwargs, dynamic_shapes)
+    return dynamic.names
+
+
+def _not_a_module(model: Any) -> UsageError:
+    import torch
+
+    what = f"model is a {type(model).__name__}"
+    if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
+        return usage_error(f"{what}: TorchScript is not captured", "pass the module it is made of")
+    if not callable(model):
+        return usage_error(f"{what}, not a torch.nn.Module or ExportedProgram")
+    return usage_error(
+        f"{what}: wrap the function in a torch.nn.Module",
+        "class Wrapped(torch.nn.Module):\n    def forward(self, x): return function(x)",
+    )
+
+
+def _dump(program: ExportedProgram, folder: str | os.PathLike[str]) -> None:
+    import torch
+
+    path = Path(folder)
+    path.mkdir(parents=True, exist_ok=True)
+    stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
+    torch.export.save(program, path / f"sardonyx_export_{stamp}.pt2")

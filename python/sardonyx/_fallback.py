@@ -1,0 +1,83 @@
+"""Operators without a translation, taken apart by PyTorch: those operators, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from ._errors import ConversionError, Diagnostic
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
+# No translation for the operator, or one that refuses these arguments.
+_CURABLE = frozenset({"SX1300", "SX1301", "SX1302"})
+# A decomposition may call what needs taking apart itself.
+_ROUNDS = 4
+
+
+def convert_or_decompose(
+    program: ExportedProgram, convert: Callable[[ExportedProgram], Any]
+) -> tuple[Any, list[Diagnostic]]:
+    """`convert(program)`; where that lacks operators, of the program with them taken apart.
+
+    Returns the result and a note for each operator that was decomposed. Raises the ConversionError
+    of the program as it was captured when decomposing does not help.
+    """
+    notes: list[Diagnostic] = []
+    first: ConversionError | None = None
+    for _ in range(_ROUNDS):
+        try:
+            return convert(program), notes
+        except ConversionError as error:
+            first = first or error
+            names = {d.op for d in error.diagnostics if d.code in _CURABLE and d.op}
+            curable = all(d.code in _CURABLE for d in error.diagnostics)
+            table = _decompositions(names) if curable else {}
+            if len(table) < len(names) or not names:
+                raise first from None
+            try:
+                program = _run(program, table)
+            except Exception as failure:
+                raise first from failure
+            notes += [_note(name) for name in sorted(names)]
+    assert first is not None
+    raise first
+
+
+def _note(name: str) -> Diagnostic:
+    text = f"{name} has no translation of its own here and was taken apart by PyTorch"
+    return Diagnostic("SX1310", text, severity="note", op=name)
+
+
+def _run(program: ExportedProgram, table: dict[Any, Any]) -> ExportedProgram:
+    from ._capture import capturing
+
+    with capturing():
+        decomposed: ExportedProgram = program.run_decompositions(table)
+        return decomposed
+
+
+def _decompositions(names: Iterable[str]) -> dict[Any, Any]:
+    """PyTorch's decomposition of each operator ("aten::pad") that has one."""
+    import torch
+    from torch._decomp import decomposition_table
+
+    core = torch.export.default_decompositions()
+    found: dict[Any, Any] = {}
+    for name in names:
+        overload = _overload(name)
+        for known in (core, decomposition_table):
+            if overload is not None and overload in known:
+                found[overload] = known[overload]
+                break
+    return found
+
+
+def _overload(name: str) -> Any:
+    import torch
+
+    space, _, rest = name.partition("::")
+    base, _, overload = rest.partition(".")
+    packet = getattr(getattr(torch.ops, space), base, None)
+    return getattr(packet, overload or "default", None)

@@ -1,0 +1,52 @@
+"""Which leaves of a call's arguments are inputs of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ._torch_versions import children_of
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
+
+def feed_of(
+    program: ExportedProgram | None, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> list[Any]:
+    """The leaves of the arguments that the model takes, in the order of its inputs.
+
+    Constants of the program (None, numbers, strings in the example) are no inputs, whether they are
+    passed again or left out.
+    """
+    from torch.utils import _pytree as pytree
+
+    if program is None:
+        return [leaf for leaf in pytree.tree_leaves((args, dict(kwargs))) if leaf is not None]
+    in_order = _as_captured(program, args, kwargs)
+    leaves = pytree.tree_leaves(in_order)
+    constant = [
+        type(spec.arg).__name__ == "ConstantArgument"
+        for spec in program.graph_signature.input_specs
+        if spec.kind.name == "USER_INPUT"
+    ]
+    if len(leaves) == len(constant):
+        return [leaf for leaf, is_constant in zip(leaves, constant, strict=True) if not is_constant]
+    return [leaf for leaf in leaves if _is_tensor(leaf)]
+
+
+def _as_captured(
+    program: ExportedProgram, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The keyword arguments in the order of capture; positional ones stay what they are."""
+    keyword_spec = children_of(program.call_spec.in_spec)[1]
+    captured = list(keyword_spec.context or ())
+    given = dict(kwargs)
+    ordered = {name: given.pop(name) for name in captured if name in given}
+    return args, {**ordered, **given}
+
+
+def _is_tensor(leaf: Any) -> bool:
+    import torch
+
+    return isinstance(leaf, torch.Tensor)

@@ -1,0 +1,120 @@
+"""What differs between PyTorch 2.8 and the newest release: all of it is in this file."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+    from torch.export import ExportedProgram
+    from torch.utils._pytree import TreeSpec
+
+# Where the flag behind torch.onnx.is_in_onnx_export() has been: a plain module variable of the new
+# exporter, and a property of the old one's global settings. The first that exists is set.
+_EXPORT_FLAGS = (
+    ("torch.onnx._internal.exporter._flags", None, "_is_onnx_exporting"),
+    ("torch.onnx._internal.torchscript_exporter._globals", "GLOBALS", "in_onnx_export"),
+    ("torch.onnx._globals", "GLOBALS", "in_onnx_export"),
+)
+
+
+@contextmanager
+def torch_sees_onnx_export() -> Iterator[None]:
+    """Within it, torch.onnx.is_in_onnx_export() is true."""
+    for module_name, holder_name, attribute in _EXPORT_FLAGS:
+        try:
+            module = importlib.import_module(module_name)
+        except ImportError:
+            continue
+        holder: Any = module if holder_name is None else getattr(module, holder_name, None)
+        if holder is None or not hasattr(holder, attribute):
+            continue
+        before = getattr(holder, attribute)
+        setattr(holder, attribute, True)
+        try:
+            yield
+        finally:
+            setattr(holder, attribute, before)
+        return
+    yield
+
+
+def capture_options() -> dict[str, Any]:
+    """Options of torch.export.export() that this PyTorch has, of those that we want."""
+    import torch
+
+    known = inspect.signature(torch.export.export).parameters
+    # Sizes that must be equal are checked when the model runs instead of refusing to capture.
+    wanted = {"prefer_deferred_runtime_asserts_over_guards": True}
+    return {name: value for name, value in wanted.items() if name in known}
+
+
+def draft_export(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    dynamic_shapes: Any,
+) -> ExportedProgram:
+    """torch.export.draft_export, which went from a private to a public place."""
+    import torch
+
+    draft = getattr(torch.export, "draft_export", None)
+    if draft is None:
+        draft = importlib.import_module("torch.export._draft_export").draft_export
+    program: ExportedProgram = draft(
+        model, args, kwargs=dict(kwargs), dynamic_shapes=dynamic_shapes, strict=False
+    )
+    return program
+
+
+@contextmanager
+def sizes_one_stay_dynamic() -> Iterator[None]:
+    """Within it, a dimension that is 0 or 1 in the example does not become constant by that."""
+    config = importlib.import_module("torch.fx.experimental._config")
+    if not hasattr(config, "backed_size_oblivious"):
+        yield
+        return
+    with config.patch(backed_size_oblivious=True):
+        yield
+
+
+def refined_shapes(error: Exception | None, shapes: Any) -> Any:
+    """`shapes` with the corrections that torch.export's `error` suggests; None when it has none."""
+    import torch
+
+    module: Any = torch.export.dynamic_shapes
+    refine = getattr(module, "refine_dynamic_shapes_from_suggested_fixes", None)
+    message = getattr(error, "msg", None)
+    if refine is None or not isinstance(message, str) or "Suggested fixes" not in message:
+        return None
+    try:
+        return refine(message, shapes)
+    except Exception:
+        return None
+
+
+@contextmanager
+def quiet_capture() -> Iterator[None]:
+    """Within it, PyTorch does not log the failures of strategies: the error we raise says them."""
+    loggers = [
+        logging.getLogger(f"torch.{name}") for name in ("_guards", "_dynamo", "fx", "export")
+    ]
+    levels = [logger.level for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.setLevel(logging.CRITICAL)
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+def children_of(spec: TreeSpec) -> list[TreeSpec]:
+    """The children of a pytree spec, which became a method."""
+    children = getattr(spec, "children", None)
+    return list(children() if children is not None else spec.children_specs)

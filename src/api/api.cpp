@@ -1,0 +1,94 @@
+// The public interface over the layers.
+#include <utility>
+
+#include "aten/translate.h"
+#include "frontends/pt2/pt2.h"
+#include "functionalize/functionalize.h"
+#include "passes/passes.h"
+#include "proto/read.h"
+#include "proto/write.h"
+#include "sardonyx/sardonyx.h"
+
+namespace sardonyx {
+namespace {
+
+std::int64_t count_nodes(const onnx::Graph* graph) {
+  std::int64_t count = 0;
+  for (const onnx::Node* node = graph->first; node; node = node->next) {
+    ++count;
+    for (const onnx::Graph* body : onnx::bodies(node)) count += count_nodes(body);
+  }
+  return count;
+}
+
+aten::TranslateOptions translate_options(const ConvertOptions& options) {
+  if (options.opset < kOldestOpset || options.opset > kNewestOpset) {
+    base::fail("SX1002", "opset " + std::to_string(options.opset) + " is not one of " +
+                             std::to_string(kOldestOpset) + " to " + std::to_string(kNewestOpset));
+  }
+  aten::TranslateOptions result;
+  result.emit.opset = options.opset;
+  result.emit.runtime = options.runtime == Runtime::kStandard
+                            ? onnx::TargetRuntime::kStandard
+                            : onnx::TargetRuntime::kOnnxRuntimeCpu;
+  result.input_names = options.input_names;
+  result.output_names = options.output_names;
+  result.mutated_buffers_as_outputs = options.mutations_as_outputs;
+  return result;
+}
+
+proto::WriteOptions write_options(const WriteOptions& options) {
+  proto::WriteOptions result;
+  result.external_data = static_cast<proto::WriteOptions::ExternalData>(options.external_data);
+  result.include_initializers = options.include_initializers;
+  result.keep_initializers_as_inputs = options.keep_initializers_as_inputs;
+  result.include_metadata = options.include_metadata;
+  result.progress = options.progress;
+  return result;
+}
+
+}  // namespace
+
+Program::Program(std::unique_ptr<program::Program> program) : program_(std::move(program)) {}
+Program::Program(Program&&) noexcept = default;
+Program& Program::operator=(Program&&) noexcept = default;
+Program::~Program() = default;
+
+std::string Program::str() const { return program::to_string(*program_); }
+
+Model::Model(std::unique_ptr<onnx::Model> model) : model_(std::move(model)) {}
+Model::Model(Model&&) noexcept = default;
+Model& Model::operator=(Model&&) noexcept = default;
+Model::~Model() = default;
+
+std::string Model::str() const { return onnx::to_string(*model_); }
+std::int64_t Model::node_count() const { return count_nodes(model_->graph); }
+
+Program read(const std::filesystem::path& path) { return Program(pt2::read_pt2(path)); }
+
+Model convert(Program program, const ConvertOptions& options) {
+  const aten::TranslateOptions translation = translate_options(options);
+  functionalize::functionalize(program.internal());
+  Model model(aten::translate(program.internal(), translation));
+  model.internal().producer_version = version();
+  if (options.optimize) passes::optimize(model.internal(), options.stop_after);
+  return model;
+}
+
+Model read_model(const std::filesystem::path& path) { return Model(proto::read(path)); }
+
+std::vector<std::string> optimize(Model& model, std::string_view stop_after) {
+  return passes::optimize(model.internal(), stop_after);
+}
+
+void write(const Model& model, const std::filesystem::path& path, const WriteOptions& options) {
+  proto::write(model.internal(), path, write_options(options));
+}
+
+std::string serialize(const Model& model, const WriteOptions& options) {
+  return proto::serialize(model.internal(), write_options(options));
+}
+
+std::string_view version() { return SARDONYX_VERSION; }
+
+}  // namespace sardonyx

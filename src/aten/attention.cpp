@@ -1,0 +1,142 @@
+// Scaled dot-product attention, spelled out so that any runtime can run it and fuse it.
+#include <cmath>
+#include <limits>
+
+#include "aten/families.h"
+
+namespace sardonyx::aten {
+namespace {
+
+struct Heads {
+  Value query, key, value;
+};
+
+// Grouped queries: several query heads share a key head. The group becomes an axis of its own that
+// key and value broadcast over: [B, H, L, D] -> [B, Hkv, G, L, D], keys [B, Hkv, 1, S, D].
+Heads grouped(const Call& call, Emit& onnx, Heads heads) {
+  const Expr query_heads = heads.query.dim(-3), key_heads = heads.key.dim(-3);
+  const Expr group = symbolic::exact_quotient(query_heads, key_heads);
+  if (!group.known()) {
+    call.refuse("grouped attention with " + query_heads.str() + " query heads and " +
+                    key_heads.str() + " key heads",
+                "the numbers of heads must be static, and one a multiple of the other");
+  }
+  const auto add_axis = [&](Value x) { return onnx.unsqueeze(x, {-3}); };
+  Shape split = heads.query.shape();
+  split[split.size() - 3] = key_heads;
+  split.insert(split.end() - 2, group);
+  return {onnx.reshape(heads.query, split), add_axis(heads.key), add_axis(heads.value)};
+}
+
+// What is added to the scores: 0 where a position may be attended to, -infinity where not.
+Value additive(Emit& onnx, Value mask, DType dtype) {
+  if (mask.dtype() != DType::kBool) return onnx.cast(mask, dtype);
+  return onnx.where(mask, onnx.zero(dtype),
+                    onnx.scalar(-std::numeric_limits<double>::infinity(), dtype));
+}
+
+// True [L, S] on and under the diagonal that starts at the top left.
+Value causal_mask(Emit& onnx, Expr rows, Expr columns) {
+  const auto positions = [&](Expr count) {
+    return onnx.range(onnx.int_scalar(0), onnx.size(count), onnx.int_scalar(1));
+  };
+  return onnx.less_or_equal(positions(columns), onnx.unsqueeze(positions(rows), {1}));
+}
+
+// True [..., L, 1] for the rows of a mask that see nothing at all.
+Value sees_nothing(Emit& onnx, Value mask) {
+  if (mask.rank() == 0) mask = onnx.unsqueeze(mask, {0});
+  if (mask.dtype() == DType::kBool) {
+    const Value seen = onnx.reduce("ReduceMax", onnx.cast(mask, DType::kInt32),
+                                   std::vector<std::int64_t>{-1}, /*keep_dims=*/true);
+    return onnx.not_(onnx.cast(seen, DType::kBool));
+  }
+  const Value best =
+      onnx.reduce("ReduceMax", mask, std::vector<std::int64_t>{-1}, /*keep_dims=*/true);
+  return onnx.equal(best, onnx.scalar_like(-std::numeric_limits<double>::infinity(), best));
+}
+
+struct Form {
+  Value mask;  // absent: every position is seen
+  bool causal = false;
+  std::optional<double> scale;
+  bool grouped = false;
+};
+
+Value attend(const Call& call, Emit& onnx, Heads heads, Form form) {
+  const DType dtype = heads.query.dtype();
+  const bool split_heads = form.grouped && !(heads.query.dim(-3) == heads.key.dim(-3));
+  const Shape result_shape = call.result_shape();
+  if (split_heads) {
+    heads = grouped(call, onnx, heads);
+    if (form.mask && form.mask.rank() >= 3) form.mask = onnx.unsqueeze(form.mask, {-3});
+  }
+
+  Value query = heads.query;
+  if (form.scale) {
+    query = onnx.mul(query, onnx.scalar(*form.scale, dtype));
+  } else if (heads.query.dim(-1).is_constant()) {
+    const double size = static_cast<double>(heads.query.dim(-1).value());
+    query = onnx.mul(query, onnx.scalar(1.0 / std::sqrt(size), dtype));
+  } else {
+    query = onnx.div(query, onnx.sqrt(onnx.cast(onnx.size(heads.query.dim(-1)), dtype)));
+  }
+
+  Value scores = onnx.matmul(query, onnx.swap_axes(heads.key, -1, -2));
+  Value mask = form.mask;
+  if (form.causal) {
+    const Value causal = causal_mask(onnx, heads.query.dim(-2), heads.key.dim(-2));
+    scores = onnx.add(scores, additive(onnx, causal, dtype));
+  }
+  if (mask) scores = onnx.add(scores, additive(onnx, mask, dtype));
+  Value result = onnx.matmul(onnx.softmax(scores, {.axis = -1}), heads.value);
+  // A row that may attend to nothing is zero in PyTorch; its softmax is NaN.
+  if (mask) result = onnx.where(sees_nothing(onnx, mask), onnx.zero(dtype), result);
+  return split_heads ? onnx.reshape(result, result_shape) : result;
+}
+
+void refuse_dropout(const Call& call) {
+  if (call.number("dropout_p") != 0) {
+    call.refuse("attention with dropout " + std::to_string(call.number("dropout_p")),
+                "put the model into evaluation mode with model.eval()");
+  }
+}
+
+Outputs scaled_dot_product_attention(const Call& call, Emit& onnx) {
+  refuse_dropout(call);
+  return {attend(call, onnx, {call.tensor("query"), call.tensor("key"), call.tensor("value")},
+                 {.mask = call.optional_tensor("attn_mask"),
+                  .causal = call.flag("is_causal"),
+                  .scale = call.optional_number("scale"),
+                  .grouped = call.flag("enable_gqa")})};
+}
+
+// The CPU kernel that decomposed programs call; its second output serves the backward pass.
+Outputs flash_attention_for_cpu(const Call& call, Emit& onnx) {
+  refuse_dropout(call);
+  if (call.uses_output(1)) {
+    call.refuse("the log-sum-exp of attention is used", "use scaled_dot_product_attention");
+  }
+  return {attend(call, onnx, {call.tensor("query"), call.tensor("key"), call.tensor("value")},
+                 {.mask = call.optional_tensor("attn_mask"),
+                  .causal = call.flag("is_causal"),
+                  .scale = call.optional_number("scale"),
+                  .grouped = false})};
+}
+
+constexpr Row kRows[] = {
+    {"aten::_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, "
+     "float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> "
+     "(Tensor output, Tensor logsumexp)",
+     13, flash_attention_for_cpu},
+    {"aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? "
+     "attn_mask=None, float dropout_p=0., bool is_causal=False, *, float? scale=None, bool "
+     "enable_gqa=False) -> Tensor",
+     13, scaled_dot_product_attention},
+};
+
+}  // namespace
+
+std::span<const Row> attention_rows() { return kRows; }
+
+}  // namespace sardonyx::aten

@@ -1,0 +1,245 @@
+#include "aten/call.h"
+
+#include <algorithm>
+
+namespace sardonyx::aten {
+namespace {
+
+using program::Argument;
+using program::List;
+
+const Shape kNoShape;
+
+[[noreturn]] void unexpected(std::string_view name, std::string_view wanted) {
+  base::fail("SX1302", "argument '" + std::string(name) + "' is not " + std::string(wanted));
+}
+
+// The number that an argument holds where it is known at conversion.
+std::optional<std::int64_t> known_integer(const Argument& argument) {
+  if (const Expr* expr = argument.get<Expr>()) return expr->constant();
+  if (const bool* flag = argument.get<bool>()) return *flag ? 1 : 0;
+  return std::nullopt;
+}
+
+std::int64_t require_integer(const Argument& argument, std::string_view name) {
+  const std::optional<std::int64_t> value = known_integer(argument);
+  if (value) return *value;
+  if (const Expr* expr = argument.get<Expr>()) {
+    base::fail(
+        "SX1302",
+        "argument '" + std::string(name) + "' must be known at conversion, but is " + expr->str(),
+        "make the size static (leave it out of dynamic_shapes), or compute it differently");
+  }
+  unexpected(name, "an integer");
+}
+
+std::optional<double> known_number(const Argument& argument) {
+  if (const double* real = argument.get<double>()) return *real;
+  if (const Expr* expr = argument.get<Expr>()) {
+    if (expr->known() && expr->kind() == symbolic::Kind::kReal) return expr->real();
+  }
+  const std::optional<std::int64_t> integer = known_integer(argument);
+  return integer ? std::optional<double>(static_cast<double>(*integer)) : std::nullopt;
+}
+
+double require_number(const Argument& argument, std::string_view name) {
+  const std::optional<double> value = known_number(argument);
+  if (!value) unexpected(name, "a number known at conversion");
+  return *value;
+}
+
+Expr require_size(const Argument& argument, std::string_view name) {
+  if (const Expr* expr = argument.get<Expr>()) {
+    if (expr->known()) return *expr;
+  }
+  if (const bool* flag = argument.get<bool>()) return *flag ? 1 : 0;
+  unexpected(name, "an integer or a symbolic size");
+}
+
+// Applies `read` to the items of a list; a single item counts as a list of one.
+template <class T, class Read>
+std::vector<T> each(const Argument& argument, std::string_view name, const Read& read) {
+  std::vector<T> result;
+  if (const List* list = argument.get<List>()) {
+    result.reserve(list->size());
+    for (const Argument& item : *list) result.push_back(read(item, name));
+  } else {
+    result.push_back(read(argument, name));
+  }
+  return result;
+}
+
+}  // namespace
+
+const Argument& Call::argument(std::string_view name) const { return call_.argument(name); }
+bool Call::has(std::string_view name) const { return call_.has(name); }
+
+Value Call::value_of(const program::Value* value, std::string_view name) const {
+  const auto found = environment_.find(value);
+  if (found != environment_.end()) return found->second;
+  // A symbolic scalar used where the schema says Tensor: PyTorch wraps it.
+  if (value && value->expr.known() && emit_.can_size(value->expr)) return emit_.size(value->expr);
+  unexpected(name, "a value that conversion has made");
+}
+
+Value Call::tensor(std::string_view name) const {
+  Value value = optional_tensor(name);
+  if (!value) unexpected(name, "a tensor (it is None)");
+  return value;
+}
+
+Value Call::optional_tensor(std::string_view name) const {
+  const Argument& item = argument(name);
+  if (item.is_none()) return {};
+  if (program::Value* const* value = item.get<program::Value*>()) return value_of(*value, name);
+  // mul.Tensor(x, 2): a number where a tensor is asked for becomes a 0-d one.
+  if (const Expr* expr = item.get<Expr>()) return emit_.size(*expr);
+  if (const double* real = item.get<double>()) return emit_.scalar(*real, DType::kFloat32);
+  if (const bool* flag = item.get<bool>()) return emit_.bool_scalar(*flag);
+  unexpected(name, "a tensor");
+}
+
+std::vector<Value> Call::tensors(std::string_view name) const {
+  std::vector<Value> values = optional_tensors(name);
+  if (std::any_of(values.begin(), values.end(), [](Value v) { return !v; })) {
+    unexpected(name, "a list of tensors (one is None)");
+  }
+  return values;
+}
+
+std::vector<Value> Call::optional_tensors(std::string_view name) const {
+  const Argument& whole = argument(name);
+  if (whole.is_none()) return {};
+  return each<Value>(whole, name, [this](const Argument& item, std::string_view of) -> Value {
+    if (item.is_none()) return {};
+    if (program::Value* const* value = item.get<program::Value*>()) return value_of(*value, of);
+    unexpected(of, "a list of tensors");
+  });
+}
+
+bool Call::flag(std::string_view name) const {
+  const std::optional<bool> value = optional_flag(name);
+  return value.value_or(false);
+}
+
+std::optional<bool> Call::optional_flag(std::string_view name) const {
+  const Argument& item = argument(name);
+  if (item.is_none()) return std::nullopt;
+  if (const bool* value = item.get<bool>()) return *value;
+  return require_integer(item, name) != 0;
+}
+
+std::int64_t Call::integer(std::string_view name) const {
+  return require_integer(argument(name), name);
+}
+
+std::optional<std::int64_t> Call::optional_integer(std::string_view name) const {
+  if (argument(name).is_none()) return std::nullopt;
+  return integer(name);
+}
+
+std::vector<std::int64_t> Call::integers(std::string_view name) const {
+  return each<std::int64_t>(argument(name), name, require_integer);
+}
+
+std::vector<std::int64_t> Call::integers_or_empty(std::string_view name) const {
+  if (argument(name).is_none()) return {};
+  return integers(name);
+}
+
+double Call::number(std::string_view name) const { return require_number(argument(name), name); }
+
+std::optional<double> Call::optional_number(std::string_view name) const {
+  if (argument(name).is_none()) return std::nullopt;
+  return number(name);
+}
+
+std::vector<double> Call::numbers(std::string_view name) const {
+  return each<double>(argument(name), name, require_number);
+}
+
+Expr Call::size(std::string_view name) const { return require_size(argument(name), name); }
+
+std::optional<Expr> Call::optional_size(std::string_view name) const {
+  if (argument(name).is_none()) return std::nullopt;
+  return size(name);
+}
+
+std::vector<Expr> Call::sizes(std::string_view name) const {
+  return each<Expr>(argument(name), name, require_size);
+}
+
+Scalar Call::scalar(std::string_view name) const {
+  const std::optional<Scalar> value = optional_scalar(name);
+  if (!value) unexpected(name, "a number (it is None)");
+  return *value;
+}
+
+std::optional<Scalar> Call::optional_scalar(std::string_view name) const {
+  const Argument& item = argument(name);
+  if (item.is_none()) return std::nullopt;
+  if (const bool* flag = item.get<bool>()) return Scalar(*flag);
+  if (const double* real = item.get<double>()) return Scalar(*real);
+  if (const auto* complex = item.get<std::complex<double>>()) return Scalar(*complex);
+  if (const Expr* expr = item.get<Expr>()) {
+    if (expr->known()) return Scalar(*expr);
+  }
+  unexpected(name, "a number");
+}
+
+std::string Call::text(std::string_view name) const {
+  const Argument& item = argument(name);
+  if (const std::string* text = item.get<std::string>()) return *text;
+  if (const auto* enumerator = item.get<program::Enumerator>()) return enumerator->name;
+  unexpected(name, "a string");
+}
+
+std::optional<DType> Call::dtype(std::string_view name) const {
+  const Argument& item = argument(name);
+  if (item.is_none()) return std::nullopt;
+  if (const DType* dtype = item.get<DType>()) return *dtype;
+  unexpected(name, "a dtype");
+}
+
+const program::Graph& Call::graph(std::string_view name) const {
+  if (program::Graph* const* graph = argument(name).get<program::Graph*>()) return **graph;
+  unexpected(name, "a graph");
+}
+
+std::int64_t Call::axis(std::string_view name, std::int64_t rank) const {
+  const std::int64_t axis = integer(name);
+  return axis < 0 ? axis + std::max<std::int64_t>(rank, 1) : axis;
+}
+
+std::vector<std::int64_t> Call::axes(std::string_view name, std::int64_t rank) const {
+  std::vector<std::int64_t> axes = integers_or_empty(name);
+  for (std::int64_t& axis : axes) {
+    if (axis < 0) axis += std::max<std::int64_t>(rank, 1);
+  }
+  return axes;
+}
+
+DType Call::result_dtype(std::size_t i) const {
+  return uses_output(i) ? call_.outputs[i]->dtype : DType::kUndefined;
+}
+
+const Shape& Call::result_shape(std::size_t i) const {
+  return uses_output(i) ? call_.outputs[i]->shape : kNoShape;
+}
+
+std::int64_t Call::result_rank(std::size_t i) const {
+  return static_cast<std::int64_t>(result_shape(i).size());
+}
+
+DType Call::captured_dtype(std::string_view name) const { return captured_tensor(name).dtype; }
+
+const program::Value& Call::captured_tensor(std::string_view name) const {
+  if (program::Value* const* value = argument(name).get<program::Value*>()) return **value;
+  unexpected(name, "a tensor");
+}
+
+void Call::refuse(std::string message, std::string help) const {
+  base::fail("SX1301", std::move(message), std::move(help));
+}
+
+}  // namespace sardonyx::aten

@@ -1,0 +1,98 @@
+// Conversions of type, and the operators that give back what they were given: copies, devices,
+// layouts and dropout make no difference to an inference graph.
+#include "aten/families.h"
+
+namespace sardonyx::aten {
+namespace {
+
+// The result's type says everything: device, layout and memory format have no meaning in ONNX.
+Outputs to(const Call& call, Emit& onnx) {
+  return {onnx.cast(call.tensor("self"), call.result_dtype())};
+}
+
+Outputs same(const Call& call, Emit& /*onnx*/) { return {call.tensor("self")}; }
+
+Outputs dropout(const Call& call, Emit& /*onnx*/) {
+  if (call.flag("train") && call.number("p") != 0) {
+    call.refuse("dropout with probability " + std::to_string(call.number("p")) + " in training",
+                "put the model into evaluation mode with model.eval()");
+  }
+  return {call.tensor("input")};
+}
+
+// Also returns which elements were kept: all of them.
+Outputs native_dropout(const Call& call, Emit& onnx) {
+  const Value input = dropout(call, onnx).front();
+  const Value mask =
+      call.uses_output(1) ? onnx.full(call.result_shape(1), onnx.bool_scalar(true)) : Value{};
+  return {input, mask};
+}
+
+constexpr Row kRows[] = {
+    {"aten::_cast_Byte(Tensor self, bool non_blocking=False) -> Tensor", 13, to},
+    {"aten::_cast_Char(Tensor self, bool non_blocking=False) -> Tensor", 13, to},
+    {"aten::_cast_Double(Tensor self, bool non_blocking=False) -> Tensor", 13, to},
+    {"aten::_cast_Float(Tensor self, bool non_blocking=False) -> Tensor", 13, to},
+    {"aten::_cast_Half(Tensor self, bool non_blocking=False) -> Tensor", 13, to},
+    {"aten::_cast_Int(Tensor self, bool non_blocking=False) -> Tensor", 13, to},
+    {"aten::_cast_Long(Tensor self, bool non_blocking=False) -> Tensor", 13, to},
+    {"aten::_cast_Short(Tensor self, bool non_blocking=False) -> Tensor", 13, to},
+    {"aten::_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+     "device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? "
+     "memory_format=None) -> Tensor",
+     13, to},
+    {"aten::alias(Tensor(a) self) -> Tensor(a)", 13, same},
+    {"aten::alias_copy(Tensor self) -> Tensor", 13, same},
+    {"aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor", 13, dropout},
+    {"aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", 13, same},
+    {"aten::conj(Tensor(a) self) -> Tensor(a)", 13, same},
+    {"aten::conj_physical(Tensor self) -> Tensor", 13, same},
+    {"aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)", 13, same},
+    {"aten::cpu(Tensor(a) self) -> Tensor(b|a)", 13, same},
+    {"aten::cuda(Tensor(a) self) -> Tensor(b|a)", 13, same},
+    {"aten::data(Tensor self) -> Tensor", 13, same},
+    {"aten::detach(Tensor(a) self) -> Tensor(a)", 13, same},
+    {"aten::detach_copy(Tensor self) -> Tensor", 13, same},
+    {"aten::dropout(Tensor input, float p, bool train) -> Tensor", 13, dropout},
+    {"aten::feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor", 13, dropout},
+    {"aten::feature_dropout(Tensor input, float p, bool train) -> Tensor", 13, dropout},
+    {"aten::lift(Tensor self) -> Tensor", 13, same},
+    {"aten::lift_fresh(Tensor(a) self) -> Tensor(a)", 13, same},
+    {"aten::lift_fresh_copy(Tensor self) -> Tensor", 13, same},
+    {"aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)", 13,
+     native_dropout},
+    {"aten::pin_memory(Tensor(a) self, Device? device=None) -> Tensor(a)", 13, same},
+    {"aten::positive(Tensor(a) self) -> Tensor(a)", 13, same},
+    {"aten::resolve_conj(Tensor(a) self) -> Tensor(a)", 13, same},
+    {"aten::resolve_neg(Tensor(a) self) -> Tensor(a)", 13, same},
+    {"aten::to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, "
+     "bool "
+     "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
+     13, to},
+    {"aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, "
+     "MemoryFormat? memory_format=None) -> Tensor(a)",
+     13, to},
+    {"aten::to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, "
+     "Device? "
+     "device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? "
+     "memory_format=None) -> Tensor(a)",
+     13, to},
+    {"aten::to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, "
+     "MemoryFormat? memory_format=None) -> Tensor(a)",
+     13, to},
+    {"aten::to.prim_Device(Tensor(a) self, Device? device, int? dtype=None, bool "
+     "non_blocking=False, bool copy=False) -> Tensor(b|a)",
+     13, to},
+    {"aten::to.prim_dtype(Tensor(a) self, int? dtype=None, bool non_blocking=False, bool "
+     "copy=False) -> Tensor(b|a)",
+     13, to},
+    {"aten::to.prim_other(Tensor(a) self, bool non_blocking=False, bool copy=False) -> Tensor(b|a)",
+     13, to},
+    {"aten::type_as(Tensor self, Tensor other) -> Tensor", 13, to},
+};
+
+}  // namespace
+
+std::span<const Row> casting_rows() { return kRows; }
+
+}  // namespace sardonyx::aten

@@ -1,0 +1,151 @@
+// Tensors made from sizes: filled ones, ranges, and masks of triangles.
+#include "aten/families.h"
+
+namespace sardonyx::aten {
+namespace {
+
+Value filled(const Call& call, Emit& onnx, const Scalar& value) {
+  const DType dtype = base::real_of(call.result_dtype());
+  return onnx.full(call.result_shape(), scalar_value(onnx, value, dtype));
+}
+
+Outputs zeros(const Call& call, Emit& onnx) { return {filled(call, onnx, 0)}; }
+Outputs ones(const Call& call, Emit& onnx) { return {filled(call, onnx, 1)}; }
+
+// What an empty tensor holds is not said; zeros are as good as anything.
+Outputs empty(const Call& call, Emit& onnx) { return {filled(call, onnx, 0)}; }
+
+Outputs full(const Call& call, Emit& onnx) {
+  return {filled(call, onnx, call.scalar("fill_value"))};
+}
+
+Outputs scalar_tensor(const Call& call, Emit& onnx) {
+  return {filled(call, onnx, call.scalar("s"))};
+}
+
+// Range in int64 for integers and in double for floats, as PyTorch counts.
+Value range(const Call& call, Emit& onnx, const Scalar& start, const Scalar& end,
+            const Scalar& step) {
+  const DType result = call.result_dtype();
+  const DType counting =
+      base::is_integer(result) && !start.is_float() && !end.is_float() && !step.is_float()
+          ? DType::kInt64
+          : DType::kFloat64;
+  const auto number = [&](const Scalar& s) { return scalar_value(onnx, s, counting); };
+  if (counting == DType::kInt64) {
+    return onnx.cast(onnx.range(number(start), number(end), number(step)), result);
+  }
+  // Elements are start + i * step, not a running sum: rounding must not pile up.
+  const Value count = onnx.size(call.result_shape().front());
+  const Value index =
+      onnx.cast(onnx.range(onnx.int_scalar(0), count, onnx.int_scalar(1)), DType::kFloat64);
+  return onnx.cast(onnx.add(onnx.mul(index, number(step)), number(start)), result);
+}
+
+Outputs arange(const Call& call, Emit& onnx) {
+  return {range(call, onnx, 0, call.scalar("end"), 1)};
+}
+Outputs arange_start(const Call& call, Emit& onnx) {
+  return {range(call, onnx, call.scalar("start"), call.scalar("end"), 1)};
+}
+Outputs arange_start_step(const Call& call, Emit& onnx) {
+  return {range(call, onnx, call.scalar("start"), call.scalar("end"), call.scalar("step"))};
+}
+
+Outputs eye(const Call& call, Emit& onnx) {
+  const Shape shape = call.result_shape();
+  const auto positions = [&](Expr count) {
+    return onnx.range(onnx.int_scalar(0), onnx.size(count), onnx.int_scalar(1));
+  };
+  const Value diagonal = onnx.equal(onnx.unsqueeze(positions(shape[0]), {1}), positions(shape[1]));
+  return {onnx.cast(diagonal, call.result_dtype())};
+}
+
+// Trilu has no bool kernel of its own everywhere, but integers stand in for truth values.
+Outputs triangle(const Call& call, Emit& onnx, bool upper) {
+  const Value self = call.tensor("self");
+  const bool truth = self.dtype() == DType::kBool;
+  const Value x = truth ? onnx.cast(self, DType::kInt64) : self;
+  const Value kept = onnx.trilu(x, onnx.size(call.size("diagonal")), {.upper = upper ? 1 : 0});
+  return {truth ? onnx.cast(kept, DType::kBool) : kept};
+}
+
+Outputs tril(const Call& call, Emit& onnx) { return triangle(call, onnx, false); }
+Outputs triu(const Call& call, Emit& onnx) { return triangle(call, onnx, true); }
+
+constexpr Row kRows[] = {
+    {"aten::arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+     "device=None, "
+     "bool? pin_memory=None) -> Tensor",
+     13, arange},
+    {"aten::arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, "
+     "Device? device=None, bool? pin_memory=None) -> Tensor",
+     13, arange_start},
+    {"aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, "
+     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+     13, arange_start_step},
+    {"aten::empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
+     "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+     13, empty},
+    {"aten::empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+     "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+     13, empty},
+    {"aten::empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, "
+     "Layout? "
+     "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+     13, empty},
+    {"aten::empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? "
+     "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+     13, empty},
+    {"aten::eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+     "bool? "
+     "pin_memory=None) -> Tensor",
+     13, eye},
+    {"aten::eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+     "device=None, bool? pin_memory=None) -> Tensor",
+     13, eye},
+    {"aten::full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
+     "Device? device=None, bool? pin_memory=None) -> Tensor",
+     13, full},
+    {"aten::full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? "
+     "layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) "
+     "-> "
+     "Tensor",
+     13, full},
+    {"aten::new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
+     "Device? device=None, bool? pin_memory=None) -> Tensor",
+     13, empty},
+    {"aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, "
+     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+     13, full},
+    {"aten::new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
+     "Device? device=None, bool? pin_memory=None) -> Tensor",
+     13, ones},
+    {"aten::new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
+     "Device? device=None, bool? pin_memory=None) -> Tensor",
+     13, zeros},
+    {"aten::ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+     "device=None, "
+     "bool? pin_memory=None) -> Tensor",
+     13, ones},
+    {"aten::ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+     "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+     13, ones},
+    {"aten::scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+     "device=None, bool? pin_memory=None) -> Tensor",
+     13, scalar_tensor},
+    {"aten::tril(Tensor self, SymInt diagonal=0) -> Tensor", 14, tril},
+    {"aten::triu(Tensor self, SymInt diagonal=0) -> Tensor", 14, triu},
+    {"aten::zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+     "device=None, bool? pin_memory=None) -> Tensor",
+     13, zeros},
+    {"aten::zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+     "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+     13, zeros},
+};
+
+}  // namespace
+
+std::span<const Row> creation_rows() { return kRows; }
+
+}  // namespace sardonyx::aten

@@ -1,0 +1,47 @@
+// Results whose size depends on the data: where something is true, and what is there.
+#include <algorithm>
+
+#include "aten/families.h"
+
+namespace sardonyx::aten {
+namespace {
+
+// NonZero gives one column an element; PyTorch one row.
+Value places(Emit& onnx, Value x) {
+  if (x.dtype() != DType::kBool) x = onnx.cast(x, DType::kBool);
+  return onnx.swap_axes(onnx.nonzero(x), 0, 1);
+}
+
+Outputs nonzero(const Call& call, Emit& onnx) {
+  const Value self = call.tensor("self");
+  if (self.rank() > 0) return {places(onnx, self)};
+  // A 0-d tensor has one place without coordinates, or none.
+  const Value found = places(onnx, onnx.unsqueeze(self, {0}));
+  return {onnx.slice(found, 1, 0, 0)};
+}
+
+// The elements under a mask, both broadcast, in row-major order.
+Outputs masked_select(const Call& call, Emit& onnx) {
+  const Value self = call.tensor("self"), mask = call.tensor("mask");
+  Value elements = self, chosen = mask;
+  if (self.shape() != mask.shape()) {
+    const std::int64_t rank = std::max(self.rank(), mask.rank());
+    const Value shape = onnx.max(
+        {onnx.shape_of(onnx.with_rank(self, rank)), onnx.shape_of(onnx.with_rank(mask, rank))});
+    elements = onnx.expand(self, shape);
+    chosen = onnx.expand(mask, shape);
+  }
+  return {onnx.compress(onnx.flatten_to_1d(elements), onnx.flatten_to_1d(chosen), {.axis = 0})};
+}
+
+constexpr Row kRows[] = {
+    {"aten::argwhere(Tensor self) -> Tensor", 13, nonzero},
+    {"aten::masked_select(Tensor self, Tensor mask) -> Tensor", 13, masked_select},
+    {"aten::nonzero(Tensor self) -> Tensor", 13, nonzero},
+};
+
+}  // namespace
+
+std::span<const Row> data_dependent_rows() { return kRows; }
+
+}  // namespace sardonyx::aten

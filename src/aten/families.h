@@ -1,0 +1,63 @@
+// The families of operators. A new family is one file, one line here and one line in library.cpp.
+#pragma once
+
+#include <span>
+
+#include "aten/library.h"
+
+namespace sardonyx::aten {
+
+std::span<const Row> activation_rows();
+std::span<const Row> arithmetic_rows();
+std::span<const Row> assertion_rows();
+std::span<const Row> attention_rows();
+std::span<const Row> axis_order_rows();
+std::span<const Row> blending_rows();
+std::span<const Row> casting_rows();
+std::span<const Row> class_losses_rows();
+std::span<const Row> classification_rows();
+std::span<const Row> comparison_rows();
+std::span<const Row> complex_arithmetic_rows();
+std::span<const Row> complex_shape_rows();
+std::span<const Row> complex_spectrum_rows();
+std::span<const Row> control_flow_rows();
+std::span<const Row> convolution_rows();
+std::span<const Row> creation_rows();
+std::span<const Row> data_dependent_rows();
+std::span<const Row> difference_rows();
+std::span<const Row> division_rows();
+std::span<const Row> einsum_rows();
+std::span<const Row> elementary_rows();
+std::span<const Row> embedding_rows();
+std::span<const Row> expert_rows();
+std::span<const Row> histogram_rows();
+std::span<const Row> index_update_rows();
+std::span<const Row> indexing_rows();
+std::span<const Row> joining_rows();
+std::span<const Row> linear_rows();
+std::span<const Row> logical_rows();
+std::span<const Row> losses_rows();
+std::span<const Row> normalization_rows();
+std::span<const Row> padding_rows();
+std::span<const Row> patches_rows();
+std::span<const Row> pooling_rows();
+std::span<const Row> power_rows();
+std::span<const Row> random_rows();
+std::span<const Row> recurrent_rows();
+std::span<const Row> reduction_rows();
+std::span<const Row> repetition_rows();
+std::span<const Row> resampling_rows();
+std::span<const Row> scan_rows();
+std::span<const Row> scatter_rows();
+std::span<const Row> search_rows();
+std::span<const Row> selection_rows();
+std::span<const Row> shape_rows();
+std::span<const Row> slicing_rows();
+std::span<const Row> softmax_rows();
+std::span<const Row> spacing_rows();
+std::span<const Row> statistics_rows();
+std::span<const Row> strided_view_rows();
+std::span<const Row> symbolic_scalar_rows();
+std::span<const Row> unary_rows();
+
+}  // namespace sardonyx::aten

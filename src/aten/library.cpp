@@ -1,0 +1,114 @@
+#include "aten/library.h"
+
+#include <array>
+#include <unordered_map>
+
+#include "aten/families.h"
+
+namespace sardonyx::aten {
+namespace {
+
+// clang-format off: one family a line
+constexpr std::array kFamilies = {
+    Family{activation_rows},
+    Family{arithmetic_rows},
+    Family{assertion_rows},
+    Family{attention_rows},
+    Family{axis_order_rows},
+    Family{blending_rows},
+    Family{casting_rows},
+    Family{class_losses_rows},
+    Family{classification_rows},
+    Family{comparison_rows},
+    Family{control_flow_rows},
+    Family{convolution_rows},
+    Family{creation_rows},
+    Family{data_dependent_rows},
+    Family{difference_rows},
+    Family{division_rows},
+    Family{einsum_rows},
+    Family{elementary_rows},
+    Family{embedding_rows},
+    Family{expert_rows},
+    Family{histogram_rows},
+    Family{index_update_rows},
+    Family{indexing_rows},
+    Family{joining_rows},
+    Family{linear_rows},
+    Family{logical_rows},
+    Family{losses_rows},
+    Family{normalization_rows},
+    Family{padding_rows},
+    Family{patches_rows},
+    Family{pooling_rows},
+    Family{power_rows},
+    Family{random_rows},
+    Family{recurrent_rows},
+    Family{reduction_rows},
+    Family{repetition_rows},
+    Family{resampling_rows},
+    Family{scan_rows},
+    Family{scatter_rows},
+    Family{search_rows},
+    Family{selection_rows},
+    Family{shape_rows},
+    Family{slicing_rows},
+    Family{softmax_rows},
+    Family{spacing_rows},
+    Family{statistics_rows},
+    Family{strided_view_rows},
+    Family{symbolic_scalar_rows},
+    Family{unary_rows},
+};
+// clang-format on
+
+// Translators for calls that take or give complex tensors.
+// clang-format off: one family a line
+constexpr std::array kComplexFamilies = {
+    Family{complex_arithmetic_rows},
+    Family{complex_shape_rows},
+    Family{complex_spectrum_rows},
+};
+// clang-format on
+
+// "aten::add.Tensor(Tensor self, ...) -> Tensor" -> "aten::add.Tensor"
+std::string_view name_of(std::string_view schema) { return schema.substr(0, schema.find('(')); }
+
+using Index = std::unordered_map<std::string_view, std::vector<const Row*>>;
+
+template <class Families>
+Index make_index(const Families& families) {
+  Index index;
+  for (Family family : families) {
+    for (const Row& row : family()) index[name_of(row.schema)].push_back(&row);
+  }
+  return index;
+}
+
+}  // namespace
+
+Translator find_translator(std::string_view qualified_name, std::int64_t opset, bool complex) {
+  static const Index real_rows = make_index(kFamilies);
+  static const Index complex_rows = make_index(kComplexFamilies);
+  const Index& index = complex ? complex_rows : real_rows;
+  const auto found = index.find(qualified_name);
+  if (found == index.end()) return nullptr;
+  const Row* best = nullptr;
+  for (const Row* row : found->second) {
+    if (row->opset <= opset && (!best || row->opset > best->opset)) best = row;
+  }
+  return best ? best->translate : nullptr;
+}
+
+std::vector<Row> all_rows() {
+  std::vector<Row> rows;
+  for (Family family : kFamilies) {
+    for (const Row& row : family()) rows.push_back(row);
+  }
+  for (Family family : kComplexFamilies) {
+    for (const Row& row : family()) rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace sardonyx::aten

@@ -1,0 +1,34 @@
+// The operator library: which translator an operator has at a target opset.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "aten/call.h"
+
+namespace sardonyx::aten {
+
+using Translator = Outputs (*)(const Call& call, Emit& onnx);
+
+// schema, first opset, function. The row with the highest opset not above the target wins.
+struct Row {
+  std::string_view schema;  // as PyTorch writes it; a test compares it with PyTorch's own
+  std::int64_t opset;
+  Translator translate;
+};
+
+// A family file defines its rows and hands them out through one function:
+//   std::span<const Row> linear_rows() { return kRows; }
+// All of these are named in library.cpp.
+using Family = std::span<const Row> (*)();
+
+// The translator of "aten::addmm" or "aten::max.dim"; null when there is none for this opset.
+// Calls that take or give complex tensors look in the complex families only.
+Translator find_translator(std::string_view qualified_name, std::int64_t opset, bool complex);
+
+// Every row, for documentation and tests.
+std::vector<Row> all_rows();
+
+}  // namespace sardonyx::aten

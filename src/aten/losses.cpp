@@ -1,0 +1,207 @@
+// Losses of a prediction and a target, element by element, then reduced.
+#include <cmath>
+#include <numbers>
+
+#include "aten/families.h"
+#include "aten/operands.h"
+
+namespace sardonyx::aten {
+namespace {
+
+Value wide(const Call& call, Emit& onnx, std::string_view name) {
+  return onnx.cast(call.tensor(name), computing_type(call.result_dtype()));
+}
+
+Value number(Emit& onnx, Value like, double value) { return onnx.scalar(value, like.dtype()); }
+
+Value over_all(Emit& onnx, std::string_view op, Value x) {
+  std::vector<std::int64_t> axes;
+  for (std::int64_t axis = 0; axis < x.rank(); ++axis) axes.push_back(axis);
+  return axes.empty() ? x : onnx.reduce(op, x, axes, false);
+}
+
+// reduction: 0 none, 1 mean, 2 sum.
+Outputs reduced(const Call& call, Emit& onnx, Value loss) {
+  switch (call.integer("reduction")) {
+    case 1:
+      loss = over_all(onnx, "ReduceMean", loss);
+      break;
+    case 2:
+      loss = over_all(onnx, "ReduceSum", loss);
+      break;
+    default:
+      break;
+  }
+  return {cast_to_result(onnx, call, loss)};
+}
+
+Value error(const Call& call, Emit& onnx) {
+  return onnx.sub(wide(call, onnx, "self"), wide(call, onnx, "target"));
+}
+
+Outputs l1_loss(const Call& call, Emit& onnx) {
+  return reduced(call, onnx, onnx.abs(error(call, onnx)));
+}
+
+Outputs mse_loss(const Call& call, Emit& onnx) {
+  const Value e = error(call, onnx);
+  return reduced(call, onnx, onnx.mul(e, e));
+}
+
+// e^2 / (2 beta) below beta, |e| - beta / 2 above.
+Outputs smooth_l1_loss(const Call& call, Emit& onnx) {
+  const Value e = onnx.abs(error(call, onnx));
+  const double beta = call.number("beta");
+  if (beta == 0) return reduced(call, onnx, e);
+  const Value near =
+      onnx.div(onnx.mul(onnx.mul(e, e), number(onnx, e, 0.5)), number(onnx, e, beta));
+  const Value far = onnx.sub(e, number(onnx, e, beta / 2));
+  return reduced(call, onnx, onnx.where(onnx.less(e, number(onnx, e, beta)), near, far));
+}
+
+// e^2 / 2 up to delta, delta (|e| - delta / 2) above.
+Outputs huber_loss(const Call& call, Emit& onnx) {
+  const Value e = onnx.abs(error(call, onnx));
+  const double delta = call.number("delta");
+  const Value near = onnx.mul(onnx.mul(e, e), number(onnx, e, 0.5));
+  const Value far = onnx.mul(onnx.sub(e, number(onnx, e, delta / 2)), number(onnx, e, delta));
+  return reduced(call, onnx, onnx.where(onnx.greater(e, number(onnx, e, delta)), far, near));
+}
+
+// Logarithms are held above -100.
+Outputs binary_cross_entropy(const Call& call, Emit& onnx) {
+  const Value p = wide(call, onnx, "self"), target = wide(call, onnx, "target");
+  const Value one = number(onnx, p, 1), floor = number(onnx, p, -100);
+  const Value yes = onnx.max({onnx.log(p), floor});
+  const Value no = onnx.max({log_one_plus(onnx, onnx.neg(p)), floor});
+  Value loss = onnx.sub(onnx.mul(onnx.sub(target, one), no), onnx.mul(target, yes));
+  if (call.has("weight")) loss = onnx.mul(loss, wide(call, onnx, "weight"));
+  return reduced(call, onnx, loss);
+}
+
+// log(1 + exp(-x)) without overflow.
+Value minus_log_sigmoid(Emit& onnx, Value x) {
+  const Value tail = log_one_plus(onnx, onnx.exp(onnx.neg(onnx.abs(x))));
+  return onnx.add(onnx.relu(onnx.neg(x)), tail);
+}
+
+// (1 - t) x + (1 + (w - 1) t) log(1 + exp(-x))
+Outputs binary_cross_entropy_with_logits(const Call& call, Emit& onnx) {
+  const Value x = wide(call, onnx, "self"), target = wide(call, onnx, "target");
+  const Value one = number(onnx, x, 1);
+  Value positive = minus_log_sigmoid(onnx, x);
+  if (call.has("pos_weight")) {
+    const Value extra = onnx.sub(wide(call, onnx, "pos_weight"), one);
+    positive = onnx.mul(onnx.add(one, onnx.mul(extra, target)), positive);
+  }
+  Value loss = onnx.add(onnx.mul(onnx.sub(one, target), x), positive);
+  if (call.has("weight")) loss = onnx.mul(loss, wide(call, onnx, "weight"));
+  return reduced(call, onnx, loss);
+}
+
+// t (log t - x), 0 where t is 0.
+Outputs kl_div(const Call& call, Emit& onnx) {
+  const Value x = wide(call, onnx, "self"), target = wide(call, onnx, "target");
+  if (call.flag("log_target")) {
+    return reduced(call, onnx, onnx.mul(onnx.exp(target), onnx.sub(target, x)));
+  }
+  const Value zero = number(onnx, x, 0);
+  const Value own = onnx.where(onnx.equal(target, zero), zero, onnx.mul(target, onnx.log(target)));
+  return reduced(call, onnx, onnx.sub(own, onnx.mul(target, x)));
+}
+
+Outputs soft_margin_loss(const Call& call, Emit& onnx) {
+  const Value product = onnx.mul(wide(call, onnx, "self"), wide(call, onnx, "target"));
+  return reduced(call, onnx, minus_log_sigmoid(onnx, product));
+}
+
+// exp(x) - t x with x a logarithm, x - t log(x + eps) otherwise; `full` adds Stirling's terms.
+Outputs poisson_nll_loss(const Call& call, Emit& onnx) {
+  const Value x = wide(call, onnx, "input"), target = wide(call, onnx, "target");
+  Value loss;
+  if (call.flag("log_input")) {
+    loss = onnx.sub(onnx.exp(x), onnx.mul(target, x));
+  } else {
+    const Value log = onnx.log(onnx.add(x, number(onnx, x, call.number("eps"))));
+    loss = onnx.sub(x, onnx.mul(target, log));
+  }
+  if (call.flag("full")) {
+    const Value circle = onnx.log(onnx.mul(target, number(onnx, x, 2 * std::numbers::pi)));
+    const Value stirling = onnx.add(onnx.sub(onnx.mul(target, onnx.log(target)), target),
+                                    onnx.mul(circle, number(onnx, x, 0.5)));
+    const Value counts = onnx.greater(target, number(onnx, x, 1));
+    loss = onnx.add(loss, onnx.where(counts, stirling, number(onnx, x, 0)));
+  }
+  return reduced(call, onnx, loss);
+}
+
+Outputs hinge_embedding_loss(const Call& call, Emit& onnx) {
+  const Value x = wide(call, onnx, "self"), target = wide(call, onnx, "target");
+  const Value zero = number(onnx, x, 0);
+  const Value gap = onnx.relu(onnx.sub(number(onnx, x, call.number("margin")), x));
+  const Value unlike = onnx.where(onnx.equal(target, number(onnx, x, 1)), zero, gap);
+  const Value like = onnx.where(onnx.equal(target, number(onnx, x, -1)), zero, x);
+  return reduced(call, onnx, onnx.add(unlike, like));
+}
+
+Outputs margin_ranking_loss(const Call& call, Emit& onnx) {
+  const Value gap = onnx.sub(wide(call, onnx, "input1"), wide(call, onnx, "input2"));
+  const Value against = onnx.neg(onnx.mul(wide(call, onnx, "target"), gap));
+  return reduced(call, onnx,
+                 onnx.relu(onnx.add(against, number(onnx, gap, call.number("margin")))));
+}
+
+// 1 - cos for like pairs, what cos has above the margin for unlike ones.
+Outputs cosine_embedding_loss(const Call& call, Emit& onnx) {
+  const Value a = wide(call, onnx, "input1"), b = wide(call, onnx, "input2");
+  const Value target = wide(call, onnx, "target");
+  const std::vector<std::int64_t> last = {a.rank() - 1};
+  const Value epsilon = number(onnx, a, 1e-12);
+  const auto sum = [&](Value x) { return onnx.reduce("ReduceSum", x, last, false); };
+  const Value lengths =
+      onnx.mul(onnx.add(sum(onnx.mul(a, a)), epsilon), onnx.add(sum(onnx.mul(b, b)), epsilon));
+  const Value cosine = onnx.div(sum(onnx.mul(a, b)), onnx.sqrt(lengths));
+  const Value zero = number(onnx, a, 0), one = number(onnx, a, 1);
+  const Value like = onnx.where(onnx.equal(target, one), onnx.sub(one, cosine), zero);
+  const Value above = onnx.relu(onnx.sub(cosine, number(onnx, a, call.number("margin"))));
+  const Value unlike = onnx.where(onnx.equal(target, number(onnx, a, -1)), above, zero);
+  return reduced(call, onnx, onnx.add(like, unlike));
+}
+
+constexpr Row kRows[] = {
+    {"aten::binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) "
+     "-> Tensor",
+     13, binary_cross_entropy},
+    {"aten::binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, "
+     "Tensor? pos_weight=None, int reduction=1) -> Tensor",
+     13, binary_cross_entropy_with_logits},
+    {"aten::cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., "
+     "int reduction=1) -> Tensor",
+     13, cosine_embedding_loss},
+    {"aten::hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> "
+     "Tensor",
+     13, hinge_embedding_loss},
+    {"aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor", 13,
+     huber_loss},
+    {"aten::kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> "
+     "Tensor",
+     13, kl_div},
+    {"aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", 13, l1_loss},
+    {"aten::margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int "
+     "reduction=1) -> Tensor",
+     13, margin_ranking_loss},
+    {"aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", 13, mse_loss},
+    {"aten::poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, "
+     "int reduction) -> Tensor",
+     13, poisson_nll_loss},
+    {"aten::smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor",
+     13, smooth_l1_loss},
+    {"aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", 13,
+     soft_margin_loss},
+};
+
+}  // namespace
+
+std::span<const Row> losses_rows() { return kRows; }
+
+}  // namespace sardonyx::aten

@@ -1,0 +1,46 @@
+#include "aten/operands.h"
+
+namespace sardonyx::aten {
+
+Value operand(const Call& call, Emit& onnx, std::string_view name, DType dtype) {
+  if (call.argument(name).get<program::Value*>()) return onnx.cast(call.tensor(name), dtype);
+  return scalar_value(onnx, call.scalar(name), dtype);
+}
+
+DType computing_type(DType dtype) {
+  return base::is_floating(dtype) && base::bit_width(dtype) < 32 ? DType::kFloat32 : dtype;
+}
+
+Value has_sign(Emit& onnx, Value x) {
+  if (x.dtype() == DType::kBool || !base::is_signed(x.dtype())) {
+    return onnx.expand(onnx.bool_scalar(false), x.shape());
+  }
+  const Value zero = onnx.zero(x.dtype());
+  const Value negative = onnx.less(x, zero);
+  if (!base::is_floating(x.dtype())) return negative;
+  const Value negative_zero = onnx.and_(onnx.equal(x, zero), onnx.less(onnx.reciprocal(x), zero));
+  return onnx.or_(negative, negative_zero);
+}
+
+Value truncated(Emit& onnx, Value x) {
+  const Value magnitude = onnx.floor(onnx.abs(x));
+  return onnx.where(has_sign(onnx, x), onnx.neg(magnitude), magnitude);
+}
+
+// With u = 1 + x rounded, log(u) * x / (u - 1) makes good what rounding lost.
+Value log_one_plus(Emit& onnx, Value x) {
+  const Value one = onnx.one(x.dtype());
+  const Value u = onnx.add(x, one);
+  const Value log = onnx.log(u);
+  const Value corrected = onnx.mul(log, onnx.div(x, onnx.sub(u, one)));
+  const Value small = onnx.where(onnx.equal(u, one), x, corrected);
+  return onnx.where(onnx.greater(x, one), log, small);
+}
+
+// exp(x) - 1 == tanh(x / 2) * (exp(x) + 1)
+Value exp_minus_one(Emit& onnx, Value x) {
+  const Value half = onnx.tanh(onnx.mul(x, onnx.scalar(0.5, x.dtype())));
+  return onnx.mul(half, onnx.add(onnx.exp(x), onnx.one(x.dtype())));
+}
+
+}  // namespace sardonyx::aten

@@ -1,0 +1,28 @@
+// Operands that may be tensors or numbers, and small conditions on elements, for the elementwise
+// families.
+#pragma once
+
+#include <string_view>
+
+#include "aten/call.h"
+
+namespace sardonyx::aten {
+
+// The argument, tensor or number, in this type.
+Value operand(const Call& call, Emit& onnx, std::string_view name, DType dtype);
+
+// The type in which to compute a formula of several steps: float32 for the half types, so that
+// steps do not round one by one as PyTorch's single kernel does not.
+DType computing_type(DType dtype);
+
+// The sign of a number: of zeros too. A NaN counts as positive.
+Value has_sign(Emit& onnx, Value x);
+
+// Rounded towards zero.
+Value truncated(Emit& onnx, Value x);
+
+// log(1 + x) and exp(x) - 1 without losing small x.
+Value log_one_plus(Emit& onnx, Value x);
+Value exp_minus_one(Emit& onnx, Value x);
+
+}  // namespace sardonyx::aten

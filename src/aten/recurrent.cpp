@@ -1,0 +1,204 @@
+// LSTM, GRU and plain recurrent networks over whole sequences, to ONNX's recurrent operators.
+#include "aten/families.h"
+
+namespace sardonyx::aten {
+namespace {
+
+// The weights of one layer in one direction.
+struct Weights {
+  Value input, hidden, input_bias, hidden_bias;
+};
+
+// How ONNX orders the gates that PyTorch stacks: the position in PyTorch's order.
+using GateOrder = std::vector<std::int64_t>;
+const GateOrder kLstmGates = {0, 3, 1, 2};  // i, f, g, o -> i, o, f, c
+const GateOrder kGruGates = {1, 0, 2};      // r, z, n -> z, r, h
+const GateOrder kPlainGates = {0};
+
+struct Network {
+  bool biases, bidirectional, batch_first, unbatched;
+  std::int64_t layers;
+  std::vector<Value> parameters;
+
+  std::int64_t directions() const { return bidirectional ? 2 : 1; }
+};
+
+Network network_of(const Call& call) {
+  if (call.flag("train") && call.number("dropout") != 0) {
+    call.refuse("a recurrent network with dropout in training",
+                "put the model into evaluation mode with model.eval()");
+  }
+  Network network{call.flag("has_biases"),    call.flag("bidirectional"),
+                  call.flag("batch_first"),   call.tensor("input").rank() == 2,
+                  call.integer("num_layers"), call.tensors("params")};
+  const std::int64_t expected = network.layers * network.directions() * (network.biases ? 4 : 2);
+  if (static_cast<std::int64_t>(network.parameters.size()) != expected) {
+    call.refuse("a recurrent network with a projection (proj_size)",
+                "use proj_size=0 and a Linear layer");
+  }
+  return network;
+}
+
+Weights weights_at(const Network& network, std::int64_t layer, std::int64_t direction) {
+  const std::size_t each = network.biases ? 4 : 2;
+  const std::size_t first =
+      static_cast<std::size_t>(layer * network.directions() + direction) * each;
+  const auto at = [&](std::size_t i) { return network.parameters[first + i]; };
+  return {at(0), at(1), network.biases ? at(2) : Value{}, network.biases ? at(3) : Value{}};
+}
+
+Value reordered(Emit& onnx, Value stacked, const GateOrder& order) {
+  if (order.size() == 1) return stacked;
+  const Expr size =
+      symbolic::exact_quotient(stacked.dim(0), static_cast<std::int64_t>(order.size()));
+  std::vector<Value> gates;
+  for (const std::int64_t gate : order) {
+    gates.push_back(onnx.slice(stacked, 0, size * gate, size * (gate + 1)));
+  }
+  return onnx.concat(gates, 0);
+}
+
+// One operator's W, R and B: directions in front.
+struct Stacked {
+  Value w, r, b;
+};
+
+Stacked stacked_weights(Emit& onnx, const Network& network, std::int64_t layer,
+                        const GateOrder& order) {
+  std::vector<Value> ws, rs, bs;
+  for (std::int64_t direction = 0; direction < network.directions(); ++direction) {
+    const Weights weights = weights_at(network, layer, direction);
+    ws.push_back(onnx.unsqueeze(reordered(onnx, weights.input, order), {0}));
+    rs.push_back(onnx.unsqueeze(reordered(onnx, weights.hidden, order), {0}));
+    if (!network.biases) continue;
+    const Value both = onnx.concat(
+        {reordered(onnx, weights.input_bias, order), reordered(onnx, weights.hidden_bias, order)},
+        0);
+    bs.push_back(onnx.unsqueeze(both, {0}));
+  }
+  const auto joined = [&](const std::vector<Value>& parts) {
+    return parts.size() == 1 ? parts.front() : onnx.concat(parts, 0);
+  };
+  return {joined(ws), joined(rs), bs.empty() ? Value{} : joined(bs)};
+}
+
+// The states of one layer out of [layers * directions, batch, hidden].
+Value layer_state(Emit& onnx, const Network& network, Value states, std::int64_t layer) {
+  if (network.layers == 1) return states;
+  const std::int64_t count = network.directions();
+  return onnx.slice(states, 0, layer * count, (layer + 1) * count);
+}
+
+// [time, directions, batch, hidden] -> [time, batch, directions * hidden]
+Value merged_directions(Emit& onnx, const Network& network, Value y) {
+  if (!network.bidirectional) return onnx.squeeze(y, {1});
+  const Value by_batch = onnx.transpose(y, {0, 2, 1, 3});
+  return onnx.reshape(by_batch,
+                      {by_batch.dim(0), by_batch.dim(1), by_batch.dim(2) * by_batch.dim(3)});
+}
+
+Value to_time_first(Emit& onnx, const Network& network, Value input) {
+  if (network.unbatched) return onnx.unsqueeze(input, {1});
+  return network.batch_first ? onnx.transpose(input, {1, 0, 2}) : input;
+}
+
+Value from_time_first(Emit& onnx, const Network& network, Value output) {
+  if (network.unbatched) return onnx.squeeze(output, {1});
+  return network.batch_first ? onnx.transpose(output, {1, 0, 2}) : output;
+}
+
+std::string_view direction_name(const Network& network) {
+  return network.bidirectional ? "bidirectional" : "forward";
+}
+
+// Runs the layers one after the other. `run` emits one and returns Y, Y_h (and Y_c).
+template <class Run>
+Outputs run_layers(const Call& call, Emit& onnx, const Network& network, std::size_t states,
+                   const GateOrder& order, const Run& run) {
+  Value x = to_time_first(onnx, network, call.tensor("input"));
+  std::vector<std::vector<Value>> finals(states);
+  for (std::int64_t layer = 0; layer < network.layers; ++layer) {
+    const onnx::Values found = run(x, stacked_weights(onnx, network, layer, order), layer);
+    x = merged_directions(onnx, network, found[0]);
+    for (std::size_t i = 0; i < states; ++i) finals[i].push_back(found[1 + i]);
+  }
+  Outputs outputs = {from_time_first(onnx, network, x)};
+  for (const std::vector<Value>& parts : finals) {
+    const Value all = parts.size() == 1 ? parts.front() : onnx.concat(parts, 0);
+    outputs.push_back(network.unbatched ? onnx.squeeze(all, {1}) : all);
+  }
+  return outputs;
+}
+
+Value batched_state(Emit& onnx, const Network& network, Value state) {
+  return network.unbatched ? onnx.unsqueeze(state, {1}) : state;
+}
+
+Outputs lstm(const Call& call, Emit& onnx) {
+  const Network network = network_of(call);
+  const std::vector<Value> states = call.tensors("hx");
+  const Value hidden = batched_state(onnx, network, states.at(0));
+  const Value cell = batched_state(onnx, network, states.at(1));
+  return run_layers(
+      call, onnx, network, 2, kLstmGates, [&](Value x, const Stacked& weights, std::int64_t layer) {
+        return onnx.lstm_n(
+            3, x, weights.w, weights.r, weights.b, {}, layer_state(onnx, network, hidden, layer),
+            layer_state(onnx, network, cell, layer), {},
+            {.direction = direction_name(network), .hidden_size = hidden.dim(-1).value()});
+      });
+}
+
+Outputs gru(const Call& call, Emit& onnx) {
+  const Network network = network_of(call);
+  const Value hidden = batched_state(onnx, network, call.tensor("hx"));
+  return run_layers(call, onnx, network, 1, kGruGates,
+                    [&](Value x, const Stacked& weights, std::int64_t layer) {
+                      return onnx.gru_n(2, x, weights.w, weights.r, weights.b, {},
+                                        layer_state(onnx, network, hidden, layer),
+                                        {.direction = direction_name(network),
+                                         .hidden_size = hidden.dim(-1).value(),
+                                         .linear_before_reset = 1});
+                    });
+}
+
+Outputs plain(const Call& call, Emit& onnx, const char* activation) {
+  const Network network = network_of(call);
+  const Value hidden = batched_state(onnx, network, call.tensor("hx"));
+  const std::vector<std::string> activations(static_cast<std::size_t>(network.directions()),
+                                             activation);
+  return run_layers(call, onnx, network, 1, kPlainGates,
+                    [&](Value x, const Stacked& weights, std::int64_t layer) {
+                      return onnx.rnn_n(2, x, weights.w, weights.r, weights.b, {},
+                                        layer_state(onnx, network, hidden, layer),
+                                        {.activations = activations,
+                                         .direction = direction_name(network),
+                                         .hidden_size = hidden.dim(-1).value()});
+                    });
+}
+
+Outputs rnn_tanh(const Call& call, Emit& onnx) { return plain(call, onnx, "Tanh"); }
+Outputs rnn_relu(const Call& call, Emit& onnx) { return plain(call, onnx, "Relu"); }
+
+constexpr Row kRows[] = {
+    {"aten::gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, "
+     "float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
+     13, gru},
+    {"aten::lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int "
+     "num_layers, "
+     "float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)",
+     13, lstm},
+    {"aten::rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int "
+     "num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, "
+     "Tensor)",
+     13, rnn_relu},
+    {"aten::rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int "
+     "num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, "
+     "Tensor)",
+     13, rnn_tanh},
+};
+
+}  // namespace
+
+std::span<const Row> recurrent_rows() { return kRows; }
+
+}  // namespace sardonyx::aten

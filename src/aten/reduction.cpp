@@ -1,0 +1,96 @@
+// Sums, means, products, extremes and truth over axes.
+#include <limits>
+
+#include "aten/families.h"
+#include "aten/reduction_axes.h"
+
+namespace sardonyx::aten {
+namespace {
+
+Value reduced(const Call& call, Emit& onnx, std::string_view op, Value x) {
+  const std::vector<std::int64_t> axes = reduction_axes(call, x);
+  return axes.empty() ? x : onnx.reduce(op, x, axes, keeps_dims(call));
+}
+
+// Integers and bools sum in int64 (the result's type) and cannot overflow the narrow type on the
+// way.
+Outputs sum(const Call& call, Emit& onnx) {
+  const Value x = cast_to_result(onnx, call, call.tensor("self"));
+  return {reduced(call, onnx, "ReduceSum", x)};
+}
+
+Outputs mean(const Call& call, Emit& onnx) {
+  const Value x = cast_to_result(onnx, call, call.tensor("self"));
+  return {reduced(call, onnx, "ReduceMean", x)};
+}
+
+Outputs prod(const Call& call, Emit& onnx) {
+  const Value x = cast_to_result(onnx, call, call.tensor("self"));
+  return {reduced(call, onnx, "ReduceProd", x)};
+}
+
+// ReduceMax and ReduceMin of ONNX Runtime pass NaNs over; PyTorch lets them win.
+Value with_nans(const Call& call, Emit& onnx, Value x, Value extreme) {
+  if (!base::is_floating(x.dtype())) return extreme;
+  const std::vector<std::int64_t> axes = reduction_axes(call, x);
+  if (axes.empty()) return x;
+  const Value any_nan =
+      onnx.reduce("ReduceMax", onnx.cast(onnx.is_nan(x), DType::kInt32), axes, keeps_dims(call));
+  const Value nan = onnx.scalar(std::numeric_limits<double>::quiet_NaN(), x.dtype());
+  return onnx.where(onnx.cast(any_nan, DType::kBool), nan, extreme);
+}
+
+Value extreme(const Call& call, Emit& onnx, std::string_view op) {
+  const Value self = call.tensor("self");
+  const bool truth = self.dtype() == DType::kBool;
+  const Value x = truth ? onnx.cast(self, DType::kInt32) : self;
+  const Value result = with_nans(call, onnx, x, reduced(call, onnx, op, x));
+  return truth ? onnx.cast(result, DType::kBool) : result;
+}
+
+Outputs amax(const Call& call, Emit& onnx) { return {extreme(call, onnx, "ReduceMax")}; }
+Outputs amin(const Call& call, Emit& onnx) { return {extreme(call, onnx, "ReduceMin")}; }
+
+// uint8 in gives uint8 out; everything else gives bool.
+Outputs any(const Call& call, Emit& onnx) {
+  const Value x = onnx.cast(onnx.cast(call.tensor("self"), DType::kBool), DType::kInt32);
+  return {cast_to_result(onnx, call, reduced(call, onnx, "ReduceMax", x))};
+}
+
+Outputs all(const Call& call, Emit& onnx) {
+  const Value x = onnx.cast(onnx.cast(call.tensor("self"), DType::kBool), DType::kInt32);
+  return {cast_to_result(onnx, call, reduced(call, onnx, "ReduceMin", x))};
+}
+
+constexpr Row kRows[] = {
+    {"aten::_is_all_true(Tensor self) -> Tensor", 13, all},
+    {"aten::_is_any_true(Tensor self) -> Tensor", 13, any},
+    {"aten::all(Tensor self) -> Tensor", 13, all},
+    {"aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", 13, all},
+    {"aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", 13, all},
+    {"aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", 13, amax},
+    {"aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", 13, amin},
+    {"aten::any(Tensor self) -> Tensor", 13, any},
+    {"aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", 13, any},
+    {"aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", 13, any},
+    {"aten::max(Tensor self) -> Tensor", 13, amax},
+    {"aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", 13, mean},
+    {"aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> "
+     "Tensor",
+     13, mean},
+    {"aten::min(Tensor self) -> Tensor", 13, amin},
+    {"aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", 13, prod},
+    {"aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> "
+     "Tensor",
+     13, prod},
+    {"aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", 13, sum},
+    {"aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? "
+     "dtype=None) -> Tensor",
+     13, sum},
+};
+
+}  // namespace
+
+std::span<const Row> reduction_rows() { return kRows; }
+
+}  // namespace sardonyx::aten

@@ -1,0 +1,91 @@
+// The same elements several times over, or in another order: repeat, tile, flip, roll.
+#include <limits>
+
+#include "aten/families.h"
+
+namespace sardonyx::aten {
+namespace {
+
+// Tiles x, with leading axes of size 1 where there are more counts than axes.
+Value tiled(Emit& onnx, Value x, std::vector<Expr> counts) {
+  const auto rank = static_cast<std::int64_t>(counts.size());
+  if (rank < x.rank()) {
+    counts.insert(counts.begin(), static_cast<std::size_t>(x.rank() - rank), Expr(1));
+  }
+  x = onnx.with_rank(x, static_cast<std::int64_t>(counts.size()));
+  if (counts.empty()) return x;
+  return onnx.tile(x, onnx.sizes(counts));
+}
+
+Outputs repeat(const Call& call, Emit& onnx) {
+  return {tiled(onnx, call.tensor("self"), call.sizes("repeats"))};
+}
+
+Outputs tile(const Call& call, Emit& onnx) {
+  return {tiled(onnx, call.tensor("self"), call.sizes("dims"))};
+}
+
+// Each element several times in a row: a new axis behind it, spread and merged.
+Outputs repeat_interleave_int(const Call& call, Emit& onnx) {
+  Value x = call.tensor("self");
+  if (!call.has("dim") || x.rank() == 0) x = onnx.flatten_to_1d(x);
+  const std::int64_t axis =
+      call.has("dim") && call.tensor("self").rank() > 0 ? call.axis("dim", x.rank()) : 0;
+  Shape spread = x.shape();
+  spread.insert(spread.begin() + axis + 1, call.size("repeats"));
+  return {onnx.reshape(onnx.expand(onnx.unsqueeze(x, {axis + 1}), spread), call.result_shape())};
+}
+
+Outputs flip(const Call& call, Emit& onnx) {
+  Value x = call.tensor("self");
+  if (x.rank() == 0) return {x};
+  for (const std::int64_t axis : call.axes("dims", x.rank())) {
+    x = onnx.slice(x, axis, -1, std::numeric_limits<std::int64_t>::min(), -1);
+  }
+  return {x};
+}
+
+// The last `shift` elements of an axis come to its front.
+Value rolled(const Call& call, Emit& onnx, Value x, std::int64_t axis, Expr shift) {
+  const Expr size = x.dim(axis);
+  if (!shift.is_constant()) call.refuse("roll by " + shift.str() + ", which is not static");
+  if (shift.is(0)) return x;
+  constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+  if (size.is_constant()) {
+    if (size.value() == 0) return x;
+    const Expr split = size - symbolic::mod(shift, size);
+    return onnx.concat({onnx.slice(x, axis, split, kEnd), onnx.slice(x, axis, 0, split)}, axis);
+  }
+  // A shift may be larger than a size that is known at run time only.
+  const Expr split = size - symbolic::mod(shift, symbolic::max(size, 1));
+  return onnx.concat({onnx.slice(x, axis, split, kEnd), onnx.slice(x, axis, 0, split)}, axis);
+}
+
+Outputs roll(const Call& call, Emit& onnx) {
+  Value x = call.tensor("self");
+  const std::vector<Expr> shifts = call.sizes("shifts");
+  const std::vector<std::int64_t> axes = call.axes("dims", x.rank());
+  if (x.rank() == 0) return {x};
+  if (axes.empty()) {
+    const Value flat = rolled(call, onnx, onnx.flatten_to_1d(x), 0, shifts.front());
+    return {onnx.reshape(flat, x.shape())};
+  }
+  for (std::size_t i = 0; i < axes.size(); ++i) x = rolled(call, onnx, x, axes[i], shifts[i]);
+  return {x};
+}
+
+constexpr Row kRows[] = {
+    {"aten::flip(Tensor self, int[] dims) -> Tensor", 13, flip},
+    {"aten::repeat(Tensor self, SymInt[] repeats) -> Tensor", 13, repeat},
+    {"aten::repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? "
+     "output_size=None) -> Tensor",
+     13, repeat_interleave_int},
+    {"aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", 13, roll},
+    {"aten::tile(Tensor self, SymInt[] dims) -> Tensor", 13, tile},
+};
+
+}  // namespace
+
+std::span<const Row> repetition_rows() { return kRows; }
+
+}  // namespace sardonyx::aten

@@ -1,0 +1,136 @@
+// Tensors with a part replaced: the pure forms that writes to views become.
+#include <limits>
+
+#include "aten/families.h"
+
+namespace sardonyx::aten {
+namespace {
+
+constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+
+// A slice bound as PyTorch reads it: from the end when negative, inside the axis always.
+Expr bound(Expr at, Expr size) {
+  if (at.is_constant()) {
+    if (at.value() >= 0) return size.is_constant() ? symbolic::min(at, size) : at;
+    return symbolic::max(at + size, 0);
+  }
+  return at;
+}
+
+// What replaces slice [start, end) of an axis in steps: the parts around it, or positions.
+Outputs slice_scatter(const Call& call, Emit& onnx) {
+  const Value self = call.tensor("self");
+  const Value source = onnx.cast(call.tensor("src"), self.dtype());
+  const std::int64_t axis = call.axis("dim", self.rank());
+  const Expr size = self.dim(axis);
+  const Expr start = bound(call.optional_size("start").value_or(0), size);
+  const Expr step = call.size("step");
+  if (step.is(1)) {
+    // How much is replaced is what the source holds, wherever the end was clamped.
+    const Expr end = start + source.dim(axis);
+    if (start.is(0) && end == size) return {source};
+    std::vector<Value> parts;
+    if (!start.is(0)) parts.push_back(onnx.slice(self, axis, 0, start));
+    parts.push_back(source);
+    if (!(end == size)) parts.push_back(onnx.slice(self, axis, end, kEnd));
+    return {onnx.concat(parts, axis)};
+  }
+  // Every step-th position along the axis, spread over the source.
+  const Value positions =
+      onnx.range(onnx.size(start), onnx.size(start + source.dim(axis) * step), onnx.size(step));
+  std::vector<std::int64_t> around;
+  for (std::int64_t i = 0; i < self.rank(); ++i) {
+    if (i != axis) around.push_back(i);
+  }
+  const Value index = onnx.expand(onnx.unsqueeze(positions, around), source.shape());
+  return {onnx.scatter_elements(self, index, source, {.axis = axis})};
+}
+
+Outputs select_scatter(const Call& call, Emit& onnx) {
+  const Value self = call.tensor("self");
+  const std::int64_t axis = call.axis("dim", self.rank());
+  const Value source = onnx.unsqueeze(onnx.cast(call.tensor("src"), self.dtype()), {axis});
+  const Expr size = self.dim(axis), index = call.size("index");
+  const Expr at = index.is_constant() && index.value() < 0 ? index + size : index;
+  std::vector<Value> parts;
+  if (!at.is(0)) parts.push_back(onnx.slice(self, axis, 0, at));
+  parts.push_back(source);
+  if (!(at + 1 == size)) parts.push_back(onnx.slice(self, axis, at + 1, kEnd));
+  return {parts.size() == 1 ? parts.front() : onnx.concat(parts, axis)};
+}
+
+// ScatterElements asks for an index and updates of one shape; PyTorch takes a larger source.
+Value cut_to(Emit& onnx, Value source, Value index) {
+  for (std::int64_t axis = 0; axis < index.rank(); ++axis) {
+    if (!(source.dim(axis) == index.dim(axis))) {
+      source = onnx.slice(source, axis, 0, index.dim(axis));
+    }
+  }
+  return source;
+}
+
+Outputs scattered(const Call& call, Emit& onnx, Value updates, std::string_view reduction) {
+  const Value self = call.tensor("self"), index = call.tensor("index");
+  if (!reduction.empty() && onnx.opset() < (reduction == "max" || reduction == "min" ? 18 : 16)) {
+    call.refuse("a scatter that combines elements needs opset 18, the target is " +
+                    std::to_string(onnx.opset()),
+                "convert with opset_version=18 or newer");
+  }
+  const auto at_least_1d = [&](Value x) { return x.rank() == 0 ? onnx.unsqueeze(x, {0}) : x; };
+  const Value places = at_least_1d(index), base = at_least_1d(self);
+  const Value values = cut_to(onnx, at_least_1d(updates), places);
+  const std::int64_t axis = call.axis("dim", base.rank());
+  const Value result =
+      reduction.empty()
+          ? onnx.scatter_elements(base, places, values, {.axis = axis})
+          : onnx.scatter_elements(base, places, values, {.axis = axis, .reduction = reduction});
+  return {onnx.reshape(result, self.shape())};
+}
+
+Outputs scatter_src(const Call& call, Emit& onnx) {
+  return scattered(call, onnx, onnx.cast(call.tensor("src"), call.tensor("self").dtype()), "");
+}
+
+Outputs scatter_value(const Call& call, Emit& onnx) {
+  const Value value = scalar_value(onnx, call.scalar("value"), call.tensor("self").dtype());
+  return scattered(call, onnx, onnx.expand(value, call.tensor("index").shape()), "");
+}
+
+Outputs scatter_add(const Call& call, Emit& onnx) {
+  return scattered(call, onnx, call.tensor("src"), "add");
+}
+
+// The elements of `source`, in order, go where the mask holds: the n-th place takes the n-th.
+Outputs masked_scatter(const Call& call, Emit& onnx) {
+  const Value source = onnx.cast(call.tensor("source"), call.tensor("self").dtype());
+  const Value self = onnx.expand(call.tensor("self"), call.result_shape());
+  const Value mask = onnx.expand(call.tensor("mask"), call.result_shape());
+  const Value ones = onnx.cast(onnx.flatten_to_1d(mask), DType::kInt64);
+  const Value places = onnx.sub(onnx.cumsum(ones, onnx.int_scalar(0)), onnx.int_scalar(1));
+  // Places before the first are not read; they only have to be inside.
+  const Value inside = onnx.max({places, onnx.int_scalar(0)});
+  const Value taken = onnx.gather(onnx.flatten_to_1d(source), inside, {.axis = 0});
+  return {onnx.where(mask, onnx.reshape(taken, call.result_shape()), self)};
+}
+
+constexpr Row kRows[] = {
+    {"aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", 13, masked_scatter},
+    {"aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", 13,
+     scatter_src},
+    {"aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", 13,
+     scatter_value},
+    {"aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", 13,
+     scatter_add},
+    {"aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor", 13,
+     select_scatter},
+    {"aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? "
+     "end=None, "
+     "SymInt step=1) -> Tensor",
+     13, slice_scatter},
+};
+
+}  // namespace
+
+std::span<const Row> scatter_rows() { return kRows; }
+
+}  // namespace sardonyx::aten

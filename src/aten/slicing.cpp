@@ -1,0 +1,151 @@
+// Parts of a tensor along one axis: slice, select, narrow, split, chunk, unbind.
+#include <limits>
+
+#include "aten/families.h"
+
+namespace sardonyx::aten {
+namespace {
+
+constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+
+// Python's slice bounds: what lies outside is clamped, as ONNX's Slice does too.
+Outputs slice(const Call& call, Emit& onnx) {
+  const Value self = call.tensor("self");
+  const Expr start = call.optional_size("start").value_or(0);
+  const Expr end = call.optional_size("end").value_or(kEnd);
+  return {onnx.slice(self, call.axis("dim", self.rank()), start, end, call.integer("step"))};
+}
+
+Outputs select(const Call& call, Emit& onnx) {
+  const Value self = call.tensor("self");
+  return {onnx.select(self, call.axis("dim", self.rank()), call.size("index"))};
+}
+
+// A negative start counts from the end; -length + (size) must not read as an empty range.
+Value narrowed(Emit& onnx, Value x, std::int64_t axis, Expr start, Expr length) {
+  if (start.is_constant() && start.value() < 0) start = start + x.dim(axis);
+  return onnx.slice(x, axis, start, start + length);
+}
+
+Outputs narrow(const Call& call, Emit& onnx) {
+  const Value self = call.tensor("self");
+  return {
+      narrowed(onnx, self, call.axis("dim", self.rank()), call.size("start"), call.size("length"))};
+}
+
+// Consecutive parts of these lengths.
+Outputs sized_parts(const Call& call, Emit& onnx, const std::vector<Expr>& lengths) {
+  const Value self = call.tensor("self");
+  const std::int64_t axis = call.axis("dim", self.rank());
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < lengths.size(); ++i) used += call.uses_output(i) ? 1 : 0;
+  // One part is a slice; more are cheaper in one Split.
+  if (used > 1) return onnx.split(lengths.size(), self, onnx.sizes(lengths), {.axis = axis});
+  Outputs result(lengths.size());
+  Expr start = 0;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    if (call.uses_output(i)) result[i] = onnx.slice(self, axis, start, start + lengths[i]);
+    start = start + lengths[i];
+  }
+  return result;
+}
+
+// Parts of `size`, the last one shorter.
+std::vector<Expr> equal_lengths(Expr total, Expr size, std::size_t count) {
+  std::vector<Expr> lengths(count, size);
+  if (count > 0) {
+    lengths.back() = total - size * static_cast<std::int64_t>(count - 1);
+  }
+  return lengths;
+}
+
+Outputs split(const Call& call, Emit& onnx) {
+  const Value self = call.tensor("self");
+  const Expr total = self.dim(call.axis("dim", self.rank()));
+  return sized_parts(call, onnx,
+                     equal_lengths(total, call.size("split_size"), call.output_count()));
+}
+
+Outputs split_with_sizes(const Call& call, Emit& onnx) {
+  return sized_parts(call, onnx, call.sizes("split_sizes"));
+}
+
+Outputs split_sizes(const Call& call, Emit& onnx) {
+  return sized_parts(call, onnx, call.sizes("split_size"));
+}
+
+Outputs chunk(const Call& call, Emit& onnx) {
+  const Value self = call.tensor("self");
+  const Expr total = self.dim(call.axis("dim", self.rank()));
+  const Expr size = symbolic::ceil_div(total, call.integer("chunks"));
+  return sized_parts(call, onnx, equal_lengths(total, size, call.output_count()));
+}
+
+// The first (total mod sections) parts are one longer than the others.
+Outputs tensor_split_sections(const Call& call, Emit& onnx) {
+  const Value self = call.tensor("self");
+  const Expr total = self.dim(call.axis("dim", self.rank()));
+  const auto count = static_cast<std::int64_t>(call.output_count());
+  const Expr shorter = symbolic::floor_div(total, count), longer = symbolic::mod(total, count);
+  std::vector<Expr> lengths;
+  for (std::int64_t i = 0; i < count; ++i) {
+    lengths.push_back(shorter + symbolic::min(Expr(i + 1), longer) -
+                      symbolic::min(Expr(i), longer));
+  }
+  return sized_parts(call, onnx, lengths);
+}
+
+Outputs tensor_split_indices(const Call& call, Emit& onnx) {
+  const Value self = call.tensor("self");
+  const std::int64_t axis = call.axis("dim", self.rank());
+  const std::vector<Expr> indices = call.sizes("indices");
+  Outputs result(indices.size() + 1);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const Expr start = i == 0 ? Expr(0) : indices[i - 1];
+    const Expr end =
+        i < indices.size() ? indices[i] : Expr(std::numeric_limits<std::int64_t>::max());
+    if (call.uses_output(i)) result[i] = onnx.slice(self, axis, start, end);
+  }
+  return result;
+}
+
+Outputs unbind(const Call& call, Emit& onnx) {
+  const Value self = call.tensor("self");
+  const std::int64_t axis = call.axis("dim", self.rank());
+  Outputs result(call.output_count());
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    if (call.uses_output(i)) result[i] = onnx.select(self, axis, static_cast<std::int64_t>(i));
+  }
+  return result;
+}
+
+constexpr Row kRows[] = {
+    {"aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", 13, chunk},
+    {"aten::narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)", 13, narrow},
+    {"aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor", 13, narrow},
+    {"aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)", 13, select},
+    {"aten::select_copy.int(Tensor self, int dim, SymInt index) -> Tensor", 13, select},
+    {"aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt "
+     "step=1) -> Tensor(a)",
+     13, slice},
+    {"aten::slice_copy.Tensor(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt "
+     "step=1) -> Tensor",
+     13, slice},
+    {"aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]", 13,
+     split},
+    {"aten::split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]", 13,
+     split_sizes},
+    {"aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
+     13, split_with_sizes},
+    {"aten::tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]",
+     13, tensor_split_indices},
+    {"aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]",
+     13, tensor_split_sections},
+    {"aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", 13, unbind},
+};
+
+}  // namespace
+
+std::span<const Row> slicing_rows() { return kRows; }
+
+}  // namespace sardonyx::aten

@@ -1,0 +1,41 @@
+// Softmax and its logarithm.
+#include "aten/families.h"
+
+namespace sardonyx::aten {
+namespace {
+
+// In the type asked for; half types accumulate in float32 inside the kernel.
+template <class Apply>
+Value over_axis(const Call& call, Emit& onnx, const Apply& apply) {
+  const Value x = cast_to_result(onnx, call, call.tensor("self"));
+  // ONNX has no axis to normalise over in a 0-d tensor.
+  if (x.rank() == 0) return onnx.squeeze(apply(onnx.unsqueeze(x, {0}), 0), {0});
+  return apply(x, call.axis("dim", x.rank()));
+}
+
+Outputs softmax(const Call& call, Emit& onnx) {
+  return {over_axis(call, onnx,
+                    [&](Value x, std::int64_t axis) { return onnx.softmax(x, {.axis = axis}); })};
+}
+
+Outputs log_softmax(const Call& call, Emit& onnx) {
+  return {over_axis(
+      call, onnx, [&](Value x, std::int64_t axis) { return onnx.log_softmax(x, {.axis = axis}); })};
+}
+
+constexpr Row kRows[] = {
+    {"aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", 13, log_softmax},
+    {"aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", 13, softmax},
+    {"aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", 13,
+     log_softmax},
+    {"aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", 13, softmax},
+    {"aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", 13,
+     log_softmax},
+    {"aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", 13, softmax},
+};
+
+}  // namespace
+
+std::span<const Row> softmax_rows() { return kRows; }
+
+}  // namespace sardonyx::aten

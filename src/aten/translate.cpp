@@ -1,0 +1,231 @@
+#include "aten/translate.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "aten/translation.h"
+
+namespace sardonyx::aten {
+namespace {
+
+bool any_complex(const program::Call& call) {
+  bool found = false;
+  const auto look = [&found](const program::Value* value) {
+    found = found || (value && base::is_complex(value->dtype));
+  };
+  for (const program::Argument& argument : call.arguments) argument.each_value(look);
+  for (const program::Value* output : call.outputs) look(output);
+  return found;
+}
+
+std::string type_text(DType dtype, const Shape& shape) {
+  std::string text = std::string(base::dtype_name(dtype)) + "[";
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    text += (i ? ", " : "") + (shape[i].known() ? shape[i].str() : std::string("?"));
+  }
+  return text + "]";
+}
+
+// What inference says must not contradict what PyTorch captured: that would be a wrong model.
+void check_type(const program::Value& captured, Value value) {
+  Shape expected = captured.shape;
+  if (value.is_complex()) expected.emplace_back(2);
+  const DType dtype = base::real_of(captured.dtype);
+  const auto contradiction = [&]() {
+    base::fail(
+        "SX1304",
+        "the translation gives " + type_text(value.dtype(), value.shape()) +
+            " where the program has " + type_text(captured.dtype, captured.shape),
+        "this is a defect of Sardonyx; please report it with the operator and its arguments");
+  };
+  if (value.dtype() != DType::kUndefined && value.dtype() != dtype) contradiction();
+  if (!value.has_rank()) return;
+  if (value.shape().size() != expected.size()) contradiction();
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const Expr inferred = value.shape()[i];
+    if (!inferred.known() || !expected[i].known()) continue;
+    if (inferred.is_constant() && expected[i].is_constant() && !(inferred == expected[i])) {
+      contradiction();
+    }
+  }
+}
+
+}  // namespace
+
+Translation::Translation(const program::Program& program, const TranslateOptions& options)
+    : program_(program),
+      options_(options),
+      model_(std::make_unique<onnx::Model>(program.pool)),
+      emit_(*model_, options.emit) {}
+
+std::unique_ptr<onnx::Model> Translation::run() {
+  add_inputs();
+  translate_calls(*program_.graph);
+  if (diagnostics_.empty()) {
+    try {
+      add_outputs();
+    } catch (const base::Error& error) {
+      diagnostics_ = error.diagnostics();
+    }
+  }
+  if (!diagnostics_.empty()) throw base::Error(std::move(diagnostics_));
+  return std::move(model_);
+}
+
+void Translation::translate_calls(const program::Graph& graph) {
+  for (const program::Call* call : graph.calls) {
+    try {
+      if (depends_on_failure(*call)) {
+        failed_.insert(call->outputs.begin(), call->outputs.end());
+        // All operators without a translation are reported at once, those behind others too.
+        if (call->schema->space() != "sym" && !custom(*call)) translator(*call);
+        continue;
+      }
+      translate_call(*call);
+    } catch (const base::Error& error) {
+      record_failure(*call, error);
+    }
+  }
+}
+
+void Translation::translate_call(const program::Call& call) {
+  set_origin(call);
+  // Arithmetic on symbolic sizes is in the expressions of its results.
+  if (call.schema->space() == "sym") return bind_outputs(call, {});
+  bind_outputs(call, apply(call));
+}
+
+Outputs Translation::apply(const program::Call& call) {
+  Call view(call, environment_, emit_, this);
+  if (const CustomTranslator* own = custom(call)) return (*own)(view, emit_);
+  return translator(call)(view, emit_);
+}
+
+const CustomTranslator* Translation::custom(const program::Call& call) const {
+  return options_.custom ? options_.custom(call) : nullptr;
+}
+
+Translator Translation::translator(const program::Call& call) const {
+  const std::string name = call.schema->qualified();
+  const bool complex = any_complex(call);
+  if (const Translator found = find_translator(name, emit_.opset(), complex)) return found;
+  std::string message =
+      "no translation of " + name + " to ONNX opset " + std::to_string(emit_.opset());
+  if (complex) message += " for complex tensors";
+  base::fail("SX1300", std::move(message),
+             "pass a translator in custom_translation_table, or write the module with other "
+             "operators");
+}
+
+void Translation::bind_outputs(const program::Call& call, const Outputs& outputs) {
+  for (std::size_t i = 0; i < call.outputs.size(); ++i) {
+    const program::Value* captured = call.outputs[i];
+    if (!captured) continue;
+    if (i < outputs.size() && outputs[i]) {
+      bind_output(call, *captured, outputs[i]);
+    } else if (!captured->expr.known()) {
+      // Symbolic scalars with an expression need no value: sizes are made where they are used.
+      base::fail("SX1304", "the translation of " + call.schema->qualified() + " gives no output " +
+                               std::to_string(i));
+    }
+  }
+}
+
+void Translation::bind_output(const program::Call& call, const program::Value& captured,
+                              Value value) {
+  if (captured.kind == program::ValueKind::kTensor) {
+    check_type(captured, value);
+    Shape shape = captured.shape;
+    if (value.is_complex()) shape.emplace_back(2);
+    // What the capture knows is at least as good as what inference found.
+    if (!value->constant) emit_.set_type(value, base::real_of(captured.dtype), shape);
+    for (std::size_t axis = 0; axis < captured.shape.size(); ++axis) {
+      const Expr dim = captured.shape[axis];
+      if (!dim.is_constant() && !emit_.can_size(dim)) {
+        emit_.add_size_source(value, static_cast<std::int64_t>(axis), dim);
+      }
+    }
+  } else if (captured.expr.known() && !captured.expr.is_constant()) {
+    emit_.add_size_source(value, captured.expr);
+  }
+  const bool ours = value->producer && value->producer->origin &&
+                    value->producer->origin->captured_node == call.name;
+  if (ours && value->name != captured.name) model_->rename(value.info(), captured.name);
+  environment_[&captured] = value;
+}
+
+bool Translation::depends_on_failure(const program::Call& call) const {
+  if (failed_.empty()) return false;
+  bool found = false;
+  for (const program::Argument& argument : call.arguments) {
+    argument.each_value([&](const program::Value* value) { found |= failed_.contains(value); });
+  }
+  return found;
+}
+
+void Translation::record_failure(const program::Call& call, const base::Error& error) {
+  failed_.insert(call.outputs.begin(), call.outputs.end());
+  failed_.erase(nullptr);
+  for (base::Diagnostic diagnostic : error.diagnostics()) {
+    if (diagnostic.code == "SX1303" && !diagnostics_.empty()) continue;  // reported inside
+    if (diagnostic.op.empty()) {
+      diagnostic.op = call.schema->qualified();
+      diagnostic.node = call.name;
+      if (call.source) {
+        diagnostic.module_path = call.source->module_path();
+        diagnostic.location = call.source->location();
+      }
+    }
+    diagnostics_.push_back(std::move(diagnostic));
+  }
+}
+
+void Translation::set_origin(const program::Call& call) {
+  onnx::Origin origin;
+  origin.captured_node = call.name;
+  origin.op = call.schema->qualified();
+  if (call.source) {
+    for (const program::ModuleFrame& frame : call.source->modules) {
+      origin.scopes.push_back(frame.path);
+      origin.classes.push_back(frame.type);
+    }
+    origin.stack_trace = call.source->stack_trace;
+  }
+  emit_.set_origin(model_->add_origin(std::move(origin)), call.name);
+}
+
+std::vector<Value> Translation::emit_body(const program::Graph& body,
+                                          std::span<const Value> inputs) {
+  for (std::size_t i = 0; i < body.inputs.size(); ++i) {
+    const program::Value* captured = body.inputs[i];
+    if (!captured || i >= inputs.size() || !inputs[i]) continue;
+    environment_[captured] = inputs[i];
+    if (captured->kind != program::ValueKind::kTensor) {
+      if (captured->expr.known() && !captured->expr.is_constant()) {
+        emit_.add_size_source(inputs[i], captured->expr);
+      }
+      continue;
+    }
+    for (std::size_t axis = 0; axis < captured->shape.size(); ++axis) {
+      const Expr dim = captured->shape[axis];
+      if (!dim.is_constant() && !emit_.can_size(dim)) {
+        emit_.add_size_source(inputs[i], static_cast<std::int64_t>(axis), dim);
+      }
+    }
+  }
+  const std::size_t failures = diagnostics_.size();
+  translate_calls(body);
+  if (diagnostics_.size() != failures) {
+    base::fail("SX1303", "the body " + body.name + " could not be translated");
+  }
+  std::vector<Value> outputs;
+  for (const program::Argument& output : body.outputs) outputs.push_back(output_value(output));
+  return outputs;
+}
+
+std::unique_ptr<onnx::Model> translate(const program::Program& program,
+                                       const TranslateOptions& options) {
+  return Translation(program, options).run();
+}
+
+}  // namespace sardonyx::aten

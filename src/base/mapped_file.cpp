@@ -1,0 +1,146 @@
+#include "base/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <system_error>
+#include <utility>
+
+#include "base/diagnostic.h"
+
+namespace sardonyx::base {
+namespace {
+
+constexpr const char* kCannotRead = "SX1101";
+
+[[noreturn]] void refuse(const std::string& path, const std::string& reason) {
+  fail(kCannotRead, "cannot read '" + path + "': " + reason);
+}
+
+[[noreturn]] void refuse_errno(const std::string& path, int error) {
+  refuse(path, std::generic_category().message(error));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+int open_for_reading(const std::string& path) {
+  // Without O_NONBLOCK, opening a pipe that nobody writes to would hang.
+  for (;;) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0 || errno != EINTR) return fd;
+  }
+}
+
+// Which address ranges are ours to release: borrowed bytes come with no word of where they lie.
+class Mappings {
+ public:
+  static Mappings& live() {
+    // Never destroyed: a mapping may outlive every static object.
+    static auto* const mappings = new Mappings;
+    return *mappings;
+  }
+
+  void add(std::span<const std::byte> bytes) {
+    const std::scoped_lock lock(mutex_);
+    ends_.emplace(bytes.data(), bytes.data() + bytes.size());
+  }
+  void remove(std::span<const std::byte> bytes) {
+    const std::scoped_lock lock(mutex_);
+    ends_.erase(bytes.data());
+  }
+  bool hold(std::span<const std::byte> part) {
+    const std::scoped_lock lock(mutex_);
+    auto after = ends_.upper_bound(part.data());
+    if (after == ends_.begin()) return false;
+    return !std::less<>()(std::prev(after)->second, part.data() + part.size());
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<const std::byte*, const std::byte*, std::less<>> ends_;  // by first byte
+};
+
+// Only advice: a failure leaves the pages where they are.
+void let_go(std::span<const std::byte> part) noexcept {
+  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(part.data());
+  const std::uintptr_t first = (begin + page - 1) / page * page;
+  const std::uintptr_t last = (begin + part.size()) / page * page;
+  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
+}  // namespace
+
+MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
+  // The system would stop at the NUL and open another file.
+  if (path_.find('\0') != std::string::npos)
+    refuse(path_.substr(0, path_.find('\0')), "a NUL character follows in the path");
+
+  const Descriptor file(open_for_reading(path_));
+  if (file.get() < 0) refuse_errno(path_, errno);
+
+  struct stat status = {};
+  if (::fstat(file.get(), &status) != 0) refuse_errno(path_, errno);
+  if (S_ISDIR(status.st_mode)) refuse_errno(path_, EISDIR);
+  if (!S_ISREG(status.st_mode)) refuse(path_, "it is not a regular file");
+  if (status.st_size == 0) return;  // mmap refuses a length of 0
+
+  if (std::cmp_greater(status.st_size, std::numeric_limits<std::size_t>::max()))
+    refuse_errno(path_, EFBIG);
+  const auto size = static_cast<std::size_t>(status.st_size);
+  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (address == MAP_FAILED) refuse_errno(path_, errno);
+  bytes_ = {static_cast<const std::byte*>(address), size};
+  Mappings::live().add(bytes_);
+}
+
+MappedFile::~MappedFile() { unmap(); }
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : path_(std::move(other.path_)), bytes_(std::exchange(other.bytes_, {})) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  if (this != &other) {
+    unmap();
+    path_ = std::move(other.path_);
+    bytes_ = std::exchange(other.bytes_, {});
+  }
+  return *this;
+}
+
+void MappedFile::release(std::span<const std::byte> part) const noexcept { let_go(part); }
+
+void release_pages(std::span<const std::byte> part) noexcept {
+  if (Mappings::live().hold(part)) let_go(part);
+}
+
+void MappedFile::unmap() noexcept {
+  if (!bytes_.empty()) {
+    Mappings::live().remove(bytes_);
+    ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  }
+  bytes_ = {};
+}
+
+}  // namespace sardonyx::base

@@ -1,0 +1,43 @@
+// A file mapped into memory for reading.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace sardonyx::base {
+
+// Holds the mapping for as long as it lives; spans into it must not outlive it. The pages are the
+// file's own (page cache), so mapping a file of any size costs no memory until it is touched.
+class MappedFile {
+ public:
+  MappedFile() = default;
+  // Throws Error (SX1101) naming the path and the system's reason; a directory, a pipe or a device
+  // is refused. An empty file gives empty bytes.
+  explicit MappedFile(std::string path);
+  ~MappedFile();
+
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+  const std::string& path() const { return path_; }
+
+  // Tells the system that the pages wholly inside `part` are not needed soon, so that a pass over
+  // a large file does not fill the process's resident memory. They are read again when touched.
+  void release(std::span<const std::byte> part) const noexcept;
+
+ private:
+  void unmap() noexcept;
+
+  std::string path_;
+  std::span<const std::byte> bytes_;
+};
+
+// MappedFile::release() of whichever live MappedFile holds `part`; memory that is no MappedFile's
+// is left alone (letting go of pages that are not a file's would lose what is in them).
+void release_pages(std::span<const std::byte> part) noexcept;
+
+}  // namespace sardonyx::base

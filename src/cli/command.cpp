@@ -1,0 +1,68 @@
+#include "cli/command.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <new>
+
+#include "sardonyx/report.h"
+
+namespace sardonyx::cli {
+namespace {
+
+int report(bool json, const std::vector<Diagnostic>& diagnostics) {
+  if (json) {
+    std::printf("{\"ok\": false, \"diagnostics\": %s}\n", to_json(diagnostics).c_str());
+  } else {
+    for (const Diagnostic& diagnostic : diagnostics) {
+      std::fprintf(stderr, "%s\n", diagnostic.str().c_str());
+    }
+    if (diagnostics.size() > 1) std::fprintf(stderr, "%zu errors\n", diagnostics.size());
+  }
+  return kFailure;
+}
+
+int report(bool json, const char* code, const std::string& message) {
+  Diagnostic diagnostic;
+  diagnostic.code = code;
+  diagnostic.message = message;
+  return report(json, {diagnostic});
+}
+
+}  // namespace
+
+int guarded(bool json, const std::function<void()>& body) {
+  try {
+    body();
+    // Output that could not be written (a full disk behind a redirection) is a failure too.
+    if (std::fflush(stdout) != 0) return report(false, "SX1007", "standard output failed");
+    return kSuccess;
+  } catch (const Error& error) {
+    return report(json, error.diagnostics());
+  } catch (const std::bad_alloc&) {
+    return report(json, "SX1004", "out of memory");
+  } catch (const std::exception& error) {
+    return report(json, "SX1005", std::string("internal error: ") + error.what());
+  }
+}
+
+std::function<void(std::int64_t, std::int64_t)> progress_line(const std::string& label,
+                                                              bool quiet) {
+  if (quiet || !isatty(STDERR_FILENO)) return {};
+  using Clock = std::chrono::steady_clock;
+  auto last = std::make_shared<Clock::time_point>(Clock::now());
+  return [label, last](std::int64_t done, std::int64_t total) {
+    const auto now = Clock::now();
+    if (done < total && now - *last < std::chrono::milliseconds(100)) return;
+    *last = now;
+    const double share = total ? 100.0 * static_cast<double>(done) / static_cast<double>(total) : 0;
+    std::fprintf(stderr, "\r%s %3.0f %% of %.1f MB", label.c_str(), share,
+                 static_cast<double>(total) / 1e6);
+    if (done >= total) std::fputc('\n', stderr);
+  };
+}
+
+}  // namespace sardonyx::cli

@@ -1,0 +1,30 @@
+// What the subcommands share: a run that reports errors and gives scripts an exit code.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace sardonyx::cli {
+
+inline constexpr int kSuccess = 0;
+inline constexpr int kFailure = 1;  // the input or the conversion; diagnostics say what
+inline constexpr int kUsage = 2;    // the command line itself
+
+// Runs `body`; prints what it throws to stderr, or as JSON to stdout, and returns the exit code.
+int guarded(bool json, const std::function<void()>& body);
+
+// A progress line on stderr; silent unless stderr is a terminal and `quiet` is false.
+std::function<void(std::int64_t done, std::int64_t total)> progress_line(const std::string& label,
+                                                                         bool quiet);
+
+// Each adds a subcommand; the exit code of the one that ran lands in `exit_code`.
+void add_convert(CLI::App& app, int& exit_code);
+void add_inspect(CLI::App& app, int& exit_code);
+void add_optimize(CLI::App& app, int& exit_code);
+
+}  // namespace sardonyx::cli

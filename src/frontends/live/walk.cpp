@@ -1,0 +1,13 @@
+#include "frontends/live/walk.h"
+
+#include "frontends/live/walker.h"
+
+namespace sardonyx::live {
+
+std::unique_ptr<program::Program> walk(nanobind::handle exported_program) {
+  auto program = std::make_unique<program::Program>();
+  Walker(*program).walk(exported_program);
+  return program;
+}
+
+}  // namespace sardonyx::live

@@ -1,0 +1,69 @@
+// Parameters, buffers and constants of a saved program, borrowed from the mapped file.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/dtype.h"
+#include "frontends/pt2/zip.h"
+#include "program/program.h"
+
+namespace sardonyx::pt2 {
+
+// A tensor as a file describes it: a view of one of its storages.
+struct StoredTensor {
+  base::DType dtype = base::DType::kUndefined;
+  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> strides;
+  std::int64_t offset = 0;  // in elements
+  std::string storage;      // the entry that holds the bytes
+  bool pickled = false;     // `storage` is an archive that torch.save() made of this tensor alone
+  std::string unsupported;  // why it has no plain bytes; empty mostly
+};
+
+// Tensors by their qualified names, with the archive that holds their bytes.
+struct TensorTable {
+  std::shared_ptr<const ZipReader> archive;
+  std::unordered_map<std::string, StoredTensor> tensors;
+};
+
+// data/weights/model_weights_config.json: raw bytes, one entry a storage (PyTorch 2.10 on).
+// `folder` is where the entries are, with a slash at the end.
+TensorTable read_payload_config(std::shared_ptr<const ZipReader> archive, const ZipEntry& config,
+                                const std::string& folder);
+
+// What torch.save() wrote of a dictionary of tensors: an archive of its own (up to PyTorch 2.9).
+TensorTable read_state_dict(Bytes archive);
+// The same of a single tensor, under `name`.
+TensorTable read_saved_tensor(Bytes archive, const std::string& name);
+
+class Weights {
+ public:
+  explicit Weights(program::Program& program) : program_(program) {}
+
+  // Tables are searched in the order they were added.
+  void add_table(TensorTable table) { tables_.push_back({std::move(table), {}}); }
+
+  // Throws SX1107 when no table has it, SX1108 when it reaches outside of its storage, SX1222 when
+  // it has no plain bytes. Tensors of one storage share a Storage.
+  const program::Weight* add(std::string_view name);
+
+ private:
+  struct Table {
+    TensorTable contents;
+    std::unordered_map<std::string, program::Storage*> storages;
+  };
+  const program::Weight* add_from(Table& table, const std::string& name,
+                                  const StoredTensor& tensor);
+  program::Storage* storage_of(Table& table, const StoredTensor& tensor);
+
+  program::Program& program_;
+  std::deque<Table> tables_;
+};
+
+}  // namespace sardonyx::pt2

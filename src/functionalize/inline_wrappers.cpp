@@ -1,0 +1,185 @@
+#include "functionalize/inline_wrappers.h"
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "functionalize/autocast.h"
+
+namespace sardonyx::functionalize {
+namespace {
+
+using program::Argument;
+using program::Call;
+using program::Graph;
+using program::List;
+using program::Program;
+using program::Value;
+
+struct Wrapper {
+  std::string_view name;
+  std::string_view body;
+  std::string_view operands;
+};
+
+constexpr Wrapper kWrappers[] = {
+    {"higher_order::hints_wrapper", "body_graph", "operands"},
+    {"higher_order::invoke_subgraph", "body_graph", "args"},
+    {"higher_order::strict_mode", "body_graph", "operands"},
+    {"higher_order::tag_activation_checkpoint", "body_graph", "args"},
+    {"higher_order::wrap", "body_graph", "args"},
+    {"higher_order::wrap_activation_checkpoint", "body_graph", "args"},
+    {"higher_order::wrap_with_autocast", "body_graph", "args"},
+    {"higher_order::wrap_with_set_grad_enabled", "body_graph", "args"},
+};
+
+const Wrapper* wrapper_of(const Call& call) {
+  if (!call.schema->name.starts_with("higher_order::")) return nullptr;
+  for (const Wrapper& wrapper : kWrappers) {
+    if (call.schema->name != wrapper.name || !call.schema->find(wrapper.body)) continue;
+    return call.argument(wrapper.body).get<Graph*>() ? &wrapper : nullptr;
+  }
+  return nullptr;
+}
+
+bool holds_wrapper(const Graph& graph) {
+  for (const Call* call : graph.calls) {
+    if (!call->schema->name.starts_with("higher_order::")) continue;
+    if (wrapper_of(*call)) return true;
+    for (const Argument& argument : call->arguments) {
+      Graph* const* body = argument.get<Graph*>();
+      if (body && *body && holds_wrapper(**body)) return true;
+    }
+  }
+  return false;
+}
+
+// Rebuilds one graph with the wrappers in it taken apart.
+class Inliner {
+ public:
+  Inliner(Program& program, Graph& graph) : program_(program), graph_(graph) {}
+
+  void run() {
+    for (const Value* input : graph_.inputs) {
+      if (input) names_.insert(input->name);
+    }
+    const std::vector<Call*> calls = std::move(graph_.calls);
+    for (const Call* call : calls) take_names(*call);
+    count_runs(calls);
+    for (Call* call : calls) place(*call, Autocast());
+    graph_.calls = std::move(calls_);
+    for (Argument& output : graph_.outputs) substitute(output);
+  }
+
+  void substitute(Argument& argument) const {
+    if (replaced_.empty()) return;
+    if (Value* const* value = argument.get<Value*>()) {
+      const auto found = replaced_.find(*value);
+      if (found != replaced_.end()) argument = Argument(found->second);
+    } else if (List* list = argument.get<List>()) {
+      for (Argument& item : *list) substitute(item);
+    }
+  }
+
+ private:
+  void take_names(const Call& call) {
+    for (const Value* output : call.outputs) {
+      if (output) names_.insert(output->name);
+    }
+  }
+
+  void count_runs(const std::vector<Call*>& calls) {
+    for (const Call* call : calls) {
+      const Wrapper* wrapper = wrapper_of(*call);
+      if (!wrapper) continue;
+      const Graph* body = *call->argument(wrapper->body).get<Graph*>();
+      ++runs_[body];
+      count_runs(body->calls);
+    }
+  }
+
+  void place(Call& call, const Autocast& autocast) {
+    for (Argument& argument : call.arguments) substitute(argument);
+    if (const Wrapper* wrapper = wrapper_of(call)) return unwrap(call, *wrapper, autocast);
+    for (const Argument& argument : call.arguments) {
+      Graph* const* body = argument.get<Graph*>();
+      if (body && *body && holds_wrapper(**body)) Inliner(program_, **body).run();
+    }
+    const std::size_t before = calls_.size();
+    insert_casts(program_, call, autocast, retyped_, calls_);
+    for (std::size_t i = before; i < calls_.size(); ++i) renamed(*calls_[i]);
+    calls_.push_back(&call);
+  }
+
+  void unwrap(const Call& call, const Wrapper& wrapper, const Autocast& around) {
+    const Graph& body = **call.argument(wrapper.body).get<Graph*>();
+    const Autocast autocast = autocast_of(call, around);
+    const List* operands = call.argument(wrapper.operands).get<List>();
+    for (std::size_t i = 0; i < body.inputs.size(); ++i) {
+      if (body.inputs[i] && operands && i < operands->size())
+        replaced_[body.inputs[i]] = (*operands)[i];
+    }
+    const bool copies = runs_.at(&body) > 1;
+    for (Call* inner : body.calls) {
+      Call* placed = copies ? copy_of(*inner) : renamed(*inner);
+      place(*placed, autocast);
+    }
+    for (std::size_t i = 0; i < call.outputs.size() && i < body.outputs.size(); ++i) {
+      if (!call.outputs[i]) continue;
+      Argument result = body.outputs[i];
+      substitute(result);
+      replaced_[call.outputs[i]] = std::move(result);
+    }
+  }
+
+  std::string fresh(const std::string& stem) {
+    std::string name = stem;
+    for (std::size_t i = 1; !names_.insert(name).second; ++i) name = stem + "_" + std::to_string(i);
+    return name;
+  }
+
+  Call* renamed(Call& call) {
+    for (Value* output : call.outputs) {
+      if (output) output->name = fresh(output->name);
+    }
+    return &call;
+  }
+
+  // A body that is run more than once, each time with values of its own.
+  Call* copy_of(const Call& call) {
+    Call* copy = program_.add_call();
+    *copy = call;
+    for (Value*& output : copy->outputs) {
+      if (!output) continue;
+      Value* value = program_.add_value();
+      *value = *output;
+      value->name = fresh(output->name);
+      value->producer = copy;
+      replaced_[output] = value;
+      output = value;
+    }
+    return copy;
+  }
+
+  Program& program_;
+  Graph& graph_;
+  std::vector<Call*> calls_;
+  std::unordered_map<const Value*, Argument> replaced_;
+  std::unordered_map<const Graph*, std::size_t> runs_;
+  std::unordered_set<std::string> names_;
+  Retyped retyped_;
+};
+
+}  // namespace
+
+void inline_wrappers(Program& program, Graph& graph) {
+  if (!holds_wrapper(graph)) return;
+  Inliner inliner(program, graph);
+  inliner.run();
+  if (&graph != program.graph) return;
+  for (program::OutputSpec& output : program.outputs) inliner.substitute(output.value);
+}
+
+}  // namespace sardonyx::functionalize

@@ -1,0 +1,94 @@
+// Rebuilds one graph without writes.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "functionalize/alias.h"
+#include "functionalize/builder.h"
+#include "functionalize/views.h"
+#include "functionalize/writes.h"
+
+namespace sardonyx::functionalize {
+
+// What is known of an operator, looked up once a schema.
+struct OperatorRules {
+  ViewFamily view = ViewFamily::kNone;
+  WriteRule write;
+};
+
+// Shared by the graphs of one program.
+struct Session {
+  program::Program& program;
+  Names names;
+  std::vector<base::Diagnostic> diagnostics;
+  std::unordered_map<const program::Schema*, OperatorRules> rules;
+  std::vector<const Call*> bodies_of;  // the control flow around the graph at hand
+
+  explicit Session(program::Program& of) : program(of), names(of) {}
+  const OperatorRules& rules_of(const program::Schema& schema);
+};
+
+class Rewriter {
+ public:
+  Rewriter(Session& session, program::Graph& graph)
+      : session_(session),
+        graph_(graph),
+        builder_(session.program, session.names, calls_),
+        aliases_(builder_, session.diagnostics) {}
+
+  // Values that share memory when the graph starts are to be bound before.
+  Aliases& aliases() { return aliases_; }
+  // Leaves the graph's calls and outputs without writes.
+  void run();
+  bool changed() const { return aliases_.any_changed(); }
+  // Puts the new calls in the graph; nothing can be read afterwards.
+  void finish();
+
+  // Every value in it becomes what a read sees now.
+  void read_in(Argument& argument);
+
+ private:
+  void visit(Call& call);
+  void visit_bodies(Call& call);
+  void rewrite(Call& call, const OperatorRules& rules);
+  void register_views(Call& call, ViewFamily family);
+
+  ViewKind place_strided(Call& call, Alias*& parent);
+
+  // One a kind of write; rewrite_writes.cpp.
+  void in_place(Call& call, const WriteRule& rule);
+  void fill(Call& call);
+  void fill_diagonal(Call& call);
+  void copy(Call& call);
+  void nothing(Call& call);
+  void resize(Call& call);
+  void replace(Call& call);
+  void metadata(Call& call, const WriteRule& rule);
+  void out(Call& call, const WriteRule& rule);
+  void contents_of_out(Call& call, Call& pure, Value* target, Value* result, const Type& type,
+                       base::DType computed);
+  void foreach (Call& call, const WriteRule& rule);
+  void functional(Call& call, const WriteRule& rule);
+  void batch_norm(Call& call);
+
+  Argument current(const Argument& argument);
+  void store(Value* target, Value* content, Value* result, const Call& call, bool uniform = false);
+  std::vector<Argument> arguments_for(const program::Schema& form, const Call& call);
+
+  // A call that stands where the captured `call` stood; its output is `result` where that is given.
+  Value* add(std::string_view op, std::vector<NamedArgument> arguments, const Type& type,
+             const Call& call, Value* result);
+  Value* made(Call& made_call, Value* result, const Type& type, const Call& call);
+  Value* cast(Value* value, const Type& type, const Call& call, Value* result);
+  Value* full(Value& like, const Argument& number, const Call& call, Value* result);
+  Value* converted(const Argument& source, Value& target, const Call& call, Value* result);
+
+  Session& session_;
+  program::Graph& graph_;
+  std::vector<Call*> calls_;
+  Builder builder_;
+  Aliases aliases_;
+};
+
+}  // namespace sardonyx::functionalize

@@ -1,0 +1,76 @@
+// Batch normalisation in training writes to its running statistics, though its schema is silent.
+#include "functionalize/refusal.h"
+#include "functionalize/rewriter.h"
+
+namespace sardonyx::functionalize {
+namespace {
+
+using program::List;
+
+Value* tensor(const Call& call, std::string_view name) {
+  Value* const* value = call.argument(name).get<Value*>();
+  return value ? *value : nullptr;
+}
+
+// running = (1 - momentum) * running + momentum * batch
+struct Running {
+  Builder& builder;
+  const Call& call;
+  double momentum;
+
+  Value* mixed(Value* running, Value* batch, const Value& like) const {
+    const Cause cause{call.source, call.name};
+    const Type type = contiguous(like.dtype, like.shape);
+    if (batch->dtype != like.dtype) {
+      batch = builder.add("aten::to.dtype", {{"self", batch}, {"dtype", like.dtype}}, type, cause,
+                          batch->name);
+    }
+    Value* kept = builder.add("aten::mul.Scalar", {{"self", running}, {"other", 1.0 - momentum}},
+                              type, cause, like.name);
+    return builder.add("aten::add.Tensor", {{"self", kept}, {"other", batch}, {"alpha", momentum}},
+                       type, cause, like.name);
+  }
+};
+
+}  // namespace
+
+void Rewriter::batch_norm(Call& call) {
+  const bool instance = call.schema->find("use_input_stats").has_value();
+  const bool* training = call.argument(instance ? "use_input_stats" : "training").get<bool>();
+  Value* mean = tensor(call, "running_mean");
+  Value* variance = tensor(call, "running_var");
+  const bool updates = training && *training && (mean || variance);
+  Value* input = updates ? aliases_.read(tensor(call, "input")) : nullptr;
+  for (Argument& argument : call.arguments) read_in(argument);
+  calls_.push_back(&call);
+  if (!updates) return;
+  if (instance) {
+    refuse_call(call, "SX1701", "instance normalisation that tracks statistics, in training mode",
+                "call eval() on the module before exporting it");
+  }
+  // momentum, or exponential_average_factor
+  const double* factor = call.arguments[6].get<double>();
+  const Running running{builder_, call, factor ? *factor : 0.1};
+  call.arguments[6] = 0.0;  // the call itself updates nothing any more
+  const Cause cause{call.source, call.name};
+  List dims;
+  for (std::size_t i = 0; i < input->rank(); ++i) {
+    if (i != 1) dims.emplace_back(Expr(static_cast<std::int64_t>(i)));
+  }
+  const Type type = contiguous(input->dtype, {input->shape[1]});
+  if (mean) {
+    Value* batch = builder_.add("aten::mean.dim", {{"self", input}, {"dim", dims}}, type, cause,
+                                call.name + "_mean");
+    aliases_.write(aliases_.of(mean), running.mixed(aliases_.read(mean), batch, *mean), call);
+  }
+  if (variance) {
+    // The running variance is the unbiased one, unlike that which normalises.
+    Value* batch = builder_.add("aten::var.correction",
+                                {{"self", input}, {"dim", dims}, {"correction", Expr(1)}}, type,
+                                cause, call.name + "_var");
+    aliases_.write(aliases_.of(variance), running.mixed(aliases_.read(variance), batch, *variance),
+                   call);
+  }
+}
+
+}  // namespace sardonyx::functionalize

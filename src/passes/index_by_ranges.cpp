@@ -1,0 +1,174 @@
+// Before: i = Unsqueeze(Expand(Unsqueeze(Range(0, b, 1), [1, 2, 3])), [4]), j = ... Range(0, s, 1)
+//         y = GatherND(mask, Concat<axis=-1>(i, j))
+// After:  y = Unsqueeze(mask, [1, 2])
+// Attention masks are read so: element [i, 0, 0, j] is mask[i, j]. Where a range is not known to
+// run over the whole axis, a Slice takes that much of it first.
+#include <algorithm>
+#include <optional>
+
+#include "onnx/tensor.h"
+#include "onnx/value.h"
+#include "passes/rewrite.h"
+#include "passes/rules.h"
+
+namespace sardonyx::passes {
+namespace {
+
+using onnx::Node;
+using onnx::Tensor;
+using onnx::Value;
+using onnx::ValueInfo;
+using symbolic::Expr;
+
+bool is_int(const ValueInfo* value, std::int64_t number) {
+  if (value == nullptr || value->constant == nullptr) return false;
+  const auto ints = Value(const_cast<ValueInfo*>(value)).ints();
+  return ints && ints->size() == 1 && ints->front() == number;
+}
+
+// A tensor whose elements count 0, 1, 2, ... along one axis and are the same along the others.
+struct Counter {
+  std::int64_t axis;  // from the front
+  const Node* range;
+  Expr size;
+};
+
+std::optional<Counter> counter_of(const ValueInfo* value);
+
+std::optional<Counter> through_unsqueeze(const Node* node) {
+  const auto inner = counter_of(node->input(0));
+  const ValueInfo* axes_input = node->input(1);
+  const auto axes = axes_input != nullptr && axes_input->constant != nullptr
+                        ? axes_input->constant->ints()
+                        : std::nullopt;
+  if (!inner || !axes || !node->input(0)->has_rank) return std::nullopt;
+  const auto rank = static_cast<std::int64_t>(node->input(0)->shape.size() + axes->size());
+  std::vector<bool> added(static_cast<std::size_t>(rank), false);
+  for (std::int64_t axis : *axes) {
+    if (axis < 0) axis += rank;
+    if (axis < 0 || axis >= rank) return std::nullopt;
+    added[static_cast<std::size_t>(axis)] = true;
+  }
+  std::int64_t seen = 0;
+  for (std::int64_t axis = 0; axis < rank; ++axis) {
+    if (added[static_cast<std::size_t>(axis)]) continue;
+    if (seen++ == inner->axis) return Counter{axis, inner->range, inner->size};
+  }
+  return std::nullopt;
+}
+
+std::optional<Counter> through_expand(const Node* node) {
+  auto inner = counter_of(node->input(0));
+  const ValueInfo *from = node->input(0), *to = node->output();
+  if (!inner || !from->has_rank || !to->has_rank || to->shape.size() < from->shape.size())
+    return std::nullopt;
+  inner->axis += static_cast<std::int64_t>(to->shape.size() - from->shape.size());
+  // A count of one element that is spread out is no count any more.
+  const Expr size = to->shape[static_cast<std::size_t>(inner->axis)];
+  if (!size.known() || !(size == inner->size)) return std::nullopt;
+  return inner;
+}
+
+std::optional<Counter> counter_of(const ValueInfo* value) {
+  const Node* node = value == nullptr ? nullptr : value->producer;
+  if (node == nullptr) return std::nullopt;
+  if (node->is("Range")) {
+    if (!is_int(node->input(0), 0) || !is_int(node->input(2), 1) || !value->has_rank ||
+        value->shape.size() != 1 || !value->shape[0].known())
+      return std::nullopt;
+    return Counter{0, node, value->shape[0]};
+  }
+  if (node->is("Unsqueeze")) return through_unsqueeze(node);
+  if (node->is("Expand")) return through_expand(node);
+  return std::nullopt;
+}
+
+// The counters that a GatherND's indices put side by side, one for each leading axis of the data.
+std::vector<Counter> counters_of(const Node* gather) {
+  const Node* concat = made_by(gather->input(1), "Concat");
+  const ValueInfo* indices = gather->input(1);
+  if (concat == nullptr || !indices->has_rank || indices->shape.empty()) return {};
+  const auto last = static_cast<std::int64_t>(indices->shape.size()) - 1;
+  const std::int64_t axis = concat->int_or("axis", 0);
+  if (axis != last && axis != -1) return {};
+  std::vector<Counter> counters;
+  for (const ValueInfo* part : concat->inputs) {
+    const auto counter = counter_of(part);
+    if (!counter || counter->axis == last || !part->has_rank || !part->shape.back().is(1))
+      return {};
+    counters.push_back(*counter);
+  }
+  return counters;
+}
+
+// Each counter along an axis of its own, in order, and size 1 everywhere else.
+bool spell_out_the_axes(const std::vector<Counter>& counters, const ValueInfo* indices) {
+  for (std::size_t i = 1; i < counters.size(); ++i)
+    if (counters[i].axis <= counters[i - 1].axis) return false;
+  for (std::size_t axis = 0; axis + 1 < indices->shape.size(); ++axis) {
+    const bool counted = std::ranges::any_of(counters, [&](const Counter& counter) {
+      return counter.axis == static_cast<std::int64_t>(axis);
+    });
+    if (!counted && !indices->shape[axis].is(1)) return false;
+  }
+  return true;
+}
+
+ValueInfo* ints(Node* position, std::vector<std::int64_t> values) {
+  const auto count = static_cast<std::int64_t>(values.size());
+  return position->graph->model->add_constant(Tensor::of_ints(values, {count}));
+}
+
+// How far the range runs, as int64 [1].
+ValueInfo* limit_of(Node* position, const Node* range) {
+  ValueInfo* limit = range->input(1);
+  const Node* squeeze = made_by(limit, "Squeeze");
+  if (squeeze != nullptr && squeeze->input(0)->has_rank && squeeze->input(0)->shape.size() == 1)
+    return squeeze->input(0);
+  return insert_node(position, "Unsqueeze", {limit, ints(position, {0})}, {},
+                     limit->name + "_Unsqueeze")
+      ->output();
+}
+
+bool read_in_order(Node* gather) {
+  if (!gather->is("GatherND") || gather->int_or("batch_dims", 0) != 0) return false;
+  ValueInfo* data = gather->input(0);
+  const ValueInfo* indices = gather->input(1);
+  if (data == nullptr || !data->has_rank || gather->output() == nullptr) return false;
+  const std::vector<Counter> counters = counters_of(gather);
+  if (counters.empty() || counters.size() > data->shape.size() ||
+      !spell_out_the_axes(counters, indices) || gather->output()->output_uses > 0)
+    return false;
+
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    if (data->shape[i] == counters[i].size) continue;
+    const auto axis = static_cast<std::int64_t>(i);
+    Node* slice = insert_node(
+        gather, "Slice",
+        {data, ints(gather, {0}), limit_of(gather, counters[i].range), ints(gather, {axis})}, {},
+        gather->output()->name + "_Slice");
+    slice->output()->shape = data->shape;
+    slice->output()->shape[i] = counters[i].size;
+    data = slice->output();
+  }
+  std::vector<std::int64_t> added;
+  for (std::size_t axis = 0; axis + 1 < indices->shape.size(); ++axis) {
+    const auto position = static_cast<std::int64_t>(axis);
+    if (std::ranges::none_of(counters, [&](const Counter& c) { return c.axis == position; }))
+      added.push_back(position);
+  }
+  if (!added.empty())
+    data = insert_node(gather, "Unsqueeze", {data, ints(gather, added)}, {},
+                       gather->output()->name + "_Unsqueeze")
+               ->output();
+  return replace(gather->output(), data);
+}
+
+}  // namespace
+
+bool index_by_ranges(onnx::Model& model) {
+  // Since opset 13 Unsqueeze and its like take axes as an input.
+  return opset_of(model) >= 13 && each_node(model.graph, read_in_order);
+}
+
+}  // namespace sardonyx::passes

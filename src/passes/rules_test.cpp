@@ -1,0 +1,160 @@
+#include <gtest/gtest.h>
+
+#include "passes/rules_test_graph.h"
+
+namespace sardonyx::passes {
+namespace {
+
+using onnx::DType;
+using onnx::Value;
+using symbolic::Expr;
+
+class RulesTest : public testing::Test, public RuleGraph {
+ protected:
+  Expr b = pool->symbol("b"), s = pool->symbol("s");
+
+  static std::vector<double> reals(const onnx::ValueInfo* value) {
+    return value->constant->reals().value();
+  }
+};
+
+TEST_F(RulesTest, IdentityGoesAndTheOutputKeepsItsName) {
+  const Value x = input("x", {b, 4});
+  const Value last = onnx.identity(onnx.exp(onnx.identity(x)));
+  model.rename(last.info(), "result");
+  outputs({last});
+  EXPECT_TRUE(run(drop_identity));
+  EXPECT_EQ(ops(), "Exp");
+  EXPECT_EQ(model.graph->outputs[0]->name, "result");
+  EXPECT_FALSE(run(drop_identity));
+}
+
+TEST_F(RulesTest, IdentityStaysBetweenAnInputAndAnOutput) {
+  const Value x = input("x", {b, 4});
+  const Value y = onnx.exp(x);
+  outputs({onnx.identity(x), y, onnx.identity(y)});
+  EXPECT_FALSE(run(drop_identity));
+  EXPECT_EQ(ops(), "Exp Identity Identity");
+}
+
+TEST_F(RulesTest, DropoutAtWorkStays) {
+  const Value x = input("x", {b, 4});
+  const Value off = onnx.node("", "Dropout", std::vector<Value>{x}, {}, 1)[0];
+  const Value on = onnx.node(
+      "", "Dropout",
+      std::vector<Value>{x, onnx.scalar(0.5, DType::kFloat32), onnx.bool_scalar(true)}, {}, 1)[0];
+  outputs({onnx.add(off, on)});
+  EXPECT_TRUE(run(drop_identity));
+  EXPECT_EQ(ops(), "Dropout Add");
+}
+
+TEST_F(RulesTest, BatchNormGoesIntoConv) {
+  const Value x = input("x", {b, 1, 4});
+  const Value w = weight("w", {2, 1, 1}, {1, 2}), bias = weight("bias", {2}, {1, 1});
+  const Value y = onnx.batch_normalization(
+      onnx.conv(x, w, bias), weight("scale", {2}, {2, 3}), weight("shift", {2}, {10, 20}),
+      weight("mean", {2}, {0.5F, 0}), weight("variance", {2}, {4, 9}), {.epsilon = 0.0F});
+  const std::string name = y->name;
+  outputs({y});
+  EXPECT_TRUE(run(fold_batch_norm));
+  EXPECT_EQ(ops(), "Conv");
+  EXPECT_EQ(model.graph->outputs[0]->name, name);
+  const onnx::Node* conv = model.graph->first;
+  EXPECT_EQ(reals(conv->input(1)), (std::vector<double>{1, 2}));
+  EXPECT_EQ(reals(conv->input(2)), (std::vector<double>{10.5, 21}));
+  EXPECT_TRUE(w->is_folded);
+}
+
+TEST_F(RulesTest, BatchNormFollowsTheChannelsOfGroupedTransposedConvolution) {
+  const Value x = input("x", {b, 2, 4});
+  // [inputs 2, outputs a group 2, 1], two groups: channels 0 1 | 2 3.
+  const Value w = weight("w", {2, 2, 1}, {1, 1, 1, 1});
+  const Value ones = weight("ones", {4}, {1, 1, 1, 1}), zeros = weight("zeros", {4}, {0, 0, 0, 0});
+  outputs({onnx.batch_normalization(onnx.conv_transpose(x, w, Value(), {.group = 2}),
+                                    weight("scale", {4}, {1, 2, 3, 4}), zeros, zeros, ones,
+                                    {.epsilon = 0.0F})});
+  EXPECT_TRUE(run(fold_batch_norm));
+  EXPECT_EQ(ops(), "ConvTranspose");
+  EXPECT_EQ(reals(model.graph->first->input(1)), (std::vector<double>{1, 2, 3, 4}));
+}
+
+TEST_F(RulesTest, BatchNormStaysWhereTheConvolutionIsReadTwice) {
+  const Value x = input("x", {b, 1, 4});
+  const Value y = onnx.conv(x, weight("w", {2, 1, 1}, {1, 2}), Value());
+  const Value ones = weight("ones", {2}, {1, 1});
+  outputs({onnx.add(y, onnx.batch_normalization(y, ones, ones, ones, ones))});
+  EXPECT_FALSE(run(fold_batch_norm));
+}
+
+TEST_F(RulesTest, ATransposedWeightIsTurnedInPlace) {
+  const Value w = weight("w", {2, 3}, {1, 2, 3, 4, 5, 6});
+  outputs({onnx.matmul(input("x", {b, s, 3}), onnx.transpose(w, {1, 0}))});
+  EXPECT_TRUE(run(transpose_weights));
+  EXPECT_EQ(ops(), "MatMul");
+  EXPECT_EQ(w->constant->dims, (std::vector<std::int64_t>{3, 2}));
+  EXPECT_EQ(reals(w.info()), (std::vector<double>{1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(w->weight_axes, (std::vector<std::int64_t>{1, 0}));
+}
+
+TEST_F(RulesTest, ATiedWeightIsNotTurned) {
+  const Value w = weight("w", {2, 3}, {1, 2, 3, 4, 5, 6});
+  const Value row = onnx.gather(w, input("i", {b}, DType::kInt64), {.axis = 0});
+  outputs({onnx.matmul(row, onnx.transpose(w, {1, 0}))});
+  EXPECT_FALSE(run(transpose_weights));
+  EXPECT_EQ(ops(), "Gather Transpose MatMul");
+}
+
+TEST_F(RulesTest, AMaskReadByRangesIsUnsqueezed) {
+  const Value mask = input("mask", {b, s}, DType::kBool);
+  const auto count = [&](Expr size) {
+    return onnx.range(onnx.int_scalar(0), onnx.size(size), onnx.int_scalar(1));
+  };
+  const auto index = [&](Value range, std::initializer_list<std::int64_t> axes) {
+    return onnx.unsqueeze(onnx.expand(onnx.unsqueeze(range, axes), onnx::Shape{b, 1, 1, s}), {4});
+  };
+  const Value indices = onnx.concat({index(count(b), {1, 2, 3}), index(count(s), {0, 1, 2})}, 4);
+  outputs({onnx.not_(onnx.gather_nd(mask, indices))});
+  EXPECT_TRUE(run(index_by_ranges));
+  EXPECT_EQ(ops(), "Unsqueeze Not");
+  EXPECT_EQ(type(model.graph->first->output()), "bool[b, 1, 1, s]");
+}
+
+TEST_F(RulesTest, GemmOfFlattenedRowsBecomesMatMul) {
+  const Value x = input("x", {b, s, 3});
+  const Value w = weight("w", {3, 2}, {1, 2, 3, 4, 5, 6}), c = weight("c", {2}, {1, 2});
+  const Value rows = onnx.reshape(x, {b * s, Expr(3)});
+  const Value y = onnx.reshape(onnx.gemm(rows, w, c), {b, s, Expr(2)});
+  outputs({y});
+  const std::string name = y->name;
+  EXPECT_TRUE(run(unflatten_gemm));
+  EXPECT_EQ(ops().substr(ops().size() - 10), "MatMul Add");
+  EXPECT_EQ(model.graph->outputs[0]->name, name);
+}
+
+TEST_F(RulesTest, AScaledGemmStays) {
+  const Value x = input("x", {b, s, 3});
+  const Value w = weight("w", {3, 2}, {1, 2, 3, 4, 5, 6}), c = weight("c", {2}, {1, 2});
+  const Value rows = onnx.reshape(x, {b * s, Expr(3)});
+  outputs({onnx.reshape(onnx.gemm(rows, w, c, {.alpha = 2.0F}), {b, s, Expr(2)})});
+  EXPECT_FALSE(run(unflatten_gemm));
+}
+
+TEST_F(RulesTest, PartsSideBySideAreSplit) {
+  const Value x = input("x", {b, 16});
+  const Value low = onnx.slice(x, 1, 0, 6), high = onnx.slice(x, 1, 6, 16);
+  const std::string name = low->name;
+  outputs({onnx.neg(high), low});
+  EXPECT_TRUE(run(split_slices));
+  EXPECT_EQ(ops(), "Split Neg");
+  EXPECT_EQ(model.graph->outputs[1]->name, name);
+  EXPECT_EQ(type(model.graph->first->output(1)), "float32[b, 10]");
+}
+
+TEST_F(RulesTest, PartsWithAGapAreNotSplit) {
+  const Value x = input("x", {b, 16});
+  outputs({onnx.slice(x, 1, 0, 6), onnx.slice(x, 1, 7, 16)});
+  EXPECT_FALSE(run(split_slices));
+}
+
+}  // namespace
+}  // namespace sardonyx::passes

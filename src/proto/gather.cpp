@@ -1,0 +1,214 @@
+#include "proto/gather.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/mapped_file.h"
+
+namespace sardonyx::proto {
+namespace {
+
+struct Axis {
+  std::int64_t size;
+  std::int64_t stride;
+};
+
+// The axes without those of size 1, neighbours that lie one after the other taken as one.
+std::vector<Axis> merged_axes(const onnx::Tensor& tensor) {
+  std::vector<Axis> axes;
+  for (std::size_t i = 0; i < tensor.dims.size(); ++i) {
+    const Axis axis{tensor.dims[i], tensor.strides[i]};
+    if (axis.size == 1) continue;
+    if (!axes.empty() && axes.back().stride == axis.stride * axis.size) {
+      axes.back() = {axes.back().size * axis.size, axis.stride};
+    } else {
+      axes.push_back(axis);
+    }
+  }
+  return axes;
+}
+
+// Calls visit(offset in elements) for every index of `axes`, the last fastest.
+template <typename Visit>
+void for_each_offset(std::span<const Axis> axes, const Visit& visit) {
+  std::vector<std::int64_t> index(axes.size(), 0);
+  std::int64_t offset = 0;
+  for (;;) {
+    visit(offset);
+    std::size_t i = axes.size();
+    for (; i > 0; --i) {
+      const Axis& axis = axes[i - 1];
+      offset += axis.stride;
+      if (++index[i - 1] < axis.size) break;
+      offset -= axis.stride * axis.size;
+      index[i - 1] = 0;
+    }
+    if (i == 0) return;
+  }
+}
+
+// A tile of rows x columns, row-major in `to` (of `width` columns), by way of a small buffer: it is
+// read along the axis that is denser in memory and written along rows, so that every cache line is
+// touched once on either side. Without the buffer, strides that are powers of two would send all
+// its lines to the same few places of the cache.
+constexpr std::int64_t kTile = 32;
+
+template <typename Element>
+void copy_tile(const std::byte* from, Axis rows, Axis columns, std::byte* to, std::int64_t width) {
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(Element));
+  Element tile[kTile * kTile];  // NOLINT(modernize-avoid-c-arrays): this is the inner loop
+  for (std::int64_t column = 0; column < columns.size; ++column) {
+    const std::byte* at = from + column * columns.stride * kSize;
+    // What the tile below reads next: the lines lie too far apart for the processor to guess.
+    const auto below = reinterpret_cast<std::intptr_t>(at) + kTile * rows.stride * kSize;
+    __builtin_prefetch(reinterpret_cast<const void*>(below));
+    __builtin_prefetch(reinterpret_cast<const void*>(below + 64));
+    for (std::int64_t row = 0; row < rows.size; ++row) {
+      std::memcpy(tile + row * kTile + column, at, sizeof(Element));  // weights may lie unaligned
+      at += rows.stride * kSize;
+    }
+  }
+  for (std::int64_t row = 0; row < rows.size; ++row)
+    std::memcpy(to + row * width * kSize, tile + row * kTile,
+                static_cast<std::size_t>(columns.size * kSize));
+}
+
+// One block of rows x columns, row-major in `to`.
+template <typename Element>
+void copy_block(const std::byte* from, Axis rows, Axis columns, std::byte* to) {
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(Element));
+  for (std::int64_t column = 0; column < columns.size; column += kTile) {
+    const Axis across{std::min(kTile, columns.size - column), columns.stride};
+    for (std::int64_t row = 0; row < rows.size; row += kTile) {
+      const Axis down{std::min(kTile, rows.size - row), rows.stride};
+      copy_tile<Element>(from + (row * rows.stride + column * columns.stride) * kSize, down, across,
+                         to + (row * columns.size + column) * kSize, columns.size);
+    }
+  }
+}
+
+// The bytes between a strided tensor's first and last element.
+std::span<const std::byte> extent(const onnx::Tensor& tensor, std::int64_t element_bytes) {
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  for (std::size_t i = 0; i < tensor.dims.size(); ++i) {
+    const std::int64_t reach = (tensor.dims[i] - 1) * tensor.strides[i];
+    (reach < 0 ? low : high) += reach;
+  }
+  return {tensor.data + low * element_bytes,
+          static_cast<std::size_t>((high - low + 1) * element_bytes)};
+}
+
+// Blocks are gathered into a buffer of at most this size. Each runs over the whole tensor when that
+// is transposed, page by page, so that a small one would cost more than it saves.
+constexpr std::int64_t kBlockBytes = std::int64_t{8} << 20;
+// A tensor that spans more than this does not stay resident between blocks.
+constexpr std::size_t kResidentBytes = std::size_t{32} << 20;
+
+template <typename Element>
+void gather(const onnx::Tensor& tensor, Stream& stream) {
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(Element));
+  std::vector<Axis> axes = merged_axes(tensor);
+  while (axes.size() < 2) axes.insert(axes.begin(), Axis{1, 0});
+  const Axis columns = axes.back();
+  const Axis rows = axes[axes.size() - 2];
+  const std::span<const Axis> outer = std::span(axes).first(axes.size() - 2);
+
+  // Rows that lie contiguous and are long go out as they are.
+  const std::int64_t row_bytes = columns.size * kSize;
+  if (columns.stride == 1 && row_bytes >= 4096) {
+    for_each_offset(std::span(axes).first(axes.size() - 1), [&](std::int64_t offset) {
+      stream.append_borrowed({tensor.data + offset * kSize, static_cast<std::size_t>(row_bytes)});
+    });
+    return;
+  }
+
+  // A block is some whole rows, or a part of one that is longer than the buffer.
+  const std::int64_t block_columns = std::min(columns.size, kBlockBytes / kSize);
+  const std::int64_t block_rows =
+      block_columns < columns.size
+          ? 1
+          : std::clamp(kBlockBytes / row_bytes, std::int64_t{1}, rows.size);
+  const auto buffer = std::make_unique_for_overwrite<std::byte[]>(
+      static_cast<std::size_t>(block_rows * block_columns * kSize));
+  const std::span<const std::byte> source = extent(tensor, kSize);
+  for_each_offset(outer, [&](std::int64_t offset) {
+    for (std::int64_t row = 0; row < rows.size; row += block_rows) {
+      for (std::int64_t column = 0; column < columns.size; column += block_columns) {
+        const Axis r{std::min(block_rows, rows.size - row), rows.stride};
+        const Axis c{std::min(block_columns, columns.size - column), columns.stride};
+        const std::int64_t start = offset + row * rows.stride + column * columns.stride;
+        copy_block<Element>(tensor.data + start * kSize, r, c, buffer.get());
+        stream.append_borrowed({buffer.get(), static_cast<std::size_t>(r.size * c.size * kSize)});
+        if (source.size() > kResidentBytes) base::release_pages(source);
+      }
+    }
+  });
+}
+
+// Elements of 4 or 2 bits, strided in elements.
+void gather_packed(const onnx::Tensor& tensor, int bits, Stream& stream) {
+  const std::vector<Axis> axes = merged_axes(tensor);
+  const int in_byte = 8 / bits;
+  const unsigned mask = (1U << bits) - 1;
+  unsigned packed = 0;
+  int filled = 0;
+  const auto put = [&] {
+    *stream.reserve(1) = static_cast<std::byte>(packed);
+    stream.commit(1);
+    packed = 0;
+    filled = 0;
+  };
+  for_each_offset(axes, [&](std::int64_t offset) {
+    const unsigned byte = std::to_integer<unsigned>(tensor.data[offset / in_byte]);
+    const unsigned element = (byte >> (offset % in_byte * bits)) & mask;
+    packed |= element << (filled * bits);
+    if (++filled == in_byte) put();
+  });
+  if (filled > 0) put();
+}
+
+struct Pair64 {  // complex128
+  std::uint64_t real, imaginary;
+};
+
+}  // namespace
+
+void put_data(const onnx::Tensor& tensor, Stream& stream) {
+  if (tensor.element_count() == 0) return;
+  const int bits = base::bit_width(tensor.dtype);
+  if (tensor.contiguous()) {
+    stream.append_borrowed({tensor.data, static_cast<std::size_t>(tensor.byte_count())});
+    return;
+  }
+  if (bits < 8) {
+    gather_packed(tensor, bits, stream);
+    return;
+  }
+  switch (bits) {
+    case 8:
+      gather<std::uint8_t>(tensor, stream);
+      break;
+    case 16:
+      gather<std::uint16_t>(tensor, stream);
+      break;
+    case 32:
+      gather<std::uint32_t>(tensor, stream);
+      break;
+    case 64:
+      gather<std::uint64_t>(tensor, stream);
+      break;
+    default:
+      gather<Pair64>(tensor, stream);
+      break;
+  }
+  base::release_pages(extent(tensor, bits / 8));
+}
+
+}  // namespace sardonyx::proto

@@ -1,0 +1,23 @@
+// Where a node came from, in the words of torch.onnx: what tools that read its models look for.
+#pragma once
+
+#include <string>
+
+#include "onnx/ir.h"
+
+namespace sardonyx::proto {
+
+// The texts are kept from one node to the next: neighbours mostly share their origin.
+class OriginTexts {
+ public:
+  void set(const onnx::Origin& origin);
+
+  std::string name_space;       // "namespace": "path: class" of each module, then of the operator
+  std::string class_hierarchy;  // "pkg.torch.onnx.class_hierarchy": a Python list
+  std::string name_scopes;      // "pkg.torch.onnx.name_scopes": a Python list
+
+ private:
+  const onnx::Origin* origin_ = nullptr;
+};
+
+}  // namespace sardonyx::proto

@@ -1,0 +1,157 @@
+#include "proto/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "base/diagnostic.h"
+
+namespace sardonyx::proto {
+namespace {
+
+using onnx::Graph;
+using onnx::Model;
+using onnx::Node;
+using onnx::ValueInfo;
+
+// The constants that a graph and the bodies inside it read, each once.
+class ConstantsRead {
+ public:
+  explicit ConstantsRead(const Model& model) : seen_(model.value_count(), false) {}
+
+  void visit(const Graph& graph) {
+    for (const Node* node = graph.first; node != nullptr; node = node->next) {
+      for (const ValueInfo* input : node->inputs) add(input);
+      for (const Graph* body : onnx::bodies(node)) visit(*body);
+    }
+    for (const ValueInfo* output : graph.outputs) add(output);
+  }
+
+  // In the order of the model's initializers, then of first use.
+  std::vector<const ValueInfo*> in_order(const Model& model) {
+    std::vector<const ValueInfo*> ordered;
+    for (const ValueInfo* value : model.initializers) {
+      if (!seen_[value->id]) continue;
+      ordered.push_back(value);
+      seen_[value->id] = false;
+    }
+    for (const ValueInfo* value : values_) {
+      if (seen_[value->id]) ordered.push_back(value);
+    }
+    return ordered;
+  }
+
+ private:
+  void add(const ValueInfo* value) {
+    if (value == nullptr || value->constant == nullptr || value->producer != nullptr) return;
+    if (seen_[value->id]) return;
+    seen_[value->id] = true;
+    values_.push_back(value);
+  }
+
+  std::vector<bool> seen_;  // by id
+  std::vector<const ValueInfo*> values_;
+};
+
+void check_types(const std::vector<const ValueInfo*>& values) {
+  for (const ValueInfo* value : values) {
+    if (value->constant->dtype != base::DType::kUndefined) continue;
+    base::fail("SX1605", fmt::format("the constant '{}' has no element type", value->name));
+  }
+}
+
+void check_data(const std::vector<Placement>& initializers) {
+  constexpr std::size_t kNamed = 5;
+  std::string names;
+  std::size_t count = 0;
+  for (const Placement& placement : initializers) {
+    if (!lacks_data(*placement.value->constant) || ++count > kNamed) continue;
+    names += (names.empty() ? "'" : ", '") + placement.value->name + "'";
+  }
+  if (count == 0) return;
+  if (count > kNamed) names += fmt::format(" and {} more", count - kNamed);
+  base::fail("SX1604", fmt::format("weights have no data: {}", names),
+             "capture the model with real weights, supply them before saving, or save with "
+             "include_initializers=False");
+}
+
+// Small tensors are not mapped on their own; a page keeps them from straddling more than needed.
+constexpr std::int64_t kPage = 4096;
+constexpr std::int64_t kWorthMapping = std::int64_t{1} << 20;
+
+std::int64_t aligned(std::int64_t offset, std::int64_t length, const WriteOptions& options) {
+  const std::int64_t wanted =
+      length >= kWorthMapping ? options.alignment : std::min(options.alignment, kPage);
+  const std::int64_t alignment = std::max<std::int64_t>(wanted, 1);
+  return (offset + alignment - 1) / alignment * alignment;
+}
+
+}  // namespace
+
+bool lacks_data(const onnx::Tensor& tensor) {
+  if (tensor.missing) return true;
+  if (tensor.dtype == base::DType::kString)
+    return std::cmp_not_equal(tensor.strings.size(), tensor.element_count());
+  return tensor.data == nullptr && tensor.element_count() != 0;
+}
+
+Plan make_plan(const Model& model, const WriteOptions& options) {
+  Plan plan;
+  ConstantsRead main(model);
+  main.visit(*model.graph);
+  const std::vector<const ValueInfo*> constants = main.in_order(model);
+  check_types(constants);
+  for (const ValueInfo* value : constants) {
+    if (options.include_initializers || !value->is_weight)
+      plan.initializers.push_back({value, false, 0, value->constant->byte_count()});
+    // Before version 4 of the format every initializer had to be an input.
+    const bool listed = (options.keep_initializers_as_inputs && value->is_weight) ||
+                        (model.ir_version > 0 && model.ir_version < 4);
+    const std::vector<ValueInfo*>& inputs = model.graph->inputs;
+    if (listed && std::find(inputs.begin(), inputs.end(), value) == inputs.end())
+      plan.weight_inputs.push_back(value);
+  }
+  check_data(plan.initializers);
+
+  for (const onnx::Function& function : model.functions) {
+    ConstantsRead read(model);
+    read.visit(*function.body);
+    std::vector<const ValueInfo*> inside = read.in_order(model);
+    check_types(inside);
+    std::vector<Placement> all;
+    all.reserve(inside.size());
+    for (const ValueInfo* value : inside) all.push_back({value, false, 0, 0});
+    check_data(all);
+    if (!inside.empty()) plan.function_constants.emplace(function.body, std::move(inside));
+  }
+  return plan;
+}
+
+void move_to_data_file(Plan& plan, const WriteOptions& options, std::string location) {
+  plan.location = std::move(location);
+  // Weights over the same bytes (reshaped ties) take one place.
+  std::map<std::pair<const std::byte*, std::int64_t>, std::int64_t> places;
+  for (Placement& placement : plan.initializers) {
+    const onnx::Tensor& tensor = *placement.value->constant;
+    if (tensor.dtype == base::DType::kString || placement.length < options.size_threshold ||
+        placement.length == 0)
+      continue;
+    placement.external = true;
+    const bool shareable = tensor.contiguous();
+    const std::int64_t offset = aligned(plan.data_size, placement.length, options);
+    if (shareable) {
+      const auto [place, made] = places.try_emplace({tensor.data, placement.length}, offset);
+      placement.offset = place->second;
+      if (!made) continue;
+    } else {
+      placement.offset = offset;
+    }
+    plan.data.push_back(placement);
+    plan.data_size = offset + placement.length;
+  }
+}
+
+}  // namespace sardonyx::proto

@@ -1,0 +1,37 @@
+// Reading ONNX models. Tensor data stays in the mapped file, or files, and is borrowed from there.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+
+namespace sardonyx::onnx {
+class Model;
+}
+
+namespace sardonyx::proto {
+
+// Reads a model of any version of the format that has operator sets. What the graph IR has no place
+// for is left behind: documentation of graphs, nodes and values, denotations, metadata of graphs
+// and values, training information, quantisation annotations, device configurations.
+// - Initializers are constants: one that is listed as an input too, and so could be overridden, no
+//   longer is an input.
+// - Names of values in bodies and functions are made unique across the model; those of the main
+//   graph are kept.
+// - External data must lie in the folder of the model, or of the file that a symbolic link to the
+//   model leads to.
+//
+// Any input whatever ends in a model or in an error: SX1101 (a file cannot be read), SX1151 (no
+// ONNX model, or corrupt), SX1152 (the graph contradicts itself), SX1153 (of a kind that is not
+// supported), SX1154 (data does not fit its tensor), SX1155 (external data). The result is
+// consistent, but not checked against the operators' schemas: that is onnx::verify().
+std::unique_ptr<onnx::Model> read(const std::filesystem::path& path);
+
+// The same of bytes in memory, kept alive by `owner`. External data is looked for in `folder`;
+// refused where that is empty.
+std::unique_ptr<onnx::Model> parse(std::span<const std::byte> bytes,
+                                   std::shared_ptr<const void> owner,
+                                   const std::filesystem::path& folder = {});
+
+}  // namespace sardonyx::proto

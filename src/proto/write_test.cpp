@@ -1,0 +1,368 @@
+#include "proto/write.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "base/diagnostic.h"
+#include "onnx/ir.h"
+#include "proto/example_models.h"
+#include "proto/read.h"
+
+namespace sardonyx::proto {
+namespace {
+
+using base::DType;
+using onnx::Model;
+using onnx::Tensor;
+using ExternalData = WriteOptions::ExternalData;
+
+std::unique_ptr<Model> parsed(const std::string& bytes) {
+  const auto kept = std::make_shared<std::string>(bytes);
+  return parse(as_bytes(*kept), kept);
+}
+
+const onnx::ValueInfo* initializer(const Model& model, const std::string& name) {
+  for (const onnx::ValueInfo* value : model.initializers) {
+    if (value->name == name) return value;
+  }
+  return nullptr;
+}
+
+std::string data_of(const Tensor& tensor) {
+  return {reinterpret_cast<const char*>(tensor.data),
+          static_cast<std::size_t>(tensor.byte_count())};
+}
+
+template <typename Action>
+std::string code_of(const Action& action) {
+  try {
+    action();
+  } catch (const base::Error& error) {
+    return error.diagnostics().at(0).code;
+  }
+  return "no error";
+}
+
+TEST(WriteTest, TheSmallestModelByteByByte) {
+  Model model(std::make_shared<symbolic::Pool>());
+  model.opsets[""] = 18;
+  model.producer_name = "p";
+  model.graph->name = "g";
+  const std::string expected =
+      std::string("\x08\x0a") +                    // ir_version 10
+      "\x12\x01p" +                                // producer_name
+      "\x3a\x03\x12\x01g" +                        // graph { name }
+      std::string("\x42\x04\x0a\x00\x10\x12", 6);  // opset_import { domain "", version 18 }
+  EXPECT_EQ(serialize(model), expected);
+}
+
+TEST(WriteTest, EverythingComesBack) {
+  const auto model = model_of_everything();
+  const std::string bytes = serialize(*model);
+  const auto again = parsed(bytes);
+  EXPECT_EQ(serialize(*again), bytes);
+
+  EXPECT_EQ(again->opsets, model->opsets);
+  EXPECT_EQ(again->metadata, model->metadata);
+  EXPECT_EQ(again->doc, "One of everything.");
+  ASSERT_EQ(again->graph->inputs.size(), 5U);
+  EXPECT_EQ(again->graph->inputs[0]->shape[0].str(), "batch");
+  EXPECT_FALSE(again->graph->inputs[1]->shape[0].known());
+  EXPECT_FALSE(again->graph->inputs[2]->has_rank);
+  EXPECT_EQ(again->graph->inputs[3]->type_kind, onnx::TypeKind::kSequence);
+  EXPECT_EQ(again->graph->inputs[4]->type_kind, onnx::TypeKind::kOptional);
+  EXPECT_EQ(again->graph->outputs[1], again->graph->inputs[0]);
+  ASSERT_EQ(again->functions.size(), 1U);
+  EXPECT_EQ(again->functions[0].overload, "f32");
+}
+
+TEST(WriteTest, KeepsEveryKindOfAttribute) {
+  const auto model = parsed(serialize(*model_of_everything()));
+  const onnx::Node* node = model->graph->first;
+  while (node->op_type != "Anything") node = node->next;
+  EXPECT_EQ(node->int_or("int", 0), -3);
+  EXPECT_EQ(node->int_or("zero", 1), 0);
+  EXPECT_EQ(node->float_or("float", 0), 0.1F);
+  EXPECT_EQ(node->string_or("string", ""), std::string("a\0b", 3));
+  EXPECT_EQ(node->string_or("empty", "none"), "");
+  EXPECT_EQ(*node->ints("ints"), (std::vector<std::int64_t>{1, -1, std::int64_t{1} << 40}));
+  EXPECT_TRUE(node->ints("no_ints")->empty());
+  EXPECT_EQ(std::get<std::vector<std::string>>(node->find("strings")->data),
+            (std::vector<std::string>{"a", ""}));
+  EXPECT_EQ(node->int_or("dtype", 0), 16);
+  EXPECT_EQ(node->inputs[1], nullptr);
+  EXPECT_EQ(node->outputs[1], nullptr);
+  const auto& graphs = std::get<std::vector<onnx::Graph*>>(node->find("graphs")->data);
+  ASSERT_EQ(graphs.size(), 1U);
+  EXPECT_EQ(graphs[0]->inputs[0]->dtype, DType::kInt64);
+}
+
+TEST(WriteTest, LeavesOutWhatNobodyReads) {
+  const auto model = parsed(serialize(*model_of_everything()));
+  EXPECT_NE(initializer(*model, "weight"), nullptr);
+  EXPECT_EQ(initializer(*model, "unused"), nullptr);
+  // Read by a function alone: there it is a node.
+  EXPECT_EQ(initializer(*model, "of_function"), nullptr);
+  EXPECT_EQ(model->functions[0].body->first->output()->name, "of_function");
+}
+
+TEST(WriteTest, GivesTheSameBytesEveryTimeAndEveryWay) {
+  const auto model = model_of_everything();
+  const std::string bytes = serialize(*model);
+  EXPECT_EQ(serialize(*model_of_everything()), bytes);
+  std::string streamed;
+  write_to(*model, [&](std::span<const std::byte> part) {
+    streamed.append(reinterpret_cast<const char*>(part.data()), part.size());
+  });
+  EXPECT_EQ(streamed, bytes);
+  const TemporaryFolder folder;
+  write(*model, folder / "m.onnx");
+  EXPECT_EQ(contents(folder / "m.onnx"), bytes);
+  EXPECT_EQ(folder.names(), std::vector<std::string>{"m.onnx"});
+}
+
+TEST(WriteTest, SaysWhereNodesCameFrom) {
+  const auto model = adding_model(2);
+  model->graph->first->origin = model->add_origin(
+      {"add_6", "%add_6 : call", "aten::add.Tensor", {"", "b"}, {"M", "it's"}, "File \"m.py\""});
+  const auto metadata = [&](const WriteOptions& options) {
+    return parsed(serialize(*model, options))->graph->first->metadata;
+  };
+  const std::vector<std::pair<std::string, std::string>> expected = {
+      {"namespace", ": M/b: it's/add_6: aten.add.Tensor"},
+      {"pkg.torch.onnx.class_hierarchy", "['M', \"it's\", 'aten.add.Tensor']"},
+      {"pkg.torch.onnx.fx_node", "%add_6 : call"},
+      {"pkg.torch.onnx.name_scopes", "['', 'b', 'add_6']"},
+      {"pkg.torch.onnx.stack_trace", "File \"m.py\""}};
+  EXPECT_EQ(metadata({}), expected);
+  WriteOptions without;
+  without.include_metadata = false;
+  EXPECT_TRUE(metadata(without).empty());
+}
+
+TEST(WriteTest, ValueInfoCanBeLeftOut) {
+  WriteOptions options;
+  options.include_value_info = false;
+  const auto model = parsed(serialize(*model_of_everything(), options));
+  const onnx::Node* call = model->graph->first;
+  ASSERT_EQ(call->op_type, "Add");
+  EXPECT_EQ(call->output()->dtype, DType::kFloat32);  // an output of the graph
+  EXPECT_EQ(model->functions[0].body->last->previous->output()->dtype, DType::kUndefined);
+}
+
+TEST(WriteTest, WeightsMayStayOutOrBecomeInputs) {
+  const auto model = adding_model(4);
+  model->add_constant(Tensor::of_int(1));
+  WriteOptions options;
+  options.keep_initializers_as_inputs = true;
+  // The reader takes them for constants again; the names tell what the file has.
+  const std::string both = serialize(*model, options);
+  options.include_initializers = false;
+  const std::string inputs_only = serialize(*model, options);
+  EXPECT_GT(both.size(), inputs_only.size());
+  const auto read_back = parsed(inputs_only);
+  ASSERT_EQ(read_back->graph->inputs.size(), 2U);
+  EXPECT_EQ(read_back->graph->inputs[1]->name, "w");
+  EXPECT_EQ(parsed(both)->graph->inputs.size(), 1U);
+  options.keep_initializers_as_inputs = false;
+  EXPECT_EQ(code_of([&] { parsed(serialize(*model, options)); }), "SX1152");  // 'w' is undefined
+}
+
+TEST(WriteTest, MissingWeightsAreNamed) {
+  Tensor fake;
+  fake.dtype = DType::kFloat32;
+  fake.dims = {4};
+  fake.missing = true;
+  const auto model = adding_model(fake);
+  try {
+    serialize(*model);
+    FAIL();
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.diagnostics().at(0).code, "SX1604");
+    EXPECT_NE(std::string(error.what()).find("'w'"), std::string::npos);
+  }
+  WriteOptions options;
+  options.include_initializers = false;
+  EXPECT_EQ(code_of([&] { serialize(*model, options); }), "no error");
+}
+
+TEST(WriteTest, GathersStridedWeights) {
+  // A transposed [300, 500] of each element size.
+  for (const DType dtype :
+       {DType::kUInt8, DType::kFloat16, DType::kFloat32, DType::kInt64, DType::kComplex128}) {
+    const auto size = static_cast<std::size_t>(base::byte_size(dtype, 1));
+    constexpr std::int64_t kRows = 300;
+    constexpr std::int64_t kColumns = 500;
+    std::vector<std::byte> bytes(static_cast<std::size_t>(kRows * kColumns) * size);
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = static_cast<std::byte>(i * 2654435761U >> 7);
+    Tensor tensor = Tensor::of_bytes(dtype, {kColumns, kRows}, bytes);
+    std::string expected;
+    for (std::int64_t row = 0; row < kRows; ++row) {
+      for (std::int64_t column = 0; column < kColumns; ++column) {
+        const auto at = static_cast<std::size_t>(column * kRows + row) * size;
+        expected.append(reinterpret_cast<const char*>(&bytes[at]), size);
+      }
+    }
+    tensor.dims = {kRows, kColumns};
+    tensor.strides = {1, kRows};
+    const auto model = parsed(serialize(*adding_model(tensor)));
+    EXPECT_EQ(data_of(*initializer(*model, "w")->constant), expected) << base::dtype_name(dtype);
+  }
+}
+
+TEST(WriteTest, GathersExpandedPermutedAndNarrowedWeights) {
+  Tensor tensor = counting(24);
+  const auto written = [&](std::vector<std::int64_t> dims, std::vector<std::int64_t> strides) {
+    tensor.dims = std::move(dims);
+    tensor.strides = std::move(strides);
+    const auto model = parsed(serialize(*adding_model(tensor)));
+    const std::vector<double> reals = initializer(*model, "w")->constant->reals().value();
+    return std::vector<int>(reals.begin(), reals.end());
+  };
+  EXPECT_EQ(written({2, 3}, {0, 1}), (std::vector<int>{0, 1, 2, 0, 1, 2}));
+  EXPECT_EQ(written({2, 2, 2}, {1, 12, 4}), (std::vector<int>{0, 4, 12, 16, 1, 5, 13, 17}));
+  EXPECT_EQ(written({3}, {10}), (std::vector<int>{0, 10, 20}));
+  EXPECT_EQ(written({2, 1, 2, 1, 2}, {12, 99, 6, 99, 1}),
+            (std::vector<int>{0, 1, 6, 7, 12, 13, 18, 19}));
+  EXPECT_EQ(written({}, {}), std::vector<int>{0});
+  EXPECT_EQ(written({0, 2}, {1, 7}), std::vector<int>{});
+}
+
+TEST(WriteTest, PacksStridedFourBitWeights) {
+  const std::vector<std::byte> bytes = {std::byte{0x10}, std::byte{0x32}, std::byte{0x54}};
+  Tensor tensor = Tensor::of_bytes(DType::kUInt4, {2, 3}, bytes);  // 0 1 2 / 3 4 5
+  tensor.dims = {3, 2};
+  tensor.strides = {1, 3};
+  const auto model = parsed(serialize(*adding_model(tensor)));
+  EXPECT_EQ(data_of(*initializer(*model, "w")->constant), "\x30\x41\x52");
+}
+
+TEST(WriteTest, LongStridedRowsGoOutAsTheyLie) {
+  Tensor tensor = counting(12000);
+  tensor.dims = {2, 3000};
+  tensor.strides = {6000, 1};
+  const auto model = parsed(serialize(*adding_model(tensor)));
+  const std::vector<double> values = initializer(*model, "w")->constant->reals().value();
+  EXPECT_EQ(values[2999], 2999);
+  EXPECT_EQ(values[3000], 6000);
+  EXPECT_EQ(values[5999], 8999);
+}
+
+TEST(WriteTest, ExternalDataIsAlignedAndComesBack) {
+  const TemporaryFolder folder;
+  const auto model = model_of_everything();
+  onnx::Node* consumer = model->graph->last;
+  onnx::add_input(consumer, model->add_weight("large", counting(1 << 18)));
+  onnx::add_input(consumer, model->add_weight("after", counting(1000)));
+  const onnx::ValueInfo* large = initializer(*model, "large");
+  Tensor same = *large->constant;
+  same.dims = {1 << 9, 1 << 9};
+  onnx::add_input(consumer, model->add_weight("reshaped", same));
+  WriteOptions options;
+  options.external_data = ExternalData::kAlways;
+  write(*model, folder / "m.onnx", options);
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"m.onnx", "m.onnx.data"}));
+  // Small ones stay inside; `large` starts at 0, `after` at the next page, `reshaped` is `large`.
+  EXPECT_EQ(contents(folder / "m.onnx.data").size(), (1U << 20) + 4000);
+
+  const auto again = read(folder / "m.onnx");
+  EXPECT_EQ(serialize(*again), serialize(*model));
+  EXPECT_EQ(initializer(*again, "large")->constant->data,
+            initializer(*again, "reshaped")->constant->data);
+  const auto aligned = [&](const char* name, std::uintptr_t alignment) {
+    return reinterpret_cast<std::uintptr_t>(initializer(*again, name)->constant->data) %
+               alignment ==
+           0;
+  };
+  EXPECT_TRUE(aligned("large", 4096));  // of the file's 64 KiB, what mapping keeps
+  EXPECT_TRUE(aligned("after", 4096));
+}
+
+TEST(WriteTest, TheDataFileMayHaveAnotherNameInTheFolder) {
+  const TemporaryFolder folder;
+  WriteOptions options;
+  options.external_data = ExternalData::kAlways;
+  options.size_threshold = 0;
+  options.data_file = "weights.bin";
+  write(*adding_model(4), folder / "m.onnx", options);
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"m.onnx", "weights.bin"}));
+  for (const char* outside : {"/tmp/weights.bin", "../weights.bin", "m.onnx", "./m.onnx", "a/"}) {
+    options.data_file = outside;
+    EXPECT_EQ(code_of([&] { write(*adding_model(4), folder / "m.onnx", options); }), "SX1602")
+        << outside;
+  }
+}
+
+TEST(WriteTest, SizesAreMeasuredIn64Bits) {
+  const auto model = adding_model(sparse_zeros(std::int64_t{5} << 30));
+  EXPECT_EQ(code_of([&] { serialize(*model); }), "SX1603");
+  const TemporaryFolder folder;
+  WriteOptions options;
+  options.external_data = ExternalData::kNever;
+  EXPECT_EQ(code_of([&] { write(*model, folder / "m.onnx", options); }), "SX1603");
+  EXPECT_TRUE(folder.names().empty());
+  // With data outside but all weights below the threshold it is no shorter.
+  options.external_data = ExternalData::kAuto;
+  options.size_threshold = std::int64_t{1} << 40;
+  EXPECT_EQ(code_of([&] { write(*model, folder / "m.onnx", options); }), "SX1603");
+}
+
+TEST(WriteTest, TheLastByteThatProtobufAllows) {
+  // kAuto turns to a data file exactly where a single file would pass 2^31 - 1 bytes.
+  const auto size_with = [](std::int64_t weight) {
+    std::int64_t total = 0;
+    WriteOptions options;
+    options.progress = [&](std::int64_t, std::int64_t all) {
+      total = all;
+      throw std::runtime_error("measured");
+    };
+    const TemporaryFolder folder;
+    try {
+      write(*adding_model(sparse_zeros(weight)), folder / "m.onnx", options);
+    } catch (const std::runtime_error&) {
+      EXPECT_TRUE(folder.names().empty());
+    }
+    return total;
+  };
+  constexpr std::int64_t kLimit = 0x7fffffff;
+  const std::int64_t around = size_with(kLimit - 1000) - (kLimit - 1000);
+  EXPECT_EQ(size_with(kLimit - around), kLimit);
+  // Outside, the graph says "location", "offset" and "length": the total grows by more than one.
+  EXPECT_GT(size_with(kLimit - around + 1), kLimit + 1);
+}
+
+TEST(WriteTest, TellsItsProgress) {
+  const TemporaryFolder folder;
+  std::vector<std::int64_t> done;
+  std::int64_t total = 0;
+  WriteOptions options;
+  options.external_data = ExternalData::kAlways;
+  options.progress = [&](std::int64_t now, std::int64_t all) {
+    done.push_back(now);
+    total = all;
+  };
+  write(*adding_model(1 << 20), folder / "m.onnx", options);
+  ASSERT_GE(done.size(), 4U);
+  EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
+  EXPECT_EQ(done.back(), total);
+  EXPECT_EQ(static_cast<std::uintmax_t>(total),
+            contents(folder / "m.onnx").size() + contents(folder / "m.onnx.data").size());
+}
+
+// Three gigabytes through the disk: a minute on a slow one, so only on request.
+TEST(WriteTest, ThreeGigabytesGoToADataFile) {
+  if (std::getenv("SARDONYX_LARGE_TESTS") == nullptr)
+    GTEST_SKIP() << "writes 3 GB; set SARDONYX_LARGE_TESTS to run it";
+  const TemporaryFolder folder;
+  const std::int64_t size = std::int64_t{3} << 30;
+  write(*adding_model(sparse_zeros(size)), folder / "m.onnx");
+  EXPECT_EQ(std::filesystem::file_size(folder / "m.onnx.data"), static_cast<std::uintmax_t>(size));
+  EXPECT_EQ(read(folder / "m.onnx")->initializers.at(0)->constant->byte_count(), size);
+}
+
+}  // namespace
+}  // namespace sardonyx::proto

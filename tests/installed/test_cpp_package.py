@@ -1,0 +1,83 @@
+"""The C++ library as its users get it: installed, found by find_package, linked and run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+import torch
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("SARDONYX_BUILD", ROOT / "build"))
+
+
+def run(*command: str | Path, check: bool = True) -> subprocess.CompletedProcess[str]:
+    result = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, check=False
+    )
+    if check and result.returncode != 0:
+        pytest.fail(f"{command} gave {result.returncode}\n{result.stdout}{result.stderr}")
+    return result
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    prefix = tmp_path_factory.mktemp("prefix")
+    run("cmake", "--install", BUILD, "--prefix", prefix)
+    return prefix
+
+
+@pytest.fixture(scope="module")
+def example(prefix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    build = tmp_path_factory.mktemp("example")
+    run("cmake", "-S", ROOT / "examples" / "cpp", "-B", build, "-G", "Ninja",
+        f"-DCMAKE_PREFIX_PATH={prefix}")  # fmt: skip
+    run("cmake", "--build", build)
+    return build / "convert"
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("archive") / "model.pt2"
+    module = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.ReLU()).eval()
+    torch.export.save(torch.export.export(module, (torch.ones(2, 4),)), path)
+    return path
+
+
+def test_the_example_converts_as_the_installed_command_does(
+    prefix: Path, example: Path, archive: Path, tmp_path: Path
+) -> None:
+    run(example, archive, tmp_path / "library.onnx")
+    run(prefix / "bin" / "sardonyx", "convert", archive, "-o", tmp_path / "command.onnx")
+    assert (tmp_path / "library.onnx").read_bytes() == (tmp_path / "command.onnx").read_bytes()
+
+
+def test_the_example_reports_an_error_across_the_library_boundary(
+    example: Path, tmp_path: Path
+) -> None:
+    result = run(example, tmp_path / "missing.pt2", tmp_path / "out.onnx", check=False)
+    assert result.returncode == 1
+    assert "SX1101" in result.stderr
+    assert "missing.pt2" in result.stderr
+    assert not (tmp_path / "out.onnx").exists()
+
+
+def test_only_the_public_interface_is_exported(prefix: Path) -> None:
+    symbols = run("nm", "-DC", "--defined-only", next(prefix.glob("lib*/libsardonyx.so"))).stdout
+    names = [line.split(" ", 2)[2] for line in symbols.splitlines()]
+    ours = [name for name in names if "sardonyx::" in name and " for sardonyx::" not in name]
+    assert any(name.startswith("sardonyx::convert(") for name in ours)
+    layers = ("base", "symbolic", "program", "onnx", "aten", "passes", "proto", "pt2")
+    leaked = [
+        name for name in ours if name.startswith(tuple(f"sardonyx::{layer}::" for layer in layers))
+    ]
+    assert leaked == []
+
+
+def test_nothing_of_torch_python_or_protobuf_is_linked(prefix: Path) -> None:
+    for file in (prefix / "bin" / "sardonyx", next(prefix.glob("lib*/libsardonyx.so"))):
+        linked = run("ldd", file).stdout
+        for name in ("torch", "python", "protobuf", "c10"):
+            assert name not in linked, f"{file.name} links {name}"

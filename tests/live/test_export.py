@@ -1,0 +1,489 @@
+"""`sardonyx.export` and what it returns."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+import torch
+from onnx.numpy_helper import to_array
+from torch import nn
+from torch.export import Dim
+
+import sardonyx
+from tests.harness import assert_exports
+
+
+class Scaled(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(4, 3)
+
+    def forward(self, x: torch.Tensor, y: Any = None, *, scale: Any = None) -> Any:
+        z = self.linear(x)
+        z = z if y is None else z + y
+        return z if scale is None else z * scale
+
+
+X = torch.randn(2, 4)
+Y = torch.randn(2, 3)
+
+
+def dims(program: sardonyx.ONNXProgram, index: int = 0) -> list[str | int]:
+    shape = program.model_proto.graph.input[index].type.tensor_type.shape
+    return [d.dim_param or d.dim_value for d in shape.dim]
+
+
+# --- arguments
+
+
+def test_a_single_tensor_is_a_tuple_of_one() -> None:
+    program = sardonyx.export(Scaled(), X)
+    assert program.input_names == ["x"]
+
+
+def test_keyword_arguments_become_inputs_in_the_order_given() -> None:
+    exported = assert_exports(Scaled(), (X,), {"scale": Y, "y": Y}, capture_first=False)
+    assert sorted(exported.program.input_names) == ["scale", "x", "y"]
+    torch.testing.assert_close(
+        exported.program(X, scale=Y, y=2 * Y)[0], exported.program(X, y=2 * Y, scale=Y)[0]
+    )
+
+
+def test_none_and_numbers_are_no_inputs() -> None:
+    model = Scaled()
+    program = sardonyx.export(model, (X, None), kwargs={"scale": 2.0})
+    assert program.input_names == ["x"]
+    for inputs in ((X, None), (X,)):
+        torch.testing.assert_close(program(*inputs, scale=2.0)[0], model(X) * 2)
+
+
+def test_the_older_form_of_keyword_arguments() -> None:
+    program = sardonyx.export(Scaled(), (X, {"scale": Y}))
+    assert program.input_names == ["x", "scale"]
+
+
+def test_a_dict_that_forward_takes_is_no_keyword_arguments() -> None:
+    class TakesDict(nn.Module):
+        def forward(self, x: torch.Tensor, more: dict[str, torch.Tensor]) -> torch.Tensor:
+            return x + more["k"]
+
+    assert len(sardonyx.export(TakesDict(), (X, {"k": X})).input_names) == 2
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"do_constant_folding": False}, {"custom_opsets": {"a": 1}}, {"dynamic_axes": {"x": [0]}}],
+    ids=str,
+)
+def test_older_options_say_what_to_write_instead(options: dict[str, Any]) -> None:
+    with pytest.warns(DeprecationWarning, match=next(iter(options))):
+        sardonyx.export(Scaled(), (X,), **options)
+
+
+def test_torchscript_is_not_captured() -> None:
+    with pytest.warns(DeprecationWarning, match="torch.jit"):
+        scripted = torch.jit.trace(nn.Linear(4, 4), X)
+    with pytest.raises(sardonyx.UsageError, match="TorchScript"):
+        sardonyx.export(scripted, (X,))
+
+
+def test_arguments_that_forward_does_not_take() -> None:
+    with pytest.raises(sardonyx.UsageError, match="does not take"):
+        sardonyx.export(Scaled(), (X,), kwargs={"nothing": X}, dynamic_shapes={"x": {0: "batch"}})
+
+
+def test_names_of_inputs_and_outputs() -> None:
+    program = sardonyx.export(
+        Scaled(), (X, Y), input_names=["left", "right"], output_names=["result"]
+    )
+    assert (program.input_names, program.output_names) == (["left", "right"], ["result"])
+
+
+def test_too_many_names() -> None:
+    with pytest.raises(sardonyx.UsageError) as failure:
+        sardonyx.export(Scaled(), (X,), input_names=["a", "b"])
+    assert [d.code for d in failure.value.diagnostics] == ["SX1001"]
+
+
+@pytest.mark.parametrize("opset", [13, 18, 23])
+def test_opsets(opset: int) -> None:
+    program = sardonyx.export(Scaled(), (X,), opset_version=opset)
+    assert program.opset_version == opset
+    assert program.model_proto.opset_import[0].version == opset
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"opset_version": 12}, {"opset_version": 99}, {"target_runtime": "abacus"}, {"dynamo": False}],
+    ids=str,
+)
+def test_options_that_cannot_be_meant(options: dict[str, Any]) -> None:
+    with pytest.raises(sardonyx.UsageError):
+        sardonyx.export(Scaled(), (X,), **options)
+
+
+def test_what_is_no_module() -> None:
+    with pytest.raises(sardonyx.UsageError, match="wrap the function"):
+        sardonyx.export(lambda x: x, (X,))  # type: ignore[arg-type]
+
+
+# --- dynamic dimensions
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        {"x": {0: "batch"}, "y": {0: "batch"}},
+        {"x": {0: Dim("batch")}, "y": {0: Dim("batch")}},
+        ({0: "batch"}, {0: "batch"}),
+        {"x": ["batch", None], "y": ("batch", None)},
+    ],
+    ids=["strings", "dims", "by position", "sequences"],
+)
+def test_dynamic_shapes(shapes: Any) -> None:
+    exported = assert_exports(
+        Scaled(),
+        (X, Y),
+        None,
+        shapes,
+        [(torch.randn(5, 4), torch.randn(5, 3)), (torch.randn(1, 4), torch.randn(1, 3))],
+        capture_first=False,
+    )
+    assert dims(exported.program, 0) == ["batch", 4]
+    assert dims(exported.program, 1) == ["batch", 3]
+
+
+@pytest.mark.parametrize("axes", [{"in": {0: "rows"}}, {"x": {0: "rows"}}, {"in": [0]}], ids=str)
+def test_dynamic_axes(axes: Any) -> None:
+    program = sardonyx.export(
+        Scaled(),
+        (X,),
+        input_names=["in"] if "in" in axes else None,
+        dynamic_axes={**axes, "out": {0: "rows"}},
+        output_names=["out"],
+    )
+    assert dims(program) == ["in_dim_0" if isinstance(axes.get("in"), list) else "rows", 4]
+    assert program(torch.randn(7, 4))[0].shape == (7, 3)
+
+
+def test_dynamic_axes_of_nothing() -> None:
+    with pytest.raises(sardonyx.UsageError, match="'z'"):
+        sardonyx.export(Scaled(), (X,), dynamic_axes={"z": {0: "rows"}})
+
+
+def test_dynamic_shapes_of_nothing() -> None:
+    with pytest.raises(sardonyx.UsageError, match="'z'"):
+        sardonyx.export(Scaled(), (X,), dynamic_shapes={"z": {0: "rows"}})
+
+
+def test_an_example_of_size_one_stays_dynamic() -> None:
+    program = sardonyx.export(Scaled(), (X[:1],), dynamic_shapes={"x": {0: "batch"}})
+    assert dims(program) == ["batch", 4]
+    assert program(torch.randn(6, 4))[0].shape == (6, 3)
+
+
+def test_a_dimension_that_the_model_makes_constant_is_warned_of() -> None:
+    class Fixed(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.stack([row * i for i, row in enumerate(x)])
+
+    with pytest.warns(UserWarning, match="dimension 0 of input 'x'.*'rows'.*makes it 2"):
+        program = sardonyx.export(Fixed(), (X,), dynamic_shapes={"x": {0: "rows", 1: "width"}})
+    assert dims(program) == [2, "width"]
+    assert "SX1008" in [note.code for note in program.notes]
+
+
+def test_names_for_an_exported_program() -> None:
+    exported = torch.export.export(Scaled(), (X,), dynamic_shapes={"x": {0: Dim.DYNAMIC}})
+    assert dims(sardonyx.export(exported)) != ["rows", 4]
+    assert dims(sardonyx.export(exported, dynamic_shapes={"x": {0: "rows"}})) == ["rows", 4]
+
+
+def test_nested_inputs_and_outputs() -> None:
+    class Nested(nn.Module):
+        def forward(self, pair: Any, more: Any) -> Any:
+            return {"sum": pair[0] + more["k"], "both": [pair[1], pair[0] * 2]}
+
+    inputs = ((torch.randn(2), torch.randn(3)), {"k": torch.randn(2)})
+    shapes = {"pair": ({0: "n"}, {0: "m"}), "more": {"k": {0: "n"}}}
+    others = [((torch.randn(5), torch.randn(4)), {"k": torch.randn(5)})]
+    exported = assert_exports(Nested(), inputs, None, shapes, others, capture_first=False)
+    assert dims(exported.program, 0) == ["n"]
+    assert dims(exported.program, 1) == ["m"]
+
+
+def test_an_integer_as_input() -> None:
+    class Repeated(nn.Module):
+        def forward(self, x: torch.Tensor, n: int) -> torch.Tensor:
+            return x.repeat(n, 1)
+
+    program = sardonyx.export(Repeated(), (X, 3), dynamic_shapes={"x": None, "n": Dim.DYNAMIC})
+    torch.testing.assert_close(program(X, 5)[0], X.repeat(5, 1))
+
+
+# --- recurrent networks, whose sequences torch.export makes constant
+
+
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
+def test_sequences_of_recurrent_networks_stay_dynamic(kind: Any) -> None:
+    class Recurrent(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.net = kind(4, 5, num_layers=2, bidirectional=True, batch_first=True)
+
+        def forward(self, x: torch.Tensor) -> Any:
+            return self.net(x)[0]
+
+    from sardonyx._capture import capture
+    from sardonyx._dynamic_shapes import prepare
+
+    model, args = Recurrent(), (torch.randn(2, 7, 4),)
+    dynamic = prepare(model, args, {}, {"x": {0: "batch", 1: "sequence"}})
+    captured = capture(model, args, {}, dynamic, report=print).program
+    assert "aten.mm" not in str(captured.graph)
+    symbols = {
+        str(size)
+        for node in captured.graph.nodes
+        if node.name == "x"
+        for size in node.meta["val"].shape
+    }
+    assert len(symbols - {"2", "7", "4"}) == 2
+    # Outside of capture, PyTorch's own kernels are back.
+    torch.export.export(model, args)
+
+
+# --- capture
+
+
+def test_capture_is_an_onnx_export() -> None:
+    class Asks(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + 1 if sardonyx.is_in_onnx_export() and torch.onnx.is_in_onnx_export() else x
+
+    assert not sardonyx.is_in_onnx_export()
+    torch.testing.assert_close(sardonyx.export(Asks(), (X,))(X)[0], X + 1)
+    assert not torch.onnx.is_in_onnx_export()
+
+
+def test_a_capture_that_fails_says_what_each_strategy_said() -> None:
+    class Hopeless(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            raise ValueError("no way")
+
+    with pytest.raises(sardonyx.CaptureError) as failure:
+        sardonyx.export(Hopeless(), (X,))
+    strategies = [d.message for d in failure.value.diagnostics]
+    assert len(strategies) >= 3
+    assert all(d.code == "SX1003" for d in failure.value.diagnostics)
+    assert "no way" in str(failure.value)
+
+
+def test_unsupported_operators_are_all_named_with_their_lines() -> None:
+    @torch.library.custom_op("sardonyx_tests::first", mutates_args=())
+    def first(x: torch.Tensor) -> torch.Tensor:
+        return x.clone()
+
+    @torch.library.custom_op("sardonyx_tests::second", mutates_args=())
+    def second(x: torch.Tensor) -> torch.Tensor:
+        return x.clone()
+
+    first.register_fake(torch.empty_like)
+    second.register_fake(torch.empty_like)
+
+    class Model(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return second(first(x))
+
+    with pytest.raises(sardonyx.UnsupportedOperatorError) as failure:
+        sardonyx.export(Model(), (X,))
+    found = failure.value.diagnostics
+    assert {d.op for d in found} == {"sardonyx_tests::first", "sardonyx_tests::second"}
+    assert all(Path(d.file) == Path(__file__) and d.line > 0 for d in found)
+
+
+def test_operators_without_a_translation_are_taken_apart() -> None:
+    class Model(nn.Module):
+        def forward(self, x: torch.Tensor) -> Any:
+            return torch.ops.aten.block_diag([x, x]), x.relu()
+
+    program = sardonyx.export(Model(), (X,))
+    torch.testing.assert_close(program(X)[0], torch.block_diag(X, X))
+    assert program.output_names[0] == "block_diag"
+    assert all(note.severity == "note" for note in program.notes)
+
+
+# --- the program
+
+
+def test_save_reads_back(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    program = sardonyx.export(Scaled(), (X,), path)
+    assert onnx.load(path) == program.model_proto
+    buffer = io.BytesIO()
+    program.save(buffer)
+    assert buffer.getvalue() == path.read_bytes()
+
+
+def test_initializer_modes(tmp_path: Path) -> None:
+    program = sardonyx.export(Scaled(), (X,))
+    for include in (True, False):
+        for as_inputs in (True, False):
+            path = tmp_path / f"{include}{as_inputs}.onnx"
+            program.save(path, include_initializers=include, keep_initializers_as_inputs=as_inputs)
+            graph = onnx.load(path).graph
+            assert len(graph.initializer) == (2 if include else 0)
+            assert len(graph.input) == (3 if as_inputs else 1)
+
+
+def test_external_data(tmp_path: Path) -> None:
+    # Weights of a few bytes stay in the model in any case.
+    program = sardonyx.export(nn.Linear(64, 64), (torch.randn(2, 64),))
+    program.save(tmp_path / "model.onnx", external_data=True)
+    assert (tmp_path / "model.onnx.data").stat().st_size >= 64 * 64 * 4
+    loaded, kept = onnx.load(tmp_path / "model.onnx"), program.model_proto
+    for ours, theirs in zip(kept.graph.initializer, loaded.graph.initializer, strict=True):
+        assert (to_array(ours) == to_array(theirs)).all()
+    with pytest.raises(TypeError):
+        program.save(io.BytesIO(), external_data=True)
+    with pytest.raises(TypeError):
+        program.save(3)  # type: ignore[arg-type]
+
+
+def test_a_destination_that_cannot_be_written(tmp_path: Path) -> None:
+    program = sardonyx.export(Scaled(), (X,))
+    with pytest.raises(sardonyx.SaveError):
+        program.save(tmp_path / "nowhere" / "model.onnx")
+    with pytest.raises(sardonyx.SaveError):
+        program.save(tmp_path)
+
+
+class TiedHead(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(5, 4)
+        self.head = nn.Linear(4, 5, bias=False)
+        self.head.weight = self.embedding.weight
+        self.unused = nn.Linear(2, 2)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        return self.head(self.embedding(ids))
+
+
+def test_apply_weights() -> None:
+    ids = torch.tensor([[1, 2]])
+    program, other = sardonyx.export(TiedHead(), (ids,)), TiedHead()
+    program(ids)  # the session that this makes must not stay
+    program.apply_weights(other.state_dict())
+    torch.testing.assert_close(program(ids)[0], other(ids))
+
+
+def test_weights_that_do_not_fit_are_all_listed_and_none_applied() -> None:
+    model = Scaled()
+    program = sardonyx.export(model, (X,))
+    state = {
+        "linear.weight": torch.zeros(3, 4),
+        "linear.bias": torch.zeros(4),
+        "nothing": torch.zeros(1),
+    }
+    with pytest.raises(sardonyx.OnnxExporterError) as failure:
+        program.apply_weights(state)
+    assert len(failure.value.diagnostics) == 2
+    torch.testing.assert_close(program(X)[0], model(X))
+
+
+def test_a_fake_model_gets_its_weights_later(tmp_path: Path) -> None:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        model = Scaled()
+        exported = torch.export.export(model, (torch.randn(2, 4),))
+    program = sardonyx.export(exported)
+    program.save(tmp_path / "shape.onnx", include_initializers=False)
+    with pytest.raises(sardonyx.SaveError):
+        program.save(tmp_path / "model.onnx")
+    real = Scaled()
+    program.apply_weights(real.state_dict())
+    torch.testing.assert_close(program(X)[0], real(X))
+
+
+def test_sessions() -> None:
+    import onnxruntime
+
+    made: list[Any] = []
+
+    def initializer(model: str | bytes) -> Any:
+        made.append(onnxruntime.InferenceSession(model))
+        return made[-1]
+
+    program = sardonyx.export(Scaled(), (X,))
+    program.initialize_inference_session(initializer)
+    first = program(X)[0]
+    assert len(made) == 1
+    program.release()
+    torch.testing.assert_close(program(X)[0], first)
+    with pytest.raises(sardonyx.OnnxExporterError, match="takes 1 inputs"):
+        program(X, X, X)
+
+
+def test_verify_finds_what_differs() -> None:
+    sardonyx.export(Scaled(), (X,), verify=True)
+
+    class Doubles(sardonyx.ONNXProgram):
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            return [2 * value for value in super().__call__(*args, **kwargs)]
+
+    from sardonyx._verify import verify_example
+
+    program = sardonyx.export(Scaled(), (X,))
+    program.__class__ = Doubles
+    with pytest.raises(sardonyx.VerificationError) as failure:
+        verify_example(program, (X,), {})
+    assert [d.code for d in failure.value.diagnostics] == ["SX1901"]
+
+
+def test_dump_of_the_exported_program(tmp_path: Path) -> None:
+    sardonyx.export(Scaled(), (X,), dump_exported_program=True, artifacts_dir=tmp_path / "made")
+    (dumped,) = (tmp_path / "made").glob("*.pt2")
+    assert sardonyx.convert(dumped).input_names == ["x"]
+
+
+def test_reports(tmp_path: Path) -> None:
+    sardonyx.export(Scaled(), (X,), report=True, artifacts_dir=tmp_path / "good")
+    (report,) = (tmp_path / "good").glob("*_success.md")
+    text = report.read_text(encoding="utf-8")
+    assert "| capture | ✅ |" in text
+    assert "Gemm" in text
+
+    class Wrong(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            raise ValueError("no | way")
+
+    with pytest.raises(sardonyx.CaptureError):
+        sardonyx.export(Wrong(), (X,), report=True, artifacts_dir=tmp_path / "bad")
+    (report,) = (tmp_path / "bad").glob("*_failure.md")
+    text = report.read_text(encoding="utf-8")
+    assert "| capture | ❌ CaptureError |" in text
+    assert "no \\| way" in text
+
+
+def test_text() -> None:
+    program = sardonyx.export(Scaled(), (X,), dynamic_shapes={"x": {0: "batch"}})
+    assert '%"x"<FLOAT,[batch,4]>' in str(program)
+    assert "Gemm" in str(program)
+    assert repr(program).startswith("ONNXProgram((x) -> (")
+
+
+def test_import_is_light() -> None:
+    """How long it takes is measured by `make bench`; here only what it must not load."""
+    code = (
+        "import sys, sardonyx; sardonyx.OnnxExporterError; dir(sardonyx); "
+        "print([m for m in ('torch', 'onnx', 'numpy', 'sardonyx._native') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

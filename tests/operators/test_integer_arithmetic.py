@@ -1,0 +1,121 @@
+"""Division, remainders, shifts and overflow of integers; and of floats where signs matter."""
+
+# A row reads as a program: the lambda stays though the function could be named alone.
+# ruff: noqa: PLW0108
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from tests.operators.check import Case, check, table
+from tests.operators.inputs import (
+    INF,
+    NAN,
+    bools,
+    extremes,
+    floats,
+    ints,
+    of,
+)
+
+INTEGERS = [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8]
+DIVIDENDS = of(-7, -6, -1, 0, 1, 6, 7).unsqueeze(1)
+DIVISORS = of(-3, -2, -1, 1, 2, 3).unsqueeze(0)
+
+DIVISIONS = {
+    "true": torch.div,
+    "floor": lambda x, y: torch.div(x, y, rounding_mode="floor"),
+    "trunc": lambda x, y: torch.div(x, y, rounding_mode="trunc"),
+    "floor_divide": torch.floor_divide,
+    "remainder": torch.remainder,
+    "fmod": torch.fmod,
+    "gcd": torch.gcd,
+    "lcm": torch.lcm,
+}
+
+
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_signs(name: str, dtype: torch.dtype) -> None:
+    x, y = DIVIDENDS, DIVISORS
+    if dtype == torch.uint8:
+        x, y = x.abs(), y.abs()
+    check(Case(DIVISIONS[name], (x.to(dtype), y.to(dtype)), dynamic=False))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16], ids=str)
+@pytest.mark.parametrize("name", [n for n in DIVISIONS if n not in ("gcd", "lcm")])
+def test_signs_of_floats(name: str, dtype: torch.dtype) -> None:
+    x = of(-7.5, -6.0, -0.0, 0.0, 6.0, 7.5, INF, -INF, NAN).unsqueeze(1).to(dtype)
+    y = of(-3.0, -2.5, 0.0, -0.0, 2.5, 3.0, INF, -INF, NAN).unsqueeze(0).to(dtype)
+    check(Case(DIVISIONS[name], (x, y), dynamic=False))
+
+
+@table(
+    (lambda x: x // 2, DIVIDENDS),
+    (lambda x: x // -2, DIVIDENDS),
+    (lambda x: x % 3, DIVIDENDS),
+    (lambda x: x % -3, DIVIDENDS),
+    (lambda x: x / 2, DIVIDENDS),
+    (lambda x: x / 4, extremes(torch.int64)),
+    (lambda x: 7 // x, DIVISORS),
+    (lambda x: 7 % x, DIVISORS),
+    (lambda x: -7 % x, DIVISORS),
+    (lambda x: x // 2.5, DIVIDENDS),
+    (lambda x: x % 2.5, DIVIDENDS),
+    (lambda x: torch.fmod(x, -2.5), DIVIDENDS),
+    (lambda x: torch.fmod(x, 3), DIVIDENDS),
+    (lambda x, y: x // y, floats(5), ints(5, low=1)),
+    (lambda x: torch.div(x, 3, rounding_mode="floor"), ints(4, dtype=torch.int32)),
+    (lambda x: torch.div(x, 2.5, rounding_mode="trunc"), DIVIDENDS),
+    (lambda x: x + 1, extremes(torch.int8)),
+    (lambda x: x + 1, extremes(torch.int64)),
+    (lambda x: x + 1, extremes(torch.uint8)),
+    (lambda x: x - 1, extremes(torch.uint8)),
+    (lambda x: x * 3, extremes(torch.int16)),
+    (lambda x: x * x, extremes(torch.int32)),
+    (lambda x: -x, extremes(torch.uint8)),
+    (lambda x: x << 2, of(-3, 0, 1, 5)),
+    (lambda x: x >> 1, of(-7, -1, 0, 1, 6)),
+    (lambda x: x >> 1, of(-7, -1, 0, 1, 6, dtype=torch.int8)),
+    (lambda x: x >> 3, of(0, 9, 255, dtype=torch.uint8)),
+    (lambda x: x << 3, of(0, 9, 255, dtype=torch.uint8)),
+    (lambda x, y: x << y, of(1, 2, 3), of(0, 1, 60)),
+    (lambda x, y: x >> y, of(-100, 100, 1 << 40), of(0, 3, 30)),
+    (lambda x, y: torch.bitwise_left_shift(x, y), ints(3, dtype=torch.int32), of(1, 2, 3)),
+    (lambda x, y: x & y, ints(4), ints(4, seed=9)),
+    (lambda x, y: x | y, ints(4, dtype=torch.int16), ints(4, dtype=torch.int16, seed=9)),
+    (lambda x, y: x ^ y, ints(4), ints(4, dtype=torch.int32, seed=9)),
+    (lambda x, y: x & y, bools(4), bools(4, seed=9)),
+    (lambda x, y: x | y, bools(4), ints(4)),
+    (lambda x: x ^ True, bools(4)),
+    (lambda x: ~x, bools(4)),
+    (lambda x: ~x, extremes(torch.int32)),
+    (lambda x: ~x, extremes(torch.uint8)),
+    (lambda x: x & 6, ints(4)),
+    (lambda x: x | 1, ints(4, dtype=torch.int8)),
+    (lambda x: x ^ -1, extremes(torch.int64)),
+    (lambda x: torch.bitwise_and(5, x), ints(4)),
+    (lambda x: x.to(torch.int8), of(-129, 127, 128, 300)),
+    (lambda x: x.to(torch.uint8), of(-1, 255, 256, 511)),
+    (lambda x: x.to(torch.int32), of((1 << 31) + 5, -(1 << 33) + 1)),
+    (lambda x: x.to(torch.int64), of(-1.9, 1.9, -0.5, 1e10)),
+    (lambda x: x.to(torch.bool), of(0.0, -0.0, 0.1, NAN, INF)),
+    (lambda x: x.to(torch.bool), of(0, 2, 256)),
+    (lambda x: x.to(torch.float16), of(1e6, 65504.0, 1e-8, NAN)),
+    (lambda x: x.to(torch.bfloat16), of(1.00390625, 3.0e38, 1e-40, INF)),
+    (lambda x: x.to(torch.float32), extremes(torch.int64)),
+    (lambda x: x.float(), bools(3)),
+    (lambda x: x.double().int(), floats(4) * 5),
+    (lambda x: torch.pow(x, 2), extremes(torch.int32)),
+    (lambda x: torch.square(x), ints(4, dtype=torch.int8)),
+    (lambda x, y: torch.maximum(x, y), extremes(torch.int64), extremes(torch.int64).flip(0)),
+    (lambda x, y: x == y, extremes(torch.int64), extremes(torch.int64) - 1),
+    (lambda x, y: x < y, of((1 << 53) + 1), of(1 << 53)),
+    (lambda x: x > 2.5, ints(5)),
+    (lambda x: x >= -1, of(0, 3, 255, dtype=torch.uint8)),
+    (lambda x: x == 3.0, ints(5)),
+)
+def test_integers(case: Case) -> None:
+    check(case)

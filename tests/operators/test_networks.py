@@ -1,0 +1,229 @@
+"""Activations, normalisation, losses, attention, recurrent layers, embeddings."""
+
+# A row reads as a program: the lambda stays though the function could be named alone.
+# ruff: noqa: PLW0108
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from tests.operators.check import Case, check, table
+from tests.operators.inputs import INF, bools, floats, ints, of, positive, scalar, specials
+from tests.opinfo.rules import scaled
+
+X = floats(3, 4)
+IMAGE = floats(2, 4, 3, 5)
+Q = floats(2, 4, 5, 8)
+K = floats(2, 4, 6, 8, seed=11)
+V = floats(2, 4, 6, 8, seed=12)
+
+
+@table(
+    (lambda x: F.relu(x), specials()),
+    (lambda x: F.relu(x), ints(4)),
+    (lambda x: F.relu6(x), specials()),
+    (lambda x: F.leaky_relu(x, 0.2), specials()),
+    (lambda x: F.elu(x), specials()),
+    (lambda x: F.elu(x, 0.5), floats(5)),
+    (lambda x: F.celu(x, 1.7), specials()),
+    (lambda x: F.selu(x), specials()),
+    (lambda x: F.gelu(x), specials()),
+    (lambda x: F.gelu(x, approximate="tanh"), specials()),
+    (lambda x: F.silu(x), specials()),
+    (lambda x: F.mish(x), specials()),
+    (lambda x: F.softplus(x), specials()),
+    (lambda x: F.softplus(x, beta=2, threshold=1), floats(5) * 3),
+    (lambda x: F.softsign(x), specials()),
+    (lambda x: F.softshrink(x, 0.3), specials()),
+    (lambda x: F.hardshrink(x, 0.7), specials()),
+    (lambda x: F.tanhshrink(x), specials()),
+    (lambda x: F.hardtanh(x, -0.7, 0.3), specials()),
+    (lambda x: F.hardsigmoid(x), specials() * 3),
+    (lambda x: F.hardswish(x), specials() * 3),
+    (lambda x: F.logsigmoid(x), specials()),
+    (lambda x: F.glu(x), X),
+    (lambda x: F.glu(x, 0), floats(4, 3)),
+    (lambda x, w: F.prelu(x, w), floats(2, 3, 4), floats(3)),
+    (lambda x, w: F.prelu(x, w), floats(4), floats(1)),
+    (lambda x: F.rrelu(x, training=False), specials()),
+    (lambda x: F.dropout(x, 0.5, training=False), X),
+    (lambda x: F.alpha_dropout(x, 0.5, training=False), X),
+    (lambda x: F.softmax(x, -1), X),
+    (lambda x: F.softmax(x, 0), X),
+    (lambda x: F.softmax(x, 1), floats(2, 3, 4)),
+    (lambda x: F.softmax(x, 0), of(-INF, -INF)),
+    (lambda x: F.softmax(x, 0), of(INF, 1.0)),
+    (lambda x: F.softmax(x, 0), of(1000.0, 999.0)),
+    (lambda x: F.softmax(x, 0), scalar(2.0)),
+    (lambda x: F.softmax(x, 1), floats(2, 0)),
+    (lambda x: F.softmax(x, 0, dtype=torch.float64), floats(3, dtype=torch.float16)),
+    (lambda x: F.log_softmax(x, 1), X),
+    (lambda x: F.log_softmax(x, 0), of(1000.0, -1000.0)),
+    (lambda x: F.softmin(x, 1), X),
+    (lambda x: F.normalize(x), X),
+    (lambda x: F.normalize(x, p=1, dim=0), X),
+    (lambda x: F.normalize(x), torch.zeros(2, 3)),
+    (lambda x: F.layer_norm(x, (4,)), X),
+    (lambda x, w, b: F.layer_norm(x, (4,), w, b, 1e-3), X, floats(4), floats(4)),
+    (lambda x, w: F.layer_norm(x, (3, 4), w), floats(2, 3, 4), floats(3, 4)),
+    (lambda x: F.layer_norm(x, (4,)), X * 1e4),
+    (lambda x: F.layer_norm(x, (4,)), floats(3, 4, dtype=torch.float16)),
+    (lambda x: F.rms_norm(x, (4,)), X),
+    (lambda x, w: F.rms_norm(x, (4,), w, 1e-3), X, floats(4)),
+    (lambda x: F.group_norm(x, 2), IMAGE),
+    (lambda x, w, b: F.group_norm(x, 4, w, b), IMAGE, floats(4), floats(4)),
+    (lambda x: F.group_norm(x, 2), floats(3, 4)),
+    (lambda x: F.instance_norm(x), IMAGE),
+    (lambda x, w, b: F.instance_norm(x, weight=w, bias=b), floats(2, 4, 5), floats(4), floats(4)),
+    (lambda x, m, v: F.batch_norm(x, m, v), IMAGE, floats(4), positive(4)),
+    (
+        lambda x, m, v, w, b: F.batch_norm(x, m, v, w, b, eps=0.1),
+        X,
+        floats(4),
+        positive(4),
+        floats(4),
+        floats(4),
+    ),
+    (lambda x, m, v: F.batch_norm(x, m, v), floats(2, 4, 5), floats(4), positive(4)),
+    (lambda x: F.batch_norm(x, None, None, training=True), IMAGE),
+    (lambda x: F.local_response_norm(x, 3), IMAGE),
+    (lambda x: torch.renorm(x, 2, 0, 0.5), X),
+    (lambda x, y: F.mse_loss(x, y), X, floats(3, 4, seed=9)),
+    (lambda x, y: F.mse_loss(x, y, reduction="none"), X, floats(3, 4, seed=9)),
+    (lambda x, y: F.l1_loss(x, y, reduction="sum"), X, floats(3, 4, seed=9)),
+    (lambda x, y: F.smooth_l1_loss(x, y, beta=0.5), X, floats(3, 4, seed=9)),
+    (lambda x, y: F.smooth_l1_loss(x, y, beta=0.0), X, floats(3, 4, seed=9)),
+    (lambda x, y: F.huber_loss(x, y, delta=0.5), X, floats(3, 4, seed=9)),
+    (lambda x, y: F.cross_entropy(x, y), X, of(0, 3, 1)),
+    (lambda x, y: F.cross_entropy(x, y, ignore_index=3), X, of(0, 3, 1)),
+    (lambda x, y: F.cross_entropy(x, y, reduction="none"), X, of(0, -100, 1)),
+    (lambda x, y: F.cross_entropy(x, y, label_smoothing=0.1), X, of(0, 3, 1)),
+    (lambda x, y: F.cross_entropy(x, y), X, F.softmax(floats(3, 4, seed=9), 1)),
+    (lambda x, y, w: F.cross_entropy(x, y, w), X, of(0, 3, 1), positive(4)),
+    (lambda x, y: F.cross_entropy(x, y), floats(2, 4, 3), ints(2, 3, low=0, high=4)),
+    (lambda x, y: F.nll_loss(x, y), X, of(0, 3, 1)),
+    (lambda x, y, w: F.nll_loss(x, y, w, reduction="sum"), X, of(0, 3, 1), positive(4)),
+    (lambda x, y: F.nll_loss(x, y, ignore_index=0), X, of(0, 0, 0)),
+    (lambda x, y: F.kl_div(x, y, reduction="batchmean"), X, positive(3, 4)),
+    (lambda x, y: F.kl_div(x, y, log_target=True, reduction="sum"), X, floats(3, 4, seed=9)),
+    (lambda x, y: F.binary_cross_entropy(x, y), torch.sigmoid(X), bools(3, 4).float()),
+    (lambda x, y: F.binary_cross_entropy(x, y), of(0.0, 1.0, 0.5), of(1.0, 1.0, 0.0)),
+    (
+        lambda x, y, w: F.binary_cross_entropy_with_logits(x, y, pos_weight=w),
+        X * 50,
+        bools(3, 4).float(),
+        positive(4),
+    ),
+    (lambda x, y: F.hinge_embedding_loss(x, y), X, torch.where(bools(3, 4), 1, -1)),
+    (lambda x, y, z: F.triplet_margin_loss(x, y, z), X, floats(3, 4, seed=9), floats(3, 4, seed=8)),
+    (
+        lambda x, y, z: F.margin_ranking_loss(x, y, z, 0.1),
+        floats(4),
+        floats(4, seed=9),
+        of(1, -1, 1, -1),
+    ),
+    (lambda x, y: F.soft_margin_loss(x, y), X, torch.where(bools(3, 4), 1.0, -1.0)),
+    (
+        lambda x, y: F.multilabel_margin_loss(x, y),
+        X,
+        of([0, 2, -1, 1], [3, -1, 0, 0], [1, 2, 3, 0]),
+    ),
+    (lambda x, y: F.multi_margin_loss(x, y, p=2), X, of(0, 3, 1)),
+    (lambda x, y: F.poisson_nll_loss(x, y, full=True), X, positive(3, 4) * 3),
+    (lambda x, y, t: F.cosine_embedding_loss(x, y, t, 0.2), X, floats(3, 4, seed=9), of(1, -1, 1)),
+    (lambda q, k, v: F.scaled_dot_product_attention(q, k, v), Q, K, V),
+    (lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True), Q, K, V),
+    (lambda q, k, v: F.scaled_dot_product_attention(q, k, v, scale=0.3), Q, K, V),
+    (lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m), Q, K, V, floats(5, 6)),
+    (lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m), Q, K, V, bools(2, 1, 5, 6)),
+    (lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m), Q, K, V, bools(5, 6) & False),
+    (lambda q, k, v: F.scaled_dot_product_attention(q, k, v), Q[0], K[0], V[0]),
+    (lambda q, k, v: F.scaled_dot_product_attention(q, k, v), Q[0, 0], K[0, 0], V[0, 0]),
+    (
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, enable_gqa=True),
+        Q,
+        K[:, :2],
+        V[:, :2],
+    ),
+    (lambda q, k, v: F.scaled_dot_product_attention(q, k, v), Q, K, V[..., :3]),
+    (lambda q, k, v: F.scaled_dot_product_attention(q, k, v), Q.half(), K.half(), V.half()),
+    (lambda i, w: F.embedding(i, w), ints(2, 3, low=0, high=5), floats(5, 4)),
+    (lambda i, w: F.embedding(i, w, padding_idx=1), ints(2, 3, low=0, high=5), floats(5, 4)),
+    (lambda i, w: F.embedding(i, w), scalar(2), floats(5, 4)),
+    (lambda i, w: F.embedding(i, w), of(1, 2, dtype=torch.int32), floats(5, 4)),
+    (lambda i, w: F.embedding(i, w), torch.empty(0, dtype=torch.int64), floats(5, 4)),
+    (lambda i, w: F.embedding_bag(i, w, mode="sum"), ints(2, 3, low=0, high=5), floats(5, 4)),
+    (lambda i, w: F.embedding_bag(i, w), ints(2, 3, low=0, high=5), floats(5, 4)),
+    (lambda i, w, o: F.embedding_bag(i, w, o, mode="max"), of(0, 1, 2, 4), floats(5, 4), of(0, 3)),
+    (
+        lambda i, w, o: F.embedding_bag(i, w, o, mode="mean"),
+        of(0, 1, 2, 4),
+        floats(5, 4),
+        of(0, 2, 2),
+    ),
+    (
+        lambda i, w, p: F.embedding_bag(i, w, mode="sum", per_sample_weights=p),
+        ints(2, 3, low=0, high=5),
+        floats(5, 4),
+        floats(2, 3),
+    ),
+    (lambda i: F.one_hot(i, 5), of(0, 4, 2)),
+    (lambda i: F.one_hot(i, 3), of([0, 1], [2, 2])),
+)
+def test_networks(case: Case) -> None:
+    check(case, scaled)
+
+
+def _layer(layer: torch.nn.Module, *inputs: torch.Tensor) -> tuple:  # type: ignore[type-arg]
+    torch.manual_seed(0)
+    for parameter in layer.parameters():
+        torch.nn.init.normal_(parameter, std=0.5)
+    return (layer.eval().requires_grad_(False), *inputs)
+
+
+SEQUENCE = floats(5, 2, 3)
+LAYERS = {
+    "lstm": _layer(torch.nn.LSTM(3, 4), SEQUENCE),
+    "lstm batch first": _layer(torch.nn.LSTM(3, 4, batch_first=True), SEQUENCE),
+    "lstm two layers, both ways": _layer(torch.nn.LSTM(3, 4, 2, bidirectional=True), SEQUENCE),
+    "lstm without bias": _layer(torch.nn.LSTM(3, 4, bias=False), SEQUENCE),
+    "lstm projected": _layer(torch.nn.LSTM(3, 4, proj_size=2), SEQUENCE),
+    "lstm unbatched": _layer(torch.nn.LSTM(3, 4), floats(5, 3)),
+    "gru": _layer(torch.nn.GRU(3, 4), SEQUENCE),
+    "gru two layers, both ways": _layer(torch.nn.GRU(3, 4, 2, bidirectional=True), SEQUENCE),
+    "gru with state": _layer(torch.nn.GRU(3, 4), SEQUENCE, floats(1, 2, 4)),
+    "rnn": _layer(torch.nn.RNN(3, 4), SEQUENCE),
+    "rnn relu, batch first": _layer(
+        torch.nn.RNN(3, 4, nonlinearity="relu", batch_first=True), SEQUENCE
+    ),
+    "lstm cell": _layer(torch.nn.LSTMCell(3, 4), floats(2, 3)),
+    "gru cell": _layer(torch.nn.GRUCell(3, 4), floats(2, 3)),
+    "rnn cell": _layer(torch.nn.RNNCell(3, 4), floats(2, 3)),
+    "multi-head attention": _layer(torch.nn.MultiheadAttention(8, 2), *[floats(5, 2, 8)] * 3),
+    "encoder layer": _layer(torch.nn.TransformerEncoderLayer(8, 2, 16), floats(5, 2, 8)),
+    "decoder layer": _layer(
+        torch.nn.TransformerDecoderLayer(8, 2, 16), floats(5, 2, 8), floats(4, 2, 8)
+    ),
+    "weight norm": _layer(
+        torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(3, 4)), floats(2, 3)
+    ),
+    "spectral norm": _layer(
+        torch.nn.utils.parametrizations.spectral_norm(torch.nn.Linear(3, 4)), floats(2, 3)
+    ),
+    "batch norm": _layer(torch.nn.BatchNorm2d(4), IMAGE),
+    "conv, batch norm, relu": _layer(
+        torch.nn.Sequential(
+            torch.nn.Conv2d(4, 6, 3, padding=1), torch.nn.BatchNorm2d(6), torch.nn.ReLU()
+        ),
+        IMAGE,
+    ),
+}
+
+
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+@pytest.mark.parametrize("name", LAYERS)
+def test_layers(name: str, dynamic: bool) -> None:
+    layer, *inputs = LAYERS[name]
+    check(Case(layer, tuple(inputs), dynamic), scaled)

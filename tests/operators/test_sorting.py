@@ -1,0 +1,111 @@
+"""Sorting, searching, counting: NaN, equal elements, empty tensors."""
+
+# A row reads as a program: the lambda stays though the function could be named alone.
+# ruff: noqa: PLW0108
+
+from __future__ import annotations
+
+import torch
+
+from tests.operators.check import Case, check, table
+from tests.operators.inputs import INF, NAN, bools, floats, ints, of, scalar
+
+TIED = of([2, 1, 2, 0], [1, 1, 1, 3])
+WITH_NAN = of(3.0, NAN, 1.0, -INF, NAN, INF)
+EDGES = of(1.0, 3.0, 5.0, 7.0)
+
+
+@table(
+    (lambda x: torch.sort(x), floats(3, 4)),
+    (lambda x: torch.sort(x, 0, descending=True), floats(3, 4)),
+    (lambda x: torch.sort(x, stable=True), TIED),
+    (lambda x: torch.sort(x, stable=True, descending=True), TIED),
+    (lambda x: torch.sort(x, dim=0, stable=True), TIED),
+    (lambda x: torch.sort(x).values, WITH_NAN),
+    (lambda x: torch.sort(x, descending=True).values, WITH_NAN),
+    (lambda x: torch.sort(x), scalar(2.0)),
+    (lambda x: torch.sort(x), floats(0)),
+    (lambda x: torch.sort(x).values, bools(5)),
+    (lambda x: torch.sort(x).values, ints(5, dtype=torch.uint8, low=0)),
+    (lambda x: torch.sort(x).values, ints(5, dtype=torch.int16)),
+    (lambda x: torch.sort(x), floats(5, dtype=torch.float16)),
+    (lambda x: torch.argsort(x), floats(3, 4)),
+    (lambda x: torch.argsort(x, dim=0, descending=True), floats(3, 4)),
+    (lambda x: torch.argsort(x, stable=True), TIED),
+    (lambda x: torch.msort(x), floats(3, 4)),
+    (lambda x: torch.topk(x, 2), floats(3, 4)),
+    (lambda x: torch.topk(x, 3, largest=False), floats(3, 4)),
+    (lambda x: torch.topk(x, 2, dim=0), floats(3, 4)),
+    (lambda x: torch.topk(x, 0), floats(3, 4)),
+    (lambda x: torch.topk(x, 4).values, floats(3, 4)),
+    (lambda x: torch.topk(x, 2).values, WITH_NAN),
+    (lambda x: torch.topk(x, 2, largest=False).values, WITH_NAN),
+    (lambda x: torch.topk(x, 1), scalar(2.0)),
+    (lambda x: torch.topk(x, x.shape[1] // 2), floats(3, 4)),
+    (lambda x: torch.topk(x, 2).values, ints(6, dtype=torch.int32)),
+    (lambda x: torch.topk(x, 2).values, ints(6, dtype=torch.uint8, low=0)),
+    (lambda x: torch.kthvalue(x, 2), floats(3, 4)),
+    (lambda x: torch.kthvalue(x, 1, dim=0, keepdim=True), floats(3, 4)),
+    (lambda x: torch.kthvalue(x, 3).values, WITH_NAN),
+    (lambda x: torch.mode(x).values, TIED),
+    (lambda x: torch.mode(x, 0, keepdim=True).values, TIED),
+    (lambda x: torch.searchsorted(EDGES, x), of([0.0, 1.0, 2.0], [5.0, 7.0, 8.0])),
+    (lambda x: torch.searchsorted(EDGES, x, right=True), of([0.0, 1.0, 2.0], [5.0, 7.0, 8.0])),
+    (lambda x: torch.searchsorted(EDGES, x, out_int32=True), of(3.0, NAN)),
+    (lambda s, x: torch.searchsorted(s, x), floats(2, 5).sort().values, floats(2, 3)),
+    (lambda s, x: torch.searchsorted(s, x, side="right"), ints(5).sort().values, ints(3)),
+    (lambda s, x, o: torch.searchsorted(s, x, sorter=o), of(5.0, 1.0, 3.0), floats(3), of(1, 2, 0)),
+    (lambda s: torch.searchsorted(s, 2.5), EDGES),
+    (lambda x: torch.bucketize(x, EDGES), of([0.0, 1.0], [5.0, 9.0])),
+    (lambda x: torch.bucketize(x, EDGES, right=True), of([0, 1], [5, 9])),
+    (lambda x: torch.unique(x), TIED),
+    (lambda x: torch.unique(x, return_inverse=True, return_counts=True), TIED),
+    (lambda x: torch.unique(x, dim=0), of([1, 2], [0, 5], [1, 2])),
+    (lambda x: torch.unique(x, dim=1, return_inverse=True, return_counts=True), TIED),
+    (lambda x: torch.unique(x), floats(6).round()),
+    (lambda x: torch.unique(x), bools(6)),
+    (lambda x: torch.unique_consecutive(x), of(1, 1, 2, 2, 2, 1)),
+    (lambda x: torch.unique_consecutive(x, True, True), of(1, 1, 2, 2, 2, 1)),
+    (lambda x: torch.histc(x, 4, -2, 2), floats(20)),
+    (lambda x: torch.histc(x, 5), floats(20)),
+    (lambda x: torch.bincount(x), of(0, 3, 3, 1)),
+    (lambda x: torch.bincount(x, minlength=6), of(0, 3, 3, 1)),
+    (lambda x, w: torch.bincount(x, w), of(0, 3, 3, 1), floats(4)),
+    (lambda x: torch.histogram(x, 4, range=(-2.0, 2.0)), floats(20)),
+    (lambda x: torch.isin(x, torch.tensor([1, 2])), TIED),
+    (lambda x: torch.isin(x, torch.tensor([1, 2]), invert=True), TIED),
+    (lambda x: torch.isin(x, 2), TIED),
+    (lambda x, y: torch.isin(x, y), floats(4).round(), floats(3, seed=8).round()),
+    (lambda x: torch.cummax(x, 0), floats(5)),
+    (lambda x: torch.cummax(x, 1), TIED),
+    (lambda x: torch.cummin(x, -1), TIED),
+    (lambda x: torch.cummax(x, 0).values, WITH_NAN),
+    (lambda x: torch.cummin(x, 0), floats(3, 4)),
+    (lambda x: torch.cumsum(x, 0), floats(3, 4)),
+    (lambda x: torch.cumsum(x, -1), ints(3, 4)),
+    (lambda x: torch.cumsum(x, 1), bools(3, 4)),
+    (lambda x: torch.cumsum(x, 0), scalar(2.0)),
+    (lambda x: torch.cumsum(x, 0), floats(0, 2)),
+    (lambda x: torch.cumsum(x, 0), of(1.0, INF, -INF, 2.0)),
+    (lambda x: torch.cumsum(x, 0), ints(4, dtype=torch.int8)),
+    (lambda x: torch.cumsum(x, 0), floats(4, dtype=torch.float16)),
+    (lambda x: torch.cumprod(x, 0), floats(3, 4)),
+    (lambda x: torch.cumprod(x, 1), ints(3, 4)),
+    (lambda x: torch.cumprod(x, 0), of(2.0, 0.0, NAN, 1.0)),
+    (lambda x: torch.cumprod(x, 0), of(-2.0, 0.0, 3.0, -1.0)),
+    (lambda x: torch.logcumsumexp(x, 0), floats(5)),
+    (lambda x: torch.logcumsumexp(x, 1), floats(3, 4) * 100),
+    (lambda x: torch.logcumsumexp(x, 0), of(-INF, 1.0, -INF, 2.0)),
+    (lambda x: torch.diff(x), floats(3, 5)),
+    (lambda x: torch.diff(x, n=2, dim=0), floats(4, 3)),
+    (lambda x, p: torch.diff(x, prepend=p), floats(3, 5), floats(3, 1)),
+    (lambda x: torch.diff(x), bools(5)),
+    (lambda x: torch.diff(x), ints(5)),
+    (lambda x: torch.trapezoid(x), floats(3, 5)),
+    (lambda y, x: torch.trapezoid(y, x), floats(5), floats(5).sort().values),
+    (lambda x: torch.cumulative_trapezoid(x, dx=0.5), floats(3, 5)),
+    (lambda x: torch.gradient(x), floats(5)),
+    (lambda x: torch.gradient(x, spacing=2.0, dim=1), floats(3, 5)),
+)
+def test_sorting(case: Case) -> None:
+    check(case)

@@ -1,0 +1,257 @@
+"""From a sample to a captured program with its inputs and eager's answers."""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.export import Dim, ExportedProgram
+from torch.utils import _pytree as pytree
+
+from tests.opinfo.catalogue import Case, op_info
+from tests.opinfo.rules import is_random
+
+Stored = tuple[str, tuple[int, ...], bytes]
+
+
+@dataclass
+class Trial:
+    """Inputs and what eager PyTorch answers to them."""
+
+    inputs: list[torch.Tensor]
+    expected: list[torch.Tensor]
+    scalars: tuple[int, ...] = ()  # outputs that are Python numbers in eager PyTorch
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return [_store(t) for t in self.inputs], [_store(t) for t in self.expected], self.scalars
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        inputs, expected, self.scalars = state
+        self.inputs = [_restore(s) for s in inputs]
+        self.expected = [_restore(s) for s in expected]
+
+
+@dataclass
+class Captured:
+    """A case after torch.export, or why there is nothing to convert."""
+
+    status: str  # "captured", "uncapturable", or "unfit" when eager PyTorch refuses the call
+    reason: str = ""
+    trials: list[Trial] = field(default_factory=list)  # the second is at other sizes
+    targets: list[str] = field(default_factory=list)
+    archive: bytes | None = None  # compressed .pt2; None when it cannot be serialised
+    program: ExportedProgram | None = None
+
+    def exported(self) -> ExportedProgram:
+        if self.program is None:
+            self.program = torch.export.load(io.BytesIO(self.archived()))
+        return self.program
+
+    def unloadable(self) -> str:
+        """Why torch cannot load again what it saved; empty when it can."""
+        try:
+            self.exported()
+        except Exception as error:
+            return f"torch.export.load: {_headline(error)}"
+        return ""
+
+    def saved(self) -> bool:
+        """Whether torch.export can save the program."""
+        if self.archive is None and self.program is not None:
+            self.archive = _archive(self.program)
+        return self.archive is not None
+
+    def archived(self) -> bytes:
+        """The bytes of a .pt2 file."""
+        assert self.archive is not None
+        return zlib.decompress(self.archive)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "program": None}
+
+
+class OperatorCall(torch.nn.Module):
+    """Calls an operator with a sample's arguments; only its tensors are inputs."""
+
+    def __init__(self, function: Callable[..., Any], variant: str, leaves: list[Any], spec: Any):
+        super().__init__()
+        self.function = function
+        self.inplace = variant == "inplace"
+        self.leaves = [None if isinstance(v, torch.Tensor) else (v,) for v in leaves]
+        self.spec = spec
+
+    def forward(self, *tensors: torch.Tensor) -> Any:
+        remaining = iter(tensors)
+        leaves = [next(remaining) if leaf is None else leaf[0] for leaf in self.leaves]
+        first, args, kwargs = pytree.tree_unflatten(leaves, self.spec)
+        if not self.inplace:
+            result = self.function(first, *args, **kwargs)
+            # torch.export cannot save the named tuples of operators (torch.return_types.sort).
+            named = isinstance(result, tuple) and type(result) is not tuple
+            return tuple(result) if named else result
+        # Inputs stay as they are: a copy is written, then read back.
+        target = first.clone() if isinstance(first, torch.Tensor) else [t.clone() for t in first]
+        self.function(target, *args, **kwargs)
+        return target
+
+
+def prepare(case: Case, sample: Any) -> tuple[OperatorCall, list[torch.Tensor]]:
+    info = op_info(case.op)
+    function = {
+        "function": info.op,
+        "method": info.method_variant,
+        "inplace": info.inplace_variant,
+    }[case.variant]
+    leaves, spec = pytree.tree_flatten((sample.input, sample.args, sample.kwargs))
+    tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+    return OperatorCall(function, case.variant, leaves, spec), tensors
+
+
+def capture(case: Case, sample: Any) -> Captured:
+    module, tensors = prepare(case, sample)
+    if any(t.layout is not torch.strided or t.is_nested for t in tensors):
+        return Captured("unfit", "sparse or nested tensors")
+    captured = capture_module(module, tensors, case.dynamic, vary=not is_random(case.op))
+    if captured.program is not None:
+        captured.archive = _archive(captured.program)
+    return captured
+
+
+def capture_module(
+    module: torch.nn.Module, tensors: list[torch.Tensor], dynamic: bool, vary: bool = True
+) -> Captured:
+    """`vary`: also ask eager for its answer at other sizes, where sizes are dynamic."""
+    try:
+        trial = run_eager(module, tensors)
+    except Exception as error:
+        return Captured("unfit", _headline(error))
+    if not trial.expected:
+        return Captured("unfit", "no tensor in the result")
+    shapes = _dynamic_shapes(tensors) if dynamic else None
+    if dynamic and shapes is None:
+        return Captured("unfit", "no dimension that can be dynamic")
+    try:
+        program = torch.export.export(module, tuple(tensors), dynamic_shapes=shapes)
+    except Exception as error:
+        return Captured("uncapturable", _headline(error))
+    captured = Captured("captured", trials=[trial], program=program)
+    captured.targets = call_targets(program)
+    if dynamic and vary:
+        other = _other_sizes(module, program, tensors)
+        if other is not None:
+            captured.trials.append(other)
+    return captured
+
+
+def run_eager(module: torch.nn.Module, tensors: list[torch.Tensor]) -> Trial:
+    copies = [t.clone() for t in tensors]
+    with torch.no_grad():
+        result = module(*copies)
+    expected, scalars = [], []
+    for leaf in pytree.tree_leaves(result):
+        if isinstance(leaf, torch.Tensor):
+            expected.append(leaf.detach().clone().contiguous())
+        elif isinstance(leaf, (bool, int, float)):
+            scalars.append(len(expected))
+            expected.append(torch.tensor(leaf))
+    return Trial([t.detach().clone() for t in tensors], expected, tuple(scalars))
+
+
+def call_targets(program: ExportedProgram) -> list[str]:
+    """Every call of the captured program, also inside of the bodies of control flow."""
+    found = []
+    for module in program.graph_module.modules():
+        if isinstance(module, torch.fx.GraphModule):
+            found += [str(n.target) for n in module.graph.nodes if n.op == "call_function"]
+    return found
+
+
+def _dynamic_shapes(tensors: list[torch.Tensor]) -> Any:
+    marked = [{d: Dim.AUTO for d, size in enumerate(t.shape) if size > 1} for t in tensors]
+    return {"tensors": tuple(marked)} if any(marked) else None
+
+
+def _other_sizes(
+    module: torch.nn.Module, program: ExportedProgram, tensors: list[torch.Tensor]
+) -> Trial | None:
+    """Every dynamic size one larger; None where eager or the captured program refuse that."""
+    try:
+        shapes = _grown_shapes(program, tensors)
+        if shapes is None:
+            return None
+        generator = torch.Generator().manual_seed(7)
+        grown = [_grow(t, s, generator) for t, s in zip(tensors, shapes, strict=True)]
+        trial = run_eager(module, grown)
+        again = run_eager(program.module(), grown)
+    except Exception:
+        return None
+    same = len(again.expected) == len(trial.expected) and all(
+        torch.equal(torch.nan_to_num(a), torch.nan_to_num(b))
+        for a, b in zip(again.expected, trial.expected, strict=True)
+        if a.numel() and not a.dtype.is_complex
+    )
+    return trial if same else None
+
+
+def _grown_shapes(program: ExportedProgram, tensors: list[torch.Tensor]) -> list[list[int]] | None:
+    names = program.graph_signature.user_inputs
+    values = {n.name: n.meta.get("val") for n in program.graph.nodes if n.op == "placeholder"}
+    sizes: dict[Any, int] = {}
+    shapes: list[list[Any]] = []
+    for name, tensor in zip(names, tensors, strict=True):
+        shape: list[Any] = []
+        for dim, real in zip(values[str(name)].shape, tensor.shape, strict=True):
+            expression = dim.node.expr if isinstance(dim, torch.SymInt) else int(dim)
+            shape.append(expression)
+            if getattr(expression, "is_Symbol", False):
+                upper = program.range_constraints[expression].upper
+                sizes[expression] = real + 1 if real + 1 <= upper else real
+        shapes.append(shape)
+    if not sizes:
+        return None
+    return [[d if isinstance(d, int) else int(d.subs(sizes)) for d in s] for s in shapes]
+
+
+def _grow(tensor: torch.Tensor, shape: list[int], generator: torch.Generator) -> torch.Tensor:
+    """Repeats the data; floats get noise, lest rows become equal and matrices singular."""
+    for dim, size in enumerate(shape):
+        if size != tensor.shape[dim]:
+            tensor = tensor.index_select(dim, torch.arange(size) % tensor.shape[dim])
+    if not tensor.is_floating_point():
+        return tensor.clone()
+    noise = torch.rand(tensor.shape, generator=generator) * 0.2 + 0.9
+    return (tensor * noise).to(tensor.dtype)
+
+
+def _archive(program: ExportedProgram) -> bytes | None:
+    buffer = io.BytesIO()
+    try:
+        torch.export.save(program, buffer)
+    except Exception:
+        return None
+    return zlib.compress(buffer.getvalue(), 1)
+
+
+def _headline(error: Exception) -> str:
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0][:200] if lines else ''}"
+
+
+def _store(tensor: torch.Tensor) -> Stored:
+    flat = tensor.detach().resolve_conj().resolve_neg().contiguous().reshape(-1)
+    # A single element may keep a stride of 0, which a view as bytes refuses.
+    flat = flat.as_strided(flat.shape, (1,))
+    raw = flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b""
+    return str(tensor.dtype).removeprefix("torch."), tuple(tensor.shape), raw
+
+
+def _restore(stored: Stored) -> torch.Tensor:
+    name, shape, raw = stored
+    dtype = getattr(torch, name)
+    if not raw:
+        return torch.empty(shape, dtype=dtype)
+    return torch.frombuffer(bytearray(raw), dtype=torch.uint8).view(dtype).reshape(shape)

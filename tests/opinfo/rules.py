@@ -1,0 +1,265 @@
+"""How answers are compared where eager PyTorch's own answer is one of several right ones.
+
+Every operator not named here is compared value by value (`plain`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import torch
+
+from tests.opinfo.compare import TOLERANCES, values_differ
+
+if TYPE_CHECKING:
+    from tests.opinfo.capture import Trial
+
+Tensors = list[torch.Tensor]
+# Given the trial and the model's outputs (dtypes and shapes already found right), says what is
+# wrong, or None.
+Rule = Callable[["Trial", Tensors], str | None]
+
+
+def plain(trial: Trial, actual: Tensors) -> str | None:
+    return _first_difference(trial.expected, actual)
+
+
+def scaled(trial: Trial, actual: Tensors) -> str | None:
+    """Sums of products: a small element among large ones carries the large ones' rounding."""
+    return _first_difference(trial.expected, actual, scale=True)
+
+
+def single(trial: Trial, actual: Tensors) -> str | None:
+    """ONNX Runtime computes these in float32 only: float64 answers are as good as float32's."""
+    for position, (a, e) in enumerate(zip(actual, trial.expected, strict=True)):
+        double = e.dtype is torch.float64
+        tolerance = TOLERANCES[torch.float32] if double else None
+        reason = values_differ(a, e, tolerance, scaled=True)
+        if reason:
+            return f"output {position}: {reason}" if len(actual) > 1 else reason
+    return None
+
+
+def _first_difference(expected: Tensors, actual: Tensors, scale: bool = False) -> str | None:
+    for position, (a, e) in enumerate(zip(actual, expected, strict=True)):
+        reason = values_differ(a, e, scaled=scale)
+        if reason:
+            return f"output {position}: {reason}" if len(expected) > 1 else reason
+    return None
+
+
+# --- Random results: ONNX has generators of its own, so only what any draw must satisfy holds.
+
+
+def drawn(low: float, high: float, integral: bool = False) -> Rule:
+    """Values inside of [low, high], integers if they must be, and not all the same."""
+
+    def rule(trial: Trial, actual: Tensors) -> str | None:
+        for a, e in zip(actual, trial.expected, strict=True):
+            values = torch.view_as_real(a) if a.is_complex() else a
+            wide = values.to(torch.float64)
+            if wide.isnan().any() or (wide < low).any() or (wide > high).any():
+                return f"values: outside of [{low}, {high}]"
+            if integral and not torch.equal(wide, wide.round()):
+                return "values: not integral"
+            varied = e.numel() >= 16 and len(set(e.flatten().tolist())) > 4
+            if varied and len(set(wide.flatten().tolist())) == 1:
+                return "values: all draws equal"
+        return None
+
+    return rule
+
+
+INFINITY = float("inf")
+
+
+def uninitialised(trial: Trial, actual: Tensors) -> str | None:
+    """Eager's values are whatever the memory held: only dtype and shape count."""
+    return None
+
+
+def dropped(trial: Trial, actual: Tensors) -> str | None:
+    """Dropout in training mode: each element is zero or the input scaled up. The scale is read
+    off eager's answer; an exporter may also leave dropout out, as inference does."""
+    source, answer, result = trial.inputs[0], trial.expected[0], actual[0]
+    if values_differ(result, answer) is None or values_differ(result, source) is None:
+        return None
+    kept = (answer != 0) & (source != 0)
+    scale = (answer[kept] / source[kept]).mean() if kept.any() else torch.tensor(0.0)
+    zeroed = torch.where(result == 0, torch.zeros_like(result), (source * scale).to(result.dtype))
+    return values_differ(result, zeroed, TOLERANCES[result.dtype].widened(4))
+
+
+def masked_by_noise(trial: Trial, actual: Tensors) -> str | None:
+    """Alpha and feature dropout, random pooling: the draw decides, finiteness is all that holds."""
+    for a, e in zip(actual, trial.expected, strict=True):
+        if bool(e.isfinite().all()) and not bool(a.isfinite().all()):
+            return "values: not finite"
+    return None
+
+
+def leaky_by_noise(trial: Trial, actual: Tensors) -> str | None:
+    """rrelu: positive values pass; negative ones are scaled by a slope between its bounds."""
+    source, result = trial.inputs[0], actual[0]
+    passed = torch.where(source >= 0, source, result)
+    reason = values_differ(result, passed)
+    outside = (source < 0) & ((result > 0) | (result < source))
+    return reason or ("values: slope outside of [0, 1]" if outside.any() else None)
+
+
+def first_output_only(trial: Trial, actual: Tensors) -> str | None:
+    """Fused attention: what follows the result is the kernel's own bookkeeping and seeds."""
+    return values_differ(actual[0], trial.expected[0])
+
+
+# --- Order among equals is the algorithm's choice.
+
+
+def ties(trial: Trial, actual: Tensors) -> str | None:
+    """Values must agree; an index may differ where it points at an equal value."""
+    source, (values, indices) = trial.inputs[0], trial.expected
+    reason = values_differ(actual[0], values)
+    if reason or torch.equal(actual[1], indices):
+        return reason
+    for dim in range(source.dim()):
+        if same := _picks(source, dim, indices, values):
+            return None if same(actual[1]) else "values: an index points at another value"
+    return plain(trial, actual)
+
+
+def _picks(
+    source: torch.Tensor, dim: int, indices: torch.Tensor, values: torch.Tensor
+) -> Callable[[torch.Tensor], bool] | None:
+    """A test whether indices along `dim` pick `values`, if eager's own indices do."""
+    lost = indices.dim() < source.dim()
+    picked = values.unsqueeze(dim) if lost else values
+
+    def test(candidate: torch.Tensor) -> bool:
+        index = candidate.unsqueeze(dim) if lost else candidate
+        try:
+            return values_differ(source.gather(dim, index), picked) is None
+        except RuntimeError:
+            return False
+
+    return test if test(indices) else None
+
+
+def ties_in_argsort(trial: Trial, actual: Tensors) -> str | None:
+    """Only indices are returned: they must sort the input as eager's do."""
+    source, indices = trial.inputs[0], trial.expected[0]
+    if torch.equal(actual[0], indices) or source.dim() == 0:
+        return values_differ(actual[0], indices)
+    for dim in range(source.dim()):
+        try:
+            order = source.gather(dim, indices)
+            if torch.equal(order.sort(dim).values, order) or torch.equal(
+                order.sort(dim, descending=True).values, order
+            ):
+                return values_differ(source.gather(dim, actual[0]), order)
+        except RuntimeError:
+            continue
+    return values_differ(actual[0], indices)
+
+
+# --- Factorisations are unique up to signs, phases and bases of equal eigenvalues.
+
+
+def reconstruction(rebuild: Callable[[Tensors], torch.Tensor], *exact: int) -> Rule:
+    """The product of the factors must agree, and the outputs named by position value by value."""
+
+    def rule(trial: Trial, actual: Tensors) -> str | None:
+        for position in exact:
+            reason = values_differ(actual[position], trial.expected[position], scaled=True)
+            if reason:
+                return f"output {position}: {reason}"
+        if any(not t.numel() for t in trial.expected):
+            return _first_difference([t.abs() for t in trial.expected], [t.abs() for t in actual])
+        tolerance = TOLERANCES[trial.expected[0].dtype].widened(4)
+        return values_differ(rebuild(actual), rebuild(trial.expected), tolerance, scaled=True)
+
+    return rule
+
+
+def _svd_product(parts: Tensors) -> torch.Tensor:
+    if len(parts) == 1:
+        return parts[0]
+    u, s, v = parts
+    count = s.shape[-1]
+    return (u[..., :count] * s.unsqueeze(-2).to(u.dtype)) @ v[..., :count, :]
+
+
+def _old_svd_product(parts: Tensors) -> torch.Tensor:
+    return _svd_product([parts[0], parts[1], parts[2].mH])
+
+
+def _eigh_product(parts: Tensors) -> torch.Tensor:
+    w, v = parts
+    return (v * w.unsqueeze(-2).to(v.dtype)) @ v.mH
+
+
+def _product(parts: Tensors) -> torch.Tensor:
+    return parts[0] @ parts[1]
+
+
+# --- The table: the first pattern that matches the whole name wins.
+
+_ANY = drawn(-INFINITY, INFINITY)
+_RANDOM: list[tuple[str, Rule]] = [
+    (r"bernoulli", drawn(0, 1, integral=True)),
+    (r"uniform|rand_like", drawn(-1e4, 1e4)),
+    (r"exponential|log_normal", drawn(0, INFINITY)),
+    (r"geometric", drawn(1, INFINITY, integral=True)),
+    (r"randint(_like)?|multinomial", drawn(-1e9, 1e9, integral=True)),
+    (r"cauchy|normal(\..*)?|randn(_like)?", _ANY),
+    (r"empty(_like|_strided|_permuted)?|new_empty(_strided)?|resize_.*", uninitialised),
+    (r"nn\.functional\.dropout[23]?d?", dropped),
+    (r"nn\.functional\.(alpha_dropout|feature_alpha_dropout.*)", masked_by_noise),
+    (r"nn\.functional\.fractional_max_pool[23]d", masked_by_noise),
+    (r"nn\.functional\.rrelu", leaky_by_noise),
+    (r"torch\.ops\.aten\._(flash|efficient)_attention_forward", first_output_only),
+    (r"pca_lowrank", reconstruction(_old_svd_product)),
+    (r"svd_lowrank", reconstruction(_old_svd_product)),
+]
+_DETERMINISTIC: list[tuple[str, Rule]] = [
+    (r"(sort|topk|kthvalue|mode|(max|min)\.reduction_with_dim)", ties),
+    (r"argsort", ties_in_argsort),
+    (r"linalg\.svd", reconstruction(_svd_product, 1)),
+    (r"svd", reconstruction(_old_svd_product, 1)),
+    (r"linalg\.eigh", reconstruction(_eigh_product, 0)),
+    (r"(linalg\.)?qr", reconstruction(_product)),
+    (r"nn\.functional\.conv.*", single),
+    (
+        (
+            r"linalg\..*|fft\..*|.*(mm|mv|matmul|__rmatmul__|einsum|tensordot|inner|conv).*"
+            r"|nn\.functional\.(linear|bilinear|scaled_dot.*|multi_head.*|unfold|interpolate.*)"
+            r"|i?stft|cov|corrcoef|cdist|cumsum|cumprod|sum|prod|mean|var.*|std.*|logdet"
+            r"|cholesky.*|inverse|pinverse|matrix_exp|lu.*|addr|addbmm|dot|vdot|kron|gradient"
+            r"|triangular_solve|ormqr|geqrf|polar|trapz|trapezoid|cumulative_trapezoid|dist"
+            r"|_upsample.*|grid_sampler.*|nn\.functional\.(grid_sample|upsample.*)"
+        ),
+        scaled,
+    ),
+]
+
+# Operators whose sample decides whether anything is random: dropout probability above zero.
+_MAYBE_RANDOM = re.compile(r"nn\.functional\.(scaled_dot_product|multi_head)_attention.*")
+
+
+def is_random(op: str) -> bool:
+    return any(re.fullmatch(pattern, op) for pattern, _ in _RANDOM)
+
+
+def may_be_random(op: str) -> bool:
+    """Whether the sample's arguments decide that anything is random."""
+    return _MAYBE_RANDOM.fullmatch(op) is not None
+
+
+def rule_for(op: str, random_arguments: bool = False) -> Rule:
+    if random_arguments and may_be_random(op):
+        return masked_by_noise
+    for pattern, rule in _RANDOM + _DETERMINISTIC:
+        if re.fullmatch(pattern, op):
+            return rule
+    return plain

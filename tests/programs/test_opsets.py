@@ -1,0 +1,98 @@
+"""Every target opset, each emitted directly."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+from torch.export import Dim
+
+from tests.harness import assert_exports
+
+OPSETS = range(13, 27)
+
+
+class SmallCnn(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(3, 8, 3, padding=1)
+        self.norm = nn.BatchNorm2d(8)
+        self.group = nn.GroupNorm(2, 8)
+        self.last = nn.Linear(8, 5)
+
+    def forward(self, x):
+        y = torch.relu(self.norm(self.first(x)))
+        y = nn.functional.max_pool2d(nn.functional.pad(y, (1, 1, 0, 1)), 2)
+        y = nn.functional.interpolate(self.group(y), scale_factor=2.0, mode="bilinear")
+        y = nn.functional.hardswish(y) + y.amax(dim=(2, 3), keepdim=True)
+        a, b = y.split(4, dim=1)
+        y = torch.cat([a.clamp(-1, 1), b.mean(dim=1, keepdim=True).expand_as(b)], dim=1)
+        return self.last(y.sum(dim=(2, 3))).softmax(-1)
+
+
+class SmallTransformer(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(50, 16)
+        self.norm = nn.LayerNorm(16)
+        self.rms = nn.RMSNorm(16)
+        self.qkv = nn.Linear(16, 48)
+        self.up, self.down = nn.Linear(16, 32), nn.Linear(32, 16)
+
+    def forward(self, ids, mask):
+        x = self.embedding(ids)
+        q, k, v = (
+            t.unflatten(-1, (2, 8)).transpose(1, 2) for t in self.qkv(self.norm(x)).chunk(3, -1)
+        )
+        allowed = (
+            mask[:, None, None, :] & torch.ones(ids.shape[1], ids.shape[1], dtype=torch.bool).tril()
+        )
+        y = nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
+        x = x + y.transpose(1, 2).flatten(2)
+        x = x + self.down(nn.functional.gelu(self.up(self.rms(x))))
+        return x, x.cumsum(1).topk(3, dim=-1).values
+
+
+def _opset(exported) -> int:
+    return next(o.version for o in exported.model.opset_import if o.domain in ("", "ai.onnx"))
+
+
+@pytest.mark.parametrize("opset", OPSETS)
+def test_convolutions(opset: int) -> None:
+    torch.manual_seed(0)
+    model = SmallCnn().eval()
+    model.norm.running_mean.uniform_(-1, 1)
+    exported = assert_exports(
+        model,
+        (torch.randn(2, 3, 9, 11),),
+        dynamic_shapes=({0: Dim("batch", max=64)},),
+        other_inputs=[(torch.randn(5, 3, 9, 11),)],
+        opset_version=opset,
+    )
+    assert _opset(exported) == opset
+
+
+@pytest.mark.parametrize("opset", OPSETS)
+def test_attention(opset: int) -> None:
+    torch.manual_seed(0)
+
+    def inputs(batch: int, length: int) -> tuple[torch.Tensor, torch.Tensor]:
+        mask = torch.ones(batch, length, dtype=torch.bool)
+        mask[-1, -1] = False
+        return torch.randint(0, 50, (batch, length)), mask
+
+    shape = {0: Dim("batch", max=64), 1: Dim("sequence", min=2, max=64)}
+    exported = assert_exports(
+        SmallTransformer().eval(),
+        inputs(2, 7),
+        dynamic_shapes=(shape, shape),
+        other_inputs=[inputs(3, 5), inputs(1, 12)],
+        opset_version=opset,
+    )
+    assert _opset(exported) == opset
+
+
+@pytest.mark.parametrize("opset", [12, 27, 0, -1])
+def test_opsets_that_are_not_targets_are_refused(opset: int) -> None:
+    with pytest.raises(Exception, match=str(opset)):
+        assert_exports(nn.ReLU(), (torch.ones(2),), opset_version=opset)

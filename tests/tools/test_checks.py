@@ -1,0 +1,89 @@
+"""The checks of `make check` must be able to complain."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
+sys.path.insert(0, str(TOOLS))
+
+import check_diagnostics  # noqa: E402
+import check_layers  # noqa: E402
+import check_tree  # noqa: E402
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("file", "include", "complaint"),
+    [
+        ("onnx/ir.h", '"base/dtype.h"', None),
+        ("aten/call.h", '"symbolic/expr.h"', None),
+        ("aten/call.cpp", "<vector>", None),
+        ("onnx/ir.h", '"program/program.h"', "onnx must not know layer program"),
+        ("passes/rule.cpp", '"aten/call.h"', "passes must not know layer aten"),
+        ("frontends/pt2/zip.cpp", '"onnx/ir.h"', "pt2 must not know layer onnx"),
+        ("proto/writer.cpp", '"aten/call.h"', "proto must not know layer aten"),
+        ("base/x.h", '"nowhere/y.h"', "in no layer"),
+        ("aten/linear.cpp", "<nanobind/nanobind.h>", "must not include"),
+        ("aten/linear.cpp", '"sardonyx/diagnostic.h"', None),
+        ("api/read.cpp", '"sardonyx/sardonyx.h"', None),
+        ("aten/linear.cpp", '"sardonyx/sardonyx.h"', "must not include"),
+        ("../include/sardonyx/sardonyx.h", '"base/dtype.h"', "a public header must not"),
+        ("stray/x.h", "<vector>", "is in no layer"),
+    ],
+)
+def test_layers(tmp_path, file, include, complaint):
+    write(tmp_path / "src" / file, f"#pragma once\n#include {include}\n")
+    complaints = check_layers.check(tmp_path / "src")
+    if complaint is None:
+        assert complaints == []
+    else:
+        assert len(complaints) == 1
+        assert complaint in complaints[0]
+
+
+@pytest.mark.parametrize(
+    ("call", "complaint"),
+    [
+        ("NAME proto DEPENDS onnx USES protozero::protozero", None),
+        ("NAME proto DEPENDS onnx aten USES fmt::fmt", "must not link layer aten"),
+        ("NAME other", "not in the table"),
+    ],
+)
+def test_linked_layers(tmp_path, call, complaint):
+    write(tmp_path / "proto" / "CMakeLists.txt", f"sardonyx_layer({call})\n")
+    complaints = check_layers.check(tmp_path)
+    assert complaints == [] if complaint is None else complaint in complaints[0]
+
+
+def test_diagnostic_codes(tmp_path):
+    write(tmp_path / "docs" / "diagnostics.md", "| SX1101 | a |\n| SX1102 | b |\n| SX1102 | c |\n")
+    write(tmp_path / "src" / "a.cpp", 'fail("SX1101", x); // as "SX1998"\nfail("SX1999", y);\n')
+    write(tmp_path / "src" / "a_test.cpp", 'EXPECT_EQ(code, "SX1997");\n')
+    complaints = check_diagnostics.check(tmp_path)
+    assert len(complaints) == 2
+    assert "SX1102 is listed 2 times" in complaints[0]
+    assert "SX1999 is not in" in complaints[1]
+
+
+def test_tracked_files(tmp_path):
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    write(tmp_path / "src" / "a.cpp", "")
+    write(tmp_path / "model.onnx", "")
+    write(tmp_path / "build-x" / "CMakeCache.txt", "")
+    write(tmp_path / "large.txt", "x" * 500_001)
+    subprocess.run(["git", "-C", str(tmp_path), "add", "-f", "."], check=True)
+    complaints = check_tree.check(tmp_path)
+    assert [complaint.split(":")[0] for complaint in complaints] == [
+        "build-x/CMakeCache.txt",
+        "large.txt",
+        "model.onnx",
+    ]

@@ -1,0 +1,150 @@
+"""Checks that the C++ layers know each other only in the direction the design draws.
+
+Three things are held against `LAYERS`: every `#include "..."` of a source file, every `DEPENDS` of
+a layer's CMakeLists.txt, and that no folder under src/ is missing from the table.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Layer(NamedTuple):
+    """A folder under src/ and the layers it may know; those they know it may know too."""
+
+    folder: str
+    knows: tuple[str, ...] = ()
+
+
+LAYERS: dict[str, Layer] = {
+    "base": Layer("base"),
+    "symbolic": Layer("symbolic", ("base",)),
+    "program": Layer("program", ("base", "symbolic")),
+    "onnx": Layer("onnx", ("base", "symbolic")),
+    "pt2": Layer("frontends/pt2", ("program",)),
+    "live": Layer("frontends/live", ("program",)),
+    "torchscript": Layer("frontends/torchscript", ("program",)),
+    "functionalize": Layer("functionalize", ("program",)),
+    "aten": Layer("aten", ("program", "onnx")),
+    "passes": Layer("passes", ("onnx",)),
+    "proto": Layer("proto", ("onnx",)),
+    "report": Layer("report", ("base",)),
+    "api": Layer(
+        "api", ("report", "pt2", "torchscript", "functionalize", "aten", "passes", "proto")
+    ),
+    "cli": Layer("cli", ("api", "report")),
+}
+
+# Public headers hold no layer's internals. Every layer raises public diagnostics; the rest of the
+# public interface is the outermost layers' business.
+PUBLIC = {"sardonyx/diagnostic.h", "sardonyx/export.h"}
+PUBLIC_TO_ALL_OF_IT = {"report", "api", "cli"}
+
+# Headers of a third party that only some layers may include.
+RESTRICTED = {
+    "nanobind/": {"live"},
+    "Python.h": {"live"},
+    "torch/": set[str](),
+    "google/protobuf/": set[str](),
+    "protozero/": {"proto"},
+    "CLI/": {"cli"},
+    "simdjson": {"program", "pt2", "torchscript"},
+}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+LAYER_CALL = re.compile(r"sardonyx_layer\(([^)]*)\)")
+
+
+def known(name: str) -> set[str]:
+    """The layer itself and everything it may know, directly or not."""
+    found = {name}
+    for other in LAYERS[name].knows:
+        found |= known(other)
+    return found
+
+
+def layer_of(path: str) -> str | None:
+    """The layer whose folder holds `path`, relative to src/."""
+    for name, layer in LAYERS.items():
+        if path.startswith(layer.folder + "/"):
+            return name
+    return None
+
+
+def check_includes(source: Path, file: Path, name: str) -> Iterator[str]:
+    """Complaints about the #includes of one file of the layer `name`."""
+    allowed = known(name)
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        quote, target = match.groups()
+        place = f"{file}:{number}"
+        if target.startswith("sardonyx/"):
+            if target not in PUBLIC and name not in PUBLIC_TO_ALL_OF_IT:
+                yield f"{place}: layer {name} must not include {target}"
+        elif quote == '"':
+            other = layer_of(target)
+            if other is None and not (file.parent / target).exists():
+                yield f"{place}: {target} is in no layer; includes are written from src/"
+            elif other is None:
+                yield f"{place}: write {(file.parent / target).relative_to(source)} from src/"
+            elif other not in allowed:
+                yield f"{place}: layer {name} must not know layer {other} ({target})"
+        for prefix, layers in RESTRICTED.items():
+            if target.startswith(prefix) and name not in layers:
+                yield f"{place}: layer {name} must not include <{target}>"
+
+
+def check_public(include: Path) -> Iterator[str]:
+    """Complaints about public headers that include anything but each other and the standard."""
+    for file in sorted(include.rglob("*.h")):
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            match = INCLUDE.match(line)
+            if match and not re.fullmatch(r"sardonyx/\w+\.h|\w+", match[2]):
+                yield f"{file}:{number}: a public header must not include {match[2]}"
+
+
+def check_cmake(source: Path) -> Iterator[str]:
+    """Complaints about what the CMakeLists.txt of the layers link."""
+    for file in sorted(source.rglob("CMakeLists.txt")):
+        for call in LAYER_CALL.findall(file.read_text(encoding="utf-8")):
+            words = call.split()
+            name = words[words.index("NAME") + 1]
+            if name not in LAYERS:
+                yield f"{file}: layer {name} is not in the table of {Path(__file__).name}"
+                continue
+            if file.parent != source / LAYERS[name].folder:
+                yield f"{file}: layer {name} belongs in {LAYERS[name].folder}"
+            depends = words[words.index("DEPENDS") + 1 :] if "DEPENDS" in words else []
+            for other in depends[: depends.index("USES")] if "USES" in depends else depends:
+                if other not in known(name):
+                    yield f"{file}: layer {name} must not link layer {other}"
+
+
+def check(source: Path) -> list[str]:
+    """Every complaint about the tree under `source` (the folder src/, beside include/)."""
+    complaints = [*check_cmake(source), *check_public(source.parent / "include")]
+    for file in sorted([*source.rglob("*.h"), *source.rglob("*.cpp"), *source.rglob("*.inc")]):
+        name = layer_of(file.relative_to(source).as_posix())
+        if name is None:
+            complaints.append(f"{file}: is in no layer of the table of {Path(__file__).name}")
+        else:
+            complaints.extend(check_includes(source, file, name))
+    return complaints
+
+
+def main() -> int:
+    complaints = check(Path(__file__).resolve().parent.parent / "src")
+    for complaint in complaints:
+        print(complaint, file=sys.stderr)
+    print(f"layers: {len(complaints)} violations of the drawn direction")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
