@@ -52,11 +52,11 @@ void turn(onnx::Tensor& tensor, const std::vector<std::int64_t>& axes) {
   tensor = std::move(turned);
 }
 
-std::string text_of(const onnx::Tensor& tensor) {
-  std::string text(base::dtype_name(tensor.dtype));
+std::string text_of(base::DType dtype, const std::vector<std::int64_t>& dims) {
+  std::string text(base::dtype_name(dtype));
   text += '[';
-  for (std::size_t i = 0; i < tensor.dims.size(); ++i) {
-    text += (i ? ", " : "") + std::to_string(tensor.dims[i]);
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    text += (i ? ", " : "") + std::to_string(dims[i]);
   }
   return text + "]";
 }
@@ -97,11 +97,16 @@ nb::list apply_weights(Model& model, const nb::dict& tensors) {
       problems.append(nb::str(problem.c_str()));
       continue;
     }
-    turn(tensor, found->second->weight_axes);
     const onnx::Tensor& old = *found->second->constant;
+    const auto& program_dims = found->second->weight_dims;
+    turn(tensor, found->second->weight_axes);
+    if (!program_dims.empty() && tensor.dims == program_dims)
+      tensor = onnx::with_dims(tensor, old.dims).value();
     if (tensor.dtype != old.dtype || tensor.dims != old.dims) {
       const std::string problem =
-          "'" + name + "' is " + text_of(old) + " in the model, and " + text_of(tensor) + " here";
+          "'" + name + "' is " +
+          text_of(old.dtype, program_dims.empty() ? old.dims : program_dims) +
+          " in the model, and " + text_of(tensor.dtype, tensor.dims) + " here";
       problems.append(nb::str(problem.c_str()));
       continue;
     }

@@ -293,7 +293,8 @@ def _constant(program: ExportedProgram, size: Any) -> int | None:
 def _named_inputs(
     program: ExportedProgram, names: Sequence[Names]
 ) -> Iterator[tuple[str, Any, Names]]:
-    values = {n.name: n.meta.get("val") for n in program.graph.nodes if n.op == "placeholder"}
+    placeholders = program.graph.find_nodes(op="placeholder")
+    values = {n.name: n.meta.get("val") for n in placeholders}
     user = [s for s in program.graph_signature.input_specs if s.kind.name == "USER_INPUT"]
     for spec, leaf in zip(user, names, strict=False):
         name = getattr(spec.arg, "name", "")

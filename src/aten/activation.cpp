@@ -92,8 +92,10 @@ Outputs relu6(const Call& call, Emit& onnx) {
   return {onnx.clip(x, onnx.scalar(0, x.dtype()), onnx.scalar(6, x.dtype()))};
 }
 
-// clip(x + 3, 0, 6) / 6
+// clip(x + 3, 0, 6) / 6. The operator's factors are float32.
 Value hard_sigmoid(Emit& onnx, Value x) {
+  if (x.dtype() != DType::kFloat64)
+    return onnx.hard_sigmoid(x, {.alpha = 1.0F / 6.0F, .beta = 0.5F});
   const Value shifted = onnx.add(x, number(onnx, x, 3));
   return onnx.div(onnx.clip(shifted, number(onnx, x, 0), number(onnx, x, 6)), number(onnx, x, 6));
 }
@@ -105,6 +107,14 @@ Outputs hardsigmoid(const Call& call, Emit& onnx) {
 Outputs hardswish(const Call& call, Emit& onnx) {
   const Value x = call.tensor("self");
   return {onnx.mul(x, hard_sigmoid(onnx, x))};
+}
+
+// A function of HardSigmoid and Mul, which runtimes put in its place: of float32 only, the type
+// that every runtime has them in.
+Outputs hardswish_14(const Call& call, Emit& onnx) {
+  const Value x = call.tensor("self");
+  if (x.dtype() == DType::kFloat32) return {onnx.hard_swish(x)};
+  return hardswish(call, onnx);
 }
 
 Outputs leaky_relu(const Call& call, Emit& onnx) {
@@ -153,6 +163,7 @@ constexpr Row kRows[] = {
     {"aten::glu(Tensor self, int dim=-1) -> Tensor", 13, glu},
     {"aten::hardsigmoid(Tensor self) -> Tensor", 13, hardsigmoid},
     {"aten::hardswish(Tensor self) -> Tensor", 13, hardswish},
+    {"aten::hardswish(Tensor self) -> Tensor", 14, hardswish_14},
     {"aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", 13, hardtanh},
     {"aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", 13, leaky_relu},
     {"aten::log_sigmoid(Tensor self) -> Tensor", 13, log_sigmoid},

@@ -184,7 +184,7 @@ Value group_normalized(Emit& onnx, Value x, std::int64_t groups, double eps) {
   const Expr group_size = symbolic::exact_quotient(rest, groups);
   const Value split = onnx.reshape(
       x, {x.dim(0), groups, group_size.known() ? group_size : symbolic::floor_div(rest, groups)});
-  return onnx.reshape(instance_normalization(onnx, split, {}, {}, eps), x.shape());
+  return onnx.reshape_like(instance_normalization(onnx, split, {}, {}, eps), x);
 }
 
 Outputs group_norm(const Call& call, Emit& onnx) {

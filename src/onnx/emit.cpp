@@ -201,7 +201,7 @@ Values Emit::build(const Operator& op, std::span<const Value> given,
   tentative.op_type = op.name;
   for (const Value input : inputs) tentative.inputs.push_back(input.info());
   tentative.attributes = std::move(attributes);
-  if (std::vector<Tensor> folded = fold(tentative, options_.opset); !folded.empty()) {
+  if (std::vector<Tensor> folded = fold(tentative); !folded.empty()) {
     Values constants;
     for (Tensor& tensor : folded) constants.push_back(constant(std::move(tensor)));
     return constants;

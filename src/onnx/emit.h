@@ -104,6 +104,8 @@ class Emit : public Operators {
   using Operators::unsqueeze;
   Value reshape(Value x, std::span<const Expr> shape);
   Value reshape(Value x, std::initializer_list<Expr> shape);
+  // To the shape of another value, which is read from it where constants cannot say it.
+  Value reshape_like(Value x, Value like);
   Value expand(Value x, std::span<const Expr> shape);  // to exactly this shape (broadcasting)
   Value transpose(Value x, std::span<const std::int64_t> permutation);
   Value transpose(Value x, std::initializer_list<std::int64_t> permutation);
@@ -174,7 +176,10 @@ class Emit : public Operators {
 // rank and shape as far as they can be known. Throws SX1503 for what the operator does not accept.
 void infer(Node* node, symbolic::Pool& pool, std::int64_t opset);
 
+// Whether folding looks at the data of weights; it is dear where their data may yet be replaced.
+enum class Weights : std::uint8_t { kKeep, kFold };
+
 // The outputs' data where every needed input is a small constant; empty when not folded.
-std::vector<Tensor> fold(const Node& node, std::int64_t opset);
+std::vector<Tensor> fold(const Node& node, Weights weights = Weights::kKeep);
 
 }  // namespace sardonyx::onnx

@@ -118,6 +118,16 @@ Value Emit::reshape(Value x, std::initializer_list<Expr> shape) {
   return reshape(x, std::span(shape.begin(), shape.size()));
 }
 
+Value Emit::reshape_like(Value x, Value like) {
+  const Shape shape = like.shape();
+  const bool known = std::ranges::all_of(shape, [](Expr dim) { return dim.known(); });
+  if (known && x.has_rank() && !plan_reshape(unshaped(x).shape(), shape).needs_values)
+    return reshape(x, shape);
+  const Value y = Operators::reshape(x, Operators::shape(like));
+  set_type(y, x.dtype(), shape);
+  return y;
+}
+
 Value Emit::expand(Value x, std::span<const Expr> shape) {
   if (x.has_rank() && same_shape(x.shape(), shape)) return x;
   std::vector<Expr> wanted(shape.begin(), shape.end());

@@ -21,12 +21,12 @@ Table make_table() {
   return table;
 }
 
-// Constants that are ours, small and whole. A weight stays a weight: its data is not looked at.
-bool usable(const ValueInfo* value) {
-  if (value->constant == nullptr || value->is_weight) return false;
+// Constants that are small and whole.
+bool usable(const ValueInfo* value, Weights weights) {
+  if (value->constant == nullptr || (value->is_weight && weights == Weights::kKeep)) return false;
   const Tensor& tensor = *value->constant;
-  return !tensor.missing && tensor.strides.empty() && base::bit_width(tensor.dtype) >= 8 &&
-         tensor.element_count() <= kMostElements;
+  return !tensor.missing && tensor.scale == nullptr && tensor.contiguous() &&
+         base::bit_width(tensor.dtype) >= 8 && tensor.element_count() <= kMostElements;
 }
 
 }  // namespace
@@ -96,14 +96,14 @@ std::optional<std::vector<std::int64_t>> axes_of(const Operands& operands, std::
 
 }  // namespace folding
 
-std::vector<Tensor> fold(const Node& node, std::int64_t /*opset*/) {
+std::vector<Tensor> fold(const Node& node, Weights weights) {
   static const folding::Table table = folding::make_table();
   if (!node.domain.empty()) return {};
   const auto found = table.find(node.op_type);
   if (found == table.end()) return {};
   folding::Operands operands{node, {}};
   for (const ValueInfo* input : node.inputs) {
-    if (input != nullptr && !folding::usable(input)) return {};
+    if (input != nullptr && !folding::usable(input, weights)) return {};
     operands.inputs.push_back(input != nullptr ? input->constant.get() : nullptr);
   }
   folding::Result result = found->second(operands);

@@ -27,7 +27,7 @@ class Fold : public testing::Test {
     node.op_type = std::move(op);
     node.inputs = std::move(inputs);
     node.attributes = std::move(attributes);
-    return fold(node, 20);
+    return fold(node);
   }
   std::vector<std::int64_t> values(const std::vector<Tensor>& result) {
     return result.empty() ? std::vector<std::int64_t>{-999} : *result.front().ints();

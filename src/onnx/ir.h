@@ -55,6 +55,8 @@ struct ValueInfo {
   bool is_weight = false;  // a parameter, buffer or lifted constant of the program, by name
   // A weight that a pass has turned: its axis i is axis weight_axes[i] of the program's tensor.
   std::vector<std::int64_t> weight_axes;
+  // The program's dims of a weight that a pass has given others, which differ in ones.
+  std::vector<std::int64_t> weight_dims;
   bool is_folded = false;  // a weight whose values a pass has worked into others'
   Graph* graph = nullptr;  // where it is defined
 

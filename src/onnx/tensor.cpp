@@ -171,7 +171,31 @@ std::optional<std::vector<double>> Tensor::reals() const {
     return values;
   }
   for_each_element(*this, [&](std::int64_t at) { values.push_back(load_real(dtype, data + at)); });
+  if (scale != nullptr) {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] *= scale->factors[scale->channel(static_cast<std::int64_t>(i))];
+  }
   return values;
+}
+
+std::optional<Tensor> with_dims(const Tensor& tensor, std::vector<std::int64_t> dims) {
+  std::vector<std::int64_t> sizes, new_sizes, strides;
+  for (std::size_t i = 0; i < tensor.dims.size(); ++i) {
+    if (tensor.dims[i] == 1) continue;
+    sizes.push_back(tensor.dims[i]);
+    if (!tensor.strides.empty()) strides.push_back(tensor.strides[i]);
+  }
+  Tensor result = tensor;
+  result.strides.clear();
+  std::size_t next = 0;
+  for (const std::int64_t dim : dims) {
+    if (dim != 1) new_sizes.push_back(dim);
+    if (!tensor.strides.empty() && new_sizes.size() <= strides.size())
+      result.strides.push_back(dim == 1 ? 1 : strides[next++]);
+  }
+  if (sizes != new_sizes) return std::nullopt;
+  result.dims = std::move(dims);
+  return result;
 }
 
 double load_real(DType dtype, const std::byte* at) {

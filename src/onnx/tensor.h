@@ -13,6 +13,19 @@
 
 namespace sardonyx::onnx {
 
+// Factors for the channels of a weight. Element i, in row-major order, is of channel
+// i / inner / period / rows * period + i / inner % period: `inner` elements of one channel lie
+// together, `period` channels follow one another, and so `rows` times before the next ones begin.
+struct ChannelScale {
+  std::vector<double> factors;
+  std::int64_t inner = 1, period = 1, rows = 1;
+
+  std::size_t channel(std::int64_t element) const {
+    const std::int64_t run = element / inner;
+    return static_cast<std::size_t>(run / period / rows * period + run % period);
+  }
+};
+
 // `data` is borrowed and kept alive by `owner`; it points at element 0 (strides count from there).
 // Never complex: complex data is stored as a trailing pair of reals.
 struct Tensor {
@@ -23,6 +36,9 @@ struct Tensor {
   std::shared_ptr<const void> owner;
   std::vector<std::string> strings;  // of dtype string only
   bool missing = false;              // a weight whose data is to be supplied later
+  // Multiplies contiguous float32 or float64 data as it is read out or written, in float64 and
+  // rounded once: a rewritten weight needs no memory of its own.
+  std::shared_ptr<const ChannelScale> scale;
 
   std::int64_t element_count() const;
   std::int64_t byte_count() const;  // of the contiguous form
@@ -42,6 +58,9 @@ struct Tensor {
   std::optional<std::vector<std::int64_t>> ints() const;  // integer and bool types
   std::optional<std::vector<double>> reals() const;       // every real type
 };
+
+// The same elements under dims that differ from the tensor's own in ones only; nothing for others.
+std::optional<Tensor> with_dims(const Tensor& tensor, std::vector<std::int64_t> dims);
 
 // One element, to and from bytes; conversions round as PyTorch does.
 double load_real(base::DType dtype, const std::byte* at);

@@ -9,12 +9,21 @@
 namespace sardonyx::passes {
 namespace {
 
+// clang-format off: one pass a line
 constexpr std::array kPipeline = {
-    Pass{"drop-identity", drop_identity},         Pass{"fold-batch-norm", fold_batch_norm},
-    Pass{"index-by-ranges", index_by_ranges},     Pass{"unflatten-gemm", unflatten_gemm},
-    Pass{"transpose-weights", transpose_weights}, Pass{"split-slices", split_slices},
+    Pass{"drop-identity", drop_identity},
+    Pass{"reshape-weights", reshape_weights},
+    Pass{"fold-weights", fold_weights},
+    Pass{"fold-batch-norm", fold_batch_norm},
+    Pass{"fold-channel-affine", fold_channel_affine},
+    Pass{"fold-pad", fold_pad},
+    Pass{"index-by-ranges", index_by_ranges},
+    Pass{"unflatten-gemm", unflatten_gemm},
+    Pass{"transpose-weights", transpose_weights},
+    Pass{"split-slices", split_slices},
     Pass{"drop-unused-nodes", drop_unused_nodes},
 };
+// clang-format on
 
 }  // namespace
 

@@ -8,7 +8,11 @@ namespace sardonyx::passes {
 bool drop_identity(onnx::Model& model);
 bool drop_unused_nodes(onnx::Model& model);
 bool fold_batch_norm(onnx::Model& model);
+bool fold_channel_affine(onnx::Model& model);
+bool fold_pad(onnx::Model& model);
+bool fold_weights(onnx::Model& model);
 bool index_by_ranges(onnx::Model& model);
+bool reshape_weights(onnx::Model& model);
 bool transpose_weights(onnx::Model& model);
 bool unflatten_gemm(onnx::Model& model);
 bool split_slices(onnx::Model& model);

@@ -52,7 +52,7 @@ TEST_F(RulesTest, BatchNormGoesIntoConv) {
   const Value x = input("x", {b, 1, 4});
   const Value w = weight("w", {2, 1, 1}, {1, 2}), bias = weight("bias", {2}, {1, 1});
   const Value y = onnx.batch_normalization(
-      onnx.conv(x, w, bias), weight("scale", {2}, {2, 3}), weight("shift", {2}, {10, 20}),
+      onnx.conv(x, w, bias), weight("scale", {2}, {4, 3}), weight("shift", {2}, {10, 20}),
       weight("mean", {2}, {0.5F, 0}), weight("variance", {2}, {4, 9}), {.epsilon = 0.0F});
   const std::string name = y->name;
   outputs({y});
@@ -60,8 +60,8 @@ TEST_F(RulesTest, BatchNormGoesIntoConv) {
   EXPECT_EQ(ops(), "Conv");
   EXPECT_EQ(model.graph->outputs[0]->name, name);
   const onnx::Node* conv = model.graph->first;
-  EXPECT_EQ(reals(conv->input(1)), (std::vector<double>{1, 2}));
-  EXPECT_EQ(reals(conv->input(2)), (std::vector<double>{10.5, 21}));
+  EXPECT_EQ(reals(conv->input(1)), (std::vector<double>{2, 2}));
+  EXPECT_EQ(reals(conv->input(2)), (std::vector<double>{11, 21}));
   EXPECT_TRUE(w->is_folded);
 }
 
@@ -84,6 +84,77 @@ TEST_F(RulesTest, BatchNormStaysWhereTheConvolutionIsReadTwice) {
   const Value ones = weight("ones", {2}, {1, 1});
   outputs({onnx.add(y, onnx.batch_normalization(y, ones, ones, ones, ones))});
   EXPECT_FALSE(run(fold_batch_norm));
+}
+
+TEST_F(RulesTest, ScaleAndShiftByChannelGoIntoConv) {
+  const Value x = input("x", {b, 1, 4});
+  const Value y = onnx.conv(x, weight("w", {2, 1, 1}, {1, 2}), Value());
+  const Value scaled = onnx.mul(weight("scale", {1, 2, 1}, {10, 100}), y);
+  outputs({onnx.add(scaled, weight("shift", {2, 1}, {3, 4}))});
+  EXPECT_TRUE(run(fold_channel_affine));
+  EXPECT_EQ(ops(), "Conv");
+  EXPECT_EQ(reals(model.graph->first->input(1)), (std::vector<double>{10, 200}));
+  EXPECT_EQ(reals(model.graph->first->input(2)), (std::vector<double>{3, 4}));
+}
+
+TEST_F(RulesTest, AScaleAlongAnotherAxisStays) {
+  const Value x = input("x", {b, 1, 2});
+  const Value y = onnx.conv(x, weight("w", {2, 1, 1}, {1, 2}), Value());
+  outputs({onnx.mul(y, weight("scale", {2}, {10, 100}))});
+  EXPECT_FALSE(run(fold_channel_affine));
+}
+
+TEST_F(RulesTest, AnUnsqueezedWeightTakesItsDims) {
+  const Value w = weight("w", {2}, {1, 2});
+  outputs({onnx.mul(input("x", {b, 2, 4}), onnx.unsqueeze(w, {1}))});
+  EXPECT_TRUE(run(reshape_weights));
+  EXPECT_EQ(ops(), "Mul");
+  EXPECT_EQ(w->constant->dims, (std::vector<std::int64_t>{2, 1}));
+  EXPECT_EQ(w->weight_dims, std::vector<std::int64_t>{2});
+}
+
+TEST_F(RulesTest, AWeightOfTwoShapesStays) {
+  const Value w = weight("w", {2}, {1, 2});
+  const Value x = input("x", {b, 2, 2});
+  outputs({onnx.add(onnx.mul(x, onnx.unsqueeze(w, {1})), w)});
+  EXPECT_FALSE(run(reshape_weights));
+}
+
+TEST_F(RulesTest, SmallWeightsAreComputedWith) {
+  const Value w = weight("w", {2}, {4, 16});
+  outputs({onnx.mul(input("x", {b, 2}), onnx.reciprocal(onnx.sqrt(w)))});
+  EXPECT_TRUE(run(fold_weights));
+  EXPECT_EQ(ops(), "Mul");
+  EXPECT_EQ(reals(model.graph->first->input(1)), (std::vector<double>{0.5, 0.25}));
+  EXPECT_TRUE(w->is_folded);
+}
+
+TEST_F(RulesTest, WeightsThatAreReadTwiceOrOnlyMovedStay) {
+  const Value tied = weight("tied", {2}, {4, 16}), moved = weight("moved", {2, 2}, {1, 2, 3, 4});
+  const Value x = input("x", {b, 2});
+  outputs({onnx.mul(onnx.mul(x, tied), onnx.sqrt(tied)),
+           onnx.matmul(x, onnx.transpose(moved, {1, 0}))});
+  EXPECT_FALSE(run(fold_weights));
+}
+
+TEST_F(RulesTest, ZerosAroundAConvolutionAreItsPads) {
+  const Value x = input("x", {b, 1, 4});
+  const Value wide = onnx.pad(x, onnx.ints({0, 0, 1, 0, 0, 2}));
+  outputs({onnx.conv(wide, weight("w", {1, 1, 1}, {1}), Value(), {.pads = {3, 3}})});
+  EXPECT_TRUE(run(fold_pad));
+  EXPECT_EQ(ops(), "Conv");
+  EXPECT_EQ(*model.graph->first->ints("pads"), (std::vector<std::int64_t>{4, 5}));
+}
+
+TEST_F(RulesTest, OtherPadsStay) {
+  const Value x = input("x", {b, 1, 4});
+  const Value w = weight("w", {1, 2, 1}, {1, 1}), v = weight("v", {1, 1, 1}, {1});
+  const Value channels = onnx.pad(x, onnx.ints({0, 1, 0, 0, 0, 0}));
+  const Value ones = onnx.pad(x, onnx.ints({0, 0, 1, 0, 0, 1}), onnx.scalar(1, DType::kFloat32));
+  const Value cut = onnx.pad(x, onnx.ints({0, 0, -1, 0, 0, 0}));
+  outputs(
+      {onnx.conv(channels, w, Value()), onnx.conv(ones, v, Value()), onnx.conv(cut, v, Value())});
+  EXPECT_FALSE(run(fold_pad));
 }
 
 TEST_F(RulesTest, ATransposedWeightIsTurnedInPlace) {

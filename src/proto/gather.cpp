@@ -174,6 +174,32 @@ void gather_packed(const onnx::Tensor& tensor, int bits, Stream& stream) {
   if (filled > 0) put();
 }
 
+// Contiguous data, multiplied channel by channel on its way through the stream's buffer.
+template <typename Element>
+void put_scaled(const onnx::Tensor& tensor, Stream& stream) {
+  constexpr std::int64_t kChunk = 4096;
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(Element));
+  const onnx::ChannelScale& scale = *tensor.scale;
+  const std::int64_t count = tensor.element_count();
+  for (std::int64_t begin = 0; begin < count;) {
+    const std::int64_t end = std::min(count, begin + kChunk);
+    std::byte* const to = stream.reserve(static_cast<std::size_t>((end - begin) * kSize));
+    for (std::int64_t i = begin; i < end;) {
+      const double factor = scale.factors[scale.channel(i)];
+      const std::int64_t stop = std::min(end, (i / scale.inner + 1) * scale.inner);
+      for (; i < stop; ++i) {
+        Element value;
+        std::memcpy(&value, tensor.data + i * kSize, sizeof value);
+        value = static_cast<Element>(static_cast<double>(value) * factor);
+        std::memcpy(to + (i - begin) * kSize, &value, sizeof value);
+      }
+    }
+    stream.commit(static_cast<std::size_t>((end - begin) * kSize));
+    begin = end;
+  }
+  base::release_pages({tensor.data, static_cast<std::size_t>(tensor.byte_count())});
+}
+
 struct Pair64 {  // complex128
   std::uint64_t real, imaginary;
 };
@@ -183,6 +209,13 @@ struct Pair64 {  // complex128
 void put_data(const onnx::Tensor& tensor, Stream& stream) {
   if (tensor.element_count() == 0) return;
   const int bits = base::bit_width(tensor.dtype);
+  if (tensor.scale != nullptr) {
+    if (tensor.dtype == base::DType::kFloat64)
+      put_scaled<double>(tensor, stream);
+    else
+      put_scaled<float>(tensor, stream);
+    return;
+  }
   if (tensor.contiguous()) {
     stream.append_borrowed({tensor.data, static_cast<std::size_t>(tensor.byte_count())});
     return;

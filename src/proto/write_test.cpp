@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <memory>
 
 #include "base/diagnostic.h"
 #include "onnx/ir.h"
@@ -239,6 +241,24 @@ TEST(WriteTest, PacksStridedFourBitWeights) {
   tensor.strides = {1, 3};
   const auto model = parsed(serialize(*adding_model(tensor)));
   EXPECT_EQ(data_of(*initializer(*model, "w")->constant), "\x30\x41\x52");
+}
+
+TEST(WriteTest, ScaledWeightsAreMultipliedOnTheirWay) {
+  // Longer than the writer's pieces, in every layout of channels.
+  std::vector<double> factors;
+  for (int i = 0; i < 2200; ++i) factors.push_back(0.1 * i - 3);
+  for (const auto& [inner, period, rows] :
+       {std::array<std::int64_t, 3>{5000, 3, 1}, {1, 3, 5000}, {7, 3, 2}}) {
+    Tensor tensor = counting(15000 / 42 * 42);
+    tensor.scale = std::make_shared<const onnx::ChannelScale>(
+        onnx::ChannelScale{.factors = factors, .inner = inner, .period = period, .rows = rows});
+    const std::vector<double> expected = tensor.reals().value();
+    const auto model = parsed(serialize(*adding_model(tensor)));
+    const std::vector<double> values = initializer(*model, "w")->constant->reals().value();
+    ASSERT_EQ(values.size(), expected.size());
+    for (std::size_t i = 0; i < values.size(); ++i)
+      ASSERT_EQ(values[i], static_cast<double>(static_cast<float>(expected[i])));
+  }
 }
 
 TEST(WriteTest, LongStridedRowsGoOutAsTheyLie) {

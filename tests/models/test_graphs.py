@@ -37,20 +37,13 @@ TORCH_NODES = {
     "clip": 234,
 }
 
-# Batch norms behind convolutions stay nodes, pairs of Transpose or Reshape are not merged.
-NOT_YET = ("cnn", "unet", "convnext", "resnet50", "regnet", "mobilenetv2", "detr")
-NOT_YET_MARK = pytest.mark.xfail(strict=False, reason="needs passes that have not landed")
-
 
 def graph_of(name: str) -> onnx.GraphProto:
     model: onnx.ModelProto = export(ZOO.build(name).captured()).model_proto
     return model.graph
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=NOT_YET_MARK) if n in NOT_YET else n for n in TORCH_NODES],
-)
+@pytest.mark.parametrize("name", TORCH_NODES)
 def test_no_more_nodes_than_pytorch_s_exporter(name: str) -> None:
     assert len(graph_of(name).node) <= TORCH_NODES[name]
 
