@@ -160,6 +160,7 @@ Outputs channel_shuffle(const Call& call, Emit& onnx) {
   const Expr groups = call.size("groups");
   Shape split = self.shape();
   split[1] = symbolic::exact_quotient(self.dim(1), groups);
+  if (!split[1].known()) split[1] = symbolic::floor_div(self.dim(1), groups);
   split.insert(split.begin() + 1, groups);
   return {onnx.reshape(onnx.swap_axes(onnx.reshape(self, split), 1, 2), self.shape())};
 }
@@ -193,6 +194,7 @@ constexpr Row kRows[] = {
     {"aten::movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)", 13, movedim},
     {"aten::movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)", 13,
      movedim},
+    {"aten::native_channel_shuffle(Tensor self, SymInt groups) -> Tensor", 13, channel_shuffle},
     {"aten::numpy_T(Tensor(a) self) -> Tensor(a)", 13, reversed},
     {"aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", 13, pixel_shuffle},
     {"aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", 13, pixel_unshuffle},

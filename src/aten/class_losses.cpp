@@ -146,6 +146,9 @@ constexpr Row kRows[] = {
     {"aten::nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
      "ignore_index=-100) -> Tensor",
      13, nll_loss},
+    {"aten::nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
+     "ignore_index) -> (Tensor output, Tensor total_weight)",
+     13, nll_loss_forward},
     {"aten::nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
      "ignore_index) -> (Tensor output, Tensor total_weight)",
      13, nll_loss_forward},

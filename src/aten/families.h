@@ -8,6 +8,7 @@
 namespace sardonyx::aten {
 
 std::span<const Row> activation_rows();
+std::span<const Row> adaptive_pooling_rows();
 std::span<const Row> arithmetic_rows();
 std::span<const Row> assertion_rows();
 std::span<const Row> attention_rows();
@@ -30,6 +31,8 @@ std::span<const Row> einsum_rows();
 std::span<const Row> elementary_rows();
 std::span<const Row> embedding_rows();
 std::span<const Row> expert_rows();
+std::span<const Row> fractional_pooling_rows();
+std::span<const Row> grid_sampling_rows();
 std::span<const Row> histogram_rows();
 std::span<const Row> index_update_rows();
 std::span<const Row> indexing_rows();
@@ -59,5 +62,6 @@ std::span<const Row> statistics_rows();
 std::span<const Row> strided_view_rows();
 std::span<const Row> symbolic_scalar_rows();
 std::span<const Row> unary_rows();
+std::span<const Row> unpooling_rows();
 
 }  // namespace sardonyx::aten

@@ -11,6 +11,7 @@ namespace {
 // clang-format off: one family a line
 constexpr std::array kFamilies = {
     Family{activation_rows},
+    Family{adaptive_pooling_rows},
     Family{arithmetic_rows},
     Family{assertion_rows},
     Family{attention_rows},
@@ -30,6 +31,8 @@ constexpr std::array kFamilies = {
     Family{elementary_rows},
     Family{embedding_rows},
     Family{expert_rows},
+    Family{fractional_pooling_rows},
+    Family{grid_sampling_rows},
     Family{histogram_rows},
     Family{index_update_rows},
     Family{indexing_rows},
@@ -59,6 +62,7 @@ constexpr std::array kFamilies = {
     Family{strided_view_rows},
     Family{symbolic_scalar_rows},
     Family{unary_rows},
+    Family{unpooling_rows},
 };
 // clang-format on
 

@@ -1,4 +1,6 @@
 // Padding by a constant, by reflection, by repetition of the edge, and around.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -28,29 +30,39 @@ Pads pads_of(const Call& call, std::string_view name, std::int64_t rank) {
 bool negative(Expr size) { return size.is_constant() && size.value() < 0; }
 
 // Negative padding cuts elements off; what is left of the pads is not negative.
-Value cropped(Emit& onnx, Value x, Pads& pads) {
+Value cropped(Emit& onnx, Value x, const Pads& pads) {
   for (std::size_t i = 0; i < pads.before.size(); ++i) {
     if (!negative(pads.before[i]) && !negative(pads.after[i])) continue;
     const auto axis = static_cast<std::int64_t>(i);
     const Expr start = negative(pads.before[i]) ? -pads.before[i] : Expr(0);
     const Expr end = x.dim(axis) + (negative(pads.after[i]) ? pads.after[i] : Expr(0));
     x = onnx.slice(x, axis, start, end);
-    if (negative(pads.before[i])) pads.before[i] = 0;
-    if (negative(pads.after[i])) pads.after[i] = 0;
   }
   return x;
 }
 
-Value padded(Emit& onnx, Value x, Pads pads, std::string_view mode, Value fill) {
-  x = cropped(onnx, x, pads);
-  std::vector<Expr> all = pads.before;
-  all.insert(all.end(), pads.after.begin(), pads.after.end());
-  if (std::ranges::all_of(all, [](Expr size) { return size.is(0); })) return x;
-  return onnx.pad(x, onnx.sizes(all), fill, {}, {.mode = mode});
+Pads without_negative(Pads pads) {
+  for (std::vector<Expr>* side : {&pads.before, &pads.after}) {
+    for (Expr& size : *side) {
+      if (negative(size)) size = 0;
+    }
+  }
+  return pads;
 }
 
-// Around each axis come the elements from its other end.
-Value circular(Emit& onnx, Value x, const Pads& pads) {
+// What is cut off on one side may still be reflected or repeated on the other: padding comes first.
+Value padded(Emit& onnx, Value x, const Pads& pads, std::string_view mode, Value fill) {
+  const Pads added = without_negative(pads);
+  std::vector<Expr> all = added.before;
+  all.insert(all.end(), added.after.begin(), added.after.end());
+  const bool any = std::ranges::any_of(all, [](Expr size) { return !size.is(0); });
+  return cropped(onnx, any ? onnx.pad(x, onnx.sizes(all), fill, {}, {.mode = mode}) : x, pads);
+}
+
+// Around each axis come the elements from its other end, of those that are not cut off.
+Value circular(Emit& onnx, Value x, const Pads& wanted) {
+  x = cropped(onnx, x, wanted);
+  const Pads pads = without_negative(wanted);
   constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < pads.before.size(); ++i) {
     const auto axis = static_cast<std::int64_t>(i);
@@ -76,17 +88,26 @@ Outputs constant_pad_nd(const Call& call, Emit& onnx) {
   return {by_constant(call, onnx, pads, call.scalar("value"))};
 }
 
-Outputs pad(const Call& call, Emit& onnx) {
+Outputs pad_by(const Call& call, Emit& onnx, std::string_view mode) {
   const Value self = call.tensor("self");
   const Pads pads = pads_of(call, "pad", self.rank());
-  const std::string mode = call.text("mode");
   if (mode == "constant") {
     return {by_constant(call, onnx, pads, call.optional_scalar("value").value_or(Scalar(0)))};
   }
   if (mode == "reflect") return {padded(onnx, self, pads, "reflect", {})};
   if (mode == "replicate") return {padded(onnx, self, pads, "edge", {})};
   if (mode == "circular") return {circular(onnx, self, pads)};
-  call.refuse("padding mode " + mode);
+  call.refuse(fmt::format("padding mode {}", mode));
+}
+
+Outputs pad(const Call& call, Emit& onnx) { return pad_by(call, onnx, call.text("mode")); }
+
+Outputs pad_enum(const Call& call, Emit& onnx) {
+  constexpr std::array<std::string_view, 4> kModes = {"reflect", "replicate", "circular",
+                                                      "constant"};
+  const std::int64_t mode = call.integer("mode");
+  if (mode < 0 || mode > 3) call.refuse(fmt::format("padding mode {}", mode));
+  return pad_by(call, onnx, kModes[static_cast<std::size_t>(mode)]);
 }
 
 Outputs reflection_pad(const Call& call, Emit& onnx) {
@@ -106,6 +127,8 @@ Outputs pad_circular(const Call& call, Emit& onnx) {
 
 constexpr Row kRows[] = {
     {"aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor", 13, pad_circular},
+    {"aten::_pad_enum(Tensor self, SymInt[] pad, int mode, float? value=None) -> Tensor", 13,
+     pad_enum},
     {"aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor", 13,
      constant_pad_nd},
     {"aten::pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor", 13,

@@ -1,7 +1,10 @@
 // Maxima and means over windows.
 #include <numeric>
 
+#include "aten/candidates.h"
 #include "aten/families.h"
+#include "aten/lattice.h"
+#include "aten/windows.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -66,106 +69,163 @@ Value kept_from_padding(Emit& onnx, Value x) {
                   {.mode = pad->string_or("mode", "constant")});
 }
 
-Outputs max_pool(const Call& call, Emit& onnx) {
-  const Window window = window_of(call);
-  return {batched(onnx, call.tensor("self"), window.axes, [&](Value self) {
-    const Value x = kept_from_padding(onnx, self);
-    return onnx.max_pool(x, {.ceil_mode = window.ceil ? 1 : 0,
-                             .dilations = window.dilation,
-                             .kernel_shape = window.kernel,
-                             .pads = both_sides(window.padding),
-                             .strides = window.stride});
-  })};
+// The windows as gathered ones; the program says how many there are.
+std::vector<WindowAxis> window_axes(const Call& call, const Window& window) {
+  const Shape& result = call.result_shape();
+  std::vector<WindowAxis> axes;
+  for (std::size_t i = 0; i < window.axes; ++i) {
+    axes.push_back({result[result.size() - window.axes + i], window.kernel[i], window.stride[i],
+                    window.dilation[i], window.padding[i]});
+  }
+  return axes;
+}
+
+// Windows of integers, of which MaxPool takes those of 8 bits only: [N, C, windows..., K].
+Value gathered(Emit& onnx, Value x, std::span<const WindowAxis> axes, Value fill) {
+  const Value windows = windows_of(onnx, x, axes, fill);  // [N, C, kernel..., windows...]
+  const auto count = static_cast<std::int64_t>(axes.size());
+  Ints64 order = {0, 1};
+  Shape shape = {x.dim(0), x.dim(1)};
+  Expr elements = 1;
+  for (std::int64_t i = 0; i < count; ++i) order.push_back(2 + count + i);
+  for (std::int64_t i = 0; i < count; ++i) order.push_back(2 + i);
+  for (const WindowAxis& axis : axes) {
+    shape.push_back(axis.count);
+    elements = elements * axis.kernel;
+  }
+  shape.push_back(elements);
+  return onnx.reshape(onnx.transpose(windows, order), shape);
+}
+
+// The place in the plane of each window's element: [windows..., K].
+Value places_in_plane(Emit& onnx, Value x, std::span<const WindowAxis> axes) {
+  const auto count = static_cast<std::int64_t>(axes.size());
+  Value places = onnx.int_scalar(0);
+  Shape shape;
+  Expr elements = 1;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const WindowAxis& axis = axes[static_cast<std::size_t>(i)];
+    const Value position = onnx.sub(onnx.swap_axes(window_positions(onnx, axis), 0, 1),
+                                    onnx.size(axis.before));  // [windows, kernel]
+    Ints64 others;
+    for (std::int64_t j = 0; j < 2 * count; ++j) {
+      if (j != i && j != count + i) others.push_back(j);
+    }
+    places = onnx.add(onnx.mul(places, onnx.size(x.dim(2 + i))), onnx.unsqueeze(position, others));
+    shape.push_back(axis.count);
+    elements = elements * axis.kernel;
+  }
+  shape.push_back(elements);
+  return onnx.reshape(places, shape);
+}
+
+onnx::Values integer_max_pool(const Call& call, Emit& onnx, Value x, const Window& window) {
+  const std::vector<WindowAxis> axes = window_axes(call, window);
+  const Value least = onnx.int_scalar(base::integer_min(x.dtype()), x.dtype());
+  const Value candidates = gathered(onnx, x, axes, least);
+  const Best best = best_of(onnx, candidates);
+  if (!call.uses_output(1)) return {best.values};
+  const Value places = onnx.expand(places_in_plane(onnx, x, axes), candidates.shape());
+  const Value chosen = onnx.unsqueeze(best.indices, {-1});
+  return {best.values, onnx.squeeze(onnx.gather_elements(places, chosen, {.axis = -1}), {-1})};
+}
+
+onnx::MaxPoolAttributes max_pool_attributes(const Window& window, const Ints64& pads) {
+  return {.ceil_mode = window.ceil ? 1 : 0,
+          .dilations = window.dilation,
+          .kernel_shape = window.kernel,
+          .pads = pads,
+          .strides = window.stride};
 }
 
 // Indices count within one channel's plane; ONNX counts through the whole tensor.
-Outputs max_pool_with_indices(const Call& call, Emit& onnx) {
-  if (!call.uses_output(1)) return max_pool(call, onnx);
+onnx::Values floating_max_pool(const Call& call, Emit& onnx, Value image, const Window& window) {
+  const Value x = kept_from_padding(onnx, image);
+  const Ints64 pads = both_sides(window.padding);
+  if (!call.uses_output(1)) return {onnx.max_pool(x, max_pool_attributes(window, pads))};
+  const onnx::Values both = onnx.max_pool_n(2, x, max_pool_attributes(window, pads));
+  const Expr plane = symbolic::product(std::span(x.shape()).subspan(2));
+  return {both[0], onnx.mod(both[1], onnx.size(plane))};
+}
+
+Outputs max_pool(const Call& call, Emit& onnx) {
   const Window window = window_of(call);
   const Value self = call.tensor("self");
   const bool unbatched = self.rank() == static_cast<std::int64_t>(window.axes) + 1;
-  const Value x = kept_from_padding(onnx, unbatched ? onnx.unsqueeze(self, {0}) : self);
-  const onnx::Values both = onnx.max_pool_n(2, x,
-                                            {.ceil_mode = window.ceil ? 1 : 0,
-                                             .dilations = window.dilation,
-                                             .kernel_shape = window.kernel,
-                                             .pads = both_sides(window.padding),
-                                             .strides = window.stride});
-  Expr plane = 1;
-  for (std::size_t i = 0; i < window.axes; ++i) {
-    plane = plane * x.dim(2 + static_cast<std::int64_t>(i));
+  const Value x = unbatched ? onnx.unsqueeze(self, {0}) : self;
+  onnx::Values results = base::is_integer(x.dtype()) ? integer_max_pool(call, onnx, x, window)
+                                                     : floating_max_pool(call, onnx, x, window);
+  if (unbatched) {
+    for (Value& result : results) result = onnx.squeeze(result, {0});
   }
-  const Value indices = onnx.mod(both[1], onnx.size(plane));
-  if (!unbatched) return {both[0], indices};
-  return {onnx.squeeze(both[0], {0}), onnx.squeeze(indices, {0})};
+  return results;
+}
+
+// How many elements each window's mean is taken over, [windows...]: those inside of the image, with
+// `include_padding` also of the padding, but not what ceil_mode adds beyond it.
+Value window_sizes(Emit& onnx, Value x, std::span<const WindowAxis> axes, bool include_padding) {
+  Value sizes = onnx.int_scalar(1);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const WindowAxis& axis = axes[i];
+    const Value start = onnx.sub(onnx.mul(counting(onnx, axis.count), onnx.int_scalar(axis.stride)),
+                                 onnx.size(axis.before));
+    const Expr size = x.dim(static_cast<std::int64_t>(i) + 2);
+    const Value limit = onnx.size(include_padding ? size + axis.before : size);
+    const Value end = onnx.min({onnx.add(start, onnx.size(axis.kernel)), limit});
+    const Value first = include_padding ? start : onnx.max({start, onnx.int_scalar(0)});
+    sizes = onnx.mul(onnx.unsqueeze(sizes, {-1}), onnx.sub(end, first));
+  }
+  return sizes;
+}
+
+// ONNX Runtime has AveragePool in float32 only. Sums of integers are divided with what is left over
+// dropped.
+bool has_average_pool(const Emit& onnx, DType dtype) {
+  if (base::is_integer(dtype)) return false;
+  return dtype != DType::kFloat64 || onnx.runtime() == onnx::TargetRuntime::kStandard;
+}
+
+Value summed_avg_pool(const Call& call, Emit& onnx, Value x, const Window& window,
+                      std::optional<std::int64_t> divisor) {
+  const std::vector<WindowAxis> axes = window_axes(call, window);
+  const Ints64 last = {-1};
+  const Value sum =
+      onnx.reduce("ReduceSum", gathered(onnx, x, axes, onnx.zero(x.dtype())), last, false);
+  const Value count = divisor ? onnx.int_scalar(*divisor)
+                              : window_sizes(onnx, x, axes, call.flag("count_include_pad"));
+  return onnx.div(sum, onnx.cast(count, x.dtype()));
+}
+
+// The mean of padded windows times their size is their sum, which PyTorch divides by a number of
+// the caller's.
+Value overridden_avg_pool(const Call& call, Emit& onnx, Value x, const Window& window,
+                          std::int64_t divisor) {
+  const Value padded = padded_to_windows(onnx, x, window_axes(call, window), onnx.zero(x.dtype()));
+  const Value mean =
+      onnx.average_pool(padded, {.kernel_shape = window.kernel, .strides = window.stride});
+  double elements = 1;
+  for (const std::int64_t size : window.kernel) elements *= static_cast<double>(size);
+  return onnx.mul(mean, onnx.scalar(elements / static_cast<double>(divisor), x.dtype()));
 }
 
 Outputs avg_pool(const Call& call, Emit& onnx) {
   const Window window = window_of(call);
-  const bool overrides =
-      call.captured().schema->find("divisor_override") && call.has("divisor_override");
-  const bool include = overrides || call.flag("count_include_pad");
-  Value result = batched(onnx, call.tensor("self"), window.axes, [&](Value x) {
+  std::optional<std::int64_t> divisor;
+  if (call.captured().schema->find("divisor_override")) {
+    divisor = call.optional_integer("divisor_override");
+  }
+  return {batched(onnx, call.tensor("self"), window.axes, [&](Value x) {
+    if (!has_average_pool(onnx, x.dtype())) return summed_avg_pool(call, onnx, x, window, divisor);
+    if (divisor) return overridden_avg_pool(call, onnx, x, window, *divisor);
     return onnx.average_pool(x, {.ceil_mode = window.ceil ? 1 : 0,
-                                 .count_include_pad = include ? 1 : 0,
+                                 .count_include_pad = call.flag("count_include_pad") ? 1 : 0,
                                  .kernel_shape = window.kernel,
                                  .pads = both_sides(window.padding),
                                  .strides = window.stride});
-  });
-  if (!overrides) return {result};
-  if (window.ceil) call.refuse("avg_pool with divisor_override and ceil_mode");
-  double elements = 1;
-  for (const std::int64_t size : window.kernel) elements *= static_cast<double>(size);
-  const double factor = elements / static_cast<double>(call.integer("divisor_override"));
-  return {onnx.mul(result, onnx.scalar(factor, result.dtype()))};
-}
-
-// The mean of each cell as a product with a matrix [size, cells]: cell i covers the elements from
-// floor(i * size / cells) up to ceil((i + 1) * size / cells).
-Value cell_weights(Emit& onnx, Expr size, std::int64_t cells, DType dtype) {
-  const auto count = [&](Expr n) {
-    return onnx.range(onnx.int_scalar(0), onnx.size(n), onnx.int_scalar(1));
-  };
-  const Value cell = count(cells), element = onnx.unsqueeze(count(size), {1});
-  const Value total = onnx.size(size), number = onnx.int_scalar(cells);
-  const Value start = onnx.div(onnx.mul(cell, total), number);
-  const Value next = onnx.mul(onnx.add(cell, onnx.int_scalar(1)), total);
-  const Value end = onnx.div(onnx.add(next, onnx.int_scalar(cells - 1)), number);
-  const Value inside = onnx.and_(onnx.greater_or_equal(element, start), onnx.less(element, end));
-  return onnx.div(onnx.cast(inside, dtype), onnx.cast(onnx.sub(end, start), dtype));
-}
-
-Outputs adaptive_avg_pool(const Call& call, Emit& onnx) {
-  Value x = call.tensor("self");
-  const auto axes = static_cast<std::int64_t>(spatial_axes(call));
-  const Ints64 cells = filled(call.integers("output_size"), static_cast<std::size_t>(axes), 1);
-  Ints64 whole;
-  for (std::int64_t i = 0; i < axes; ++i) {
-    if (cells[static_cast<std::size_t>(i)] == 1) whole.push_back(x.rank() - axes + i);
-  }
-  if (static_cast<std::int64_t>(whole.size()) == axes && x.rank() == axes + 2) {
-    return {onnx.global_average_pool(x)};
-  }
-  if (!whole.empty()) x = onnx.reduce("ReduceMean", x, whole, /*keep_dims=*/true);
-  for (std::int64_t i = 0; i < axes; ++i) {
-    const std::int64_t axis = x.rank() - axes + i, wanted = cells[static_cast<std::size_t>(i)];
-    if (wanted == 1 || x.dim(axis).is(wanted)) continue;
-    const Value weights = cell_weights(onnx, x.dim(axis), wanted, x.dtype());
-    x = onnx.swap_axes(onnx.matmul(onnx.swap_axes(x, axis, -1), weights), axis, -1);
-  }
-  return {x};
+  })};
 }
 
 constexpr Row kRows[] = {
-    {"aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", 13,
-     adaptive_avg_pool},
-    {"aten::_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", 13,
-     adaptive_avg_pool},
-    {"aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor", 13, adaptive_avg_pool},
-    {"aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", 13,
-     adaptive_avg_pool},
-    {"aten::adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", 13,
-     adaptive_avg_pool},
     {"aten::avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool "
      "ceil_mode=False, bool count_include_pad=True) -> Tensor",
      13, avg_pool},
@@ -181,19 +241,19 @@ constexpr Row kRows[] = {
      13, max_pool},
     {"aten::max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] "
      "padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)",
-     13, max_pool_with_indices},
+     13, max_pool},
     {"aten::max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] "
      "dilation=1, bool ceil_mode=False) -> Tensor",
      13, max_pool},
     {"aten::max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] "
      "padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
-     13, max_pool_with_indices},
+     13, max_pool},
     {"aten::max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] "
      "dilation=1, bool ceil_mode=False) -> Tensor",
      13, max_pool},
     {"aten::max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] "
      "padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
-     13, max_pool_with_indices},
+     13, max_pool},
 };
 
 }  // namespace

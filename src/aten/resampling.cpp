@@ -1,5 +1,9 @@
 // Images at another size: nearest, linear and cubic interpolation.
+#include <algorithm>
+#include <optional>
+
 #include "aten/families.h"
+#include "aten/resampling_by_index.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -25,15 +29,25 @@ std::vector<double> scale_factors(const Call& call) {
   return factors;
 }
 
-// float32 scales must give the size that PyTorch computed in double.
-bool gives_captured_size(const Call& call, Value x, const std::vector<double>& factors) {
+// Resize steps by the reciprocal of a float32 factor, PyTorch by the reciprocal of a double: the
+// same only where float32 holds the factor.
+bool exact_in_float32(const std::vector<double>& factors) {
+  return std::ranges::all_of(factors, [](double factor) {
+    return static_cast<double>(static_cast<float>(factor)) == factor;
+  });
+}
+
+// Sizes that Resize finds by itself from the factors. The plain overloads may give any other.
+bool gives_captured_size(const Call& call, const std::vector<double>& factors) {
+  const Value x = image(call);
   const Shape& result = call.result_shape();
   for (std::size_t i = 0; i < factors.size(); ++i) {
     const Expr from = x.dim(2 + static_cast<std::int64_t>(i)), to = result[2 + i];
-    const double factor = factors[i];
-    if (static_cast<double>(static_cast<float>(factor)) != factor) return false;
-    if (!from.is_constant() || !to.is_constant()) continue;
-    if (static_cast<std::int64_t>(static_cast<double>(from.value()) * factor) != to.value()) {
+    if (!from.is_constant() || !to.is_constant()) {
+      if (is_vec(call)) continue;
+      return false;
+    }
+    if (static_cast<std::int64_t>(static_cast<double>(from.value()) * factors[i]) != to.value()) {
       return false;
     }
   }
@@ -48,49 +62,100 @@ Value scales_value(Emit& onnx, const std::vector<double>& factors) {
                                               std::as_bytes(std::span(scales))));
 }
 
+bool aligns_corners(const Call& call) {
+  return call.captured().schema->find("align_corners") && call.flag("align_corners");
+}
+
+std::vector<ResampledAxis> resampled_axes(const Call& call) {
+  const Value x = image(call);
+  const Shape& result = call.result_shape();
+  const std::vector<double> factors = scale_factors(call);
+  std::vector<ResampledAxis> axes;
+  for (std::int64_t axis = 2; axis < x.rank(); ++axis) {
+    const auto i = static_cast<std::size_t>(axis);
+    std::optional<double> factor;
+    // PyTorch steps by the sizes' ratio where the factor is not positive.
+    if (!factors.empty() && factors[i - 2] > 0) factor = factors[i - 2];
+    axes.push_back({axis, x.dim(axis), result[i], factor});
+  }
+  return axes;
+}
+
+// Whether Resize places the elements where PyTorch does. With align_corners only the sizes count.
+bool has_positions(const Call& call) {
+  const std::vector<double> factors = scale_factors(call);
+  if (aligns_corners(call) || factors.empty()) return true;
+  return exact_in_float32(factors) && gives_captured_size(call, factors);
+}
+
+// ONNX Runtime computes weights in float32 whatever the image's type.
+bool has_weights(const Call& call, const Emit& onnx) {
+  return image(call).dtype() != DType::kFloat64 || onnx.runtime() == onnx::TargetRuntime::kStandard;
+}
+
 Value resized(const Call& call, Emit& onnx, const onnx::ResizeAttributes& attributes) {
   const Value x = image(call);
   const std::vector<double> factors = scale_factors(call);
-  if (!factors.empty() && gives_captured_size(call, x, factors)) {
+  if (!factors.empty() && !aligns_corners(call)) {
     return onnx.resize(x, {}, scales_value(onnx, factors), {}, attributes);
   }
   return onnx.resize(x, {}, {}, onnx.sizes(call.result_shape()), attributes);
 }
 
+Value by_neighbours(const Call& call, Emit& onnx, Neighbours neighbours,
+                    const onnx::ResizeAttributes& attributes) {
+  const bool mixes = neighbours == Neighbours::kLinear || neighbours == Neighbours::kCubic;
+  if (has_positions(call) && (!mixes || has_weights(call, onnx))) {
+    return resized(call, onnx, attributes);
+  }
+  return resampled(onnx, image(call), resampled_axes(call), neighbours, aligns_corners(call));
+}
+
 Outputs nearest(const Call& call, Emit& onnx) {
-  return {resized(call, onnx,
-                  {.coordinate_transformation_mode = "asymmetric",
-                   .mode = "nearest",
-                   .nearest_mode = "floor"})};
+  return {by_neighbours(call, onnx, Neighbours::kFloor,
+                        {.coordinate_transformation_mode = "asymmetric",
+                         .mode = "nearest",
+                         .nearest_mode = "floor"})};
 }
 
 // floor((i + 0.5) * scale): half_pixel and rounding up at one half.
 Outputs nearest_exact(const Call& call, Emit& onnx) {
-  return {resized(call, onnx,
-                  {.coordinate_transformation_mode = "half_pixel",
-                   .mode = "nearest",
-                   .nearest_mode = "round_prefer_ceil"})};
+  return {by_neighbours(call, onnx, Neighbours::kNearest,
+                        {.coordinate_transformation_mode = "half_pixel",
+                         .mode = "nearest",
+                         .nearest_mode = "round_prefer_ceil"})};
 }
 
 std::string_view positions(const Call& call) {
-  return call.flag("align_corners") ? "align_corners" : "half_pixel";
+  return aligns_corners(call) ? "align_corners" : "half_pixel";
 }
 
 Outputs linear(const Call& call, Emit& onnx) {
-  return {
-      resized(call, onnx, {.coordinate_transformation_mode = positions(call), .mode = "linear"})};
+  return {by_neighbours(call, onnx, Neighbours::kLinear,
+                        {.coordinate_transformation_mode = positions(call), .mode = "linear"})};
 }
 
 Outputs cubic(const Call& call, Emit& onnx) {
-  return {resized(call, onnx,
-                  {.coordinate_transformation_mode = positions(call),
-                   .cubic_coeff_a = -0.75F,
-                   .mode = "cubic"})};
+  return {by_neighbours(call, onnx, Neighbours::kCubic,
+                        {.coordinate_transformation_mode = positions(call),
+                         .cubic_coeff_a = -0.75F,
+                         .mode = "cubic"})};
+}
+
+Value by_filter(const Call& call, Emit& onnx, const Filter& filter) {
+  return filtered(onnx, image(call), resampled_axes(call), filter, aligns_corners(call));
 }
 
 // With antialiasing PyTorch's filter leaves out what is outside, and its cubic has another
-// constant.
+// constant. align_corners moves only the ends of the filter, which Resize cannot say; before opset
+// 18 it has no filters.
+bool has_filters(const Call& call, const Emit& onnx) {
+  return onnx.opset() >= 18 && !aligns_corners(call) && has_positions(call) &&
+         has_weights(call, onnx);
+}
+
 Outputs linear_antialiased(const Call& call, Emit& onnx) {
+  if (!has_filters(call, onnx)) return {by_filter(call, onnx, linear_filter())};
   return {resized(call, onnx,
                   {.antialias = 1,
                    .coordinate_transformation_mode = positions(call),
@@ -99,6 +164,7 @@ Outputs linear_antialiased(const Call& call, Emit& onnx) {
 }
 
 Outputs cubic_antialiased(const Call& call, Emit& onnx) {
+  if (!has_filters(call, onnx)) return {by_filter(call, onnx, cubic_filter())};
   return {resized(call, onnx,
                   {.antialias = 1,
                    .coordinate_transformation_mode = positions(call),
@@ -107,19 +173,29 @@ Outputs cubic_antialiased(const Call& call, Emit& onnx) {
                    .mode = "cubic"})};
 }
 
+Outputs lanczos_antialiased(const Call& call, Emit& onnx) {
+  return {by_filter(call, onnx, lanczos_filter())};
+}
+
 constexpr Row kRows[] = {
     {"aten::_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? "
      "scales_h=None, float? scales_w=None) -> Tensor",
-     18, cubic_antialiased},
+     13, cubic_antialiased},
     {"aten::_upsample_bicubic2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, "
      "float[]? scale_factors) -> Tensor",
-     18, cubic_antialiased},
+     13, cubic_antialiased},
     {"aten::_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? "
      "scales_h=None, float? scales_w=None) -> Tensor",
-     18, linear_antialiased},
+     13, linear_antialiased},
     {"aten::_upsample_bilinear2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, "
      "float[]? scale_factors) -> Tensor",
-     18, linear_antialiased},
+     13, linear_antialiased},
+    {"aten::_upsample_lanczos2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? "
+     "scales_h=None, float? scales_w=None) -> Tensor",
+     13, lanczos_antialiased},
+    {"aten::_upsample_lanczos2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, "
+     "float[]? scale_factors) -> Tensor",
+     13, lanczos_antialiased},
     {"aten::_upsample_nearest_exact1d(Tensor self, SymInt[1] output_size, float? scales=None) -> "
      "Tensor",
      13, nearest_exact},

@@ -1,0 +1,40 @@
+// Interpolation spelled out, for what ONNX's Resize does not place as PyTorch does: scale factors
+// that float32 does not hold, and filters that Resize has not.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "aten/call.h"
+
+namespace sardonyx::aten {
+
+// One spatial axis that gets another size. PyTorch steps through the input by 1 / factor where a
+// factor was given, else by the ratio of the sizes.
+struct ResampledAxis {
+  std::int64_t axis;
+  Expr from, to;
+  std::optional<double> factor;
+};
+
+enum class Neighbours : std::uint8_t { kFloor, kNearest, kLinear, kCubic };
+
+// Reads the neighbours of each place of the result, axis after axis.
+Value resampled(Emit& onnx, Value x, const std::vector<ResampledAxis>& axes, Neighbours neighbours,
+                bool align_corners);
+
+// An antialiasing filter: its reach at scale 1 and its weight at a distance.
+struct Filter {
+  double support;
+  std::function<Value(Emit&, Value)> weight;
+};
+Filter linear_filter();
+Filter cubic_filter();
+Filter lanczos_filter();
+
+// The weighted means under the filter, widened where the image shrinks, along the last two axes.
+Value filtered(Emit& onnx, Value x, const std::vector<ResampledAxis>& axes, const Filter& filter,
+               bool align_corners);
+
+}  // namespace sardonyx::aten
