@@ -56,6 +56,16 @@ Expr require_size(const Argument& argument, std::string_view name) {
   unexpected(name, "an integer or a symbolic size");
 }
 
+std::optional<Scalar> number_in(const Argument& item) {
+  if (const bool* flag = item.get<bool>()) return Scalar(*flag);
+  if (const double* real = item.get<double>()) return Scalar(*real);
+  if (const auto* complex = item.get<std::complex<double>>()) return Scalar(*complex);
+  if (const Expr* expr = item.get<Expr>()) {
+    if (expr->known()) return Scalar(*expr);
+  }
+  return std::nullopt;
+}
+
 // Applies `read` to the items of a list; a single item counts as a list of one.
 template <class T, class Read>
 std::vector<T> each(const Argument& argument, std::string_view name, const Read& read) {
@@ -82,6 +92,10 @@ Value Call::value_of(const program::Value* value, std::string_view name) const {
   unexpected(name, "a value that conversion has made");
 }
 
+Value Call::seen(std::string_view name, std::size_t position, Value value) const {
+  return view_ ? view_->tensor(name, position, value) : value;
+}
+
 Value Call::tensor(std::string_view name) const {
   Value value = optional_tensor(name);
   if (!value) unexpected(name, "a tensor (it is None)");
@@ -91,8 +105,13 @@ Value Call::tensor(std::string_view name) const {
 Value Call::optional_tensor(std::string_view name) const {
   const Argument& item = argument(name);
   if (item.is_none()) return {};
-  if (program::Value* const* value = item.get<program::Value*>()) return value_of(*value, name);
+  if (program::Value* const* value = item.get<program::Value*>()) {
+    return seen(name, 0, value_of(*value, name));
+  }
   // mul.Tensor(x, 2): a number where a tensor is asked for becomes a 0-d one.
+  if (view_ && number_in(item)) {
+    return scalar_value(emit_, view_->number(name, *number_in(item)), DType::kFloat32);
+  }
   if (const Expr* expr = item.get<Expr>()) return emit_.size(*expr);
   if (const double* real = item.get<double>()) return emit_.scalar(*real, DType::kFloat32);
   if (const bool* flag = item.get<bool>()) return emit_.bool_scalar(*flag);
@@ -110,9 +129,13 @@ std::vector<Value> Call::tensors(std::string_view name) const {
 std::vector<Value> Call::optional_tensors(std::string_view name) const {
   const Argument& whole = argument(name);
   if (whole.is_none()) return {};
-  return each<Value>(whole, name, [this](const Argument& item, std::string_view of) -> Value {
+  std::size_t position = 0;
+  return each<Value>(whole, name, [&](const Argument& item, std::string_view of) -> Value {
+    const std::size_t here = position++;
     if (item.is_none()) return {};
-    if (program::Value* const* value = item.get<program::Value*>()) return value_of(*value, of);
+    if (program::Value* const* value = item.get<program::Value*>()) {
+      return seen(of, here, value_of(*value, of));
+    }
     unexpected(of, "a list of tensors");
   });
 }
@@ -147,7 +170,10 @@ std::vector<std::int64_t> Call::integers_or_empty(std::string_view name) const {
   return integers(name);
 }
 
-double Call::number(std::string_view name) const { return require_number(argument(name), name); }
+double Call::number(std::string_view name) const {
+  if (view_ && argument(name).get<std::complex<double>>()) return scalar(name).as_double();
+  return require_number(argument(name), name);
+}
 
 std::optional<double> Call::optional_number(std::string_view name) const {
   if (argument(name).is_none()) return std::nullopt;
@@ -178,13 +204,9 @@ Scalar Call::scalar(std::string_view name) const {
 std::optional<Scalar> Call::optional_scalar(std::string_view name) const {
   const Argument& item = argument(name);
   if (item.is_none()) return std::nullopt;
-  if (const bool* flag = item.get<bool>()) return Scalar(*flag);
-  if (const double* real = item.get<double>()) return Scalar(*real);
-  if (const auto* complex = item.get<std::complex<double>>()) return Scalar(*complex);
-  if (const Expr* expr = item.get<Expr>()) {
-    if (expr->known()) return Scalar(*expr);
-  }
-  unexpected(name, "a number");
+  const std::optional<Scalar> number = number_in(item);
+  if (!number) unexpected(name, "a number");
+  return view_ ? view_->number(name, *number) : *number;
 }
 
 std::string Call::text(std::string_view name) const {
@@ -197,7 +219,7 @@ std::string Call::text(std::string_view name) const {
 std::optional<DType> Call::dtype(std::string_view name) const {
   const Argument& item = argument(name);
   if (item.is_none()) return std::nullopt;
-  if (const DType* dtype = item.get<DType>()) return *dtype;
+  if (const DType* dtype = item.get<DType>()) return view_ ? base::real_of(*dtype) : *dtype;
   unexpected(name, "a dtype");
 }
 
@@ -220,7 +242,8 @@ std::vector<std::int64_t> Call::axes(std::string_view name, std::int64_t rank) c
 }
 
 DType Call::result_dtype(std::size_t i) const {
-  return uses_output(i) ? call_.outputs[i]->dtype : DType::kUndefined;
+  const DType dtype = uses_output(i) ? call_.outputs[i]->dtype : DType::kUndefined;
+  return view_ ? base::real_of(dtype) : dtype;
 }
 
 const Shape& Call::result_shape(std::size_t i) const {
@@ -231,7 +254,10 @@ std::int64_t Call::result_rank(std::size_t i) const {
   return static_cast<std::int64_t>(result_shape(i).size());
 }
 
-DType Call::captured_dtype(std::string_view name) const { return captured_tensor(name).dtype; }
+DType Call::captured_dtype(std::string_view name) const {
+  const DType dtype = captured_tensor(name).dtype;
+  return view_ ? base::real_of(dtype) : dtype;
+}
 
 const program::Value& Call::captured_tensor(std::string_view name) const {
   if (program::Value* const* value = argument(name).get<program::Value*>()) return **value;

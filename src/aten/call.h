@@ -35,10 +35,25 @@ using Environment = std::unordered_map<const program::Value*, Value>;
 // given; see control_flow.cpp.
 struct BodyTranslator;
 
+// How a call on complex tensors looks to a translator for real ones: every operand and number is
+// replaced by a real one, and the complex dtypes by those of their parts.
+struct RealView {
+  // The operand `value` of an argument; `position` counts in a list of tensors.
+  std::function<Value(std::string_view argument, std::size_t position, Value value)> tensor;
+  std::function<Scalar(std::string_view argument, const Scalar& number)> number;
+};
+
 class Call {
  public:
   Call(const program::Call& call, Environment& environment, Emit& emit, BodyTranslator* bodies)
       : call_(call), environment_(environment), emit_(emit), bodies_(bodies) {}
+
+  // The same call seen through `view`, which must outlive it.
+  Call as_real(const RealView& view) const {
+    Call seen = *this;
+    seen.view_ = &view;
+    return seen;
+  }
 
   // "aten::addmm", "aten::max.dim"
   std::string op() const { return call_.schema->qualified(); }
@@ -95,11 +110,13 @@ class Call {
 
  private:
   Value value_of(const program::Value* value, std::string_view name) const;
+  Value seen(std::string_view name, std::size_t position, Value value) const;
 
   const program::Call& call_;
   Environment& environment_;
   Emit& emit_;
   BodyTranslator* bodies_;
+  const RealView* view_ = nullptr;
 };
 
 // --- scalars and promotion (promotion.cpp)

@@ -1,145 +1,199 @@
-// Making complex tensors, taking them apart, and their arithmetic.
-#include "aten/complex_value.h"
+// Arithmetic and comparisons of complex tensors.
+#include "aten/complex_math.h"
 #include "aten/families.h"
 
 namespace sardonyx::aten {
 namespace {
 
-Outputs view_as_complex(const Call& call, Emit& onnx) {
-  return {as_complex(onnx, onnx.identity(call.tensor("self")))};
-}
-
-// The same pairs, as a real tensor.
-Outputs view_as_real(const Call& call, Emit& onnx) {
-  const Value pairs = onnx.identity(call.tensor("self"));
-  pairs->is_complex = false;
-  return {pairs};
-}
-
-Outputs complex(const Call& call, Emit& onnx) {
-  return {from_parts(onnx, call.tensor("real"), call.tensor("imag"))};
-}
-
-Outputs polar(const Call& call, Emit& onnx) {
-  const Value abs = call.tensor("abs"), angle = call.tensor("angle");
-  return {from_parts(onnx, onnx.mul(abs, onnx.cos(angle)), onnx.mul(abs, onnx.sin(angle)))};
-}
-
-Outputs real(const Call& call, Emit& onnx) { return {parts_of(onnx, call.tensor("self")).real}; }
-Outputs imag(const Call& call, Emit& onnx) {
-  return {parts_of(onnx, call.tensor("self")).imaginary};
-}
-
-Outputs abs(const Call& call, Emit& onnx) {
-  const Parts x = parts_of(onnx, call.tensor("self"));
-  return {onnx.sqrt(onnx.add(onnx.mul(x.real, x.real), onnx.mul(x.imaginary, x.imaginary)))};
-}
-
-Outputs conj(const Call& call, Emit& onnx) {
-  const Parts x = parts_of(onnx, call.tensor("self"));
-  return {from_parts(onnx, x.real, onnx.neg(x.imaginary))};
-}
-
-Outputs same(const Call& call, Emit& /*onnx*/) { return {call.tensor("self")}; }
-
-// A number or a tensor, in parts of the result's real type; numbers may be complex.
+// In parts of the result's type.
 Parts operand(const Call& call, Emit& onnx, std::string_view name) {
-  const DType dtype = base::real_of(call.result_dtype());
-  if (call.argument(name).get<program::Value*>()) {
-    const Parts parts = parts_of(onnx, call.tensor(name));
-    return {onnx.cast(parts.real, dtype),
-            parts.imaginary ? onnx.cast(parts.imaginary, dtype) : Value{}};
-  }
-  const Scalar number = call.scalar(name);
-  if (!number.is_complex()) return {scalar_value(onnx, number, dtype), {}};
-  const std::complex<double> value = number.as_complex();
-  return {onnx.scalar(value.real(), dtype), onnx.scalar(value.imag(), dtype)};
+  return parts_of_operand(call, onnx, name, base::real_of(call.result_dtype()));
+}
+
+Outputs complete(Emit& onnx, const Parts& x) {
+  return {joined(onnx, ComplexMath(onnx).complete(x))};
 }
 
 Outputs mul(const Call& call, Emit& onnx) {
   const Parts a = operand(call, onnx, "self"), b = operand(call, onnx, "other");
-  if (!a.imaginary) {
-    return {from_parts(onnx, onnx.mul(a.real, b.real), onnx.mul(a.real, b.imaginary))};
-  }
-  if (!b.imaginary) {
-    return {from_parts(onnx, onnx.mul(a.real, b.real), onnx.mul(a.imaginary, b.real))};
-  }
-  const Value re = onnx.sub(onnx.mul(a.real, b.real), onnx.mul(a.imaginary, b.imaginary));
-  const Value im = onnx.add(onnx.mul(a.real, b.imaginary), onnx.mul(a.imaginary, b.real));
-  return {from_parts(onnx, re, im)};
+  return complete(onnx, ComplexMath(onnx).mul(a, b));
 }
 
-Value imaginary_or_zero(Emit& onnx, const Parts& x) {
-  return x.imaginary ? x.imaginary : onnx.mul(x.real, onnx.zero(x.real.dtype()));
-}
-
-Outputs sum_of(const Call& call, Emit& onnx, bool subtract) {
-  if (!call.scalar("alpha").is(1)) call.refuse("a sum of complex tensors with alpha");
+Outputs div(const Call& call, Emit& onnx) {
   const Parts a = operand(call, onnx, "self"), b = operand(call, onnx, "other");
-  const auto combine = [&](Value x, Value y) { return subtract ? onnx.sub(x, y) : onnx.add(x, y); };
-  return {from_parts(onnx, combine(a.real, b.real),
-                     combine(imaginary_or_zero(onnx, a), imaginary_or_zero(onnx, b)))};
+  return complete(onnx, ComplexMath(onnx).div(a, b));
 }
 
-Outputs add(const Call& call, Emit& onnx) { return sum_of(call, onnx, false); }
-Outputs sub(const Call& call, Emit& onnx) { return sum_of(call, onnx, true); }
+Outputs div_mode(const Call& call, Emit& onnx) {
+  if (call.has("rounding_mode")) call.refuse("a rounded division of complex tensors");
+  return div(call, onnx);
+}
 
-// Between complex types only: between real and complex it would change meaning.
-Outputs to(const Call& call, Emit& onnx) {
-  const Value self = call.tensor("self");
-  const DType result = call.result_dtype();
-  if (!base::is_complex(result)) return {onnx.cast(parts_of(onnx, self).real, result)};
-  const DType dtype = base::real_of(result);
-  if (!self.is_complex()) {
-    const Value x = onnx.cast(self, dtype);
-    return {from_parts(onnx, x, onnx.full(x.shape(), onnx.zero(dtype)))};
+// a + alpha * b, which negates with an alpha of -1.
+Parts sum(const Call& call, Emit& onnx, std::string_view first, std::string_view second,
+          double sign) {
+  const ComplexMath math(onnx);
+  const Parts a = operand(call, onnx, first), b = operand(call, onnx, second);
+  const Scalar alpha = call.scalar("alpha");
+  if (alpha.is(1) && !alpha.is_complex()) return sign > 0 ? math.add(a, b) : math.sub(a, b);
+  return math.add(a, math.mul(math.scale(operand(call, onnx, "alpha"), sign), b));
+}
+
+Outputs add(const Call& call, Emit& onnx) {
+  return complete(onnx, sum(call, onnx, "self", "other", 1));
+}
+Outputs sub(const Call& call, Emit& onnx) {
+  return complete(onnx, sum(call, onnx, "self", "other", -1));
+}
+Outputs rsub(const Call& call, Emit& onnx) {
+  return complete(onnx, sum(call, onnx, "other", "self", -1));
+}
+
+Outputs neg(const Call& call, Emit& onnx) {
+  return complete(onnx, ComplexMath(onnx).neg(operand(call, onnx, "self")));
+}
+
+Outputs reciprocal(const Call& call, Emit& onnx) {
+  return complete(onnx, ComplexMath(onnx).reciprocal(operand(call, onnx, "self")));
+}
+
+Outputs square(const Call& call, Emit& onnx) {
+  return complete(onnx, ComplexMath(onnx).square(operand(call, onnx, "self")));
+}
+
+Outputs addcmul(const Call& call, Emit& onnx) {
+  const ComplexMath math(onnx);
+  const Parts product = math.mul(operand(call, onnx, "tensor1"), operand(call, onnx, "tensor2"));
+  return complete(
+      onnx, math.add(operand(call, onnx, "self"), math.mul(operand(call, onnx, "value"), product)));
+}
+
+Outputs addcdiv(const Call& call, Emit& onnx) {
+  const ComplexMath math(onnx);
+  const Parts quotient = math.div(operand(call, onnx, "tensor1"), operand(call, onnx, "tensor2"));
+  return complete(onnx, math.add(operand(call, onnx, "self"),
+                                 math.mul(operand(call, onnx, "value"), quotient)));
+}
+
+Outputs lerp(const Call& call, Emit& onnx) {
+  const ComplexMath math(onnx);
+  const Parts start = operand(call, onnx, "self"), end = operand(call, onnx, "end");
+  return complete(onnx,
+                  math.add(start, math.mul(operand(call, onnx, "weight"), math.sub(end, start))));
+}
+
+// self * 2^other
+Outputs ldexp(const Call& call, Emit& onnx) {
+  const ComplexMath math(onnx);
+  const Parts two = {onnx.scalar(2, base::real_of(call.result_dtype())), {}};
+  return complete(onnx, math.mul(operand(call, onnx, "self"),
+                                 math.pow(two, math.complete(operand(call, onnx, "other")))));
+}
+
+// --- comparisons
+
+DType compared_type(const Call& call) {
+  ResultType type;
+  for (const std::string_view name : {"self", "other"}) {
+    if (call.argument(name).get<program::Value*>()) {
+      type.add(call.tensor(name));
+    } else {
+      type.add(call.scalar(name));
+    }
   }
-  return {as_complex(onnx, onnx.cast(self, dtype))};
+  return base::real_of(type.dtype());
 }
 
-Outputs nothing(const Call& /*call*/, Emit& /*onnx*/) { return {}; }
+Outputs eq(const Call& call, Emit& onnx) {
+  const DType dtype = compared_type(call);
+  return {ComplexMath(onnx).equal(parts_of_operand(call, onnx, "self", dtype),
+                                  parts_of_operand(call, onnx, "other", dtype))};
+}
+
+Outputs ne(const Call& call, Emit& onnx) { return {onnx.not_(eq(call, onnx).front())}; }
+
+// |a - b| <= atol + rtol |b|, or equal, or NaN both.
+Outputs isclose(const Call& call, Emit& onnx) {
+  const ComplexMath math(onnx);
+  const DType dtype = compared_type(call);
+  const Parts a = parts_of_operand(call, onnx, "self", dtype);
+  const Parts b = parts_of_operand(call, onnx, "other", dtype);
+  const Value distance = math.abs(math.sub(a, b)), size = math.abs(b);
+  const Value allowed = onnx.add(onnx.scalar(call.number("atol"), dtype),
+                                 onnx.mul(onnx.scalar(call.number("rtol"), dtype), size));
+  const Value finite = onnx.not_(onnx.or_(onnx.is_inf(distance), onnx.is_nan(distance)));
+  Value close =
+      onnx.or_(math.equal(a, b), onnx.and_(finite, onnx.less_or_equal(distance, allowed)));
+  if (call.flag("equal_nan")) {
+    const auto is_nan = [&](const Parts& x) { return onnx.is_nan(math.squared_abs(x)); };
+    close = onnx.or_(close, onnx.and_(is_nan(a), is_nan(b)));
+  }
+  return {close};
+}
+
+Value all_of(Emit& onnx, Value truth) {
+  const Value flat = onnx.flatten_to_1d(onnx.cast(truth, DType::kInt32));
+  const std::int64_t axis = 0;
+  return onnx.cast(onnx.reduce("ReduceMin", flat, {&axis, 1}, false), DType::kBool);
+}
+
+Outputs allclose(const Call& call, Emit& onnx) {
+  return {all_of(onnx, isclose(call, onnx).front())};
+}
+
+Outputs equal(const Call& call, Emit& onnx) { return {all_of(onnx, eq(call, onnx).front())}; }
 
 constexpr Row kRows[] = {
-    {"aten::_assert_tensor_metadata(Tensor a, SymInt[]? size=None, SymInt[]? stride=None, "
-     "ScalarType? dtype=None, *, Device? device=None, Layout? layout=None) -> ()",
-     13, nothing},
-    {"aten::_conj(Tensor(a) self) -> Tensor(a)", 13, conj},
-    {"aten::_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-     "device=None, bool? pin_memory=None, bool non_blocking=False, MemoryFormat? "
-     "memory_format=None) -> Tensor",
-     13, to},
-    {"aten::abs(Tensor self) -> Tensor", 13, abs},
+    {"aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 13, add},
     {"aten::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 13, add},
-    {"aten::alias(Tensor(a) self) -> Tensor(a)", 13, same},
-    {"aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", 13, same},
-    {"aten::complex(Tensor real, Tensor imag) -> Tensor", 13, complex},
-    {"aten::conj(Tensor(a) self) -> Tensor(a)", 13, conj},
-    {"aten::conj_physical(Tensor self) -> Tensor", 13, conj},
-    {"aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)", 13, same},
-    {"aten::detach(Tensor(a) self) -> Tensor(a)", 13, same},
-    {"aten::imag(Tensor(a) self) -> Tensor(a)", 13, imag},
-    {"aten::lift_fresh_copy(Tensor self) -> Tensor", 13, same},
+    {"aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", 13,
+     addcdiv},
+    {"aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", 13,
+     addcmul},
+    {"aten::allclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float "
+     "atol=1e-08, bool equal_nan=False) -> bool",
+     13, allclose},
+    {"aten::div.Scalar(Tensor self, Scalar other) -> Tensor", 13, div},
+    {"aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor", 13,
+     div_mode},
+    {"aten::div.Tensor(Tensor self, Tensor other) -> Tensor", 13, div},
+    {"aten::div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", 13,
+     div_mode},
+    {"aten::divide.Scalar(Tensor self, Scalar other) -> Tensor", 13, div},
+    {"aten::divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor", 13,
+     div_mode},
+    {"aten::divide.Tensor(Tensor self, Tensor other) -> Tensor", 13, div},
+    {"aten::divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", 13,
+     div_mode},
+    {"aten::eq.Scalar(Tensor self, Scalar other) -> Tensor", 13, eq},
+    {"aten::eq.Tensor(Tensor self, Tensor other) -> Tensor", 13, eq},
+    {"aten::equal(Tensor self, Tensor other) -> bool", 13, equal},
+    {"aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float "
+     "atol=1e-08, bool equal_nan=False) -> Tensor",
+     13, isclose},
+    {"aten::ldexp.Tensor(Tensor self, Tensor other) -> Tensor", 13, ldexp},
+    {"aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", 13, lerp},
+    {"aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", 13, lerp},
     {"aten::mul.Scalar(Tensor self, Scalar other) -> Tensor", 13, mul},
     {"aten::mul.Tensor(Tensor self, Tensor other) -> Tensor", 13, mul},
-    {"aten::polar(Tensor abs, Tensor angle) -> Tensor", 13, polar},
-    {"aten::real(Tensor(a) self) -> Tensor(a)", 13, real},
-    {"aten::resolve_conj(Tensor(a) self) -> Tensor(a)", 13, same},
-    {"aten::resolve_neg(Tensor(a) self) -> Tensor(a)", 13, same},
+    {"aten::multiply.Scalar(Tensor self, Scalar other) -> Tensor", 13, mul},
+    {"aten::multiply.Tensor(Tensor self, Tensor other) -> Tensor", 13, mul},
+    {"aten::ne.Scalar(Tensor self, Scalar other) -> Tensor", 13, ne},
+    {"aten::ne.Tensor(Tensor self, Tensor other) -> Tensor", 13, ne},
+    {"aten::neg(Tensor self) -> Tensor", 13, neg},
+    {"aten::negative(Tensor self) -> Tensor", 13, neg},
+    {"aten::not_equal.Scalar(Tensor self, Scalar other) -> Tensor", 13, ne},
+    {"aten::not_equal.Tensor(Tensor self, Tensor other) -> Tensor", 13, ne},
+    {"aten::reciprocal(Tensor self) -> Tensor", 13, reciprocal},
+    {"aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 13, rsub},
+    {"aten::rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 13, rsub},
+    {"aten::square(Tensor self) -> Tensor", 13, square},
+    {"aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 13, sub},
     {"aten::sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 13, sub},
-    {"aten::to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, "
-     "bool "
-     "copy=False, MemoryFormat? memory_format=None) -> Tensor(a)",
-     13, to},
-    {"aten::to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, "
-     "MemoryFormat? memory_format=None) -> Tensor(a)",
-     13, to},
-    {"aten::to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, "
-     "Device? "
-     "device=None, bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? "
-     "memory_format=None) -> Tensor(a)",
-     13, to},
-    {"aten::view_as_complex(Tensor(a) self) -> Tensor(a)", 13, view_as_complex},
-    {"aten::view_as_real(Tensor(a) self) -> Tensor(a)", 13, view_as_real},
+    {"aten::subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor", 13, sub},
+    {"aten::subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", 13, sub},
+    {"aten::true_divide.Scalar(Tensor self, Scalar other) -> Tensor", 13, div},
+    {"aten::true_divide.Tensor(Tensor self, Tensor other) -> Tensor", 13, div},
 };
 
 }  // namespace

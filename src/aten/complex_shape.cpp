@@ -1,6 +1,7 @@
 // Views and parts of complex tensors: those of the pairs, the last axis left alone.
 #include <limits>
 
+#include "aten/complex_componentwise.h"
 #include "aten/complex_value.h"
 #include "aten/families.h"
 
@@ -55,8 +56,7 @@ Outputs index(const Call& call, Emit& onnx) {
   const std::vector<Value> indices = call.optional_tensors("indices");
   // One tensor of positions is Gather's case; the pairs come along.
   if (indices.size() != 1 || !indices[0] || indices[0].dtype() == DType::kBool) {
-    call.refuse("a complex tensor indexed by a mask or by several tensors",
-                "index its real and imaginary parts");
+    return find_translator_by_parts("aten::index")(call, onnx);
   }
   return {as_complex(onnx, onnx.gather(self, onnx.cast(indices[0], DType::kInt64), {.axis = 0}))};
 }

@@ -82,32 +82,12 @@ Outputs copysign(const Call& call, Emit& onnx) {
   return {with_sign_of(onnx, onnx.abs(self), other)};
 }
 
-// The angle in the first quadrant, mirrored by the signs. Equal magnitudes stand for inf / inf and
-// 0 / 0, whose quotient would be NaN.
 Outputs atan2(const Call& call, Emit& onnx) {
-  const Value y = wide(call, onnx), x = wide(call, onnx, "other");
-  const Value rise = onnx.abs(y), run = onnx.abs(x);
-  const Value zero = number(onnx, x, 0), one = number(onnx, x, 1);
-  const Value even = onnx.where(onnx.equal(run, zero), zero, one);
-  const Value slope = onnx.where(onnx.equal(rise, run), even, onnx.div(rise, run));
-  const Value quadrant = onnx.atan(slope);
-  const Value mirrored = onnx.sub(number(onnx, x, std::numbers::pi), quadrant);
-  const Value angle = onnx.where(has_sign(onnx, x), mirrored, quadrant);
-  return result(call, onnx, with_sign_of(onnx, angle, y));
+  return result(call, onnx, angle_of(onnx, wide(call, onnx), wide(call, onnx, "other")));
 }
 
-// Scaled by the larger side, so that squares neither overflow nor vanish; infinite when a side is,
-// even beside a NaN.
 Outputs hypot(const Call& call, Emit& onnx) {
-  const Value a = onnx.abs(wide(call, onnx)), b = onnx.abs(wide(call, onnx, "other"));
-  const Value zero = number(onnx, a, 0);
-  const Value large = onnx.max({a, b}), small = onnx.min({a, b});
-  const Value ratio = onnx.where(onnx.equal(large, zero), zero, onnx.div(small, large));
-  const Value length =
-      onnx.mul(large, onnx.sqrt(onnx.add(onnx.mul(ratio, ratio), number(onnx, a, 1))));
-  const Value infinity = number(onnx, a, std::numeric_limits<double>::infinity());
-  const Value infinite = onnx.or_(onnx.equal(a, infinity), onnx.equal(b, infinity));
-  return result(call, onnx, onnx.where(infinite, infinity, length));
+  return result(call, onnx, hypotenuse(onnx, wide(call, onnx), wide(call, onnx, "other")));
 }
 
 // max + log(1 + exp(-|a - b|)); equal infinities are their own sum.

@@ -3,6 +3,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "aten/complex_componentwise.h"
 #include "aten/families.h"
 
 namespace sardonyx::aten {
@@ -55,9 +56,11 @@ constexpr std::array kFamilies = {
     Family{search_rows},
     Family{selection_rows},
     Family{shape_rows},
+    Family{short_time_spectrum_rows},
     Family{slicing_rows},
     Family{softmax_rows},
     Family{spacing_rows},
+    Family{spectrum_rows},
     Family{statistics_rows},
     Family{strided_view_rows},
     Family{symbolic_scalar_rows},
@@ -70,8 +73,11 @@ constexpr std::array kFamilies = {
 // clang-format off: one family a line
 constexpr std::array kComplexFamilies = {
     Family{complex_arithmetic_rows},
+    Family{complex_function_rows},
+    Family{complex_parts_rows},
+    Family{complex_product_rows},
+    Family{complex_reduction_rows},
     Family{complex_shape_rows},
-    Family{complex_spectrum_rows},
 };
 // clang-format on
 
@@ -89,6 +95,12 @@ Index make_index(const Families& families) {
   return index;
 }
 
+// A complex call that the translator for real tensors serves, if there is one at this opset.
+Translator translator_by_parts(std::string_view qualified_name, std::int64_t opset) {
+  return find_translator(qualified_name, opset, false) ? find_translator_by_parts(qualified_name)
+                                                       : nullptr;
+}
+
 }  // namespace
 
 Translator find_translator(std::string_view qualified_name, std::int64_t opset, bool complex) {
@@ -96,7 +108,7 @@ Translator find_translator(std::string_view qualified_name, std::int64_t opset, 
   static const Index complex_rows = make_index(kComplexFamilies);
   const Index& index = complex ? complex_rows : real_rows;
   const auto found = index.find(qualified_name);
-  if (found == index.end()) return nullptr;
+  if (found == index.end()) return complex ? translator_by_parts(qualified_name, opset) : nullptr;
   const Row* best = nullptr;
   for (const Row* row : found->second) {
     if (row->opset <= opset && (!best || row->opset > best->opset)) best = row;

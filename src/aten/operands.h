@@ -25,4 +25,10 @@ Value truncated(Emit& onnx, Value x);
 Value log_one_plus(Emit& onnx, Value x);
 Value exp_minus_one(Emit& onnx, Value x);
 
+// The angle of the point (x, y), as atan2 has it: signs of zeros count, infinities too.
+Value angle_of(Emit& onnx, Value y, Value x);
+
+// sqrt(a^2 + b^2) without overflow; infinite when a side is, even beside a NaN.
+Value hypotenuse(Emit& onnx, Value a, Value b);
+
 }  // namespace sardonyx::aten
