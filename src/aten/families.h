@@ -57,6 +57,7 @@ std::span<const Row> scan_rows();
 std::span<const Row> scatter_rows();
 std::span<const Row> search_rows();
 std::span<const Row> selection_rows();
+std::span<const Row> sequence_loops_rows();
 std::span<const Row> shape_rows();
 std::span<const Row> short_time_spectrum_rows();
 std::span<const Row> slicing_rows();

@@ -24,8 +24,10 @@ void add_mask(const Call& call, Emit& onnx, Value mask, std::int64_t axis,
     call.refuse("indexing with a 0-d mask", "use torch.where, or a mask with an axis");
   }
   const Value found = onnx.nonzero(onnx.cast(mask, DType::kBool));
-  const Expr count = unmade_size(onnx, result_shape);
-  if (count.known()) onnx.add_size_source(found, 1, count);
+  Expr count = unmade_size(onnx, result_shape);
+  // How many places a write has is said nowhere in the program.
+  if (!count.known()) count = onnx.pool().symbol("count_" + found->name);
+  onnx.add_size_source(found, 1, count);
   for (std::int64_t i = 0; i < mask.rank(); ++i) {
     indices.push_back({axis + i, onnx.select(found, 0, i), {count}});
   }
@@ -38,7 +40,9 @@ Shape broadcast_shapes(const Shape& a, const Shape& b) {
   for (std::size_t i = 0; i < result.size(); ++i) {
     const Expr x = i < a.size() ? a[a.size() - 1 - i] : Expr(1);
     const Expr y = i < b.size() ? b[b.size() - 1 - i] : Expr(1);
-    result[result.size() - 1 - i] = x.is(1) ? y : x;
+    // A size that depends on the data gives way to a known one; it may turn out to be 1.
+    const bool second = x.is(1) || (!x.is_constant() && y.is_constant() && !y.is(1));
+    result[result.size() - 1 - i] = second ? y : x;
   }
   return result;
 }

@@ -1,5 +1,6 @@
 // Rows replaced, filled or added to by a vector of indices; classes as indicator vectors.
 #include <limits>
+#include <optional>
 
 #include "aten/families.h"
 
@@ -30,10 +31,56 @@ Outputs index_add(const Call& call, Emit& onnx) {
                    call.result_shape())};
 }
 
+// 0, 1, 2, ...
+bool counts_from_zero(const program::Value& value) {
+  if (!value.producer || !value.producer->schema->name.starts_with("aten::arange")) return false;
+  const program::Call& arange = *value.producer;
+  const auto is = [&](std::string_view name, std::int64_t number) {
+    if (!arange.schema->find(name)) return true;
+    const Expr* given = arange.argument(name).get<Expr>();
+    return given && given->is(number);
+  };
+  return is("start", 0) && is("step", 1);
+}
+
+// The first of indices that count up by one, where that is plain to see: a single index, or a
+// tensor of one element added to 0, 1, 2, ... as key/value caches do.
+std::optional<Value> first_of_consecutive(const Call& call) {
+  const program::Value& index = call.captured_tensor("index");
+  if (index.rank() == 1 && index.shape[0].is(1)) return call.tensor("index");
+  if (!index.producer || index.producer->schema->qualified() != "aten::add.Tensor")
+    return std::nullopt;
+  const Expr* alpha = index.producer->argument("alpha").get<Expr>();
+  if (!alpha || !alpha->is(1)) return std::nullopt;
+  for (const bool swapped : {false, true}) {
+    program::Value* const* numbers =
+        index.producer->argument(swapped ? "other" : "self").get<program::Value*>();
+    program::Value* const* start =
+        index.producer->argument(swapped ? "self" : "other").get<program::Value*>();
+    if (!numbers || !start || (*numbers)->rank() != 1 || !counts_from_zero(**numbers)) continue;
+    const bool one = (*start)->rank() == 0 || ((*start)->rank() == 1 && (*start)->shape[0].is(1));
+    const auto found = call.environment().find(*start);
+    if (one && base::is_integer((*start)->dtype) && found != call.environment().end())
+      return found->second;
+  }
+  return std::nullopt;
+}
+
+// Rows written side by side into each entry of a batch are what TensorScatter is for.
+Value written_in_batches(Emit& onnx, Value self, Value source, Value first, std::int64_t axis) {
+  const Value start = onnx.reshape(onnx.cast(first, DType::kInt64), {Expr(1)});
+  const Value starts = onnx.expand(start, Shape{self.dim(0)});
+  return onnx.tensor_scatter(self, source, starts, {.axis = axis});
+}
+
 Outputs index_copy(const Call& call, Emit& onnx) {
   const Value self = at_least_1d(onnx, call.tensor("self"));
   const Value source = at_least_1d(onnx, call.tensor("source"));
   const std::int64_t axis = call.axis("dim", self.rank());
+  if (onnx.opset() >= 24 && axis > 0) {
+    if (const auto first = first_of_consecutive(call))
+      return {written_in_batches(onnx, self, source, *first, axis)};
+  }
   const Value index = spread_index(onnx, call.tensor("index"), source, axis);
   return {onnx.reshape(onnx.scatter_elements(self, index, source, {.axis = axis}),
                        call.result_shape())};

@@ -55,6 +55,7 @@ constexpr std::array kFamilies = {
     Family{scatter_rows},
     Family{search_rows},
     Family{selection_rows},
+    Family{sequence_loops_rows},
     Family{shape_rows},
     Family{short_time_spectrum_rows},
     Family{slicing_rows},

@@ -107,7 +107,8 @@ const CustomTranslator* Translation::custom(const program::Call& call) const {
 
 Translator Translation::translator(const program::Call& call) const {
   const std::string name = call.schema->qualified();
-  const bool complex = any_complex(call);
+  // Bodies of control flow are made of other calls; what they hand on may be of any type.
+  const bool complex = any_complex(call) && call.schema->space() != "higher_order";
   if (const Translator found = find_translator(name, emit_.opset(), complex)) return found;
   std::string message =
       "no translation of " + name + " to ONNX opset " + std::to_string(emit_.opset());
@@ -194,24 +195,58 @@ void Translation::set_origin(const program::Call& call) {
   emit_.set_origin(model_->add_origin(std::move(origin)), call.name);
 }
 
-std::vector<Value> Translation::emit_body(const program::Graph& body,
-                                          std::span<const Value> inputs) {
-  for (std::size_t i = 0; i < body.inputs.size(); ++i) {
-    const program::Value* captured = body.inputs[i];
-    if (!captured || i >= inputs.size() || !inputs[i]) continue;
-    environment_[captured] = inputs[i];
-    if (captured->kind != program::ValueKind::kTensor) {
-      if (captured->expr.known() && !captured->expr.is_constant()) {
-        emit_.add_size_source(inputs[i], captured->expr);
-      }
+namespace {
+
+// What a body calls its own: sizes that it is given, and sizes of its inputs that depend on data.
+std::vector<Expr> own_symbols(const program::Graph& body) {
+  std::vector<Expr> symbols;
+  for (const program::Value* input : body.inputs) {
+    if (!input) continue;
+    if (input->kind != program::ValueKind::kTensor) {
+      if (input->expr.known() && input->expr.is_symbol()) symbols.push_back(input->expr);
       continue;
     }
-    for (std::size_t axis = 0; axis < captured->shape.size(); ++axis) {
-      const Expr dim = captured->shape[axis];
-      if (!dim.is_constant() && !emit_.can_size(dim)) {
-        emit_.add_size_source(inputs[i], static_cast<std::int64_t>(axis), dim);
-      }
+    for (const Expr dim : input->shape) {
+      if (dim.known() && dim.is_symbol() && dim.name().starts_with("u")) symbols.push_back(dim);
     }
+  }
+  return symbols;
+}
+
+struct OwnSymbols {
+  Emit& onnx;
+  OwnSymbols(Emit& emit, const program::Graph& body) : onnx(emit) {
+    onnx.begin_symbols(own_symbols(body));
+  }
+  OwnSymbols(const OwnSymbols&) = delete;
+  OwnSymbols& operator=(const OwnSymbols&) = delete;
+  ~OwnSymbols() { onnx.end_symbols(); }
+};
+
+}  // namespace
+
+void Translation::bind_body_input(const program::Value& captured, Value input) {
+  environment_[&captured] = input;
+  if (captured.kind != program::ValueKind::kTensor) {
+    if (captured.expr.known() && !captured.expr.is_constant()) {
+      emit_.add_size_source(input, captured.expr);
+    }
+    return;
+  }
+  for (std::size_t axis = 0; axis < captured.shape.size(); ++axis) {
+    const Expr dim = captured.shape[axis];
+    if (!dim.is_constant() && !emit_.can_size(dim)) {
+      emit_.add_size_source(input, static_cast<std::int64_t>(axis), dim);
+    }
+  }
+}
+
+std::vector<Value> Translation::emit_body(const program::Graph& body,
+                                          std::span<const Value> inputs) {
+  const OwnSymbols own(emit_, body);
+  for (std::size_t i = 0; i < body.inputs.size(); ++i) {
+    const program::Value* captured = body.inputs[i];
+    if (captured && i < inputs.size() && inputs[i]) bind_body_input(*captured, inputs[i]);
   }
   const std::size_t failures = diagnostics_.size();
   translate_calls(body);

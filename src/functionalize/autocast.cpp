@@ -225,16 +225,33 @@ void cast(Program& program, Value*& value, DType dtype, const Call& around,
 
 }  // namespace
 
+namespace {
+
+Autocast autocast_from(const Argument& device_type, const Argument& dtype,
+                       const Argument& enabled) {
+  Autocast autocast;
+  const bool* is_enabled = enabled.get<bool>();
+  autocast.enabled = is_enabled && *is_enabled;
+  const std::string* device = device_type.get<std::string>();
+  autocast.cuda = device && *device == "cuda";
+  const DType* given = dtype.get<DType>();
+  autocast.dtype = given ? *given : autocast.cuda ? DType::kFloat16 : DType::kBFloat16;
+  return autocast;
+}
+
+}  // namespace
+
 Autocast autocast_of(const Call& call, const Autocast& around) {
   if (call.schema->base_name() != "wrap_with_autocast") return around;
-  Autocast autocast;
-  const bool* enabled = call.argument("enabled").get<bool>();
-  autocast.enabled = enabled && *enabled;
-  const std::string* device = call.argument("device_type").get<std::string>();
-  autocast.cuda = device && *device == "cuda";
-  const DType* dtype = call.argument("dtype").get<DType>();
-  autocast.dtype = dtype ? *dtype : autocast.cuda ? DType::kFloat16 : DType::kBFloat16;
-  return autocast;
+  return autocast_from(call.argument("device_type"), call.argument("dtype"),
+                       call.argument("enabled"));
+}
+
+Autocast autocast_entered(const Call& call) {
+  const auto at = [&](std::size_t i) {
+    return i < call.arguments.size() ? call.arguments[i] : Argument();
+  };
+  return autocast_from(at(0), at(1), at(2));
 }
 
 namespace {
@@ -268,6 +285,8 @@ void retype(const Call& call, DType dtype, Retyped& retyped) {
 
 void insert_casts(Program& program, Call& call, const Autocast& autocast, Retyped& retyped,
                   std::vector<Call*>& calls) {
+  // Control flow hands on what it is given; the casts are made in its bodies.
+  if (call.schema->space() == "higher_order") return;
   const bool follows = !retyped.empty() && any_of_them(call, retyped);
   if (!autocast.enabled || call.schema->mutates()) {
     if (follows) retype(call, followed(call), retyped);

@@ -17,6 +17,9 @@ struct Autocast {
 // What holds in the body of `call`: that of wrap_with_autocast, or what holds around it.
 Autocast autocast_of(const program::Call& call, const Autocast& around);
 
+// What a marker of the program enters: (device type, dtype, enabled, cache enabled).
+Autocast autocast_entered(const program::Call& call);
+
 // Capture in strict mode records the bodies' results as if there were no autocast. These values
 // have been given the dtype that they really have.
 using Retyped = std::unordered_set<const program::Value*>;

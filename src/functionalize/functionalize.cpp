@@ -5,9 +5,11 @@
 #include <utility>
 
 #include "functionalize/cleanup.h"
+#include "functionalize/expand_lists.h"
 #include "functionalize/inline_wrappers.h"
 #include "functionalize/refusal.h"
 #include "functionalize/rewriter.h"
+#include "functionalize/vectorized_regions.h"
 
 namespace sardonyx::functionalize {
 namespace {
@@ -141,6 +143,8 @@ void order_outputs(Program& program) {
 void functionalize(Program& program) {
   order_outputs(program);
   inline_wrappers(program, *program.graph);
+  expand_vectorized_regions(program, *program.graph);
+  expand_lists(program, *program.graph);
   Session session(program);
   if (!writes(session, *program.graph)) return;
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "functionalize/program_for_test.h"
+#include "program/target.h"
 
 namespace sardonyx::functionalize {
 namespace {
@@ -263,32 +264,107 @@ TEST(Functionalize, FillsThroughOverlaps) {
             "return wide_1");
 }
 
-TEST(Functionalize, BodiesAreFunctionalisedAndMayNotWriteOutside) {
-  for (const bool outside : {false, true}) {
-    Hand hand;
-    auto* x = hand.input("x", {4});
-    auto* flag = hand.input("flag", {}, InputKind::kUser, DType::kBool);
-    std::vector<program::Graph*> bodies;
-    for (int i = 0; i < 2; ++i) {
-      hand.graph = hand.program.add_graph();
-      hand.graph->name = "body";
-      auto* inner = hand.input("inner", {4});
-      auto* target = outside ? inner : hand.call("aten::clone", {inner}, "copy", {4});
-      hand.call("aten::neg_", {target}, "neg_", {4});
-      hand.output(target);
-      bodies.push_back(hand.graph);
-    }
-    hand.graph = hand.program.graph;
-    hand.output(
-        hand.call("higher_order::cond", {flag, bodies[0], bodies[1], List{x}}, "cond", {4}));
-    if (outside) {
-      EXPECT_THROW(functionalize(hand.program), base::Error);
-      continue;
-    }
-    const std::string body = "{copy = aten::clone(inner)\nneg_ = aten::neg(copy)\nreturn neg_}";
-    EXPECT_EQ(functionalized(hand),
-              "cond = higher_order::cond(flag, " + body + ", " + body + ", [x])\nreturn cond");
+// A branch that negates a copy of its input, or the input itself.
+program::Graph* negating(Hand& hand, bool in_place) {
+  hand.graph = hand.program.add_graph();
+  hand.graph->name = "body";
+  auto* inner = hand.input("inner", {4});
+  auto* target = in_place ? inner : hand.call("aten::clone", {inner}, "copy", {4});
+  hand.call("aten::neg_", {target}, "neg_", {4});
+  hand.output(hand.call("aten::relu", {target}, "relu", {4}));
+  program::Graph* body = hand.graph;
+  hand.graph = hand.program.graph;
+  return body;
+}
+
+TEST(Functionalize, BodiesAreFunctionalised) {
+  Hand hand;
+  auto* x = hand.input("x", {4});
+  auto* flag = hand.input("flag", {}, InputKind::kUser, DType::kBool);
+  program::Graph* bodies[] = {negating(hand, false), negating(hand, false)};
+  hand.output(hand.call("higher_order::cond", {flag, bodies[0], bodies[1], List{x}}, "cond", {4}));
+  const std::string body =
+      "{copy = aten::clone(inner)\nneg_ = aten::neg(copy)\nrelu = aten::relu(neg_)\nreturn relu}";
+  EXPECT_EQ(functionalized(hand),
+            "cond = higher_order::cond(flag, " + body + ", " + body + ", [x])\nreturn cond");
+}
+
+TEST(Functionalize, WhatABranchWritesToIsAFurtherResult) {
+  Hand hand;
+  auto* x = hand.input("x", {4});
+  auto* flag = hand.input("flag", {}, InputKind::kUser, DType::kBool);
+  auto* y = hand.call("aten::clone", {x}, "y", {4});
+  program::Graph* bodies[] = {negating(hand, true), negating(hand, false)};
+  hand.output(hand.call("higher_order::cond", {flag, bodies[0], bodies[1], List{y}}, "cond", {4}));
+  hand.output(y);
+  EXPECT_EQ(functionalized(hand),
+            "y = aten::clone(x)\n"
+            "cond, y_1 = higher_order::cond(flag, "
+            "{neg_ = aten::neg(inner)\nrelu = aten::relu(neg_)\nreturn relu neg_}, "
+            "{copy = aten::clone(inner)\nneg_ = aten::neg(copy)\nrelu = aten::relu(neg_)\n"
+            "return relu inner}, [y])\nreturn cond y_1");
+}
+
+TEST(Functionalize, ABodyMayNotWriteToWhatAnotherOperandSees) {
+  Hand hand;
+  auto* x = hand.input("x", {4});
+  auto* flag = hand.input("flag", {}, InputKind::kUser, DType::kBool);
+  auto* y = hand.call("aten::clone", {x}, "y", {4});
+  auto* part = hand.call("aten::slice.Tensor", {y, Expr(0), Expr(0), Expr(2)}, "part", {2});
+  program::Graph* bodies[] = {negating(hand, true), negating(hand, false)};
+  hand.output(
+      hand.call("higher_order::cond", {flag, bodies[0], bodies[1], List{y, part}}, "cond", {4}));
+  EXPECT_THROW(functionalize(hand.program), base::Error);
+}
+
+TEST(Functionalize, OperatorsOnListsBecomeOneCallATensor) {
+  Hand hand;
+  auto* x = hand.input("x", {4});
+  auto* y = hand.call("aten::clone", {x}, "y", {4});
+  auto* z = hand.call("aten::clone", {x}, "z", {4});
+  hand.call("aten::_foreach_add_.Scalar", {List{y, z}, Expr(2)}, "add", {4});
+  hand.output(y);
+  hand.output(z);
+  EXPECT_EQ(functionalized(hand),
+            "y = aten::clone(x)\nz = aten::clone(x)\n"
+            "add_1_1 = aten::add.Scalar(y, 2)\nadd_2_1 = aten::add.Scalar(z, 2)\n"
+            "return add_1_1 add_2_1");
+}
+
+TEST(Functionalize, AutomaticallyFunctionalisedCallsAreTakenBack) {
+  Hand hand;
+  auto* x = hand.input("x", {4});
+  auto* y = hand.call("aten::clone", {x}, "y", {4});
+  const program::BoundCall bound = program::bind_target(
+      hand.program, "higher_order::auto_functionalized_v2", {program::Opaque{"aten::neg_"}},
+      {{"_self_base_index", Expr(0)},
+       {"_self_size", ints({2})},
+       {"_self_stride", ints({1})},
+       {"_self_storage_offset", Expr(1)},
+       {"_all_bases", List{y}}});
+  program::Call* call = hand.program.add_call();
+  call->schema = bound.schema;
+  call->arguments = bound.arguments;
+  call->name = "automatic";
+  for (const char* name : {"result", "base"}) {
+    program::Value* output = hand.program.add_value();
+    output->name = name;
+    output->dtype = DType::kFloat32;
+    output->shape = {name[0] == 'r' ? 2 : 4};
+    output->producer = call;
+    output->index = static_cast<std::uint32_t>(call->outputs.size());
+    call->outputs.push_back(output);
   }
+  hand.graph->calls.push_back(call);
+  hand.output(call->outputs[1]);
+  hand.output(y);
+  EXPECT_EQ(functionalized(hand),
+            "y = aten::clone(x)\n"
+            "y_copy = aten::clone(y)\n"
+            "self = aten::as_strided(y_copy, [2], [1], 1)\n"
+            "result = aten::neg(self)\n"
+            "y_copy_1 = aten::as_strided_scatter(y_copy, result, [2], [1], 1)\n"
+            "return y_copy_1 y");
 }
 
 }  // namespace

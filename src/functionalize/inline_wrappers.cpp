@@ -1,5 +1,6 @@
 #include "functionalize/inline_wrappers.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "functionalize/autocast.h"
+#include "functionalize/plain_calls.h"
 
 namespace sardonyx::functionalize {
 namespace {
@@ -17,6 +19,10 @@ using program::Graph;
 using program::List;
 using program::Program;
 using program::Value;
+
+// Where capture could not put what runs under autocast into a body of its own.
+constexpr std::string_view kEnterAutocast = "python::_enter_autocast";
+constexpr std::string_view kLeaveAutocast = "python::_exit_autocast";
 
 struct Wrapper {
   std::string_view name;
@@ -46,8 +52,9 @@ const Wrapper* wrapper_of(const Call& call) {
 
 bool holds_wrapper(const Graph& graph) {
   for (const Call* call : graph.calls) {
+    if (call->schema->name == kEnterAutocast) return true;
     if (!call->schema->name.starts_with("higher_order::")) continue;
-    if (wrapper_of(*call)) return true;
+    if (wrapper_of(*call) || runs_operator(*call)) return true;
     for (const Argument& argument : call->arguments) {
       Graph* const* body = argument.get<Graph*>();
       if (body && *body && holds_wrapper(**body)) return true;
@@ -61,14 +68,15 @@ class Inliner {
  public:
   Inliner(Program& program, Graph& graph) : program_(program), graph_(graph) {}
 
-  void run() {
+  // `around` is the autocast that the graph runs under.
+  void run(const Autocast& around) {
     for (const Value* input : graph_.inputs) {
       if (input) names_.insert(input->name);
     }
     const std::vector<Call*> calls = std::move(graph_.calls);
     for (const Call* call : calls) take_names(*call);
     count_runs(calls);
-    for (Call* call : calls) place(*call, Autocast());
+    place_all(calls, around, [](Call& call) { return &call; });
     graph_.calls = std::move(calls_);
     for (Argument& output : graph_.outputs) substitute(output);
   }
@@ -100,12 +108,41 @@ class Inliner {
     }
   }
 
+  template <class Placed>
+  void place_all(const std::vector<Call*>& calls, const Autocast& around, const Placed& placed) {
+    std::vector<Autocast> autocasts{around};
+    for (Call* call : calls) {
+      if (call->schema->name == kEnterAutocast) {
+        autocasts.push_back(autocast_entered(*call));
+      } else if (call->schema->name != kLeaveAutocast) {
+        place(*placed(*call), autocasts.back());
+      } else if (autocasts.size() > 1) {
+        autocasts.pop_back();
+      }
+    }
+  }
+
   void place(Call& call, const Autocast& autocast) {
     for (Argument& argument : call.arguments) substitute(argument);
     if (const Wrapper* wrapper = wrapper_of(call)) return unwrap(call, *wrapper, autocast);
+    if (runs_operator(call)) {
+      const PlainCalls plain = plain_calls(program_, call);
+      for (Call* each : plain.calls) {
+        for (Value* output : each->outputs) {
+          const auto& own = call.outputs;
+          if (output && std::find(own.begin(), own.end(), output) == own.end())
+            output->name = fresh(output->name);
+        }
+        calls_.push_back(each);
+      }
+      for (const auto& [value, result] : plain.results) replaced_[value] = result;
+      return;
+    }
     for (const Argument& argument : call.arguments) {
       Graph* const* body = argument.get<Graph*>();
-      if (body && *body && holds_wrapper(**body)) Inliner(program_, **body).run();
+      if (!body || !*body || !(autocast.enabled || holds_wrapper(**body))) continue;
+      // One body may stand in two places.
+      if (done_.insert(*body).second) Inliner(program_, **body).run(autocast);
     }
     const std::size_t before = calls_.size();
     insert_casts(program_, call, autocast, retyped_, calls_);
@@ -122,10 +159,8 @@ class Inliner {
         replaced_[body.inputs[i]] = (*operands)[i];
     }
     const bool copies = runs_.at(&body) > 1;
-    for (Call* inner : body.calls) {
-      Call* placed = copies ? copy_of(*inner) : renamed(*inner);
-      place(*placed, autocast);
-    }
+    place_all(body.calls, autocast,
+              [&](Call& inner) { return copies ? copy_of(inner) : renamed(inner); });
     for (std::size_t i = 0; i < call.outputs.size() && i < body.outputs.size(); ++i) {
       if (!call.outputs[i]) continue;
       Argument result = body.outputs[i];
@@ -169,6 +204,7 @@ class Inliner {
   std::unordered_map<const Value*, Argument> replaced_;
   std::unordered_map<const Graph*, std::size_t> runs_;
   std::unordered_set<std::string> names_;
+  std::unordered_set<const Graph*> done_;
   Retyped retyped_;
 };
 
@@ -177,7 +213,7 @@ class Inliner {
 void inline_wrappers(Program& program, Graph& graph) {
   if (!holds_wrapper(graph)) return;
   Inliner inliner(program, graph);
-  inliner.run();
+  inliner.run(Autocast());
   if (&graph != program.graph) return;
   for (program::OutputSpec& output : program.outputs) inliner.substitute(output.value);
 }

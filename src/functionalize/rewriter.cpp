@@ -1,10 +1,20 @@
 #include "functionalize/rewriter.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "functionalize/refusal.h"
 
 namespace sardonyx::functionalize {
+namespace {
+
+bool holds_bodies(const Call& call) {
+  return std::any_of(call.arguments.begin(), call.arguments.end(), [](const Argument& argument) {
+    return argument.get<program::Graph*>() != nullptr;
+  });
+}
+
+}  // namespace
 
 const OperatorRules& Session::rules_of(const program::Schema& schema) {
   const auto [place, is_new] = rules.try_emplace(&schema);
@@ -41,30 +51,10 @@ Argument Rewriter::current(const Argument& argument) {
 void Rewriter::visit(Call& call) {
   const OperatorRules& rules = session_.rules_of(*call.schema);
   if (rules.write.kind != WriteKind::kNone) return rewrite(call, rules);
-  visit_bodies(call);
+  if (holds_bodies(call)) return visit_bodies(call);
   if (rules.view != ViewFamily::kNone) return register_views(call, rules.view);
   for (Argument& argument : call.arguments) read_in(argument);
   calls_.push_back(&call);
-}
-
-void Rewriter::visit_bodies(Call& call) {
-  for (const Argument& argument : call.arguments) {
-    program::Graph* const* body = argument.get<program::Graph*>();
-    if (!body) continue;
-    Rewriter inner(session_, **body);
-    inner.run();
-    for (Value* input : (*body)->inputs) {
-      const Call* write = input ? inner.aliases().write_to(input) : nullptr;
-      if (!write) continue;
-      session_.diagnostics.push_back(
-          diagnostic_at(*write, "SX1704",
-                        "the body '" + (*body)->name + "' of " + call.schema->qualified() + " (" +
-                            place_of(call.source, call.name) + ") writes to '" + input->name +
-                            "', which it is given from outside",
-                        "return the new value from the body instead"));
-    }
-    inner.finish();
-  }
 }
 
 void Rewriter::register_views(Call& call, ViewFamily family) {

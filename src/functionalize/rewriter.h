@@ -23,7 +23,6 @@ struct Session {
   Names names;
   std::vector<base::Diagnostic> diagnostics;
   std::unordered_map<const program::Schema*, OperatorRules> rules;
-  std::vector<const Call*> bodies_of;  // the control flow around the graph at hand
 
   explicit Session(program::Program& of) : program(of), names(of) {}
   const OperatorRules& rules_of(const program::Schema& schema);
@@ -50,7 +49,20 @@ class Rewriter {
 
  private:
   void visit(Call& call);
+  // Bodies of control flow; bodies.cpp.
+  struct BodyWrite;
   void visit_bodies(Call& call);
+  void bind_operands(const std::vector<Value*>& operands, Rewriter& inner);
+  static std::vector<BodyWrite> written_operands(const std::vector<Value*>& operands,
+                                                 const Rewriter& inner);
+  bool seen_elsewhere(const BodyWrite& written, const std::vector<Value*>& operands);
+  void refuse_body_write(const Call& call, const program::Graph& body, const BodyWrite& written);
+  void return_contents(const std::vector<BodyWrite>& writes);
+  void carry_contents(Call& call, Rewriter& condition, Rewriter& step,
+                      std::vector<BodyWrite>& writes);
+  Value* carry_flag(Call& call, program::List& carried, Rewriter& condition, Rewriter& step);
+  Value* new_input(std::string_view name, const Type& type);
+
   void rewrite(Call& call, const OperatorRules& rules);
   void register_views(Call& call, ViewFamily family);
 

@@ -331,4 +331,13 @@ Values Emit::loop(Value trip_count, Value condition, std::span<const Value> carr
   return build(operator_of(Op::kLoop), inputs, std::move(attributes), body->outputs.size() - 1);
 }
 
+Values Emit::scan(std::span<const Value> states, std::span<const Value> sequences, Graph* body) {
+  std::vector<Attribute> attributes;
+  attributes.push_back({"body", body, {}});
+  attributes.push_back({"num_scan_inputs", static_cast<std::int64_t>(sequences.size()), {}});
+  Values inputs(states.begin(), states.end());
+  inputs.insert(inputs.end(), sequences.begin(), sequences.end());
+  return build(operator_of(Op::kScan), inputs, std::move(attributes), body->outputs.size());
+}
+
 }  // namespace sardonyx::onnx

@@ -92,6 +92,10 @@ class Emit : public Operators {
   // The symbol is the value of this 0-d or one-element tensor (item(), SymInt inputs).
   void add_size_source(Value scalar, Expr symbol);
   bool can_size(Expr size) const;
+  // Until end_symbols(), in the same graph, these symbols mean something else: a body's own inputs,
+  // which have another value each time that the body runs.
+  void begin_symbols(std::vector<Expr> symbols);
+  void end_symbols();
 
   // --- shapes; axes may be negative. All of them return x itself when nothing would change.
   using Operators::concat;
@@ -142,6 +146,9 @@ class Emit : public Operators {
   // ONNX Loop: inputs of the body are iteration number, condition, carried...; outputs condition,
   // carried..., scanned... Returns final carried values, then the stacked scanned ones.
   Values loop(Value trip_count, Value condition, std::span<const Value> carried, Graph* body);
+  // ONNX Scan: inputs of the body are states..., one slice along axis 0 of each of `sequences`;
+  // outputs states..., scanned.... Returns final states, then the stacked scanned ones.
+  Values scan(std::span<const Value> states, std::span<const Value> sequences, Graph* body);
 
  protected:
   Values build(const Operator& op, std::span<const Value> inputs, std::vector<Attribute> attributes,

@@ -160,15 +160,17 @@ Value Emit::Sizes::solved(Expr symbol) {
       ~Leave() { state.solving.pop_back(); }
     } leave{state};
     for (auto scope = state.scopes.rbegin(); scope != state.scopes.rend(); ++scope) {
-      const auto found = scope->solvable.find(symbol);
-      if (found == scope->solvable.end()) continue;
-      for (const SizeSource& source : found->second) {
-        const auto linear = symbolic::linear_in(source.expression, symbol);
-        if (!linear || !known(linear->rest)) continue;
-        Value value = read(source);
-        if (!linear->rest.is(0)) value = onnx.sub(value, integer(linear->rest));
-        return linear->coefficient == 1 ? value : onnx.div(value, onnx.ints({linear->coefficient}));
+      if (const auto found = scope->solvable.find(symbol); found != scope->solvable.end()) {
+        for (const SizeSource& source : found->second) {
+          const auto linear = symbolic::linear_in(source.expression, symbol);
+          if (!linear || !known(linear->rest)) continue;
+          Value value = read(source);
+          if (!linear->rest.is(0)) value = onnx.sub(value, integer(linear->rest));
+          return linear->coefficient == 1 ? value
+                                          : onnx.div(value, onnx.ints({linear->coefficient}));
+        }
       }
+      if (scope->rebinds(symbol)) break;
     }
   }
   no_source(symbol);
@@ -179,12 +181,13 @@ bool Emit::Sizes::solvable(Expr symbol) {
   state.solving.push_back(symbol);
   bool found_one = false;
   for (auto scope = state.scopes.rbegin(); scope != state.scopes.rend() && !found_one; ++scope) {
-    const auto found = scope->solvable.find(symbol);
-    if (found == scope->solvable.end()) continue;
-    for (const SizeSource& source : found->second) {
-      const auto linear = symbolic::linear_in(source.expression, symbol);
-      found_one = found_one || (linear && known(linear->rest));
+    if (const auto found = scope->solvable.find(symbol); found != scope->solvable.end()) {
+      for (const SizeSource& source : found->second) {
+        const auto linear = symbolic::linear_in(source.expression, symbol);
+        found_one = found_one || (linear && known(linear->rest));
+      }
     }
+    if (scope->rebinds(symbol)) break;
   }
   state.solving.pop_back();
   return found_one;
@@ -431,6 +434,15 @@ void Emit::add_size_source(Value scalar, Expr symbol) {
   if (scalar->contents.empty() && !scalar.is_constant() && base::is_integer(scalar.dtype()))
     scalar->contents = {symbol};
 }
+
+void Emit::begin_symbols(std::vector<Expr> symbols) {
+  Graph* const same = graph();
+  Scope& scope = state_->scopes.emplace_back();
+  scope.graph = same;
+  scope.rebound = std::move(symbols);
+}
+
+void Emit::end_symbols() { state_->scopes.pop_back(); }
 
 bool Emit::can_size(Expr size) const {
   // Looking changes nothing but the list of symbols in question, which is as before in the end.

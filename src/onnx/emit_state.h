@@ -1,6 +1,7 @@
 // What an Emit remembers between nodes; known to the files that implement it only.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -24,6 +25,15 @@ struct Scope {
   std::unordered_map<Expr, SizeSource, symbolic::ExprHash> sources;  // by whole expression
   std::unordered_map<Expr, std::vector<SizeSource>, symbolic::ExprHash> solvable;  // by symbol
   std::unordered_map<Expr, Value, symbolic::ExprHash> sizes;  // made already, int64 [1]
+  // Symbols that mean something else here than outside.
+  std::vector<Expr> rebound;
+
+  bool rebinds(Expr expression) const {
+    if (rebound.empty()) return false;
+    return std::ranges::any_of(symbolic::symbols_of(expression), [this](Expr symbol) {
+      return std::ranges::find(rebound, symbol) != rebound.end();
+    });
+  }
 };
 
 struct Emit::State {
@@ -44,6 +54,8 @@ struct Emit::State {
     for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope)
       if (const auto found = scope->sources.find(expression); found != scope->sources.end())
         return &found->second;
+      else if (scope->rebinds(expression))
+        return nullptr;
     return nullptr;
   }
   // Dims that are more than one symbol are read off a value that has them rather than computed.
@@ -60,6 +72,8 @@ struct Emit::State {
     for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope)
       if (const auto found = scope->sizes.find(expression); found != scope->sizes.end())
         return found->second;
+      else if (scope->rebinds(expression))
+        return {};
     return {};
   }
 };

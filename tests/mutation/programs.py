@@ -41,7 +41,15 @@ def module_of(run: Callable[..., Any], count: int) -> torch.nn.Module:
         def forward(self, x: Tensor, y: Tensor, z: Tensor) -> Any:
             return run(x, y, z)
 
-    return (One, Two, Three)[count - 1]()
+    class Four(torch.nn.Module):
+        def forward(self, x: Tensor, y: Tensor, z: Tensor, w: Tensor) -> Any:
+            return run(x, y, z, w)
+
+    class Five(torch.nn.Module):
+        def forward(self, x: Tensor, y: Tensor, z: Tensor, w: Tensor, v: Tensor) -> Any:
+            return run(x, y, z, w, v)
+
+    return (One, Two, Three, Four, Five)[count - 1]()
 
 
 def numbers(*shape: int, dtype: torch.dtype = torch.float32, seed: int = 0) -> Tensor:

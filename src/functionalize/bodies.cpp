@@ -1,0 +1,241 @@
+// Bodies of control flow: what they write to of what they are given becomes a further result.
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "functionalize/refusal.h"
+#include "functionalize/rewriter.h"
+
+namespace sardonyx::functionalize {
+namespace {
+
+using program::Graph;
+using program::List;
+
+// Which parameters of the call are what its bodies get, in the order of their inputs.
+struct Layout {
+  std::string_view name;
+  std::string_view operands[3];
+};
+
+constexpr Layout kLayouts[] = {
+    {"higher_order::cond", {"operands"}},
+    {"higher_order::while_loop", {"carried_inputs", "additional_inputs"}},
+    {"higher_order::map_impl", {"xs", "additional_inputs"}},
+    {"higher_order::scan", {"init", "xs", "additional_inputs"}},
+};
+
+std::vector<Value*> operands_of(const Call& call) {
+  std::vector<Value*> values;
+  for (const Layout& layout : kLayouts) {
+    if (call.schema->name != layout.name) continue;
+    for (const std::string_view parameter : layout.operands) {
+      if (parameter.empty() || !call.schema->find(parameter)) continue;
+      const List* list = call.argument(parameter).get<List>();
+      for (std::size_t i = 0; list && i < list->size(); ++i) {
+        Value* const* value = (*list)[i].get<Value*>();
+        const bool tensor = value && *value && (*value)->kind == program::ValueKind::kTensor;
+        values.push_back(tensor ? *value : nullptr);
+      }
+    }
+  }
+  return values;
+}
+
+std::vector<Graph*> bodies_of(const Call& call) {
+  std::vector<Graph*> bodies;
+  for (const Argument& argument : call.arguments) {
+    Graph* const* body = argument.get<Graph*>();
+    if (body && std::find(bodies.begin(), bodies.end(), *body) == bodies.end())
+      bodies.push_back(*body);
+  }
+  return bodies;
+}
+
+// The inputs of a loop's body: those carried, those at `moved` that are so from now on, those added
+// behind the `captured` ones, and the rest.
+void order_inputs(Graph& graph, std::size_t carried, std::size_t captured,
+                  const std::vector<std::size_t>& moved) {
+  const std::vector<Value*> before = std::move(graph.inputs);
+  graph.inputs.assign(before.begin(), before.begin() + static_cast<std::ptrdiff_t>(carried));
+  for (const std::size_t i : moved) graph.inputs.push_back(before[i]);
+  graph.inputs.insert(graph.inputs.end(), before.begin() + static_cast<std::ptrdiff_t>(captured),
+                      before.end());
+  for (std::size_t i = carried; i < captured; ++i) {
+    if (std::find(moved.begin(), moved.end(), i) == moved.end()) graph.inputs.push_back(before[i]);
+  }
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    if (graph.inputs[i]) graph.inputs[i]->index = static_cast<std::uint32_t>(i);
+  }
+}
+
+}  // namespace
+
+// A body that writes to an operand, by its position.
+struct Rewriter::BodyWrite {
+  std::size_t position = 0;
+  Value* operand = nullptr;
+  const Call* write = nullptr;  // in the body
+  Value* content = nullptr;     // the call's new output
+};
+
+// Operands that are the same tensor are one in the body, too.
+void Rewriter::bind_operands(const std::vector<Value*>& operands, Rewriter& inner) {
+  for (std::size_t i = 0; i < operands.size() && i < inner.graph_.inputs.size(); ++i) {
+    Value* input = inner.graph_.inputs[i];
+    if (!input || !operands[i]) continue;
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!operands[j] || !inner.graph_.inputs[j]) continue;
+      if (aliases_.of(operands[i]) != aliases_.of(operands[j])) continue;
+      inner.aliases_.bind(input, inner.aliases_.of(inner.graph_.inputs[j]));
+      break;
+    }
+  }
+}
+
+std::vector<Rewriter::BodyWrite> Rewriter::written_operands(const std::vector<Value*>& operands,
+                                                            const Rewriter& inner) {
+  std::vector<BodyWrite> found;
+  for (std::size_t i = 0; i < inner.graph_.inputs.size(); ++i) {
+    const Value* input = inner.graph_.inputs[i];
+    const Call* write = input ? inner.aliases_.write_to(input) : nullptr;
+    if (write) found.push_back({i, i < operands.size() ? operands[i] : nullptr, write});
+  }
+  return found;
+}
+
+// Another operand sees a part of what the body writes to, and would have to show it in the body.
+bool Rewriter::seen_elsewhere(const BodyWrite& written, const std::vector<Value*>& operands) {
+  const Alias* own = aliases_.of(written.operand);
+  return std::any_of(operands.begin(), operands.end(), [&](Value* other) {
+    if (!other) return false;
+    const Alias* alias = aliases_.of(other);
+    return alias != own && alias->memory == own->memory;
+  });
+}
+
+void Rewriter::refuse_body_write(const Call& call, const Graph& body, const BodyWrite& written) {
+  session_.diagnostics.push_back(
+      diagnostic_at(*written.write, "SX1704",
+                    "the body '" + body.name + "' of " + call.schema->qualified() + " (" +
+                        place_of(call.source, call.name) + ") writes to '" +
+                        body.inputs[written.position]->name + "', which it is given from outside",
+                    "return the new value from the body instead"));
+}
+
+void Rewriter::visit_bodies(Call& call) {
+  const std::vector<Value*> operands = operands_of(call);
+  std::vector<std::unique_ptr<Rewriter>> inner;
+  std::vector<BodyWrite> writes;
+  for (Graph* body : bodies_of(call)) {
+    inner.push_back(std::make_unique<Rewriter>(session_, *body));
+    bind_operands(operands, *inner.back());
+    inner.back()->run();
+    const bool expressible = call.schema->name == "higher_order::cond" ||
+                             (call.schema->name == "higher_order::while_loop" &&
+                              body == *call.argument("body_graph").get<Graph*>() &&
+                              body != *call.argument("cond_graph").get<Graph*>());
+    for (const BodyWrite& written : written_operands(operands, *inner.back())) {
+      if (!expressible || !written.operand || seen_elsewhere(written, operands)) {
+        refuse_body_write(call, *body, written);
+        continue;
+      }
+      const Alias* alias = aliases_.of(written.operand);
+      const bool known = std::any_of(writes.begin(), writes.end(), [&](const BodyWrite& other) {
+        return aliases_.of(other.operand) == alias;
+      });
+      if (!known) writes.push_back(written);
+    }
+  }
+  if (!writes.empty()) {
+    if (call.schema->name == "higher_order::cond") {
+      for (auto& each : inner) each->return_contents(writes);
+      for (BodyWrite& written : writes)
+        written.content = builder_.output(call, type_of(*written.operand), written.operand->name);
+    } else {
+      carry_contents(call, *inner.front(), *inner.back(), writes);
+    }
+  }
+  for (auto& each : inner) each->finish();
+  for (Argument& argument : call.arguments) read_in(argument);
+  calls_.push_back(&call);
+  for (const BodyWrite& written : writes)
+    store(written.operand, written.content, nullptr, *written.write);
+}
+
+// A branch gives what its inputs hold in the end.
+void Rewriter::return_contents(const std::vector<BodyWrite>& writes) {
+  for (const BodyWrite& written : writes) {
+    Value* input = graph_.inputs[written.position];
+    graph_.outputs.push_back(aliases_.current(aliases_.of(input)));
+  }
+}
+
+// A loop carries what its body writes to. What it carries anyway is the body's own from the second
+// run on: only what the first run writes reaches the operand.
+void Rewriter::carry_contents(Call& call, Rewriter& condition, Rewriter& step,
+                              std::vector<BodyWrite>& writes) {
+  List& carried = *call.arguments[*call.schema->find("carried_inputs")].get<List>();
+  List& further = *call.arguments[*call.schema->find("additional_inputs")].get<List>();
+  const std::size_t count = carried.size();
+  call.outputs.resize(count);
+  std::stable_partition(writes.begin(), writes.end(),
+                        [&](const BodyWrite& each) { return each.position >= count; });
+  std::vector<std::size_t> moved;
+  Value* is_first = nullptr;
+  for (BodyWrite& written : writes) {
+    Value* input = step.graph_.inputs[written.position];
+    Value* content = step.aliases_.current(step.aliases_.of(input));
+    if (written.position >= count) {
+      moved.push_back(written.position);
+    } else {
+      if (!is_first) is_first = carry_flag(call, carried, condition, step);
+      const Type type = type_of(*written.operand);
+      condition.new_input(written.operand->name, type);
+      content = step.builder_.add("aten::where.self",
+                                  {{"condition", is_first},
+                                   {"self", content},
+                                   {"other", step.new_input(written.operand->name, type)}},
+                                  type, {written.write->source, written.write->name}, input->name);
+    }
+    carried.emplace_back(written.operand);
+    step.graph_.outputs.push_back(content);
+    written.content = builder_.output(call, type_of(*written.operand), written.operand->name);
+  }
+  List rest;
+  for (std::size_t i = 0; i < further.size(); ++i) {
+    if (std::find(moved.begin(), moved.end(), count + i) == moved.end()) rest.push_back(further[i]);
+  }
+  const std::size_t captured = count + further.size();
+  further = std::move(rest);
+  for (Rewriter* each : {&condition, &step}) order_inputs(each->graph_, count, captured, moved);
+}
+
+// True in the first run.
+Value* Rewriter::carry_flag(Call& call, List& carried, Rewriter& condition, Rewriter& step) {
+  const Type type = contiguous(base::DType::kBool, {});
+  const Cause cause{call.source, call.name};
+  const auto full = [&](Builder& builder, bool value) {
+    return builder.add("aten::full",
+                       {{"size", List()}, {"fill_value", value}, {"dtype", type.dtype}}, type,
+                       cause, "is_first");
+  };
+  carried.emplace_back(full(builder_, true));
+  step.graph_.outputs.push_back(full(step.builder_, false));
+  call.outputs.push_back(nullptr);
+  condition.new_input("is_first", type);
+  return step.new_input("is_first", type);
+}
+
+Value* Rewriter::new_input(std::string_view name, const Type& type) {
+  Value* value = builder_.program().add_value();
+  value->name = session_.names.fresh(name);
+  session_.names.take(value->name);
+  value->dtype = type.dtype;
+  value->shape = type.shape;
+  value->strides = type.strides;
+  graph_.inputs.push_back(value);
+  return value;
+}
+
+}  // namespace sardonyx::functionalize
