@@ -77,6 +77,10 @@ struct ConvertOptions {
   bool optimize = true;
   // Buffers and inputs that the program mutates become further outputs; false drops them.
   bool mutations_as_outputs = true;
+  // Modules of these classes ("torch.nn.modules.linear.Linear") become model-local functions; or
+  // all modules do. Needs opset 15.
+  std::vector<std::string> modules_as_functions;
+  bool all_modules_as_functions = false;
   // Runs the passes up to and including the one of this name (to find the one at fault).
   std::string stop_after;
 };

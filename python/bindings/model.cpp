@@ -47,7 +47,8 @@ nb::list interface(const std::vector<onnx::ValueInfo*>& values) {
 
 Model convert(Program& program, std::int64_t opset, std::vector<std::string> input_names,
               std::vector<std::string> output_names, bool optimize, bool standard_runtime,
-              bool mutations_as_outputs, std::string stop_after) {
+              bool mutations_as_outputs, std::string stop_after,
+              std::optional<std::vector<std::string>> modules_as_functions) {
   ConvertOptions options;
   options.opset = opset;
   options.runtime = standard_runtime ? Runtime::kStandard : Runtime::kOnnxRuntimeCpu;
@@ -56,6 +57,10 @@ Model convert(Program& program, std::int64_t opset, std::vector<std::string> inp
   options.optimize = optimize;
   options.mutations_as_outputs = mutations_as_outputs;
   options.stop_after = std::move(stop_after);
+  if (modules_as_functions) {
+    options.all_modules_as_functions = modules_as_functions->empty();
+    options.modules_as_functions = std::move(*modules_as_functions);
+  }
   return sardonyx::convert(std::move(program), options);
 }
 
@@ -106,8 +111,10 @@ void bind_model(nb::module_& module) {
       });
   module.def("convert", &convert, "program"_a, nb::kw_only(), "opset"_a, "input_names"_a,
              "output_names"_a, "optimize"_a, "standard_runtime"_a, "mutations_as_outputs"_a,
-             "stop_after"_a, nb::call_guard<nb::gil_scoped_release>(),
-             "The ONNX model of a program, which is used up.");
+             "stop_after"_a, "modules_as_functions"_a = nb::none(),
+             nb::call_guard<nb::gil_scoped_release>(),
+             "The ONNX model of a program, which is used up. modules_as_functions: the classes of "
+             "modules that become model-local functions; an empty list stands for all.");
   module.def(
       "read_model", [](const std::string& path) { return sardonyx::read_model(path); }, "path"_a,
       nb::call_guard<nb::gil_scoped_release>(), "Reads an ONNX file.");

@@ -14,4 +14,6 @@ NB_MODULE(_native, module) {
   sardonyx::bindings::bind_program(module);
   sardonyx::bindings::bind_model(module);
   sardonyx::bindings::bind_weights(module);
+  sardonyx::bindings::bind_parts(module);
+  sardonyx::bindings::bind_report(module);
 }

@@ -1,4 +1,8 @@
 // Weights of a model, replaced by live tensors.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -6,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/diagnostic.h"
+#include "base/mapped_file.h"
 #include "bindings.h"
 #include "frontends/live/tensors.h"
 #include "onnx/ir.h"
@@ -77,46 +83,95 @@ nb::list weight_names(const Model& model) {
   return names;
 }
 
-// What does not fit; nothing is replaced then.
-nb::list apply_weights(Model& model, const nb::dict& tensors) {
-  const auto weights = weights_of(model.internal());
-  std::vector<std::pair<onnx::ValueInfo*, onnx::Tensor>> replacements;
-  nb::list problems;
-  for (const auto& [key, value] : tensors) {
-    const std::string name = nb::str(key).c_str();
-    const auto found = weights.find(name);
-    if (found == weights.end()) {
-      problems.append(nb::str(("the model has no weight '" + name + "'").c_str()));
-      continue;
-    }
-    onnx::Tensor tensor = borrow(live::look_at(name, value));
-    if (found->second->is_folded) {
-      const std::string problem = "'" + name +
-                                  "' has been worked into other weights; export with "
-                                  "optimize=False to replace it";
-      problems.append(nb::str(problem.c_str()));
-      continue;
-    }
+// New data for weights: all of it takes effect, or none.
+class Replacements {
+ public:
+  explicit Replacements(Model& model) : weights_(weights_of(model.internal())) {}
+
+  void add(const std::string& name, onnx::Tensor tensor) {
+    const auto found = weights_.find(name);
+    if (found == weights_.end()) return problem("the model has no weight '" + name + "'");
+    if (found->second->is_folded)
+      return problem("'" + name +
+                     "' has been worked into other weights; export with optimize=False to replace "
+                     "it");
     const onnx::Tensor& old = *found->second->constant;
     const auto& program_dims = found->second->weight_dims;
     turn(tensor, found->second->weight_axes);
     if (!program_dims.empty() && tensor.dims == program_dims)
       tensor = onnx::with_dims(tensor, old.dims).value();
-    if (tensor.dtype != old.dtype || tensor.dims != old.dims) {
-      const std::string problem =
-          "'" + name + "' is " +
-          text_of(old.dtype, program_dims.empty() ? old.dims : program_dims) +
-          " in the model, and " + text_of(tensor.dtype, tensor.dims) + " here";
-      problems.append(nb::str(problem.c_str()));
-      continue;
+    if (tensor.dtype != old.dtype || tensor.dims != old.dims)
+      return problem("'" + name + "' is " +
+                     text_of(old.dtype, program_dims.empty() ? old.dims : program_dims) +
+                     " in the model, and " + text_of(tensor.dtype, tensor.dims) + " here");
+    replacements_.emplace_back(found->second, std::move(tensor));
+  }
+
+  // What does not fit; nothing is replaced then.
+  nb::list apply() {
+    if (nb::len(problems_) > 0) return problems_;
+    for (auto& [value, tensor] : replacements_) {
+      value->constant = std::make_shared<const onnx::Tensor>(std::move(tensor));
     }
-    replacements.emplace_back(found->second, std::move(tensor));
+    return problems_;
   }
-  if (nb::len(problems) > 0) return problems;
-  for (auto& [value, tensor] : replacements) {
-    value->constant = std::make_shared<const onnx::Tensor>(std::move(tensor));
+
+ private:
+  void problem(const std::string& text) { problems_.append(nb::str(text.c_str())); }
+
+  std::unordered_map<std::string_view, onnx::ValueInfo*> weights_;
+  std::vector<std::pair<onnx::ValueInfo*, onnx::Tensor>> replacements_;
+  nb::list problems_;
+};
+
+nb::list apply_weights(Model& model, const nb::dict& tensors) {
+  Replacements replacements(model);
+  for (const auto& [key, value] : tensors) {
+    const std::string name = nb::str(key).c_str();
+    replacements.add(name, borrow(live::look_at(name, value)));
   }
-  return problems;
+  return replacements.apply();
+}
+
+// A tensor that lies in a file as it is, row by row.
+struct InFile {
+  std::string name, path, dtype;
+  std::vector<std::int64_t> dims;
+  std::int64_t offset = 0, length = 0;
+};
+
+onnx::Tensor borrow(const InFile& place, const std::shared_ptr<const base::MappedFile>& file) {
+  onnx::Tensor tensor;
+  tensor.dtype = base::dtype_from_name(place.dtype).value_or(base::DType::kUndefined);
+  tensor.dims = place.dims;
+  const auto size = static_cast<std::int64_t>(file->bytes().size());
+  if (place.offset < 0 || place.length < 0 || place.offset > size ||
+      place.length > size - place.offset || place.length != tensor.byte_count()) {
+    base::fail("SX1108", "'" + place.name + "' does not fit its place in " + place.path);
+  }
+  tensor.data = place.length == 0 ? nullptr : file->bytes().data() + place.offset;
+  tensor.owner = file;
+  return tensor;
+}
+
+// Entries are (name, path, dtype, dims, offset, length).
+nb::list apply_file_weights(Model& model, const nb::list& entries) {
+  Replacements replacements(model);
+  std::map<std::string, std::shared_ptr<const base::MappedFile>> files;
+  for (const nb::handle entry : entries) {
+    const nb::tuple fields = nb::cast<nb::tuple>(entry);
+    InFile place;
+    place.name = nb::cast<std::string>(fields[0]);
+    place.path = nb::cast<std::string>(fields[1]);
+    place.dtype = nb::cast<std::string>(fields[2]);
+    place.dims = nb::cast<std::vector<std::int64_t>>(fields[3]);
+    place.offset = nb::cast<std::int64_t>(fields[4]);
+    place.length = nb::cast<std::int64_t>(fields[5]);
+    std::shared_ptr<const base::MappedFile>& file = files[place.path];
+    if (!file) file = std::make_shared<const base::MappedFile>(place.path);
+    replacements.add(place.name, borrow(place, file));
+  }
+  return replacements.apply();
 }
 
 }  // namespace
@@ -125,6 +180,8 @@ void bind_weights(nb::module_& module) {
   module.def("weight_names", &weight_names, "model"_a, "The weights by name.");
   module.def("apply_weights", &apply_weights, "model"_a, "tensors"_a,
              "Replaces weights by tensors; returns what does not fit, and replaces nothing then.");
+  module.def("apply_file_weights", &apply_file_weights, "model"_a, "entries"_a,
+             "The same with bytes of files: (name, path, dtype, dims, offset, length) each.");
 }
 
 }  // namespace sardonyx::bindings

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from ._export import convert, export
     from ._program import ONNXProgram
+    from ._runtime_options import ONNXRuntimeOptions
     from ._state import is_in_onnx_export
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "ConversionError",
     "Diagnostic",
     "ONNXProgram",
+    "ONNXRuntimeOptions",
     "OnnxExporterError",
     "ProgramError",
     "SaveError",
@@ -48,6 +50,7 @@ __all__ = [
 
 _HOME = {
     "ONNXProgram": "_program",
+    "ONNXRuntimeOptions": "_runtime_options",
     "convert": "_export",
     "export": "_export",
     "is_in_onnx_export": "_state",

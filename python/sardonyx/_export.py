@@ -19,6 +19,7 @@ from ._dynamic_shapes import (
     symbol_names,
 )
 from ._errors import Diagnostic, UsageError, usage_error
+from ._module_classes import class_names
 from ._older import is_older_form, warn_of_older_options
 from ._program import ONNXProgram
 from ._steps import Steps
@@ -102,7 +103,9 @@ def export(
             result's `notes` name them. False raises UnsupportedOperatorError instead.
         training, operator_export_type, do_constant_folding, custom_opsets, autograd_inlining: of
             the older exporter; a DeprecationWarning says what to write instead.
-        export_modules_as_functions: not supported; anything but False raises UsageError.
+        export_modules_as_functions: modules become model-local functions of the ONNX model, one
+            for each class and configuration: True for all modules, or a set of module classes.
+            Needs opset 15.
 
     Returns the ONNXProgram, saved or not.
 
@@ -124,8 +127,7 @@ def export(
             "dynamic_axes": dynamic_axes,
         }
     )
-    if export_modules_as_functions:
-        raise usage_error("export_modules_as_functions is not supported")
+    modules = class_names(export_modules_as_functions)
     made: ONNXProgram | None = None
     program: ExportedProgram | None = None
     failure: Exception | None = None
@@ -154,6 +156,7 @@ def export(
             decompose=decompose,
             dim_names=symbol_names(program, names),
             custom_translation_table=custom_translation_table,
+            modules_as_functions=modules,
             on_step=steps.timed,
         )
         constant = dims_made_constant(program, names)
@@ -225,14 +228,16 @@ def convert(
     dim_names: Mapping[str, str] | None = None,
     custom_translation_table: Mapping[Callable[..., Any], Any] | None = None,
     decompose: bool = True,
+    modules_as_functions: Sequence[str] | None = None,
     stop_after: str = "",
     on_step: Callable[[str, Callable[[], Any]], Any] | None = None,
 ) -> ONNXProgram:
     """Converts an ExportedProgram, or the path of a .pt2 file, which is read without torch.
 
     Parameters as for `export`; `dim_names` says what to call the program's symbols ("s77" to
-    "batch"), `stop_after` ends the simplification after the pass of that name, and `on_step` is
-    called with the name of each step and a function that does it.
+    "batch"), `modules_as_functions` names the classes of modules that become model-local functions
+    (an empty sequence stands for all), `stop_after` ends the simplification after the pass of that
+    name, and `on_step` is called with the name of each step and a function that does it.
     """
     from . import _native
 
@@ -267,6 +272,9 @@ def convert(
                 standard_runtime=target_runtime == "standard",
                 mutations_as_outputs=mutations_as_outputs,
                 stop_after=stop_after,
+                modules_as_functions=(
+                    None if modules_as_functions is None else list(modules_as_functions)
+                ),
             ),
         )
         return model

@@ -6,10 +6,13 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from ._errors import Diagnostic, OnnxExporterError, SaveError
 from ._inputs import feed_of
+from ._ir_model import Shared, from_ir, tensor_of, to_ir
+from ._runtime_options import ONNXRuntimeOptions
+from ._weight_files import Paths, weights_in
 
 if TYPE_CHECKING:
     import onnx
@@ -19,8 +22,7 @@ if TYPE_CHECKING:
 
     from . import _native
 
-# Above this, a model does not fit one protobuf message and is handed over in files.
-_LARGEST_MESSAGE = 2**31 - 1
+T = TypeVar("T")
 
 
 class ONNXProgram:
@@ -32,24 +34,34 @@ class ONNXProgram:
 
     def __init__(
         self,
-        model: _native.Model,
-        exported_program: ExportedProgram | None,
+        model: _native.Model | onnx_ir.Model,
+        exported_program: ExportedProgram | None = None,
         notes: Sequence[Diagnostic] = (),
     ) -> None:
-        """From a native model; users get one from `sardonyx.export`."""
-        self._model = model
-        self._exported_program = exported_program
+        """From a native model, as `sardonyx.export` makes one, or from an onnx_ir.Model."""
+        from . import _native
+
+        self._ir: onnx_ir.Model | None = None
+        self._shared: Shared = {}
+        if isinstance(model, _native.Model):
+            self._native = model
+        else:
+            self._ir = model
+            self._native = from_ir(model, None, {})
+        # None for a model that was read from a file.
+        self.exported_program = exported_program
         self.notes: tuple[Diagnostic, ...] = tuple(notes)
         self._session: Any = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._proto: onnx.ModelProto | None = None
-
-    # --- looking at it
 
     @property
-    def exported_program(self) -> ExportedProgram | None:
-        """The torch.export.ExportedProgram; None for a model that was read from a file."""
-        return self._exported_program
+    def _model(self) -> _native.Model:
+        """The native model as it is now, with what was done to `model`."""
+        if self._ir is None:
+            return self._native
+        return from_ir(self._ir, self._native, self._shared)
+
+    # --- looking at it
 
     @property
     def input_names(self) -> list[str]:
@@ -79,30 +91,54 @@ class ONNXProgram:
         return f"ONNXProgram(({inputs}) -> ({outputs}), {self.node_count} nodes)"
 
     @property
+    def function_names(self) -> list[str]:
+        """The model-local functions, "domain::name", callees first."""
+        from . import _native
+
+        return _native.functions(self._model)
+
+    @property
+    def captured_nodes(self) -> dict[str, str]:
+        """The node of `exported_program` that each node of the main graph came from, by name.
+
+        Nodes that came from none (a model's own outputs) are left out.
+        """
+        from . import _native
+
+        return {name: origin for name, _, _, origin, _, _ in _native.nodes(self._native) if origin}
+
+    @property
     def model_proto(self) -> onnx.ModelProto:
         """The model as an onnx.ModelProto, weights included. Needs the package onnx.
 
-        The message is made at the first use and kept; changes to it do not change what is saved.
+        It is made anew each time; to change what is saved, change `model`.
         """
         import onnx
 
-        if self._proto is not None:
-            return self._proto
         try:
-            self._proto = onnx.load_model_from_string(self._serialize())
+            return onnx.load_model_from_string(self._serialize())
         except SaveError:
             with tempfile.TemporaryDirectory(prefix="sardonyx-") as folder:
                 path = Path(folder) / "model.onnx"
                 self.save(path, external_data=True)
-                self._proto = onnx.load_model(str(path))
-        return self._proto
+                return onnx.load_model(str(path))
 
     @property
     def model(self) -> onnx_ir.Model:
-        """The model as an onnx_ir.Model. Needs the package onnx_ir."""
-        import onnx_ir
+        """The model as an onnx_ir.Model. Needs the package onnx_ir.
 
-        return onnx_ir.serde.deserialize_model(self.model_proto)
+        It shares the weights' memory. From its first use on it is what the program is: changes to
+        it show in what is printed, run and saved.
+        """
+        if self._ir is None:
+            self._ir, self._shared = to_ir(self._native)
+        return self._ir
+
+    @model.setter
+    def model(self, model: onnx_ir.Model) -> None:
+        self._native = self._model
+        self._ir = model
+        self.release()
 
     # --- changing it
 
@@ -113,11 +149,21 @@ class ONNXProgram:
         """
         from . import _native
 
-        self._changed()
-        return _native.optimize(self._model, stop_after="")
+        self.release()
+        self._native = self._model
+        changed = _native.optimize(self._native, stop_after="")
+        if self._ir is not None:
+            # The same object, so that those who hold it see the change.
+            made, self._shared = to_ir(self._native)
+            self._ir.graph = made.graph
+        return changed
 
-    def apply_weights(self, state_dict: Mapping[str, torch.Tensor]) -> None:
+    def apply_weights(self, state_dict: Mapping[str, torch.Tensor] | Paths) -> None:
         """Replaces weights by the tensors of `state_dict`, whose memory is borrowed, not copied.
+
+        In place of a state dict: a .safetensors file, several, an index of shards, or a folder with
+        either. The files are mapped, and read when the model is saved, so that a model of any size
+        is saved in little memory; they must stay what they are until then.
 
         Names are those of the module's parameters and buffers; of tied ones, any. Tensors that the
         module has and the program does not use are passed over. Raises OnnxExporterError, which
@@ -126,32 +172,51 @@ class ONNXProgram:
         """
         from . import _native
 
-        self._changed()
-        problems = _native.apply_weights(self._model, self._by_weight(state_dict))
+        self.release()
+        if isinstance(state_dict, Mapping):
+            problems = _native.apply_weights(self._native, self._by_weight(state_dict))
+        else:
+            in_files = {weight.name: weight for weight in weights_in(state_dict)}
+            fitting = self._by_weight(in_files)
+            problems = _native.apply_file_weights(
+                self._native, [(name, *place[1:]) for name, place in fitting.items()]
+            )
         if problems:
             raise OnnxExporterError(
                 "these tensors do not fit the model:\n  " + "\n  ".join(problems),
                 [Diagnostic("SX1006", problem) for problem in problems],
             )
+        if self._ir is not None:
+            self._renew_tensors()
 
-    def _by_weight(self, state_dict: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    def _renew_tensors(self) -> None:
+        """Hands the weights that were replaced to `model`, where it still has them."""
+        from . import _native
+
+        assert self._ir is not None
+        for name, dtype, dims, _, is_weight, in_memory in _native.constants(self._native):
+            value = self._ir.graph.initializers.get(name)
+            known = self._shared.get(id(value.const_value)) if value is not None else None
+            if value is None or not is_weight or known is None or known[1] != name:
+                continue
+            tensor = tensor_of(self._native, name, dtype, dims, in_memory)
+            self._shared[id(tensor)] = (tensor, name)
+            value.const_value = tensor
+
+    def _by_weight(self, state_dict: Mapping[str, T]) -> dict[str, T]:
         """Tied tensors under the one name that the model has for them."""
         from . import _native
 
-        names = set(_native.weight_names(self._model))
-        captured = self._exported_program.state_dict if self._exported_program else {}
-        result: dict[str, torch.Tensor] = {}
+        names = set(_native.weight_names(self._native))
+        captured = self.exported_program.state_dict if self.exported_program else {}
+        by_tensor = {id(captured[name]): name for name in names if name in captured}
+        result: dict[str, T] = {}
         for name, tensor in state_dict.items():
-            tied = [other for other in names if captured.get(other) is captured.get(name)]
             if name in names or name not in captured:
                 result[name] = tensor
-            elif tied:
-                result.setdefault(tied[0], tensor)
+            elif (tied := by_tensor.get(id(captured[name]))) is not None:
+                result.setdefault(tied, tensor)
         return result
-
-    def _changed(self) -> None:
-        self._proto = None
-        self.release()
 
     # --- saving it
 
@@ -201,14 +266,21 @@ class ONNXProgram:
     # --- running it
 
     def initialize_inference_session(
-        self, initializer: Callable[[str | bytes], Any] | None = None
+        self,
+        initializer: Callable[[str | bytes], Any] | None = None,
+        *,
+        options: ONNXRuntimeOptions | None = None,
     ) -> None:
         """Loads the model into ONNX Runtime; calling the program does so by itself.
 
         `initializer` gets the model's bytes, or its path when it exceeds 2 GB, and returns the
-        onnxruntime.InferenceSession to use. Needs the package onnxruntime.
+        onnxruntime.InferenceSession to use; without it, `options` say how it is made. Needs the
+        package onnxruntime.
         """
         from ._runtime import default_session
+
+        if initializer is None:
+            initializer = default_session if options is None else options.session
 
         self.release()
         source: str | bytes
@@ -218,26 +290,66 @@ class ONNXProgram:
             self._folder = tempfile.TemporaryDirectory(prefix="sardonyx-")
             source = str(Path(self._folder.name) / "model.onnx")
             self.save(source, external_data=True)
-        self._session = (initializer or default_session)(source)
+        self._session = initializer(source)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Sequence[torch.Tensor]:
         """Runs the model in ONNX Runtime on the inputs of the PyTorch model.
 
         Arguments are as the model takes them, nested and by keyword; their leaves become the inputs
         of the ONNX model. Returns its outputs in order, flattened; complex ones as real tensors
-        with a last dimension of 2.
+        with a last dimension of 2. A keyword argument `options` that is an ONNXRuntimeOptions is
+        not the model's, but says how a new session is made.
         """
         from ._runtime import run
 
+        options = kwargs.get("options")
+        if isinstance(options, ONNXRuntimeOptions):
+            kwargs = {name: value for name, value in kwargs.items() if name != "options"}
+            self.initialize_inference_session(options=options)
         if self._session is None:
             self.initialize_inference_session()
-        names = self.input_names
-        return tuple(run(self._session, self._feed(names, args, kwargs), self.output_names))
+        native = self._model
+        names = [name for name, _, _ in native.inputs]
+        outputs = [name for name, _, _ in native.outputs]
+        return tuple(run(self._session, self._feed(names, args, kwargs), outputs))
+
+    def compute_values(
+        self,
+        value_names: Sequence[str],
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Sequence[torch.Tensor]:
+        """What values of the main graph, by name, come to. Raises ValueError for unknown names."""
+        from . import _native
+        from ._runtime import default_session, run
+
+        native = self._model
+        nodes = _native.nodes(native)
+        known = {name for node in nodes for name in node[4]}
+        for name in value_names:
+            if name not in known:
+                raise ValueError(f"the model has no value '{name}'")
+        part = _native.extract(native, 0, len(nodes), list(value_names))
+        whole = ONNXProgram(part, self.exported_program)
+        feed = self._feed([name for name, _, _ in native.inputs], args, kwargs or {})
+        taken = {name for name, _, _ in part.inputs}
+        session = default_session(whole._serialize())
+        return tuple(run(session, {k: v for k, v in feed.items() if k in taken}, list(value_names)))
+
+    def call_reference(self, *args: Any, **kwargs: Any) -> Sequence[torch.Tensor]:
+        """The same by the reference implementation of the package onnx, in place of a runtime."""
+        import onnx.reference
+        import torch
+
+        evaluator = onnx.reference.ReferenceEvaluator(self.model_proto)
+        feed = self._feed(self.input_names, args, kwargs)
+        arrays = {name: torch.as_tensor(value).numpy(force=True) for name, value in feed.items()}
+        return tuple(torch.from_numpy(array) for array in evaluator.run(None, arrays))
 
     def _feed(
         self, names: Sequence[str], args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> dict[str, Any]:
-        values = feed_of(self._exported_program, args, kwargs)
+        values = feed_of(self.exported_program, args, kwargs)
         if len(values) != len(names):
             raise OnnxExporterError(
                 f"the model takes {len(names)} inputs ({', '.join(names)}), got {len(values)}"

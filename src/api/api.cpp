@@ -1,10 +1,13 @@
 // The public interface over the layers.
+#include <algorithm>
 #include <utility>
 
 #include "aten/translate.h"
 #include "frontends/pt2/pt2.h"
 #include "functionalize/functionalize.h"
+#include "passes/outline_modules.h"
 #include "passes/passes.h"
+#include "program/node_text.h"
 #include "proto/read.h"
 #include "proto/write.h"
 #include "sardonyx/sardonyx.h"
@@ -68,10 +71,18 @@ Program read(const std::filesystem::path& path) { return Program(pt2::read_pt2(p
 
 Model convert(Program program, const ConvertOptions& options) {
   const aten::TranslateOptions translation = translate_options(options);
+  program::record_node_texts(program.internal());
   functionalize::functionalize(program.internal());
   Model model(aten::translate(program.internal(), translation));
   model.internal().producer_version = version();
   if (options.optimize) passes::optimize(model.internal(), options.stop_after);
+  if (options.all_modules_as_functions || !options.modules_as_functions.empty()) {
+    passes::outline_modules(model.internal(), [&](std::string_view type) {
+      return options.all_modules_as_functions ||
+             std::ranges::find(options.modules_as_functions, type) !=
+                 options.modules_as_functions.end();
+    });
+  }
   return model;
 }
 

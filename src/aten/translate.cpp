@@ -18,6 +18,10 @@ bool any_complex(const program::Call& call) {
   return found;
 }
 
+const std::string& captured_name(const program::Call& call) {
+  return call.captured.empty() ? call.name : call.captured;
+}
+
 std::string type_text(DType dtype, const Shape& shape) {
   std::string text = std::string(base::dtype_name(dtype)) + "[";
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -150,7 +154,7 @@ void Translation::bind_output(const program::Call& call, const program::Value& c
     emit_.add_size_source(value, captured.expr);
   }
   const bool ours = value->producer && value->producer->origin &&
-                    value->producer->origin->captured_node == call.name;
+                    value->producer->origin->captured_node == captured_name(call);
   if (ours && value->name != captured.name) model_->rename(value.info(), captured.name);
   environment_[&captured] = value;
 }
@@ -183,12 +187,17 @@ void Translation::record_failure(const program::Call& call, const base::Error& e
 
 void Translation::set_origin(const program::Call& call) {
   onnx::Origin origin;
-  origin.captured_node = call.name;
+  origin.captured_node = captured_name(call);
+  if (const auto text = program_.node_texts.find(origin.captured_node);
+      text != program_.node_texts.end()) {
+    origin.captured_text = text->second;
+  }
   origin.op = call.schema->qualified();
   if (call.source) {
     for (const program::ModuleFrame& frame : call.source->modules) {
       origin.scopes.push_back(frame.path);
       origin.classes.push_back(frame.type);
+      origin.calls.push_back(frame.call);
     }
     origin.stack_trace = call.source->stack_trace;
   }

@@ -77,6 +77,7 @@ Value* Builder::add(std::string_view op, std::vector<NamedArgument> arguments, c
   Call* call = append(*schema, program::bind(*schema, {}, std::move(arguments)), cause);
   Value* value = output(*call, type, name);
   // A call is known by what it makes.
+  call->captured = call->name;
   call->name = value->name;
   return value;
 }

@@ -180,7 +180,28 @@ void Model::rename(ValueInfo* value, std::string_view wanted) {
   value->name = unique_name(wanted);
 }
 
+namespace {
+
+void unlink(Node* node) {
+  Graph* graph = node->graph;
+  (node->previous != nullptr ? node->previous->next : graph->first) = node->next;
+  (node->next != nullptr ? node->next->previous : graph->last) = node->previous;
+}
+
+}  // namespace
+
+void move_to_end(Graph* graph, Node* node) {
+  unlink(node);
+  append(graph, node);
+  for (Graph* body : bodies(node)) body->parent = graph;
+}
+
 void append(Graph* graph, Node* node) { link(graph, node, graph->last, nullptr); }
+
+void move_before(Node* position, Node* node) {
+  unlink(node);
+  insert_before(position, node);
+}
 
 void insert_before(Node* position, Node* node) {
   link(position->graph, node, position->previous, position);
@@ -213,9 +234,7 @@ void erase(Node* node) {
   for (std::size_t i = 0; i < node->inputs.size(); ++i) drop_use(node->inputs[i], node, i);
   node->inputs.clear();
   for (Graph* body : bodies(node)) release_body(body);
-  Graph* graph = node->graph;
-  (node->previous != nullptr ? node->previous->next : graph->first) = node->next;
-  (node->next != nullptr ? node->next->previous : graph->last) = node->previous;
+  unlink(node);
   // `next` stays, so that a loop standing on this node can go on.
   node->graph = nullptr;
 }

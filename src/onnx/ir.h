@@ -82,6 +82,7 @@ struct Origin {
   std::string op;                    // "aten::linear"
   std::vector<std::string> scopes;   // module paths, outermost first
   std::vector<std::string> classes;  // their types
+  std::vector<std::uint32_t> calls;  // which call of each module it is; see program::ModuleFrame
   std::string stack_trace;
 };
 
@@ -186,7 +187,11 @@ class Model {
 
 // --- editing; each keeps uses, producers and links right.
 void append(Graph* graph, Node* node);
+// To the end of another graph, with its bodies.
+void move_to_end(Graph* graph, Node* node);
 void insert_before(Node* position, Node* node);
+// The same for a node of the same graph, from where it is.
+void move_before(Node* position, Node* node);
 void insert_after(Node* position, Node* node);
 // Unlinks a node whose outputs have no uses and drops the uses it makes. Its bodies go with it.
 void erase(Node* node);

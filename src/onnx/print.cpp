@@ -130,22 +130,22 @@ class Printer {
   }
 
   template <class Values>
-  void declarations(int depth, std::string_view label, const Values& values, bool last) {
+  void declarations(int depth, std::string_view label, const Values& values) {
     line(depth, fmt::format("{}=(", label));
     std::size_t i = 0;
     for (const ValueInfo* value : values) {
       line(depth + 1, fmt::format("%\"{}\"{}{}", value->name, type_text(*value),
                                   ++i < values.size() ? "," : ""));
     }
-    line(depth, last ? ")" : "),");
+    line(depth, "),");
   }
 
   void graph(const Graph& graph, int depth, const std::vector<const ValueInfo*>& initializers) {
     line(depth, "graph(");
     line(depth + 1, fmt::format("name={},", graph.name));
-    declarations(depth + 1, "inputs", graph.inputs, false);
-    declarations(depth + 1, "outputs", graph.outputs, initializers.empty());
-    if (!initializers.empty()) declarations(depth + 1, "initializers", initializers, true);
+    declarations(depth + 1, "inputs", graph.inputs);
+    declarations(depth + 1, "outputs", graph.outputs);
+    if (!initializers.empty()) declarations(depth + 1, "initializers", initializers);
     line(depth, ") {");
     int number = 0;
     for (const Node* node = graph.first; node != nullptr; node = node->next) {
@@ -161,7 +161,7 @@ class Printer {
   }
 
   void node(const Node& node, int depth, int number) {
-    line(depth, fmt::format("{:>3} | # {}", number, node.name));
+    line(depth, fmt::format("{} |  # {}", number, node.name));
     std::string outputs, inputs;
     for (const ValueInfo* output : node.outputs) {
       outputs += outputs.empty() ? "" : ", ";
@@ -172,7 +172,7 @@ class Printer {
       inputs += (inputs.empty() ? "" : ", ") + use_text(input);
     }
     std::string text =
-        fmt::format("      {} ⬅️ {}::{}({})", outputs, node.domain, node.op_type, inputs);
+        fmt::format("    {} ⬅️ {}::{}({})", outputs, node.domain, node.op_type, inputs);
     std::string attributes;
     for (const Attribute& attribute : node.attributes) {
       const std::string value = attribute_text(attribute);

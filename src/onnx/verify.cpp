@@ -21,7 +21,9 @@ class Verifier {
     for (const ValueInfo* value : model_.initializers) define(value, "initializer");
     graph(*model_.graph);
     for (const Function& function : model_.functions) {
-      if (function.body != nullptr) graph(*function.body);
+      if (function.body == nullptr) continue;
+      names_.clear();  // a function sees no names but its own
+      graph(*function.body);
     }
     uses();
     if (!findings_.empty()) throw base::Error(std::move(findings_));

@@ -1,5 +1,7 @@
 #include "program/program.h"
 
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 namespace sardonyx::program {
@@ -22,6 +24,15 @@ bool Call::has(std::string_view parameter) const {
   return position && *position < arguments.size() && !arguments[*position].is_none();
 }
 
+std::uint32_t call_number(std::string_view key) {
+  std::uint32_t number = 0;
+  const std::size_t at = key.rfind('@');
+  if (at == std::string_view::npos) return 0;
+  const char* const end = key.data() + key.size();
+  const auto [stop, error] = std::from_chars(key.data() + at + 1, end, number);
+  return error == std::errc() && stop == end ? number : 0;
+}
+
 Program::Program() : pool(std::make_shared<symbolic::Pool>()) {}
 
 Value* Program::add_value() { return &values_.emplace_back(); }
@@ -38,13 +49,7 @@ const Source* Program::intern_source(Source source) {
   // Neighbouring calls mostly come from the same line.
   if (!sources_.empty()) {
     const Source& last = sources_.back();
-    const auto same = [](const ModuleFrame& a, const ModuleFrame& b) {
-      return a.path == b.path && a.type == b.type;
-    };
-    const bool equal =
-        last.stack_trace == source.stack_trace && last.modules.size() == source.modules.size() &&
-        std::equal(last.modules.begin(), last.modules.end(), source.modules.begin(), same);
-    if (equal) return &last;
+    if (last.stack_trace == source.stack_trace && last.modules == source.modules) return &last;
   }
   return &sources_.emplace_back(std::move(source));
 }

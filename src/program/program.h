@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/diagnostic.h"
@@ -25,7 +26,14 @@ struct Weight;
 struct ModuleFrame {
   std::string path;  // "encoder.layers.0.attn"; empty for the root
   std::string type;  // "torch.nn.modules.linear.Linear"
+  // Which of the calls of this module it is, where the program calls it several times.
+  std::uint32_t call = 0;
+
+  friend bool operator==(const ModuleFrame&, const ModuleFrame&) = default;
 };
+
+// The call that a key of PyTorch's nn_module_stack tells of: 2 for "L__self__layers.0@2".
+std::uint32_t call_number(std::string_view key);
 
 // Where a call came from. Interned: neighbouring calls share one.
 struct Source {
@@ -62,6 +70,8 @@ struct Value {
 struct Call {
   const Schema* schema = nullptr;
   std::string name;  // of the captured node
+  // The captured node that it stands for, where functionalisation made it; else empty.
+  std::string captured;
   std::vector<Argument> arguments;
   std::vector<Value*> outputs;  // null where the program never uses the output
   const Source* source = nullptr;
@@ -124,6 +134,9 @@ struct Program {
   std::string output_spec;
   // Names of forward()'s parameters, in order, where known.
   std::vector<std::string> parameter_names;
+
+  // What was captured, as torch.fx prints it, by the name of the node: record_node_texts().
+  std::unordered_map<std::string, std::string> node_texts;
 
   std::string torch_version;
   std::vector<base::Diagnostic> notes;  // warnings gathered on the way

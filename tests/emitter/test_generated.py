@@ -11,7 +11,9 @@ import pytest
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
 
 
-@pytest.mark.parametrize("generator", ["generate_emitter.py", "generate_kernels.py"])
+@pytest.mark.parametrize(
+    "generator", ["generate_emitter.py", "generate_kernels.py", "generate_rules.py"]
+)
 def test_generated_files_are_fresh(generator: str) -> None:
     run = subprocess.run(
         [sys.executable, str(TOOLS / generator), "--check"],

@@ -45,7 +45,7 @@ const program::Source* Sources::of(nb::handle meta) {
   }
   program::Source source;
   for (const Frame& frame : frames_) {
-    source.modules.push_back({std::string(frame.path), std::string(frame.type)});
+    source.modules.push_back({std::string(frame.path), std::string(frame.type), frame.call});
   }
   source.stack_trace = trace;
   const program::Source* interned = program_.intern_source(std::move(source));
@@ -63,14 +63,16 @@ void Sources::read_frames(nb::handle stack) {
     if (!is_frame(frame)) continue;
     PyObject* type = PyTuple_GET_ITEM(frame, 1);
     const std::string_view path = text(PyTuple_GET_ITEM(frame, 0));
+    const std::uint32_t call = PyUnicode_Check(key) ? program::call_number(text(key)) : 0;
     frames_.push_back(
-        {path, PyUnicode_Check(type) ? text(type) : types_.emplace_back(type_of_module(type))});
+        {path, PyUnicode_Check(type) ? text(type) : types_.emplace_back(type_of_module(type)),
+         call});
   }
 }
 
 bool Sources::matches(const program::Source& source, std::string_view trace) const {
   const auto same = [](const Frame& frame, const program::ModuleFrame& module) {
-    return frame.path == module.path && frame.type == module.type;
+    return frame.path == module.path && frame.type == module.type && frame.call == module.call;
   };
   return source.stack_trace == trace && source.modules.size() == frames_.size() &&
          std::equal(frames_.begin(), frames_.end(), source.modules.begin(), same);

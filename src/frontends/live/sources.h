@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <string>
 #include <string_view>
@@ -27,6 +28,7 @@ class Sources {
   struct Frame {
     std::string_view path;
     std::string_view type;
+    std::uint32_t call;
   };
   void read_frames(nanobind::handle stack);
   bool matches(const program::Source& source, std::string_view trace) const;

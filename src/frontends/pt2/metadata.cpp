@@ -91,8 +91,9 @@ std::vector<program::ModuleFrame> module_frames(std::string_view text) {
     if (commas.size() < 2) continue;
     const std::size_t first = commas.front() + 1;
     const std::size_t last = commas.back();
-    frames.push_back(
-        {std::string(entry.substr(first, last - first)), std::string(entry.substr(last + 1))});
+    frames.push_back({std::string(entry.substr(first, last - first)),
+                      std::string(entry.substr(last + 1)),
+                      program::call_number(entry.substr(0, commas.front()))});
   }
   return frames;
 }

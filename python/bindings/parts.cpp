@@ -1,0 +1,203 @@
+// Models taken apart and put together: nodes, parts of graphs, weights as arrays.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "bindings.h"
+#include "onnx/extract.h"
+#include "onnx/ir.h"
+#include "proto/read.h"
+#include "sardonyx/sardonyx.h"
+
+namespace sardonyx::bindings {
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+// The bytes stay what they are for as long as tensors borrow from them.
+Model parse(const nb::bytes& bytes) {
+  auto owner = std::make_shared<const std::string>(bytes.c_str(), bytes.size());
+  return Model(proto::parse(std::as_bytes(std::span(*owner)), owner));
+}
+
+// The nodes of the main graph: (name, domain, operator, captured node, outputs, whether all of
+// their types are known).
+nb::list nodes(const Model& model) {
+  nb::list result;
+  for (const onnx::Node* node = model.internal().graph->first; node; node = node->next) {
+    nb::list outputs;
+    bool typed = true;
+    for (const onnx::ValueInfo* output : node->outputs) {
+      outputs.append(output ? nb::cast(output->name) : nb::cast(std::string()));
+      typed = typed && (!output || output->dtype != base::DType::kUndefined);
+    }
+    const std::string captured = node->origin ? node->origin->captured_node : std::string();
+    result.append(
+        nb::make_tuple(node->name, node->domain, node->op_type, captured, outputs, typed));
+  }
+  return result;
+}
+
+// The constants that have names of their own: (name, dtype, dims, bytes, is a weight,
+// lies in memory as it is).
+nb::list constants(const Model& model) {
+  nb::list result;
+  for (const onnx::ValueInfo* value : model.internal().initializers) {
+    if (!value->constant || !onnx::has_uses(value)) continue;
+    const onnx::Tensor& tensor = *value->constant;
+    const bool in_memory =
+        !tensor.missing && !tensor.scale && (tensor.data || tensor.element_count() == 0);
+    result.append(nb::make_tuple(value->name, static_cast<int>(tensor.dtype), tensor.dims,
+                                 tensor.byte_count(), value->is_weight, in_memory));
+  }
+  return result;
+}
+
+onnx::ValueInfo* find_constant(const Model& model, const std::string& name) {
+  for (onnx::ValueInfo* value : model.internal().initializers) {
+    if (value->constant && value->name == name) return value;
+  }
+  return nullptr;
+}
+
+// What NumPy has no name for passes as unsigned integers of its width.
+nb::dlpack::dtype array_type(base::DType dtype) {
+  using Code = nb::dlpack::dtype_code;
+  const auto bits = static_cast<std::uint8_t>(base::bit_width(dtype));
+  const auto type = [bits](Code code) {
+    return nb::dlpack::dtype{static_cast<std::uint8_t>(code), bits, 1};
+  };
+  switch (dtype) {
+    case base::DType::kBool:
+      return type(Code::Bool);
+    case base::DType::kFloat16:
+    case base::DType::kFloat32:
+    case base::DType::kFloat64:
+      return type(Code::Float);
+    default:
+      return type(base::is_integer(dtype) && base::is_signed(dtype) ? Code::Int : Code::UInt);
+  }
+}
+
+// Elements that are scaled as they are read are made.
+nb::object scaled_array(const onnx::Tensor& tensor) {
+  auto* values = new std::vector<double>(tensor.reals().value());
+  const nb::capsule owner(
+      values, [](void* pointer) noexcept { delete static_cast<std::vector<double>*>(pointer); });
+  const std::vector<std::size_t> shape(tensor.dims.begin(), tensor.dims.end());
+  const nb::object array =
+      nb::cast(nb::ndarray<nb::numpy, double>(values->data(), shape.size(), shape.data(), owner));
+  const std::string_view dtype = base::dtype_name(tensor.dtype);
+  return array.attr("astype")(nb::str(dtype.data(), dtype.size()));
+}
+
+// The elements where they lie, not to be written to. Types under 8 bits are their packed bytes.
+nb::object constant_array(const Model& model, const std::string& name) {
+  const onnx::ValueInfo* value = find_constant(model, name);
+  if (!value || !value->constant->data) return nb::none();
+  if (value->constant->scale) return scaled_array(*value->constant);
+  auto* held = new std::shared_ptr<const onnx::Tensor>(value->constant);
+  const nb::capsule owner(held, [](void* pointer) noexcept {
+    delete static_cast<std::shared_ptr<const onnx::Tensor>*>(pointer);
+  });
+  const onnx::Tensor& tensor = **held;
+  using Array = nb::ndarray<nb::numpy, nb::ro>;
+  if (base::bit_width(tensor.dtype) < 8) {
+    const std::size_t size = static_cast<std::size_t>(tensor.byte_count());
+    return nb::cast(Array(tensor.data, 1, &size, owner, nullptr, nb::dtype<std::uint8_t>()));
+  }
+  const std::vector<std::size_t> shape(tensor.dims.begin(), tensor.dims.end());
+  const std::int64_t* strides = tensor.strides.empty() ? nullptr : tensor.strides.data();
+  return nb::cast(
+      Array(tensor.data, shape.size(), shape.data(), owner, strides, array_type(tensor.dtype)));
+}
+
+// Makes weights of the inputs named in `same` ((input, constant of `source`) each) and `given`
+// ((input, dtype, dims, bytes or None) each).
+void attach(Model& model, const Model& source, const nb::list& same, const nb::list& given) {
+  onnx::Graph& graph = *model.internal().graph;
+  std::unordered_map<std::string, onnx::ValueInfo*> inputs;
+  for (onnx::ValueInfo* input : graph.inputs) inputs.emplace(input->name, input);
+  const auto make_weight = [&](const std::string& name, std::shared_ptr<const onnx::Tensor> data,
+                               bool is_weight) {
+    const auto found = inputs.find(name);
+    if (found == inputs.end()) base::fail("SX1501", "the model has no input '" + name + "'");
+    onnx::ValueInfo* value = found->second;
+    std::erase(graph.inputs, value);
+    value->constant = std::move(data);
+    value->is_weight = is_weight;
+    model.internal().initializers.push_back(value);
+  };
+  for (const nb::handle entry : same) {
+    const nb::tuple fields = nb::cast<nb::tuple>(entry);
+    const onnx::ValueInfo* from = find_constant(source, nb::cast<std::string>(fields[1]));
+    if (!from) continue;
+    make_weight(nb::cast<std::string>(fields[0]), from->constant, from->is_weight);
+  }
+  for (const nb::handle entry : given) {
+    const nb::tuple fields = nb::cast<nb::tuple>(entry);
+    auto tensor = std::make_shared<onnx::Tensor>();
+    tensor->dtype = static_cast<base::DType>(nb::cast<int>(fields[1]));
+    tensor->dims = nb::cast<std::vector<std::int64_t>>(fields[2]);
+    if (fields[3].is_none()) {
+      tensor->missing = tensor->element_count() != 0;
+    } else {
+      const auto bytes =
+          nb::cast<nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig>>(fields[3]);
+      if (std::cmp_not_equal(bytes.size(), tensor->byte_count()))
+        base::fail("SX1154", "the data of '" + nb::cast<std::string>(fields[0]) +
+                                 "' does not fit its shape and element type");
+      tensor->data = reinterpret_cast<const std::byte*>(bytes.data());
+      tensor->owner = std::shared_ptr<const void>(
+          new nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig>(bytes),
+          [](const nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig>* held) {
+            const nb::gil_scoped_acquire locked;
+            delete held;
+          });
+    }
+    make_weight(nb::cast<std::string>(fields[0]), std::move(tensor), true);
+  }
+}
+
+}  // namespace
+
+void bind_parts(nb::module_& module) {
+  module.def("parse_model", &parse, "message"_a, "Reads an ONNX model that is in memory.");
+  module.def("nodes", &nodes, "model"_a,
+             "(name, domain, operator, captured node, outputs, typed) of the main graph's nodes.");
+  module.def("constants", &constants, "model"_a,
+             "(name, dtype, dims, bytes, is_weight, in_memory) of the initializers in use.");
+  module.def("constant_array", &constant_array, "model"_a, "name"_a,
+             "An initializer's elements, not copied; None where there are none.");
+  module.def("attach", &attach, "model"_a, "source"_a, "same"_a, "given"_a,
+             "Makes weights of inputs.");
+  module.def(
+      "extract",
+      [](const Model& model, std::size_t begin, std::size_t end,
+         const std::vector<std::string>& wanted) {
+        return Model(onnx::extract(model.internal(), begin, end, wanted));
+      },
+      "model"_a, "begin"_a, "end"_a, "wanted"_a,
+      "The main graph's nodes begin to end - 1 as a model of their own.");
+  module.def(
+      "functions",
+      [](const Model& model) {
+        std::vector<std::string> names;
+        for (const onnx::Function& function : model.internal().functions)
+          names.push_back(function.domain + "::" + function.name);
+        return names;
+      },
+      "model"_a, "The model-local functions.");
+}
+
+}  // namespace sardonyx::bindings
