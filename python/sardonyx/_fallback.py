@@ -53,9 +53,22 @@ def _note(name: str) -> Diagnostic:
 def _run(program: ExportedProgram, table: dict[Any, Any]) -> ExportedProgram:
     from ._capture import capturing
 
+    before = _guards(program)
     with capturing():
         decomposed: ExportedProgram = program.run_decompositions(table)
-        return decomposed
+    # A decomposition that branches on a size holds for sizes like the captured ones alone.
+    if new := _guards(decomposed)[len(before) :]:
+        raise ValueError(f"taken apart by PyTorch, the program would hold only where {new[0]}")
+    return decomposed
+
+
+def _guards(program: ExportedProgram) -> list[str]:
+    """What tracing has assumed of the symbolic sizes so far."""
+    for node in program.graph.nodes:
+        mode = getattr(node.meta.get("val"), "fake_mode", None)
+        if mode is not None and mode.shape_env is not None:
+            return [str(guard.expr) for guard in mode.shape_env.guards]
+    return []
 
 
 def _decompositions(names: Iterable[str]) -> dict[Any, Any]:

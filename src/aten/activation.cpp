@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "aten/families.h"
+#include "aten/operands.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -62,23 +63,24 @@ Value soft_plus(Emit& onnx, Value x) {
 
 // Linear above the threshold, as PyTorch is.
 Outputs softplus(const Call& call, Emit& onnx) {
-  const Value x = call.tensor("self");
+  const Value x = operand(call, onnx, "self", computing_type(call.result_dtype()));
   const Scalar beta = call.scalar("beta");
   const Value scale = scalar_value(onnx, beta, x.dtype());
   const Value scaled = beta.is(1) ? x : onnx.mul(x, scale);
   Value smooth = soft_plus(onnx, scaled);
   if (!beta.is(1)) smooth = onnx.div(smooth, scale);
   const Value threshold = scalar_value(onnx, call.scalar("threshold"), x.dtype());
-  return {onnx.where(onnx.greater(scaled, threshold), x, smooth)};
+  return {cast_to_result(onnx, call, onnx.where(onnx.greater(scaled, threshold), x, smooth))};
 }
 
 Outputs log_sigmoid(const Call& call, Emit& onnx) {
-  return {onnx.neg(soft_plus(onnx, onnx.neg(call.tensor("self"))))};
+  const Value x = operand(call, onnx, "self", computing_type(call.result_dtype()));
+  return {cast_to_result(onnx, call, onnx.neg(soft_plus(onnx, onnx.neg(x))))};
 }
 
 Outputs mish(const Call& call, Emit& onnx) {
-  const Value x = call.tensor("self");
-  return {onnx.mul(x, onnx.tanh(soft_plus(onnx, x)))};
+  const Value x = operand(call, onnx, "self", computing_type(call.result_dtype()));
+  return {cast_to_result(onnx, call, onnx.mul(x, onnx.tanh(soft_plus(onnx, x))))};
 }
 
 Outputs hardtanh(const Call& call, Emit& onnx) {

@@ -1,19 +1,9 @@
 // Sums, differences, products and quotients with PyTorch's promotion.
 #include "aten/families.h"
+#include "aten/operands.h"
 
 namespace sardonyx::aten {
 namespace {
-
-// The second operand of an elementwise call, tensor or number, in the result's type.
-Value other_operand(const Call& call, Emit& onnx, std::string_view name = "other") {
-  const DType dtype = base::real_of(call.result_dtype());
-  if (call.argument(name).get<program::Value*>()) return onnx.cast(call.tensor(name), dtype);
-  return scalar_value(onnx, call.scalar(name), dtype);
-}
-
-Value self_operand(const Call& call, Emit& onnx) {
-  return cast_to_result(onnx, call, call.tensor("self"));
-}
 
 Value times(Emit& onnx, Value x, const Scalar& factor) {
   if (factor.is(1)) return x;
@@ -25,44 +15,41 @@ Value times(Emit& onnx, Value x, const Scalar& factor) {
 }
 
 Outputs add(const Call& call, Emit& onnx) {
-  const Value self = self_operand(call, onnx);
-  const Value other = times(onnx, other_operand(call, onnx), call.scalar("alpha"));
-  if (self.dtype() == DType::kBool) return {onnx.or_(self, other)};
-  return {onnx.add(self, other)};
+  const auto [self, other] = operands(call, onnx);
+  const Value term = times(onnx, other, call.scalar("alpha"));
+  return {self.dtype() == DType::kBool ? onnx.or_(self, term) : onnx.add(self, term)};
 }
 
 Outputs sub(const Call& call, Emit& onnx) {
-  const Value other = times(onnx, other_operand(call, onnx), call.scalar("alpha"));
-  return {onnx.sub(self_operand(call, onnx), other)};
+  const auto [self, other] = operands(call, onnx);
+  return {onnx.sub(self, times(onnx, other, call.scalar("alpha")))};
 }
 
 Outputs rsub(const Call& call, Emit& onnx) {
-  const Value self = times(onnx, self_operand(call, onnx), call.scalar("alpha"));
-  return {onnx.sub(other_operand(call, onnx), self)};
+  const auto [self, other] = operands(call, onnx);
+  return {onnx.sub(other, times(onnx, self, call.scalar("alpha")))};
 }
 
 Outputs mul(const Call& call, Emit& onnx) {
-  const Value self = self_operand(call, onnx), other = other_operand(call, onnx);
-  if (self.dtype() == DType::kBool) return {onnx.and_(self, other)};
-  return {onnx.mul(self, other)};
+  const auto [self, other] = operands(call, onnx);
+  return {self.dtype() == DType::kBool ? onnx.and_(self, other) : onnx.mul(self, other)};
 }
 
 // True division: integers become floating first, as the result's type says.
 Outputs div(const Call& call, Emit& onnx) {
-  return {onnx.div(self_operand(call, onnx), other_operand(call, onnx))};
+  const auto [self, other] = operands(call, onnx);
+  return {onnx.div(self, other)};
 }
 
 // The larger or smaller of two, NaN where either is: ONNX Runtime's Max and Min do that for floats.
 Outputs larger(const Call& call, Emit& onnx) {
-  const Value self = self_operand(call, onnx), other = other_operand(call, onnx);
-  if (self.dtype() == DType::kBool) return {onnx.or_(self, other)};
-  return {onnx.max({self, other})};
+  const auto [self, other] = operands(call, onnx);
+  return {self.dtype() == DType::kBool ? onnx.or_(self, other) : onnx.max({self, other})};
 }
 
 Outputs smaller(const Call& call, Emit& onnx) {
-  const Value self = self_operand(call, onnx), other = other_operand(call, onnx);
-  if (self.dtype() == DType::kBool) return {onnx.and_(self, other)};
-  return {onnx.min({self, other})};
+  const auto [self, other] = operands(call, onnx);
+  return {self.dtype() == DType::kBool ? onnx.and_(self, other) : onnx.min({self, other})};
 }
 
 constexpr Row kRows[] = {

@@ -11,9 +11,8 @@ struct Heads {
   Value query, key, value;
 };
 
-// Grouped queries: several query heads share a key head. The group becomes an axis of its own that
-// key and value broadcast over: [B, H, L, D] -> [B, Hkv, G, L, D], keys [B, Hkv, 1, S, D].
-Heads grouped(const Call& call, Emit& onnx, Heads heads) {
+// How many query heads share a key head.
+Expr group_size(const Call& call, const Heads& heads) {
   const Expr query_heads = heads.query.dim(-3), key_heads = heads.key.dim(-3);
   const Expr group = symbolic::exact_quotient(query_heads, key_heads);
   if (!group.known()) {
@@ -21,11 +20,18 @@ Heads grouped(const Call& call, Emit& onnx, Heads heads) {
                     key_heads.str() + " key heads",
                 "the numbers of heads must be static, and one a multiple of the other");
   }
-  const auto add_axis = [&](Value x) { return onnx.unsqueeze(x, {-3}); };
-  Shape split = heads.query.shape();
-  split[split.size() - 3] = key_heads;
-  split.insert(split.end() - 2, group);
-  return {onnx.reshape(heads.query, split), add_axis(heads.key), add_axis(heads.value)};
+  return group;
+}
+
+// x @ y where a group of heads of x shares one of y: [B, Hkv * G, L, D] is taken as
+// [B, Hkv, G * L, D], so that nothing is repeated.
+Value matmul_by_group(Emit& onnx, Value x, Value y, Expr group) {
+  if (group.is(1)) return onnx.matmul(x, y);
+  Shape joined = x.shape(), result = x.shape();
+  joined[joined.size() - 3] = y.dim(-3);
+  joined[joined.size() - 2] = x.dim(-2) * group;
+  result.back() = y.dim(-1);
+  return onnx.reshape(onnx.matmul(onnx.reshape(x, joined), y), result);
 }
 
 // What is added to the scores: 0 where a position may be attended to, -infinity where not.
@@ -37,10 +43,7 @@ Value additive(Emit& onnx, Value mask, DType dtype) {
 
 // True [L, S] on and under the diagonal that starts at the top left.
 Value causal_mask(Emit& onnx, Expr rows, Expr columns) {
-  const auto positions = [&](Expr count) {
-    return onnx.range(onnx.int_scalar(0), onnx.size(count), onnx.int_scalar(1));
-  };
-  return onnx.less_or_equal(positions(columns), onnx.unsqueeze(positions(rows), {1}));
+  return onnx.less_or_equal(onnx.range(columns), onnx.unsqueeze(onnx.range(rows), {1}));
 }
 
 // True [..., L, 1] for the rows of a mask that see nothing at all.
@@ -64,13 +67,12 @@ struct Form {
 };
 
 Value attend(const Call& call, Emit& onnx, Heads heads, Form form) {
-  const DType dtype = heads.query.dtype();
-  const bool split_heads = form.grouped && !(heads.query.dim(-3) == heads.key.dim(-3));
-  const Shape result_shape = call.result_shape();
-  if (split_heads) {
-    heads = grouped(call, onnx, heads);
-    if (form.mask && form.mask.rank() >= 3) form.mask = onnx.unsqueeze(form.mask, {-3});
-  }
+  // Scores of bfloat16 have too few digits for their softmax; PyTorch keeps them in float32 too.
+  const DType given = heads.query.dtype();
+  const DType dtype = given == DType::kBFloat16 ? DType::kFloat32 : given;
+  heads = {onnx.cast(heads.query, dtype), onnx.cast(heads.key, dtype),
+           onnx.cast(heads.value, dtype)};
+  const Expr group = form.grouped ? group_size(call, heads) : Expr(1);
 
   Value query = heads.query;
   if (form.scale) {
@@ -82,17 +84,17 @@ Value attend(const Call& call, Emit& onnx, Heads heads, Form form) {
     query = onnx.div(query, onnx.sqrt(onnx.cast(onnx.size(heads.query.dim(-1)), dtype)));
   }
 
-  Value scores = onnx.matmul(query, onnx.swap_axes(heads.key, -1, -2));
+  Value scores = matmul_by_group(onnx, query, onnx.swap_axes(heads.key, -1, -2), group);
   Value mask = form.mask;
   if (form.causal) {
     const Value causal = causal_mask(onnx, heads.query.dim(-2), heads.key.dim(-2));
     scores = onnx.add(scores, additive(onnx, causal, dtype));
   }
   if (mask) scores = onnx.add(scores, additive(onnx, mask, dtype));
-  Value result = onnx.matmul(onnx.softmax(scores, {.axis = -1}), heads.value);
+  Value result = matmul_by_group(onnx, onnx.softmax(scores, {.axis = -1}), heads.value, group);
   // A row that may attend to nothing is zero in PyTorch; its softmax is NaN.
   if (mask) result = onnx.where(sees_nothing(onnx, mask), onnx.zero(dtype), result);
-  return split_heads ? onnx.reshape(result, result_shape) : result;
+  return onnx.cast(result, given);
 }
 
 void refuse_dropout(const Call& call) {

@@ -1,4 +1,4 @@
-// Axes in another order, and axes made of others: movedim, mT, diagonal, unfold, pixel_shuffle.
+// Axes in another order, and axes made of others: movedim, mT, meshgrid, pixel_shuffle.
 #include <algorithm>
 #include <numeric>
 
@@ -80,50 +80,6 @@ Outputs meshgrid_indexing(const Call& call, Emit& onnx) {
   return grid(call, onnx, call.text("indexing") == "xy");
 }
 
-// Elements [i, i + offset] of two axes, as one axis at the end: by position in the flattened pair.
-Outputs diagonal(const Call& call, Emit& onnx) {
-  const Value self = call.tensor("self");
-  const std::int64_t rank = self.rank(), offset = call.integer("offset");
-  const std::int64_t rows = call.axis("dim1", rank), columns = call.axis("dim2", rank);
-  Axes order;
-  for (std::int64_t axis = 0; axis < rank; ++axis) {
-    if (axis != rows && axis != columns) order.push_back(axis);
-  }
-  order.push_back(rows);
-  order.push_back(columns);
-  const Value last = onnx.transpose(self, order);
-  Shape flat(last.shape().begin(), last.shape().end() - 2);
-  const Expr height = last.dim(-2), width = last.dim(-1);
-  flat.push_back(height * width);
-  const Expr length = call.result_shape().back();
-  const Value index = onnx.range(onnx.int_scalar(0), onnx.size(length), onnx.int_scalar(1));
-  const Value step = onnx.size(width + 1);
-  const Expr first = offset >= 0 ? Expr(offset) : width * -offset;
-  const Value places = onnx.add(onnx.mul(index, step), onnx.size(first));
-  return {onnx.gather(onnx.reshape(last, flat), places, {.axis = rank - 2})};
-}
-
-// Windows of `size` every `step` elements: a new axis at the end.
-Outputs unfold(const Call& call, Emit& onnx) {
-  Value self = call.tensor("self");
-  const std::int64_t size = call.integer("size"), step = call.integer("step");
-  if (self.rank() == 0) return {onnx.reshape(self, call.result_shape())};
-  const std::int64_t axis = call.axis("dimension", self.rank());
-  const Expr windows = call.result_shape()[static_cast<std::size_t>(axis)];
-  const auto positions = [&](Expr count) {
-    return onnx.range(onnx.int_scalar(0), onnx.size(count), onnx.int_scalar(1));
-  };
-  const Value starts = onnx.mul(positions(windows), onnx.int_scalar(step));
-  const Value index = onnx.add(onnx.unsqueeze(starts, {1}), positions(size));
-  const Value found = onnx.gather(self, index, {.axis = axis});
-  Axes order;
-  for (std::int64_t i = 0; i < found.rank(); ++i) {
-    if (i != axis + 1) order.push_back(i);
-  }
-  order.push_back(axis + 1);
-  return {onnx.transpose(found, order)};
-}
-
 // [*, C r^2, H, W] -> [*, C, H r, W r]. DepthToSpace does it for one leading axis.
 Outputs pixel_shuffle(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
@@ -178,10 +134,6 @@ constexpr Row kRows[] = {
     {"aten::adjoint(Tensor(a) self) -> Tensor(a)", 13, swap_last},
     {"aten::broadcast_tensors(Tensor[] tensors) -> Tensor[]", 13, broadcast_tensors},
     {"aten::channel_shuffle(Tensor self, SymInt groups) -> Tensor", 13, channel_shuffle},
-    {"aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)", 13,
-     diagonal},
-    {"aten::diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor", 13,
-     diagonal},
     {"aten::mH(Tensor(a) self) -> Tensor(a)", 13, swap_last},
     {"aten::mT(Tensor(a) self) -> Tensor(a)", 13, swap_last},
     {"aten::matrix_H(Tensor(a) self) -> Tensor(a)", 13, swap_last},
@@ -200,7 +152,6 @@ constexpr Row kRows[] = {
     {"aten::pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", 13, pixel_unshuffle},
     {"aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)", 13, swapaxes},
     {"aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", 13, swapdims},
-    {"aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)", 13, unfold},
 };
 
 }  // namespace

@@ -36,9 +36,7 @@ Value range(const Call& call, Emit& onnx, const Scalar& start, const Scalar& end
     return onnx.cast(onnx.range(number(start), number(end), number(step)), result);
   }
   // Elements are start + i * step, not a running sum: rounding must not pile up.
-  const Value count = onnx.size(call.result_shape().front());
-  const Value index =
-      onnx.cast(onnx.range(onnx.int_scalar(0), count, onnx.int_scalar(1)), DType::kFloat64);
+  const Value index = onnx.cast(onnx.range(call.result_shape().front()), DType::kFloat64);
   return onnx.cast(onnx.add(onnx.mul(index, number(step)), number(start)), result);
 }
 
@@ -54,10 +52,8 @@ Outputs arange_start_step(const Call& call, Emit& onnx) {
 
 Outputs eye(const Call& call, Emit& onnx) {
   const Shape shape = call.result_shape();
-  const auto positions = [&](Expr count) {
-    return onnx.range(onnx.int_scalar(0), onnx.size(count), onnx.int_scalar(1));
-  };
-  const Value diagonal = onnx.equal(onnx.unsqueeze(positions(shape[0]), {1}), positions(shape[1]));
+  const Value diagonal =
+      onnx.equal(onnx.unsqueeze(onnx.range(shape[0]), {1}), onnx.range(shape[1]));
   return {onnx.cast(diagonal, call.result_dtype())};
 }
 

@@ -1,18 +1,9 @@
 // Quotients that are rounded, and what remains.
 #include "aten/families.h"
+#include "aten/operands.h"
 
 namespace sardonyx::aten {
 namespace {
-
-// Both operands, tensors or numbers, in the result's type.
-Pair operands(const Call& call, Emit& onnx) {
-  const DType dtype = base::real_of(call.result_dtype());
-  const auto operand = [&](std::string_view name) -> Value {
-    if (call.argument(name).get<program::Value*>()) return onnx.cast(call.tensor(name), dtype);
-    return scalar_value(onnx, call.scalar(name), dtype);
-  };
-  return {operand("self"), operand("other")};
-}
 
 // x - floor(x / y) * y for whole numbers: ONNX's Mod without fmod has the divisor's sign.
 Value whole_remainder(Emit& onnx, const Pair& pair) { return onnx.mod(pair.left, pair.right); }
@@ -31,18 +22,34 @@ Value remainder_of(Emit& onnx, const Pair& pair) {
                                               : whole_remainder(onnx, pair);
 }
 
+// As PyTorch and Python have it: from the remainder, so that 1 // 0.1 is 9, and infinities divided
+// are NaN.
+Value float_floor_quotient(Emit& onnx, const Pair& given) {
+  const DType dtype = computing_type(given.left.dtype());
+  const Pair pair = {onnx.cast(given.left, dtype), onnx.cast(given.right, dtype)};
+  const Value zero = onnx.zero(dtype), one = onnx.one(dtype);
+  const Value rest = onnx.mod(pair.left, pair.right, {.fmod = 1});
+  const Value multiple = onnx.div(onnx.sub(pair.left, rest), pair.right);
+  const Value other_sign = onnx.xor_(onnx.less(rest, zero), onnx.less(pair.right, zero));
+  const Value below = onnx.and_(onnx.not_(onnx.equal(rest, zero)), other_sign);
+  const Value quotient = onnx.where(below, onnx.sub(multiple, one), multiple);
+  // What rounding left just under a whole number is that number.
+  const Value floor = onnx.floor(quotient);
+  const Value nearly = onnx.greater(onnx.sub(quotient, floor), onnx.scalar(0.5, dtype));
+  const Value whole = onnx.where(nearly, onnx.add(floor, one), floor);
+  const Value ratio = onnx.div(pair.left, pair.right);
+  const Value signed_zero = onnx.mul(ratio, zero);
+  const Value result = onnx.where(onnx.equal(quotient, zero), signed_zero, whole);
+  return onnx.cast(onnx.where(onnx.equal(pair.right, zero), ratio, result), given.left.dtype());
+}
+
 // Whole numbers: ONNX's Div rounds towards zero, so the remainder goes first.
 Value floor_quotient(Emit& onnx, const Pair& pair) {
   if (!base::is_floating(pair.left.dtype())) {
     if (base::is_unsigned(pair.left.dtype())) return onnx.div(pair.left, pair.right);
     return onnx.div(onnx.sub(pair.left, whole_remainder(onnx, pair)), pair.right);
   }
-  return onnx.floor(onnx.div(pair.left, pair.right));
-}
-
-Value truncated(Emit& onnx, Value x) {
-  if (!base::is_floating(x.dtype())) return x;
-  return onnx.mul(onnx.sign(x), onnx.floor(onnx.abs(x)));
+  return float_floor_quotient(onnx, pair);
 }
 
 Outputs floor_divide(const Call& call, Emit& onnx) {
@@ -53,7 +60,8 @@ Outputs div_mode(const Call& call, Emit& onnx) {
   const Pair pair = operands(call, onnx);
   if (!call.has("rounding_mode")) return {onnx.div(pair.left, pair.right)};
   if (call.text("rounding_mode") == "floor") return {floor_quotient(onnx, pair)};
-  return {truncated(onnx, onnx.div(pair.left, pair.right))};
+  const Value quotient = onnx.div(pair.left, pair.right);
+  return {base::is_floating(quotient.dtype()) ? truncated(onnx, quotient) : quotient};
 }
 
 Outputs remainder(const Call& call, Emit& onnx) {
@@ -66,7 +74,10 @@ Outputs fmod(const Call& call, Emit& onnx) {
   return {onnx.mod(pair.left, pair.right, {.fmod = 1})};
 }
 
-Outputs trunc(const Call& call, Emit& onnx) { return {truncated(onnx, call.tensor("self"))}; }
+Outputs trunc(const Call& call, Emit& onnx) {
+  const Value self = call.tensor("self");
+  return {base::is_floating(self.dtype()) ? truncated(onnx, self) : self};
+}
 
 Outputs floor(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
@@ -85,7 +96,10 @@ Outputs round(const Call& call, Emit& onnx) {
 
 Outputs sign(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
-  return {self.dtype() == DType::kBool ? self : onnx.sign(self)};
+  if (self.dtype() == DType::kBool) return {self};
+  if (!base::is_floating(self.dtype())) return {onnx.sign(self)};
+  // PyTorch gives NaN no sign, ONNX Runtime its own NaN.
+  return {onnx.where(onnx.is_nan(self), onnx.zero(self.dtype()), onnx.sign(self))};
 }
 
 constexpr Row kRows[] = {

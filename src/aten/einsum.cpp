@@ -1,6 +1,8 @@
 // Sums of products by subscripts.
 #include <algorithm>
 #include <cctype>
+#include <numeric>
+#include <optional>
 #include <string>
 
 #include "aten/families.h"
@@ -63,20 +65,76 @@ bool is_transposed_matmul(const std::string& left, const std::string& right,
   return is_matmul(left, swapped, out);
 }
 
+// Letters for the axes under an ellipsis, as ONNX Runtime wants them to be as many in each operand;
+// PyTorch broadcasts them, so operands with fewer get leading axes of size 1.
+void spell_ellipses(Emit& onnx, std::vector<Value>& operands, std::vector<std::string>& terms,
+                    std::string& out) {
+  std::string letters;
+  for (char c = 'A'; c <= 'z'; ++c) {
+    const auto used = [c](const std::string& term) { return term.find(c) != std::string::npos; };
+    if (std::isalpha(static_cast<unsigned char>(c)) && std::ranges::none_of(terms, used))
+      letters += c;
+  }
+  const auto axes_of = [&](std::size_t i) {
+    return operands[i].rank() - static_cast<std::int64_t>(terms[i].size() - 3);
+  };
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (terms[i].find("...") != std::string::npos) most = std::max(most, axes_of(i));
+  }
+  if (most > static_cast<std::int64_t>(letters.size())) return;
+  const auto spell = [&](std::string& term) {
+    const std::size_t place = term.find("...");
+    if (place != std::string::npos) {
+      term.replace(place, 3, letters.substr(0, static_cast<std::size_t>(most)));
+    }
+  };
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const std::size_t place = terms[i].find("...");
+    if (place == std::string::npos) continue;
+    std::vector<std::int64_t> added(static_cast<std::size_t>(most - axes_of(i)));
+    std::iota(added.begin(), added.end(), static_cast<std::int64_t>(place));
+    operands[i] = onnx.unsqueeze(operands[i], added);
+    spell(terms[i]);
+  }
+  spell(out);
+}
+
+// Whether the ellipses stand for the same number of axes everywhere, none of them broadcast.
+bool uneven_ellipses(const std::vector<Value>& operands, const std::vector<std::string>& terms) {
+  std::optional<Shape> first;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const std::size_t place = terms[i].find("...");
+    if (place == std::string::npos) continue;
+    const Shape shape = operands[i].shape();
+    const auto begin = shape.begin() + static_cast<std::ptrdiff_t>(place);
+    const Shape under(
+        begin, begin + operands[i].rank() - static_cast<std::ptrdiff_t>(terms[i].size() - 3));
+    if (first && first->size() != under.size()) return true;
+    first = under;
+  }
+  return false;
+}
+
 Outputs einsum(const Call& call, Emit& onnx) {
   const std::string equation = explicit_equation(call.text("equation"));
   std::vector<Value> operands = call.tensors("tensors");
   for (Value& operand : operands) operand = cast_to_result(onnx, call, operand);
   const std::size_t arrow = equation.find("->");
-  const std::vector<std::string> terms = split(equation.substr(0, arrow), ',');
-  const std::string out = equation.substr(arrow + 2);
+  std::vector<std::string> terms = split(equation.substr(0, arrow), ',');
+  std::string out = equation.substr(arrow + 2);
   if (operands.size() == 2 && terms.size() == 2) {
     if (is_matmul(terms[0], terms[1], out)) return {onnx.matmul(operands[0], operands[1])};
     if (is_transposed_matmul(terms[0], terms[1], out)) {
       return {onnx.matmul(operands[0], onnx.swap_axes(operands[1], -1, -2))};
     }
   }
-  return {onnx.einsum(operands, {.equation = equation})};
+  if (!uneven_ellipses(operands, terms)) return {onnx.einsum(operands, {.equation = equation})};
+  spell_ellipses(onnx, operands, terms, out);
+  std::string spelled;
+  for (const std::string& term : terms) spelled += (spelled.empty() ? "" : ",") + term;
+  spelled += "->" + out;
+  return {onnx.einsum(operands, {.equation = spelled})};
 }
 
 constexpr Row kRows[] = {

@@ -43,6 +43,7 @@ std::span<const Row> joining_rows();
 std::span<const Row> linear_rows();
 std::span<const Row> logical_rows();
 std::span<const Row> losses_rows();
+std::span<const Row> margin_losses_rows();
 std::span<const Row> normalization_rows();
 std::span<const Row> padding_rows();
 std::span<const Row> patches_rows();

@@ -24,9 +24,9 @@ void add_mask(const Call& call, Emit& onnx, Value mask, std::int64_t axis,
     call.refuse("indexing with a 0-d mask", "use torch.where, or a mask with an axis");
   }
   const Value found = onnx.nonzero(onnx.cast(mask, DType::kBool));
+  // What is written may be of any size that broadcasts: the count has no name there.
   Expr count = unmade_size(onnx, result_shape);
-  // How many places a write has is said nowhere in the program.
-  if (!count.known()) count = onnx.pool().symbol("count_" + found->name);
+  if (!count.known()) count = onnx.pool().fresh("u_mask");
   onnx.add_size_source(found, 1, count);
   for (std::int64_t i = 0; i < mask.rank(); ++i) {
     indices.push_back({axis + i, onnx.select(found, 0, i), {count}});

@@ -1,5 +1,4 @@
 // Rows replaced, filled or added to by a vector of indices; classes as indicator vectors.
-#include <limits>
 #include <optional>
 
 #include "aten/families.h"
@@ -9,7 +8,7 @@ namespace {
 
 // The index of one axis, spread over every element of `like`.
 Value spread_index(Emit& onnx, Value index, Value like, std::int64_t axis) {
-  if (index.rank() == 0) index = onnx.unsqueeze(index, {0});
+  index = onnx.with_rank(index, 1);
   std::vector<std::int64_t> others;
   for (std::int64_t i = 0; i < like.rank(); ++i) {
     if (i != axis) others.push_back(i);
@@ -17,11 +16,9 @@ Value spread_index(Emit& onnx, Value index, Value like, std::int64_t axis) {
   return onnx.expand(onnx.unsqueeze(onnx.cast(index, DType::kInt64), others), like.shape());
 }
 
-Value at_least_1d(Emit& onnx, Value x) { return x.rank() == 0 ? onnx.unsqueeze(x, {0}) : x; }
-
 Outputs index_add(const Call& call, Emit& onnx) {
-  const Value self = at_least_1d(onnx, call.tensor("self"));
-  Value source = at_least_1d(onnx, call.tensor("source"));
+  const Value self = onnx.with_rank(call.tensor("self"), 1);
+  Value source = onnx.with_rank(call.tensor("source"), 1);
   const Scalar alpha = call.scalar("alpha");
   if (!alpha.is(1)) source = onnx.mul(source, scalar_value(onnx, alpha, source.dtype()));
   const std::int64_t axis = call.axis("dim", self.rank());
@@ -74,8 +71,8 @@ Value written_in_batches(Emit& onnx, Value self, Value source, Value first, std:
 }
 
 Outputs index_copy(const Call& call, Emit& onnx) {
-  const Value self = at_least_1d(onnx, call.tensor("self"));
-  const Value source = at_least_1d(onnx, call.tensor("source"));
+  const Value self = onnx.with_rank(call.tensor("self"), 1);
+  const Value source = onnx.with_rank(call.tensor("source"), 1);
   const std::int64_t axis = call.axis("dim", self.rank());
   if (onnx.opset() >= 24 && axis > 0) {
     if (const auto first = first_of_consecutive(call))
@@ -87,9 +84,9 @@ Outputs index_copy(const Call& call, Emit& onnx) {
 }
 
 Outputs index_fill(const Call& call, Emit& onnx) {
-  const Value self = at_least_1d(onnx, call.tensor("self"));
+  const Value self = onnx.with_rank(call.tensor("self"), 1);
   const std::int64_t axis = call.axis("dim", self.rank());
-  const Value index = at_least_1d(onnx, call.tensor("index"));
+  const Value index = onnx.with_rank(call.tensor("index"), 1);
   const Value value = call.argument("value").get<program::Value*>()
                           ? onnx.cast(call.tensor("value"), self.dtype())
                           : scalar_value(onnx, call.scalar("value"), self.dtype());
@@ -107,75 +104,9 @@ Outputs one_hot(const Call& call, Emit& onnx) {
   if (classes < 0) {
     call.refuse("one_hot with as many classes as the data has", "give num_classes");
   }
-  const Value numbers =
-      onnx.range(onnx.int_scalar(0), onnx.int_scalar(classes), onnx.int_scalar(1));
+  const Value numbers = onnx.range(classes);
   const Value self = onnx.unsqueeze(call.tensor("self"), {-1});
   return {onnx.cast(onnx.equal(onnx.cast(self, DType::kInt64), numbers), call.result_dtype())};
-}
-
-struct Reduction {
-  std::string_view onnx_name;
-  double neutral;
-};
-
-Reduction reduction_of(const Call& call) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const std::string name = call.text("reduce");
-  if (name == "sum" || name == "mean") return {"add", 0};
-  if (name == "prod") return {"mul", 1};
-  if (name == "amax") return {"max", -kInfinity};
-  if (name == "amin") return {"min", kInfinity};
-  call.refuse("scatter_reduce with " + name);
-}
-
-// The type's own value that changes nothing: integers have no infinity.
-Value neutral_value(Emit& onnx, const Reduction& reduction, DType dtype) {
-  if (base::is_integer(dtype) && reduction.onnx_name == "max") {
-    return onnx.int_scalar(base::integer_min(dtype), dtype);
-  }
-  if (base::is_integer(dtype) && reduction.onnx_name == "min") {
-    return onnx.int_scalar(base::integer_max(dtype), dtype);
-  }
-  return onnx.scalar(reduction.neutral, dtype);
-}
-
-Outputs scatter_reduce(const Call& call, Emit& onnx) {
-  Value self = at_least_1d(onnx, call.tensor("self"));
-  const Value index = at_least_1d(onnx, call.tensor("index"));
-  Value source = at_least_1d(onnx, call.tensor("src"));
-  for (std::int64_t axis = 0; axis < index.rank(); ++axis) {
-    if (!(source.dim(axis) == index.dim(axis))) {
-      source = onnx.slice(source, axis, 0, index.dim(axis));
-    }
-  }
-  const std::int64_t axis = call.axis("dim", self.rank());
-  const Reduction reduction = reduction_of(call);
-  const bool include_self = call.flag("include_self");
-  const Value original = self;
-  if (!include_self) {
-    const Value neutral = neutral_value(onnx, reduction, self.dtype());
-    self = onnx.scatter_elements(self, index, onnx.expand(neutral, index.shape()), {.axis = axis});
-  }
-  Value result =
-      onnx.scatter_elements(self, index, source, {.axis = axis, .reduction = reduction.onnx_name});
-  if (call.text("reduce") == "mean") {
-    // Elements that nothing is scattered to are divided by 1.
-    const Value ones = onnx.expand(onnx.one(self.dtype()), index.shape());
-    const Value start = onnx.full(original.shape(),
-                                  include_self ? onnx.one(self.dtype()) : onnx.zero(self.dtype()));
-    const Value count =
-        onnx.scatter_elements(start, index, ones, {.axis = axis, .reduction = "add"});
-    const Value divisor = onnx.max({count, onnx.one(self.dtype())});
-    result = onnx.div(result, divisor);
-    if (base::is_integer(self.dtype())) {
-      // PyTorch's integer mean rounds down, Div towards zero.
-      const Value product = onnx.mul(result, divisor);
-      const Value total =
-          onnx.scatter_elements(self, index, source, {.axis = axis, .reduction = "add"});
-      result = onnx.sub(result, onnx.cast(onnx.less(total, product), self.dtype()));
-    }
-  }
-  return {onnx.reshape(result, call.result_shape())};
 }
 
 constexpr Row kRows[] = {
@@ -189,9 +120,6 @@ constexpr Row kRows[] = {
     {"aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor", 13,
      index_fill},
     {"aten::one_hot(Tensor self, int num_classes=-1) -> Tensor", 13, one_hot},
-    {"aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool "
-     "include_self=True) -> Tensor",
-     18, scatter_reduce},
 };
 
 }  // namespace

@@ -111,16 +111,14 @@ Outputs index_select(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self"), index = call.tensor("index");
   // A 0-d tensor is indexed as one of a single element.
   if (self.rank() == 0) return {self};
-  const Value flat = index.rank() == 0 ? onnx.unsqueeze(index, {0}) : index;
-  return {onnx.gather(self, flat, {.axis = call.axis("dim", self.rank())})};
+  return {onnx.gather(self, onnx.with_rank(index, 1), {.axis = call.axis("dim", self.rank())})};
 }
 
 Outputs gather(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self"), index = call.tensor("index");
   if (self.rank() == 0 || index.rank() == 0) {
-    const Value x = self.rank() == 0 ? onnx.unsqueeze(self, {0}) : self;
-    const Value i = index.rank() == 0 ? onnx.unsqueeze(index, {0}) : index;
-    return {onnx.reshape(onnx.gather_elements(x, i, {.axis = 0}), call.result_shape())};
+    const Value found = onnx.gather_elements(onnx.with_rank(self, 1), onnx.with_rank(index, 1));
+    return {onnx.reshape(found, call.result_shape())};
   }
   return {onnx.gather_elements(self, index, {.axis = call.axis("dim", self.rank())})};
 }

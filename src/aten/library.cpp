@@ -41,6 +41,7 @@ constexpr std::array kFamilies = {
     Family{linear_rows},
     Family{logical_rows},
     Family{losses_rows},
+    Family{margin_losses_rows},
     Family{normalization_rows},
     Family{padding_rows},
     Family{patches_rows},
@@ -117,14 +118,11 @@ Translator find_translator(std::string_view qualified_name, std::int64_t opset, 
   return best ? best->translate : nullptr;
 }
 
-std::vector<Row> all_rows() {
+std::vector<Row> all_rows(bool complex) {
+  const auto families =
+      complex ? std::span<const Family>(kComplexFamilies) : std::span<const Family>(kFamilies);
   std::vector<Row> rows;
-  for (Family family : kFamilies) {
-    for (const Row& row : family()) rows.push_back(row);
-  }
-  for (Family family : kComplexFamilies) {
-    for (const Row& row : family()) rows.push_back(row);
-  }
+  for (Family family : families) rows.insert(rows.end(), family().begin(), family().end());
   return rows;
 }
 

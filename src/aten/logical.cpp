@@ -1,5 +1,6 @@
 // Logic on truth values and bitwise operators on integers.
 #include "aten/families.h"
+#include "aten/operands.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -20,16 +21,6 @@ Outputs logical_xor(const Call& call, Emit& onnx) {
 
 Outputs logical_not(const Call& call, Emit& onnx) {
   return {onnx.not_(truth(onnx, call.tensor("self")))};
-}
-
-// Both operands in the result's type; either may be a number.
-Pair operands(const Call& call, Emit& onnx) {
-  const DType dtype = call.result_dtype();
-  const auto operand = [&](std::string_view name) -> Value {
-    if (call.argument(name).get<program::Value*>()) return onnx.cast(call.tensor(name), dtype);
-    return scalar_value(onnx, call.scalar(name), dtype);
-  };
-  return {operand("self"), operand("other")};
 }
 
 // The bitwise operators came with opset 18. Before it, an integer is taken apart by arithmetic:

@@ -10,6 +10,11 @@ Value operand(const Call& call, Emit& onnx, std::string_view name, DType dtype) 
   return scalar_value(onnx, call.scalar(name), dtype);
 }
 
+Pair operands(const Call& call, Emit& onnx) {
+  const DType dtype = base::real_of(call.result_dtype());
+  return {operand(call, onnx, "self", dtype), operand(call, onnx, "other", dtype)};
+}
+
 DType computing_type(DType dtype) {
   return base::is_floating(dtype) && base::bit_width(dtype) < 32 ? DType::kFloat32 : dtype;
 }

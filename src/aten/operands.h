@@ -11,6 +11,9 @@ namespace sardonyx::aten {
 // The argument, tensor or number, in this type.
 Value operand(const Call& call, Emit& onnx, std::string_view name, DType dtype);
 
+// `self` and `other`, each a tensor or a number, in the result's type.
+Pair operands(const Call& call, Emit& onnx);
+
 // The type in which to compute a formula of several steps: float32 for the half types, so that
 // steps do not round one by one as PyTorch's single kernel does not.
 DType computing_type(DType dtype);

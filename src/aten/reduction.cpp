@@ -21,6 +21,11 @@ Outputs sum(const Call& call, Emit& onnx) {
 
 Outputs mean(const Call& call, Emit& onnx) {
   const Value x = cast_to_result(onnx, call, call.tensor("self"));
+  // ONNX Runtime's mean of nothing is 0.
+  if (reduced_count(x, reduction_axes(call, x)).is(0)) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    return {onnx.full(call.result_shape(), onnx.scalar(nan, x.dtype()))};
+  }
   return {reduced(call, onnx, "ReduceMean", x)};
 }
 
@@ -54,7 +59,9 @@ Outputs amin(const Call& call, Emit& onnx) { return {extreme(call, onnx, "Reduce
 // uint8 in gives uint8 out; everything else gives bool.
 Outputs any(const Call& call, Emit& onnx) {
   const Value x = onnx.cast(onnx.cast(call.tensor("self"), DType::kBool), DType::kInt32);
-  return {cast_to_result(onnx, call, reduced(call, onnx, "ReduceMax", x))};
+  // The greatest of nothing is the least integer: not above 0 either.
+  const Value found = onnx.greater(reduced(call, onnx, "ReduceMax", x), onnx.zero(x.dtype()));
+  return {cast_to_result(onnx, call, found)};
 }
 
 Outputs all(const Call& call, Emit& onnx) {

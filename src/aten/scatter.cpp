@@ -1,4 +1,5 @@
-// Tensors with a part replaced: the pure forms that writes to views become.
+// Tensors with a part replaced or combined with others: the pure forms that writes to views
+// become, and scatters.
 #include <limits>
 
 #include "aten/families.h"
@@ -76,9 +77,8 @@ Outputs scattered(const Call& call, Emit& onnx, Value updates, std::string_view 
                     std::to_string(onnx.opset()),
                 "convert with opset_version=18 or newer");
   }
-  const auto at_least_1d = [&](Value x) { return x.rank() == 0 ? onnx.unsqueeze(x, {0}) : x; };
-  const Value places = at_least_1d(index), base = at_least_1d(self);
-  const Value values = cut_to(onnx, at_least_1d(updates), places);
+  const Value places = onnx.with_rank(index, 1), base = onnx.with_rank(self, 1);
+  const Value values = cut_to(onnx, onnx.with_rank(updates, 1), places);
   const std::int64_t axis = call.axis("dim", base.rank());
   const Value result =
       reduction.empty()
@@ -98,6 +98,66 @@ Outputs scatter_value(const Call& call, Emit& onnx) {
 
 Outputs scatter_add(const Call& call, Emit& onnx) {
   return scattered(call, onnx, call.tensor("src"), "add");
+}
+
+struct Reduction {
+  std::string_view onnx_name;
+  double neutral;
+};
+
+Reduction reduction_of(const Call& call) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const std::string name = call.text("reduce");
+  if (name == "sum" || name == "mean") return {"add", 0};
+  if (name == "prod") return {"mul", 1};
+  if (name == "amax") return {"max", -kInfinity};
+  if (name == "amin") return {"min", kInfinity};
+  call.refuse("scatter_reduce with " + name);
+}
+
+// The type's own value that changes nothing: integers have no infinity.
+Value neutral_value(Emit& onnx, const Reduction& reduction, DType dtype) {
+  if (base::is_integer(dtype) && reduction.onnx_name == "max") {
+    return onnx.int_scalar(base::integer_min(dtype), dtype);
+  }
+  if (base::is_integer(dtype) && reduction.onnx_name == "min") {
+    return onnx.int_scalar(base::integer_max(dtype), dtype);
+  }
+  return onnx.scalar(reduction.neutral, dtype);
+}
+
+Outputs scatter_reduce(const Call& call, Emit& onnx) {
+  Value self = onnx.with_rank(call.tensor("self"), 1);
+  const Value index = onnx.with_rank(call.tensor("index"), 1);
+  const Value source = cut_to(onnx, onnx.with_rank(call.tensor("src"), 1), index);
+  const std::int64_t axis = call.axis("dim", self.rank());
+  const Reduction reduction = reduction_of(call);
+  const bool include_self = call.flag("include_self");
+  const Value original = self;
+  if (!include_self) {
+    const Value neutral = neutral_value(onnx, reduction, self.dtype());
+    self = onnx.scatter_elements(self, index, onnx.expand(neutral, index.shape()), {.axis = axis});
+  }
+  Value result =
+      onnx.scatter_elements(self, index, source, {.axis = axis, .reduction = reduction.onnx_name});
+  if (call.text("reduce") == "mean") {
+    // Elements that nothing is scattered to are divided by 1.
+    const Value ones = onnx.expand(onnx.one(self.dtype()), index.shape());
+    const Value start = onnx.full(original.shape(),
+                                  include_self ? onnx.one(self.dtype()) : onnx.zero(self.dtype()));
+    const Value count =
+        onnx.scatter_elements(start, index, ones, {.axis = axis, .reduction = "add"});
+    const Value divisor = onnx.max({count, onnx.one(self.dtype())});
+    result = onnx.div(result, divisor);
+    if (base::is_integer(self.dtype())) {
+      // PyTorch's integer mean rounds down, Div towards zero.
+      const Value product = onnx.mul(result, divisor);
+      const Value total =
+          onnx.scatter_elements(self, index, source, {.axis = axis, .reduction = "add"});
+      result = onnx.sub(result, onnx.cast(onnx.less(total, product), self.dtype()));
+    }
+  }
+  return {onnx.reshape(result, call.result_shape())};
 }
 
 // The elements of `source`, in order, go where the mask holds: the n-th place takes the n-th.
@@ -121,6 +181,9 @@ constexpr Row kRows[] = {
      scatter_value},
     {"aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", 13,
      scatter_add},
+    {"aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool "
+     "include_self=True) -> Tensor",
+     18, scatter_reduce},
     {"aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor", 13,
      select_scatter},
     {"aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? "

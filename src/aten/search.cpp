@@ -1,56 +1,76 @@
 // Extremes with their places, and orders: max.dim, argmax, topk, sort.
+#include <algorithm>
+#include <limits>
+
 #include "aten/families.h"
 
 namespace sardonyx::aten {
 namespace {
 
-// TopK and ArgMax order numbers; bools stand in as integers.
-Value orderable(Emit& onnx, Value x) {
-  return x.dtype() == DType::kBool ? onnx.cast(x, DType::kInt32) : x;
+// What is compared in place of x. Bools are numbers. Among floats NaN is the extreme one in
+// PyTorch, the greatest for +infinity and the least for -infinity here, while ONNX Runtime's answer
+// is chance: NaN stands in as that infinity, and the infinity as the last finite number of a wider
+// type (of float64 itself: where it ties with the infinity).
+Value sort_key(Emit& onnx, Value x, double nan = std::numeric_limits<double>::infinity()) {
+  if (x.dtype() == DType::kBool) return onnx.cast(x, DType::kInt32);
+  if (!base::is_floating(x.dtype()) || x.is_constant()) return x;
+  const bool half = base::bit_width(x.dtype()) < 32;
+  const double last =
+      half ? double{std::numeric_limits<float>::max()} : std::numeric_limits<double>::max();
+  const Value key = onnx.cast(x, half ? DType::kFloat32 : DType::kFloat64);
+  const Value limit = onnx.scalar_like(nan > 0 ? last : -last, key);
+  const Value finite = nan > 0 ? onnx.min({key, limit}) : onnx.max({key, limit});
+  return onnx.where(onnx.is_nan(key), onnx.scalar_like(nan, key), finite);
 }
 
-struct Ordered {
-  Value values, indices;
-};
-
-// The first `count` of an axis in order.
-Ordered ranked(Emit& onnx, Value x, std::int64_t axis, Value count, bool largest) {
-  const DType dtype = x.dtype();
+// The first `count` of an axis in order: values and indices. For equal elements TopK gives the
+// lower index first, which is a stable order.
+Outputs ranked(Emit& onnx, Value x, std::int64_t axis, Value count, bool largest) {
+  const Value key = sort_key(onnx, x);
   const auto [values, indices] =
-      onnx.topk(orderable(onnx, x), count, {.axis = axis, .largest = largest ? 1 : 0, .sorted = 1});
-  return {onnx.cast(values, dtype), indices};
+      onnx.topk(key, count, {.axis = axis, .largest = largest ? 1 : 0, .sorted = 1});
+  if (!base::is_floating(x.dtype())) return {onnx.cast(values, x.dtype()), indices};
+  return {key == x ? values : onnx.gather_elements(x, indices, {.axis = axis}), indices};
 }
 
 Outputs topk(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
-  if (self.rank() == 0) return {self, onnx.int_scalar(0)};
-  const Ordered found = ranked(onnx, self, call.axis("dim", self.rank()),
-                               onnx.sizes({call.size("k")}), call.flag("largest"));
-  return {found.values, found.indices};
+  if (self.rank() == 0) {
+    if (call.size("k").is(1)) return {self, onnx.int_scalar(0)};
+    call.refuse("topk of no element of a 0-d tensor");
+  }
+  return ranked(onnx, self, call.axis("dim", self.rank()), onnx.sizes({call.size("k")}),
+                call.flag("largest"));
 }
 
-// TopK of everything. For equal elements it gives the lower index first, which is a stable order.
 Outputs sort(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
   if (self.rank() == 0) return {self, onnx.int_scalar(0)};
   const std::int64_t axis = call.axis("dim", self.rank());
-  const Ordered found =
-      ranked(onnx, self, axis, onnx.sizes({self.dim(axis)}), call.flag("descending"));
-  return {found.values, found.indices};
+  return ranked(onnx, self, axis, onnx.sizes({self.dim(axis)}), call.flag("descending"));
 }
 
 Outputs argsort(const Call& call, Emit& onnx) { return {sort(call, onnx)[1]}; }
 
+// Where the first extreme of the axis is; NaN counts as the extreme.
 Value arg_extreme(Emit& onnx, Value x, std::int64_t axis, bool keep, bool largest) {
-  const Value ordered = orderable(onnx, x);
-  return largest ? onnx.arg_max(ordered, {.axis = axis, .keepdims = keep ? 1 : 0})
-                 : onnx.arg_min(ordered, {.axis = axis, .keepdims = keep ? 1 : 0});
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Value key = sort_key(onnx, x, largest ? kInfinity : -kInfinity);
+  return largest ? onnx.arg_max(key, {.axis = axis, .keepdims = keep ? 1 : 0})
+                 : onnx.arg_min(key, {.axis = axis, .keepdims = keep ? 1 : 0});
+}
+
+bool is_empty(const Shape& shape) {
+  return std::ranges::any_of(shape, [](Expr size) { return size.is(0); });
 }
 
 // argmax over one axis or over all elements.
 Outputs arg(const Call& call, Emit& onnx, bool largest) {
   const Value self = call.tensor("self");
-  if (self.rank() == 0) return {onnx.full(call.result_shape(), onnx.int_scalar(0))};
+  // ONNX Runtime refuses to reduce empty tensors, whichever axis is empty.
+  if (self.rank() == 0 || is_empty(call.result_shape())) {
+    return {onnx.full(call.result_shape(), onnx.int_scalar(0))};
+  }
   if (call.has("dim")) {
     return {arg_extreme(onnx, self, call.axis("dim", self.rank()), call.flag("keepdim"), largest)};
   }
@@ -65,6 +85,10 @@ Outputs argmin(const Call& call, Emit& onnx) { return arg(call, onnx, false); }
 Outputs extreme_along(const Call& call, Emit& onnx, bool largest) {
   const Value self = call.tensor("self");
   if (self.rank() == 0) return {self, onnx.int_scalar(0)};
+  if (is_empty(call.result_shape())) {
+    return {onnx.full(call.result_shape(), onnx.zero(self.dtype())),
+            onnx.full(call.result_shape(), onnx.int_scalar(0))};
+  }
   const std::int64_t axis = call.axis("dim", self.rank());
   const Value place = arg_extreme(onnx, self, axis, true, largest);
   const Value value = onnx.gather_elements(self, place, {.axis = axis});

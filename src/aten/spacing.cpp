@@ -11,7 +11,7 @@ Value evenly_spaced(const Call& call, Emit& onnx, DType dtype) {
   const std::int64_t steps = call.integer("steps");
   const Value start = operand(call, onnx, "start", dtype), end = operand(call, onnx, "end", dtype);
   if (steps <= 1) return onnx.expand(start, call.result_shape());
-  const Value index = onnx.range(onnx.int_scalar(0), onnx.int_scalar(steps), onnx.int_scalar(1));
+  const Value index = onnx.range(steps);
   const auto number = [&](std::int64_t value) {
     return onnx.scalar(static_cast<double>(value), dtype);
   };
@@ -41,9 +41,7 @@ Outputs logspace(const Call& call, Emit& onnx) {
 
 // start + i * step, the end included.
 Outputs range(const Call& call, Emit& onnx) {
-  const Value index = onnx.cast(
-      onnx.range(onnx.int_scalar(0), onnx.size(call.result_shape().front()), onnx.int_scalar(1)),
-      DType::kFloat64);
+  const Value index = onnx.cast(onnx.range(call.result_shape().front()), DType::kFloat64);
   const auto number = [&](std::string_view name) {
     return scalar_value(onnx, call.scalar(name), DType::kFloat64);
   };

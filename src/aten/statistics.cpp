@@ -21,6 +21,12 @@ Moments moments(const Call& call, Emit& onnx, double correction) {
   const std::vector<std::int64_t> axes = reduction_axes(call, self);
   const bool keep = keeps_dims(call);
   const Expr count = reduced_count(x, axes);
+  // ONNX Runtime refuses to take a mean of nothing.
+  if (count.is(0) && !axes.empty()) {
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    const Value nothing = onnx.full(call.result_shape(), onnx.scalar(nan, self.dtype()));
+    return {nothing, nothing};
+  }
   const Value mean = axes.empty() ? x : onnx.reduce("ReduceMean", x, axes, true);
   const Value centered = onnx.sub(x, mean);
   const Value squares = onnx.mul(centered, centered);

@@ -8,7 +8,9 @@ namespace {
 
 // start, start + step, ...: int64 [count].
 Value positions(Emit& onnx, Expr start, Expr count, Expr step) {
-  return onnx.range(onnx.size(start), onnx.size(start + count * step), onnx.size(step));
+  Value places = onnx.range(count);
+  if (!step.is(1)) places = onnx.mul(places, onnx.size(step));
+  return start.is(0) ? places : onnx.add(places, onnx.size(start));
 }
 
 std::vector<std::int64_t> inverse(const std::vector<std::int64_t>& order) {
@@ -91,8 +93,7 @@ Value strided_positions(const Call& call, Emit& onnx) {
   Value places = onnx.size(call.optional_size("storage_offset").value_or(0));
   for (std::int64_t axis = 0; axis < rank; ++axis) {
     const auto at = static_cast<std::size_t>(axis);
-    const Value counted = onnx.range(onnx.int_scalar(0), onnx.size(sizes[at]), onnx.int_scalar(1));
-    const Value steps = onnx.mul(counted, onnx.size(strides[at]));
+    const Value steps = onnx.mul(onnx.range(sizes[at]), onnx.size(strides[at]));
     std::vector<std::int64_t> others;
     for (std::int64_t i = 1; i < rank - axis; ++i) others.push_back(i);
     places = onnx.add(places, onnx.unsqueeze(steps, others));

@@ -186,6 +186,15 @@ Value one_hot(Emit& onnx, std::span<const Value> inputs, std::span<const Attribu
                     onnx.gather(inputs[2], onnx.int_scalar(0)));
 }
 
+Value gelu(Emit& onnx, Value x, bool by_tanh) {
+  const Double d{onnx};
+  if (!by_tanh)
+    return d.mul(onnx.mul(x, d.add(d.erf(onnx.div(x, d.number(1.4142135623730951))), 1)), 0.5);
+  const Value cube = onnx.mul(onnx.mul(x, x), x);
+  const Value inner = d.mul(onnx.add(x, d.mul(cube, 0.044715)), 0.7978845608028654);
+  return d.mul(onnx.mul(x, d.add(onnx.tanh(inner), 1)), 0.5);
+}
+
 }  // namespace
 
 Value in_double(Emit& onnx, const Operator& op, std::span<const Value> inputs,
@@ -242,11 +251,10 @@ Value in_double(Emit& onnx, const Operator& op, std::span<const Value> inputs,
       return onnx.where(onnx.less_or_equal(x, d.number(real("alpha", 1.0F))), d.number(0), x);
     case Op::kPRelu:
       return onnx.where(d.below(x, 0), onnx.mul(inputs[1], x), x);
-    case Op::kGelu:
-      if (const Attribute* how = find_attribute(attributes, "approximate");
-          how != nullptr && std::get<std::string>(how->data) == "tanh")
-        return {};
-      return d.mul(onnx.mul(x, d.add(d.erf(onnx.div(x, d.number(1.4142135623730951))), 1)), 0.5);
+    case Op::kGelu: {
+      const Attribute* how = find_attribute(attributes, "approximate");
+      return gelu(onnx, x, how != nullptr && std::get<std::string>(how->data) == "tanh");
+    }
     case Op::kGlobalAveragePool:
       return global_pool(onnx, x, "ReduceMean");
     case Op::kGlobalMaxPool:

@@ -101,6 +101,7 @@ class Emit : public Operators {
   using Operators::concat;
   using Operators::expand;
   using Operators::gather;
+  using Operators::range;
   using Operators::reshape;
   using Operators::slice;
   using Operators::squeeze;
@@ -126,6 +127,7 @@ class Emit : public Operators {
   // One index of an axis, which goes away.
   Value select(Value x, std::int64_t axis, Expr index);
   Value full(std::span<const Expr> shape, Value scalar);  // 0-d scalar, broadcast
+  Value range(Expr count);                                // 0, 1, ..., count - 1: int64 [count]
   // x with leading axes of size 1 until it has this rank.
   Value with_rank(Value x, std::int64_t rank);
 

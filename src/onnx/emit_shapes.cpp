@@ -217,6 +217,12 @@ Value Emit::full(std::span<const Expr> shape, Value scalar) {
   return constant_of_shape(sizes(shape), {.value = std::move(one)});
 }
 
+Value Emit::range(Expr count) {
+  const Value positions = range(int_scalar(0), size(count), int_scalar(1));
+  if (!positions.is_constant() && count.known()) set_type(positions, DType::kInt64, {count});
+  return positions;
+}
+
 Value Emit::with_rank(Value x, std::int64_t rank) {
   if (x.rank() >= rank) return x;
   std::vector<std::int64_t> axes(static_cast<std::size_t>(rank - x.rank()));

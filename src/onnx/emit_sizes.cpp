@@ -93,9 +93,10 @@ Value Emit::Sizes::computed(Expr e) {
       return product;
     }
     case Kind::kPow: {
-      // Exponents are small positive constants.
+      // Constant exponents are small and positive.
+      if (!operands[1].is_constant()) return onnx.pow(integer(operands[0]), integer(operands[1]));
       Value power = integer(operands[0]);
-      for (std::int64_t i = 1; operands[1].is_constant() && i < operands[1].value(); ++i)
+      for (std::int64_t i = 1; i < operands[1].value(); ++i)
         power = onnx.mul(power, integer(operands[0]));
       return power;
     }
@@ -275,19 +276,51 @@ Value Emit::Sizes::real(Expr e) {
 Value Emit::Sizes::real_function(Expr e) {
   const std::string_view name = e.name();
   const Value x = real(e.operands()[0]);
-  if (name == "log") return onnx.log(x);
-  if (name == "log2") return onnx.div(onnx.log(x), real(onnx.pool().real(0.6931471805599453)));
-  if (name == "exp") return onnx.exp(x);
-  if (name == "sin") return onnx.sin(x);
-  if (name == "cos") return onnx.cos(x);
-  if (name == "tan") return onnx.tan(x);
-  if (name == "sinh") return onnx.sinh(x);
-  if (name == "cosh") return onnx.cosh(x);
-  if (name == "tanh") return onnx.tanh(x);
-  if (name == "asin") return onnx.asin(x);
-  if (name == "acos") return onnx.acos(x);
-  if (name == "atan") return onnx.atan(x);
-  if (name == "abs" || name == "Abs") return onnx.abs(x);
+  const auto number = [&](double value) {
+    return onnx.constant(Tensor::filled(DType::kFloat64, {1}, value));
+  };
+  if (name == "log2") return onnx.div(onnx.log(x), number(0.6931471805599453));
+  if (name == "log10") return onnx.div(onnx.log(x), number(2.302585092994046));
+  if (name == "trunc") return onnx.where(onnx.less(x, number(0)), onnx.ceil(x), onnx.floor(x));
+  if (name == "round") {
+    // To so many decimals; Python rounds the decimal number, which differs by rounding alone.
+    const Value scale =
+        e.operands().size() > 1 ? onnx.pow(number(10), real(e.operands()[1])) : number(1);
+    return onnx.div(onnx.round(onnx.mul(x, scale)), scale);
+  }
+  // Without loss near 0: the rounding of 1 + x cancels out.
+  if (name == "log1p") {
+    const Value sum = onnx.add(x, number(1));
+    const Value exact = onnx.mul(x, onnx.div(onnx.log(sum), onnx.sub(sum, number(1))));
+    return onnx.where(onnx.equal(sum, number(1)), x, exact);
+  }
+  if (name == "expm1") {
+    const Value power = onnx.exp(x), less = onnx.sub(power, number(1));
+    const Value exact = onnx.div(onnx.mul(less, x), onnx.log(power));
+    const Value small = onnx.less(onnx.abs(x), number(1));
+    return onnx.where(onnx.equal(power, number(1)), x, onnx.where(small, exact, less));
+  }
+  using Form = Value (*)(Emit&, Value);
+  static constexpr std::pair<std::string_view, Form> kForms[] = {
+      {"abs", [](Emit& emit, Value v) { return emit.abs(v); }},
+      {"acos", [](Emit& emit, Value v) { return emit.acos(v); }},
+      {"acosh", [](Emit& emit, Value v) { return emit.acosh(v); }},
+      {"asin", [](Emit& emit, Value v) { return emit.asin(v); }},
+      {"asinh", [](Emit& emit, Value v) { return emit.asinh(v); }},
+      {"atan", [](Emit& emit, Value v) { return emit.atan(v); }},
+      {"atanh", [](Emit& emit, Value v) { return emit.atanh(v); }},
+      {"cos", [](Emit& emit, Value v) { return emit.cos(v); }},
+      {"cosh", [](Emit& emit, Value v) { return emit.cosh(v); }},
+      {"erf", [](Emit& emit, Value v) { return emit.erf(v); }},
+      {"exp", [](Emit& emit, Value v) { return emit.exp(v); }},
+      {"log", [](Emit& emit, Value v) { return emit.log(v); }},
+      {"sin", [](Emit& emit, Value v) { return emit.sin(v); }},
+      {"sinh", [](Emit& emit, Value v) { return emit.sinh(v); }},
+      {"tan", [](Emit& emit, Value v) { return emit.tan(v); }},
+      {"tanh", [](Emit& emit, Value v) { return emit.tanh(v); }},
+  };
+  for (const auto& [known, form] : kForms)
+    if (known == name) return form(onnx, x);
   base::fail("SX1402", fmt::format("the function `{}` of a size has no ONNX form", name));
 }
 

@@ -152,11 +152,8 @@ std::optional<Values> trilu(const Call& call) {
   const Value x = call.input(0);
   if (!x.has_rank() || x.rank() < 2 || !x.dim(-1).known() || !x.dim(-2).known())
     return std::nullopt;
-  const auto indices = [&](Expr size) {
-    return onnx.range(onnx.int_scalar(0), onnx.size(size), onnx.int_scalar(1));
-  };
-  const Value rows = onnx.unsqueeze(indices(x.dim(-2)), {1});
-  const Value columns = onnx.unsqueeze(indices(x.dim(-1)), {0});
+  const Value rows = onnx.unsqueeze(onnx.range(x.dim(-2)), {1});
+  const Value columns = onnx.unsqueeze(onnx.range(x.dim(-1)), {0});
   const Value distance = onnx.sub(columns, rows);
   const Value k = call.input(1) ? call.input(1) : onnx.int_scalar(0);
   const Value kept = call.integer("upper", 1) != 0 ? onnx.greater_or_equal(distance, k)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
 from tests.operators.check import Case, check, table
@@ -47,7 +48,6 @@ WITH_NAN = of([1.0, NAN, 3.0], [4.0, 2.0, -1.0], dtype=torch.float32)
     (lambda x: x.sum(0, dtype=torch.int64), of(1.7, 2.7, -1.7)),
     (lambda x: x.sum(), specials()[3:]),
     (lambda x: x.sum(), of(INF, -INF)),
-    (lambda x: x.sum(), extremes(torch.int64)),
     (lambda x: x.prod(), floats(5)),
     (lambda x: x.prod(1), floats(2, 3, 4)),
     (lambda x: x.prod(-1, keepdim=True), ints(2, 3)),
@@ -181,3 +181,9 @@ WITH_NAN = of([1.0, NAN, 3.0], [4.0, 2.0, -1.0], dtype=torch.float32)
 )
 def test_reductions(case: Case) -> None:
     check(case, scaled)
+
+
+@pytest.mark.xfail(strict=True, reason="ONNX Runtime sums int64 in double: exact up to 2^53")
+@table((lambda x: x.sum(), extremes(torch.int64)))
+def test_sums_beyond_double(case: Case) -> None:
+    check(case)

@@ -1,0 +1,32 @@
+#include "aten/library.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <utility>
+
+#include "program/schema.h"
+
+namespace sardonyx::aten {
+namespace {
+
+class LibraryTest : public testing::TestWithParam<bool> {};
+
+TEST_P(LibraryTest, RowsHavePyTorchsSchemas) {
+  const std::vector<std::string_view> known = program::known_schemas();
+  const std::set<std::string_view> texts(known.begin(), known.end());
+  for (const Row& row : all_rows(GetParam())) EXPECT_TRUE(texts.contains(row.schema)) << row.schema;
+}
+
+// Of two such rows, which one is found would be chance.
+TEST_P(LibraryTest, NoTwoRowsAreOfOneSchemaAndOpset) {
+  std::set<std::pair<std::string_view, std::int64_t>> seen;
+  for (const Row& row : all_rows(GetParam()))
+    EXPECT_TRUE(seen.emplace(row.schema, row.opset).second) << row.schema << " at " << row.opset;
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, LibraryTest, testing::Bool(),
+                         [](const auto& which) { return which.param ? "Complex" : "Real"; });
+
+}  // namespace
+}  // namespace sardonyx::aten

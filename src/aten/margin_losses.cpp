@@ -1,0 +1,52 @@
+// Losses by margins between the scores of right and wrong classes.
+#include <numeric>
+
+#include "aten/families.h"
+#include "aten/operands.h"
+
+namespace sardonyx::aten {
+namespace {
+
+// Targets are class indices up to the first -1. Every pair of a target j and another class i adds
+// max(0, 1 - x[j] + x[i]) / classes.
+Outputs multilabel_margin_loss(const Call& call, Emit& onnx) {
+  const DType dtype = computing_type(call.result_dtype());
+  const Value scores = onnx.with_rank(onnx.cast(call.tensor("self"), dtype), 2);
+  const Value target = onnx.with_rank(onnx.cast(call.tensor("target"), DType::kInt64), 2);
+  const Value zero = onnx.int_scalar(0), one = onnx.one(dtype);
+  const Value ended = onnx.cast(onnx.less(target, zero), DType::kInt64);
+  const Value listed = onnx.equal(onnx.cumsum(ended, onnx.int_scalar(1)), zero);  // [N, C]
+  const Value chosen = onnx.where(listed, target, zero);
+
+  // [N, targets, classes]
+  const Value hit = onnx.and_(onnx.equal(onnx.unsqueeze(chosen, {2}), onnx.range(scores.dim(1))),
+                              onnx.unsqueeze(listed, {2}));
+  const std::vector<std::int64_t> over_targets = {1};
+  const Value hits =
+      onnx.reduce("ReduceMax", onnx.cast(hit, DType::kInt32), over_targets, /*keep_dims=*/true);
+  const Value other = onnx.not_(onnx.cast(hits, DType::kBool));
+  const Value found = onnx.gather_elements(scores, chosen, {.axis = 1});
+  const Value margin =
+      onnx.add(onnx.sub(one, onnx.unsqueeze(found, {2})), onnx.unsqueeze(scores, {1}));
+  const Value pairs = onnx.and_(onnx.unsqueeze(listed, {2}), other);
+  const Value terms = onnx.where(pairs, onnx.relu(margin), onnx.zero(dtype));
+
+  const std::vector<std::int64_t> of_sample = {1, 2};
+  const Value classes = onnx.cast(onnx.size(scores.dim(1)), dtype);
+  Value loss = onnx.div(onnx.reduce("ReduceSum", terms, of_sample, false), classes);
+  const std::vector<std::int64_t> samples = {0};
+  if (call.integer("reduction") == 1) loss = onnx.reduce("ReduceMean", loss, samples, false);
+  if (call.integer("reduction") == 2) loss = onnx.reduce("ReduceSum", loss, samples, false);
+  return {onnx.reshape(cast_to_result(onnx, call, loss), call.result_shape())};
+}
+
+constexpr Row kRows[] = {
+    {"aten::multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", 13,
+     multilabel_margin_loss},
+};
+
+}  // namespace
+
+std::span<const Row> margin_losses_rows() { return kRows; }
+
+}  // namespace sardonyx::aten
