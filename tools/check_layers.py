@@ -105,7 +105,7 @@ def check_public(include: Path) -> Iterator[str]:
     for file in sorted(include.rglob("*.h")):
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
             match = INCLUDE.match(line)
-            if match and not re.fullmatch(r"sardonyx/\w+\.h|\w+", match[2]):
+            if match and not re.fullmatch(r"sardonyx/\w+\.h|\w+|std(def|int)\.h", match[2]):
                 yield f"{file}:{number}: a public header must not include {match[2]}"
 
 

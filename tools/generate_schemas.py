@@ -16,6 +16,7 @@ from pathlib import Path
 
 import torch
 import torch.ao.quantization.fx._decomposed  # registers quantized_decomposed::*
+import torch.onnx.ops  # registers onnx::* and onnx_symbolic::*
 
 try:
     import transformers.integrations.moe  # noqa: F401  (registers transformers::*)
@@ -28,6 +29,8 @@ SPACES = {
     "_quantized",
     "aten",
     "inductor_prims",
+    "onnx",
+    "onnx_symbolic",
     "prim",
     "prims",
     "quantized",
@@ -44,8 +47,13 @@ LEFT_OUT = re.compile(
     r"|^prim::(rpc|Rref|Future|fork|awaitable|profile|Debug)"
 )
 
-# Operators of libraries that need not be installed here, as those libraries declare them.
+# Operators of libraries that need not be installed here, as those libraries declare them, and of
+# the package itself (sardonyx.ops).
 OTHERS = """
+sardonyx::Attention.opset23(Tensor Q, Tensor K, Tensor V, Tensor? attn_mask=None, Tensor? past_key=None, Tensor? past_value=None, *, bool is_causal=False, SymInt kv_num_heads=0, SymInt q_num_heads=0, SymInt qk_matmul_output_mode=0, float? scale=None, float softcap=0., SymInt? softmax_precision=None) -> (Tensor, Tensor, Tensor, Tensor)
+sardonyx::RotaryEmbedding.opset23(Tensor x, Tensor cos_cache, Tensor sin_cache, Tensor? position_ids=None, *, bool interleaved=False, SymInt num_heads=0, SymInt rotary_embedding_dim=0) -> Tensor
+sardonyx::symbolic(Tensor?[] inputs, str domain, str op_type, int onnx_dtype, SymInt[] shape, str[] attr_names, str[] attr_kinds, int[] attr_counts, int[] attr_ints, float[] attr_floats, str[] attr_strings, str[] metadata_keys, str[] metadata_values, int? version) -> Tensor
+sardonyx::symbolic_multi_out(Tensor?[] inputs, str domain, str op_type, int[] onnx_dtypes, int[] ranks, SymInt[] sizes, str[] attr_names, str[] attr_kinds, int[] attr_counts, int[] attr_ints, float[] attr_floats, str[] attr_strings, str[] metadata_keys, str[] metadata_values, int? version) -> Tensor[]
 torchvision::deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, SymInt stride_h, SymInt stride_w, SymInt pad_h, SymInt pad_w, SymInt dilation_h, SymInt dilation_w, SymInt groups, SymInt offset_groups, bool use_mask) -> Tensor
 torchvision::nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor
 torchvision::ps_roi_align(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width, int sampling_ratio) -> (Tensor, Tensor)

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -64,6 +65,13 @@ class SARDONYX_API Model {
 // model computes in the nearest type and casts back.
 enum class Runtime : std::uint8_t { kOnnxRuntimeCpu, kStandard };
 
+// What becomes of an operator that has no translation.
+enum class FallThrough : std::uint8_t {
+  kNo,    // it is an error
+  kAsIs,  // a node of its own name in a domain of its own: aten::foo
+  kATen,  // aten operators: a node org.pytorch.aten::ATen that names it in an attribute
+};
+
 inline constexpr std::int64_t kOldestOpset = 13;
 inline constexpr std::int64_t kDefaultOpset = 20;
 inline constexpr std::int64_t kNewestOpset = 26;
@@ -81,6 +89,11 @@ struct ConvertOptions {
   // all modules do. Needs opset 15.
   std::vector<std::string> modules_as_functions;
   bool all_modules_as_functions = false;
+  // Shared libraries with translators of the user's own, as sardonyx/plugin.h describes them.
+  std::vector<std::filesystem::path> plugins;
+  // Versions of other domains than ONNX's own that the model is to import, where it uses them.
+  std::map<std::string, std::int64_t> domain_versions;
+  FallThrough fall_through = FallThrough::kNo;
   // Runs the passes up to and including the one of this name (to find the one at fault).
   std::string stop_after;
 };

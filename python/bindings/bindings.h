@@ -8,6 +8,7 @@ namespace sardonyx::bindings {
 void bind_errors(nanobind::module_& module);
 void bind_program(nanobind::module_& module);
 void bind_model(nanobind::module_& module);
+void bind_graph_building(nanobind::module_& module);
 void bind_weights(nanobind::module_& module);
 void bind_parts(nanobind::module_& module);
 void bind_report(nanobind::module_& module);

@@ -1,18 +1,22 @@
 // ONNX models: conversion, optimisation, writing.
 #include <nanobind/stl/function.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "api/convert.h"
 #include "base/dtype.h"
 #include "bindings.h"
 #include "onnx/ir.h"
 #include "sardonyx/sardonyx.h"
+#include "translators.h"
 
 namespace sardonyx::bindings {
 namespace nb = nanobind;
@@ -45,10 +49,18 @@ nb::list interface(const std::vector<onnx::ValueInfo*>& values) {
   return result;
 }
 
+FallThrough fall_through_of(std::string_view name) {
+  if (name == "as-is") return FallThrough::kAsIs;
+  return name == "aten" ? FallThrough::kATen : FallThrough::kNo;
+}
+
 Model convert(Program& program, std::int64_t opset, std::vector<std::string> input_names,
               std::vector<std::string> output_names, bool optimize, bool standard_runtime,
               bool mutations_as_outputs, std::string stop_after,
-              std::optional<std::vector<std::string>> modules_as_functions) {
+              std::optional<std::vector<std::string>> modules_as_functions,
+              const nb::dict& translators, const nb::dict& complex_translators,
+              std::map<std::string, std::int64_t> domain_versions,
+              const std::vector<std::string>& plugins, const std::string& fall_through) {
   ConvertOptions options;
   options.opset = opset;
   options.runtime = standard_runtime ? Runtime::kStandard : Runtime::kOnnxRuntimeCpu;
@@ -61,7 +73,13 @@ Model convert(Program& program, std::int64_t opset, std::vector<std::string> inp
     options.all_modules_as_functions = modules_as_functions->empty();
     options.modules_as_functions = std::move(*modules_as_functions);
   }
-  return sardonyx::convert(std::move(program), options);
+  options.domain_versions = std::move(domain_versions);
+  options.plugins.assign(plugins.begin(), plugins.end());
+  options.fall_through = fall_through_of(fall_through);
+  const PythonTranslators own(translators, complex_translators);
+  const nb::gil_scoped_release released;
+  return sardonyx::convert(std::move(program), options,
+                           [&](const program::Call& call) { return own.find(call); });
 }
 
 WriteOptions write_options(std::optional<bool> external_data, bool include_initializers,
@@ -111,10 +129,14 @@ void bind_model(nb::module_& module) {
       });
   module.def("convert", &convert, "program"_a, nb::kw_only(), "opset"_a, "input_names"_a,
              "output_names"_a, "optimize"_a, "standard_runtime"_a, "mutations_as_outputs"_a,
-             "stop_after"_a, "modules_as_functions"_a = nb::none(),
-             nb::call_guard<nb::gil_scoped_release>(),
+             "stop_after"_a, "modules_as_functions"_a.none(), "translators"_a,
+             "complex_translators"_a, "domain_versions"_a, "plugins"_a, "fall_through"_a,
              "The ONNX model of a program, which is used up. modules_as_functions: the classes of "
              "modules that become model-local functions; an empty list stands for all.");
+  module.def(
+      "translates",
+      [](const std::string& op, std::int64_t opset) { return sardonyx::translates(op, opset); },
+      "op"_a, "opset"_a, "Whether the library has a translator.");
   module.def(
       "read_model", [](const std::string& path) { return sardonyx::read_model(path); }, "path"_a,
       nb::call_guard<nb::gil_scoped_release>(), "Reads an ONNX file.");

@@ -12,6 +12,7 @@
 #include "bindings.h"
 #include "frontends/live/walk.h"
 #include "program/naming.h"
+#include "program/target.h"
 #include "sardonyx/report.h"
 #include "sardonyx/sardonyx.h"
 
@@ -57,6 +58,9 @@ void bind_program(nb::module_& module) {
       .def("__str__", &Program::str)
       .def("user_output_names", &user_output_names, "inputs"_a, "outputs"_a)
       .def_prop_ro("notes", [](const Program& self) { return to_json(self.internal().notes); });
+  module.def(
+      "resolve_target", [](const std::string& target) { return program::resolve_target(target); },
+      "target"_a, "\"mylib::foo.bar\" of what captured programs call an operator.");
   module.def("walk", &walk, "exported_program"_a, "dim_names"_a,
              "The Program of a torch.export.ExportedProgram; dim_names: symbol -> name.");
   module.def(

@@ -15,6 +15,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ._dynamo_export import ExportOutputSerializer, dynamo_export
     from ._errors import (
         CaptureError,
         ConversionError,
@@ -27,39 +28,84 @@ if TYPE_CHECKING:
         VerificationError,
     )
     from ._export import convert, export
+    from ._logging import disable_log, enable_log
+    from ._modes import select_model_mode_for_export
+    from ._options import ExportOptions, OperatorExportTypes, TrainingMode
     from ._program import ONNXProgram
+    from ._registry import ONNXFunction, OnnxRegistry
     from ._runtime_options import ONNXRuntimeOptions
     from ._state import is_in_onnx_export
+    from ._symbolic_functions import register_custom_op_symbolic, unregister_custom_op_symbolic
+    from .symbolic_helper import JitScalarType
+    from .utils import export_to_pretty_string, unconvertible_ops
+
+    ExportOutput = ONNXProgram
 
 __all__ = [
     "CaptureError",
     "ConversionError",
     "Diagnostic",
+    "ExportOptions",
+    "ExportOutput",
+    "ExportOutputSerializer",
+    "JitScalarType",
+    "ONNXFunction",
     "ONNXProgram",
     "ONNXRuntimeOptions",
     "OnnxExporterError",
+    "OnnxRegistry",
+    "OperatorExportTypes",
     "ProgramError",
     "SaveError",
+    "TrainingMode",
     "UnsupportedOperatorError",
     "UsageError",
     "VerificationError",
     "convert",
+    "disable_log",
+    "dynamo_export",
+    "enable_log",
     "export",
+    "export_to_pretty_string",
     "is_in_onnx_export",
+    "register_custom_op_symbolic",
+    "select_model_mode_for_export",
+    "unconvertible_ops",
+    "unregister_custom_op_symbolic",
 ]
 
 _HOME = {
+    "ExportOptions": "_options",
+    "ExportOutput": "_program",
+    "ExportOutputSerializer": "_dynamo_export",
+    "JitScalarType": "symbolic_helper",
+    "ONNXFunction": "_registry",
     "ONNXProgram": "_program",
     "ONNXRuntimeOptions": "_runtime_options",
+    "OnnxRegistry": "_registry",
+    "OperatorExportTypes": "_options",
+    "TrainingMode": "_options",
     "convert": "_export",
+    "disable_log": "_logging",
+    "dynamo_export": "_dynamo_export",
+    "enable_log": "_logging",
     "export": "_export",
+    "export_to_pretty_string": "utils",
     "is_in_onnx_export": "_state",
+    "register_custom_op_symbolic": "_symbolic_functions",
+    "select_model_mode_for_export": "_modes",
+    "unconvertible_ops": "utils",
+    "unregister_custom_op_symbolic": "_symbolic_functions",
 }
+# Modules that are imported when they are first used.
+_MODULES = ("op", "ops", "symbolic_helper", "utils")
 
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return importlib.import_module("._native", __name__).version
+    if name in _MODULES:
+        return importlib.import_module("." + name, __name__)
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module("." + _HOME.get(name, "_errors"), __name__), name)
@@ -68,4 +114,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "__version__"})
+    return sorted({*globals(), *__all__, *_MODULES, "__version__"})

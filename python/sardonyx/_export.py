@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from ._autograd import add_kept, kept_functions
 from ._caches import register_caches
 from ._dynamic_shapes import (
     DynamicShapes,
@@ -18,17 +19,22 @@ from ._dynamic_shapes import (
     prepare,
     symbol_names,
 )
-from ._errors import Diagnostic, UsageError, usage_error
+from ._errors import ConversionError, Diagnostic, UsageError, usage_error
+from ._logging import is_log_enabled
+from ._modes import select_model_mode_for_export
 from ._module_classes import class_names
-from ._older import is_older_form, warn_of_older_options
+from ._older import OlderOptions, is_older_form, warn_of_older_options
 from ._program import ONNXProgram
 from ._steps import Steps
+from ._symbolic_functions import add_registered
+from ._translators import Translators, conversion
 
 if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
 
     from ._capture import Captured
+    from ._registry import OnnxRegistry
 
 
 def export(
@@ -63,6 +69,8 @@ def export(
     custom_opsets: Mapping[str, int] | None = None,
     export_modules_as_functions: Any = False,
     autograd_inlining: bool = True,
+    registry: OnnxRegistry | None = None,
+    plugins: Sequence[str | os.PathLike[str]] = (),
 ) -> ONNXProgram:
     """Exports a PyTorch model to ONNX.
 
@@ -74,7 +82,7 @@ def export(
         f: where to save the model; None saves nothing.
         kwargs: example inputs by keyword.
         export_params: False writes the model to `f` without its weights.
-        verbose: tell on standard error how each step goes.
+        verbose: print the model, and tell on standard error how each step goes.
         input_names, output_names: names for the first inputs and outputs of the model; the others
             are named after forward()'s parameters, and the captured values.
         opset_version: 13 to 26; 20 when None.
@@ -85,8 +93,9 @@ def export(
             torch.export.Dim, Dim.DYNAMIC, Dim.AUTO or a plain string. Names become the model's.
             For an ExportedProgram, only the names are used.
         dynamic_axes: the older form: input name to axes, as a list or a dict from axis to name.
-        custom_translation_table: from operators (torch.ops.ns.op.overload) to functions that
-            translate them.
+        custom_translation_table: from operators (torch.ops.ns.op.overload, names, functions such as
+            torch.sym_not) to what translates them: functions that call `sardonyx.op.*`, or
+            onnxscript functions.
         report: write a Markdown report of the export to `artifacts_dir`.
         optimize: simplify the graph after translation.
         verify: run the model in ONNX Runtime on the example inputs and compare it with the program
@@ -101,11 +110,18 @@ def export(
             False drops what they become.
         decompose: operators without a translation are taken apart by PyTorch, those alone; the
             result's `notes` name them. False raises UnsupportedOperatorError instead.
-        training, operator_export_type, do_constant_folding, custom_opsets, autograd_inlining: of
-            the older exporter; a DeprecationWarning says what to write instead.
+        training: of the older exporter, as the next ones; a DeprecationWarning says what to write
+            instead. TrainingMode.TRAINING exports the model in training mode.
+        operator_export_type: an OperatorExportTypes, what becomes of operators that have no
+            translation.
+        do_constant_folding: changes nothing: what is constant is folded as it is translated.
+        custom_opsets: versions of the domains of custom operators; 1 for others.
+        autograd_inlining: False keeps every torch.autograd.Function as one node.
         export_modules_as_functions: modules become model-local functions of the ONNX model, one
             for each class and configuration: True for all modules, or a set of module classes.
             Needs opset 15.
+        registry: translators of operators of the user's own, as `custom_translation_table`.
+        plugins: shared libraries with translators (include/sardonyx/plugin.h).
 
     Returns the ONNXProgram, saved or not.
 
@@ -114,7 +130,7 @@ def export(
     when the program cannot be said in ONNX, SaveError, VerificationError; all of them are
     OnnxExporterErrors that carry `.diagnostics`.
     """
-    steps = Steps(bool(verbose) or profile)
+    steps = Steps(bool(verbose) or profile or is_log_enabled())
     if not dynamo:
         raise usage_error("dynamo=False is not supported: TorchScript capture is gone from PyTorch")
     warn_of_older_options(
@@ -128,21 +144,26 @@ def export(
         }
     )
     modules = class_names(export_modules_as_functions)
+    older = OlderOptions.of(training, operator_export_type, custom_opsets, autograd_inlining)
     made: ONNXProgram | None = None
     program: ExportedProgram | None = None
     failure: Exception | None = None
     try:
         positional, keywords = _example(model, args, kwargs)
-        program, names = _captured(
-            model,
-            positional,
-            keywords,
-            dynamic_shapes=dynamic_shapes,
-            dynamic_axes=dynamic_axes,
-            input_names=input_names or (),
-            output_names=output_names or (),
-            steps=steps,
-        )
+        with (
+            select_model_mode_for_export(model, older.mode),
+            kept_functions(every=older.keep_autograd_functions),
+        ):
+            program, names = _captured(
+                model,
+                positional,
+                keywords,
+                dynamic_shapes=dynamic_shapes,
+                dynamic_axes=dynamic_axes,
+                input_names=input_names or (),
+                output_names=output_names or (),
+                steps=steps,
+            )
         if dump_exported_program:
             _dump(program, artifacts_dir)
         made = convert(
@@ -157,6 +178,10 @@ def export(
             dim_names=symbol_names(program, names),
             custom_translation_table=custom_translation_table,
             modules_as_functions=modules,
+            registry=registry,
+            custom_opsets=older.domain_versions,
+            fall_through=older.fall_through,
+            plugins=plugins,
             on_step=steps.timed,
         )
         constant = dims_made_constant(program, names)
@@ -165,6 +190,8 @@ def export(
             steps.say(note.message)
             if note.severity == "warning":
                 warnings.warn(note.message, UserWarning, stacklevel=2)
+        if verbose:
+            print(made)
         if f is not None:
             _save(
                 made,
@@ -227,6 +254,10 @@ def convert(
     mutations_as_outputs: bool = True,
     dim_names: Mapping[str, str] | None = None,
     custom_translation_table: Mapping[Callable[..., Any], Any] | None = None,
+    registry: OnnxRegistry | None = None,
+    custom_opsets: Mapping[str, int] | None = None,
+    plugins: Sequence[str | os.PathLike[str]] = (),
+    fall_through: str = "no",
     decompose: bool = True,
     modules_as_functions: Sequence[str] | None = None,
     stop_after: str = "",
@@ -236,8 +267,11 @@ def convert(
 
     Parameters as for `export`; `dim_names` says what to call the program's symbols ("s77" to
     "batch"), `modules_as_functions` names the classes of modules that become model-local functions
-    (an empty sequence stands for all), `stop_after` ends the simplification after the pass of that
-    name, and `on_step` is called with the name of each step and a function that does it.
+    (an empty sequence stands for all), `custom_opsets` says which versions of other domains the
+    model is to import, `fall_through` what becomes of operators without a translation ("no": an
+    error, "as-is": aten::foo, "aten": org.pytorch.aten::ATen), `stop_after` ends the simplification
+    after the pass of that name, and `on_step` is called with the name of each step and a function
+    that does it.
     """
     from . import _native
 
@@ -249,8 +283,9 @@ def convert(
         )
     if target_runtime not in ("onnxruntime", "standard"):
         raise usage_error(f"target_runtime={target_runtime!r} is not 'onnxruntime' or 'standard'")
-    if custom_translation_table:
-        raise usage_error("custom_translation_table is not supported yet")
+    if fall_through not in ("no", "as-is", "aten"):
+        raise usage_error(f"fall_through={fall_through!r} is not 'no', 'as-is' or 'aten'")
+    translators = _translators(custom_translation_table, registry, opset)
     step = on_step or _untimed
     captured_names: list[str] | None = None
 
@@ -261,37 +296,63 @@ def convert(
             captured_names = walked.user_output_names(list(input_names or ()), names)
         else:  # decomposed: its own names for the outputs mean nothing to the user
             names = captured_names
-        model: _native.Model = step(
-            "convert",
-            lambda: _native.convert(
-                walked,
-                opset=opset,
-                input_names=list(input_names or ()),
-                output_names=names,
-                optimize=optimize,
-                standard_runtime=target_runtime == "standard",
-                mutations_as_outputs=mutations_as_outputs,
-                stop_after=stop_after,
-                modules_as_functions=(
-                    None if modules_as_functions is None else list(modules_as_functions)
-                ),
-            ),
-        )
+
+        def run() -> _native.Model:
+            with conversion():
+                return _native.convert(
+                    walked,
+                    opset=opset,
+                    input_names=list(input_names or ()),
+                    output_names=names,
+                    optimize=optimize,
+                    standard_runtime=target_runtime == "standard",
+                    mutations_as_outputs=mutations_as_outputs,
+                    stop_after=stop_after,
+                    modules_as_functions=(
+                        None if modules_as_functions is None else list(modules_as_functions)
+                    ),
+                    translators=translators.plain,
+                    complex_translators=translators.complex,
+                    domain_versions=dict(custom_opsets or {}),
+                    plugins=[os.fspath(path) for path in plugins],
+                    fall_through=fall_through,
+                )
+
+        model: _native.Model = step("convert", run)
         return model
 
     def walk(live: ExportedProgram) -> _native.Program:
         walked: _native.Program = step("walk", lambda: _native.walk(live, dict(dim_names or {})))
         return walked
 
-    if isinstance(program, (str, os.PathLike)):
-        path = os.fspath(program)
-        return ONNXProgram(translate(step("read", lambda: _native.read(path))), None)
-    if not decompose:
-        return ONNXProgram(translate(walk(program)), program)
-    from ._fallback import convert_or_decompose
+    notes: list[Diagnostic] = []
+    try:
+        if isinstance(program, (str, os.PathLike)):
+            path = os.fspath(program)
+            return ONNXProgram(translate(step("read", lambda: _native.read(path))), None)
+        if not decompose:
+            return ONNXProgram(translate(walk(program)), program)
+        from ._fallback import convert_or_decompose
 
-    model, notes = convert_or_decompose(program, lambda live: translate(walk(live)))
+        model, notes = convert_or_decompose(program, lambda live: translate(walk(live)))
+    except ConversionError as error:
+        if translators.errors:
+            raise error from translators.errors[0]
+        raise
     return ONNXProgram(model, program, notes)
+
+
+def _translators(
+    table: Mapping[Callable[..., Any], Any] | None, registry: OnnxRegistry | None, opset: int
+) -> Translators:
+    """The user's own, the nearest last: registered for all exports, of a registry, of the table."""
+    translators = Translators()
+    add_registered(translators, opset)
+    add_kept(translators, opset)
+    if registry is not None:
+        registry.fill(translators)
+    translators.add_table(table)
+    return translators
 
 
 def _untimed(_name: str, run: Callable[[], Any]) -> Any:

@@ -76,11 +76,14 @@ def _decompositions(names: Iterable[str]) -> dict[Any, Any]:
     import torch
     from torch._decomp import decomposition_table
 
+    from .ops import aten_decompositions
+
     core = torch.export.default_decompositions()
+    own = aten_decompositions()
     found: dict[Any, Any] = {}
     for name in names:
         overload = _overload(name)
-        for known in (core, decomposition_table):
+        for known in (own, core, decomposition_table):
             if overload is not None and overload in known:
                 found[overload] = known[overload]
                 break

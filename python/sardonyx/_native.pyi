@@ -1,4 +1,5 @@
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 version: str
 oldest_opset: int
@@ -20,6 +21,43 @@ class Model:
     @property
     def opsets(self) -> dict[str, int]: ...
 
+class Value:
+    @property
+    def name(self) -> str: ...
+    @property
+    def dtype(self) -> int: ...
+    @property
+    def shape(self) -> list[int | str | None] | None: ...
+    @property
+    def is_complex(self) -> bool: ...
+    @property
+    def is_constant(self) -> bool: ...
+    @property
+    def elements(self) -> list[int] | list[float] | None: ...
+    def set_type(self, dtype: int | None, shape: Sequence[int | str | None] | None) -> None: ...
+
+class Emitter:
+    @property
+    def opset(self) -> int: ...
+    def node(
+        self,
+        domain: str,
+        op_type: str,
+        inputs: Sequence[Any],
+        attributes: dict[str, Any],
+        outputs: int,
+        version: int | None,
+        metadata: dict[str, str],
+    ) -> list[Value]: ...
+    def constant(self, value: Any, dtype: int | None) -> Value: ...
+    def add_function(self, message: bytes, version: int | None) -> None: ...
+
+# (name, value, by keyword only, has a default, the default)
+Argument: TypeAlias = tuple[str, Any, bool, bool, Any]
+# (dtype, shape); None where the program does not use the output
+Output: TypeAlias = tuple[int, list[int | None]] | None
+Translator: TypeAlias = Callable[[Emitter, str, list[Argument], list[Output]], Sequence[Any]]
+
 def walk(exported_program: Any, dim_names: dict[str, str]) -> Program: ...
 def read(path: str) -> Program: ...
 def convert(
@@ -32,8 +70,16 @@ def convert(
     standard_runtime: bool,
     mutations_as_outputs: bool,
     stop_after: str,
-    modules_as_functions: list[str] | None = None,
+    modules_as_functions: list[str] | None,
+    translators: dict[str, Translator],
+    complex_translators: dict[str, Translator],
+    domain_versions: dict[str, int],
+    plugins: list[str],
+    fall_through: str,
 ) -> Model: ...
+def resolve_target(target: str) -> str: ...
+def translates(op: str, opset: int) -> bool: ...
+def signature(op_type: str, opset: int) -> tuple[list[str], bool, int, list[str]] | None: ...
 def read_model(path: str) -> Model: ...
 def optimize(model: Model, *, stop_after: str) -> list[str]: ...
 def write(

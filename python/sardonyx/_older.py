@@ -5,15 +5,28 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
+
+from ._errors import usage_error
+from ._options import OperatorExportTypes, TrainingMode
 
 # Option: what it is when nobody set it, and what to write instead.
 _OPTIONS: dict[str, tuple[Any, str]] = {
     "training": (None, "call model.eval() or model.train() before the export"),
-    "operator_export_type": (None, "operators without a translation are taken apart or reported"),
+    "operator_export_type": (
+        None,
+        "custom_translation_table has translators of operators that the library lacks",
+    ),
     "do_constant_folding": (True, "optimize=False leaves the graph as it was translated"),
-    "custom_opsets": (None, "domains get the versions that their operators have"),
-    "autograd_inlining": (True, "autograd functions are captured by what they compute"),
+    "custom_opsets": (
+        None,
+        "sardonyx.op.domain(name, version) and ops.symbolic(version=...) say it",
+    ),
+    "autograd_inlining": (
+        True,
+        "a Function with a static method `symbolic` is kept as what that says",
+    ),
     "dynamic_axes": (None, "dynamic_shapes={'x': {0: 'batch'}} says the same"),
 }
 
@@ -29,6 +42,54 @@ def warn_of_older_options(options: Mapping[str, Any]) -> None:
 def _is_default_enumerator(value: Any) -> bool:
     # TrainingMode.EVAL and OperatorExportTypes.ONNX, torch.onnx.export's own defaults.
     return getattr(value, "name", None) in ("EVAL", "ONNX")
+
+
+@dataclass(frozen=True)
+class OlderOptions:
+    """The older exporter's options as the export needs them."""
+
+    mode: Any
+    fall_through: str
+    keep_autograd_functions: bool
+    domain_versions: dict[str, int]
+
+    @staticmethod
+    def of(
+        training: Any,
+        operator_export_type: Any,
+        custom_opsets: Mapping[str, int] | None,
+        autograd_inlining: bool,
+    ) -> OlderOptions:
+        """UsageError for values that they do not have."""
+        name = getattr(operator_export_type, "name", None)
+        if operator_export_type is not None and name not in OperatorExportTypes.__members__:
+            raise usage_error(
+                f"operator_export_type={operator_export_type!r} is no OperatorExportTypes"
+            )
+        mode = getattr(training, "name", None)
+        if training is not None and mode not in TrainingMode.__members__:
+            raise usage_error(f"training={training!r} is no TrainingMode")
+        fall_through = {"ONNX_FALLTHROUGH": "as-is", "ONNX_ATEN": "aten"}.get(name or "", "no")
+        if name == "ONNX_ATEN_FALLBACK":
+            fall_through = "aten"
+        return OlderOptions(
+            # EVAL is what torch.onnx.export has by itself and what is written without thought:
+            # the model keeps its mode, as with the newer exporter.
+            mode=training if mode == "TRAINING" else TrainingMode.PRESERVE,
+            fall_through=fall_through,
+            keep_autograd_functions=fall_through != "no" or not autograd_inlining,
+            domain_versions=_versions(custom_opsets),
+        )
+
+
+def _versions(custom_opsets: Mapping[str, int] | None) -> dict[str, int]:
+    versions = dict(custom_opsets or {})
+    for domain, version in versions.items():
+        if not isinstance(domain, str) or not domain or not isinstance(version, int):
+            raise usage_error(
+                f"custom_opsets={versions!r} is no dict from names of domains to versions"
+            )
+    return versions
 
 
 def is_older_form(model: Any, args: tuple[Any, ...]) -> bool:

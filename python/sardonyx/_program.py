@@ -362,3 +362,6 @@ class ONNXProgram:
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
+
+
+ExportOutput = ONNXProgram  # what it was called first

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/convert.h"
+#include "api/plugin.h"
 #include "aten/translate.h"
 #include "frontends/pt2/pt2.h"
 #include "functionalize/functionalize.h"
@@ -37,6 +39,8 @@ aten::TranslateOptions translate_options(const ConvertOptions& options) {
   result.input_names = options.input_names;
   result.output_names = options.output_names;
   result.mutated_buffers_as_outputs = options.mutations_as_outputs;
+  result.emit.domain_versions = options.domain_versions;
+  result.fall_through = static_cast<aten::FallThrough>(options.fall_through);
   return result;
 }
 
@@ -70,7 +74,16 @@ std::int64_t Model::node_count() const { return count_nodes(model_->graph); }
 Program read(const std::filesystem::path& path) { return Program(pt2::read_pt2(path)); }
 
 Model convert(Program program, const ConvertOptions& options) {
-  const aten::TranslateOptions translation = translate_options(options);
+  return convert(std::move(program), options, {});
+}
+
+Model convert(Program program, const ConvertOptions& options, aten::CustomLookup custom) {
+  aten::TranslateOptions translation = translate_options(options);
+  const plugin::Plugins plugins(options.plugins);
+  translation.custom = [&](const program::Call& call) {
+    const aten::CustomTranslator* found = custom ? custom(call) : nullptr;
+    return found ? found : plugins.find(call);
+  };
   program::record_node_texts(program.internal());
   functionalize::functionalize(program.internal());
   Model model(aten::translate(program.internal(), translation));
@@ -84,6 +97,10 @@ Model convert(Program program, const ConvertOptions& options) {
     });
   }
   return model;
+}
+
+bool translates(std::string_view op, std::int64_t opset) {
+  return aten::find_translator(op, opset, /*complex=*/false) != nullptr;
 }
 
 Model read_model(const std::filesystem::path& path) { return Model(proto::read(path)); }

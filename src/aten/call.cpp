@@ -209,6 +209,13 @@ std::optional<Scalar> Call::optional_scalar(std::string_view name) const {
   return view_ ? view_->number(name, *number) : *number;
 }
 
+std::vector<std::string> Call::texts(std::string_view name) const {
+  return each<std::string>(argument(name), name, [](const Argument& item, std::string_view of) {
+    if (const std::string* text = item.get<std::string>()) return *text;
+    unexpected(of, "a list of strings");
+  });
+}
+
 std::string Call::text(std::string_view name) const {
   const Argument& item = argument(name);
   if (const std::string* text = item.get<std::string>()) return *text;

@@ -85,6 +85,7 @@ class Call {
   Scalar scalar(std::string_view name) const;
   std::optional<Scalar> optional_scalar(std::string_view name) const;
   std::string text(std::string_view name) const;
+  std::vector<std::string> texts(std::string_view name) const;
   std::optional<DType> dtype(std::string_view name) const;  // None: nothing
   const program::Graph& graph(std::string_view name) const;
   const program::Argument& argument(std::string_view name) const;

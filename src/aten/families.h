@@ -45,6 +45,7 @@ std::span<const Row> logical_rows();
 std::span<const Row> losses_rows();
 std::span<const Row> margin_losses_rows();
 std::span<const Row> normalization_rows();
+std::span<const Row> onnx_node_rows();
 std::span<const Row> padding_rows();
 std::span<const Row> patches_rows();
 std::span<const Row> pooling_rows();

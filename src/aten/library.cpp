@@ -43,6 +43,7 @@ constexpr std::array kFamilies = {
     Family{losses_rows},
     Family{margin_losses_rows},
     Family{normalization_rows},
+    Family{onnx_node_rows},
     Family{padding_rows},
     Family{patches_rows},
     Family{pooling_rows},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "aten/fall_through.h"
 #include "aten/translation.h"
 
 namespace sardonyx::aten {
@@ -82,7 +83,9 @@ void Translation::translate_calls(const program::Graph& graph) {
       if (depends_on_failure(*call)) {
         failed_.insert(call->outputs.begin(), call->outputs.end());
         // All operators without a translation are reported at once, those behind others too.
-        if (call->schema->space() != "sym" && !custom(*call)) translator(*call);
+        if (call->schema->space() != "sym" && !custom(*call) &&
+            options_.fall_through == FallThrough::kNo)
+          translator(*call);
         continue;
       }
       translate_call(*call);
@@ -95,14 +98,21 @@ void Translation::translate_calls(const program::Graph& graph) {
 void Translation::translate_call(const program::Call& call) {
   set_origin(call);
   // Arithmetic on symbolic sizes is in the expressions of its results.
-  if (call.schema->space() == "sym") return bind_outputs(call, {});
+  if (call.schema->space() == "sym" && !custom(call)) return bind_outputs(call, {});
   bind_outputs(call, apply(call));
 }
 
 Outputs Translation::apply(const program::Call& call) {
   Call view(call, environment_, emit_, this);
   if (const CustomTranslator* own = custom(call)) return (*own)(view, emit_);
+  if (options_.fall_through != FallThrough::kNo && !any_complex(call) && !known(call)) {
+    return fall_through(view, emit_, options_.fall_through);
+  }
   return translator(call)(view, emit_);
+}
+
+bool Translation::known(const program::Call& call) const {
+  return find_translator(call.schema->qualified(), emit_.opset(), any_complex(call)) != nullptr;
 }
 
 const CustomTranslator* Translation::custom(const program::Call& call) const {
@@ -117,9 +127,13 @@ Translator Translation::translator(const program::Call& call) const {
   std::string message =
       "no translation of " + name + " to ONNX opset " + std::to_string(emit_.opset());
   if (complex) message += " for complex tensors";
+  const std::string_view space = call.schema->space();
+  const bool own = space != "aten" && space != "prims" && space != "higher_order";
   base::fail("SX1300", std::move(message),
-             "pass a translator in custom_translation_table, or write the module with other "
-             "operators");
+             own ? "an operator of your own needs a translator of your own: pass one in "
+                   "custom_translation_table, or from the command line with --plugin"
+                 : "pass a translator in custom_translation_table, or write the module with other "
+                   "operators");
 }
 
 void Translation::bind_outputs(const program::Call& call, const Outputs& outputs) {

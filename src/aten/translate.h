@@ -18,6 +18,13 @@ namespace sardonyx::aten {
 using CustomTranslator = std::function<Outputs(const Call& call, Emit& onnx)>;
 using CustomLookup = std::function<const CustomTranslator*(const program::Call& call)>;
 
+// What becomes of an operator that has no translation.
+enum class FallThrough : std::uint8_t {
+  kNo,    // it is reported
+  kAsIs,  // a node of its own name: aten::foo
+  kATen,  // a node org.pytorch.aten::ATen with the name as an attribute
+};
+
 struct TranslateOptions {
   onnx::EmitOptions emit;
   // Names for the model's inputs and outputs, in order; missing or empty ones are derived.
@@ -25,6 +32,7 @@ struct TranslateOptions {
   std::vector<std::string> output_names;
   bool mutated_buffers_as_outputs = true;
   CustomLookup custom;  // may be empty
+  FallThrough fall_through = FallThrough::kNo;
 };
 
 // Every operator must be pure by now (functionalize). Collects all failures and throws them

@@ -35,6 +35,7 @@ class Translation : public BodyTranslator {
   const CustomTranslator* custom(const program::Call& call) const;
   // The library's; fails with SX1300 where there is none.
   Translator translator(const program::Call& call) const;
+  bool known(const program::Call& call) const;  // the library has one
   Outputs apply(const program::Call& call);
   void bind_outputs(const program::Call& call, const Outputs& outputs);
   void bind_output(const program::Call& call, const program::Value& captured, Value value);

@@ -71,6 +71,17 @@ void add_convert(CLI::App& app, int& exit_code) {
       ->add_option("--external-data", arguments->write.external_data,
                    "weights in a second file: auto (above 2 GB), always, never")
       ->transform(CLI::CheckedTransformer(placements));
+  command
+      ->add_option("--plugin", arguments->convert.plugins,
+                   "shared libraries with translators of your own (sardonyx/plugin.h)")
+      ->check(CLI::ExistingFile);
+  const std::map<std::string, FallThrough> fall_throughs = {
+      {"no", FallThrough::kNo}, {"as-is", FallThrough::kAsIs}, {"aten", FallThrough::kATen}};
+  command
+      ->add_option("--fall-through", arguments->convert.fall_through,
+                   "operators without a translation: no (an error), as-is (aten::foo), aten "
+                   "(org.pytorch.aten::ATen)")
+      ->transform(CLI::CheckedTransformer(fall_throughs));
   command->add_flag("--no-optimize", arguments->no_optimize, "leave the graph as translated");
   command->add_option("--stop-after", arguments->convert.stop_after,
                       "run the passes only up to this one");

@@ -261,8 +261,25 @@ Values Emit::node(std::string_view domain, std::string_view op_type, std::span<c
     values.emplace_back(output);
   }
   node->name = model_.unique_name("node_" + (values.empty() ? node->op_type : values[0]->name));
-  if (!domain.empty()) model_.opsets.try_emplace(std::string(domain), 1);
+  use_domain(domain);
   return values;
+}
+
+void Emit::use_domain(std::string_view domain, std::optional<std::int64_t> version) {
+  if (domain.empty() || domain == "ai.onnx") return;
+  const std::string name(domain);
+  if (const auto wanted = options_.domain_versions.find(name);
+      wanted != options_.domain_versions.end())
+    version = wanted->second;
+  const auto [imported, fresh] = model_.opsets.try_emplace(name, version.value_or(1));
+  if (!version) return;
+  const auto [said, first] = state_->versions.try_emplace(name, *version);
+  if (said->second != *version)
+    base::fail("SX1506",
+               fmt::format("operators of the domain {} are asked for at versions {} and {}", name,
+                           said->second, *version),
+               "a model imports one version of a domain; custom_opsets can say which");
+  imported->second = *version;
 }
 
 // --- constants

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -38,6 +39,8 @@ enum class TargetRuntime : std::uint8_t { kOnnxRuntimeCpu, kStandard };
 struct EmitOptions {
   std::int64_t opset = 20;
   TargetRuntime runtime = TargetRuntime::kOnnxRuntimeCpu;
+  // What the user wants of other domains than ONNX's own; stands above what translators say.
+  std::map<std::string, std::int64_t> domain_versions;
 };
 
 class Emit : public Operators {
@@ -58,6 +61,9 @@ class Emit : public Operators {
   // --- any operator by name, for what the generated methods do not cover (other domains)
   Values node(std::string_view domain, std::string_view op_type, std::span<const Value> inputs,
               std::vector<Attribute> attributes, std::size_t outputs);
+  // The model imports a domain of other operators, at 1 where nobody names a version. Throws SX1506
+  // where two versions of one domain are asked for: a model has one.
+  void use_domain(std::string_view domain, std::optional<std::int64_t> version = {});
   // Declares the type of an output that inference cannot know (custom operators).
   static void set_type(Value value, DType dtype, const Shape& shape);
 

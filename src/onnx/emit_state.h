@@ -40,6 +40,7 @@ struct Emit::State {
   std::vector<Scope> scopes;  // innermost last
   const Origin* origin = nullptr;
   std::string name;
+  std::unordered_map<std::string, std::int64_t> versions;  // of domains, as somebody named them
   std::vector<Expr> solving;  // symbols being solved for, so that no two wait for each other
 
   Scope& scope() { return scopes.back(); }

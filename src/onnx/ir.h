@@ -129,7 +129,8 @@ struct Function {
   std::string domain;
   std::string name;
   std::string overload;
-  std::vector<std::string> attributes;
+  std::vector<std::string> attributes;        // those that every call must give
+  std::vector<Attribute> attribute_defaults;  // those with a value for calls that do not
   std::map<std::string, std::int64_t> opsets;
   Graph* body = nullptr;
 };

@@ -61,7 +61,8 @@ void add_function(Model& model, ValueInfo* constant) {
   type(product->output(), DType::kFloat32, {4});
   Node* sum = add(model, body, "Add", {product->output(), constant}, {"sum"});
   onnx::set_outputs(body, {sum->output()});
-  model.functions.push_back({"local", "scaled", "f32", {"alpha"}, {{"", 18}}, body});
+  model.functions.push_back(
+      {"local", "scaled", "f32", {"alpha"}, {{"beta", 2.0F, {}}}, {{"", 18}}, body});
 }
 
 void add_all_attributes(Model& model, ValueInfo* x) {

@@ -266,7 +266,7 @@ onnx::Function GraphReader::function(std::string_view message) {
   namespace f = field::function;
   onnx::Function result;
   Parts parts;
-  Messages inputs, outputs;
+  Messages inputs, outputs, defaults;
   for (Decoder in(message); in.next();) {
     switch (in.field()) {
       case f::kName:
@@ -291,7 +291,8 @@ onnx::Function GraphReader::function(std::string_view message) {
         result.domain = domain_of(in.text());
         break;
       case f::kAttributeProto:
-        base::fail("SX1153", "functions with default values of attributes are not supported");
+        defaults.push_back(in.text());
+        break;
       case f::kValueInfo:
         parts.value_infos.push_back(in.text());
         break;
@@ -303,6 +304,8 @@ onnx::Function GraphReader::function(std::string_view message) {
     }
   }
   result.body = model_.add_graph(result.name, nullptr);
+  for (const std::string_view each : defaults)
+    result.attribute_defaults.push_back(attribute(result.body, each));
   scopes_.assign(1, {});
   for (const std::string_view name : inputs) {
     ValueInfo* const input = model_.add_input(result.body, std::string(name));

@@ -135,6 +135,8 @@ void ModelEncoder::function(const onnx::Function& function) {
     out_.message(f::kNode, [&] { node(*each); });
   for (const auto& [domain, version] : function.opsets) opset(f::kOpsetImport, domain, version);
   out_.text(f::kDomain, function.domain);
+  for (const onnx::Attribute& each : function.attribute_defaults)
+    out_.message(f::kAttributeProto, [&] { attribute(each); });
   // Functions have known types of values since version 10.
   if (ir_version_ >= 10) value_infos(f::kValueInfo, *function.body);
   out_.optional_text(f::kOverload, function.overload);

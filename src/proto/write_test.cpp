@@ -79,6 +79,9 @@ TEST(WriteTest, EverythingComesBack) {
   EXPECT_EQ(again->graph->outputs[1], again->graph->inputs[0]);
   ASSERT_EQ(again->functions.size(), 1U);
   EXPECT_EQ(again->functions[0].overload, "f32");
+  ASSERT_EQ(again->functions[0].attribute_defaults.size(), 1U);
+  EXPECT_EQ(again->functions[0].attribute_defaults[0].name, "beta");
+  EXPECT_EQ(std::get<float>(again->functions[0].attribute_defaults[0].data), 2.0F);
 }
 
 TEST(WriteTest, KeepsEveryKindOfAttribute) {

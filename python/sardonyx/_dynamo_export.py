@@ -1,0 +1,83 @@
+"""The interface that came before `export(dynamo=True)`."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ._export import export
+from ._options import ExportOptions
+
+if TYPE_CHECKING:
+    import io
+
+    from ._program import ONNXProgram
+
+
+def dynamo_export(
+    model: Any,
+    /,
+    *model_args: Any,
+    export_options: ExportOptions | None = None,
+    **model_kwargs: Any,
+) -> ONNXProgram:
+    """Exports a module, function or ExportedProgram on example inputs.
+
+    `export(model, args, kwargs=kwargs)` is what to write now; a DeprecationWarning says so.
+    """
+    warnings.warn(
+        "dynamo_export is deprecated: sardonyx.export(model, args, kwargs=kwargs, "
+        "dynamic_shapes=...) does the same",
+        DeprecationWarning,
+        stacklevel=2,
+    )
+    options = export_options or ExportOptions()
+    registry = options.onnx_registry
+    dynamic = _all_dynamic(model, model_args, model_kwargs) if options.dynamic_shapes else None
+    return export(
+        _as_module(model),
+        model_args,
+        kwargs=model_kwargs,
+        dynamic_shapes=dynamic,
+        opset_version=None if registry is None else registry.opset_version,
+        registry=registry,
+    )
+
+
+def _as_module(model: Any) -> Any:
+    import torch
+
+    if isinstance(model, (torch.nn.Module, torch.export.ExportedProgram)) or not callable(model):
+        return model
+
+    class Function(torch.nn.Module):
+        forward = staticmethod(model)  # with the names of its parameters
+
+    return Function()
+
+
+def _all_dynamic(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Every axis of every tensor as Dim.AUTO, which stays constant where the model needs that."""
+    import inspect
+
+    import torch
+    from torch.utils import _pytree as pytree
+
+    def axes(leaf: Any) -> Any:
+        if not isinstance(leaf, torch.Tensor):
+            return None
+        return dict.fromkeys(range(leaf.dim()), torch.export.Dim.AUTO)
+
+    if isinstance(model, torch.export.ExportedProgram):
+        return None
+    function = model.forward if isinstance(model, torch.nn.Module) else model
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    return {name: pytree.tree_map(axes, value) for name, value in bound.arguments.items()}
+
+
+class ExportOutputSerializer(Protocol):
+    """Writes a program to a binary file object in a format of its own."""
+
+    def serialize(self, export_output: ONNXProgram, destination: io.BufferedIOBase) -> None:
+        """Writes `export_output` to `destination`."""
+        ...

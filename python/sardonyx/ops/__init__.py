@@ -1,0 +1,42 @@
+"""ONNX operators as PyTorch operators, to be called in a model.
+
+`symbolic` and `symbolic_multi_out` put any operator of any domain into the exported model;
+`rotary_embedding` and `attention` also compute in eager PyTorch what ONNX says they do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ._attention import attention
+from ._rotary_embedding import rotary_embedding
+from ._symbolic import symbolic, symbolic_multi_out
+
+__all__ = [
+    "aten_decompositions",
+    "attention",
+    "rotary_embedding",
+    "symbolic",
+    "symbolic_multi_out",
+]
+
+
+def aten_decompositions() -> dict[Any, Callable[..., Any]]:
+    """The table that ExportedProgram.run_decompositions() takes the operators of this module apart
+    by, PyTorch's own `torch.ops.onnx.*` among them."""
+    import torch
+
+    from ._attention import compute_attention
+    from ._rotary_embedding import compute_rotary_embedding
+
+    table: dict[Any, Callable[..., Any]] = {}
+    for space in ("sardonyx", "onnx"):
+        for name, compute in (
+            ("Attention", compute_attention),
+            ("RotaryEmbedding", compute_rotary_embedding),
+        ):
+            packet = getattr(getattr(torch.ops, space), name, None)
+            if packet is not None and "opset23" in packet.overloads():
+                table[packet.opset23] = compute
+    return table

@@ -1,0 +1,256 @@
+"""The exporter's older interfaces and options."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+import torch
+from torch import nn
+
+import sardonyx
+from sardonyx import symbolic_helper
+
+X = torch.randn(2, 3)
+
+
+class Dropped(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(3, 2)
+        self.dropout = nn.Dropout(0.5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.dropout(self.linear(x))
+
+
+# --- dynamo_export
+
+
+def test_the_examples_of_dynamo_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    class MyModel(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = torch.nn.Linear(2, 2)
+
+        def forward(self, x: torch.Tensor, bias: Any = None) -> torch.Tensor:
+            out = self.linear(x)
+            out = out + bias
+            return out  # noqa: RET504
+
+    model = MyModel()
+    kwargs = {"bias": 3.0}
+    args = (torch.randn(2, 2, 2),)
+    with pytest.warns(DeprecationWarning, match="dynamo_export"):
+        onnx_program: Any = sardonyx.dynamo_export(model, *args, **kwargs).save(
+            "my_simple_model.onnx"
+        )
+    onnx.checker.check_model("my_simple_model.onnx")
+
+    # The previous model can be exported with dynamic shapes
+    export_options = sardonyx.ExportOptions(dynamic_shapes=True)
+    with pytest.warns(DeprecationWarning, match="dynamo_export"):
+        onnx_program = sardonyx.dynamo_export(model, *args, **kwargs, export_options=export_options)
+    onnx_program.save("my_dynamic_model.onnx")
+    other = torch.randn(5, 3, 2)
+    torch.testing.assert_close(onnx_program(other, **kwargs)[0], model(other, **kwargs))
+
+
+def test_dynamo_export_of_a_function() -> None:
+    def twice(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    options = sardonyx.ExportOptions(dynamic_shapes=True)
+    with pytest.warns(DeprecationWarning, match="dynamo_export"):
+        program = sardonyx.dynamo_export(twice, X, export_options=options)
+    torch.testing.assert_close(program(torch.ones(4, 5))[0], torch.full((4, 5), 2.0))
+
+
+# --- modes
+
+
+def test_the_mode_of_a_model_is_put_back() -> None:
+    model = nn.Sequential(Dropped(), nn.BatchNorm1d(2)).eval()
+    model[0].dropout.train()
+    before = [module.training for module in model.modules()]
+    for mode, training in (("EVAL", False), ("TRAINING", True)):
+        with sardonyx.select_model_mode_for_export(model, sardonyx.TrainingMode[mode]) as same:
+            assert same is model
+            assert all(module.training is training for module in model.modules())
+        assert [module.training for module in model.modules()] == before
+    with sardonyx.select_model_mode_for_export(model, sardonyx.TrainingMode.PRESERVE):
+        assert [module.training for module in model.modules()] == before
+    with (
+        pytest.raises(TypeError, match="TrainingMode"),
+        sardonyx.select_model_mode_for_export(model, "eval"),
+    ):
+        pass
+
+
+def test_export_in_training_mode() -> None:
+    model = Dropped().eval()
+    assert "Dropout" not in str(sardonyx.export(model, (X,)))
+    with pytest.warns(DeprecationWarning, match="training"):
+        program = sardonyx.export(model, (X,), training=sardonyx.TrainingMode.TRAINING)
+    assert len(program.model_proto.graph.node) > 1
+    assert not model.training
+    with pytest.raises(sardonyx.UsageError, match="TrainingMode"):
+        sardonyx.export(model, (X,), training=True)
+
+
+# --- what is told
+
+
+def test_pretty_string() -> None:
+    text = sardonyx.export_to_pretty_string(
+        Dropped().eval(), (X,), input_names=["given"], export_type=1, google_printer=True
+    )
+    assert "::Gemm(" in text
+    assert '%"given"<FLOAT,[2,3]>' in text
+    with pytest.raises(TypeError, match="no colour"):
+        sardonyx.export_to_pretty_string(Dropped(), (X,), colour=1)
+
+
+def test_verbose_prints_the_model(capsys: pytest.CaptureFixture[str]) -> None:
+    program = sardonyx.export(Dropped().eval(), (X,), verbose=True)
+    told = capsys.readouterr()
+    assert str(program) in told.out
+    assert "capture" in told.err
+
+
+def test_logging(capsys: pytest.CaptureFixture[str]) -> None:
+    sardonyx.enable_log()
+    try:
+        sardonyx.export(nn.ReLU(), (X,))
+    finally:
+        sardonyx.disable_log()
+    assert "[sardonyx] convert" in capsys.readouterr().err
+    sardonyx.export(nn.ReLU(), (X,))
+    assert not capsys.readouterr().err
+
+
+def test_unconvertible_operators() -> None:
+    class Two(nn.Module):
+        def forward(self, x: torch.Tensor) -> Any:
+            return torch.geqrf(x)[0] + torch.geqrf(x + 1)[0], torch.linalg.eig(x)[0].real
+
+    graph, names = sardonyx.utils.unconvertible_ops(Two(), torch.randn(3, 3), opset_version=18)
+    assert sorted(set(names)) == ["aten::geqrf", "aten::linalg_eig"]
+    assert len(list(graph.nodes)) > 3
+    assert sardonyx.unconvertible_ops(nn.ReLU(), (X,))[1] == []
+
+
+def test_is_in_onnx_export_for_torch_too() -> None:
+    seen: list[tuple[bool, bool]] = []
+
+    class Asks(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            seen.append((sardonyx.is_in_onnx_export(), torch.onnx.is_in_onnx_export()))
+            return x + 1
+
+    sardonyx.export(Asks(), (X,))
+    assert set(seen) == {(True, True)}
+    Asks()(X)
+    assert seen[-1] == (False, False)
+
+
+# --- saving
+
+
+@pytest.mark.parametrize(("params", "as_inputs"), [(True, True), (False, True), (False, False)])
+def test_weights_in_the_file(tmp_path: Path, params: bool, as_inputs: bool) -> None:
+    path = tmp_path / "m.onnx"
+    sardonyx.export(
+        nn.Linear(3, 2), (X,), path, export_params=params, keep_initializers_as_inputs=as_inputs
+    )
+    graph = onnx.load(path).graph
+    names = {"weight", "bias"}
+    assert ({i.name for i in graph.initializer} >= names) == params
+    assert ({i.name for i in graph.input} >= names) == as_inputs
+
+
+# --- ONNX Runtime
+
+
+def test_options_of_the_runtime() -> None:
+    ort = pytest.importorskip("onnxruntime")
+    session_options = ort.SessionOptions()
+    session_options.intra_op_num_threads = 1
+    session_options.log_severity_level = 3
+    options = sardonyx.ONNXRuntimeOptions(
+        session_options=[session_options],
+        execution_providers=["CPUExecutionProvider"],
+        execution_provider_options=[{}],
+    )
+    model = Dropped().eval()
+    program = sardonyx.export(model, (X,))
+    torch.testing.assert_close(program(X, options=options)[0], model(X))
+    program.initialize_inference_session(sardonyx.ONNXRuntimeOptions().session)
+    torch.testing.assert_close(program(X)[0], model(X))
+
+
+# --- captures that fail
+
+
+def test_a_capture_that_fails_says_what_each_strategy_said() -> None:
+    class Refuses(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            raise ValueError("not with me")
+
+    with pytest.raises(sardonyx.CaptureError) as failure:
+        sardonyx.export(Refuses(), (X,))
+    text = str(failure.value)
+    assert "torch.export:" in text
+    assert "torch.export with TorchDynamo:" in text
+    assert "draft export:" in text
+    assert text.count("not with me") >= 2
+
+
+# --- names
+
+
+def test_scalar_types() -> None:
+    kind = sardonyx.JitScalarType.from_dtype(torch.float32)
+    assert (kind.scalar_name(), kind.torch_name(), kind.onnx_type()) == ("Float", "float", 1)
+    assert kind.dtype() is torch.float32
+    assert kind.onnx_compatible()
+    assert symbolic_helper.JitScalarType.from_onnx_type(7).scalar_name() == "Long"
+    assert symbolic_helper.JitScalarType.from_value(X).name == "FLOAT"
+    with pytest.raises(sardonyx.OnnxExporterError, match="Unknown"):
+        symbolic_helper.JitScalarType.from_dtype(None)
+    with pytest.raises(sardonyx.OnnxExporterError, match="Unknown"):
+        symbolic_helper.JitScalarType.from_onnx_type(99)
+
+
+def test_numbers_of_scalar_types_are_those_of_torch() -> None:
+    theirs = pytest.importorskip("torch.onnx").JitScalarType
+    for member in theirs:
+        if member.name in symbolic_helper.JitScalarType.__members__:
+            assert symbolic_helper.JitScalarType[member.name] == int(member)
+
+
+def test_every_name_is_there() -> None:
+    for name in (*sardonyx.__all__, "op", "ops", "utils", "symbolic_helper"):
+        assert getattr(sardonyx, name) is not None
+    assert sardonyx.ExportOutput is sardonyx.ONNXProgram
+    assert issubclass(sardonyx.OnnxExporterError, RuntimeError)
+
+
+def test_importing_is_quick_and_brings_in_nothing() -> None:
+    code = (
+        "import sys, time; start = time.perf_counter(); import sardonyx; "
+        "took = time.perf_counter() - start; "
+        "assert not {'torch', 'onnx', 'numpy', 'onnxscript'} & set(sys.modules); print(took)"
+    )
+    took = min(
+        float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                             check=True).stdout)
+        for _ in range(3)
+    )  # fmt: skip
+    assert took < 0.06
