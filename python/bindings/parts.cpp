@@ -30,6 +30,19 @@ Model parse(const nb::bytes& bytes) {
   return Model(proto::parse(std::as_bytes(std::span(*owner)), owner));
 }
 
+// The captured node that a node came from: of a model that was read, as its metadata says it, which
+// is the last entry of a list of quoted texts.
+std::string captured_node(const onnx::Node& node) {
+  if (node.origin) return node.origin->captured_node;
+  for (const auto& [key, scopes] : node.metadata) {
+    if (key != "pkg.torch.onnx.name_scopes" || scopes.size() < 4) continue;
+    const std::size_t end = scopes.size() - 2;  // of the quote before the bracket
+    const std::size_t begin = scopes.rfind(scopes[end], end - 1);
+    if (begin != std::string::npos) return scopes.substr(begin + 1, end - begin - 1);
+  }
+  return {};
+}
+
 // The nodes of the main graph: (name, domain, operator, captured node, outputs, whether all of
 // their types are known).
 nb::list nodes(const Model& model) {
@@ -41,9 +54,8 @@ nb::list nodes(const Model& model) {
       outputs.append(output ? nb::cast(output->name) : nb::cast(std::string()));
       typed = typed && (!output || output->dtype != base::DType::kUndefined);
     }
-    const std::string captured = node->origin ? node->origin->captured_node : std::string();
-    result.append(
-        nb::make_tuple(node->name, node->domain, node->op_type, captured, outputs, typed));
+    result.append(nb::make_tuple(node->name, node->domain, node->op_type, captured_node(*node),
+                                 outputs, typed));
   }
   return result;
 }

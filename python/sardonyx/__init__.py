@@ -15,6 +15,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import verification
+    from ._diagnostic_options import DiagnosticOptions
     from ._dynamo_export import ExportOutputSerializer, dynamo_export
     from ._errors import (
         CaptureError,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
         VerificationError,
     )
     from ._export import convert, export
+    from ._fake_mode import ONNXFakeContext, enable_fake_mode
     from ._logging import disable_log, enable_log
     from ._modes import select_model_mode_for_export
     from ._options import ExportOptions, OperatorExportTypes, TrainingMode
@@ -40,15 +43,18 @@ if TYPE_CHECKING:
     from .utils import export_to_pretty_string, unconvertible_ops
 
     ExportOutput = ONNXProgram
+    from ._view import view
 
 __all__ = [
     "CaptureError",
     "ConversionError",
     "Diagnostic",
+    "DiagnosticOptions",
     "ExportOptions",
     "ExportOutput",
     "ExportOutputSerializer",
     "JitScalarType",
+    "ONNXFakeContext",
     "ONNXFunction",
     "ONNXProgram",
     "ONNXRuntimeOptions",
@@ -64,6 +70,7 @@ __all__ = [
     "convert",
     "disable_log",
     "dynamo_export",
+    "enable_fake_mode",
     "enable_log",
     "export",
     "export_to_pretty_string",
@@ -72,13 +79,17 @@ __all__ = [
     "select_model_mode_for_export",
     "unconvertible_ops",
     "unregister_custom_op_symbolic",
+    "verification",
+    "view",
 ]
 
 _HOME = {
+    "DiagnosticOptions": "_diagnostic_options",
     "ExportOptions": "_options",
     "ExportOutput": "_program",
     "ExportOutputSerializer": "_dynamo_export",
     "JitScalarType": "symbolic_helper",
+    "ONNXFakeContext": "_fake_mode",
     "ONNXFunction": "_registry",
     "ONNXProgram": "_program",
     "ONNXRuntimeOptions": "_runtime_options",
@@ -88,6 +99,7 @@ _HOME = {
     "convert": "_export",
     "disable_log": "_logging",
     "dynamo_export": "_dynamo_export",
+    "enable_fake_mode": "_fake_mode",
     "enable_log": "_logging",
     "export": "_export",
     "export_to_pretty_string": "utils",
@@ -96,9 +108,10 @@ _HOME = {
     "select_model_mode_for_export": "_modes",
     "unconvertible_ops": "utils",
     "unregister_custom_op_symbolic": "_symbolic_functions",
+    "view": "_view",
 }
 # Modules that are imported when they are first used.
-_MODULES = ("op", "ops", "symbolic_helper", "utils")
+_MODULES = ("op", "ops", "symbolic_helper", "utils", "verification")
 
 
 def __getattr__(name: str) -> Any:

@@ -34,7 +34,7 @@ def dynamo_export(
     options = export_options or ExportOptions()
     registry = options.onnx_registry
     dynamic = _all_dynamic(model, model_args, model_kwargs) if options.dynamic_shapes else None
-    return export(
+    program = export(
         _as_module(model),
         model_args,
         kwargs=model_kwargs,
@@ -42,6 +42,9 @@ def dynamo_export(
         opset_version=None if registry is None else registry.opset_version,
         registry=registry,
     )
+    if options.diagnostic_options is not None:
+        options.diagnostic_options.honour(program.notes)
+    return program
 
 
 def _as_module(model: Any) -> Any:

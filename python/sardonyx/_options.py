@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ._diagnostic_options import DiagnosticOptions
+    from ._fake_mode import ONNXFakeContext
     from ._registry import OnnxRegistry
 
 
@@ -44,6 +46,6 @@ class ExportOptions:
     """
 
     dynamic_shapes: bool | None = None
-    fake_context: Any = None
+    fake_context: ONNXFakeContext | None = None
     onnx_registry: OnnxRegistry | None = None
-    diagnostic_options: Any = None
+    diagnostic_options: DiagnosticOptions | None = None

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
     from . import _native
+    from .verification import VerificationInfo
 
 T = TypeVar("T")
 
@@ -51,6 +52,8 @@ class ONNXProgram:
         # None for a model that was read from a file.
         self.exported_program = exported_program
         self.notes: tuple[Diagnostic, ...] = tuple(notes)
+        # How far each output was from PyTorch's, where the export verified it.
+        self.accuracy: tuple[VerificationInfo, ...] = ()
         self._session: Any = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
@@ -105,7 +108,7 @@ class ONNXProgram:
         """
         from . import _native
 
-        return {name: origin for name, _, _, origin, _, _ in _native.nodes(self._native) if origin}
+        return {name: origin for name, _, _, origin, _, _ in _native.nodes(self._model) if origin}
 
     @property
     def model_proto(self) -> onnx.ModelProto:

@@ -1,16 +1,18 @@
-"""The Markdown report of an export that went well or did not."""
+"""The reports of an export that went well or did not: Markdown, HTML and SARIF."""
 
 from __future__ import annotations
 
 import os
-import platform
 import time
 from collections.abc import Iterator, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ._errors import Diagnostic, OnnxExporterError
+from ._errors import Diagnostic
+from ._html_report import html_report
+from ._module_sizes import ModuleSize, in_words
+from ._report_content import ReportContent, report_content
+from ._sarif import write_sarif
 from ._steps import Steps
 
 if TYPE_CHECKING:
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 
     from ._program import ONNXProgram
 
-_PACKAGES = ("sardonyx", "torch", "transformers", "onnx", "onnxruntime", "numpy")
+_MODULE_LEVELS = 3
+_MOST_MODULES = 40
 
 
 def write_report(
@@ -29,60 +32,102 @@ def write_report(
     captured: ExportedProgram | None,
     error: Exception | None,
 ) -> Path:
-    """Writes `sardonyx_<time>_<success or failure>.md` into `folder` and returns its path."""
+    """Writes `sardonyx_<time>_<success or failure>.md`, .html and .sarif into `folder`.
+
+    Returns the path of the Markdown report.
+    """
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
     path = target / f"sardonyx_{stamp}_{'failure' if error else 'success'}.md"
-    lines = _lines(steps, program, captured, error)
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    content = report_content(steps, program, captured, error)
+    path.write_text("\n".join(_lines(content)) + "\n", encoding="utf-8")
+    path.with_suffix(".html").write_text(html_report(content), encoding="utf-8")
+    write_sarif(path.with_suffix(".sarif"), [*content.diagnostics, *content.notes])
     return path
 
 
-def _lines(
-    steps: Steps,
-    program: ONNXProgram | None,
-    captured: ExportedProgram | None,
-    error: Exception | None,
-) -> Iterator[str]:
-    yield "# Export to ONNX: " + ("failed" if error else "succeeded")
+def _lines(content: ReportContent) -> Iterator[str]:
+    yield "# Export to ONNX: " + ("succeeded" if content.succeeded else "failed")
     yield ""
     yield "| step | result | time |"
     yield "|---|---|---|"
-    for step in steps.done:
+    for step in content.steps:
         result = "✅" if step.error is None else f"❌ {type(step.error).__name__}"
         yield f"| {step.name} | {result} | {step.seconds * 1e3:.1f} ms |"
     yield ""
-    if isinstance(error, OnnxExporterError):
-        yield from _diagnostics("What is wrong", error.diagnostics)
-    if error is not None:
-        yield from _block("Error", str(error))
-    if program is not None:
-        yield from _diagnostics("Notes", program.notes)
-        yield f"The model has {program.node_count} nodes, at opset {program.opset_version}."
-        yield ""
-        yield from _block("Model", str(program))
-    if captured is not None:
-        yield from _block("Captured program", str(captured))
-    yield from _block("What was said on the way", "\n".join(steps.said))
+    yield from _diagnostics("What is wrong", content.diagnostics)
+    yield from _unsupported(content)
+    yield from _block("Error", content.error)
+    yield from _accuracy(content)
+    yield from _diagnostics("Notes", content.notes)
+    yield from _model(content)
+    yield from _block("Captured program", content.program)
+    yield from _block("What was said on the way", "\n".join(content.said))
     yield "## Environment"
     yield ""
-    yield f"- Python {platform.python_version()} on {platform.platform()}"
-    for name in _PACKAGES:
-        version = _version(name)
-        if version:
-            yield f"- {name} {version}"
+    for name, version in content.environment.items():
+        yield f"- {name} {version}"
 
 
-def _version(package: str) -> str | None:
-    if package == "sardonyx":
-        from . import _native
+def _unsupported(content: ReportContent) -> Iterator[str]:
+    if content.unsupported:
+        yield "## Operators without a translation"
+        yield ""
+        for name, count in sorted(content.unsupported.items()):
+            yield f"- `{name}`: {count} call{'s' if count > 1 else ''}"
+        yield ""
+    if content.decomposed:
+        yield "## Operators that PyTorch took apart"
+        yield ""
+        for name in content.decomposed:
+            yield f"- `{name}`"
+        yield ""
 
-        return _native.version
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
+
+def _accuracy(content: ReportContent) -> Iterator[str]:
+    if not content.accuracy:
+        return
+    yield "## Accuracy"
+    yield ""
+    yield "| output | largest absolute difference | largest relative difference | type |"
+    yield "|---|---|---|---|"
+    for info in content.accuracy:
+        yield (
+            f"| {_cell(info.name)} | {info.max_abs_diff:.3g} | {info.max_rel_diff:.3g} "
+            f"| {str(info.actual_dtype).removeprefix('torch.')} |"
+        )
+    yield ""
+
+
+def _model(content: ReportContent) -> Iterator[str]:
+    if not content.model:
+        return
+    nodes = sum(content.operators.values())
+    yield f"The model has {nodes} nodes, at opset {content.opset}."
+    yield ""
+    yield "| operator | nodes |"
+    yield "|---|---|"
+    for name, count in content.operators.items():
+        yield f"| {name} | {count} |"
+    yield ""
+    if content.sizes is not None and content.sizes.bytes:
+        yield from _sizes(content.sizes)
+    yield from _block("Model", content.model)
+
+
+def _sizes(root: ModuleSize) -> Iterator[str]:
+    yield "## Weights by module"
+    yield ""
+    yield "| module | size | share |"
+    yield "|---|---|---|"
+    for i, module in enumerate(root.each(_MODULE_LEVELS)):
+        if i == _MOST_MODULES:
+            yield "| … | | |"
+            break
+        share = 100 * module.bytes / root.bytes
+        yield f"| {_cell(module.path) or 'all'} | {in_words(module.bytes)} | {share:.1f} % |"
+    yield ""
 
 
 def _diagnostics(title: str, diagnostics: Sequence[Diagnostic]) -> Iterator[str]:
@@ -95,9 +140,7 @@ def _diagnostics(title: str, diagnostics: Sequence[Diagnostic]) -> Iterator[str]
     for found in diagnostics:
         place = f"{found.file}:{found.line}" if found.file else ""
         cells = (found.code, found.op, found.module_path, place, found.message)
-        yield (
-            "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
-        )
+        yield "| " + " | ".join(map(_cell, cells)) + " |"
     yield ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._errors import Diagnostic, VerificationError
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import torch
 
     from ._program import ONNXProgram
+    from .verification import VerificationInfo
 
 # Relative and absolute tolerance by dtype; everything else must be equal. Sums run in another order
 # in ONNX Runtime, and a model stacks dozens of them.
@@ -38,6 +39,7 @@ def verify_example(program: ONNXProgram, args: tuple[Any, ...], kwargs: Mapping[
         results = module(*copy.deepcopy(args), **copy.deepcopy(dict(kwargs)))
     expected = [leaf for leaf in pytree.tree_leaves(results) if leaf is not None]
     actual = program(*args, **kwargs)
+    program.accuracy = tuple(_accuracy(program.output_names, expected, actual))
     names = program.output_names
     findings = [
         Diagnostic("SX1901", f"output '{name}' differs from eager PyTorch: {text}")
@@ -46,6 +48,18 @@ def verify_example(program: ONNXProgram, args: tuple[Any, ...], kwargs: Mapping[
     ]
     if findings:
         raise VerificationError("\n".join(d.message for d in findings), findings)
+
+
+def _accuracy(
+    names: Sequence[str], expected: Sequence[Any], actual: Sequence[torch.Tensor]
+) -> Iterator[VerificationInfo]:
+    from .verification import VerificationInfo
+
+    for name, want, got in zip(names, expected, actual, strict=False):
+        try:
+            yield VerificationInfo.from_tensors(name, want, got)
+        except ValueError:  # of other shapes, which is told as such
+            continue
 
 
 def difference(actual: torch.Tensor, expected: torch.Tensor) -> str | None:

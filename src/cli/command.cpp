@@ -5,10 +5,13 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <fstream>
 #include <memory>
 #include <new>
+#include <vector>
 
 #include "sardonyx/report.h"
+#include "sardonyx/sardonyx.h"
 
 namespace sardonyx::cli {
 namespace {
@@ -25,28 +28,39 @@ int report(bool json, const std::vector<Diagnostic>& diagnostics) {
   return kFailure;
 }
 
-int report(bool json, const char* code, const std::string& message) {
+Diagnostic failure(const char* code, const std::string& message) {
   Diagnostic diagnostic;
   diagnostic.code = code;
   diagnostic.message = message;
-  return report(json, {diagnostic});
+  return diagnostic;
+}
+
+bool write_sarif(const std::string& path, const std::vector<Diagnostic>& diagnostics) {
+  SarifRun run;
+  run.version = version();
+  std::ofstream file(path, std::ios::binary);
+  file << to_sarif(diagnostics, run);
+  return static_cast<bool>(file.flush());
 }
 
 }  // namespace
 
-int guarded(bool json, const std::function<void()>& body) {
+int guarded(bool json, const std::function<void()>& body, const std::string& sarif) {
+  std::vector<Diagnostic> found;
   try {
     body();
     // Output that could not be written (a full disk behind a redirection) is a failure too.
-    if (std::fflush(stdout) != 0) return report(false, "SX1007", "standard output failed");
-    return kSuccess;
+    if (std::fflush(stdout) != 0) found.push_back(failure("SX1007", "standard output failed"));
   } catch (const Error& error) {
-    return report(json, error.diagnostics());
+    found = error.diagnostics();
   } catch (const std::bad_alloc&) {
-    return report(json, "SX1004", "out of memory");
+    found.push_back(failure("SX1004", "out of memory"));
   } catch (const std::exception& error) {
-    return report(json, "SX1005", std::string("internal error: ") + error.what());
+    found.push_back(failure("SX1005", std::string("internal error: ") + error.what()));
   }
+  if (!sarif.empty() && !write_sarif(sarif, found))
+    found.push_back(failure("SX1601", "cannot write the SARIF log to " + sarif));
+  return found.empty() ? kSuccess : report(json, found);
 }
 
 std::function<void(std::int64_t, std::int64_t)> progress_line(const std::string& label,

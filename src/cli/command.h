@@ -16,7 +16,8 @@ inline constexpr int kFailure = 1;  // the input or the conversion; diagnostics 
 inline constexpr int kUsage = 2;    // the command line itself
 
 // Runs `body`; prints what it throws to stderr, or as JSON to stdout, and returns the exit code.
-int guarded(bool json, const std::function<void()>& body);
+// Where `sarif` names a file, a SARIF log of the run is written to it, too.
+int guarded(bool json, const std::function<void()>& body, const std::string& sarif = {});
 
 // A progress line on stderr; silent unless stderr is a terminal and `quiet` is false.
 std::function<void(std::int64_t done, std::int64_t total)> progress_line(const std::string& label,

@@ -21,6 +21,7 @@ struct Arguments {
   bool no_optimize = false;
   bool drop_mutations = false;
   bool no_metadata = false;
+  std::string sarif;
   bool json = false;
   bool quiet = false;
 };
@@ -88,10 +89,13 @@ void add_convert(CLI::App& app, int& exit_code) {
   command->add_flag("--drop-mutations", arguments->drop_mutations,
                     "leave out the new values of buffers and inputs that the program changes");
   command->add_flag("--no-metadata", arguments->no_metadata, "leave out where each node came from");
+  command->add_option("--sarif", arguments->sarif,
+                      "write what went wrong as a SARIF 2.1.0 log, for editors to show");
   command->add_flag("--json", arguments->json, "say the result as JSON on standard output");
   command->add_flag("-q,--quiet", arguments->quiet, "print errors only");
-  command->callback(
-      [arguments, &exit_code] { exit_code = guarded(arguments->json, [&] { run(*arguments); }); });
+  command->callback([arguments, &exit_code] {
+    exit_code = guarded(arguments->json, [&] { run(*arguments); }, arguments->sarif);
+  });
 }
 
 }  // namespace sardonyx::cli

@@ -1,0 +1,41 @@
+"""Models that are captured without the memory that their weights would take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+
+@dataclass(frozen=True)
+class ONNXFakeContext:
+    """What `enable_fake_mode()` is entered with."""
+
+    fake_mode: FakeTensorMode
+
+
+@contextmanager
+def enable_fake_mode() -> Iterator[ONNXFakeContext]:
+    """Within it, tensors, and so a model's parameters, have shapes and types but no data.
+
+    with sardonyx.enable_fake_mode():
+        model, x = Model(), torch.randn(2, 2)
+    program = sardonyx.export(model, (x,))
+    program.save("architecture.onnx", include_initializers=False)
+    program.apply_weights("folder/of/safetensors/shards")
+    program.save("model.onnx")
+    """
+    import torch
+    from torch._subclasses import fake_tensor
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+    mode = fake_tensor.FakeTensorMode(
+        allow_non_fake_inputs=not torch._guards.detect_fake_mode(),
+        shape_env=ShapeEnv(allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False),
+    )
+    with mode:
+        yield ONNXFakeContext(mode)

@@ -1,0 +1,225 @@
+"""sardonyx.verification: whole models, values one by one, and the part that is at fault."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import onnxruntime as ort
+import pytest
+import torch
+
+import sardonyx
+from sardonyx import verification
+from sardonyx.verification import (
+    GraphInfo,
+    OnnxBackend,
+    VerificationInfo,
+    VerificationOptions,
+    find_mismatch,
+    save_node_data_from_verification_info,
+    verify,
+    verify_onnx_program,
+)
+
+
+class Net(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc = torch.nn.Linear(6, 6)
+        self.register_buffer("steps", torch.zeros(()))
+
+    def forward(self, x, scale=None):
+        self.steps += 1
+        a, b = self.fc(x).chunk(2, dim=-1)
+        y = torch.exp(a) * b
+        return y if scale is None else y * scale, (a > 0), self.steps
+
+
+X = torch.randn(4, 6)
+
+
+def test_outputs_are_compared() -> None:
+    program = sardonyx.export(Net(), (X,))
+    infos = verify_onnx_program(program)
+    assert [info.name for info in infos] == program.output_names[:3]
+    assert all(isinstance(info, VerificationInfo) for info in infos)
+    assert all(info.max_abs_diff < 1e-4 for info in infos)
+    verify_onnx_program(program, (torch.randn(4, 6),))
+
+
+def test_every_value_that_both_have_is_compared() -> None:
+    program = sardonyx.export(Net(), (X,), optimize=False)
+    infos = verify_onnx_program(program, compare_intermediates=True)
+    names = [info.name for info in infos]
+    assert {"linear", "exp"} <= set(names)
+    assert set(program.output_names) <= set(names)
+    assert all(info.max_abs_diff < 1e-4 for info in infos)
+    assert len(infos) >= 6
+
+
+class Deep(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(4, 4) for _ in range(100)])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = x + layer(x).tanh()
+        return x
+
+
+def test_parts_run_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes: list[int] = []
+    real = ort.InferenceSession
+
+    def counted(model: Any, *args: Any, **kwargs: Any) -> Any:
+        session = real(model, *args, **kwargs)
+        sizes.append(len(session.get_outputs()))
+        return session
+
+    monkeypatch.setattr(ort, "InferenceSession", counted)
+    model = Deep()
+    program = sardonyx.export(model, (torch.randn(2, 4),))
+    infos = verify_onnx_program(program, compare_intermediates=True)
+    assert len(infos) > 250
+    assert len(sizes) > 4  # several sessions, none with all values
+    assert max(sizes) < 100
+
+
+def test_a_wrong_value_shows_where_it_arises() -> None:
+    program = sardonyx.export(Net(), (X,), optimize=False)
+    for node in program.model.graph:
+        if node.op_type == "Exp":
+            node.op_type = "Tanh"
+    infos = {i.name: i for i in verify_onnx_program(program, compare_intermediates=True)}
+    assert infos["linear"].max_abs_diff < 1e-5
+    assert infos["exp"].max_abs_diff > 1e-3
+
+
+def test_programs_that_cannot_be_verified() -> None:
+    program = sardonyx.export(Net(), (X,))
+    program.exported_program = None
+    with pytest.raises(ValueError, match="does not contain an exported_program"):
+        verify_onnx_program(program)
+
+
+def test_differences_are_those_of_the_values() -> None:
+    info = VerificationInfo.from_tensors(
+        "v",
+        torch.tensor([1.0, 2.0, math.nan, math.inf]),
+        torch.tensor([1.0, 2.5, math.nan, math.inf]),
+    )
+    assert info.max_abs_diff == 0.5
+    assert info.max_rel_diff == pytest.approx(0.25, rel=1e-3)
+    assert int(info.abs_diff_hist[0].sum()) == 4
+    assert json.dumps(info.asdict())
+    wrong = VerificationInfo.from_tensors("v", torch.tensor([math.nan]), torch.tensor([1.0]))
+    assert wrong.max_abs_diff == math.inf
+    empty = VerificationInfo.from_tensors("v", torch.zeros(0), torch.zeros(0))
+    assert empty.max_abs_diff == 0.0
+    number = VerificationInfo.from_tensors("v", 3, 4)
+    assert number.max_abs_diff == 1.0
+
+
+def test_node_data_for_model_explorer(tmp_path: Path) -> None:
+    program = sardonyx.export(Net(), (X,))
+    infos = verify_onnx_program(program, compare_intermediates=True)
+    paths = save_node_data_from_verification_info(infos, program.model, tmp_path, "net")
+    assert [path.name for path in paths] == ["net_max_abs_diff.json", "net_max_rel_diff.json"]
+    (graph,) = json.loads(paths[0].read_text()).values()
+    assert isinstance(graph["results"]["linear"]["value"], float)
+    assert [stop["stop"] for stop in graph["gradient"]] == [0, 0.5, 1]
+
+
+@pytest.mark.parametrize("backend", [OnnxBackend.ONNX_RUNTIME_CPU, OnnxBackend.REFERENCE])
+def test_verify(backend: OnnxBackend) -> None:
+    options = VerificationOptions(backend=backend, atol=1e-5)
+    verify(torch.nn.Linear(6, 2), (X,), options=options, additional_test_inputs=[(X + 1,)])
+    verify(torch.nn.Linear(6, 2), X, input_names=["x"], opset_version=17, options=options)
+
+
+class Exact(torch.nn.Module):
+    """exp and sin differ in their last bits; the rest is exact."""
+
+    def forward(self, x):
+        a = (x + 1).relu()
+        b = torch.exp(a) - 2
+        c = (b * 4).abs()
+        return torch.sin(c * 3).neg(), c
+
+
+MANY = torch.linspace(-3, 3, 4001)
+STRICT = VerificationOptions(rtol=0.0, atol=0.0)
+
+
+def test_verify_says_what_differs() -> None:
+    with pytest.raises(AssertionError, match="values differ"):
+        verify(Exact(), (MANY,), options=STRICT)
+    verify(Exact(), (MANY,), options=VerificationOptions(0, acceptable_error_percentage=1.0))
+    with pytest.raises(ValueError, match=r"between 0\.0 and 1\.0"):
+        verify(Exact(), (MANY,), options=VerificationOptions(acceptable_error_percentage=2.0))
+
+
+def test_find_mismatch(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    info = find_mismatch(Exact(), (MANY,), options=STRICT)
+    assert isinstance(info, GraphInfo)
+    assert info.has_mismatch()
+    leaves = info.all_mismatch_leaf_graph_info()
+    kinds = {kind for leaf in leaves for kind in leaf.essential_node_kinds()}
+    assert "aten::exp" in kinds
+    assert kinds <= {"aten::exp", "aten::sin"}
+    assert all(leaf.essential_node_count() == 1 for leaf in leaves)
+    info.pretty_print_tree()
+    printed = capsys.readouterr().out
+    assert printed.startswith("==================================== Tree: ====")
+    assert f"{info.essential_node_count()} X " in printed
+    assert "X (aten::exp)" in printed
+    assert "'aten::exp': 1" in printed
+    leaf = info.find_partition(leaves[0].id)
+    assert leaf is leaves[0]
+    assert info.find_partition(leaves[0].id + "0") is None
+    leaf.pretty_print_mismatch(graph=True)
+    assert "values differ" in capsys.readouterr().out
+    folder = Path(leaf.export_repro(str(tmp_path), "repro"))
+    assert {p.name for p in folder.iterdir()} == {"model.onnx", "mismatch.json", "test_data_set_0"}
+    assert (folder / "test_data_set_0" / "input_0.pb").stat().st_size > 16000
+    assert leaf.pt_outs is not None
+    assert info.pt_outs is None  # values between the halves are let go
+    info.clear()
+    assert not info.has_mismatch()
+
+
+def test_find_mismatch_where_there_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    info = find_mismatch(Net(), X, verbose=True)
+    assert not info.has_mismatch()
+    assert info.all_mismatch_leaf_graph_info() == []
+    assert "√" in capsys.readouterr().out
+
+
+def test_it_is_found_from_the_package() -> None:
+    assert sardonyx.verification is verification
+
+
+def test_view(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+
+    class Netron:
+        @staticmethod
+        def start(path: str) -> str:
+            opened.append(path)
+            return "http://localhost:8080"
+
+    import sys
+
+    monkeypatch.setitem(sys.modules, "netron", Netron)
+    program = sardonyx.export(Net(), (X,))
+    assert sardonyx.view(program) == "http://localhost:8080"
+    assert Path(opened[0]).is_file()
+    sardonyx.view("model.onnx")
+    assert opened[1] == "model.onnx"
+    monkeypatch.setitem(sys.modules, "netron", None)
+    with pytest.raises(sardonyx.OnnxExporterError, match="pip install netron"):
+        sardonyx.view(program)
