@@ -158,6 +158,7 @@ Outputs glu(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
+    {"aten::special_expit(Tensor self) -> Tensor", 13, sigmoid},
     {"aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", 13,
      elu},
     {"aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor", 13, gelu_13},

@@ -151,6 +151,7 @@ Outputs round_decimals(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
+    {"aten::special_round(Tensor self, *, int decimals=0) -> Tensor", 13, round_decimals},
     {"aten::arctan2(Tensor self, Tensor other) -> Tensor", 13, atan2},
     {"aten::atan2(Tensor self, Tensor other) -> Tensor", 13, atan2},
     {"aten::copysign.Scalar(Tensor self, Scalar other) -> Tensor", 13, copysign},

@@ -1,5 +1,6 @@
 // Random numbers. The distributions are PyTorch's, the numbers are not: the runtime draws its own,
 // from its own seed.
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numbers>
@@ -72,6 +73,32 @@ Outputs randint(const Call& call, Emit& onnx) {
   const Value span = onnx.sub(bound("high"), low);
   const Value steps = onnx.floor(onnx.mul(uniform_numbers(call, onnx, dtype), span));
   return {cast_to_result(onnx, call, onnx.add(steps, low))};
+}
+
+// Whole numbers in [from, to); without `to` up to the largest that the type counts to exactly.
+Outputs random(const Call& call, Emit& onnx) {
+  const DType dtype = call.result_dtype();
+  const auto& schema = *call.captured().schema;
+  const double low = schema.find("from") ? call.number("from") : 0;
+  double high = 0;
+  if (schema.find("to") && call.has("to")) {
+    high = call.number("to");
+  } else {
+    const int digits = dtype == DType::kFloat64    ? 53
+                       : dtype == DType::kFloat32  ? 24
+                       : dtype == DType::kFloat16  ? 11
+                       : dtype == DType::kBFloat16 ? 8
+                       : dtype == DType::kBool
+                           ? 1
+                           : base::bit_width(dtype) - (base::is_signed(dtype) ? 1 : 0);
+    // Float types include their bound.
+    high = std::ldexp(1.0, digits) + (base::is_floating(dtype) ? 1 : 0);
+  }
+  // A uniform double has 53 bits to offer.
+  const DType wide = DType::kFloat64;
+  const Value drawn = onnx.mul(uniform_numbers(call, onnx, wide), onnx.scalar(high - low, wide));
+  const Value whole = onnx.add(onnx.floor(drawn), onnx.scalar(low, wide));
+  return {cast_to_result(onnx, call, whole)};
 }
 
 // The order of random keys.
@@ -148,6 +175,46 @@ Outputs multinomial(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
+    {"aten::rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? "
+     "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+     13, rand},
+    {"aten::rand_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, "
+     "Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? "
+     "memory_format=None) -> Tensor",
+     13, rand},
+    {"aten::randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? "
+     "dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+     13, randint},
+    {"aten::randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, "
+     "ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
+     "Tensor",
+     13, randint},
+    {"aten::randint_like.Tensor_generator(Tensor self, Tensor high, *, Generator? generator, "
+     "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
+     "MemoryFormat? memory_format=None) -> Tensor",
+     13, randint},
+    {"aten::randint_like.generator(Tensor self, SymInt high, *, Generator? generator, ScalarType? "
+     "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? "
+     "memory_format=None) -> Tensor",
+     13, randint},
+    {"aten::randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, *, Generator? "
+     "generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+     "pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+     13, randint},
+    {"aten::randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, "
+     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+     13, randn},
+    {"aten::randn_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, "
+     "Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? "
+     "memory_format=None) -> Tensor",
+     13, randn},
+    {"aten::random(Tensor self, *, Generator? generator=None) -> Tensor", 13, random},
+    {"aten::random.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor",
+     13, random},
+    {"aten::random.to(Tensor self, int to, *, Generator? generator=None) -> Tensor", 13, random},
+    {"aten::randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=4, Layout? "
+     "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+     13, randperm},
     {"aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", 13, bernoulli},
     {"aten::bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor", 13,
      bernoulli},

@@ -36,6 +36,35 @@ Outputs repeat_interleave_int(const Call& call, Emit& onnx) {
   return {onnx.reshape(onnx.expand(onnx.unsqueeze(x, {axis + 1}), spread), call.result_shape())};
 }
 
+// For each position of the result, which element stands there: ones are added where an element's
+// stretch begins (several where stretches before are empty), and their running sum counts.
+Value stretched_indices(Emit& onnx, Value repeats) {
+  const Value lengths = onnx.cast(repeats, DType::kInt64);
+  const std::vector<std::int64_t> axes = {0};
+  const Value ends = onnx.cumsum(lengths, onnx.int_scalar(0));
+  const Value begins = onnx.sub(ends, lengths);
+  const Value total = onnx.reduce("ReduceSum", lengths, axes, true);
+  const Value zeros = onnx.expand(onnx.int_scalar(0), onnx.add(total, onnx.ints({1})));
+  const Value ones = onnx.full(lengths.shape(), onnx.int_scalar(1));
+  const Value marks = onnx.scatter_elements(zeros, begins, ones, {.axis = 0, .reduction = "add"});
+  const Value counted = onnx.cumsum(onnx.slice(marks, 0, 0, -1), onnx.int_scalar(0));
+  return onnx.sub(counted, onnx.int_scalar(1));
+}
+
+Outputs repeat_interleave_tensor(const Call& call, Emit& onnx) {
+  return {cast_to_result(onnx, call, stretched_indices(onnx, call.tensor("repeats")))};
+}
+
+// Each element as many times as its own number says; a single number goes for all.
+Outputs repeat_interleave_self(const Call& call, Emit& onnx) {
+  Value x = call.tensor("self");
+  const bool flat = !call.has("dim") || x.rank() == 0;
+  if (flat) x = onnx.flatten_to_1d(x);
+  const std::int64_t axis = flat ? 0 : call.axis("dim", x.rank());
+  const Value repeats = onnx.expand(onnx.flatten_to_1d(call.tensor("repeats")), Shape{x.dim(axis)});
+  return {onnx.gather(x, stretched_indices(onnx, repeats), {.axis = axis})};
+}
+
 Outputs flip(const Call& call, Emit& onnx) {
   Value x = call.tensor("self");
   if (x.rank() == 0) return {x};
@@ -75,6 +104,11 @@ Outputs roll(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
+    {"aten::repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor", 16,
+     repeat_interleave_tensor},
+    {"aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? "
+     "output_size=None) -> Tensor",
+     16, repeat_interleave_self},
     {"aten::flip(Tensor self, int[] dims) -> Tensor", 13, flip},
     {"aten::repeat(Tensor self, SymInt[] repeats) -> Tensor", 13, repeat},
     {"aten::repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? "

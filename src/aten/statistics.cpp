@@ -1,9 +1,8 @@
 // Variances, deviations and vector norms.
-#include <cmath>
-#include <limits>
 
 #include "aten/families.h"
 #include "aten/reduction_axes.h"
+#include "aten/vector_norm.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -65,24 +64,6 @@ Outputs std_mean(const Call& call, Emit& onnx) {
   return {onnx.sqrt(found.variance), found.mean};
 }
 
-// (sum |x|^p)^(1/p) over axes, with the limits at 0 and infinity.
-Value vector_norm(const Call& call, Emit& onnx, Value x, double order) {
-  const std::vector<std::int64_t> axes = reduction_axes(call, x);
-  const auto over = [&](std::string_view op, Value of) {
-    return axes.empty() ? of : onnx.reduce(op, of, axes, keeps_dims(call));
-  };
-  const Value magnitude = onnx.abs(x);
-  if (std::isinf(order)) return over(order > 0 ? "ReduceMax" : "ReduceMin", magnitude);
-  if (order == 0) {
-    const Value nonzero = onnx.not_(onnx.equal(x, onnx.zero(x.dtype())));
-    return over("ReduceSum", onnx.cast(nonzero, x.dtype()));
-  }
-  if (order == 1) return over("ReduceSum", magnitude);
-  if (order == 2) return onnx.sqrt(over("ReduceSum", onnx.mul(x, x)));
-  const Value powers = onnx.pow(magnitude, onnx.scalar(order, x.dtype()));
-  return onnx.pow(over("ReduceSum", powers), onnx.scalar(1 / order, x.dtype()));
-}
-
 Outputs norm_of_order(const Call& call, Emit& onnx, std::string_view order_name) {
   const Value self = call.tensor("self");
   const DType result = call.result_dtype();
@@ -90,7 +71,26 @@ Outputs norm_of_order(const Call& call, Emit& onnx, std::string_view order_name)
   const DType dtype = base::bit_width(result) < 32 ? DType::kFloat32 : result;
   const std::optional<Scalar> order = call.optional_scalar(order_name);
   const Value x = onnx.cast(self, dtype);
-  return {onnx.cast(vector_norm(call, onnx, x, order ? order->as_double() : 2), result)};
+  const double p = order ? order->as_double() : 2;
+  const Value norm = vector_norm(onnx, x, reduction_axes(call, x), keeps_dims(call), p);
+  return {onnx.cast(norm, result)};
+}
+
+// Slices of an axis whose norm is above maxnorm, scaled down to it.
+Outputs renorm(const Call& call, Emit& onnx) {
+  const Value self = call.tensor("self");
+  const DType dtype = base::bit_width(self.dtype()) < 32 ? DType::kFloat32 : self.dtype();
+  const Value x = onnx.cast(self, dtype);
+  const std::int64_t dim = call.axis("dim", self.rank());
+  std::vector<std::int64_t> axes;
+  for (std::int64_t axis = 0; axis < self.rank(); ++axis) {
+    if (axis != dim) axes.push_back(axis);
+  }
+  const Value norm = vector_norm(onnx, x, axes, true, call.scalar("p").as_double());
+  const Value most = onnx.scalar(call.scalar("maxnorm").as_double(), dtype);
+  const Value scale = onnx.div(most, onnx.add(norm, onnx.scalar(1e-7, dtype)));
+  const Value scaled = onnx.where(onnx.greater(norm, most), onnx.mul(x, scale), x);
+  return {onnx.cast(scaled, self.dtype())};
 }
 
 // v * g / |v|, the norm over every axis but one.
@@ -113,6 +113,7 @@ Outputs linalg_vector_norm(const Call& call, Emit& onnx) {
 Outputs norm_p(const Call& call, Emit& onnx) { return norm_of_order(call, onnx, "p"); }
 
 constexpr Row kRows[] = {
+    {"aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", 13, renorm},
     {"aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", 13, weight_norm},
     {"aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
      "ScalarType? dtype=None) -> Tensor",

@@ -1,0 +1,133 @@
+// Bags of embeddings: sums, means or maxima of a table's rows, bag by bag.
+#include <limits>
+
+#include "aten/families.h"
+#include "aten/operands.h"
+#include "aten/ordering.h"
+#include "aten/vector_norm.h"
+
+namespace sardonyx::aten {
+namespace {
+
+enum Mode : std::int64_t { kSum = 0, kMean = 1, kMax = 2 };
+
+// Indices (1-d), the bag that each one belongs to, and whether it counts.
+struct Bags {
+  Value indices;
+  Value bag;   // int64 [n]
+  Value kept;  // bool [n]; absent: all of them
+  Expr count;
+};
+
+Bags bags_of(const Call& call, Emit& onnx) {
+  Bags bags;
+  bags.indices = onnx.cast(call.tensor("indices"), DType::kInt64);
+  bags.count = call.result_shape().front();
+  const Value offsets = onnx.cast(call.tensor("offsets"), DType::kInt64);
+  // With include_last_offset the last one only says where the last bag ends.
+  const Value begins = onnx.slice(offsets, 0, 0, bags.count);
+  const Value places =
+      onnx.range(onnx.int_scalar(0), onnx.size(bags.indices.dim(0)), onnx.int_scalar(1));
+  bags.bag = onnx.sub(insertion_points(onnx, begins, places, true), onnx.int_scalar(1));
+  std::optional<std::int64_t> padding;
+  const bool optional = call.captured().schema->qualified() == "aten::embedding_bag.padding_idx";
+  if (call.captured().schema->find("padding_idx")) padding = call.optional_integer("padding_idx");
+  if (padding && *padding < 0 && !optional) padding.reset();  // -1 there means none
+  if (padding) {
+    Value skipped = onnx.int_scalar(*padding);
+    if (*padding < 0) {
+      skipped = onnx.add(skipped, onnx.size(call.tensor("weight").dim(0)));
+    }
+    bags.kept = onnx.not_(onnx.equal(bags.indices, skipped));
+  }
+  return bags;
+}
+
+// How many elements of each bag count, at least 1: [bags, 1].
+Value sizes_of(Emit& onnx, const Bags& bags, DType dtype) {
+  const Value one =
+      bags.kept ? onnx.cast(bags.kept, dtype) : onnx.full(bags.indices.shape(), onnx.one(dtype));
+  const Value zeros = onnx.full(Shape{bags.count}, onnx.zero(dtype));
+  const Value counts = onnx.scatter_elements(zeros, bags.bag, one, {.axis = 0, .reduction = "add"});
+  return onnx.unsqueeze(counts, {1});
+}
+
+Outputs embedding_bag(const Call& call, Emit& onnx) {
+  for (std::size_t i = 1; i < call.output_count(); ++i) {
+    if (call.uses_output(i)) {
+      call.refuse("the bookkeeping that embedding_bag returns beside the bags",
+                  "use its first result only");
+    }
+  }
+  const std::int64_t mode = call.integer("mode");
+  const DType dtype = computing_type(call.result_dtype());
+  const Bags bags = bags_of(call, onnx);
+  Value rows = onnx.cast(onnx.gather(call.tensor("weight"), bags.indices), dtype);
+  if (call.has("per_sample_weights")) {
+    const Value weights = onnx.cast(call.tensor("per_sample_weights"), dtype);
+    rows = onnx.mul(rows, onnx.unsqueeze(weights, {1}));
+  }
+  const double low = mode == kMax ? -std::numeric_limits<double>::infinity() : 0;
+  const Value empty = onnx.scalar(low, dtype);
+  if (bags.kept) rows = onnx.where(onnx.unsqueeze(bags.kept, {1}), rows, empty);
+  if (mode == kMax && onnx.opset() < 18) {
+    call.refuse("embedding_bag's maximum before opset 18", "choose opset 18 or above");
+  }
+  // ScatterND adds from opset 16 on and takes maxima from 18 on.
+  const Value start = onnx.full(call.result_shape(), empty);
+  Value sums = onnx.scatter_nd(start, onnx.unsqueeze(bags.bag, {1}), rows,
+                               {.reduction = mode == kMax ? "max" : "add"});
+  if (mode != kSum) {
+    const Value sizes = sizes_of(onnx, bags, dtype);
+    const Value zero = onnx.zero(dtype);
+    sums = mode == kMean ? onnx.div(sums, onnx.max({sizes, onnx.one(dtype)}))
+                         : onnx.where(onnx.greater(sizes, zero), sums, zero);
+  }
+  Outputs outputs(call.output_count());
+  outputs.front() = cast_to_result(onnx, call, sums);
+  return outputs;
+}
+
+// The rows that are looked up, scaled down to norm max_norm where theirs is larger.
+Outputs embedding_renorm(const Call& call, Emit& onnx) {
+  const Value table = call.tensor("self");
+  const DType dtype = table.dtype();
+  const Value indices = onnx.cast(onnx.flatten_to_1d(call.tensor("indices")), DType::kInt64);
+  const Value norm = vector_norm(onnx, table, {1}, true, call.number("norm_type"));
+  const Value most = onnx.scalar(call.number("max_norm"), dtype);
+  const Value scale = onnx.div(most, onnx.add(norm, onnx.scalar(1e-7, dtype)));
+  const Value zeros = onnx.full(Shape{table.dim(0)}, onnx.int_scalar(0));
+  const Value ones = onnx.full(indices.shape(), onnx.int_scalar(1));
+  const Value looked_up = onnx.scatter_elements(zeros, indices, ones, {.axis = 0});
+  const Value asked = onnx.unsqueeze(onnx.cast(looked_up, DType::kBool), {1});
+  const Value scaled = onnx.and_(asked, onnx.greater(norm, most));
+  return {onnx.where(scaled, onnx.mul(table, scale), table)};
+}
+
+constexpr Row kRows[] = {
+    {"aten::_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool "
+     "scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, "
+     "bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
+     16, embedding_bag},
+    {"aten::_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor offsets, bool "
+     "scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, "
+     "bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
+     16, embedding_bag},
+    {"aten::embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool "
+     "scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, "
+     "bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)",
+     16, embedding_bag},
+    {"aten::embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool "
+     "scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool "
+     "include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)",
+     16, embedding_bag},
+    {"aten::embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) -> "
+     "Tensor",
+     13, embedding_renorm},
+};
+
+}  // namespace
+
+std::span<const Row> embedding_bag_rows() { return kRows; }
+
+}  // namespace sardonyx::aten
