@@ -56,18 +56,37 @@ class StateDict {
     if (item.kind != Kind::kCall || depth > 4) return false;
     const PickleItem* callable = pickle_.item(item, 0);
     const PickleItem* arguments = pickle_.item(item, 1);
-    if (!callable || callable->kind != Kind::kGlobal || !arguments) return false;
-    const std::string& name = callable->text;
+    return callable && arguments && call(*callable, *arguments, tensor, depth);
+  }
+
+  bool call(const PickleItem& callable, const PickleItem& arguments, StoredTensor& tensor,
+            int depth) const {
+    if (callable.kind != Kind::kGlobal || depth > 4) return false;
+    const std::string& name = callable.text;
     if (name == "torch._utils _rebuild_tensor_v2" || name == "torch._utils _rebuild_tensor" ||
         name == "torch._utils _rebuild_tensor_v3") {
-      return rebuild(*arguments, name.ends_with("3"), tensor);
+      return rebuild(arguments, name.ends_with("3"), tensor);
+    }
+    // (function, type, arguments, attributes): a tensor on which Python code set attributes.
+    if (name == "torch._tensor _rebuild_from_type_v2") {
+      const PickleItem* function = pickle_.item(arguments, 0);
+      const PickleItem* type = pickle_.item(arguments, 1);
+      const PickleItem* inner = pickle_.item(arguments, 2);
+      return function && type && inner && is_plain(*type) &&
+             call(*function, *inner, tensor, depth + 1);
     }
     if (name == "torch._utils _rebuild_parameter" ||
         name == "torch._utils _rebuild_parameter_with_state") {
-      const PickleItem* data = pickle_.item(*arguments, 0);
+      const PickleItem* data = pickle_.item(arguments, 0);
       return data && read(*data, tensor, depth + 1);
     }
     return false;
+  }
+
+  static bool is_plain(const PickleItem& type) {
+    return type.kind == Kind::kGlobal &&
+           (type.text == "torch Tensor" || type.text == "torch.nn.parameter Parameter" ||
+            type.text == "torch.nn.parameter Buffer");
   }
 
   // (storage, offset, sizes, strides, requires_grad, hooks[, dtype])

@@ -38,6 +38,15 @@ TEST(StateDict, ReadsTypesThatHaveNoStorageClass) {
   EXPECT_EQ(read(pickled_text("a") + tensor).tensors.at("a").dtype, base::DType::kUInt16);
 }
 
+TEST(StateDict, ReadsTensorsWithAttributesButNoSubclasses) {
+  const TensorTable table =
+      read(pickled_text("a") + pickled_with_attributes("0", "torch\nTensor") + pickled_text("s") +
+           pickled_with_attributes("0", "somewhere\nSubclass"));
+  EXPECT_EQ(table.tensors.at("a").unsupported, "");
+  EXPECT_EQ(table.tensors.at("a").shape, (std::vector<std::int64_t>{2, 3}));
+  EXPECT_NE(table.tensors.at("s").unsupported, "");
+}
+
 TEST(StateDict, SaysWhatItCannotRead) {
   const std::string quantized = pickled_call("torch._utils", "_rebuild_qtensor", "N");
   const TensorTable table =

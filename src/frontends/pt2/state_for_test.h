@@ -25,18 +25,28 @@ inline std::string pickled_storage(const std::string& key, const std::string& ty
 
 inline const std::string kFloatStorage = "ctorch\nFloatStorage\n";
 
-// Of two rows and three columns.
+// The arguments that a tensor of two rows and three columns is rebuilt from.
+inline std::string pickled_layout(const std::string& key, int offset = 0,
+                                  const std::string& type = kFloatStorage) {
+  return pickled_storage(key, type) + "K" + static_cast<char>(offset) +
+         "K\x02K\x03\x86K\x03K\x01\x86\x89" + pickled_call("collections", "OrderedDict", "");
+}
+
 inline std::string pickled_tensor(const std::string& key, int offset = 0,
                                   const std::string& type = kFloatStorage) {
-  return pickled_call("torch._utils", "_rebuild_tensor_v2",
-                      pickled_storage(key, type) + "K" + static_cast<char>(offset) +
-                          "K\x02K\x03\x86K\x03K\x01\x86\x89" +
-                          pickled_call("collections", "OrderedDict", ""));
+  return pickled_call("torch._utils", "_rebuild_tensor_v2", pickled_layout(key, offset, type));
 }
 
 inline std::string pickled_parameter(const std::string& tensor) {
   return pickled_call("torch._utils", "_rebuild_parameter",
                       tensor + "\x88" + pickled_call("collections", "OrderedDict", ""));
+}
+
+// A tensor of type `type` ("torch\nTensor") with an attribute of its own.
+inline std::string pickled_with_attributes(const std::string& key, const std::string& type) {
+  return pickled_call("torch._tensor", "_rebuild_from_type_v2",
+                      "ctorch._utils\n_rebuild_tensor_v2\nc" + type + "\n(" + pickled_layout(key) +
+                          "t}" + pickled_text("persistent") + "\x89s");
 }
 
 // `items` pushes keys and values in turn.
