@@ -20,12 +20,6 @@ Outputs vdot(const Call& call, Emit& onnx) {
       joined(onnx, math.matmul(math.conj(parts(call, onnx, "self")), parts(call, onnx, "other")))};
 }
 
-Outputs vecdot(const Call& call, Emit& onnx) {
-  const ComplexMath math(onnx);
-  const Parts products = math.mul(math.conj(parts(call, onnx, "x")), parts(call, onnx, "y"));
-  return {joined(onnx, summed(onnx, products, call.axis("dim", products.real.rank())))};
-}
-
 // beta * self + alpha * product, `self` left out with its NaNs when beta is 0.
 Outputs affine(const Call& call, Emit& onnx, const Parts& product) {
   const ComplexMath math(onnx);
@@ -84,7 +78,6 @@ constexpr Row kRows[] = {
     {"aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) "
      "-> Tensor",
      13, baddbmm},
-    {"aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", 13, vecdot},
     {"aten::vdot(Tensor self, Tensor other) -> Tensor", 13, vdot},
 };
 
