@@ -6,9 +6,9 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from . import op as operators
 from ._constants import constant_of
 from ._errors import OnnxExporterError
+from ._operators import call
 from ._translators import emitter, local_functions
 
 
@@ -20,9 +20,7 @@ class GraphEvaluator:
         attributes = dict(kwargs)
         outputs = attributes.pop("_outputs", None)
         version = op.opset.version if op.domain not in ("", "ai.onnx") else None
-        return operators.call(
-            op.domain, op.name, args, attributes, outputs=outputs, version=version
-        )
+        return call(op.domain, op.name, args, attributes, outputs=outputs, version=version)
 
     def eval_function(self, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """A node that calls a local function of the model."""

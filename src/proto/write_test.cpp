@@ -131,8 +131,13 @@ TEST(WriteTest, GivesTheSameBytesEveryTimeAndEveryWay) {
 
 TEST(WriteTest, SaysWhereNodesCameFrom) {
   const auto model = adding_model(2);
-  model->graph->first->origin = model->add_origin(
-      {"add_6", "%add_6 : call", "aten::add.Tensor", {"", "b"}, {"M", "it's"}, "File \"m.py\""});
+  model->graph->first->origin = model->add_origin({"add_6",
+                                                   "%add_6 : call",
+                                                   "aten::add.Tensor",
+                                                   {"", "b"},
+                                                   {"M", "it's"},
+                                                   {},
+                                                   "File \"m.py\""});
   const auto metadata = [&](const WriteOptions& options) {
     return parsed(serialize(*model, options))->graph->first->metadata;
   };

@@ -12,7 +12,8 @@ TOOLS = Path(__file__).resolve().parents[2] / "tools"
 
 
 @pytest.mark.parametrize(
-    "generator", ["generate_emitter.py", "generate_kernels.py", "generate_rules.py"]
+    "generator",
+    ["generate_emitter.py", "generate_kernels.py", "generate_op_stub.py", "generate_rules.py"],
 )
 def test_generated_files_are_fresh(generator: str) -> None:
     run = subprocess.run(
