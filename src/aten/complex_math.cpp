@@ -120,8 +120,9 @@ Parts ComplexMath::exp(const Parts& x) const {
   const Value vanished = onnx_.equal(size, zero);
   const Value real = onnx_.mul(size, onnx_.cos(x.imaginary));
   const Value imaginary = onnx_.mul(size, onnx_.sin(x.imaginary));
+  const Value is_real = onnx_.equal(x.imaginary, zero);
   return {onnx_.where(vanished, zero, real),
-          onnx_.where(onnx_.or_(vanished, onnx_.equal(x.imaginary, zero)), x.imaginary, imaginary)};
+          onnx_.where(is_real, x.imaginary, onnx_.where(vanished, zero, imaginary))};
 }
 
 Parts ComplexMath::log(const Parts& x) const { return {onnx_.log(abs(x)), angle(x)}; }
