@@ -33,6 +33,12 @@ Value pivot_size(Emit& onnx, const Parts& x) {
   return x.imaginary ? onnx.add(real, onnx.abs(x.imaginary)) : real;
 }
 
+// Rows of numbers in another order; nothing stays nothing, which ONNX Runtime does not gather from.
+Value rearranged(Emit& onnx, Value numbers, Value order) {
+  const bool nothing = numbers.dim(0).is(0) || numbers.dim(1).is(0);
+  return nothing ? numbers : onnx.gather_elements(numbers, order, {.axis = 1});
+}
+
 Parts zero(Emit& onnx) { return {onnx.zero(DType::kFloat64), {}}; }
 
 }  // namespace
@@ -51,7 +57,7 @@ Lu lu_factors(Emit& onnx, const Parts& a) {
         const Value exchange =
             onnx.expand(exchanged(onnx, onnx.unsqueeze(rows, {0}), k, p), Shape{batch, m});
         const Parts turned = ordered_rows(onnx, state[0], exchange);
-        const Value next_order = onnx.gather_elements(state[1].real, exchange, {.axis = 1});
+        const Value next_order = rearranged(onnx, state[1].real, exchange);
 
         const Parts row = row_of(onnx, turned, k), column = column_of(onnx, turned, k);
         const Parts pivot = stretched(onnx, element_of(onnx, row, k), 1);
@@ -78,7 +84,7 @@ Value order_of(Emit& onnx, Value pivots, Expr rows) {
         const Value p = onnx.unsqueeze(onnx.gather(pivots, k, {.axis = 1}), {1});
         const Value exchange =
             onnx.expand(exchanged(onnx, onnx.unsqueeze(at, {0}), k, p), Shape{batch, rows});
-        return Stepped{{{onnx.gather_elements(state[0].real, exchange, {.axis = 1}), {}}}, {}, {}};
+        return Stepped{{{rearranged(onnx, state[0].real, exchange), {}}}, {}, {}};
       });
   return found.last[0].real;
 }
