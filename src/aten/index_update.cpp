@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "aten/families.h"
+#include "aten/operands.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -17,15 +18,16 @@ Value spread_index(Emit& onnx, Value index, Value like, std::int64_t axis) {
 }
 
 Outputs index_add(const Call& call, Emit& onnx) {
-  const Value self = onnx.with_rank(call.tensor("self"), 1);
-  Value source = onnx.with_rank(call.tensor("source"), 1);
+  // ONNX Runtime combines no half types.
+  const DType dtype = computing_type(call.result_dtype());
+  const Value self = onnx.with_rank(onnx.cast(call.tensor("self"), dtype), 1);
+  Value source = onnx.with_rank(onnx.cast(call.tensor("source"), dtype), 1);
   const Scalar alpha = call.scalar("alpha");
   if (!alpha.is(1)) source = onnx.mul(source, scalar_value(onnx, alpha, source.dtype()));
   const std::int64_t axis = call.axis("dim", self.rank());
   const Value index = spread_index(onnx, call.tensor("index"), source, axis);
-  return {
-      onnx.reshape(onnx.scatter_elements(self, index, source, {.axis = axis, .reduction = "add"}),
-                   call.result_shape())};
+  const Value sums = onnx.scatter_elements(self, index, source, {.axis = axis, .reduction = "add"});
+  return {cast_to_result(onnx, call, onnx.reshape(sums, call.result_shape()))};
 }
 
 // 0, 1, 2, ...

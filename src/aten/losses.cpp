@@ -1,5 +1,6 @@
 // Losses of a prediction and a target, element by element, then reduced.
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "aten/families.h"
@@ -112,7 +113,14 @@ Outputs kl_div(const Call& call, Emit& onnx) {
 
 Outputs soft_margin_loss(const Call& call, Emit& onnx) {
   const Value product = onnx.mul(wide(call, onnx, "self"), wide(call, onnx, "target"));
-  return reduced(call, onnx, minus_log_sigmoid(onnx, product));
+  Value loss = minus_log_sigmoid(onnx, product);
+  // PyTorch's exponential of float16 overflows from log(65520) on, and the loss with it.
+  if (call.result_dtype() == DType::kFloat16) {
+    const Value overflows = onnx.less(product, number(onnx, product, -11.0901));
+    const double infinity = std::numeric_limits<double>::infinity();
+    loss = onnx.where(overflows, number(onnx, product, infinity), loss);
+  }
+  return reduced(call, onnx, loss);
 }
 
 // exp(x) - t x with x a logarithm, x - t log(x + eps) otherwise; `full` adds Stirling's terms.

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "aten/families.h"
+#include "aten/operands.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -80,11 +81,15 @@ Outputs scattered(const Call& call, Emit& onnx, Value updates, std::string_view 
   const Value places = onnx.with_rank(index, 1), base = onnx.with_rank(self, 1);
   const Value values = cut_to(onnx, onnx.with_rank(updates, 1), places);
   const std::int64_t axis = call.axis("dim", base.rank());
-  const Value result =
-      reduction.empty()
-          ? onnx.scatter_elements(base, places, values, {.axis = axis})
-          : onnx.scatter_elements(base, places, values, {.axis = axis, .reduction = reduction});
-  return {onnx.reshape(result, self.shape())};
+  if (reduction.empty()) {
+    const Value written = onnx.scatter_elements(base, places, values, {.axis = axis});
+    return {onnx.reshape(written, self.shape())};
+  }
+  // ONNX Runtime combines no half types.
+  const DType wide = computing_type(self.dtype());
+  const Value result = onnx.scatter_elements(onnx.cast(base, wide), places, onnx.cast(values, wide),
+                                             {.axis = axis, .reduction = reduction});
+  return {onnx.cast(onnx.reshape(result, self.shape()), self.dtype())};
 }
 
 Outputs scatter_src(const Call& call, Emit& onnx) {
@@ -127,9 +132,11 @@ Value neutral_value(Emit& onnx, const Reduction& reduction, DType dtype) {
 }
 
 Outputs scatter_reduce(const Call& call, Emit& onnx) {
-  Value self = onnx.with_rank(call.tensor("self"), 1);
+  const DType dtype = computing_type(call.result_dtype());
+  Value self = onnx.with_rank(onnx.cast(call.tensor("self"), dtype), 1);
   const Value index = onnx.with_rank(call.tensor("index"), 1);
-  const Value source = cut_to(onnx, onnx.with_rank(call.tensor("src"), 1), index);
+  const Value given = onnx.with_rank(onnx.cast(call.tensor("src"), dtype), 1);
+  const Value source = cut_to(onnx, given, index);
   const std::int64_t axis = call.axis("dim", self.rank());
   const Reduction reduction = reduction_of(call);
   const bool include_self = call.flag("include_self");
@@ -157,7 +164,7 @@ Outputs scatter_reduce(const Call& call, Emit& onnx) {
       result = onnx.sub(result, onnx.cast(onnx.less(total, product), self.dtype()));
     }
   }
-  return {onnx.reshape(result, call.result_shape())};
+  return {cast_to_result(onnx, call, onnx.reshape(result, call.result_shape()))};
 }
 
 // The elements of `source`, in order, go where the mask holds: the n-th place takes the n-th.

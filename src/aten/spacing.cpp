@@ -9,7 +9,13 @@ namespace {
 // step, above it end - (n - 1 - i) * step.
 Value evenly_spaced(const Call& call, Emit& onnx, DType dtype) {
   const std::int64_t steps = call.integer("steps");
-  const Value start = operand(call, onnx, "start", dtype), end = operand(call, onnx, "end", dtype);
+  // The ends take the result's type first: of integers they are cut to whole numbers.
+  const DType result = base::real_of(call.result_dtype());
+  const auto end_in = [&](std::string_view name) {
+    return base::is_integer(result) ? onnx.cast(operand(call, onnx, name, result), dtype)
+                                    : operand(call, onnx, name, dtype);
+  };
+  const Value start = end_in("start"), end = end_in("end");
   if (steps <= 1) return onnx.expand(start, call.result_shape());
   const Value index = onnx.range(steps);
   const auto number = [&](std::int64_t value) {
@@ -33,9 +39,12 @@ Outputs linspace(const Call& call, Emit& onnx) {
   return {cast_to_result(onnx, call, evenly_spaced(call, onnx, counting_type(call)))};
 }
 
+// Of integers the exponents are counted in float32 and the powers taken in double.
 Outputs logspace(const Call& call, Emit& onnx) {
+  const bool integers = base::is_integer(call.result_dtype());
   const DType dtype = counting_type(call) == DType::kFloat32 ? DType::kFloat32 : DType::kFloat64;
-  const Value exponent = evenly_spaced(call, onnx, dtype);
+  const Value exponent =
+      onnx.cast(evenly_spaced(call, onnx, integers ? DType::kFloat32 : dtype), dtype);
   return {cast_to_result(onnx, call, onnx.pow(onnx.scalar(call.number("base"), dtype), exponent))};
 }
 

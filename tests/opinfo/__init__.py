@@ -1,4 +1,4 @@
 """Judges the exporter on PyTorch's operator database (OpInfo), sample by sample.
 
-``python -m tests.opinfo --help`` runs it; ``test_opinfo.py`` runs a fixed tenth under pytest.
+``python -m tests.opinfo --help`` runs it; ``test_opinfo.py`` runs a fixed part under pytest.
 """

@@ -60,8 +60,9 @@ class Case:
         return f"{self.op}|{self.dtype}|{self.capture_key}{suffix}"
 
     @property
-    def tenth(self) -> int:
-        return int(hashlib.sha1(self.key.encode()).hexdigest(), 16) % 10
+    def number(self) -> int:
+        """Fixed, and spread evenly over any small number of parts."""
+        return int(hashlib.sha1(self.key.encode()).hexdigest(), 16)
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ class Selection:
     limit: int = 8  # samples per operator and deep dtype; the others get a third
     everything: bool = False
     tenth: int | None = None
+    every: int = 1  # one case of so many, the same ones each time
     modes: tuple[str, ...] = ("static", "dynamic")
     variants: tuple[str, ...] = ("function", "method", "inplace")
     opsets: tuple[int, ...] = ()  # besides the default one, on each unit's first sample
@@ -165,7 +167,8 @@ def cases(unit: Unit, selection: Selection) -> Iterator[tuple[Case, Any]]:
     for position, (source, index, sample) in enumerate(picked):
         case = Case(unit.op, unit.dtype, source, index, "function", dynamic=False)
         for each in _ways(case, position, deep, selection):
-            if selection.tenth is None or each.tenth == selection.tenth:
+            in_tenth = selection.tenth is None or each.number % 10 == selection.tenth
+            if in_tenth and each.number % selection.every == 0:
                 yield each, sample
 
 
