@@ -94,6 +94,10 @@ struct ConvertOptions {
   // Versions of other domains than ONNX's own that the model is to import, where it uses them.
   std::map<std::string, std::int64_t> domain_versions;
   FallThrough fall_through = FallThrough::kNo;
+  // What the program asserts of data (torch._check, aten::_assert_async) becomes bool outputs
+  // `assertion_0`, ... that should be true, with their messages in the model's metadata; false
+  // drops them. Assertions inside bodies of branches and loops are always dropped.
+  bool assertions_as_outputs = false;
   // Runs the passes up to and including the one of this name (to find the one at fault).
   std::string stop_after;
 };

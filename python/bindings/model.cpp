@@ -56,7 +56,7 @@ FallThrough fall_through_of(std::string_view name) {
 
 Model convert(Program& program, std::int64_t opset, std::vector<std::string> input_names,
               std::vector<std::string> output_names, bool optimize, bool standard_runtime,
-              bool mutations_as_outputs, std::string stop_after,
+              bool mutations_as_outputs, bool assertions_as_outputs, std::string stop_after,
               std::optional<std::vector<std::string>> modules_as_functions,
               const nb::dict& translators, const nb::dict& complex_translators,
               std::map<std::string, std::int64_t> domain_versions,
@@ -68,6 +68,7 @@ Model convert(Program& program, std::int64_t opset, std::vector<std::string> inp
   options.output_names = std::move(output_names);
   options.optimize = optimize;
   options.mutations_as_outputs = mutations_as_outputs;
+  options.assertions_as_outputs = assertions_as_outputs;
   options.stop_after = std::move(stop_after);
   if (modules_as_functions) {
     options.all_modules_as_functions = modules_as_functions->empty();
@@ -129,8 +130,9 @@ void bind_model(nb::module_& module) {
       });
   module.def("convert", &convert, "program"_a, nb::kw_only(), "opset"_a, "input_names"_a,
              "output_names"_a, "optimize"_a, "standard_runtime"_a, "mutations_as_outputs"_a,
-             "stop_after"_a, "modules_as_functions"_a.none(), "translators"_a,
-             "complex_translators"_a, "domain_versions"_a, "plugins"_a, "fall_through"_a,
+             "assertions_as_outputs"_a, "stop_after"_a, "modules_as_functions"_a.none(),
+             "translators"_a, "complex_translators"_a, "domain_versions"_a, "plugins"_a,
+             "fall_through"_a,
              "The ONNX model of a program, which is used up. modules_as_functions: the classes of "
              "modules that become model-local functions; an empty list stands for all.");
   module.def(

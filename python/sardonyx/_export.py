@@ -62,6 +62,7 @@ def export(
     keep_initializers_as_inputs: bool = False,
     target_runtime: str = "onnxruntime",
     mutations_as_outputs: bool = True,
+    assertions_as_outputs: bool = False,
     decompose: bool = True,
     training: Any = None,
     operator_export_type: Any = None,
@@ -108,6 +109,10 @@ def export(
             lack one; "standard" does not.
         mutations_as_outputs: buffers and inputs that the model changes become further outputs;
             False drops what they become.
+        assertions_as_outputs: what the program asserts of its data (torch._check,
+            torch._assert_async) becomes further bool outputs `assertion_0`, ..., which should be
+            true; the model's metadata has their messages. False drops them, as are always those
+            inside branches and loops.
         decompose: operators without a translation are taken apart by PyTorch, those alone; the
             result's `notes` name them. False raises UnsupportedOperatorError instead.
         training: of the older exporter, as the next ones; a DeprecationWarning says what to write
@@ -174,6 +179,7 @@ def export(
             optimize=optimize,
             target_runtime=target_runtime,
             mutations_as_outputs=mutations_as_outputs,
+            assertions_as_outputs=assertions_as_outputs,
             decompose=decompose,
             dim_names=symbol_names(program, names),
             custom_translation_table=custom_translation_table,
@@ -252,6 +258,7 @@ def convert(
     optimize: bool = True,
     target_runtime: str = "onnxruntime",
     mutations_as_outputs: bool = True,
+    assertions_as_outputs: bool = False,
     dim_names: Mapping[str, str] | None = None,
     custom_translation_table: Mapping[Callable[..., Any], Any] | None = None,
     registry: OnnxRegistry | None = None,
@@ -307,6 +314,7 @@ def convert(
                     optimize=optimize,
                     standard_runtime=target_runtime == "standard",
                     mutations_as_outputs=mutations_as_outputs,
+                    assertions_as_outputs=assertions_as_outputs,
                     stop_after=stop_after,
                     modules_as_functions=(
                         None if modules_as_functions is None else list(modules_as_functions)

@@ -69,6 +69,7 @@ def convert(
     optimize: bool,
     standard_runtime: bool,
     mutations_as_outputs: bool,
+    assertions_as_outputs: bool,
     stop_after: str,
     modules_as_functions: list[str] | None,
     translators: dict[str, Translator],

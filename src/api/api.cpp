@@ -41,6 +41,7 @@ aten::TranslateOptions translate_options(const ConvertOptions& options) {
   result.mutated_buffers_as_outputs = options.mutations_as_outputs;
   result.emit.domain_versions = options.domain_versions;
   result.fall_through = static_cast<aten::FallThrough>(options.fall_through);
+  result.assertions_as_outputs = options.assertions_as_outputs;
   return result;
 }
 

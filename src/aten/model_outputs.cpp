@@ -51,6 +51,7 @@ void Translation::add_outputs() {
     outputs.push_back(value.info());
     wanted.push_back(name);
   }
+  if (options_.assertions_as_outputs) add_assertions(outputs, wanted);
   onnx::set_outputs(model_->graph, outputs);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i]->name != wanted[i]) model_->rename(outputs[i], wanted[i]);

@@ -69,6 +69,7 @@ std::unique_ptr<onnx::Model> Translation::run() {
   if (diagnostics_.empty()) {
     try {
       add_outputs();
+      add_bounds();
     } catch (const base::Error& error) {
       diagnostics_ = error.diagnostics();
     }
@@ -97,6 +98,8 @@ void Translation::translate_calls(const program::Graph& graph) {
 
 void Translation::translate_call(const program::Call& call) {
   set_origin(call);
+  // What is asserted inside a body cannot leave it.
+  if (options_.assertions_as_outputs && bodies_open_ == 0) keep_assertion(call);
   // Arithmetic on symbolic sizes is in the expressions of its results.
   if (call.schema->space() == "sym" && !custom(call)) return bind_outputs(call, {});
   bind_outputs(call, apply(call));
@@ -272,7 +275,9 @@ std::vector<Value> Translation::emit_body(const program::Graph& body,
     if (captured && i < inputs.size() && inputs[i]) bind_body_input(*captured, inputs[i]);
   }
   const std::size_t failures = diagnostics_.size();
+  ++bodies_open_;
   translate_calls(body);
+  --bodies_open_;
   if (diagnostics_.size() != failures) {
     base::fail("SX1303", "the body " + body.name + " could not be translated");
   }

@@ -31,6 +31,7 @@ struct TranslateOptions {
   std::vector<std::string> input_names;
   std::vector<std::string> output_names;
   bool mutated_buffers_as_outputs = true;
+  bool assertions_as_outputs = false;
   CustomLookup custom;  // may be empty
   FallThrough fall_through = FallThrough::kNo;
 };

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -26,6 +27,11 @@ class Translation : public BodyTranslator {
   void add_user_input(const program::InputSpec& spec, const std::string& name);
   void add_weight(const program::InputSpec& spec);
   void add_outputs();  // model_outputs.cpp
+  // model_assertions.cpp
+  void keep_assertion(const program::Call& call);
+  void keep_bounds();
+  void add_assertions(std::vector<onnx::ValueInfo*>& outputs, std::vector<std::string>& names);
+  void add_bounds();
   Value output_value(const program::Argument& argument);
 
   void bind_body_input(const program::Value& captured, Value input);
@@ -52,6 +58,12 @@ class Translation : public BodyTranslator {
       weights_by_storage_;
   std::unordered_set<const program::Value*> failed_;
   std::vector<base::Diagnostic> diagnostics_;
+  struct Assertion {
+    Value truth;  // 0-d
+    std::string message;
+  };
+  std::vector<Assertion> assertions_;
+  int bodies_open_ = 0;
 };
 
 }  // namespace sardonyx::aten

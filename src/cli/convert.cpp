@@ -86,6 +86,8 @@ void add_convert(CLI::App& app, int& exit_code) {
   command->add_flag("--no-optimize", arguments->no_optimize, "leave the graph as translated");
   command->add_option("--stop-after", arguments->convert.stop_after,
                       "run the passes only up to this one");
+  command->add_flag("--keep-assertions", arguments->convert.assertions_as_outputs,
+                    "what the program asserts of its data becomes bool outputs");
   command->add_flag("--drop-mutations", arguments->drop_mutations,
                     "leave out the new values of buffers and inputs that the program changes");
   command->add_flag("--no-metadata", arguments->no_metadata, "leave out where each node came from");

@@ -127,9 +127,24 @@ bool is_input(const Program& program, const Value* value) {
   return false;
 }
 
-std::string captured_output_name(const Program& program, const OutputSpec& output) {
-  if (output.kind == OutputKind::kBufferMutation || output.kind == OutputKind::kInputMutation)
-    return output.target + "_updated";
+// What the model calls the input that the program calls `target`.
+std::string input_name_of(const Program& program, const std::string& target,
+                          std::span<const std::string> names) {
+  std::size_t position = 0;
+  for (const InputSpec& input : program.inputs) {
+    if (input.kind != InputKind::kUser) continue;
+    const bool found = input.value && input.value->name == target;
+    if (found && position < names.size()) return names[position];
+    ++position;
+  }
+  return target;
+}
+
+std::string captured_output_name(const Program& program, const OutputSpec& output,
+                                 std::span<const std::string> inputs) {
+  if (output.kind == OutputKind::kBufferMutation) return output.target + "_updated";
+  if (output.kind == OutputKind::kInputMutation)
+    return input_name_of(program, output.target, inputs) + "_updated";
   Value* const* value = output.value.get<Value*>();
   if (!value || !*value || (*value)->name.empty()) return "output";
   return (*value)->name + (is_input(program, *value) ? "_output" : "");
@@ -197,7 +212,7 @@ std::vector<std::string> output_names(const Program& program, std::span<const st
     const bool user = kind == OutputKind::kUser || kind == OutputKind::kLoss;
     std::string name = user ? structured_output_name(paths[leaf++]) : std::string();
     if (!names[i].empty()) continue;
-    if (name.empty()) name = captured_output_name(program, *outputs[i]);
+    if (name.empty()) name = captured_output_name(program, *outputs[i], inputs);
     names[i] = unique(std::move(name), taken);
   }
   return names;

@@ -560,8 +560,10 @@ class Parser {
   Expr integer(std::string_view digits) const {
     std::int64_t value = 0;
     const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    // PyTorch bounds products of sizes by numbers beyond 64 bits; every size is below them.
+    if (result.ec == std::errc::result_out_of_range) return pool_.real(real(digits));
     if (result.ec != std::errc() || result.ptr != digits.data() + digits.size())
-      fail("an integer does not fit 64 bits");
+      fail("a number is malformed");
     return value;
   }
 

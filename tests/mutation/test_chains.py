@@ -1,6 +1,7 @@
 """Random chains of views and writes, compared with eager PyTorch.
 
-`python -m pytest tests/mutation/test_chains.py` runs 200 of them; SARDONYX_CHAINS=10000 more.
+`python -m pytest tests/mutation/test_chains.py` runs 200 of them; SARDONYX_CHAINS=10000 that many,
+a thousand a test, so that they can be run apart: `-k "thousand-3 or thousand-4"`.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 import torch
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -19,6 +21,7 @@ from tests.harness import assert_exports
 from .programs import module_of, numbers
 
 CHAINS = int(os.environ.get("SARDONYX_CHAINS", "200"))
+THOUSANDS = range(max(1, CHAINS // 1000))
 DTYPES = (torch.float32, torch.int64, torch.int32)
 
 # A step is a name and three numbers, read modulo what fits the tensor at hand.
@@ -100,17 +103,20 @@ small = st.integers(0, 30)
 chains = st.lists(st.tuples(names, small, small, small), min_size=2, max_size=10)
 
 
-@settings(
-    max_examples=CHAINS,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=list(HealthCheck),
-)
-@given(steps=chains, dtype=st.sampled_from(DTYPES), on_input=st.booleans())
-def test_chain(steps: list[Step], dtype: torch.dtype, on_input: bool) -> None:
-    def run(x: Tensor) -> Any:
-        return run_chain(x if on_input else x.clone(), steps)
+@pytest.mark.parametrize("thousand", THOUSANDS, ids=lambda n: f"thousand-{n}")
+def test_chains(thousand: int) -> None:
+    @settings(
+        max_examples=min(CHAINS, 1000),
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @seed(thousand)
+    @given(steps=chains, dtype=st.sampled_from(DTYPES), on_input=st.booleans())
+    def check(steps: list[Step], dtype: torch.dtype, on_input: bool) -> None:
+        def run(x: Tensor) -> Any:
+            return run_chain(x if on_input else x.clone(), steps)
 
-    inputs = (numbers(4, 3, 2, dtype=dtype),)
-    assert_exports(module_of(run, 1), inputs)
+        assert_exports(module_of(run, 1), (numbers(4, 3, 2, dtype=dtype),))
+
+    check()

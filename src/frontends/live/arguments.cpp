@@ -17,7 +17,7 @@ Argument Walker::argument(nb::handle object) {
   if (reinterpret_cast<PyObject*>(Py_TYPE(held)) == known.fx_node) return node_argument(object);
   if (object.is_none()) return {};
   if (PyBool_Check(held)) return held == Py_True;
-  if (PyLong_Check(held)) return symbolic::Expr(integer(object));
+  if (PyLong_Check(held)) return integer_expression(object);
   if (PyFloat_Check(held)) return PyFloat_AS_DOUBLE(held);
   if (PyTuple_Check(held) || PyList_Check(held)) return list(object);
   if (PyUnicode_Check(held)) return std::string(text(object));

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "symbolic/expr.h"
+
 namespace sardonyx::live {
 
 namespace nb = nanobind;
@@ -106,6 +108,15 @@ inline std::int64_t integer(nb::handle object) {
   const long long value = PyLong_AsLongLong(object.ptr());
   if (value == -1 && PyErr_Occurred()) nb::raise_python_error();
   return value;
+}
+
+// Unknown beyond 64 bits, where assertions about products of sizes reach.
+inline symbolic::Expr integer_expression(nb::handle object) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
+  if (overflow != 0) return {};
+  if (value == -1 && PyErr_Occurred()) nb::raise_python_error();
+  return symbolic::Expr(static_cast<std::int64_t>(value));
 }
 
 // Passes every item of an iterable to `visit`. Not nanobind's iterators: those ask once more after

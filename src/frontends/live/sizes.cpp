@@ -9,7 +9,7 @@ using symbolic::Expr;
 Expr Sizes::of(nb::handle number) {
   PyObject* object = number.ptr();
   if (PyBool_Check(object)) return Expr(object == Py_True ? 1 : 0);
-  if (PyLong_CheckExact(object)) return Expr(integer(number));
+  if (PyLong_CheckExact(object)) return integer_expression(number);
   if (PyFloat_CheckExact(object)) return pool_.real(PyFloat_AS_DOUBLE(object));
   return of_symbolic(number);
 }
