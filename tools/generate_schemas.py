@@ -54,6 +54,12 @@ sardonyx::Attention.opset23(Tensor Q, Tensor K, Tensor V, Tensor? attn_mask=None
 sardonyx::RotaryEmbedding.opset23(Tensor x, Tensor cos_cache, Tensor sin_cache, Tensor? position_ids=None, *, bool interleaved=False, SymInt num_heads=0, SymInt rotary_embedding_dim=0) -> Tensor
 sardonyx::symbolic(Tensor?[] inputs, str domain, str op_type, int onnx_dtype, SymInt[] shape, str[] attr_names, str[] attr_kinds, int[] attr_counts, int[] attr_ints, float[] attr_floats, str[] attr_strings, str[] metadata_keys, str[] metadata_values, int? version) -> Tensor
 sardonyx::symbolic_multi_out(Tensor?[] inputs, str domain, str op_type, int[] onnx_dtypes, int[] ranks, SymInt[] sizes, str[] attr_names, str[] attr_kinds, int[] attr_counts, int[] attr_ints, float[] attr_floats, str[] attr_strings, str[] metadata_keys, str[] metadata_values, int? version) -> Tensor[]
+torchao::choose_qparams_affine(Tensor? input, str mapping_type, SymInt[] block_size, ScalarType target_dtype, Scalar? quant_min=None, Scalar? quant_max=None, float? eps=None, ScalarType? scale_dtype=None, ScalarType? zero_point_dtype=None, bool keepdim=False) -> (Tensor, Tensor)
+torchao::choose_scale_float8(Tensor tensor, SymInt[] block_size, ScalarType float8_dtype=24, ScalarType scale_dtype=6, float? hp_value_lb=None, float? hp_value_ub=None) -> Tensor
+torchao::dequantize_affine(Tensor input, SymInt[] block_size, Tensor scale, Tensor? zero_point, ScalarType input_dtype, Scalar? quant_min=None, Scalar? quant_max=None, ScalarType output_dtype=6) -> Tensor
+torchao::dequantize_affine_float8_non_decomposed(Tensor tensor, Tensor scale, ScalarType output_dtype=6) -> Tensor
+torchao::quantize_affine(Tensor input, SymInt[] block_size, Tensor scale, Tensor? zero_point, ScalarType output_dtype, Scalar? quant_min=None, Scalar? quant_max=None) -> Tensor
+torchao::quantize_affine_float8_non_decomposed(Tensor tensor, Tensor scale, ScalarType float8_dtype=24) -> Tensor
 torchvision::deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, SymInt stride_h, SymInt stride_w, SymInt pad_h, SymInt pad_w, SymInt dilation_h, SymInt dilation_w, SymInt groups, SymInt offset_groups, bool use_mask) -> Tensor
 torchvision::nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor
 torchvision::ps_roi_align(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width, int sampling_ratio) -> (Tensor, Tensor)

@@ -88,9 +88,12 @@ bool has_positions(const Call& call) {
   return exact_in_float32(factors) && gives_captured_size(call, factors);
 }
 
-// ONNX Runtime computes weights in float32 whatever the image's type.
+// ONNX Runtime computes weights in float32 whatever the image's type, and cuts integers off where
+// PyTorch rounds.
 bool has_weights(const Call& call, const Emit& onnx) {
-  return image(call).dtype() != DType::kFloat64 || onnx.runtime() == onnx::TargetRuntime::kStandard;
+  const DType dtype = image(call).dtype();
+  if (base::is_integer(dtype)) return false;
+  return dtype != DType::kFloat64 || onnx.runtime() == onnx::TargetRuntime::kStandard;
 }
 
 Value resized(const Call& call, Emit& onnx, const onnx::ResizeAttributes& attributes) {

@@ -47,16 +47,6 @@ struct Tap {
   Value place, weight;
 };
 
-Value weighted_sum(Emit& onnx, Value x, const ResampledAxis& axis, const std::vector<Tap>& taps) {
-  Value sum;
-  for (const Tap& tap : taps) {
-    const Value read = onnx.gather(x, index_of(onnx, tap.place, axis.from), {.axis = axis.axis});
-    const Value term = onnx.mul(read, along(onnx, tap.weight, x, axis.axis));
-    sum = sum ? onnx.add(sum, term) : term;
-  }
-  return sum;
-}
-
 // PyTorch's cubic convolution with a = -0.75, at distances within [0, 1] and [1, 2].
 Value cubic_near(const Positions& p, Value d) {
   const Value inner = p.add(p.onnx.mul(d, p.number(1.25)), -2.25);
@@ -67,37 +57,61 @@ Value cubic_far(const Positions& p, Value d) {
   return p.add(p.onnx.mul(p.add(p.onnx.mul(inner, d), -6), d), 3);
 }
 
-Value resampled_axis(Emit& onnx, Value x, const ResampledAxis& axis, Neighbours neighbours,
-                     bool align_corners) {
-  const Positions p{onnx, x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32};
+// What each place of the result reads, and with which weight.
+std::vector<Tap> taps_of(const Positions& p, const ResampledAxis& axis, Neighbours neighbours,
+                         bool align_corners) {
+  Emit& onnx = p.onnx;
   const Value step = p.step(axis, align_corners), place = p.places(axis.to);
   const Value centre = p.add(onnx.mul(p.add(place, 0.5), step), -0.5);
   const Value real = align_corners ? onnx.mul(place, step) : centre;
   switch (neighbours) {
     case Neighbours::kFloor:
-      return onnx.gather(x, index_of(onnx, onnx.floor(onnx.mul(place, step)), axis.from),
-                         {.axis = axis.axis});
-    case Neighbours::kNearest: {
-      const Value exact = onnx.floor(onnx.mul(p.add(place, 0.5), step));
-      return onnx.gather(x, index_of(onnx, exact, axis.from), {.axis = axis.axis});
-    }
+      return {{onnx.floor(onnx.mul(place, step)), {}}};
+    case Neighbours::kNearest:
+      return {{onnx.floor(onnx.mul(p.add(place, 0.5), step)), {}}};
     case Neighbours::kLinear: {
       const Value source = align_corners ? real : onnx.max({real, p.number(0)});
       const Value low = onnx.floor(source), high = onnx.sub(source, low);
-      return weighted_sum(onnx, x, axis,
-                          {{low, onnx.sub(p.number(1), high)}, {p.add(low, 1), high}});
+      return {{low, onnx.sub(p.number(1), high)}, {p.add(low, 1), high}};
     }
     case Neighbours::kCubic: {
       const Value low = onnx.floor(real), t = onnx.sub(real, low);
       const Value rest = onnx.sub(p.number(1), t);
-      return weighted_sum(onnx, x, axis,
-                          {{p.add(low, -1), cubic_far(p, p.add(t, 1))},
-                           {low, cubic_near(p, t)},
-                           {p.add(low, 1), cubic_near(p, rest)},
-                           {p.add(low, 2), cubic_far(p, p.add(rest, 1))}});
+      return {{p.add(low, -1), cubic_far(p, p.add(t, 1))},
+              {low, cubic_near(p, t)},
+              {p.add(low, 1), cubic_near(p, rest)},
+              {p.add(low, 2), cubic_far(p, p.add(rest, 1))}};
     }
   }
-  return x;
+  return {};
+}
+
+Value resampled_axis(Emit& onnx, Value x, const ResampledAxis& axis, Neighbours neighbours,
+                     bool align_corners) {
+  const Positions p{onnx, x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32};
+  Value sum;
+  for (const Tap& tap : taps_of(p, axis, neighbours, align_corners)) {
+    const Value read = onnx.gather(x, index_of(onnx, tap.place, axis.from), {.axis = axis.axis});
+    if (!tap.weight) return read;
+    const Value term = onnx.mul(read, along(onnx, tap.weight, x, axis.axis));
+    sum = sum ? onnx.add(sum, term) : term;
+  }
+  return sum;
+}
+
+// The same as a matrix [to, from].
+Value neighbour_matrix(Emit& onnx, const ResampledAxis& axis, Neighbours neighbours,
+                       bool align_corners, DType dtype) {
+  const Positions p{onnx, dtype};
+  const Value element = counting(onnx, axis.from);
+  Value sum;
+  for (const Tap& tap : taps_of(p, axis, neighbours, align_corners)) {
+    const Value index = onnx.unsqueeze(index_of(onnx, tap.place, axis.from), {1});
+    const Value here = onnx.cast(onnx.equal(index, element), dtype);
+    const Value term = onnx.mul(here, onnx.unsqueeze(tap.weight, {1}));
+    sum = sum ? onnx.add(sum, term) : term;
+  }
+  return sum;
 }
 
 // The filter as a matrix [to, from] whose rows sum to 1.
@@ -119,19 +133,29 @@ Value filter_matrix(Emit& onnx, const ResampledAxis& axis, const Filter& filter,
   return onnx.div(weights, onnx.reduce("ReduceSum", weights, row, true));
 }
 
-// Averages of integers are computed in float32 and rounded.
-DType mixing_type(DType dtype) {
-  return base::is_integer(dtype) ? DType::kFloat32 : computing_type(dtype);
+// PyTorch resamples bytes along one axis after the other, with weights in 16 bits of as many binary
+// places as the largest allows (22 at most), and rounds halves up to bytes in between. `weights` is
+// [to, from], in float64; x [..., from].
+Value byte_pass(Emit& onnx, Value x, Value weights) {
+  const Positions p{onnx, DType::kFloat64};
+  const std::vector<std::int64_t> both = {0, 1};
+  const Value largest = onnx.reduce("ReduceMax", weights, both, false);
+  const Value room = onnx.log(onnx.div(p.number(32767.5), largest));
+  const Value places = p.add(onnx.ceil(onnx.mul(room, p.number(std::numbers::log2e))), -1);
+  const Value unit = onnx.pow(p.number(2), onnx.min({places, p.number(22)}));
+  const Value scaled = onnx.mul(weights, unit);
+  const Value magnitude = onnx.floor(p.add(onnx.abs(scaled), 0.5));
+  const Value whole = onnx.mul(onnx.sign(scaled), magnitude);
+  const Value sum = onnx.matmul(x, onnx.swap_axes(whole, 0, 1));
+  const Value rounded = onnx.floor(p.add(onnx.div(sum, unit), 0.5));
+  return onnx.clip(rounded, p.number(0), p.number(255));
 }
 
-Value back_in(Emit& onnx, Value x, DType dtype) {
-  if (!base::is_integer(dtype)) return onnx.cast(x, dtype);
-  const auto bound = [&](std::int64_t value) {
-    return onnx.scalar(static_cast<double>(value), x.dtype());
-  };
-  const Value whole =
-      onnx.clip(onnx.round(x), bound(base::integer_min(dtype)), bound(base::integer_max(dtype)));
-  return onnx.cast(whole, dtype);
+// Images of bytes, by the matrices of rows and columns.
+Value resampled_bytes(Emit& onnx, Value x, Value rows, Value columns) {
+  const Value across = byte_pass(onnx, onnx.cast(x, DType::kFloat64), columns);
+  const Value down = byte_pass(onnx, onnx.swap_axes(across, -1, -2), rows);
+  return onnx.cast(onnx.swap_axes(down, -1, -2), x.dtype());
 }
 
 }  // namespace
@@ -140,23 +164,33 @@ Value resampled(Emit& onnx, Value x, const std::vector<ResampledAxis>& axes, Nei
                 bool align_corners) {
   const DType dtype = x.dtype();
   const bool mixes = neighbours == Neighbours::kLinear || neighbours == Neighbours::kCubic;
-  if (mixes) x = onnx.cast(x, mixing_type(dtype));
+  if (mixes && base::is_integer(dtype) && axes.size() == 2) {
+    const auto matrix = [&](const ResampledAxis& axis) {
+      return neighbour_matrix(onnx, axis, neighbours, align_corners, DType::kFloat64);
+    };
+    return resampled_bytes(onnx, x, matrix(axes[0]), matrix(axes[1]));
+  }
+  if (mixes) x = onnx.cast(x, computing_type(dtype));
   for (const ResampledAxis& axis : axes) {
     x = resampled_axis(onnx, x, axis, neighbours, align_corners);
   }
-  return mixes ? back_in(onnx, x, dtype) : x;
+  return onnx.cast(x, dtype);
 }
 
 Value filtered(Emit& onnx, Value x, const std::vector<ResampledAxis>& axes, const Filter& filter,
                bool align_corners) {
   const DType dtype = x.dtype();
-  Value y = onnx.cast(x, mixing_type(dtype));
-  const auto matrix = [&](const ResampledAxis& axis) {
-    return filter_matrix(onnx, axis, filter, align_corners, y.dtype());
+  const auto matrix = [&](const ResampledAxis& axis, DType computed) {
+    return filter_matrix(onnx, axis, filter, align_corners, computed);
   };
-  y = onnx.matmul(y, onnx.swap_axes(matrix(axes.at(1)), 0, 1));
-  y = onnx.matmul(matrix(axes.at(0)), y);
-  return back_in(onnx, y, dtype);
+  if (base::is_integer(dtype)) {
+    return resampled_bytes(onnx, x, matrix(axes.at(0), DType::kFloat64),
+                           matrix(axes.at(1), DType::kFloat64));
+  }
+  Value y = onnx.cast(x, computing_type(dtype));
+  y = onnx.matmul(y, onnx.swap_axes(matrix(axes.at(1), y.dtype()), 0, 1));
+  y = onnx.matmul(matrix(axes.at(0), y.dtype()), y);
+  return onnx.cast(y, dtype);
 }
 
 Filter linear_filter() {
