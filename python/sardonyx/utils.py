@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from ._errors import UnsupportedOperatorError
+from ._errors import ConversionError
 from ._modes import select_model_mode_for_export
 from ._state import is_in_onnx_export
 
@@ -39,8 +39,8 @@ def export_to_pretty_string(model: Any, args: Any, *older: Any, **options: Any) 
 def unconvertible_ops(
     model: Any, args: Any, training: Any = None, opset_version: int | None = None
 ) -> tuple[Any, list[str]]:
-    """The captured graph, and the operators in it that have no translation at this opset, once for
-    each call; nothing is written.
+    """The captured graph, and the operators in it that have no translation at this opset or none
+    for these arguments, once for each call; nothing is written.
 
     Operators that PyTorch can take apart are not among them.
     """
@@ -54,6 +54,6 @@ def unconvertible_ops(
         program = capture(model, positional, {}, dynamic, report=lambda _text: None).program
     try:
         convert(program, opset_version=opset_version)
-    except UnsupportedOperatorError as error:
-        return program.graph, [d.op for d in error.diagnostics if d.code == "SX1300"]
+    except ConversionError as error:
+        return program.graph, [d.op for d in error.diagnostics if d.op]
     return program.graph, []
