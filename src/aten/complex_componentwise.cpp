@@ -17,12 +17,12 @@ bool named(std::span<const std::string_view> names, std::string_view name) {
 bool is_data(std::string_view argument) {
   static constexpr std::string_view kNames[] = {
       "self",  "other", "tensors", "tensor",  "src",    "source", "input",
-      "value", "end",   "values",  "prepend", "append", "start",
+      "value", "end",   "values",  "prepend", "append", "start",  "A",
   };
   return named(kNames, argument);
 }
 bool is_data_number(std::string_view argument) {
-  static constexpr std::string_view kNames[] = {"value", "fill_value", "s", "start", "end"};
+  static constexpr std::string_view kNames[] = {"value", "fill_value", "fill", "s", "start", "end"};
   return named(kNames, argument);
 }
 
@@ -282,7 +282,6 @@ constexpr Way kWays[] = {
     {"gather", componentwise},
     {"geqrf", alike},
     {"ger", multilinear},
-    {"gradient", componentwise},
     {"hsplit", componentwise},
     {"hstack", componentwise},
     {"im2col", componentwise},
@@ -370,6 +369,7 @@ constexpr Way kWays[] = {
     {"new_zeros", componentwise},
     {"nonzero", of_truth},
     {"nonzero_numpy", of_truth},
+    {"nonzero_static", of_truth},
     {"norm", of_magnitude},
     {"nuclear_norm", alike},
     {"numpy_T", componentwise},
