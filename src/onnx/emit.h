@@ -40,7 +40,7 @@ struct EmitOptions {
   std::int64_t opset = 20;
   TargetRuntime runtime = TargetRuntime::kOnnxRuntimeCpu;
   // What the user wants of other domains than ONNX's own; stands above what translators say.
-  std::map<std::string, std::int64_t> domain_versions;
+  std::map<std::string, std::int64_t> domain_versions = {};
 };
 
 class Emit : public Operators {
