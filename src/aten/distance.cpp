@@ -79,26 +79,29 @@ Outputs pdist(const Call& call, Emit& onnx) {
 
 // --- between rows that stand opposite
 
-Value between_rows(Emit& onnx, Value x, Value y, double p, double eps, bool keep) {
-  const Value apart = onnx.add(onnx.sub(x, y), onnx.scalar(eps, x.dtype()));
-  return vector_norm(onnx, apart, {apart.rank() - 1}, keep, p);
+// Integers are subtracted as they are, and wrap around; what comes after is floating.
+Value between_rows(const Call& call, Emit& onnx, std::string_view left, std::string_view right,
+                   bool keep) {
+  const auto side = [&](std::string_view name) {
+    const Value x = call.tensor(name);
+    return base::is_floating(x.dtype()) ? wide(call, onnx, name) : x;
+  };
+  const Pair rows = promoted(onnx, side(left), side(right));
+  const DType computing = computing_type(call.result_dtype());
+  const Value apart = onnx.add(onnx.cast(onnx.sub(rows.left, rows.right), computing),
+                               onnx.scalar(call.number("eps"), computing));
+  return vector_norm(onnx, apart, {apart.rank() - 1}, keep, call.number("p"));
 }
 
 Outputs pairwise_distance(const Call& call, Emit& onnx) {
-  return result(call, onnx,
-                between_rows(onnx, wide(call, onnx, "x1"), wide(call, onnx, "x2"), call.number("p"),
-                             call.number("eps"), call.flag("keepdim")));
+  return result(call, onnx, between_rows(call, onnx, "x1", "x2", call.flag("keepdim")));
 }
 
 Outputs triplet_margin_loss(const Call& call, Emit& onnx) {
-  const Value anchor = wide(call, onnx, "anchor"), positive = wide(call, onnx, "positive");
-  const Value negative = wide(call, onnx, "negative");
-  const auto distance = [&](Value a, Value b) {
-    return between_rows(onnx, a, b, call.number("p"), call.number("eps"), false);
-  };
-  const Value near = distance(anchor, positive);
-  Value far = distance(anchor, negative);
-  if (call.flag("swap")) far = onnx.min({far, distance(positive, negative)});
+  const Value near = between_rows(call, onnx, "anchor", "positive", false);
+  Value far = between_rows(call, onnx, "anchor", "negative", false);
+  if (call.flag("swap"))
+    far = onnx.min({far, between_rows(call, onnx, "positive", "negative", false)});
   const DType dtype = near.dtype();
   const Value loss = onnx.max(
       {onnx.add(onnx.sub(near, far), onnx.scalar(call.number("margin"), dtype)), onnx.zero(dtype)});

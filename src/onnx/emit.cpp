@@ -245,9 +245,11 @@ Values Emit::emit_node(const Operator& op, std::span<const Value> inputs,
 
 Values Emit::node(std::string_view domain, std::string_view op_type, std::span<const Value> inputs,
                   std::vector<Attribute> attributes, std::size_t outputs) {
-  if (domain.empty() || domain == "ai.onnx")
-    if (const Operator* op = find_operator(op_type))
-      return build(*op, inputs, std::move(attributes), outputs);
+  if (domain.empty() || domain == "ai.onnx") {
+    const Operator* op = find_operator(op_type);
+    if (op == nullptr) base::fail("SX1503", fmt::format("there is no operator {}", op_type));
+    return build(*op, inputs, std::move(attributes), outputs);
+  }
   Node* node = model_.add_node(std::string(op_type), std::string(domain));
   node->origin = state_->origin;
   node->attributes = std::move(attributes);

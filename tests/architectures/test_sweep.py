@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from sardonyx._caches import register_caches
+
 from .capturing import capture_architecture
 from .store import Store
 from .summary import summarize
@@ -25,6 +27,12 @@ def test_layers_are_cut_to_one_of_each_kind(name: str, layers: int) -> None:
     assert kinds is None or len(kinds) == layers
     assert config.hidden_size == 64
     assert config.vocab_size == 160
+
+
+@pytest.fixture(autouse=True)
+def _caches_stay_as_sardonyx_takes_them_apart() -> None:
+    """A capture registers caches for the whole process, which later tests share."""
+    register_caches()
 
 
 @pytest.mark.parametrize("name", ["albert", "poolformer"])

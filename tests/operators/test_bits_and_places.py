@@ -84,6 +84,11 @@ def test_numbers(case: Case) -> None:
     (lambda x: F.pdist(x), floats(1, 3)),
     (lambda x, y: F.pairwise_distance(x, y), floats(3, 4), floats(4, seed=9)),
     (lambda x, y: F.pairwise_distance(x, y, p=1, keepdim=True), floats(3, 4), floats(3, 4)),
+    (
+        lambda x, y: F.pairwise_distance(x, y),
+        of([3, 9], dtype=torch.uint8),
+        of([5, 2], dtype=torch.uint8),
+    ),
     (lambda x, y: F.cosine_similarity(x, y), floats(3, 4), floats(3, 4, seed=9)),
     (lambda x, y: F.cosine_similarity(x, y, dim=-1), floats(2, 1, 4), floats(3, 4, seed=9)),
     (lambda x, y: F.cosine_similarity(x, y, dim=0), floats(4), floats(4) * 0),

@@ -156,13 +156,6 @@ V = floats(2, 4, 6, 8, seed=12)
     (lambda i, w: F.embedding(i, w), torch.empty(0, dtype=torch.int64), floats(5, 4)),
     (lambda i, w: F.embedding_bag(i, w, mode="sum"), ints(2, 3, low=0, high=5), floats(5, 4)),
     (lambda i, w: F.embedding_bag(i, w), ints(2, 3, low=0, high=5), floats(5, 4)),
-    (lambda i, w, o: F.embedding_bag(i, w, o, mode="max"), of(0, 1, 2, 4), floats(5, 4), of(0, 3)),
-    (
-        lambda i, w, o: F.embedding_bag(i, w, o, mode="mean"),
-        of(0, 1, 2, 4),
-        floats(5, 4),
-        of(0, 2, 2),
-    ),
     (
         lambda i, w, p: F.embedding_bag(i, w, mode="sum", per_sample_weights=p),
         ints(2, 3, low=0, high=5),
