@@ -37,8 +37,8 @@ constexpr std::int64_t kMostSpelledOut = 128;
 
 // One product a group, each with its own matrix, which ONNX Runtime packs when it loads the model.
 // A Loop over the groups would copy each matrix out of the stack, and all rows so far once a group.
-// Beside a model that loops over its experts in Python this takes 0.43 to 0.95 of the time (8 to 64
-// experts, 1 to 128 tokens, ONNX Runtime 1.31 on one thread; 1.05 for 8 experts and 128 tokens).
+// Beside a model that loops over its experts in Python this takes 0.45 to 0.98 of the time (8 to 64
+// experts, 1 to 128 tokens, ONNX Runtime 1.31 on one thread; 1.06 for 8 experts and 512 tokens).
 Value product_a_group(Emit& onnx, Value rows, Value weights, Value ends) {
   const std::int64_t count = weights.dim(0).value();
   const Groups groups = groups_of(onnx, ends, count);
