@@ -52,9 +52,8 @@ Outputs pow_tensor_scalar(const Call& call, Emit& onnx) {
   const Scalar exponent = call.scalar("exponent");
   if (exponent.is(1)) return {x};
   if (exponent.is(0.5)) return {onnx.sqrt(x)};
-  for (const std::int64_t whole : {2, 3}) {
-    if (exponent.is(static_cast<double>(whole))) return {whole_power(onnx, x, whole)};
-  }
+  // Squares and cubes of floating numbers stay Pow, which ONNX Runtime multiplies out, and by which
+  // it knows GELU and RMS normalisation and puts one kernel in their place.
   if (!base::is_floating(x.dtype()) && exponent.is_constant() && exponent.as_int() > 0) {
     return {whole_power(onnx, x, exponent.as_int())};
   }
