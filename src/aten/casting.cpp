@@ -89,6 +89,7 @@ constexpr Row kRows[] = {
     {"aten::to.prim_other(Tensor(a) self, bool non_blocking=False, bool copy=False) -> Tensor(b|a)",
      13, to},
     {"aten::type_as(Tensor self, Tensor other) -> Tensor", 13, to},
+    {"aten::real(Tensor(a) self) -> Tensor(a)", 13, same},
 };
 
 }  // namespace

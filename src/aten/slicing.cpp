@@ -142,6 +142,7 @@ constexpr Row kRows[] = {
     {"aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]",
      13, tensor_split_sections},
     {"aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", 13, unbind},
+    {"aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", 13, chunk},
 };
 
 }  // namespace
