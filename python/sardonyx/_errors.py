@@ -91,7 +91,7 @@ def class_of(diagnostics: Sequence[Diagnostic]) -> type[OnnxExporterError]:
     return _BY_STAGE.get(first[:4], ConversionError)
 
 
-def usage_error(message: str, help: str = "") -> UsageError:  # noqa: A002
+def usage_error(message: str, help: str = "") -> UsageError:  # noqa: A002 (the diagnostic's own word)
     """A UsageError with one diagnostic of code SX1001."""
     text = f"error[SX1001]: {message}" + (f"\n  help: {help}" if help else "")
     return UsageError(text, [Diagnostic("SX1001", message, help=help)])

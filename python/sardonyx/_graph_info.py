@@ -79,7 +79,7 @@ class GraphInfo:
         below = [leaf for half in halves if half for leaf in half.all_mismatch_leaf_graph_info()]
         return below or [self]
 
-    def find_partition(self, id: str) -> GraphInfo | None:  # noqa: A002
+    def find_partition(self, id: str) -> GraphInfo | None:  # noqa: A002 (as PyTorch has it)
         """The part of this id, or None."""
         if id == self.id:
             return self

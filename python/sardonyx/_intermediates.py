@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ._inputs import feed_of
 from ._runtime import default_session, run
@@ -192,7 +192,7 @@ def _producer(node: torch.fx.Node) -> str:
     import operator
 
     while node.op == "call_function" and node.target is operator.getitem:
-        node = node.args[0]  # type: ignore[assignment]
+        node = cast("torch.fx.Node", node.args[0])
     return node.name
 
 

@@ -13,7 +13,7 @@ def enable_log() -> None:
 
 def disable_log() -> None:
     """From here on exports tell their steps with `verbose=True` only."""
-    global _enabled  # noqa: PLW0603
+    global _enabled  # noqa: PLW0603 (as above)
     _enabled = False
 
 

@@ -122,6 +122,7 @@ def _without_context(function: SymbolicFunction) -> Callable[..., Any]:
     parameters = list(signature.parameters.values())
     if parameters and parameters[0].kind != inspect.Parameter.VAR_POSITIONAL:
         parameters = parameters[1:]
+    # inspect reads the attribute, though functions do not declare it.
     stand_in.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return stand_in
 
@@ -175,21 +176,21 @@ class GraphValue:
         """Its type, as far as it is known."""
         return GraphType(self.native.dtype, self.native.shape)
 
-    def setType(self, wanted: GraphType) -> GraphValue:  # noqa: N802
+    def setType(self, wanted: GraphType) -> GraphValue:  # noqa: N802 (as above)
         """Declares its type; returns the value."""
         self.native.set_type(wanted.number or None, wanted.shape)
         return self
 
-    def setTypeAs(self, other: GraphValue) -> GraphValue:  # noqa: N802
+    def setTypeAs(self, other: GraphValue) -> GraphValue:  # noqa: N802 (as above)
         """Declares the type of another value; returns the value."""
         return self.setType(other.type())
 
-    def isCompleteTensor(self) -> bool:  # noqa: N802
+    def isCompleteTensor(self) -> bool:  # noqa: N802 (as above)
         """Whether element type and every size are known."""
         sizes = self.type().sizes()
         return self.native.dtype != 0 and sizes is not None and None not in sizes
 
-    def debugName(self) -> str:  # noqa: N802
+    def debugName(self) -> str:  # noqa: N802 (as above)
         """Its name in the graph."""
         return self.native.name
 

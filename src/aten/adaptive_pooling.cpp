@@ -27,7 +27,7 @@ struct Bounds {
 };
 
 Bounds bounds_of(Emit& onnx, Expr size, Expr cells) {
-  const Value cell = counting(onnx, cells), number = onnx.size(cells);
+  const Value cell = onnx.range(cells), number = onnx.size(cells);
   const Value total = onnx.size(size);
   const Value next = onnx.mul(onnx.add(cell, onnx.int_scalar(1)), total);
   return {onnx.div(onnx.mul(cell, total), number),
@@ -37,7 +37,7 @@ Bounds bounds_of(Emit& onnx, Expr size, Expr cells) {
 // The mean of each cell as a product with a matrix [size, cells].
 Value cell_weights(Emit& onnx, Expr size, Expr cells, DType dtype) {
   const auto [start, end] = bounds_of(onnx, size, cells);
-  const Value element = onnx.unsqueeze(counting(onnx, size), {1});
+  const Value element = onnx.unsqueeze(onnx.range(size), {1});
   const Value inside = onnx.and_(onnx.greater_or_equal(element, start), onnx.less(element, end));
   return onnx.div(onnx.cast(inside, dtype), onnx.cast(onnx.sub(end, start), dtype));
 }
@@ -101,7 +101,7 @@ Cells cells_of(Emit& onnx, Value x, const Shape& counts) {
     const Expr count = counts[static_cast<std::size_t>(i)], size = x.dim(axis);
     const Expr length = longest_cell(size, count);
     const auto [start, end] = bounds_of(onnx, size, count);
-    const Value offset = onnx.add(onnx.unsqueeze(start, {1}), counting(onnx, length));
+    const Value offset = onnx.add(onnx.unsqueeze(start, {1}), onnx.range(length));
     const Value last = onnx.unsqueeze(onnx.sub(end, onnx.int_scalar(1)), {1});
     const Value position = onnx.min({offset, last});  // [count, length]
     x = onnx.gather(x, position, {.axis = axis});

@@ -114,7 +114,7 @@ Outputs corrcoef(const Call& call, Emit& onnx) {
     return {cast_to_result(onnx, call, onnx.reshape(onnx.div(c, c), Shape{}))};
   }
   const std::vector<std::int64_t> across = {1};
-  const Value index = onnx.range(onnx.int_scalar(0), onnx.size(x.dim(0)), onnx.int_scalar(1));
+  const Value index = onnx.range(x.dim(0));
   const Value variance = onnx.gather_elements(c, onnx.unsqueeze(index, across), {.axis = 1});
   const Value deviation = onnx.sqrt(variance);  // [variables, 1]
   const Value r = onnx.div(onnx.div(c, deviation), onnx.swap_axes(deviation, 0, 1));

@@ -30,8 +30,8 @@ DeformableWindow window_of(const Call& call) {
 
 // Where the kernel's elements [kernel] of each window [count] lie without offsets.
 Value resting(Emit& onnx, const Side& side, DType dtype) {
-  const Value inside = onnx.mul(counting(onnx, side.kernel), onnx.int_scalar(side.dilation));
-  const Value start = onnx.sub(onnx.mul(counting(onnx, side.count), onnx.int_scalar(side.stride)),
+  const Value inside = onnx.mul(onnx.range(side.kernel), onnx.int_scalar(side.dilation));
+  const Value start = onnx.sub(onnx.mul(onnx.range(side.count), onnx.int_scalar(side.stride)),
                                onnx.int_scalar(side.pad));
   return onnx.cast(onnx.add(onnx.unsqueeze(inside, {1}), start), dtype);
 }
@@ -53,7 +53,7 @@ Value spelled_out(const Call& call, Emit& onnx, const DeformableWindow& w, Value
   // [parts, kernel rows, kernel columns, rows, columns]
   const Value y = moved(0, onnx.unsqueeze(resting(onnx, w.rows, x.dtype()), {1, 3}));
   const Value z = moved(1, onnx.unsqueeze(resting(onnx, w.columns, x.dtype()), {0, 2}));
-  const Value image = onnx.unsqueeze(counting(onnx, parts), {1, 2, 3, 4});
+  const Value image = onnx.unsqueeze(onnx.range(parts), {1, 2, 3, 4});
   Value read = interpolated(onnx, lattice, image, {linear_taps(onnx, y), linear_taps(onnx, z)});
   if (mask) {
     read = onnx.mul(read, onnx.reshape(mask, {parts, w.rows.kernel, w.columns.kernel, w.rows.count,

@@ -69,7 +69,7 @@ Value channel_mapping(const Call& call, Emit& onnx) {
   if (!call.uses_output(1)) return {};
   const Shape& shape = call.result_shape(1);
   const Shape one(shape.begin() + 1, shape.end());
-  const Value channels = onnx.cast(counting(onnx, symbolic::product(one)), DType::kInt32);
+  const Value channels = onnx.cast(onnx.range(symbolic::product(one)), DType::kInt32);
   return onnx.expand(onnx.reshape(channels, one), shape);
 }
 
@@ -103,13 +103,13 @@ CellMembers members_of(Emit& onnx, Value from, Value to, std::int64_t cells, Exp
   const Value start = onnx.unsqueeze(from, {1});
   const Value length = onnx.max({onnx.sub(onnx.unsqueeze(to, {1}), start), one});
   const Value step = onnx.div(length, onnx.scalar(static_cast<double>(cells), dtype));
-  const Value cell = onnx.cast(counting(onnx, cells), dtype);
+  const Value cell = onnx.cast(onnx.range(cells), dtype);
   // The last element is never read: so it is in torchvision.
   const Value last = onnx.real_size(size - 1, dtype);
   const auto held = [&](Value place) { return onnx.clip(onnx.add(place, start), zero, last); };
   const Value low = held(onnx.floor(onnx.mul(cell, step)));
   const Value high = held(onnx.ceil(onnx.mul(onnx.add(cell, one), step)));
-  const Value element = onnx.cast(counting(onnx, size), dtype);
+  const Value element = onnx.cast(onnx.range(size), dtype);
   const Value inside = onnx.and_(onnx.greater_or_equal(element, onnx.unsqueeze(low, {2})),
                                  onnx.less(element, onnx.unsqueeze(high, {2})));
   return {onnx.cast(inside, dtype), onnx.max({onnx.sub(high, low), zero})};

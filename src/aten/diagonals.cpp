@@ -13,7 +13,7 @@ namespace {
 // multiplied with ones and zeros: infinities stay where they are.
 Value embedded(Emit& onnx, Value x, std::int64_t offset) {
   const Expr size = x.dim(-1) + std::abs(offset);
-  const Value index = onnx.range(onnx.int_scalar(0), onnx.size(size), onnx.int_scalar(1));
+  const Value index = onnx.range(size);
   const Value row = onnx.unsqueeze(index, {1});
   const Value on = onnx.equal(onnx.add(row, onnx.int_scalar(offset)), index);
   // Entry [i, j] of the diagonal is element i where it lies above, j where below. Padded by
@@ -51,8 +51,7 @@ Outputs diag(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
   const std::int64_t offset = call.integer("diagonal");
   if (self.rank() == 1) return {embedded(onnx, self, offset)};
-  const Value index =
-      onnx.range(onnx.int_scalar(0), onnx.size(call.result_shape().front()), onnx.int_scalar(1));
+  const Value index = onnx.range(call.result_shape().front());
   const auto from = [&](std::int64_t start) { return onnx.add(index, onnx.int_scalar(start)); };
   const Value row = from(std::max<std::int64_t>(-offset, 0));
   const Value column = from(std::max<std::int64_t>(offset, 0));

@@ -4,6 +4,7 @@
 
 #include "aten/families.h"
 #include "aten/index_plan.h"
+#include "aten/loss_reduction.h"
 #include "aten/operands.h"
 #include "aten/vector_norm.h"
 
@@ -66,7 +67,7 @@ Outputs euclidean_dist(const Call& call, Emit& onnx) {
 Outputs pdist(const Call& call, Emit& onnx) {
   const Value x = wide(call, onnx, "self");
   if (x.dim(1).is(0)) return {onnx.full(call.result_shape(), onnx.zero(call.result_dtype()))};
-  const Value index = onnx.range(onnx.int_scalar(0), onnx.size(x.dim(0)), onnx.int_scalar(1));
+  const Value index = onnx.range(x.dim(0));
   const Value pairs = onnx.nonzero(onnx.less(onnx.unsqueeze(index, {1}), index));
   const auto rows = [&](std::int64_t side) {
     return onnx.gather(x, onnx.gather(pairs, onnx.int_scalar(side)));
@@ -105,11 +106,7 @@ Outputs triplet_margin_loss(const Call& call, Emit& onnx) {
   const DType dtype = near.dtype();
   const Value loss = onnx.max(
       {onnx.add(onnx.sub(near, far), onnx.scalar(call.number("margin"), dtype)), onnx.zero(dtype)});
-  const std::int64_t reduction = call.integer("reduction");
-  if (reduction == 0) return result(call, onnx, loss);
-  return result(call, onnx,
-                reduction == 1 ? onnx.reduce_mean(loss, {}, {.keepdims = 0})
-                               : onnx.reduce_sum(loss, {}, {.keepdims = 0}));
+  return reduced_loss(call, onnx, loss);
 }
 
 // Each vector is divided by its length, at least eps, before the product: the squares of long

@@ -26,8 +26,7 @@ Bags bags_of(const Call& call, Emit& onnx) {
   const Value offsets = onnx.cast(call.tensor("offsets"), DType::kInt64);
   // With include_last_offset the last one only says where the last bag ends.
   const Value begins = onnx.slice(offsets, 0, 0, bags.count);
-  const Value places =
-      onnx.range(onnx.int_scalar(0), onnx.size(bags.indices.dim(0)), onnx.int_scalar(1));
+  const Value places = onnx.range(bags.indices.dim(0));
   bags.bag = onnx.sub(insertion_points(onnx, begins, places, true), onnx.int_scalar(1));
   std::optional<std::int64_t> padding;
   const bool optional = call.captured().schema->qualified() == "aten::embedding_bag.padding_idx";

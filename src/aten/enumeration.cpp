@@ -4,14 +4,10 @@
 namespace sardonyx::aten {
 namespace {
 
-Value counting(Emit& onnx, Expr count) {
-  return onnx.range(onnx.int_scalar(0), onnx.size(count), onnx.int_scalar(1));
-}
-
 // NonZero of a mask, row by row: one row of the result an axis.
 Outputs triangle_indices(const Call& call, Emit& onnx, bool upper) {
-  const Value row = onnx.unsqueeze(counting(onnx, call.integer("row")), {1});
-  const Value column = counting(onnx, call.integer("col"));
+  const Value row = onnx.unsqueeze(onnx.range(call.integer("row")), {1});
+  const Value column = onnx.range(call.integer("col"));
   const Value diagonal = onnx.add(row, onnx.int_scalar(call.integer("offset")));
   const Value inside =
       upper ? onnx.greater_or_equal(column, diagonal) : onnx.less_or_equal(column, diagonal);
@@ -31,7 +27,7 @@ Outputs combinations(const Call& call, Emit& onnx) {
   const std::int64_t r = call.integer("r");
   if (r == 0) return {onnx.full(Shape{0}, onnx.zero(self.dtype()))};
   const bool again = call.flag("with_replacement");
-  const Value index = counting(onnx, self.dim(0));
+  const Value index = onnx.range(self.dim(0));
   Value mask = onnx.full(Shape(static_cast<std::size_t>(r), self.dim(0)), onnx.bool_scalar(true));
   const auto along = [&](std::int64_t axis) {
     Shape shape(static_cast<std::size_t>(r), 1);

@@ -59,10 +59,6 @@ Parts stored_roots(Emit& onnx, const Roots& roots, DType dtype) {
           stored(onnx, sines, {rows, columns}, dtype)};
 }
 
-Value count_to(Emit& onnx, Expr end) {
-  return onnx.range(onnx.int_scalar(0), onnx.size(end), onnx.int_scalar(1));
-}
-
 // What each entry is multiplied with, as a column or a number.
 Value weights(Emit& onnx, const Roots& roots, Value row, Value period) {
   const DType dtype = DType::kFloat64;
@@ -77,8 +73,8 @@ Value weights(Emit& onnx, const Roots& roots, Value row, Value period) {
 }
 
 Parts computed_roots(Emit& onnx, const Roots& roots, DType dtype) {
-  const Value row = onnx.unsqueeze(count_to(onnx, roots.rows), {1});
-  const Value column = onnx.unsqueeze(count_to(onnx, roots.columns), {0});
+  const Value row = onnx.unsqueeze(onnx.range(roots.rows), {1});
+  const Value column = onnx.unsqueeze(onnx.range(roots.columns), {0});
   const Value steps = onnx.mod(onnx.mul(row, column), onnx.size(roots.period));
   const Value period = onnx.cast(onnx.size(roots.period), DType::kFloat64);
   const double turn = (roots.inverse ? 2 : -2) * std::numbers::pi;

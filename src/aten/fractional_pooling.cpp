@@ -21,10 +21,10 @@ Value window_starts(Emit& onnx, Value sample, Expr size, std::int64_t kernel, st
   const DType dtype = sample.dtype();
   const Value step = onnx.div(onnx.real_size(size - kernel, dtype),
                               onnx.scalar(static_cast<double>(count - 1), dtype));
-  const Value index = onnx.cast(counting(onnx, count), dtype);
+  const Value index = onnx.cast(onnx.range(count), dtype);
   const Value moved = onnx.cast(onnx.mul(onnx.add(index, sample), step), DType::kInt64);
   const Value offset = onnx.cast(onnx.mul(sample, step), DType::kInt64);
-  const Value is_last = onnx.equal(counting(onnx, count), onnx.int_scalar(count - 1));
+  const Value is_last = onnx.equal(onnx.range(count), onnx.int_scalar(count - 1));
   return onnx.where(is_last, final_start, onnx.sub(moved, offset));
 }
 
@@ -41,7 +41,7 @@ Value places_of(Emit& onnx, Value x, Value samples, const Ints64& kernel, const 
     const Value sample = onnx.slice(samples, 2, which, which + 1);
     const Value start = window_starts(onnx, sample, x.dim(2 + i), kernel[at], counts[at]);
     const Value position =
-        onnx.add(onnx.unsqueeze(start, {3}), counting(onnx, kernel[at]));  // [N, C, count, kernel]
+        onnx.add(onnx.unsqueeze(start, {3}), onnx.range(kernel[at]));  // [N, C, count, kernel]
     Ints64 others;
     for (std::int64_t j = 0; j < 2 * axes; ++j) {
       if (j != i && j != axes + i) others.push_back(2 + j);

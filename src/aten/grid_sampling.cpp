@@ -130,7 +130,7 @@ Value spelled_out(Emit& onnx, Value image, Value grid, const Sampling& sampling)
   }
   std::vector<std::int64_t> behind(static_cast<std::size_t>(axes));
   std::iota(behind.begin(), behind.end(), std::int64_t{1});
-  const Value batch = onnx.unsqueeze(counting(onnx, image.dim(0)), behind);
+  const Value batch = onnx.unsqueeze(onnx.range(image.dim(0)), behind);
   const Value read = interpolated(onnx, lattice, batch, taps);  // [N, places..., C]
   std::vector<std::int64_t> channels_first = {0, axes + 1};
   for (std::int64_t axis = 1; axis <= axes; ++axis) channels_first.push_back(axis);
@@ -160,7 +160,7 @@ Outputs grid_sampler(const Call& call, Emit& onnx) {
 // The centres of `size` elements in [-1, 1]; with align_corners the first and last ones lie on its
 // ends, and a single one in the middle.
 Value centres(Emit& onnx, Expr size, bool align_corners, DType dtype) {
-  const Value index = onnx.cast(counting(onnx, size), dtype), one = onnx.one(dtype);
+  const Value index = onnx.cast(onnx.range(size), dtype), one = onnx.one(dtype);
   const Value twice = onnx.add(index, index);
   if (!align_corners) {
     const Value count = onnx.real_size(size, dtype);

@@ -76,7 +76,7 @@ Outputs bincount(const Call& call, Emit& onnx) {
 Value equal_edges(Emit& onnx, const Range& range, std::int64_t bins) {
   const DType dtype = range.low.dtype();
   const auto number = [&](std::int64_t n) { return onnx.scalar(static_cast<double>(n), dtype); };
-  const Value index = onnx.range(onnx.int_scalar(0), onnx.int_scalar(bins + 1), onnx.int_scalar(1));
+  const Value index = onnx.range(bins + 1);
   const Value step = onnx.div(onnx.sub(range.high, range.low), number(bins));
   const Value place = onnx.cast(index, dtype);
   const Value up = onnx.add(range.low, onnx.mul(step, place));

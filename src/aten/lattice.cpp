@@ -4,10 +4,6 @@
 
 namespace sardonyx::aten {
 
-Value counting(Emit& onnx, Expr n) {
-  return onnx.range(onnx.int_scalar(0), onnx.size(n), onnx.int_scalar(1));
-}
-
 Lattice lattice_of(Emit& onnx, Value image) {
   std::vector<std::int64_t> channels_last = {0};
   for (std::int64_t axis = 2; axis < image.rank(); ++axis) channels_last.push_back(axis);

@@ -28,7 +28,4 @@ Taps linear_taps(Emit& onnx, Value coordinate);
 // the places) is the image of the batch to read.
 Value interpolated(Emit& onnx, const Lattice& lattice, Value image, std::vector<Taps> taps);
 
-// 0, 1, ..., n - 1 as int64.
-Value counting(Emit& onnx, Expr n);
-
 }  // namespace sardonyx::aten

@@ -248,7 +248,7 @@ Parts unpacked_upper(Emit& onnx, const Parts& packed) {
 
 // Column j of P has its 1 where row j of P^T A comes from.
 Parts permutation_matrix(Emit& onnx, Value order) {
-  const Value rows = positions(onnx, order.dim(1));
+  const Value rows = onnx.range(order.dim(1));
   const Value ones = onnx.equal(onnx.unsqueeze(rows, {1}), onnx.unsqueeze(order, {1}));
   return {onnx.cast(ones, DType::kFloat64), {}};
 }

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "aten/families.h"
+#include "aten/loss_reduction.h"
 #include "aten/operands.h"
 
 namespace sardonyx::aten {
@@ -15,49 +16,28 @@ Value wide(const Call& call, Emit& onnx, std::string_view name) {
 
 Value number(Emit& onnx, Value like, double value) { return onnx.scalar(value, like.dtype()); }
 
-Value over_all(Emit& onnx, std::string_view op, Value x) {
-  std::vector<std::int64_t> axes;
-  for (std::int64_t axis = 0; axis < x.rank(); ++axis) axes.push_back(axis);
-  return axes.empty() ? x : onnx.reduce(op, x, axes, false);
-}
-
-// reduction: 0 none, 1 mean, 2 sum.
-Outputs reduced(const Call& call, Emit& onnx, Value loss) {
-  switch (call.integer("reduction")) {
-    case 1:
-      loss = over_all(onnx, "ReduceMean", loss);
-      break;
-    case 2:
-      loss = over_all(onnx, "ReduceSum", loss);
-      break;
-    default:
-      break;
-  }
-  return {cast_to_result(onnx, call, loss)};
-}
-
 Value error(const Call& call, Emit& onnx) {
   return onnx.sub(wide(call, onnx, "self"), wide(call, onnx, "target"));
 }
 
 Outputs l1_loss(const Call& call, Emit& onnx) {
-  return reduced(call, onnx, onnx.abs(error(call, onnx)));
+  return reduced_loss(call, onnx, onnx.abs(error(call, onnx)));
 }
 
 Outputs mse_loss(const Call& call, Emit& onnx) {
   const Value e = error(call, onnx);
-  return reduced(call, onnx, onnx.mul(e, e));
+  return reduced_loss(call, onnx, onnx.mul(e, e));
 }
 
 // e^2 / (2 beta) below beta, |e| - beta / 2 above.
 Outputs smooth_l1_loss(const Call& call, Emit& onnx) {
   const Value e = onnx.abs(error(call, onnx));
   const double beta = call.number("beta");
-  if (beta == 0) return reduced(call, onnx, e);
+  if (beta == 0) return reduced_loss(call, onnx, e);
   const Value near =
       onnx.div(onnx.mul(onnx.mul(e, e), number(onnx, e, 0.5)), number(onnx, e, beta));
   const Value far = onnx.sub(e, number(onnx, e, beta / 2));
-  return reduced(call, onnx, onnx.where(onnx.less(e, number(onnx, e, beta)), near, far));
+  return reduced_loss(call, onnx, onnx.where(onnx.less(e, number(onnx, e, beta)), near, far));
 }
 
 // e^2 / 2 up to delta, delta (|e| - delta / 2) above.
@@ -66,7 +46,7 @@ Outputs huber_loss(const Call& call, Emit& onnx) {
   const double delta = call.number("delta");
   const Value near = onnx.mul(onnx.mul(e, e), number(onnx, e, 0.5));
   const Value far = onnx.mul(onnx.sub(e, number(onnx, e, delta / 2)), number(onnx, e, delta));
-  return reduced(call, onnx, onnx.where(onnx.greater(e, number(onnx, e, delta)), far, near));
+  return reduced_loss(call, onnx, onnx.where(onnx.greater(e, number(onnx, e, delta)), far, near));
 }
 
 // Logarithms are held above -100.
@@ -77,7 +57,7 @@ Outputs binary_cross_entropy(const Call& call, Emit& onnx) {
   const Value no = onnx.max({log_one_plus(onnx, onnx.neg(p)), floor});
   Value loss = onnx.sub(onnx.mul(onnx.sub(target, one), no), onnx.mul(target, yes));
   if (call.has("weight")) loss = onnx.mul(loss, wide(call, onnx, "weight"));
-  return reduced(call, onnx, loss);
+  return reduced_loss(call, onnx, loss);
 }
 
 // log(1 + exp(-x)) without overflow.
@@ -97,18 +77,18 @@ Outputs binary_cross_entropy_with_logits(const Call& call, Emit& onnx) {
   }
   Value loss = onnx.add(onnx.mul(onnx.sub(one, target), x), positive);
   if (call.has("weight")) loss = onnx.mul(loss, wide(call, onnx, "weight"));
-  return reduced(call, onnx, loss);
+  return reduced_loss(call, onnx, loss);
 }
 
 // t (log t - x), 0 where t is 0.
 Outputs kl_div(const Call& call, Emit& onnx) {
   const Value x = wide(call, onnx, "self"), target = wide(call, onnx, "target");
   if (call.flag("log_target")) {
-    return reduced(call, onnx, onnx.mul(onnx.exp(target), onnx.sub(target, x)));
+    return reduced_loss(call, onnx, onnx.mul(onnx.exp(target), onnx.sub(target, x)));
   }
   const Value zero = number(onnx, x, 0);
   const Value own = onnx.where(onnx.equal(target, zero), zero, onnx.mul(target, onnx.log(target)));
-  return reduced(call, onnx, onnx.sub(own, onnx.mul(target, x)));
+  return reduced_loss(call, onnx, onnx.sub(own, onnx.mul(target, x)));
 }
 
 Outputs soft_margin_loss(const Call& call, Emit& onnx) {
@@ -120,7 +100,7 @@ Outputs soft_margin_loss(const Call& call, Emit& onnx) {
     const double infinity = std::numeric_limits<double>::infinity();
     loss = onnx.where(overflows, number(onnx, product, infinity), loss);
   }
-  return reduced(call, onnx, loss);
+  return reduced_loss(call, onnx, loss);
 }
 
 // exp(x) - t x with x a logarithm, x - t log(x + eps) otherwise; `full` adds Stirling's terms.
@@ -140,7 +120,7 @@ Outputs poisson_nll_loss(const Call& call, Emit& onnx) {
     const Value counts = onnx.greater(target, number(onnx, x, 1));
     loss = onnx.add(loss, onnx.where(counts, stirling, number(onnx, x, 0)));
   }
-  return reduced(call, onnx, loss);
+  return reduced_loss(call, onnx, loss);
 }
 
 Outputs hinge_embedding_loss(const Call& call, Emit& onnx) {
@@ -149,14 +129,14 @@ Outputs hinge_embedding_loss(const Call& call, Emit& onnx) {
   const Value gap = onnx.relu(onnx.sub(number(onnx, x, call.number("margin")), x));
   const Value unlike = onnx.where(onnx.equal(target, number(onnx, x, 1)), zero, gap);
   const Value like = onnx.where(onnx.equal(target, number(onnx, x, -1)), zero, x);
-  return reduced(call, onnx, onnx.add(unlike, like));
+  return reduced_loss(call, onnx, onnx.add(unlike, like));
 }
 
 Outputs margin_ranking_loss(const Call& call, Emit& onnx) {
   const Value gap = onnx.sub(wide(call, onnx, "input1"), wide(call, onnx, "input2"));
   const Value against = onnx.neg(onnx.mul(wide(call, onnx, "target"), gap));
-  return reduced(call, onnx,
-                 onnx.relu(onnx.add(against, number(onnx, gap, call.number("margin")))));
+  return reduced_loss(call, onnx,
+                      onnx.relu(onnx.add(against, number(onnx, gap, call.number("margin")))));
 }
 
 // 1 - cos for like pairs, what cos has above the margin for unlike ones.
@@ -173,7 +153,7 @@ Outputs cosine_embedding_loss(const Call& call, Emit& onnx) {
   const Value like = onnx.where(onnx.equal(target, one), onnx.sub(one, cosine), zero);
   const Value above = onnx.relu(onnx.sub(cosine, number(onnx, a, call.number("margin"))));
   const Value unlike = onnx.where(onnx.equal(target, number(onnx, a, -1)), above, zero);
-  return reduced(call, onnx, onnx.add(like, unlike));
+  return reduced_loss(call, onnx, onnx.add(like, unlike));
 }
 
 constexpr Row kRows[] = {

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "aten/families.h"
+#include "aten/loss_reduction.h"
 #include "aten/operands.h"
 
 namespace sardonyx::aten {
@@ -33,11 +34,8 @@ Outputs multilabel_margin_loss(const Call& call, Emit& onnx) {
 
   const std::vector<std::int64_t> of_sample = {1, 2};
   const Value classes = onnx.cast(onnx.size(scores.dim(1)), dtype);
-  Value loss = onnx.div(onnx.reduce("ReduceSum", terms, of_sample, false), classes);
-  const std::vector<std::int64_t> samples = {0};
-  if (call.integer("reduction") == 1) loss = onnx.reduce("ReduceMean", loss, samples, false);
-  if (call.integer("reduction") == 2) loss = onnx.reduce("ReduceSum", loss, samples, false);
-  return {onnx.reshape(cast_to_result(onnx, call, loss), call.result_shape())};
+  const Value losses = onnx.div(onnx.reduce("ReduceSum", terms, of_sample, false), classes);
+  return {onnx.reshape(reduced_loss(call, onnx, losses).front(), call.result_shape())};
 }
 
 constexpr Row kRows[] = {

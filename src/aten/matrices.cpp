@@ -34,12 +34,8 @@ Parts transposed(Emit& onnx, const Parts& x) {
 
 Parts adjoint(Emit& onnx, const Parts& x) { return ComplexMath(onnx).conj(transposed(onnx, x)); }
 
-Value positions(Emit& onnx, Expr count) {
-  return onnx.range(onnx.int_scalar(0), onnx.size(count), onnx.int_scalar(1));
-}
-
 Value identity_mask(Emit& onnx, Expr rows, Expr columns) {
-  return onnx.equal(onnx.unsqueeze(positions(onnx, rows), {1}), positions(onnx, columns));
+  return onnx.equal(onnx.unsqueeze(onnx.range(rows), {1}), onnx.range(columns));
 }
 
 Parts identity_matrix(Emit& onnx, const Parts& like, Expr rows, Expr columns) {

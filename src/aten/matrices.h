@@ -17,7 +17,6 @@ Value as_result(const Call& call, Emit& onnx, const Parts& x, std::size_t output
 
 Parts transposed(Emit& onnx, const Parts& x);
 Parts adjoint(Emit& onnx, const Parts& x);
-Value positions(Emit& onnx, Expr count);                   // 0 ... count-1, int64
 Value identity_mask(Emit& onnx, Expr rows, Expr columns);  // bool [rows, columns]
 Parts identity_matrix(Emit& onnx, const Parts& like, Expr rows, Expr columns);  // of the batch
 Parts diagonal_of(Emit& onnx, const Parts& x);  // [batch, min(rows, columns)]

@@ -136,6 +136,12 @@ Outputs emit_request(const Call& call, Emit& onnx, Request request) {
   return values;
 }
 
+Outputs one_output(const Call& call, Emit& onnx, Request request) {
+  request.dtypes = {call.integer("onnx_dtype")};
+  request.shapes = {call.sizes("shape")};
+  return emit_request(call, onnx, std::move(request));
+}
+
 void add_metadata(const Call& call, Request& request, const std::vector<std::string>& keys,
                   const std::vector<std::string>& values) {
   if (keys.size() != values.size()) call.refuse("the metadata has keys without values");
@@ -170,10 +176,7 @@ Request torch_request(const Call& call) {
 }
 
 Outputs torch_symbolic(const Call& call, Emit& onnx) {
-  Request request = torch_request(call);
-  request.dtypes = {call.integer("onnx_dtype")};
-  request.shapes = {call.sizes("shape")};
-  return emit_request(call, onnx, std::move(request));
+  return one_output(call, onnx, torch_request(call));
 }
 
 Outputs torch_symbolic_multi_out(const Call& call, Emit& onnx) {
@@ -219,12 +222,7 @@ Request own_request(const Call& call) {
   return request;
 }
 
-Outputs symbolic(const Call& call, Emit& onnx) {
-  Request request = own_request(call);
-  request.dtypes = {call.integer("onnx_dtype")};
-  request.shapes = {call.sizes("shape")};
-  return emit_request(call, onnx, std::move(request));
-}
+Outputs symbolic(const Call& call, Emit& onnx) { return one_output(call, onnx, own_request(call)); }
 
 Outputs symbolic_multi_out(const Call& call, Emit& onnx) {
   Request request = own_request(call);

@@ -53,7 +53,7 @@ Parts turned(Emit& onnx, const Parts& c, const Parts& v, const Parts& tau) {
 Reflections householder(Emit& onnx, const Parts& a) {
   const ComplexMath math(onnx);
   const Expr batch = a.real.dim(0), m = a.real.dim(1), n = a.real.dim(2);
-  const Value rows = positions(onnx, m), columns = positions(onnx, n);
+  const Value rows = onnx.range(m), columns = onnx.range(n);
   const Looped found =
       repeat(onnx, onnx.size(symbolic::min(m, n)), {a}, [&](Value k, const State& state) {
         const Parts column = at_column(onnx, state[0], k);
@@ -84,7 +84,7 @@ Reflections householder(Emit& onnx, const Parts& a) {
 Parts reflected(Emit& onnx, const Reflections& h, const Parts& c, bool adjoint) {
   const ComplexMath math(onnx);
   const Expr count = h.tau.real.dim(1);
-  const Value rows = positions(onnx, h.packed.real.dim(1)), last = onnx.size(count - 1);
+  const Value rows = onnx.range(h.packed.real.dim(1)), last = onnx.size(count - 1);
   const Parts start = h.packed.imaginary ? math.complete(c) : c;
   return repeat(onnx, onnx.size(count), {start},
                 [&](Value step, const State& state) {
@@ -118,8 +118,8 @@ struct Tournament {
 };
 Tournament tournament(Emit& onnx, Expr n) {
   const Expr players = n + symbolic::mod(n, 2), rounds = symbolic::max(players - 1, 1);
-  const Value round = onnx.unsqueeze(positions(onnx, rounds), {1});
-  const Value self = onnx.unsqueeze(positions(onnx, n), {0});
+  const Value round = onnx.unsqueeze(onnx.range(rounds), {1});
+  const Value self = onnx.unsqueeze(onnx.range(n), {0});
   const Value modulus = onnx.size(rounds), last = onnx.size(players - 1);
   const Value plain = onnx.mod(onnx.sub(round, self), modulus);
   const Value half = onnx.size(symbolic::floor_div(players, 2));
@@ -188,7 +188,7 @@ Eigen hermitian_eigen(Emit& onnx, const Parts& a, bool vectors) {
   const ComplexMath math(onnx);
   const Expr batch = a.real.dim(0), n = a.real.dim(2);
   const Tournament games = tournament(onnx, n);
-  const Value self = positions(onnx, n);
+  const Value self = onnx.range(n);
   const std::vector<std::int64_t> matrix = {1, 2};
   const Value largest = onnx.reduce("ReduceMax", math.abs(a), matrix, true);
   const Value scale =
@@ -224,7 +224,7 @@ Orthogonalized one_sided_jacobi(Emit& onnx, const Parts& a, bool right) {
   const ComplexMath math(onnx);
   const Expr batch = a.real.dim(0), n = a.real.dim(2);
   const Tournament games = tournament(onnx, n);
-  const Value self = positions(onnx, n);
+  const Value self = onnx.range(n);
   const std::vector<std::int64_t> matrix = {1, 2};
   const auto squares = [&](const Parts& x) {
     return reduce(onnx, "ReduceSum", math.squared_abs(x), 1);

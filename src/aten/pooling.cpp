@@ -167,7 +167,7 @@ Value window_sizes(Emit& onnx, Value x, std::span<const WindowAxis> axes, bool i
   Value sizes = onnx.int_scalar(1);
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const WindowAxis& axis = axes[i];
-    const Value start = onnx.sub(onnx.mul(counting(onnx, axis.count), onnx.int_scalar(axis.stride)),
+    const Value start = onnx.sub(onnx.mul(onnx.range(axis.count), onnx.int_scalar(axis.stride)),
                                  onnx.size(axis.before));
     const Expr size = x.dim(static_cast<std::int64_t>(i) + 2);
     const Value limit = onnx.size(include_padding ? size + axis.before : size);

@@ -16,7 +16,7 @@ struct Positions {
   Value number(double value) const { return onnx.scalar(value, dtype); }
   Value add(Value a, double b) const { return onnx.add(a, number(b)); }
   Value size(Expr e) const { return onnx.real_size(e, dtype); }
-  Value places(Expr n) const { return onnx.cast(counting(onnx, n), dtype); }
+  Value places(Expr n) const { return onnx.cast(onnx.range(n), dtype); }
 
   // How far in the input one step in the result goes, a 0-d value.
   Value step(const ResampledAxis& axis, bool align_corners) const {
@@ -103,7 +103,7 @@ Value resampled_axis(Emit& onnx, Value x, const ResampledAxis& axis, Neighbours 
 Value neighbour_matrix(Emit& onnx, const ResampledAxis& axis, Neighbours neighbours,
                        bool align_corners, DType dtype) {
   const Positions p{onnx, dtype};
-  const Value element = counting(onnx, axis.from);
+  const Value element = onnx.range(axis.from);
   Value sum;
   for (const Tap& tap : taps_of(p, axis, neighbours, align_corners)) {
     const Value index = onnx.unsqueeze(index_of(onnx, tap.place, axis.from), {1});

@@ -38,7 +38,7 @@ Outputs running_extreme(const Call& call, Emit& onnx, bool largest) {
   const Value x = truth ? onnx.cast(self, DType::kInt32) : self;
   Shape along(self.shape().size(), 1);
   along[static_cast<std::size_t>(axis)] = x.dim(axis);
-  const Value index = onnx.range(onnx.int_scalar(0), onnx.size(x.dim(axis)), onnx.int_scalar(1));
+  const Value index = onnx.range(x.dim(axis));
   const Value places = onnx.expand(onnx.reshape(index, along), self.shape());
   const auto combine = [&](const Values& earlier, const Values& later) {
     const Value a = earlier[0], b = later[0];

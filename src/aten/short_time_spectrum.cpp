@@ -45,11 +45,8 @@ Framing framing_of(const Call& call, Emit& onnx, DType dtype) {
 // [..., time] -> [..., frames, length]
 Value frames_of(Emit& onnx, Value x, const Framing& framing) {
   const Expr count = symbolic::floor_div(x.dim(-1) - framing.length, framing.hop) + 1;
-  const Value starts =
-      onnx.mul(onnx.range(onnx.int_scalar(0), onnx.size(count), onnx.int_scalar(1)),
-               onnx.int_scalar(framing.hop));
-  const Value within =
-      onnx.range(onnx.int_scalar(0), onnx.int_scalar(framing.length), onnx.int_scalar(1));
+  const Value starts = onnx.mul(onnx.range(count), onnx.int_scalar(framing.hop));
+  const Value within = onnx.range(framing.length);
   const Value positions = onnx.add(onnx.unsqueeze(starts, {1}), onnx.unsqueeze(within, {0}));
   return onnx.gather(x, positions, {.axis = x.rank() - 1});
 }

@@ -46,7 +46,7 @@ Parts zero(Emit& onnx) { return {onnx.zero(DType::kFloat64), {}}; }
 Lu lu_factors(Emit& onnx, const Parts& a) {
   const ComplexMath math(onnx);
   const Expr batch = a.real.dim(0), m = a.real.dim(1), n = a.real.dim(2);
-  const Value rows = positions(onnx, m), columns = positions(onnx, n);
+  const Value rows = onnx.range(m), columns = onnx.range(n);
   const Value order = onnx.expand(onnx.unsqueeze(rows, {0}), Shape{batch, m});
   const Looped found = repeat(
       onnx, onnx.size(symbolic::min(m, n)), {a, {order, {}}}, [&](Value k, const State& state) {
@@ -77,7 +77,7 @@ Lu lu_factors(Emit& onnx, const Parts& a) {
 
 Value order_of(Emit& onnx, Value pivots, Expr rows) {
   const Expr batch = pivots.dim(0);
-  const Value at = positions(onnx, rows);
+  const Value at = onnx.range(rows);
   const Value start = onnx.expand(onnx.unsqueeze(at, {0}), Shape{batch, rows});
   const Looped found =
       repeat(onnx, onnx.size(pivots.dim(1)), {{start, {}}}, [&](Value k, const State& state) {
@@ -90,7 +90,7 @@ Value order_of(Emit& onnx, Value pivots, Expr rows) {
 }
 
 Value permutation_sign(Emit& onnx, Value pivots) {
-  const Value moved = onnx.not_(onnx.equal(pivots, positions(onnx, pivots.dim(1))));
+  const Value moved = onnx.not_(onnx.equal(pivots, onnx.range(pivots.dim(1))));
   const Value count = reduce(onnx, "ReduceSum", onnx.cast(moved, DType::kInt64), 1);
   const Value odd = onnx.equal(onnx.mod(count, onnx.int_scalar(2)), onnx.int_scalar(1));
   return onnx.where(odd, onnx.scalar(-1, DType::kFloat64), onnx.one(DType::kFloat64));
@@ -99,7 +99,7 @@ Value permutation_sign(Emit& onnx, Value pivots) {
 Value first_zero_pivot(Emit& onnx, const Parts& packed) {
   const Parts diagonal = diagonal_of(onnx, packed);
   const Expr count = diagonal.real.dim(1);
-  const Value number = onnx.add(positions(onnx, count), onnx.int_scalar(1));
+  const Value number = onnx.add(onnx.range(count), onnx.int_scalar(1));
   const Value none = onnx.size(count + 1);
   const Value zeros = onnx.where(ComplexMath(onnx).is_zero(diagonal), number, none);
   // A column of `none` so that there is something to take the least of.
@@ -111,7 +111,7 @@ Value first_zero_pivot(Emit& onnx, const Parts& packed) {
 Parts solve_triangle(Emit& onnx, const Parts& t, const Parts& b, bool upper, bool unit) {
   const ComplexMath math(onnx);
   const Expr n = t.real.dim(2);
-  const Value rows = positions(onnx, n), last = onnx.size(n - 1);
+  const Value rows = onnx.range(n), last = onnx.size(n - 1);
   const Parts start = t.imaginary ? math.complete(b) : b;
   const Looped found = repeat(onnx, onnx.size(n), {start}, [&](Value step, const State& state) {
     const Value k = upper ? onnx.sub(last, step) : step;
@@ -137,7 +137,7 @@ Parts solve_with(Emit& onnx, const Lu& lu, const Parts& b) {
 Cholesky cholesky_factor(Emit& onnx, const Parts& a) {
   const ComplexMath math(onnx);
   const Expr batch = a.real.dim(0), n = a.real.dim(2);
-  const Value rows = positions(onnx, n);
+  const Value rows = onnx.range(n);
   const Value sound = onnx.full(Shape{batch}, onnx.int_scalar(0));
   const Looped found =
       repeat(onnx, onnx.size(n), {a, {sound, {}}}, [&](Value k, const State& state) {

@@ -26,7 +26,7 @@ Runs runs_from(Emit& onnx, Value starts) {
 
 Value run_lengths(Emit& onnx, const Runs& runs) {
   const Expr count = runs.starts.dim(0);
-  const Value index = onnx.range(onnx.int_scalar(0), onnx.size(count), onnx.int_scalar(1));
+  const Value index = onnx.range(count);
   const Value begins = onnx.compress(index, runs.starts, {.axis = 0});
   const Value bounds = onnx.concat({begins, onnx.sizes({count})}, 0);
   return onnx.sub(onnx.slice(bounds, 0, 1, kEnd), begins);
@@ -92,7 +92,7 @@ Value row_starts(Emit& onnx, Value rows) {
 // column to the first.
 Value row_order(Emit& onnx, Value rows) {
   const Expr count = rows.dim(0);
-  const Value start = onnx.range(onnx.int_scalar(0), onnx.size(count), onnx.int_scalar(1));
+  const Value start = onnx.range(count);
   const Value last = onnx.sub(onnx.size(rows.dim(1)), onnx.int_scalar(1));
   onnx::Graph* body = onnx.begin_body("sort_by_column");
   const Value step = onnx.body_input("step", DType::kInt64, {});

@@ -12,8 +12,8 @@ Expr window_count(Expr size, Expr kernel, std::int64_t stride, std::int64_t dila
 }
 
 Value window_positions(Emit& onnx, const WindowAxis& axis) {
-  const Value starts = onnx.mul(counting(onnx, axis.count), onnx.int_scalar(axis.stride));
-  const Value inside = onnx.mul(counting(onnx, axis.kernel), onnx.int_scalar(axis.dilation));
+  const Value starts = onnx.mul(onnx.range(axis.count), onnx.int_scalar(axis.stride));
+  const Value inside = onnx.mul(onnx.range(axis.kernel), onnx.int_scalar(axis.dilation));
   return onnx.add(onnx.unsqueeze(inside, {1}), starts);
 }
 

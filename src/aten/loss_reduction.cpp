@@ -1,0 +1,17 @@
+#include "aten/loss_reduction.h"
+
+#include <numeric>
+
+namespace sardonyx::aten {
+
+Outputs reduced_loss(const Call& call, Emit& onnx, Value losses) {
+  const std::int64_t reduction = call.integer("reduction");
+  if (reduction != 0 && losses.rank() > 0) {
+    std::vector<std::int64_t> axes(static_cast<std::size_t>(losses.rank()));
+    std::iota(axes.begin(), axes.end(), 0);
+    losses = onnx.reduce(reduction == 1 ? "ReduceMean" : "ReduceSum", losses, axes, false);
+  }
+  return {cast_to_result(onnx, call, losses)};
+}
+
+}  // namespace sardonyx::aten
