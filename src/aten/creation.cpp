@@ -23,6 +23,23 @@ Outputs scalar_tensor(const Call& call, Emit& onnx) {
   return {filled(call, onnx, call.scalar("s"))};
 }
 
+bool negative(const Scalar& number) {
+  return number.expr() ? symbolic::range(*number.expr()).low < 0 : number.as_int() < 0;
+}
+
+// ONNX Runtime makes a Slice of what is gathered by a Range, whose ends below 0 it then counts from
+// the back: only a range that starts with 0 or above and goes up is one Range.
+Value whole_range(Emit& onnx, const Scalar& start, const Scalar& end, const Scalar& step) {
+  const auto number = [&](const Scalar& s) { return scalar_value(onnx, s, DType::kInt64); };
+  const Value first = number(start), last = number(end), by = number(step);
+  if (!negative(start) && !negative(step)) return onnx.range(first, last, by);
+  const Value zero = onnx.int_scalar(0);
+  const Value steps = step.is_constant() && step.as_int() < 0
+                          ? onnx.neg(onnx.range(zero, onnx.sub(first, last), onnx.neg(by)))
+                          : onnx.range(zero, onnx.sub(last, first), by);
+  return onnx.add(first, steps);
+}
+
 // Range in int64 for integers and in double for floats, as PyTorch counts.
 Value range(const Call& call, Emit& onnx, const Scalar& start, const Scalar& end,
             const Scalar& step) {
@@ -33,7 +50,7 @@ Value range(const Call& call, Emit& onnx, const Scalar& start, const Scalar& end
           : DType::kFloat64;
   const auto number = [&](const Scalar& s) { return scalar_value(onnx, s, counting); };
   if (counting == DType::kInt64) {
-    return onnx.cast(onnx.range(number(start), number(end), number(step)), result);
+    return onnx.cast(whole_range(onnx, start, end, step), result);
   }
   // Elements are start + i * step, not a running sum: rounding must not pile up.
   const Value index = onnx.cast(onnx.range(call.result_shape().front()), DType::kFloat64);

@@ -68,8 +68,8 @@ Shape written_shape(const IndexPlan& plan, const Shape& self) {
   return shape;
 }
 
-Value write_planned(const Call& call, Emit& onnx, Value self, Value values, const IndexPlan& plan) {
-  const bool accumulate = call.flag("accumulate");
+Value write_planned(const Call& call, Emit& onnx, Value self, Value values, const IndexPlan& plan,
+                    bool accumulate) {
   if (accumulate && onnx.opset() < 16) {
     call.refuse(
         "index_put with accumulate needs opset 16, the target is " + std::to_string(onnx.opset()),
@@ -104,7 +104,34 @@ Outputs index_put(const Call& call, Emit& onnx) {
   const std::vector<AxisIndex> indices = axis_indices(call, onnx, values.shape());
   if (indices.empty()) return {onnx.expand(values, self.shape())};
   const IndexPlan plan = plan_index(onnx, indices, self.rank());
-  return {write_planned(call, onnx, self, values, plan)};
+  return {write_planned(call, onnx, self, values, plan, call.flag("accumulate"))};
+}
+
+// Indices held within [-size, size), beyond which only what the mask leaves out may lie.
+std::vector<AxisIndex> held_indices(const Call& call, Emit& onnx, Value self) {
+  std::vector<AxisIndex> indices = axis_indices(call, onnx, {});
+  for (AxisIndex& i : indices) {
+    const Expr size = self.dim(i.axis);
+    i.index = onnx.max({onnx.min({i.index, onnx.size(size - 1)}), onnx.size(-size)});
+  }
+  return indices;
+}
+
+Outputs unsafe_masked_index(const Call& call, Emit& onnx) {
+  const Value self = call.tensor("self");
+  const Value fill = scalar_value(onnx, call.scalar("fill"), self.dtype());
+  if (self.element_count().is(0)) return {onnx.full(call.result_shape(), fill)};
+  const Value found = read_planned(onnx, self, held_indices(call, onnx, self));
+  return {onnx.where(call.tensor("mask"), found, fill)};
+}
+
+Outputs unsafe_masked_index_put_accumulate(const Call& call, Emit& onnx) {
+  const Value self = call.tensor("self");
+  if (self.element_count().is(0)) return {self};
+  const Value values = onnx.cast(call.tensor("values"), self.dtype());
+  const Value added = onnx.where(call.tensor("mask"), values, onnx.zero(self.dtype()));
+  const IndexPlan plan = plan_index(onnx, held_indices(call, onnx, self), self.rank());
+  return {write_planned(call, onnx, self, added, plan, true)};
 }
 
 Outputs index_select(const Call& call, Emit& onnx) {
@@ -129,6 +156,13 @@ constexpr Row kRows[] = {
      "accumulate=False) "
      "-> Tensor",
      13, index_put},
+    {"aten::_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> "
+     "Tensor",
+     13, unsafe_masked_index},
+    {"aten::_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, "
+     "Tensor "
+     "values) -> Tensor",
+     13, unsafe_masked_index_put_accumulate},
     {"aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", 13,
      gather},
     {"aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", 13, index},

@@ -101,46 +101,66 @@ Value strided_positions(const Call& call, Emit& onnx) {
   return places;
 }
 
-// The dimensions of `self` in the order in which it lies in memory. A view with gaps is refused:
+// The dimensions of a tensor in the order in which it lies in memory. A view with gaps is refused:
 // what lies in between is not known.
-std::vector<std::int64_t> memory_order(const Call& call, Value self) {
+std::vector<std::int64_t> memory_order(const Call& call, const program::Value& tensor) {
   std::vector<std::int64_t> order;
-  program::Value* const* captured = call.captured().argument("self").get<program::Value*>();
-  const bool strided = captured && *captured && !(*captured)->strides.empty();
+  const auto rank = static_cast<std::int64_t>(tensor.shape.size());
   Expr expected = 1;
-  for (std::int64_t i = self.rank(); i-- > 0;) {
-    if (!strided) order.push_back(i);
+  for (std::int64_t i = rank; i-- > 0;) {
+    if (tensor.strides.empty()) order.push_back(i);
   }
-  while (static_cast<std::int64_t>(order.size()) < self.rank()) {
+  while (static_cast<std::int64_t>(order.size()) < rank) {
     const std::size_t before = order.size();
-    for (std::int64_t axis = self.rank(); axis-- > 0;) {
+    for (std::int64_t axis = rank; axis-- > 0;) {
       if (std::find(order.begin(), order.end(), axis) != order.end()) continue;
-      const bool fits = (*captured)->strides[static_cast<std::size_t>(axis)] == expected;
-      if (!fits && !self.dim(axis).is(1)) continue;
+      const auto at = static_cast<std::size_t>(axis);
+      if (!(tensor.strides[at] == expected) && !tensor.shape[at].is(1)) continue;
       order.push_back(axis);
-      expected = expected * self.dim(axis);
+      expected = expected * tensor.shape[at];
       break;
     }
     if (order.size() == before) {
-      call.refuse(
-          "as_strided of '" + (*captured)->name + "', itself a view of a part of its memory",
-          "call contiguous() or clone() before as_strided()");
+      const std::string name(call.captured().schema->base_name());
+      call.refuse(name + " of '" + tensor.name + "', itself a view of a part of its memory",
+                  "call contiguous() or clone() before " + name + "()");
     }
   }
   std::reverse(order.begin(), order.end());
   return order;
 }
 
+// The elements of `self` as they lie in memory.
+Value memory_of(const Call& call, Emit& onnx) {
+  const std::vector<std::int64_t> order = memory_order(call, call.captured_tensor("self"));
+  return onnx.flatten_to_1d(onnx.transpose(call.tensor("self"), order));
+}
+
 Outputs as_strided(const Call& call, Emit& onnx) {
-  const Value self = call.tensor("self");
-  const Value memory = onnx.flatten_to_1d(onnx.transpose(self, memory_order(call, self)));
-  return {onnx.gather(memory, strided_positions(call, onnx), {.axis = 0})};
+  return {onnx.gather(memory_of(call, onnx), strided_positions(call, onnx), {.axis = 0})};
+}
+
+// The same memory in another shape. What it has to grow by holds anything in PyTorch, zeros here.
+Outputs resize(const Call& call, Emit& onnx) {
+  const std::vector<std::int64_t> order = memory_order(call, *call.captured().outputs.at(0));
+  const Expr wanted = symbolic::product(call.result_shape()),
+             has = call.tensor("self").element_count();
+  Value memory = memory_of(call, onnx);
+  if (!(wanted == has)) {
+    const Value rest = onnx.full(Shape{wanted}, onnx.zero(memory.dtype()));
+    memory = onnx.slice(onnx.concat({memory, rest}, 0), 0, 0, wanted);
+  }
+  Shape laid_out;
+  for (const std::int64_t axis : order) {
+    laid_out.push_back(call.result_shape()[static_cast<std::size_t>(axis)]);
+  }
+  return {onnx.transpose(onnx.reshape(memory, laid_out), inverse(order))};
 }
 
 Outputs as_strided_scatter(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
   const Value source = onnx.flatten_to_1d(onnx.cast(call.tensor("src"), self.dtype()));
-  const std::vector<std::int64_t> order = memory_order(call, self);
+  const std::vector<std::int64_t> order = memory_order(call, call.captured_tensor("self"));
   const Value memory = onnx.transpose(self, order);
   const Value places = onnx.flatten_to_1d(strided_positions(call, onnx));
   const Value written =
@@ -189,6 +209,11 @@ constexpr Row kRows[] = {
      13, diagonal_scatter},
     {"aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)",
      13, linalg_diagonal},
+    {"aten::resize(Tensor self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor", 13,
+     resize},
+    {"aten::resize_as(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> "
+     "Tensor",
+     13, resize},
     {"aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)", 13, unfold},
     {"aten::unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor", 13, unfold},
 };

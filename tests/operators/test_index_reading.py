@@ -10,6 +10,8 @@ import torch
 from tests.operators.check import Case, check, table
 from tests.operators.inputs import bools, complexes, floats, ints, of, scalar
 
+aten = torch.ops.aten
+
 X = floats(4, 5, 6)
 I2 = of(1, -1)
 I3 = of(0, 3, -2)
@@ -111,7 +113,19 @@ MASK5 = of(False, True, True, False, True)
     (lambda x: x[torch.tensor([1, 2])], X),
     (lambda x: x[:, torch.arange(3)], X),
     (lambda x: x[torch.arange(4), torch.arange(4)], X),
+    (lambda x: x[torch.arange(x.shape[0] - 1, -1, -1)], X),
+    (lambda x: x[torch.arange(-1, -x.shape[0] - 1, -1)], X),
+    (lambda x: x[torch.arange(-x.shape[0], 0)], X),
+    (lambda x: x[torch.arange(1, -x.shape[0] - 1, -2)], X),
     (lambda x: x[torch.arange(4)[:, None], torch.arange(2)], X),
+    # Where the mask is false, an index may lie anywhere.
+    (lambda x, m, i: aten._unsafe_masked_index(x, m, [i], 7), X[:, 0, 0], MASK4, of(-2, 9, 3, -99)),
+    (
+        lambda x, m, i: aten._unsafe_masked_index(x, m, [None, i], 7),
+        X,
+        MASK4[:, None],
+        of(1, -5, 0, 8),
+    ),
     (lambda x, i: x[i], complexes(4, 3), I2),
     (lambda x, i: x[i], bools(4, 3), I2),
     (lambda x, i: x[i], ints(4, 3, dtype=torch.int8), I2),
@@ -147,6 +161,9 @@ MASK5 = of(False, True, True, False, True)
     (lambda x: torch.as_strided(x, (2, 3), (1, 2), 4), X),
     (lambda x: torch.as_strided(x, (2, 2), (0, 1)), X),
     (lambda x: x.as_strided((3,), (7,), 1), floats(4, 5).t()),
+    (lambda x: aten.resize(x, [3, 4]), floats(5, 6).t()),
+    (lambda x: aten.resize(x, [1, 2, 3, 2], memory_format=torch.channels_last), floats(12)),
+    (lambda x, y: aten.resize_as(x, y), floats(20), floats(2, 3)),
     (lambda x: x[1:][::2][0], X),
     (lambda x: x.transpose(0, 2)[1:, ..., 0], X),
     (lambda x: x.flip(0)[1:], X),

@@ -13,6 +13,8 @@ import torch
 from tests.operators.check import Case, check, table
 from tests.operators.inputs import bools, floats, ints, of, scalar
 
+aten = torch.ops.aten
+
 X = floats(4, 5, 6)
 V = floats(4, 5, 6, seed=11)
 I2 = of(1, -1)
@@ -182,6 +184,13 @@ ONE = scalar(1.0)
     (lambda x, v: torch.as_strided_scatter(x, v, (2, 2), (5, 1), 1), floats(4, 5), floats(2, 2)),
     (lambda x, i, v: torch.put(x, i, v), X, of(0, 50, -1), floats(3)),
     (lambda x, i, v: torch.put(x, i, v, accumulate=True), X, of(0, 0, -1), floats(3)),
+    (
+        lambda x, m, i, v: aten._unsafe_masked_index_put_accumulate(x, m, [i], v),
+        X[:, 0, 0],
+        MASK4,
+        of(-2, 9, 2, -99),
+        V[:, 0, 0],
+    ),
     (lambda x: torch.ones(3).index_put((torch.tensor([0, 2]),), x), floats(2)),
     (lambda x: torch.zeros(4, 6).masked_fill(x > 0, 1), floats(4, 6)),
 )
