@@ -1,6 +1,7 @@
 // Sums, differences, products and quotients with PyTorch's promotion.
 #include "aten/families.h"
 #include "aten/operands.h"
+#include "aten/whole_extremes.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -44,12 +45,12 @@ Outputs div(const Call& call, Emit& onnx) {
 // The larger or smaller of two, NaN where either is: ONNX Runtime's Max and Min do that for floats.
 Outputs larger(const Call& call, Emit& onnx) {
   const auto [self, other] = operands(call, onnx);
-  return {self.dtype() == DType::kBool ? onnx.or_(self, other) : onnx.max({self, other})};
+  return {self.dtype() == DType::kBool ? onnx.or_(self, other) : larger_of(onnx, self, other)};
 }
 
 Outputs smaller(const Call& call, Emit& onnx) {
   const auto [self, other] = operands(call, onnx);
-  return {self.dtype() == DType::kBool ? onnx.and_(self, other) : onnx.min({self, other})};
+  return {self.dtype() == DType::kBool ? onnx.and_(self, other) : smaller_of(onnx, self, other)};
 }
 
 constexpr Row kRows[] = {

@@ -3,6 +3,7 @@
 
 #include "aten/families.h"
 #include "aten/operands.h"
+#include "aten/whole_extremes.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -105,7 +106,7 @@ Outputs numeric_extreme(const Call& call, Emit& onnx, bool largest) {
   const DType dtype = call.result_dtype();
   const Value a = onnx.cast(call.tensor("self"), dtype), b = onnx.cast(call.tensor("other"), dtype);
   if (dtype == DType::kBool) return {largest ? onnx.or_(a, b) : onnx.and_(a, b)};
-  const Value extreme = largest ? onnx.max({a, b}) : onnx.min({a, b});
+  const Value extreme = largest ? larger_of(onnx, a, b) : smaller_of(onnx, a, b);
   if (!base::is_floating(dtype)) return {extreme};
   return {onnx.where(onnx.is_nan(a), b, onnx.where(onnx.is_nan(b), a, extreme))};
 }

@@ -43,13 +43,21 @@ Value float_floor_quotient(Emit& onnx, const Pair& given) {
   return onnx.cast(onnx.where(onnx.equal(pair.right, zero), ratio, result), given.left.dtype());
 }
 
-// Whole numbers: ONNX's Div rounds towards zero, so the remainder goes first.
+// ONNX's Div rounds towards zero: where something remains and the signs differ, one less. Taking
+// the remainder off first would leave the type at its lower end.
+Value whole_floor_quotient(Emit& onnx, const Pair& pair) {
+  const Value quotient = onnx.div(pair.left, pair.right);
+  if (base::is_unsigned(quotient.dtype())) return quotient;
+  const Value zero = onnx.zero(quotient.dtype());
+  const Value rest = whole_remainder(onnx, pair);
+  const Value other_sign = onnx.xor_(onnx.less(pair.left, zero), onnx.less(pair.right, zero));
+  const Value below = onnx.and_(onnx.not_(onnx.equal(rest, zero)), other_sign);
+  return onnx.sub(quotient, onnx.cast(below, quotient.dtype()));
+}
+
 Value floor_quotient(Emit& onnx, const Pair& pair) {
-  if (!base::is_floating(pair.left.dtype())) {
-    if (base::is_unsigned(pair.left.dtype())) return onnx.div(pair.left, pair.right);
-    return onnx.div(onnx.sub(pair.left, whole_remainder(onnx, pair)), pair.right);
-  }
-  return float_floor_quotient(onnx, pair);
+  return base::is_floating(pair.left.dtype()) ? float_floor_quotient(onnx, pair)
+                                              : whole_floor_quotient(onnx, pair);
 }
 
 Outputs floor_divide(const Call& call, Emit& onnx) {
@@ -97,6 +105,12 @@ Outputs round(const Call& call, Emit& onnx) {
 Outputs sign(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
   if (self.dtype() == DType::kBool) return {self};
+  if (self.dtype() == DType::kInt64) {
+    // ONNX Runtime's Sign looks at 32 bits.
+    const Value zero = onnx.int_scalar(0);
+    const auto counted = [&](Value truth) { return onnx.cast(truth, DType::kInt64); };
+    return {onnx.sub(counted(onnx.greater(self, zero)), counted(onnx.less(self, zero)))};
+  }
   if (!base::is_floating(self.dtype())) return {onnx.sign(self)};
   // PyTorch gives NaN no sign, ONNX Runtime its own NaN.
   return {onnx.where(onnx.is_nan(self), onnx.zero(self.dtype()), onnx.sign(self))};

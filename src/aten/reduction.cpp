@@ -2,7 +2,9 @@
 #include <limits>
 
 #include "aten/families.h"
+#include "aten/prefix_scan.h"
 #include "aten/reduction_axes.h"
+#include "aten/whole_extremes.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -29,8 +31,28 @@ Outputs mean(const Call& call, Emit& onnx) {
   return {reduced(call, onnx, "ReduceMean", x)};
 }
 
+// The last of running products, which wrap round; ONNX Runtime's ReduceProd goes through double. A
+// leading 1 is the product of nothing.
+Value whole_product(Emit& onnx, Value x, const std::vector<std::int64_t>& axes, bool keep_dims) {
+  const auto multiplied = [&](const onnx::Values& earlier, const onnx::Values& later) {
+    return onnx::Values{onnx.mul(earlier.front(), later.front())};
+  };
+  for (const std::int64_t axis : axes) {
+    Shape one = x.shape();
+    one[static_cast<std::size_t>(axis)] = 1;
+    const Value padded = onnx.concat({onnx.full(one, onnx.one(x.dtype())), x}, axis);
+    const Value last = prefix_scan(onnx, {padded}, axis, multiplied).front();
+    x = onnx.reshape(onnx.slice(last, axis, x.dim(axis), x.dim(axis) + 1), one);
+  }
+  return keep_dims ? x : onnx.squeeze(x, axes);
+}
+
 Outputs prod(const Call& call, Emit& onnx) {
   const Value x = cast_to_result(onnx, call, call.tensor("self"));
+  const std::vector<std::int64_t> axes = reduction_axes(call, x);
+  if (x.dtype() == DType::kInt64 && !axes.empty()) {
+    return {whole_product(onnx, x, axes, keeps_dims(call))};
+  }
   return {reduced(call, onnx, "ReduceProd", x)};
 }
 
@@ -47,6 +69,10 @@ Value with_nans(const Call& call, Emit& onnx, Value x, Value extreme) {
 
 Value extreme(const Call& call, Emit& onnx, std::string_view op) {
   const Value self = call.tensor("self");
+  const std::vector<std::int64_t> axes = reduction_axes(call, self);
+  if (self.dtype() == DType::kInt64 && !axes.empty()) {
+    return whole_extreme(onnx, self, axes, keeps_dims(call), op == "ReduceMax");
+  }
   const bool truth = self.dtype() == DType::kBool;
   const Value x = truth ? onnx.cast(self, DType::kInt32) : self;
   const Value result = with_nans(call, onnx, x, reduced(call, onnx, op, x));

@@ -1,7 +1,6 @@
 // Choosing element by element: where, masked_fill, clamp.
-#include <array>
-
 #include "aten/families.h"
+#include "aten/whole_extremes.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -29,8 +28,7 @@ Outputs masked_fill(const Call& call, Emit& onnx) {
 // a NaN bound makes everything NaN, as in PyTorch.
 Value bounded(Emit& onnx, Value x, Value bound, bool from_below) {
   if (!base::is_floating(x.dtype())) {
-    const std::array<Value, 2> both = {x, bound};
-    return from_below ? onnx.max(both) : onnx.min(both);
+    return from_below ? larger_of(onnx, x, bound) : smaller_of(onnx, x, bound);
   }
   const Value inside = from_below ? onnx.greater_or_equal(x, bound) : onnx.less_or_equal(x, bound);
   const Value keeps = onnx.or_(inside, onnx.is_nan(x));

@@ -20,6 +20,9 @@ from tests.operators.inputs import (
 )
 
 INTEGERS = [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8]
+# Beyond 32 bits, or with the highest of the lower 32 set.
+WIDE = of(0, 5, -5, 2**31, 2**31 + 1, 2**32 - 1, 2**32, -(2**31) - 1, -(2**40) - 2**31, 2**62)
+WIDE = torch.cat([WIDE, of(2**63 - 1, -(2**63))])
 DIVIDENDS = of(-7, -6, -1, 0, 1, 6, 7).unsqueeze(1)
 DIVISORS = of(-3, -2, -1, 1, 2, 3).unsqueeze(0)
 
@@ -113,8 +116,25 @@ def test_signs_of_floats(name: str, dtype: torch.dtype) -> None:
     (lambda x: torch.pow(3, x), of(0, 1, 39, 40, 41, 63)),
     (lambda x: torch.pow(2, x), of(0, 7, 8, 200, dtype=torch.uint8)),
     (lambda x, y: torch.pow(x, y), of(-3, -1, 0, 1, 2).unsqueeze(1), of(-3, -2, 0, 1, 35, 63)),
+    (lambda x, y: torch.pow(x, y), of(-7, 3, 6).unsqueeze(1), of(64, 127, 1000, 2**62, 2**63 - 1)),
+    (lambda x, y: torch.pow(x, y), of(7, -5, dtype=torch.int16), of(127, 20001, dtype=torch.int16)),
+    (lambda x: torch.pow(3, x), of(64, 99, 2**40 + 1, 5, 0)),
+    (lambda x, y: torch.pow(x, y), ints(0, 3), ints(0, 3)),
     (lambda x: torch.square(x), ints(4, dtype=torch.int8)),
     (lambda x, y: torch.maximum(x, y), extremes(torch.int64), extremes(torch.int64).flip(0)),
+    (lambda x: torch.maximum(x.unsqueeze(0), x.unsqueeze(1)), WIDE),
+    (lambda x: torch.minimum(x.unsqueeze(0), x.unsqueeze(1)), WIDE),
+    (lambda x: torch.fmax(x.unsqueeze(0), x.unsqueeze(1)), WIDE),
+    (lambda x: x.clamp(-5, 5), WIDE),
+    (lambda x: x.clamp(min=2**32), WIDE),
+    (lambda x: x.sign(), WIDE),
+    (lambda x: (x.max(), x.min(), x.amax(0), x.aminmax()), WIDE),
+    (lambda x: (x.amax(1), x.amin((0, 2)), x.amin(1, keepdim=True)), WIDE.reshape(2, 2, 3)),
+    (lambda x: (x.prod(), x.prod(0), x.prod(1, keepdim=True)), ints(4, 30, low=-9, high=10) | 1),
+    (lambda x: (x.prod(0), x.prod(1), x.prod()), ints(3, 0)),
+    (lambda x: (x // 3, x // -7, -5 // (x | 1)), extremes(torch.int64)),
+    (lambda x: (x // 3, x // -7), extremes(torch.int32)),
+    (lambda x, y: x // y, extremes(torch.int8).unsqueeze(1), of(3, -7, 100, dtype=torch.int8)),
     (lambda x, y: x == y, extremes(torch.int64), extremes(torch.int64) - 1),
     (lambda x, y: x < y, of((1 << 53) + 1), of(1 << 53)),
     (lambda x: x > 2.5, ints(5)),
