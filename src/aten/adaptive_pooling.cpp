@@ -42,7 +42,15 @@ Value cell_weights(Emit& onnx, Expr size, Expr cells, DType dtype) {
   return onnx.div(onnx.cast(inside, dtype), onnx.cast(onnx.sub(end, start), dtype));
 }
 
+// Whether there is any cell; what divides sizes by their number cannot have none.
+bool has_cells(const Shape& cells) {
+  return std::ranges::none_of(cells, [](Expr count) { return count.is(0); });
+}
+
 Outputs adaptive_avg_pool(const Call& call, Emit& onnx) {
+  if (!has_cells(cell_counts(call))) {
+    return {onnx.full(call.result_shape(), onnx.zero(call.result_dtype()))};
+  }
   Value x = onnx.cast(call.tensor("self"), computing_type(call.result_dtype()));
   const Shape cells = cell_counts(call);
   const auto axes = static_cast<std::int64_t>(cells.size());

@@ -211,7 +211,7 @@ Outputs bessel_y1(const Call& call, Emit& onnx) {
 
 // sin(x) / x, 1 at 0 and 0 at the infinities.
 Outputs spherical_bessel_j0(const Call& call, Emit& onnx) {
-  const Real x = real_argument(call, onnx);
+  const Real x = real_argument(call, onnx, "x");
   const Real quotient = select(is_infinite(x), 0.0, sin(x) / x);
   return real_result(call, onnx, select(x == 0, 1.0, quotient));
 }

@@ -102,6 +102,10 @@ Outputs linear(const Call& call, Emit& onnx) {
   const Value input = call.tensor("input"), weight = call.tensor("weight");
   const Value bias = call.optional_tensor("bias");
 
+  // ONNX Runtime makes a Gemm of MatMul and Add that it cannot run where nothing comes out.
+  if (symbolic::product(call.result_shape()).is(0)) {
+    return {onnx.full(call.result_shape(), onnx.zero(call.result_dtype()))};
+  }
   // Gemm takes the weight as it lies and adds the bias in one pass, but only for matrices.
   if (input.rank() == 2 && weight.rank() == 2 && base::is_floating(input.dtype())) {
     return {onnx.gemm(input, weight, bias, {.transB = 1})};

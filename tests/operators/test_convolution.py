@@ -90,6 +90,7 @@ X3 = floats(1, 2, 5, 6, 5)
     (lambda x: F.adaptive_avg_pool1d(x, 3), X1),
     (lambda x: F.adaptive_avg_pool1d(x, 4), X1),
     (lambda x: F.adaptive_avg_pool2d(x, 1), X2),
+    (lambda x: F.adaptive_avg_pool2d(x, (0, 2)), X2),
     (lambda x: F.adaptive_avg_pool2d(x, (3, 5)), X2),
     (lambda x: F.adaptive_avg_pool2d(x, (None, 4)), X2),
     (lambda x: F.adaptive_avg_pool2d(x, (9, 10)), X2),

@@ -71,6 +71,9 @@ POSITIVE = SQUARE @ SQUARE.T
     (lambda x, w: F.linear(x, w), floats(2, 3), floats(4, 3)),
     (lambda x, w, b: F.linear(x, w, b), floats(2, 5, 3), floats(4, 3), floats(4)),
     (lambda x, w, b: F.linear(x, w, b), floats(3), floats(4, 3), floats(4)),
+    (lambda x, w, b: F.linear(x, w, b), floats(2, 5, 3), floats(0, 3), floats(0)),
+    (lambda x, w, b: F.linear(x, w, b), floats(3), floats(0, 3), floats(0)),
+    (lambda x, w, b: F.linear(x, w, b), floats(2, 0), floats(4, 0), floats(4)),
     (
         lambda x, w, b: F.linear(x, w, b),
         floats(2, 3, dtype=torch.float16),
