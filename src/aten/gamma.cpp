@@ -54,7 +54,9 @@ Real log_gamma(const Real& x) {
 }
 
 Outputs lgamma(const Call& call, Emit& onnx) {
-  return real_result(call, onnx, log_gamma(real_argument(call, onnx)));
+  const Real x = real_argument(call, onnx);
+  // Exactly zero there, where a sign may be asked for.
+  return real_result(call, onnx, select(x == 1 || x == 2, 0.0, log_gamma(x)));
 }
 
 // log gamma_p(x) = p (p - 1) / 4 log pi + sum of lgamma(x - i / 2), i < p.

@@ -82,6 +82,7 @@ UNIT = of(0.0, 1e-30, 1e-4, 0.1, 0.5, 0.9, 0.9999, 1.0, 2.0, -1.0, NAN)
     (lambda x: torch.igamma(x, x), floats(0)),
     (lambda x: torch.special.erfc(x), of(0, 1, 3)),
     (lambda x: torch.lgamma(x), floats(5, dtype=torch.float16)),
+    (lambda x: torch.sign(torch.lgamma(x)), of(0.5, 1.0, 1.5, 2.0, 3.0)),
     (lambda x: x + torch.hann_window(5), scalar(0.0)),
     (lambda x: x + torch.hamming_window(6, periodic=False, alpha=0.5, beta=0.4), scalar(0.0)),
     (lambda x: x + torch.blackman_window(7, dtype=torch.float64), scalar(0.0).double()),
