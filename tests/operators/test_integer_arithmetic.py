@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from tests.operators.check import Case, check, table
 from tests.operators.inputs import (
@@ -126,6 +127,7 @@ def test_signs_of_floats(name: str, dtype: torch.dtype) -> None:
     (lambda x: torch.minimum(x.unsqueeze(0), x.unsqueeze(1)), WIDE),
     (lambda x: torch.fmax(x.unsqueeze(0), x.unsqueeze(1)), WIDE),
     (lambda x: x.clamp(-5, 5), WIDE),
+    (lambda x: (torch.relu(x), F.relu6(x), F.hardtanh(x, -4, 9)), WIDE),
     (lambda x: x.clamp(min=2**32), WIDE),
     (lambda x: x.sign(), WIDE),
     (lambda x: (x.max(), x.min(), x.amax(0), x.aminmax()), WIDE),
