@@ -119,6 +119,47 @@ void add_function(const Emitter& self, const nb::bytes& message,
   onnx.use_domain(function.domain, version);
 }
 
+// Until end_body() nodes go into a graph below the present one.
+Body begin_body(const Emitter& self, const std::string& name) {
+  return {self.building->emit().begin_body(name), self.building};
+}
+
+// An input like `like`: of its type, without one of its axes where the body gets slices of it.
+nb::object body_input(const Emitter& self, const std::string& name, nb::handle like,
+                      std::optional<std::int64_t> without_axis) {
+  onnx::Emit& onnx = self.building->emit();
+  onnx::Value value = from_python(like, *self.building);
+  if (!value) value = literal(onnx, like, base::DType::kUndefined);
+  onnx::Value input = onnx.body_input(name, value.dtype(), {});
+  input->has_rank = value.has_rank();
+  if (!value.has_rank()) return to_python(input, self.building);
+  input->shape = value.shape();
+  if (!without_axis) return to_python(input, self.building);
+  const auto rank = static_cast<std::int64_t>(input->shape.size());
+  const std::int64_t axis = *without_axis < 0 ? *without_axis + rank : *without_axis;
+  if (axis < 0 || axis >= rank) {
+    base::fail("SX1305", fmt::format("there is no axis {} in what Scan goes along", *without_axis));
+  }
+  input->shape.erase(input->shape.begin() + axis);
+  return to_python(input, self.building);
+}
+
+nb::object body_scalar(const Emitter& self, const std::string& name, int dtype) {
+  const onnx::Value input =
+      self.building->emit().body_input(name, static_cast<base::DType>(dtype), {});
+  return to_python(input, self.building);
+}
+
+void end_body(const Emitter& self, nb::handle results) {
+  onnx::Emit& onnx = self.building->emit();
+  onnx::Values values;
+  for (const nb::handle item : nb::iter(results)) {
+    onnx::Value value = from_python(item, *self.building);
+    values.push_back(value ? value : literal(onnx, item, base::DType::kUndefined));
+  }
+  onnx.end_body(values);
+}
+
 void set_type(const BuildingValue& self, std::optional<int> dtype, nb::handle shape) {
   const onnx::Value value = self.checked();
   if (value->constant) return;
@@ -240,6 +281,7 @@ void bind_graph_building(nb::module_& module) {
         return fmt::format("Value({}, {}, {})", self.checked()->name,
                            base::dtype_name(self.value.dtype()), nb::repr(shape_of(self)).c_str());
       });
+  nb::class_<Body>(module, "Body", "The body of an If, Loop or Scan.");
   nb::class_<Emitter>(module, "Emitter", "Adds nodes to the graph that is being built.")
       .def_prop_ro("opset", [](const Emitter& self) { return self.building->emit().opset(); })
       .def("node", &node, "domain"_a, "op_type"_a, "inputs"_a, "attributes"_a, "outputs"_a,
@@ -252,6 +294,10 @@ void bind_graph_building(nb::module_& module) {
                 self.building);
           },
           "value"_a, "dtype"_a.none())
+      .def("begin_body", &begin_body, "name"_a)
+      .def("body_input", &body_input, "name"_a, "like"_a, "without_axis"_a.none())
+      .def("body_scalar", &body_scalar, "name"_a, "dtype"_a)
+      .def("end_body", &end_body, "results"_a)
       .def("add_function", &add_function, "message"_a, "version"_a.none());
   module.def("signature", &signature, "op_type"_a, "opset"_a);
 }

@@ -33,6 +33,12 @@ struct Emitter {
   std::shared_ptr<Building> building;
 };
 
+// The body of an If, Loop or Scan, which becomes an attribute of it.
+struct Body {
+  onnx::Graph* graph = nullptr;
+  std::shared_ptr<Building> building;
+};
+
 nanobind::object to_python(onnx::Value value, const std::shared_ptr<Building>& building);
 // A value of this conversion; absent for None. Fails with SX1305 for anything else.
 onnx::Value from_python(nanobind::handle object, const Building& building);

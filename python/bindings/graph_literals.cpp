@@ -111,6 +111,7 @@ Attribute::Data list_data(const std::string& name, nb::handle value, AttributeKi
 }
 
 Attribute::Data data_of(const std::string& name, nb::handle value, AttributeKind kind) {
+  if (const Body* body = nullptr; nb::try_cast(value, body) && body) return body->graph;
   if (is_list(value)) return list_data(name, value, kind);
   if (is_tensor(value)) return std::make_shared<const onnx::Tensor>(tensor_of(value));
   if (is_text(value)) return text(value);
@@ -127,6 +128,7 @@ AttributeKind kind_of(const Attribute::Data& data) {
   if (std::holds_alternative<std::int64_t>(data)) return AttributeKind::kInt;
   if (std::holds_alternative<float>(data)) return AttributeKind::kFloat;
   if (std::holds_alternative<std::string>(data)) return AttributeKind::kString;
+  if (std::holds_alternative<onnx::Graph*>(data)) return AttributeKind::kGraph;
   if (std::holds_alternative<std::vector<std::int64_t>>(data)) return AttributeKind::kInts;
   if (std::holds_alternative<std::vector<float>>(data)) return AttributeKind::kFloats;
   if (std::holds_alternative<std::vector<std::string>>(data)) return AttributeKind::kStrings;

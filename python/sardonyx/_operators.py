@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ._constants import constant_of
+from ._bodies import has_bodies, with_bodies
+from ._constants import Constant, constant_of
 from ._translators import emitter
 
 
@@ -82,12 +83,21 @@ def call(
             )
         if op_type == "Constant":
             return _constant(present, rest)
-        if outputs is None:
+        if has_bodies(rest):
+            # Bodies ask for the types of what goes into them.
+            operands = [_as_value(present, operand) for operand in operands]
+            rest, count = with_bodies(present, op_type, operands, rest)
+        elif outputs is None:
             count = _output_count(op_type, least, operands, rest)
     values = present.node(
         domain_name, op_type, operands, rest, count, version, dict(metadata or {})
     )
     return values[0] if len(values) == 1 and outputs is None else tuple(values)
+
+
+def _as_value(present: Any, operand: Any) -> Any:
+    is_literal = isinstance(operand, (bool, int, float, list, tuple, Constant))
+    return present.constant(operand, None) if is_literal else operand
 
 
 def _named_inputs(
