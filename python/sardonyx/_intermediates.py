@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
     from ._program import ONNXProgram
 
+# How much of the model runs at once: nodes, and bytes of the values that are compared.
 _NODES_AT_ONCE = 48
+_BYTES_AT_ONCE = 64 << 20
 
 Pair = tuple[str, Any, Any]
 
@@ -44,7 +46,7 @@ def compare_intermediate_values(
     held: dict[str, Any] = dict(zip(names, values, strict=True))
     functional = exported.run_decompositions({})
     eager = _Eager(functional, args, kwargs)
-    parts = list(_parts(model, eager.names, _outputs_by_node(program, functional)))
+    parts = list(_parts(model, eager, _outputs_by_node(program, functional)))
     models = _needed_later(model, parts)
     for part, (inputs, needed) in zip(parts, models, strict=True):
         cut = _native.extract(model, part.begin, part.end, [name for name, _ in part.values])
@@ -79,7 +81,7 @@ def _run(cut: Any, feed: Mapping[str, Any], outputs: list[str]) -> list[Any]:
     return run(default_session(message), feed, outputs)
 
 
-def _parts(model: Any, eager: Mapping[str, str], outputs: Mapping[str, str]) -> Iterator[_Part]:
+def _parts(model: Any, eager: _Eager, outputs: Mapping[str, str]) -> Iterator[_Part]:
     """The model's nodes in parts, with the values that the program has, too.
 
     A value bears its node's name, unless it is an output, which has a name of its own; where
@@ -88,15 +90,17 @@ def _parts(model: Any, eager: Mapping[str, str], outputs: Mapping[str, str]) -> 
     from . import _native
 
     nodes = _native.nodes(model)
-    begin, values = 0, []
+    begin, values, size = 0, [], 0
     for i, (_, _, _, captured, names, typed) in enumerate(nodes):
         for name in names:
             node = outputs.get(name, name)
-            if name and (name in outputs or eager.get(node) == captured):
+            if name and (name in outputs or eager.names.get(node) == captured):
                 values.append((name, node))
-        if (i + 1 - begin >= _NODES_AT_ONCE and typed) or i + 1 == len(nodes):
+                size += eager.sizes.get(node, 0)
+        full = i + 1 - begin >= _NODES_AT_ONCE or size >= _BYTES_AT_ONCE
+        if (full and typed) or i + 1 == len(nodes):
             yield _Part(begin, i + 1, values)
-            begin, values = i + 1, []
+            begin, values, size = i + 1, [], 0
 
 
 def _needed_later(model: Any, parts: list[_Part]) -> list[tuple[list[str], set[str]]]:
@@ -143,7 +147,10 @@ def _given_out(program: Any) -> list[Any]:
         spec
         for spec in program.graph_signature.output_specs
         if spec.kind.name != "TOKEN"
-        and not (type(spec.arg).__name__ == "ConstantArgument" and spec.arg.value is None)
+        and not (
+            type(spec.arg).__name__ == "ConstantArgument"
+            and isinstance(spec.arg.value, (str, type(None)))
+        )
     ]
 
 
@@ -161,6 +168,7 @@ class _Eager:
         self._uses: Counter[torch.fx.Node] = Counter()
         self._values: dict[str, Any] = {}
         self.names = {node.name: _producer(node) for node in self._nodes}
+        self.sizes = {node.name: _size(node) for node in self._nodes}
         values = iter(placed(functional, copy.deepcopy(args), copy.deepcopy(dict(kwargs))))
         self._interpreter.args_iter = values
         self._last = _last_readers(self._nodes)
@@ -194,6 +202,20 @@ def _producer(node: torch.fx.Node) -> str:
     while node.op == "call_function" and node.target is operator.getitem:
         node = cast("torch.fx.Node", node.args[0])
     return node.name
+
+
+def _size(node: torch.fx.Node) -> int:
+    """The bytes of a node's value in the example, 0 where nothing tells."""
+    import torch
+
+    value = node.meta.get("val")
+    if not isinstance(value, torch.Tensor):
+        return 0
+    count = value.element_size()
+    for size in value.shape:
+        hint = size if isinstance(size, int) else getattr(size.node, "hint", None)
+        count *= int(hint) if hint is not None else 1
+    return count
 
 
 def _last_readers(nodes: list[torch.fx.Node]) -> dict[torch.fx.Node, list[torch.fx.Node]]:

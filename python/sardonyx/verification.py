@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._graph_info import GraphInfo, find_mismatch
+from ._inputs import values_in
 from ._intermediates import compare_intermediate_values
 from ._node_data import save_node_data_from_verification_info
 from ._tolerances import Tolerances, not_close
@@ -32,6 +33,7 @@ __all__ = [
     "verify_onnx_program",
 ]
 
+_PIECE = 1 << 20  # elements that are compared at a time
 _EDGES = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 1000000.0)
 
 
@@ -104,20 +106,7 @@ class VerificationInfo:
         actual: torch.Tensor | float | bool,
     ) -> VerificationInfo:
         """Compares two tensors of one shape, or numbers. NaN equals NaN, and infinity itself."""
-        import torch
-
-        want, got = torch.as_tensor(expected), torch.as_tensor(actual)
-        absolute, relative = _differences(want, got)
-        edges = torch.tensor(_EDGES)
-        return cls(
-            name,
-            float(absolute.max()) if absolute.numel() else 0.0,
-            float(relative.max()) if relative.numel() else 0.0,
-            _histogram(absolute, edges),
-            _histogram(relative, edges),
-            want.dtype,
-            got.dtype,
-        )
+        return _compared(name, expected, actual).info()
 
     def asdict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
@@ -132,14 +121,68 @@ class VerificationInfo:
         }
 
 
-def _histogram(values: torch.Tensor, edges: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+class _Largest:
+    """The largest of many differences, and how many there are of which size.
+
+    In Python's own memory: tensors that stay would lie scattered between the large ones that go,
+    whose memory could not be used again.
+    """
+
+    def __init__(self) -> None:
+        self.largest = 0.0
+        self.counts = [0.0] * (len(_EDGES) - 1)
+
+    def add(self, values: torch.Tensor) -> None:
+        import torch
+
+        if values.numel() == 0:
+            return
+        self.largest = max(self.largest, float(values.max()))
+        within = values.clamp(max=_EDGES[-1]).float()
+        found = torch.histogram(within, bins=torch.tensor(_EDGES)).hist.tolist()
+        self.counts = [had + new for had, new in zip(self.counts, found, strict=True)]
+
+    def histogram(self) -> tuple[torch.Tensor, torch.Tensor]:
+        import torch
+
+        return torch.tensor(self.counts), torch.tensor(_EDGES)
+
+
+@dataclasses.dataclass
+class _Comparison:
+    name: str
+    absolute: _Largest
+    relative: _Largest
+    expected_dtype: torch.dtype
+    actual_dtype: torch.dtype
+
+    def info(self) -> VerificationInfo:
+        return VerificationInfo(
+            self.name,
+            self.absolute.largest,
+            self.relative.largest,
+            self.absolute.histogram(),
+            self.relative.histogram(),
+            self.expected_dtype,
+            self.actual_dtype,
+        )
+
+
+def _compared(name: str, expected: Any, actual: Any) -> _Comparison:
     import torch
 
-    counts = torch.histogram(values.clamp(max=_EDGES[-1]).float().flatten(), bins=edges)
-    return counts.hist, counts.bin_edges
+    want, got = torch.as_tensor(expected), torch.as_tensor(actual)
+    absolute, relative = _Largest(), _Largest()
+    # In pieces: differences are computed in float64, which would take many times the memory.
+    pieces = (part.reshape(-1).split(_PIECE) for part in _alike(want, got))
+    for wanted, given in zip(*pieces, strict=True):
+        for kind, found in zip((absolute, relative), _differences(wanted, given), strict=True):
+            kind.add(found)
+    return _Comparison(name, absolute, relative, want.dtype, got.dtype)
 
 
-def _differences(want: torch.Tensor, got: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def _alike(want: torch.Tensor, got: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Both on the CPU and of one shape. ValueError where they are not of one."""
     import torch
 
     want = want.detach().resolve_conj().resolve_neg().cpu()
@@ -148,6 +191,13 @@ def _differences(want: torch.Tensor, got: torch.Tensor) -> tuple[torch.Tensor, t
         want = torch.view_as_real(want)
     if want.shape != got.shape:
         raise ValueError(f"shapes {list(want.shape)} and {list(got.shape)} differ")
+    return want, got
+
+
+def _differences(want: torch.Tensor, got: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Absolute and relative ones."""
+    import torch
+
     wide = torch.complex128 if want.is_complex() else torch.float64
     want, got = want.to(wide), got.to(wide)
     absolute = (want - got).abs()
@@ -189,7 +239,7 @@ def verify_onnx_program(
         pairs = compare_intermediate_values(onnx_program, args, kwargs)
     else:
         pairs = _outputs(onnx_program, args, kwargs)
-    return [VerificationInfo.from_tensors(name, want, got) for name, want, got in pairs]
+    return [found.info() for found in [_compared(*pair) for pair in pairs]]
 
 
 def _outputs(
@@ -206,14 +256,13 @@ def eager_outputs(
     import copy
 
     import torch
-    from torch.utils import _pytree as pytree
 
     assert program.exported_program is not None
     with torch.no_grad():
         results = program.exported_program.module()(
             *copy.deepcopy(args), **copy.deepcopy(dict(kwargs))
         )
-    return [leaf for leaf in pytree.tree_leaves(results) if leaf is not None]
+    return values_in(results)
 
 
 def verify(  # noqa: PLR0917 (as PyTorch has it)
@@ -285,10 +334,9 @@ def eager_outputs_of(
         for name, buffer in model.named_buffers():
             if name in kept:
                 buffer.copy_(kept[name])
-    leaves = pytree.tree_leaves(results)
-    if not ignore_none and None in leaves:
+    if not ignore_none and any(leaf is None for leaf in pytree.tree_leaves(results)):
         raise AssertionError("PyTorch returns None, which an ONNX model has no value for")
-    return [leaf for leaf in leaves if leaf is not None]
+    return values_in(results)
 
 
 def _run(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +89,34 @@ def test_parts_run_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(infos) > 250
     assert len(sizes) > 4  # several sessions, none with all values
     assert max(sizes) < 100
+
+
+_MEMORY = """
+import resource, torch, sardonyx
+from sardonyx.verification import verify_onnx_program
+
+class Long(torch.nn.Module):
+    def forward(self, x):
+        for _ in range(100):
+            x = x.sigmoid()
+        return x
+
+x = torch.rand(1024, 2048)  # 8 MiB
+program = sardonyx.export(Long(), (x,), dynamic_shapes=({0: "n"},))
+program(x)
+program.release()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+assert len(verify_onnx_program(program, (x,), compare_intermediates=True)) == 100
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+
+
+def test_memory_does_not_grow_with_the_values_compared() -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", _MEMORY], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    assert int(run.stdout) < 600  # MiB; both sides of all values are 1600
 
 
 def test_a_wrong_value_shows_where_it_arises() -> None:
@@ -211,8 +241,6 @@ def test_view(monkeypatch: pytest.MonkeyPatch) -> None:
         def start(path: str) -> str:
             opened.append(path)
             return "http://localhost:8080"
-
-    import sys
 
     monkeypatch.setitem(sys.modules, "netron", Netron)
     program = sardonyx.export(Net(), (X,))
