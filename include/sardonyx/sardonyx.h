@@ -83,6 +83,9 @@ struct ConvertOptions {
   std::vector<std::string> input_names;
   std::vector<std::string> output_names;
   bool optimize = true;
+  // False: weights stay what the program has, and what could be computed of them once is computed
+  // at each run.
+  bool fold_weights = true;
   // Buffers and inputs that the program mutates become further outputs; false drops them.
   bool mutations_as_outputs = true;
   // Modules of these classes ("torch.nn.modules.linear.Linear") become model-local functions; or
@@ -94,6 +97,8 @@ struct ConvertOptions {
   // Versions of other domains than ONNX's own that the model is to import, where it uses them.
   std::map<std::string, std::int64_t> domain_versions;
   FallThrough fall_through = FallThrough::kNo;
+  // Called with what is worth knowing and no failure: operators that are kept as they are.
+  std::function<void(const Diagnostic& note)> on_note;
   // What the program asserts of data (torch._check, aten::_assert_async) becomes bool outputs
   // `assertion_0`, ... that should be true, with their messages in the model's metadata; false
   // drops them. Assertions inside bodies of branches and loops are always dropped.

@@ -42,6 +42,7 @@ aten::TranslateOptions translate_options(const ConvertOptions& options) {
   result.emit.domain_versions = options.domain_versions;
   result.fall_through = static_cast<aten::FallThrough>(options.fall_through);
   result.assertions_as_outputs = options.assertions_as_outputs;
+  result.on_note = options.on_note;
   return result;
 }
 
@@ -89,7 +90,9 @@ Model convert(Program program, const ConvertOptions& options, aten::CustomLookup
   functionalize::functionalize(program.internal());
   Model model(aten::translate(program.internal(), translation));
   model.internal().producer_version = version();
-  if (options.optimize) passes::optimize(model.internal(), options.stop_after);
+  if (options.optimize) {
+    passes::optimize(model.internal(), options.stop_after, /*keep_weights=*/!options.fold_weights);
+  }
   if (options.all_modules_as_functions || !options.modules_as_functions.empty()) {
     passes::outline_modules(model.internal(), [&](std::string_view type) {
       return options.all_modules_as_functions ||

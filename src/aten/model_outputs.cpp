@@ -7,7 +7,8 @@
 
 namespace sardonyx::aten {
 
-// A captured output as a value: symbolic scalars and numbers become 0-d tensors, None is absent.
+// A captured output as a value: symbolic scalars and numbers become 0-d tensors; None and strings
+// are absent, as in PyTorch's exporters.
 Value Translation::output_value(const program::Argument& argument) {
   if (program::Value* const* value = argument.get<program::Value*>()) {
     const auto found = environment_.find(*value);
@@ -21,7 +22,7 @@ Value Translation::output_value(const program::Argument& argument) {
   }
   if (const bool* flag = argument.get<bool>()) return emit_.bool_scalar(*flag);
   if (const double* real = argument.get<double>()) return emit_.scalar(*real, DType::kFloat32);
-  if (argument.is_none()) return {};
+  if (argument.is_none() || argument.get<std::string>()) return {};
   base::fail("SX1204", "an output of the program is neither a tensor nor a number",
              "return tensors, numbers or None");
 }

@@ -109,9 +109,35 @@ Outputs Translation::apply(const program::Call& call) {
   Call view(call, environment_, emit_, this);
   if (const CustomTranslator* own = custom(call)) return (*own)(view, emit_);
   if (options_.fall_through != FallThrough::kNo && !any_complex(call) && !known(call)) {
-    return fall_through(view, emit_, options_.fall_through);
+    return keep(call, view);
   }
   return translator(call)(view, emit_);
+}
+
+namespace {
+
+// What the diagnostic is about, and where the user wrote it.
+void place(base::Diagnostic& diagnostic, const program::Call& call) {
+  diagnostic.op = call.schema->qualified();
+  diagnostic.node = call.name;
+  if (!call.source) return;
+  diagnostic.module_path = call.source->module_path();
+  diagnostic.location = call.source->location();
+}
+
+}  // namespace
+
+Outputs Translation::keep(const program::Call& call, const Call& view) {
+  Outputs outputs = fall_through(view, emit_, options_.fall_through);
+  if (!options_.on_note) return outputs;
+  base::Diagnostic note;
+  note.code = "SX1311";
+  note.severity = base::Severity::kNote;
+  note.message = call.schema->qualified() + " has no translation here and is kept as it is";
+  note.help = "the runtime must know it under this name";
+  place(note, call);
+  options_.on_note(note);
+  return outputs;
 }
 
 bool Translation::known(const program::Call& call) const {
@@ -190,14 +216,7 @@ void Translation::record_failure(const program::Call& call, const base::Error& e
   failed_.erase(nullptr);
   for (base::Diagnostic diagnostic : error.diagnostics()) {
     if (diagnostic.code == "SX1303" && !diagnostics_.empty()) continue;  // reported inside
-    if (diagnostic.op.empty()) {
-      diagnostic.op = call.schema->qualified();
-      diagnostic.node = call.name;
-      if (call.source) {
-        diagnostic.module_path = call.source->module_path();
-        diagnostic.location = call.source->location();
-      }
-    }
+    if (diagnostic.op.empty()) place(diagnostic, call);
     diagnostics_.push_back(std::move(diagnostic));
   }
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "aten/library.h"
+#include "base/diagnostic.h"
 #include "onnx/emit.h"
 #include "onnx/ir.h"
 #include "program/program.h"
@@ -34,6 +35,8 @@ struct TranslateOptions {
   bool assertions_as_outputs = false;
   CustomLookup custom;  // may be empty
   FallThrough fall_through = FallThrough::kNo;
+  // Told of every operator that is kept as it is; may be empty.
+  std::function<void(const base::Diagnostic& note)> on_note;
 };
 
 // Every operator must be pure by now (functionalize). Collects all failures and throws them

@@ -43,6 +43,7 @@ class Translation : public BodyTranslator {
   Translator translator(const program::Call& call) const;
   bool known(const program::Call& call) const;  // the library has one
   Outputs apply(const program::Call& call);
+  Outputs keep(const program::Call& call, const Call& view);
   void bind_outputs(const program::Call& call, const Outputs& outputs);
   void bind_output(const program::Call& call, const program::Value& captured, Value value);
   void record_failure(const program::Call& call, const base::Error& error);

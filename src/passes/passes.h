@@ -14,12 +14,15 @@ struct Pass {
   // Whether it changed anything. Keeps names and metadata; in debug builds the verifier runs after
   // it.
   bool (*run)(onnx::Model& model);
+  // Whether it replaces weights by what is computed of them.
+  bool changes_weights = false;
 };
 
 // Runs the pipeline, up to and including the pass called `stop_after` when one is named (SX1801
-// when there is none of that name). Returns the names of the passes that changed the model, in
-// order.
-std::vector<std::string> optimize(onnx::Model& model, std::string_view stop_after = {});
+// when there is none of that name), without those that change weights where `keep_weights`. Returns
+// the names of the passes that changed the model, in order.
+std::vector<std::string> optimize(onnx::Model& model, std::string_view stop_after = {},
+                                  bool keep_weights = false);
 
 // The passes in the order they run.
 std::vector<Pass> pipeline();

@@ -9,17 +9,19 @@
 namespace sardonyx::passes {
 namespace {
 
+constexpr bool kChangesWeights = true;
+
 // clang-format off: one pass a line
 constexpr std::array kPipeline = {
     Pass{"drop-identity", drop_identity},
-    Pass{"reshape-weights", reshape_weights},
-    Pass{"fold-weights", fold_weights},
-    Pass{"fold-batch-norm", fold_batch_norm},
-    Pass{"fold-channel-affine", fold_channel_affine},
+    Pass{"reshape-weights", reshape_weights, kChangesWeights},
+    Pass{"fold-weights", fold_weights, kChangesWeights},
+    Pass{"fold-batch-norm", fold_batch_norm, kChangesWeights},
+    Pass{"fold-channel-affine", fold_channel_affine, kChangesWeights},
     Pass{"fold-pad", fold_pad},
     Pass{"index-by-ranges", index_by_ranges},
     Pass{"unflatten-gemm", unflatten_gemm},
-    Pass{"transpose-weights", transpose_weights},
+    Pass{"transpose-weights", transpose_weights, kChangesWeights},
     Pass{"split-slices", split_slices},
     Pass{"drop-unused-nodes", drop_unused_nodes},
 };
@@ -29,7 +31,8 @@ constexpr std::array kPipeline = {
 
 std::vector<Pass> pipeline() { return {kPipeline.begin(), kPipeline.end()}; }
 
-std::vector<std::string> optimize(onnx::Model& model, std::string_view stop_after) {
+std::vector<std::string> optimize(onnx::Model& model, std::string_view stop_after,
+                                  bool keep_weights) {
   const auto last = std::find_if(kPipeline.begin(), kPipeline.end(),
                                  [&](const Pass& pass) { return pass.name == stop_after; });
   if (!stop_after.empty() && last == kPipeline.end()) {
@@ -37,7 +40,8 @@ std::vector<std::string> optimize(onnx::Model& model, std::string_view stop_afte
   }
   std::vector<std::string> changed;
   for (auto pass = kPipeline.begin(); pass != kPipeline.end(); ++pass) {
-    if (pass->run(model)) changed.emplace_back(pass->name);
+    const bool skipped = keep_weights && pass->changes_weights;
+    if (!skipped && pass->run(model)) changed.emplace_back(pass->name);
 #ifndef NDEBUG
     onnx::verify(model);
 #endif

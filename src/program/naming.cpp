@@ -198,7 +198,8 @@ std::vector<std::string> output_names(const Program& program, std::span<const st
     if (output.kind == OutputKind::kToken) continue;
     const bool user = output.kind == OutputKind::kUser || output.kind == OutputKind::kLoss;
     outputs.push_back(&output);
-    eligible.push_back(user && !output.value.is_none());
+    const bool absent = output.value.is_none() || output.value.get<std::string>();
+    eligible.push_back(user && !absent);
     user_count += user ? 1 : 0;
   }
   std::vector<std::string> names(outputs.size());

@@ -46,6 +46,7 @@ constexpr Rule kRules[] = {
     {"SX1304", "operators unsupported, or arguments refused", "a translation contradicts the dtype or shape that PyTorch captured; the model would be wrong", "report it with the operator and its arguments"},
     {"SX1305", "operators unsupported, or arguments refused", "a translator of the user's own failed, or gave something that is no value of the model", "the message has its error and where it was raised"},
     {"SX1310", "operators unsupported, or arguments refused", "a note: an operator has no translation of its own and was taken apart by PyTorch", "nothing; decompose=False makes it an error"},
+    {"SX1311", "operators unsupported, or arguments refused", "a note: an operator has no translation and is kept as a node of its own name, as operator_export_type asks", "see that the runtime knows the operator"},
     {"SX1401", "symbolic sizes", "the text of a symbolic size cannot be read: malformed, nested too deep, or with an unknown function", "report it when it came from torch.export; else the file was changed after it was saved"},
     {"SX1402", "symbolic sizes", "a size needs a symbol that nothing in the graph tells", "make the size an input, or a dim of an input"},
     {"SX1501", "building ONNX and inferring its types", "the verifier found the ONNX model inconsistent", "a defect of ours: please report it with the model"},
