@@ -35,22 +35,15 @@ Diagnostic failure(const char* code, const std::string& message) {
   return diagnostic;
 }
 
-bool write_sarif(const std::string& path, const std::vector<Diagnostic>& diagnostics) {
-  SarifRun run;
-  run.version = version();
-  std::ofstream file(path, std::ios::binary);
-  file << to_sarif(diagnostics, run);
-  return static_cast<bool>(file.flush());
-}
-
 }  // namespace
 
-int guarded(bool json, const std::function<void()>& body, const std::string& sarif) {
+namespace {
+
+// What `body` fails of.
+std::vector<Diagnostic> failures(const std::function<void()>& body) {
   std::vector<Diagnostic> found;
   try {
     body();
-    // Output that could not be written (a full disk behind a redirection) is a failure too.
-    if (std::fflush(stdout) != 0) found.push_back(failure("SX1007", "standard output failed"));
   } catch (const Error& error) {
     found = error.diagnostics();
   } catch (const std::bad_alloc&) {
@@ -58,9 +51,28 @@ int guarded(bool json, const std::function<void()>& body, const std::string& sar
   } catch (const std::exception& error) {
     found.push_back(failure("SX1005", std::string("internal error: ") + error.what()));
   }
-  if (!sarif.empty() && !write_sarif(sarif, found))
-    found.push_back(failure("SX1601", "cannot write the SARIF log to " + sarif));
+  return found;
+}
+
+}  // namespace
+
+int guarded(bool json, const std::function<void()>& body, const Finish& finish) {
+  std::vector<Diagnostic> found = failures([&] {
+    body();
+    // Output that could not be written (a full disk behind a redirection) is a failure too.
+    if (std::fflush(stdout) != 0) throw Error(failure("SX1007", "standard output failed"));
+  });
+  if (finish) {
+    const std::vector<Diagnostic> more = failures([&] { finish(found); });
+    found.insert(found.end(), more.begin(), more.end());
+  }
   return found.empty() ? kSuccess : report(json, found);
+}
+
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  if (!file.flush()) throw Error(failure("SX1601", "cannot write " + path));
 }
 
 std::function<void(std::int64_t, std::int64_t)> progress_line(const std::string& label,

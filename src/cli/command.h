@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
+
+#include "sardonyx/diagnostic.h"
 
 namespace CLI {
 class App;
@@ -16,8 +19,12 @@ inline constexpr int kFailure = 1;  // the input or the conversion; diagnostics 
 inline constexpr int kUsage = 2;    // the command line itself
 
 // Runs `body`; prints what it throws to stderr, or as JSON to stdout, and returns the exit code.
-// Where `sarif` names a file, a SARIF log of the run is written to it, too.
-int guarded(bool json, const std::function<void()>& body, const std::string& sarif = {});
+// `finish` gets the errors before, to write them elsewhere, too; what it throws is an error more.
+using Finish = std::function<void(const std::vector<Diagnostic>& errors)>;
+int guarded(bool json, const std::function<void()>& body, const Finish& finish = {});
+
+// Writes a report to a file; throws SX1601 where it cannot.
+void write_text(const std::string& path, const std::string& text);
 
 // A progress line on stderr; silent unless stderr is a terminal and `quiet` is false.
 std::function<void(std::int64_t done, std::int64_t total)> progress_line(const std::string& label,

@@ -2,11 +2,15 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
+#include "cli/report.h"
 #include "sardonyx/report.h"
 #include "sardonyx/sardonyx.h"
 
@@ -19,21 +23,44 @@ struct Arguments {
   ConvertOptions convert;
   WriteOptions write;
   bool no_optimize = false;
+  bool keep_weights = false;
   bool drop_mutations = false;
   bool no_metadata = false;
   std::string sarif;
+  std::string report;
+  RunRecord record;
+  std::optional<Model> model;
   bool json = false;
   bool quiet = false;
 };
 
+template <class Run>
+auto timed(RunRecord& record, const char* step, const Run& run) {
+  const auto start = std::chrono::steady_clock::now();
+  auto result = run();
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  record.steps.emplace_back(step, elapsed.count());
+  return result;
+}
+
 void run(Arguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   arguments.convert.optimize = !arguments.no_optimize;
+  arguments.convert.fold_weights = !arguments.keep_weights;
   arguments.convert.mutations_as_outputs = !arguments.drop_mutations;
   arguments.write.include_metadata = !arguments.no_metadata;
   arguments.write.progress = progress_line("writing", arguments.quiet || arguments.json);
-  const Model model = convert(read(arguments.input), arguments.convert);
-  write(model, arguments.output, arguments.write);
+  RunRecord& record = arguments.record;
+  arguments.convert.on_note = [&record](const Diagnostic& note) { record.notes.push_back(note); };
+  Program program = timed(record, "read", [&] { return read(arguments.input); });
+  arguments.model.emplace(
+      timed(record, "convert", [&] { return convert(std::move(program), arguments.convert); }));
+  const Model& model = *arguments.model;
+  record.model = &model;
+  timed(record, "write", [&] {
+    write(model, arguments.output, arguments.write);
+    return 0;
+  });
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   if (arguments.json) {
     std::printf("{\"ok\": true, \"output\": %s, \"nodes\": %lld, \"seconds\": %.6f}\n",
@@ -42,7 +69,21 @@ void run(Arguments& arguments) {
   } else if (!arguments.quiet) {
     std::printf("%s: %lld nodes, %.3f s\n", arguments.output.c_str(),
                 static_cast<long long>(model.node_count()), elapsed.count());
+    for (const Diagnostic& note : record.notes) std::fprintf(stderr, "%s\n", note.str().c_str());
   }
+}
+
+// What went wrong, and what is worth knowing, as the files that were asked for.
+void write_reports(const Arguments& arguments, const std::vector<Diagnostic>& errors) {
+  if (!arguments.sarif.empty()) {
+    std::vector<Diagnostic> told = errors;
+    told.insert(told.end(), arguments.record.notes.begin(), arguments.record.notes.end());
+    SarifRun run;
+    run.version = version();
+    write_text(arguments.sarif, to_sarif(told, run));
+  }
+  if (!arguments.report.empty())
+    write_text(arguments.report, markdown_report(arguments.record, errors));
 }
 
 }  // namespace
@@ -84,6 +125,8 @@ void add_convert(CLI::App& app, int& exit_code) {
                    "(org.pytorch.aten::ATen)")
       ->transform(CLI::CheckedTransformer(fall_throughs));
   command->add_flag("--no-optimize", arguments->no_optimize, "leave the graph as translated");
+  command->add_flag("--keep-weights", arguments->keep_weights,
+                    "weights stay what the program has; nothing is computed of them beforehand");
   command->add_option("--stop-after", arguments->convert.stop_after,
                       "run the passes only up to this one");
   command->add_flag("--keep-assertions", arguments->convert.assertions_as_outputs,
@@ -93,10 +136,15 @@ void add_convert(CLI::App& app, int& exit_code) {
   command->add_flag("--no-metadata", arguments->no_metadata, "leave out where each node came from");
   command->add_option("--sarif", arguments->sarif,
                       "write what went wrong as a SARIF 2.1.0 log, for editors to show");
+  command->add_option("--report", arguments->report,
+                      "write a Markdown report: steps, what went wrong, the model");
   command->add_flag("--json", arguments->json, "say the result as JSON on standard output");
   command->add_flag("-q,--quiet", arguments->quiet, "print errors only");
   command->callback([arguments, &exit_code] {
-    exit_code = guarded(arguments->json, [&] { run(*arguments); }, arguments->sarif);
+    arguments->record.input = arguments->input;
+    exit_code = guarded(
+        arguments->json, [&] { run(*arguments); },
+        [&](const std::vector<Diagnostic>& errors) { write_reports(*arguments, errors); });
   });
 }
 

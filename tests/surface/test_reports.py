@@ -14,7 +14,7 @@ import torch
 
 import sardonyx
 
-from .sarif_structure import complaints
+from .sarif_schema import complaints
 
 
 class Inner(torch.nn.Module):
@@ -86,7 +86,7 @@ class Page(HTMLParser):
 
 
 def test_a_report_of_success(tmp_path: Path) -> None:
-    sardonyx.export(Outer(), (X,), report=True, verify=True, artifacts_dir=tmp_path)
+    sardonyx.export(Outer(), (X,), report=True, verify=True, profile=True, artifacts_dir=tmp_path)
     text = written(tmp_path, "md")
     for line in (
         "# Export to ONNX: succeeded",
@@ -94,6 +94,8 @@ def test_a_report_of_success(tmp_path: Path) -> None:
         "## Accuracy",
         "## Weights by module",
         "| blocks.0.fc |",
+        "## Profile",
+        "cumtime",
         "## Environment",
         "- torch ",
     ):
@@ -131,8 +133,8 @@ def test_a_report_of_failure(tmp_path: Path) -> None:
     assert "nothing(x)" in lines[place["region"]["startLine"] - 1]
 
 
-def test_the_structure_finds_what_is_wrong() -> None:
-    assert complaints({"version": "2.0.0", "runs": [{"results": 3}]})
+def test_the_schema_finds_what_is_wrong() -> None:
+    assert len(complaints({"version": "2.0.0", "runs": [{"results": 3}]})) == 3
 
 
 def test_text_of_users_is_escaped(tmp_path: Path) -> None:
@@ -166,6 +168,33 @@ def test_sarif_from_the_command_line(tmp_path: Path) -> None:
     assert b"SX1601" in run.stderr
 
 
+def test_a_report_from_the_command_line(tmp_path: Path) -> None:
+    program = torch.export.export(Unsupported(), (X,))
+    torch.export.save(program, tmp_path / "model.pt2")
+    command = Path(os.environ["SARDONYX_BUILD"]) / "bin" / "sardonyx"
+    page, log = tmp_path / "report.md", tmp_path / "log.sarif"
+    arguments = [command, "convert", tmp_path / "model.pt2", "-o", tmp_path / "m.onnx"]
+    arguments += ["--report", page, "--sarif", log]
+    run = subprocess.run(arguments, capture_output=True, check=False)
+    assert run.returncode == 1
+    text = page.read_text(encoding="utf-8")
+    for line in ("failed", "| read | ✅ |", "## What is wrong", "| SX1300 |", Path(__file__).name):
+        assert line in text, line
+    # Kept as they are, the operators are notes.
+    run = subprocess.run([*arguments, "--fall-through", "as-is"], capture_output=True, check=False)
+    assert run.returncode == 0
+    assert b"SX1311" in run.stderr
+    text = page.read_text(encoding="utf-8")
+    for line in ("succeeded", "| write | ✅ |", "## Notes", "| sardonyx_reports::nothing | 2 |"):
+        assert line in text, line
+    results = json.loads(log.read_text(encoding="utf-8"))["runs"][0]["results"]
+    assert [(result["ruleId"], result["level"]) for result in results] == [("SX1311", "note")] * 2
+    arguments[-3] = "/none/report.md"
+    run = subprocess.run(arguments, capture_output=True, check=False)
+    assert run.returncode == 1
+    assert b"SX1601" in run.stderr
+
+
 def test_diagnostic_options(caplog: pytest.LogCaptureFixture) -> None:
     note = sardonyx.Diagnostic("SX1310", "taken apart", severity="note")
     warning = sardonyx.Diagnostic("SX1008", "made constant", severity="warning")
@@ -180,6 +209,21 @@ def test_diagnostic_options(caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(sardonyx.OnnxExporterError, match="made constant") as caught:
         strict.honour([note, warning])
     assert caught.value.diagnostics == (warning,)
+
+
+def test_dynamo_export_that_fails_writes_sarif(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with (
+        pytest.warns(DeprecationWarning, match="dynamo_export"),
+        pytest.raises(sardonyx.UnsupportedOperatorError) as failure,
+    ):
+        sardonyx.dynamo_export(Unsupported(), X)
+    assert any("report_dynamo_export.sarif" in note for note in failure.value.__notes__)
+    log = json.loads(written(tmp_path, "sarif"))
+    assert complaints(log) == []
+    assert len(log["runs"][0]["results"]) == 2
 
 
 def test_dynamo_export_without_warnings_goes_through() -> None:
