@@ -15,6 +15,7 @@
 #include "base/dtype.h"
 #include "bindings.h"
 #include "onnx/ir.h"
+#include "sardonyx/report.h"
 #include "sardonyx/sardonyx.h"
 #include "translators.h"
 
@@ -55,18 +56,20 @@ FallThrough fall_through_of(std::string_view name) {
 }
 
 Model convert(Program& program, std::int64_t opset, std::vector<std::string> input_names,
-              std::vector<std::string> output_names, bool optimize, bool standard_runtime,
-              bool mutations_as_outputs, bool assertions_as_outputs, std::string stop_after,
-              std::optional<std::vector<std::string>> modules_as_functions,
+              std::vector<std::string> output_names, bool optimize, bool fold_weights,
+              bool standard_runtime, bool mutations_as_outputs, bool assertions_as_outputs,
+              std::string stop_after, std::optional<std::vector<std::string>> modules_as_functions,
               const nb::dict& translators, const nb::dict& complex_translators,
               std::map<std::string, std::int64_t> domain_versions,
-              const std::vector<std::string>& plugins, const std::string& fall_through) {
+              const std::vector<std::string>& plugins, const std::string& fall_through,
+              nb::handle on_notes) {
   ConvertOptions options;
   options.opset = opset;
   options.runtime = standard_runtime ? Runtime::kStandard : Runtime::kOnnxRuntimeCpu;
   options.input_names = std::move(input_names);
   options.output_names = std::move(output_names);
   options.optimize = optimize;
+  options.fold_weights = fold_weights;
   options.mutations_as_outputs = mutations_as_outputs;
   options.assertions_as_outputs = assertions_as_outputs;
   options.stop_after = std::move(stop_after);
@@ -77,10 +80,18 @@ Model convert(Program& program, std::int64_t opset, std::vector<std::string> inp
   options.domain_versions = std::move(domain_versions);
   options.plugins.assign(plugins.begin(), plugins.end());
   options.fall_through = fall_through_of(fall_through);
+  std::vector<Diagnostic> notes;
+  options.on_note = [&notes](const Diagnostic& note) { notes.push_back(note); };
   const PythonTranslators own(translators, complex_translators);
-  const nb::gil_scoped_release released;
-  return sardonyx::convert(std::move(program), options,
-                           [&](const program::Call& call) { return own.find(call); });
+  const auto run = [&] {
+    const nb::gil_scoped_release released;
+    return sardonyx::convert(std::move(program), options,
+                             [&](const program::Call& call) { return own.find(call); });
+  };
+  Model model = run();
+  const std::string json = to_json(notes);
+  if (!notes.empty()) on_notes(nb::bytes(json.data(), json.size()));
+  return model;
 }
 
 WriteOptions write_options(std::optional<bool> external_data, bool include_initializers,
@@ -129,11 +140,12 @@ void bind_model(nb::module_& module) {
         return opsets;
       });
   module.def("convert", &convert, "program"_a, nb::kw_only(), "opset"_a, "input_names"_a,
-             "output_names"_a, "optimize"_a, "standard_runtime"_a, "mutations_as_outputs"_a,
-             "assertions_as_outputs"_a, "stop_after"_a, "modules_as_functions"_a.none(),
-             "translators"_a, "complex_translators"_a, "domain_versions"_a, "plugins"_a,
-             "fall_through"_a,
-             "The ONNX model of a program, which is used up. modules_as_functions: the classes of "
+             "output_names"_a, "optimize"_a, "fold_weights"_a, "standard_runtime"_a,
+             "mutations_as_outputs"_a, "assertions_as_outputs"_a, "stop_after"_a,
+             "modules_as_functions"_a.none(), "translators"_a, "complex_translators"_a,
+             "domain_versions"_a, "plugins"_a, "fall_through"_a, "on_notes"_a,
+             "The ONNX model of a program, which is used up. on_notes: called with notes as JSON, "
+             "where there are any. modules_as_functions: the classes of "
              "modules that become model-local functions; an empty list stands for all.");
   module.def(
       "translates",

@@ -83,6 +83,23 @@ nb::list weight_names(const Model& model) {
   return names;
 }
 
+// Weights under other names. SX1001 where something else has one of them.
+void rename_weights(Model& model, const nb::dict& names) {
+  const auto weights = weights_of(model.internal());
+  std::vector<std::pair<onnx::ValueInfo*, std::string>> renamed;
+  for (const auto& [before, after] : names) {
+    const auto found = weights.find(nb::str(before).c_str());
+    if (found != weights.end()) renamed.emplace_back(found->second, nb::str(after).c_str());
+  }
+  for (const auto& [value, name] : renamed) {
+    if (model.internal().unique_name(name) != name) {
+      base::fail("SX1001", "the model has something else called '" + name + "'",
+                 "give each input and weight a name of its own");
+    }
+    value->name = name;
+  }
+}
+
 // New data for weights: all of it takes effect, or none.
 class Replacements {
  public:
@@ -92,9 +109,10 @@ class Replacements {
     const auto found = weights_.find(name);
     if (found == weights_.end()) return problem("the model has no weight '" + name + "'");
     if (found->second->is_folded)
-      return problem("'" + name +
-                     "' has been worked into other weights; export with optimize=False to replace "
-                     "it");
+      return problem(
+          "'" + name +
+          "' has been worked into other weights; export with do_constant_folding=False to "
+          "replace it");
     const onnx::Tensor& old = *found->second->constant;
     const auto& program_dims = found->second->weight_dims;
     turn(tensor, found->second->weight_axes);
@@ -178,6 +196,8 @@ nb::list apply_file_weights(Model& model, const nb::list& entries) {
 
 void bind_weights(nb::module_& module) {
   module.def("weight_names", &weight_names, "model"_a, "The weights by name.");
+  module.def("rename_weights", &rename_weights, "model"_a, "names"_a,
+             "Gives weights other names; those that the model has not are passed over.");
   module.def("apply_weights", &apply_weights, "model"_a, "tensors"_a,
              "Replaces weights by tensors; returns what does not fit, and replaces nothing then.");
   module.def("apply_file_weights", &apply_file_weights, "model"_a, "entries"_a,

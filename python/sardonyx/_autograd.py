@@ -22,13 +22,31 @@ _SPACE = "sardonyx_autograd"
 
 @dataclass(frozen=True)
 class Kept:
-    """A Function as an operator. `scalars` are arguments that are part of it."""
+    """A Function as an operator.
+
+    `tensors` says which arguments are tensors, the operator's own; `arguments` are the others, part
+    of what the operator is. The last ones go by keyword, under these names.
+    """
 
     cls: Any
     op_name: str
     tensors: tuple[bool, ...]
     arguments: tuple[Any, ...]
+    keywords: tuple[str, ...]
     several: bool
+
+    def bound(self, tensors: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """What the Function was applied to, with these tensors."""
+        values = [
+            tensors.pop(0) if is_tensor else constant
+            for is_tensor, constant in zip(self.tensors, self.arguments, strict=True)
+        ]
+        return _by_keyword(values, self.keywords)
+
+
+def _by_keyword(values: list[Any], keywords: tuple[str, ...]) -> tuple[list[Any], dict[str, Any]]:
+    free = len(values) - len(keywords)
+    return values[:free], dict(zip(keywords, values[free:], strict=True))
 
 
 _kept: dict[Any, Kept] = {}
@@ -47,9 +65,10 @@ def kept_functions(*, every: bool = False) -> Iterator[None]:
 
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
         wanted = every or callable(getattr(cls, "symbolic", None))
-        if kwargs or not wanted or not _fits(args):
+        values = (*args, *kwargs.values())
+        if not wanted or not _fits(values):
             return super(base, cls).apply(*args, **kwargs)
-        return _apply(cls, args)
+        return _apply(cls, values, tuple(kwargs))
 
     base.apply = classmethod(apply)
     try:
@@ -70,7 +89,7 @@ def _fits(args: tuple[Any, ...]) -> bool:
     )
 
 
-def _apply(cls: Any, args: tuple[Any, ...]) -> Any:
+def _apply(cls: Any, args: tuple[Any, ...], keywords: tuple[str, ...]) -> Any:
     import torch
 
     tensors = tuple(isinstance(arg, torch.Tensor) for arg in args)
@@ -78,33 +97,39 @@ def _apply(cls: Any, args: tuple[Any, ...]) -> Any:
         None if is_tensor else (tuple(arg) if isinstance(arg, list) else arg)
         for arg, is_tensor in zip(args, tensors, strict=True)
     )
-    key = (cls, tensors, tuple((type(c), c) for c in constants))
+    key = (cls, tensors, tuple((type(c), c) for c in constants), keywords)
     if key not in _kept:
-        _kept[key] = _define(cls, args, tensors, constants)
+        _kept[key] = _define(cls, args, tensors, constants, keywords)
     operator = getattr(getattr(torch.ops, _SPACE), _kept[key].op_name)
     return operator(*(arg for arg, is_tensor in zip(args, tensors, strict=True) if is_tensor))
 
 
 def _define(
-    cls: Any, args: tuple[Any, ...], tensors: tuple[bool, ...], constants: tuple[Any, ...]
+    cls: Any,
+    args: tuple[Any, ...],
+    tensors: tuple[bool, ...],
+    constants: tuple[Any, ...],
+    keywords: tuple[str, ...],
 ) -> Kept:
     """An operator of the tensor arguments that computes forward()."""
     import torch
 
     if not _library:
         _library.append(torch.library.Library(_SPACE, "FRAGMENT"))
-    names = [name for name, is_tensor in zip(_names(cls, args), tensors, strict=True) if is_tensor]
+    positional = _names(cls, args[: len(args) - len(keywords)])
+    every = zip((*positional, *keywords), tensors, strict=True)
+    names = [name for name, is_tensor in every if is_tensor]
     op_name = re.sub(r"\W", "_", cls.__qualname__.split("<locals>.")[-1]) + f"_{len(_kept)}"
     with _not_captured():
-        example = _forward(cls, args)
+        example = _forward(cls, *_by_keyword(list(args), keywords))
     several = isinstance(example, (tuple, list))
     returns = f"({', '.join(['Tensor'] * len(example))})" if several else "Tensor"
     parameters = ", ".join(f"Tensor {name}" for name in names)
     _library[0].define(f"{op_name}({parameters}) -> {returns}")
-    kept = Kept(cls, op_name, tensors, constants, several)
+    kept = Kept(cls, op_name, tensors, constants, keywords, several)
 
     def compute(*given: Any) -> Any:
-        result = _forward(cls, _merged(kept, list(given)))
+        result = _forward(cls, *kept.bound(list(given)))
         if not several:
             return _apart(result, given)
         return tuple(_apart(part, given) for part in result)
@@ -125,13 +150,6 @@ def _not_captured() -> Iterator[None]:
 
     with disable_proxy_modes_tracing():
         yield
-
-
-def _merged(kept: Kept, values: list[Any]) -> list[Any]:
-    return [
-        values.pop(0) if is_tensor else constant
-        for is_tensor, constant in zip(kept.tensors, kept.arguments, strict=True)
-    ]
 
 
 def _names(cls: Any, args: tuple[Any, ...]) -> list[str]:
@@ -169,15 +187,15 @@ class _Context:
         pass
 
 
-def _forward(cls: Any, args: Any) -> Any:
+def _forward(cls: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
     import torch
 
     with torch.no_grad():
         if _has_setup_context(cls):
-            return cls.forward(*args)
+            return cls.forward(*args, **keywords)
         context = _Context()
         context.needs_input_grad = (False,) * len(args)
-        return cls.forward(context, *args)
+        return cls.forward(context, *args, **keywords)
 
 
 def add_kept(translators: Translators, opset: int) -> None:
@@ -195,10 +213,10 @@ def _by_symbolic(kept: Kept, function: Any, needs_name: bool) -> _native.Transla
     """The symbolic function gets all arguments that the Function was applied to."""
 
     def with_all(g: Any, *tensors: Any) -> Any:
-        arguments = _merged(kept, list(tensors))
+        arguments, keywords = kept.bound(list(tensors))
         if needs_name:
-            return function(g, *arguments, name=kept.cls.__name__)
-        return function(g, *arguments)
+            keywords["name"] = kept.cls.__name__
+        return function(g, *arguments, **keywords)
 
     return symbolic_translator(with_all)
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ._errors import OnnxExporterError
 from ._export import export
 from ._options import ExportOptions
+from ._sarif import write_sarif
 
 if TYPE_CHECKING:
     import io
 
     from ._program import ONNXProgram
+
+REPORT = "report_dynamo_export.sarif"
 
 
 def dynamo_export(
@@ -23,7 +27,8 @@ def dynamo_export(
 ) -> ONNXProgram:
     """Exports a module, function or ExportedProgram on example inputs.
 
-    `export(model, args, kwargs=kwargs)` is what to write now; a DeprecationWarning says so.
+    `export(model, args, kwargs=kwargs)` is what to write now; a DeprecationWarning says so. Where
+    it fails, `report_dynamo_export.sarif` in the working directory says of what.
     """
     warnings.warn(
         "dynamo_export is deprecated: sardonyx.export(model, args, kwargs=kwargs, "
@@ -34,17 +39,31 @@ def dynamo_export(
     options = export_options or ExportOptions()
     registry = options.onnx_registry
     dynamic = _all_dynamic(model, model_args, model_kwargs) if options.dynamic_shapes else None
-    program = export(
-        _as_module(model),
-        model_args,
-        kwargs=model_kwargs,
-        dynamic_shapes=dynamic,
-        opset_version=None if registry is None else registry.opset_version,
-        registry=registry,
-    )
-    if options.diagnostic_options is not None:
-        options.diagnostic_options.honour(program.notes)
+    try:
+        program = export(
+            _as_module(model),
+            model_args,
+            kwargs=model_kwargs,
+            dynamic_shapes=dynamic,
+            opset_version=None if registry is None else registry.opset_version,
+            registry=registry,
+        )
+        if options.diagnostic_options is not None:
+            options.diagnostic_options.honour(program.notes)
+    except OnnxExporterError as error:
+        _report(error)
+        raise
     return program
+
+
+def _report(error: OnnxExporterError) -> None:
+    """Writes what went wrong where editors that show SARIF can open it."""
+    try:
+        write_sarif(REPORT, error.diagnostics)
+    except OSError:
+        return  # the error itself matters more
+    if hasattr(error, "add_note"):  # Python 3.11
+        error.add_note(f"{REPORT} has this as SARIF, for editors to show beside the code")
 
 
 def _as_module(model: Any) -> Any:

@@ -75,11 +75,17 @@ _BY_STAGE: dict[str, type[OnnxExporterError]] = {
 
 def from_native(text: bytes, diagnostics: bytes) -> OnnxExporterError:
     """The exception for an error of the native library: its text, and its diagnostics as JSON."""
+    records = diagnostics_from_native(diagnostics)
+    return class_of(records)(text.decode("utf-8", "replace"), records)
+
+
+def diagnostics_from_native(diagnostics: bytes) -> list[Diagnostic]:
+    """Diagnostics of the native library, from JSON."""
     records = []
     for fields in json.loads(diagnostics):
         fields["contexts"] = tuple(fields["contexts"])
         records.append(Diagnostic(**fields))
-    return class_of(records)(text.decode("utf-8", "replace"), records)
+    return records
 
 
 def class_of(diagnostics: Sequence[Diagnostic]) -> type[OnnxExporterError]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -19,11 +20,18 @@ from ._dynamic_shapes import (
     prepare,
     symbol_names,
 )
-from ._errors import ConversionError, Diagnostic, UsageError, usage_error
+from ._errors import (
+    ConversionError,
+    Diagnostic,
+    UsageError,
+    diagnostics_from_native,
+    usage_error,
+)
 from ._logging import is_log_enabled
 from ._modes import select_model_mode_for_export
 from ._module_classes import class_names
 from ._older import OlderOptions, is_older_form, warn_of_older_options
+from ._profile import Profile
 from ._program import ONNXProgram
 from ._steps import Steps
 from ._symbolic_functions import add_registered
@@ -76,8 +84,8 @@ def export(
     """Exports a PyTorch model to ONNX.
 
     Parameters:
-        model: a torch.nn.Module, which torch.export captures on the example inputs, or a
-            torch.export.ExportedProgram, which is taken as it is.
+        model: a torch.nn.Module, which torch.export captures on the example inputs, a TorchScript
+            module or function, or a torch.export.ExportedProgram, which is taken as it is.
         args: positional example inputs: a tuple, or one tensor. A last element that is a dict holds
             keyword arguments where `kwargs` is not given and forward() takes them.
         f: where to save the model; None saves nothing.
@@ -85,7 +93,8 @@ def export(
         export_params: False writes the model to `f` without its weights.
         verbose: print the model, and tell on standard error how each step goes.
         input_names, output_names: names for the first inputs and outputs of the model; the others
-            are named after forward()'s parameters, and the captured values.
+            are named after forward()'s parameters, and the captured values. Further input_names are
+            for the weights, in the order of the state dict.
         opset_version: 13 to 26; 20 when None.
         dynamo: must be True: capture is torch.export's.
         external_data: when saving to `f`: True puts weights into a second file where the model
@@ -101,7 +110,8 @@ def export(
         optimize: simplify the graph after translation.
         verify: run the model in ONNX Runtime on the example inputs and compare it with the program
             in eager PyTorch; VerificationError where they differ.
-        profile: say on standard error how long each step took.
+        profile: measure the export function by function, for the report, or without one for
+            standard error, where the time of each step stands too.
         dump_exported_program: save the captured program to `artifacts_dir` as .pt2.
         artifacts_dir: folder of what `report` and `dump_exported_program` write.
         keep_initializers_as_inputs: list the weights as inputs of the model, too, in `f`.
@@ -116,10 +126,13 @@ def export(
         decompose: operators without a translation are taken apart by PyTorch, those alone; the
             result's `notes` name them. False raises UnsupportedOperatorError instead.
         training: of the older exporter, as the next ones; a DeprecationWarning says what to write
-            instead. TrainingMode.TRAINING exports the model in training mode.
+            instead. TrainingMode.EVAL exports the model for inference, TRAINING for training,
+            PRESERVE (and None) in the mode that it is in. It is in its own mode afterwards.
         operator_export_type: an OperatorExportTypes, what becomes of operators that have no
             translation.
-        do_constant_folding: changes nothing: what is constant is folded as it is translated.
+        do_constant_folding: False leaves weights what the module has, under its names: nothing is
+            computed of them beforehand (a batch norm is not folded into the convolution before
+            it). Arithmetic of constants of the program itself is always done.
         custom_opsets: versions of the domains of custom operators; 1 for others.
         autograd_inlining: False keeps every torch.autograd.Function as one node.
         export_modules_as_functions: modules become model-local functions of the ONNX model, one
@@ -137,7 +150,9 @@ def export(
     """
     steps = Steps(bool(verbose) or profile or is_log_enabled())
     if not dynamo:
-        raise usage_error("dynamo=False is not supported: TorchScript capture is gone from PyTorch")
+        raise usage_error(
+            "dynamo=False is not supported: torch.export captures, torch.jit.trace does not"
+        )
     warn_of_older_options(
         {
             "training": training,
@@ -153,62 +168,67 @@ def export(
     made: ONNXProgram | None = None
     program: ExportedProgram | None = None
     failure: Exception | None = None
+    measured = Profile()
     try:
-        positional, keywords = _example(model, args, kwargs)
-        with (
-            select_model_mode_for_export(model, older.mode),
-            kept_functions(every=older.keep_autograd_functions),
-        ):
-            program, names = _captured(
-                model,
-                positional,
-                keywords,
-                dynamic_shapes=dynamic_shapes,
-                dynamic_axes=dynamic_axes,
-                input_names=input_names or (),
-                output_names=output_names or (),
-                steps=steps,
+        with measured.measuring(profile):
+            positional, keywords = _example(model, args, kwargs)
+            with (
+                select_model_mode_for_export(model, older.mode),
+                kept_functions(every=older.keep_autograd_functions),
+            ):
+                program, names = _captured(
+                    model,
+                    positional,
+                    keywords,
+                    dynamic_shapes=dynamic_shapes,
+                    dynamic_axes=dynamic_axes,
+                    input_names=input_names or (),
+                    output_names=output_names or (),
+                    steps=steps,
+                )
+            if dump_exported_program:
+                _dump(program, artifacts_dir)
+            names_of_inputs, names_of_weights = _told_apart(program, input_names or ())
+            made = convert(
+                program,
+                input_names=names_of_inputs,
+                output_names=output_names,
+                opset_version=opset_version,
+                optimize=optimize,
+                fold_weights=do_constant_folding,
+                target_runtime=target_runtime,
+                mutations_as_outputs=mutations_as_outputs,
+                assertions_as_outputs=assertions_as_outputs,
+                decompose=decompose,
+                dim_names=symbol_names(program, names),
+                custom_translation_table=custom_translation_table,
+                modules_as_functions=modules,
+                registry=registry,
+                custom_opsets=older.domain_versions,
+                fall_through=older.fall_through,
+                plugins=plugins,
+                on_step=steps.timed,
             )
-        if dump_exported_program:
-            _dump(program, artifacts_dir)
-        made = convert(
-            program,
-            input_names=input_names,
-            output_names=output_names,
-            opset_version=opset_version,
-            optimize=optimize,
-            target_runtime=target_runtime,
-            mutations_as_outputs=mutations_as_outputs,
-            assertions_as_outputs=assertions_as_outputs,
-            decompose=decompose,
-            dim_names=symbol_names(program, names),
-            custom_translation_table=custom_translation_table,
-            modules_as_functions=modules,
-            registry=registry,
-            custom_opsets=older.domain_versions,
-            fall_through=older.fall_through,
-            plugins=plugins,
-            on_step=steps.timed,
-        )
-        constant = dims_made_constant(program, names)
-        made.notes += tuple(Diagnostic("SX1008", c, severity="warning") for c in constant)
-        for note in made.notes:
-            steps.say(note.message)
-            if note.severity == "warning":
-                warnings.warn(note.message, UserWarning, stacklevel=2)
-        if verbose:
-            print(made)
-        if f is not None:
-            _save(
-                made,
-                f,
-                steps,
-                export_params=export_params,
-                keep_initializers_as_inputs=keep_initializers_as_inputs,
-                external_data=external_data,
-            )
-        if verify:
-            _verify(made, positional, keywords, steps)
+            made._name_weights(names_of_weights)
+            constant = dims_made_constant(program, names)
+            made.notes += tuple(Diagnostic("SX1008", c, severity="warning") for c in constant)
+            for note in made.notes:
+                steps.say(note.message)
+                if note.severity == "warning":
+                    warnings.warn(note.message, UserWarning, stacklevel=2)
+            if verbose:
+                print(made)
+            if f is not None:
+                _save(
+                    made,
+                    f,
+                    steps,
+                    export_params=export_params,
+                    keep_initializers_as_inputs=keep_initializers_as_inputs,
+                    external_data=external_data,
+                )
+            if verify:
+                _verify(made, positional, keywords, steps)
     except Exception as error:
         failure = error
         raise
@@ -216,9 +236,34 @@ def export(
         if report:
             from ._report import write_report
 
-            path = write_report(artifacts_dir, steps, program=made, captured=program, error=failure)
+            path = write_report(
+                artifacts_dir,
+                steps,
+                program=made,
+                captured=program,
+                error=failure,
+                profile=measured.text,
+            )
             steps.say(f"report: {path}")
+        elif measured.text:
+            print(measured.text, file=sys.stderr)
     return made
+
+
+def _told_apart(program: ExportedProgram, names: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Names for the inputs, and those behind them for the weights: as parameters and buffers stand
+    in the state dict, which is how the older exporter had them."""
+    if isinstance(names, str):
+        raise usage_error(f"input_names={names!r} is a string, not a list of names")
+    user_inputs = [
+        spec
+        for spec in program.graph_signature.input_specs
+        if spec.kind.name == "USER_INPUT" and type(spec.arg).__name__ != "ConstantArgument"
+    ]
+    count, weights = len(user_inputs), list(program.state_dict)
+    if len(names) - count > len(weights):
+        return list(names), {}  # too many, which the conversion tells
+    return list(names[:count]), dict(zip(weights, names[count:], strict=False))
 
 
 def _save(
@@ -256,6 +301,7 @@ def convert(
     output_names: Sequence[str] | None = None,
     opset_version: int | None = None,
     optimize: bool = True,
+    fold_weights: bool = True,
     target_runtime: str = "onnxruntime",
     mutations_as_outputs: bool = True,
     assertions_as_outputs: bool = False,
@@ -275,7 +321,8 @@ def convert(
     Parameters as for `export`; `dim_names` says what to call the program's symbols ("s77" to
     "batch"), `modules_as_functions` names the classes of modules that become model-local functions
     (an empty sequence stands for all), `custom_opsets` says which versions of other domains the
-    model is to import, `fall_through` what becomes of operators without a translation ("no": an
+    model is to import, `fold_weights` whether weights may be replaced by what is computed of them,
+    `fall_through` what becomes of operators without a translation ("no": an
     error, "as-is": aten::foo, "aten": org.pytorch.aten::ATen), `stop_after` ends the simplification
     after the pass of that name, and `on_step` is called with the name of each step and a function
     that does it.
@@ -283,9 +330,10 @@ def convert(
     from . import _native
 
     opset = _native.default_opset if opset_version is None else opset_version
-    if not _native.oldest_opset <= opset <= _native.newest_opset:
+    fits = isinstance(opset, int) and _native.oldest_opset <= opset <= _native.newest_opset
+    if not fits:
         raise usage_error(
-            f"opset_version={opset} is not between "
+            f"opset_version={opset!r} is not between "
             f"{_native.oldest_opset} and {_native.newest_opset}"
         )
     if target_runtime not in ("onnxruntime", "standard"):
@@ -312,6 +360,7 @@ def convert(
                     input_names=list(input_names or ()),
                     output_names=names,
                     optimize=optimize,
+                    fold_weights=fold_weights,
                     standard_runtime=target_runtime == "standard",
                     mutations_as_outputs=mutations_as_outputs,
                     assertions_as_outputs=assertions_as_outputs,
@@ -324,8 +373,10 @@ def convert(
                     domain_versions=dict(custom_opsets or {}),
                     plugins=[os.fspath(path) for path in plugins],
                     fall_through=fall_through,
+                    on_notes=lambda told: kept.extend(diagnostics_from_native(told)),
                 )
 
+        kept.clear()  # of an attempt before this one
         model: _native.Model = step("convert", run)
         return model
 
@@ -334,20 +385,37 @@ def convert(
         return walked
 
     notes: list[Diagnostic] = []
+    kept: list[Diagnostic] = []
     try:
         if isinstance(program, (str, os.PathLike)):
             path = os.fspath(program)
-            return ONNXProgram(translate(step("read", lambda: _native.read(path))), None)
-        if not decompose:
-            return ONNXProgram(translate(walk(program)), program)
-        from ._fallback import convert_or_decompose
+            model = translate(step("read", lambda: _native.read(path)))
+            return ONNXProgram(model, None, kept)
+        if decompose:
+            from ._fallback import convert_or_decompose
 
-        model, notes = convert_or_decompose(program, lambda live: translate(walk(live)))
+            model, notes = convert_or_decompose(program, lambda live: translate(walk(live)))
+        else:
+            model = translate(walk(program))
     except ConversionError as error:
         if translators.errors:
             raise error from translators.errors[0]
         raise
-    return ONNXProgram(model, program, notes)
+    made = ONNXProgram(model, program, notes + kept)
+    _compute_constants(made, program)
+    return made
+
+
+def _compute_constants(made: ONNXProgram, program: ExportedProgram) -> None:
+    """Supplies what a fake program's own constants hold, which no checkpoint has."""
+    if all(getattr(value, "fake_mode", None) is None for value in program.constants.values()):
+        return
+    from . import _native
+    from ._fake_values import computed_constants
+
+    used = set(_native.weight_names(made._model))
+    values = computed_constants(program)
+    made.apply_weights({name: value for name, value in values.items() if name in used})
 
 
 def _translators(
@@ -399,8 +467,13 @@ def _captured(
                 stacklevel=3,
             )
         return model, _names_for(model, args, kwargs, dynamic_shapes)
+    if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
+        from ._torchscript import as_module
+
+        script = model
+        model = steps.timed("TorchScript", lambda: as_module(script, args, kwargs))
     register_caches(model)
-    if not isinstance(model, torch.nn.Module) or isinstance(model, torch.jit.ScriptModule):
+    if not isinstance(model, torch.nn.Module):
         raise _not_a_module(model)
     if dynamic_axes:
         if dynamic_shapes is not None:
@@ -430,11 +503,7 @@ def _names_for(
 
 
 def _not_a_module(model: Any) -> UsageError:
-    import torch
-
     what = f"model is a {type(model).__name__}"
-    if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
-        return usage_error(f"{what}: TorchScript is not captured", "pass the module it is made of")
     if not callable(model):
         return usage_error(f"{what}, not a torch.nn.Module or ExportedProgram")
     return usage_error(

@@ -22,6 +22,9 @@ class ONNXFakeContext:
 def enable_fake_mode() -> Iterator[ONNXFakeContext]:
     """Within it, tensors, and so a model's parameters, have shapes and types but no data.
 
+    Buffers that no checkpoint has (persistent=False), and tensors that are no buffers, are computed
+    after the export, by what the model computed them with in this mode.
+
     with sardonyx.enable_fake_mode():
         model, x = Model(), torch.randn(2, 2)
     program = sardonyx.export(model, (x,))
@@ -30,10 +33,11 @@ def enable_fake_mode() -> Iterator[ONNXFakeContext]:
     program.save("model.onnx")
     """
     import torch
-    from torch._subclasses import fake_tensor
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-    mode = fake_tensor.FakeTensorMode(
+    from ._fake_values import RecordingFakeMode
+
+    mode = RecordingFakeMode(
         allow_non_fake_inputs=not torch._guards.detect_fake_mode(),
         shape_env=ShapeEnv(allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False),
     )

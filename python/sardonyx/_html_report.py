@@ -65,6 +65,7 @@ def _body(content: ReportContent) -> Iterator[str]:
         yield _table(("operator", "nodes"), content.operators.items())
     yield from _text("Model", content.model, folded=True)
     yield from _text("Captured program", content.program, folded=True)
+    yield from _text("Profile", content.profile, folded=True)
     yield from _text("What was said on the way", "\n".join(content.said), folded=True)
     yield "<h2>Environment</h2>"
     yield _table(("", "version"), content.environment.items())
@@ -130,14 +131,24 @@ def _bars(module: ModuleSize, left: float, width: float, level: int) -> Iterator
         f'<g><title>{escape(told)}</title><rect x="{left:.1f}" y="{top}" '
         f'width="{max(width - 1, 0.5):.1f}" height="{_ROW - 2}" fill="{colour}"/>'
     )
-    if len(name) * 6.5 + 8 < width:
+    if label := _label(name, in_words(module.bytes), width):
         ink = "#fff" if level < 2 else "#222"
-        yield f'<text x="{left + 4:.1f}" y="{top + 16}" fill="{ink}">{escape(name)}</text>'
+        yield f'<text x="{left + 4:.1f}" y="{top + 16}" fill="{ink}">{escape(label)}</text>'
     yield "</g>"
     for child in module.largest():
         share = width * child.bytes / module.bytes if module.bytes else 0.0
         yield from _bars(child, left, share, level + 1)
         left += share
+
+
+def _label(name: str, size: str, width: float) -> str:
+    """What fits: the name with its size, the name, its beginning, or nothing."""
+    most = int((width - 8) / 6.5)
+    if len(name) + len(size) + 2 <= most:
+        return f"{name}, {size}"
+    if len(name) <= most:
+        return name
+    return name[: most - 1] + "…" if most > 2 else ""
 
 
 def _deepest(module: ModuleSize, width: float, level: int) -> int:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ._errors import OnnxExporterError
 from ._torch_versions import children_of
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ def feed_of(
     """The leaves of the arguments that the model takes, in the order of its inputs.
 
     Constants of the program (None, numbers, strings in the example) are no inputs, whether they are
-    passed again or left out.
+    passed again or left out. OnnxExporterError for another value of one.
     """
     from torch.utils import _pytree as pytree
 
@@ -25,14 +27,28 @@ def feed_of(
         return [leaf for leaf in pytree.tree_leaves((args, dict(kwargs))) if leaf is not None]
     in_order = _as_captured(program, args, kwargs)
     leaves = pytree.tree_leaves(in_order)
-    constant = [
-        type(spec.arg).__name__ == "ConstantArgument"
-        for spec in program.graph_signature.input_specs
-        if spec.kind.name == "USER_INPUT"
+    user_inputs = [
+        spec.arg for spec in program.graph_signature.input_specs if spec.kind.name == "USER_INPUT"
     ]
-    if len(leaves) == len(constant):
-        return [leaf for leaf, is_constant in zip(leaves, constant, strict=True) if not is_constant]
-    return [leaf for leaf in leaves if _is_tensor(leaf)]
+    if len(leaves) != len(user_inputs):
+        return [leaf for leaf in leaves if _is_tensor(leaf)]
+    feed = []
+    for leaf, argument in zip(leaves, user_inputs, strict=True):
+        if type(argument).__name__ != "ConstantArgument":
+            feed.append(leaf)
+        elif not _is_same(leaf, argument.value):
+            raise OnnxExporterError(
+                f"the model was exported for {argument.name}={argument.value!r} and computes "
+                f"nothing else; it was called with {leaf!r}"
+            )
+    return feed
+
+
+def _is_same(leaf: Any, constant: Any) -> bool:
+    if _is_tensor(leaf) or constant is None:
+        return leaf is constant
+    nan = isinstance(leaf, float) and math.isnan(leaf)
+    return nan or bool(leaf == constant)
 
 
 def _as_captured(
@@ -50,3 +66,12 @@ def _is_tensor(leaf: Any) -> bool:
     import torch
 
     return isinstance(leaf, torch.Tensor)
+
+
+def values_in(results: Any) -> list[Any]:
+    """What of a module's outputs the model has values for, flat: all but None and strings."""
+    from torch.utils import _pytree as pytree
+
+    return [
+        leaf for leaf in pytree.tree_leaves(results) if leaf is not None and type(leaf) is not str
+    ]

@@ -18,7 +18,10 @@ _OPTIONS: dict[str, tuple[Any, str]] = {
         None,
         "custom_translation_table has translators of operators that the library lacks",
     ),
-    "do_constant_folding": (True, "optimize=False leaves the graph as it was translated"),
+    "do_constant_folding": (
+        True,
+        "optimize=False leaves the graph as it was translated, weights included",
+    ),
     "custom_opsets": (
         None,
         "sardonyx.op.domain(name, version) and ops.symbolic(version=...) say it",
@@ -73,9 +76,7 @@ class OlderOptions:
         if name == "ONNX_ATEN_FALLBACK":
             fall_through = "aten"
         return OlderOptions(
-            # EVAL is what torch.onnx.export has by itself and what is written without thought:
-            # the model keeps its mode, as with the newer exporter.
-            mode=training if mode == "TRAINING" else TrainingMode.PRESERVE,
+            mode=TrainingMode.PRESERVE if training is None else training,
             fall_through=fall_through,
             keep_autograd_functions=fall_through != "no" or not autograd_inlining,
             domain_versions=_versions(custom_opsets),

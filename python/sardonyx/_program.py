@@ -54,6 +54,8 @@ class ONNXProgram:
         self.notes: tuple[Diagnostic, ...] = tuple(notes)
         # How far each output was from PyTorch's, where the export verified it.
         self.accuracy: tuple[VerificationInfo, ...] = ()
+        # The module's names of weights, where the user gave them others.
+        self._given_names: dict[str, str] = {}
         self._session: Any = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
@@ -177,7 +179,9 @@ class ONNXProgram:
 
         self.release()
         if isinstance(state_dict, Mapping):
-            problems = _native.apply_weights(self._native, self._by_weight(state_dict))
+            problems = _not_tensors(state_dict) or _native.apply_weights(
+                self._native, self._by_weight(state_dict)
+            )
         else:
             in_files = {weight.name: weight for weight in weights_in(state_dict)}
             fitting = self._by_weight(in_files)
@@ -206,17 +210,29 @@ class ONNXProgram:
             self._shared[id(tensor)] = (tensor, name)
             value.const_value = tensor
 
+    def _name_weights(self, names: Mapping[str, str]) -> None:
+        """Names weights otherwise than the module does, which apply_weights() still knows."""
+        from . import _native
+
+        _native.rename_weights(self._native, dict(names))
+        self._given_names = dict(names)
+
     def _by_weight(self, state_dict: Mapping[str, T]) -> dict[str, T]:
         """Tied tensors under the one name that the model has for them."""
         from . import _native
 
         names = set(_native.weight_names(self._native))
+        given = self._given_names
         captured = self.exported_program.state_dict if self.exported_program else {}
-        by_tensor = {id(captured[name]): name for name in names if name in captured}
+        by_tensor = {
+            id(tensor): given.get(name, name)
+            for name, tensor in captured.items()
+            if given.get(name, name) in names
+        }
         result: dict[str, T] = {}
         for name, tensor in state_dict.items():
-            if name in names or name not in captured:
-                result[name] = tensor
+            if given.get(name, name) in names or name not in captured:
+                result[given.get(name, name)] = tensor
             elif (tied := by_tensor.get(id(captured[name]))) is not None:
                 result.setdefault(tied, tensor)
         return result
@@ -365,6 +381,16 @@ class ONNXProgram:
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
+
+
+def _not_tensors(state_dict: Mapping[str, Any]) -> list[str]:
+    import torch
+
+    return [
+        f"'{name}' is a {type(value).__name__}, not a tensor"
+        for name, value in state_dict.items()
+        if not isinstance(value, torch.Tensor)
+    ]
 
 
 ExportOutput = ONNXProgram  # what it was called first

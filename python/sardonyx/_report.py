@@ -31,6 +31,7 @@ def write_report(
     program: ONNXProgram | None,
     captured: ExportedProgram | None,
     error: Exception | None,
+    profile: str = "",
 ) -> Path:
     """Writes `sardonyx_<time>_<success or failure>.md`, .html and .sarif into `folder`.
 
@@ -40,7 +41,7 @@ def write_report(
     target.mkdir(parents=True, exist_ok=True)
     stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
     path = target / f"sardonyx_{stamp}_{'failure' if error else 'success'}.md"
-    content = report_content(steps, program, captured, error)
+    content = report_content(steps, program, captured, error, profile)
     path.write_text("\n".join(_lines(content)) + "\n", encoding="utf-8")
     path.with_suffix(".html").write_text(html_report(content), encoding="utf-8")
     write_sarif(path.with_suffix(".sarif"), [*content.diagnostics, *content.notes])
@@ -63,6 +64,7 @@ def _lines(content: ReportContent) -> Iterator[str]:
     yield from _diagnostics("Notes", content.notes)
     yield from _model(content)
     yield from _block("Captured program", content.program)
+    yield from _block("Profile", content.profile)
     yield from _block("What was said on the way", "\n".join(content.said))
     yield "## Environment"
     yield ""

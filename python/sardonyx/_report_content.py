@@ -39,6 +39,7 @@ class ReportContent:
     sizes: ModuleSize | None
     model: str
     program: str
+    profile: str = ""
     environment: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -52,6 +53,7 @@ def report_content(
     program: ONNXProgram | None,
     captured: ExportedProgram | None,
     error: Exception | None,
+    profile: str = "",
 ) -> ReportContent:
     """Gathers it."""
     diagnostics = error.diagnostics if isinstance(error, OnnxExporterError) else ()
@@ -70,6 +72,7 @@ def report_content(
         sizes=module_sizes(program._model) if program else None,
         model=str(program) if program else "",
         program=str(captured) if captured is not None else "",
+        profile=profile,
         environment=_environment(),
     )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._constants import constant_of
 from ._element_types import onnx_number, torch_dtypes
-from ._errors import OnnxExporterError
+from ._errors import OnnxExporterError, usage_error
 
 if TYPE_CHECKING:
     from . import _native
@@ -34,8 +34,13 @@ def register_custom_op_symbolic(
         symbolic_fn: calls `g.op("domain::Operator", x, attribute_i=1)` and returns its result.
         opset_version: the first version of ONNX's operators that it is for.
 
-    Raises OnnxExporterError for a name that cannot be an operator's, ValueError for one of onnx's.
+    Raises OnnxExporterError for a name that cannot be an operator's, ValueError for one of onnx's,
+    UsageError for what is no function or no version.
     """
+    if not callable(symbolic_fn):
+        raise usage_error(f"symbolic_fn={symbolic_fn!r} is no function")
+    if not isinstance(opset_version, int):
+        raise usage_error(f"opset_version={opset_version!r} is no version")
     _registered.setdefault(_checked(symbolic_name), {})[opset_version] = symbolic_fn
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ._errors import Diagnostic, VerificationError
+from ._inputs import values_in
 
 if TYPE_CHECKING:
     import torch
@@ -27,7 +28,6 @@ _TOLERANCES = {
 def verify_example(program: ONNXProgram, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
     """Raises VerificationError (SX1901) for every output that differs from eager PyTorch's."""
     import torch
-    from torch.utils import _pytree as pytree
 
     exported = program.exported_program
     if exported is None:
@@ -37,7 +37,7 @@ def verify_example(program: ONNXProgram, args: tuple[Any, ...], kwargs: Mapping[
     with torch.no_grad():
         module = exported.module()
         results = module(*copy.deepcopy(args), **copy.deepcopy(dict(kwargs)))
-    expected = [leaf for leaf in pytree.tree_leaves(results) if leaf is not None]
+    expected = values_in(results)
     actual = program(*args, **kwargs)
     program.accuracy = tuple(_accuracy(program.output_names, expected, actual))
     names = program.output_names

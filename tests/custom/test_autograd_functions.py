@@ -48,6 +48,16 @@ class Scale(torch.autograd.Function):
         return g.op("my::Scale", x, factor_f=factor, outputs=2)
 
 
+class ByKeyword(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, y: torch.Tensor, alpha: float = 1.0) -> Any:
+        return x + y * alpha
+
+    @staticmethod
+    def symbolic(g: Any, x: Any, y: Any, alpha: float = 1.0) -> Any:
+        return g.op("Add", x, g.op("Mul", y, g.op("Constant", value_t=torch.tensor(alpha))))
+
+
 bound = MyRelu.apply
 
 
@@ -81,6 +91,15 @@ def test_several_outputs_and_arguments_that_are_no_tensors() -> None:
     # Another constant is another operator.
     _, node = nodes(sardonyx.export(Applies(Scale.apply, 3.5, "n"), (X,)))
     assert onnx.helper.get_node_attr_value(node, "factor") == 3.5
+
+
+def test_arguments_by_keyword() -> None:
+    class Model(nn.Module):
+        def forward(self, x: torch.Tensor) -> Any:
+            return ByKeyword.apply(x, alpha=3.0, y=x.relu())
+
+    exported = assert_exports(Model(), (X,), capture_first=False)
+    assert exported.operators == ["Relu", "Mul", "Add"]
 
 
 def test_inlined() -> None:

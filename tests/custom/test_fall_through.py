@@ -35,6 +35,9 @@ def test_as_it_is() -> None:
     node = program.model_proto.graph.node[-1]
     assert (node.domain, node.op_type, len(node.output)) == ("aten", "poisson", 1)
     assert {e.domain for e in program.model_proto.opset_import} == {"", "aten"}
+    (note,) = program.notes
+    assert (note.code, note.severity, note.op) == ("SX1311", "note", "aten::poisson")
+    assert note.file == __file__
 
 
 @pytest.mark.parametrize("kind", [TYPES.ONNX_ATEN, TYPES.ONNX_ATEN_FALLBACK])
@@ -45,6 +48,7 @@ def test_as_a_node_of_aten(kind: Any) -> None:
     assert (node.domain, node.op_type) == ("org.pytorch.aten", "ATen")
     attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
     assert attributes == {"operator": b"poisson", "overload_name": b""}
+    assert [note.op for note in program.notes] == ["aten::poisson"]
 
 
 def test_arguments_become_attributes() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,24 @@ def test_the_mode_of_a_model_is_put_back() -> None:
         pass
 
 
+def test_each_mode_of_training() -> None:
+    model = Dropped()
+    for mode, begun_in_training, drops in (
+        ("EVAL", True, False),
+        ("EVAL", False, False),
+        ("PRESERVE", True, True),
+        ("PRESERVE", False, False),
+        ("TRAINING", True, True),
+        ("TRAINING", False, True),
+    ):
+        model.train(begun_in_training)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            program = sardonyx.export(model, (X,), training=sardonyx.TrainingMode[mode])
+        assert (program.node_count > 1) == drops, (mode, begun_in_training)
+        assert model.training is begun_in_training
+
+
 def test_export_in_training_mode() -> None:
     model = Dropped().eval()
     assert "Dropout" not in str(sardonyx.export(model, (X,)))
@@ -122,6 +141,14 @@ def test_verbose_prints_the_model(capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr()
     assert str(program) in told.out
     assert "capture" in told.err
+
+
+def test_a_profile(capsys: pytest.CaptureFixture[str]) -> None:
+    sardonyx.export(Dropped().eval(), (X,), profile=True)
+    told = capsys.readouterr().err
+    assert "[sardonyx] convert: " in told  # the steps
+    assert "cumtime" in told  # and the functions
+    assert "_capture.py" in told
 
 
 def test_logging(capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -87,12 +86,30 @@ def test_older_options_say_what_to_write_instead(options: dict[str, Any]) -> Non
         sardonyx.export(Scaled(), (X,), **options)
 
 
-def test_torchscript_is_not_captured() -> None:
-    with warnings.catch_warnings():  # of torch.jit: which ones depends on the PyTorch
-        warnings.simplefilter("ignore")
-        scripted = torch.jit.trace(nn.Linear(4, 4), X)
-    with pytest.raises(sardonyx.UsageError, match="TorchScript"):
-        sardonyx.export(scripted, (X,))
+class Normed(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = nn.Conv2d(2, 3, 1)
+        self.norm = nn.BatchNorm2d(3)
+        self.fc = nn.Parameter(torch.randn(5, 3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.norm(self.conv(x)).mean((2, 3)) @ (self.fc * 2).T
+
+
+@pytest.mark.filterwarnings("ignore:do_constant_folding is deprecated")
+def test_weights_stay_what_they_are_where_nothing_is_folded() -> None:
+    model, x = Normed().eval(), torch.randn(1, 2, 4, 4)
+    state = model.state_dict()
+    program = sardonyx.export(model, (x,), do_constant_folding=False)
+    held = {t.name: to_array(t) for t in program.model_proto.graph.initializer}
+    for name, tensor in state.items():
+        if name != "norm.num_batches_tracked":
+            assert (held[name] == tensor.numpy()).all()
+    torch.testing.assert_close(program(x)[0], model(x).detach(), rtol=1e-4, atol=1e-5)
+    folded = sardonyx.export(model, (x,))
+    assert "BatchNormalization" not in str(folded)
+    assert "BatchNormalization" in str(program)
 
 
 def test_arguments_that_forward_does_not_take() -> None:
@@ -107,9 +124,23 @@ def test_names_of_inputs_and_outputs() -> None:
     assert (program.input_names, program.output_names) == (["left", "right"], ["result"])
 
 
+def test_names_of_weights_follow_those_of_the_inputs() -> None:
+    model, other = Scaled(), Scaled()
+    program = sardonyx.export(model, (X,), input_names=["a", "learned_0"])
+    assert program.input_names == ["a"]
+    held = {t.name for t in program.model_proto.graph.initializer}
+    assert held == {"learned_0", "linear.bias"}
+    program.apply_weights(other.state_dict())  # still under the module's names
+    torch.testing.assert_close(program(X)[0], other(X).detach())
+    with pytest.raises(sardonyx.UsageError, match="a name of its own"):
+        sardonyx.export(model, (X,), input_names=["a", "a"])
+    with pytest.raises(sardonyx.UsageError, match="a string"):
+        sardonyx.export(model, (X,), input_names="a")
+
+
 def test_too_many_names() -> None:
     with pytest.raises(sardonyx.UsageError) as failure:
-        sardonyx.export(Scaled(), (X,), input_names=["a", "b"])
+        sardonyx.export(Scaled(), (X,), input_names=["a", "b", "c", "d"])
     assert [d.code for d in failure.value.diagnostics] == ["SX1001"]
 
 

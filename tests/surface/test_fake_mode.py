@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -40,6 +41,97 @@ def test_the_example_of_the_page(tmp_path: Path) -> None:
     onnx_program.save(tmp_path / "my_model_with_initializers.onnx")
     x = torch.randn(2, 2, 2)
     torch.testing.assert_close(onnx_program(x)[0], x + 42)
+
+
+def test_the_context_is_an_option_of_dynamo_export() -> None:
+    with sardonyx.enable_fake_mode() as fake_context:
+        model, x = MyModel(), torch.randn(2, 2)
+    assert isinstance(fake_context, sardonyx.ONNXFakeContext)
+    options = sardonyx.ExportOptions(fake_context=fake_context)
+    with pytest.warns(DeprecationWarning, match="dynamo_export"):
+        program = sardonyx.dynamo_export(model, x, export_options=options)
+    program.apply_weights({"weight": torch.tensor(1.0)})
+    torch.testing.assert_close(program(torch.ones(2, 2))[0], torch.full((2, 2), 2.0))
+
+
+class Tables(torch.nn.Module):
+    """What stands in no checkpoint: a table, a mask, a scale; and noise."""
+
+    def __init__(self, noisy: bool = False) -> None:
+        super().__init__()
+        self.fc = torch.nn.Linear(4, 4)
+        table = torch.zeros(10, 4)
+        place = torch.arange(10).unsqueeze(1).float()
+        table[:, 0::2] = torch.sin(place / torch.tensor([1.0, 10.0]))
+        table[:, 1::2] = torch.empty(2).fill_(3.0)
+        self.register_buffer("table", table, persistent=False)
+        self.register_buffer("mask", torch.tril(torch.ones(4, 4)).bool(), persistent=False)
+        self.scale = torch.full((4,), 2.0) ** -0.5
+        self.register_buffer("noise", torch.rand(4) if noisy else torch.ones(4), persistent=False)
+
+    def forward(self, x):
+        y = self.fc(x) + self.table[: x.shape[0]]
+        return (y * self.scale) @ self.mask.to(y.dtype) + self.noise
+
+
+def test_what_is_computed_when_a_model_is_built_needs_no_checkpoint() -> None:
+    with sardonyx.enable_fake_mode():
+        model, x = Tables(), torch.randn(4, 4)
+    real, x = Tables(), torch.randn(4, 4)
+    for exported in (model, torch.export.export(model, (x,))):
+        program = sardonyx.export(exported, (x,))
+        program.apply_weights(real.state_dict())
+        torch.testing.assert_close(program(x)[0], real(x).detach(), rtol=1e-4, atol=1e-5)
+
+
+def test_what_is_random_is_asked_for() -> None:
+    with sardonyx.enable_fake_mode():
+        model, x = Tables(noisy=True), torch.randn(4, 4)
+    program = sardonyx.export(model, (x,))
+    real = Tables(noisy=True)
+    program.apply_weights(real.state_dict())
+    with pytest.raises(sardonyx.SaveError, match="no data: 'noise'"):
+        program.model_proto  # noqa: B018 (it is made when it is asked for)
+    program.apply_weights({"noise": real.noise})
+    x = torch.randn(4, 4)
+    torch.testing.assert_close(program(x)[0], real(x).detach(), rtol=1e-4, atol=1e-5)
+
+
+def test_memory_that_nobody_wrote_to_is_asked_for() -> None:
+    class Unwritten(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            held = torch.empty(4)
+            held[:2] = 1.0
+            self.register_buffer("held", held, persistent=False)
+
+        def forward(self, x):
+            return x + self.held
+
+    with sardonyx.enable_fake_mode():
+        model, x = Unwritten(), torch.randn(4)
+    with pytest.raises(sardonyx.SaveError, match="'held'"):
+        sardonyx.export(model, (x,)).save(io.BytesIO())
+
+
+def test_a_llama_from_its_configuration_and_shards(tmp_path: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    config = transformers.LlamaConfig(
+        hidden_size=64, intermediate_size=96, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, vocab_size=100, use_cache=False,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    real = transformers.LlamaForCausalLM(config).eval()
+    real.save_pretrained(tmp_path, max_shard_size="100KB")
+    assert len(list(tmp_path.glob("*.safetensors"))) > 1
+    with sardonyx.enable_fake_mode():
+        model = transformers.LlamaForCausalLM(config).eval()
+        ids = torch.zeros(2, 7, dtype=torch.long)
+    program = sardonyx.export(model, (ids,), dynamic_shapes={"input_ids": {0: "b", 1: "s"}})
+    program.apply_weights(tmp_path)
+    ids = torch.randint(0, 100, (3, 9))
+    with torch.no_grad():
+        torch.testing.assert_close(program(ids)[0], real(ids).logits, rtol=1e-4, atol=1e-5)
 
 
 def test_weights_without_data_in_the_ir_model() -> None:

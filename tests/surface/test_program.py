@@ -131,6 +131,8 @@ def test_all_weights_that_do_not_fit_are_named(program: sardonyx.ONNXProgram) ->
     with pytest.raises(sardonyx.OnnxExporterError) as caught:
         program.apply_weights(wrong)
     assert len(caught.value.diagnostics) == 3
+    with pytest.raises(sardonyx.OnnxExporterError, match=r"'fc0\.bias' is a float, not a tensor"):
+        program.apply_weights({"fc0.bias": 1.0})  # type: ignore[dict-item]
 
 
 @pytest.mark.parametrize("form", ["file", "shards", "index", "folder"])

@@ -36,12 +36,13 @@ def symbolic(
         version: of the domain's opset; a model imports one version of a domain.
         metadata_props: for the ONNX node.
 
-    Raises ValueError for a `domain_op` without "::" and for other types of attributes.
+    Raises ValueError for a `domain_op` without "::" and for other types of attributes, TypeError
+    for other types of arguments.
     """
     domain, op_type = _parse(domain_op)
     packed = _Packed.of(attrs)
     result: torch.Tensor = torch.ops.sardonyx.symbolic(
-        list(inputs),
+        _listed(inputs),
         domain,
         op_type,
         onnx_number(dtype),
@@ -79,7 +80,7 @@ def symbolic_multi_out(
     domain, op_type = _parse(domain_op)
     packed = _Packed.of(attrs)
     result: Sequence[torch.Tensor] = torch.ops.sardonyx.symbolic_multi_out(
-        list(inputs),
+        _listed(inputs),
         domain,
         op_type,
         [onnx_number(dtype) for dtype in dtypes],
@@ -106,6 +107,12 @@ def _parse(domain_op: str) -> tuple[str, str]:
     return domain, op_type
 
 
+def _listed(inputs: Any) -> list[torch.Tensor | None]:
+    if isinstance(inputs, torch.Tensor):  # whose rows would be taken for inputs
+        raise TypeError("inputs is a Tensor, not a sequence of tensors: write (x,)")
+    return list(inputs)
+
+
 def _metadata(props: Mapping[str, str] | None) -> tuple[list[str], list[str]]:
     props = props or {}
     return list(props.keys()), list(props.values())
@@ -128,6 +135,8 @@ class _Packed:
     def of(attrs: Mapping[str, Attribute] | None) -> _Packed:
         packed = _Packed()
         for name, value in (attrs or {}).items():
+            if not isinstance(name, str):
+                raise TypeError(f"attribute names are strings, not {name!r}")
             packed._add(name, value)
         return packed
 
