@@ -96,3 +96,20 @@ def test_attention(opset: int) -> None:
 def test_opsets_that_are_not_targets_are_refused(opset: int) -> None:
     with pytest.raises(Exception, match=str(opset)):
         assert_exports(nn.ReLU(), (torch.ones(2),), opset_version=opset)
+
+
+class DroppedWindows(nn.Module):
+    """Pools whose last window would start in the padding behind the image."""
+
+    def forward(self, x):
+        pool = nn.functional
+        return (
+            pool.avg_pool2d(x, 2, 2, 1, ceil_mode=True),
+            pool.max_pool2d(x, 2, 2, 1, ceil_mode=True),
+            pool.max_pool2d(x, 1, 3, ceil_mode=True, return_indices=True),
+        )
+
+
+@pytest.mark.parametrize("opset", [13, 20, 26])
+def test_a_dropped_window_is_not_declared(opset: int) -> None:
+    assert_exports(DroppedWindows(), (torch.randn(1, 2, 7, 6),), opset_version=opset)
