@@ -92,13 +92,24 @@ Outputs scattered(const Call& call, Emit& onnx, Value updates, std::string_view 
   return {onnx.cast(onnx.reshape(result, self.shape()), self.dtype())};
 }
 
+// The older `reduce` of scatter, which overloads without it leave out.
+std::string_view older_reduction(const Call& call) {
+  if (!call.captured().schema->find("reduce")) return "";
+  const std::string name = call.text("reduce");
+  if (name == "add") return "add";
+  if (name == "multiply") return "mul";
+  call.refuse("scatter with reduce=" + name);
+}
+
 Outputs scatter_src(const Call& call, Emit& onnx) {
-  return scattered(call, onnx, onnx.cast(call.tensor("src"), call.tensor("self").dtype()), "");
+  const Value source = onnx.cast(call.tensor("src"), call.tensor("self").dtype());
+  return scattered(call, onnx, source, older_reduction(call));
 }
 
 Outputs scatter_value(const Call& call, Emit& onnx) {
   const Value value = scalar_value(onnx, call.scalar("value"), call.tensor("self").dtype());
-  return scattered(call, onnx, onnx.expand(value, call.tensor("index").shape()), "");
+  const Value source = onnx.expand(value, call.tensor("index").shape());
+  return scattered(call, onnx, source, older_reduction(call));
 }
 
 Outputs scatter_add(const Call& call, Emit& onnx) {
@@ -182,10 +193,16 @@ Outputs masked_scatter(const Call& call, Emit& onnx) {
 
 constexpr Row kRows[] = {
     {"aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", 13, masked_scatter},
+    {"aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> "
+     "Tensor",
+     13, scatter_src},
     {"aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", 13,
      scatter_src},
     {"aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", 13,
      scatter_value},
+    {"aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) "
+     "-> Tensor",
+     13, scatter_value},
     {"aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", 13,
      scatter_add},
     {"aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool "
