@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numbers>
 
 #include "aten/complex_math.h"
 
@@ -68,6 +69,17 @@ Outputs componentwise(const Call& call, Emit& onnx) {
   const Outputs reals = on_parts(call, onnx, Part::kReal);
   if (!any_complex_result(call)) return reals;
   return combined(call, onnx, reals, on_parts(call, onnx, Part::kImaginary));
+}
+
+// Numbers of variance 1, half of which is each part's.
+Outputs normal_parts(const Call& call, Emit& onnx) {
+  if (!any_complex_result(call)) return on_parts(call, onnx, Part::kReal);
+  const auto part = [&](Part which) {
+    Outputs numbers = on_parts(call, onnx, which);
+    for (Value& x : numbers) x = onnx.mul(x, onnx.scalar(std::numbers::sqrt2 / 2, x.dtype()));
+    return numbers;
+  };
+  return combined(call, onnx, part(Part::kReal), part(Part::kImaginary));
 }
 
 // What has a real value whatever its type: ones, an identity matrix.
@@ -388,6 +400,8 @@ constexpr Way kWays[] = {
     {"qr", alike},
     {"rand", componentwise},
     {"rand_like", componentwise},
+    {"randn", normal_parts},
+    {"randn_like", normal_parts},
     {"ravel", componentwise},
     {"reflection_pad1d", componentwise},
     {"reflection_pad2d", componentwise},

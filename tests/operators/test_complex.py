@@ -93,6 +93,10 @@ W = complexes(3, 4, seed=9)
     (lambda z, w: z @ w.mT, Z, W),
     (lambda z, x: z @ x.to(z.dtype), Z, floats(4, 2)),
     (lambda z: torch.zeros_like(z), Z),
+    # Half of the variance, which is 1, is each part's.
+    (lambda z: torch.randn_like(z.repeat(99, 9)).abs().square().mean().round(), Z),
+    (lambda z: torch.randn(4096, dtype=z.dtype).imag.square().mean().mul(4).round() + z, Z),
+    (lambda z: torch.randn_like(z.repeat(99, 9), dtype=torch.float32).square().mean().round(), Z),
     (lambda z: torch.full_like(z, 1 + 2j), Z),
     (lambda z: z.to(torch.complex128), Z),
     (lambda x: x.to(torch.complex64), floats(3)),
