@@ -93,13 +93,14 @@ Outputs renorm(const Call& call, Emit& onnx) {
   return {onnx.cast(scaled, self.dtype())};
 }
 
-// v * g / |v|, the norm over every axis but one.
+// v * g / |v|, the norm over every axis but one. -1 is not the last axis here: it leaves none out.
 Outputs weight_norm(const Call& call, Emit& onnx) {
   const Value v = call.tensor("v"), g = call.tensor("g");
-  const std::int64_t dim = call.integer("dim");
+  const std::int64_t given = call.integer("dim");
+  const std::int64_t left_out = given < -1 ? given + v.rank() : given;
   std::vector<std::int64_t> axes;
   for (std::int64_t axis = 0; axis < v.rank(); ++axis) {
-    if (dim == -1 || axis != dim) axes.push_back(axis);
+    if (axis != left_out) axes.push_back(axis);
   }
   const Value squares = onnx.mul(v, v);
   const Value norm =
