@@ -1,5 +1,6 @@
 #include "aten/vector_norm.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -28,6 +29,9 @@ Value vector_norm(Emit& onnx, Value x, const std::vector<std::int64_t>& axes, bo
   if (order == 0) {
     return sum(onnx.cast(onnx.not_(onnx.equal(x, onnx.zero(x.dtype()))), x.dtype()));
   }
+  // Over axes of size 1 PyTorch takes the magnitude itself, whose powers may overflow.
+  const auto single = [&](std::int64_t axis) { return x.dim(axis).is(1); };
+  if (std::ranges::all_of(axes, single)) return keep ? magnitude : onnx.squeeze(magnitude, axes);
   if (order == 1) return sum(magnitude);
   if (order == 2) return onnx.sqrt(sum(onnx.mul(x, x)));
   const Value powers = onnx.pow(magnitude, onnx.scalar(order, x.dtype()));
