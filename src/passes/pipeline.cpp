@@ -23,6 +23,7 @@ constexpr std::array kPipeline = {
     Pass{"unflatten-gemm", unflatten_gemm},
     Pass{"transpose-weights", transpose_weights, kChangesWeights},
     Pass{"split-slices", split_slices},
+    Pass{"part-transposes", part_transposes},
     Pass{"drop-unused-nodes", drop_unused_nodes},
 };
 // clang-format on

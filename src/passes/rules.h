@@ -12,6 +12,7 @@ bool fold_channel_affine(onnx::Model& model);
 bool fold_pad(onnx::Model& model);
 bool fold_weights(onnx::Model& model);
 bool index_by_ranges(onnx::Model& model);
+bool part_transposes(onnx::Model& model);
 bool reshape_weights(onnx::Model& model);
 bool transpose_weights(onnx::Model& model);
 bool unflatten_gemm(onnx::Model& model);

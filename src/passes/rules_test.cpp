@@ -167,6 +167,26 @@ TEST_F(RulesTest, ATransposedWeightIsTurnedInPlace) {
   EXPECT_EQ(w->weight_axes, (std::vector<std::int64_t>{1, 0}));
 }
 
+TEST_F(RulesTest, ATurnedBatchOfFloat16StaysApartFromTheProduct) {
+  const Value x = input("x", {b, s, 3}, DType::kFloat16);
+  const Value w = onnx.constant(onnx::Tensor::filled(DType::kFloat16, {3, 2}, 1));
+  const Value y = onnx.matmul(onnx.transpose(x, {1, 0, 2}), w);
+  const std::string name = y->name;
+  outputs({y});
+  EXPECT_TRUE(run(part_transposes));
+  EXPECT_EQ(ops(), "Transpose Unsqueeze MatMul Squeeze");
+  EXPECT_EQ(model.graph->outputs[0]->name, name);
+  EXPECT_FALSE(run(part_transposes));
+}
+
+TEST_F(RulesTest, OtherTransposesStayAtTheProduct) {
+  const Value x = input("x", {b, 3, s}, DType::kFloat16), z = input("z", {b, s, 3});
+  const Value w = onnx.constant(onnx::Tensor::filled(DType::kFloat16, {3, 2}, 1));
+  outputs({onnx.matmul(onnx.transpose(x, {0, 2, 1}), w),
+           onnx.matmul(onnx.transpose(z, {1, 0, 2}), weight("v", {3, 1}, {1, 2, 3}))});
+  EXPECT_FALSE(run(part_transposes));
+}
+
 TEST_F(RulesTest, ATiedWeightIsNotTurned) {
   const Value w = weight("w", {2, 3}, {1, 2, 3, 4, 5, 6});
   const Value row = onnx.gather(w, input("i", {b}, DType::kInt64), {.axis = 0});
