@@ -16,6 +16,8 @@ from onnxruntime.capi import onnxruntime_pybind11_state as state
 
 FILE = generate_emitter.FOLDER / "kernels.cpp"
 OLDEST_OPSET = 13
+# Registered types that the kernel refuses when it runs ("does not support double yet").
+REFUSED = {"GRU": "tensor(double)", "LSTM": "tensor(double)"}
 # A kernel: its type parameters in order, each with the set of its types as bits.
 Types = tuple[tuple[str, int], ...]
 
@@ -98,7 +100,12 @@ def generate() -> str:
         if not any(first <= v <= last and v >= current for v in since):
             continue
         key = (kernel.op_name, first, min(last, 0x7FFF))
-        found.setdefault(key, []).append(tensor_types(kernel.type_constraints))
+        refused = REFUSED.get(kernel.op_name)
+        constraints = {
+            parameter: [t for t in types if t != refused]
+            for parameter, types in kernel.type_constraints.items()
+        }
+        found.setdefault(key, []).append(tensor_types(constraints))
     types: list[tuple[str, int]] = []
     lines = []
     for (name, first, last), kernels in sorted(found.items()):
