@@ -1,4 +1,5 @@
-// Losses of class scores and class indices: nll_loss, cross_entropy_loss.
+// Losses of class scores and class indices: nll_loss, cross_entropy_loss, and the latter of a
+// linear layer's scores.
 #include "aten/families.h"
 #include "aten/operands.h"
 
@@ -136,6 +137,60 @@ Outputs cross_entropy_loss(const Call& call, Emit& onnx) {
   return {cast_to_result(onnx, call, loss)};
 }
 
+// scores = input x linear_weight^T + linear_bias, which PyTorch computes in chunks of the batch to
+// hold less of them at a time.
+Value linear_scores(const Call& call, Emit& onnx) {
+  const Value weight = onnx.transpose(wide(call, onnx, "linear_weight"), {1, 0});
+  const Value product = onnx.matmul(wide(call, onnx, "input"), weight);
+  return call.has("linear_bias") ? onnx.add(product, wide(call, onnx, "linear_bias")) : product;
+}
+
+Outputs linear_cross_entropy_unreduced(const Call& call, Emit& onnx) {
+  const Value log_p = onnx.log_softmax(linear_scores(call, onnx), {.axis = 1});
+  const Picked p = picked(call, onnx, log_p.dtype());
+  return {cast_to_result(onnx, call, loss_at_targets(onnx, log_p, p))};
+}
+
+// What a sample counts in the reduced loss.
+Value shares(const Call& call, Emit& onnx, const Picked& p) {
+  return call.text("reduction") == "sum" ? p.weights
+                                         : onnx.div(p.weights, sum_of_all(onnx, p.weights));
+}
+
+// The derivative by the scores: each sample's probabilities, less one at its target.
+Value score_gradients(const Call& call, Emit& onnx, Value log_p, const Picked& p) {
+  const Value classes = onnx.range(log_p.dim(1));
+  const Value at_target = onnx.equal(classes, onnx.unsqueeze(p.places, {1}));
+  const Value excess = onnx.sub(onnx.exp(log_p), onnx.cast(at_target, log_p.dtype()));
+  return onnx.mul(excess, onnx.unsqueeze(shares(call, onnx, p), {1}));
+}
+
+// The loss, then its derivatives by input, weight and bias where they are asked for, else nothing
+// in two dimensions or one.
+Outputs linear_cross_entropy(const Call& call, Emit& onnx) {
+  if (call.number("label_smoothing") != 0) call.refuse("label smoothing, as PyTorch does");
+  const Value log_p = onnx.log_softmax(linear_scores(call, onnx), {.axis = 1});
+  const Picked p = picked(call, onnx, log_p.dtype());
+  Value loss = sum_of_all(onnx, loss_at_targets(onnx, log_p, p));
+  if (call.text("reduction") == "mean") loss = onnx.div(loss, sum_of_all(onnx, p.weights));
+  Outputs outputs = {cast_to_result(onnx, call, loss)};
+  const auto add = [&](std::string_view flag, auto gradient) {
+    const std::size_t i = outputs.size();
+    if (!call.uses_output(i)) return outputs.push_back({});
+    const DType dtype = call.result_dtype(i);
+    if (call.flag(flag)) return outputs.push_back(onnx.cast(gradient(), dtype));
+    outputs.push_back(onnx.full(call.result_shape(i), onnx.zero(dtype)));
+  };
+  const auto by_scores = [&] { return score_gradients(call, onnx, log_p, p); };
+  add("compute_input_grad",
+      [&] { return onnx.matmul(by_scores(), wide(call, onnx, "linear_weight")); });
+  add("compute_linear_weight_grad",
+      [&] { return onnx.matmul(onnx.transpose(by_scores(), {1, 0}), wide(call, onnx, "input")); });
+  add("compute_linear_bias_grad",
+      [&] { return onnx.reduce("ReduceSum", by_scores(), std::vector<std::int64_t>{0}, false); });
+  return outputs;
+}
+
 constexpr Row kRows[] = {
     {"aten::cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, "
      "SymInt ignore_index=-100, float label_smoothing=0.) -> Tensor",
@@ -155,6 +210,16 @@ constexpr Row kRows[] = {
     {"aten::nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
      "ignore_index=-100) -> Tensor",
      13, nll_loss},
+    {"torch_nn::_linear_cross_entropy_batch_chunked(Tensor input, Tensor linear_weight, Tensor "
+     "target, Tensor? linear_bias, Tensor? weight, str reduction, SymInt ignore_index, float "
+     "label_smoothing, SymInt batch_chunk_size, str acc_policy, ScalarType acc_dtype, bool "
+     "allow_retain_graph, bool compute_input_grad, bool compute_linear_weight_grad, bool "
+     "compute_linear_bias_grad) -> (Tensor, Tensor, Tensor, Tensor)",
+     13, linear_cross_entropy},
+    {"torch_nn::_linear_cross_entropy_batch_chunked_no_reduction(Tensor input, Tensor "
+     "linear_weight, Tensor target, Tensor? linear_bias, Tensor? weight, SymInt ignore_index, "
+     "SymInt batch_chunk_size, str acc_policy, ScalarType acc_dtype) -> Tensor",
+     13, linear_cross_entropy_unreduced},
 };
 
 }  // namespace

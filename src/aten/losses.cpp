@@ -146,8 +146,14 @@ Outputs cosine_embedding_loss(const Call& call, Emit& onnx) {
   const std::vector<std::int64_t> last = {a.rank() - 1};
   const Value epsilon = number(onnx, a, 1e-12);
   const auto sum = [&](Value x) { return onnx.reduce("ReduceSum", x, last, false); };
-  const Value lengths =
+  Value lengths =
       onnx.mul(onnx.add(sum(onnx.mul(a, a)), epsilon), onnx.add(sum(onnx.mul(b, b)), epsilon));
+  // PyTorch's product of float16 overflows from 65520 on, and the cosine is 0.
+  if (call.result_dtype() == DType::kFloat16) {
+    const Value fits = onnx.less(lengths, number(onnx, a, 65520));
+    const double infinity = std::numeric_limits<double>::infinity();
+    lengths = onnx.where(fits, lengths, number(onnx, a, infinity));
+  }
   const Value cosine = onnx.div(sum(onnx.mul(a, b)), onnx.sqrt(lengths));
   const Value zero = number(onnx, a, 0), one = number(onnx, a, 1);
   const Value like = onnx.where(onnx.equal(target, one), onnx.sub(one, cosine), zero);
