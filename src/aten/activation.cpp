@@ -155,6 +155,8 @@ Outputs prelu(const Call& call, Emit& onnx) {
     for (std::int64_t axis = 1; axis < x.rank() - 1; ++axis) axes.push_back(axis);
     slope = onnx.unsqueeze(slope, axes);
   }
+  // One slope of one dimension would give a number that dimension.
+  if (x.rank() == 0 && slope.rank() == 1) slope = onnx.squeeze(slope, {0});
   return {onnx.prelu(x, slope)};
 }
 

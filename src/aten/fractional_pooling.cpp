@@ -62,7 +62,9 @@ Outputs fractional_max_pool(const Call& call, Emit& onnx) {
   if (counts.size() == 1) counts.resize(axes, counts.front());
   const bool unbatched = self.rank() == static_cast<std::int64_t>(axes) + 1;
   const Value x = unbatched ? onnx.unsqueeze(self, {0}) : self;
-  const Value samples = call.tensor("random_samples");
+  // PyTorch takes samples for more than one image, and reads the first ones.
+  const Value given = call.tensor("random_samples");
+  const Value samples = unbatched ? onnx.slice(given, 0, 0, 1) : given;
   const Value u = onnx.cast(samples, computing_type(samples.dtype()));
   const Value places = places_of(onnx, x, u, kernel, counts);
   const Value planes =

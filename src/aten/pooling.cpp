@@ -51,6 +51,27 @@ Ints64 both_sides(const Ints64& padding) {
   return pads;
 }
 
+// What ceil_mode comes to, an axis: by how much the last window reaches beyond the padding, which
+// is below 0 where PyTorch drops the window that would begin there. Nothing for symbolic sizes.
+std::optional<Ints64> reach_of(const Call& call, Value x, const Window& window) {
+  const Shape& result = call.result_shape();
+  Ints64 reach;
+  for (std::size_t i = 0; i < window.axes; ++i) {
+    const Expr size = x.dim(static_cast<std::int64_t>(i) + 2);
+    const Expr count = result[result.size() - window.axes + i];
+    if (!size.is_constant() || !count.is_constant()) return std::nullopt;
+    const std::int64_t extent = window.dilation[i] * (window.kernel[i] - 1) + 1;
+    reach.push_back((count.value() - 1) * window.stride[i] + extent - size.value() -
+                    2 * window.padding[i]);
+  }
+  return reach;
+}
+
+// Before opset 22 ONNX's inference, if not ONNX Runtime, counts the dropped windows.
+bool drops_windows(const Window& window, const std::optional<Ints64>& reach) {
+  return window.ceil && reach && std::ranges::min(*reach) < 0;
+}
+
 // Runs on [N, C, ...]: an input without a batch gets one for the time being.
 template <class Apply>
 Value batched(Emit& onnx, Value x, std::size_t axes, const Apply& apply) {
@@ -68,34 +89,6 @@ Value kept_from_padding(Emit& onnx, Value x) {
   std::iota(axes.begin(), axes.end(), std::int64_t{0});
   return onnx.pad(pad->input(0), pad->input(1), pad->input(2), onnx.ints(axes),
                   {.mode = pad->string_or("mode", "constant")});
-}
-
-// What operators of ONNX pool: the image, batched, and the pads of both sides.
-struct Pooled {
-  Value image;
-  Ints64 pads;
-};
-
-// With ceil_mode, PyTorch leaves out a last window that would start in the padding at the end. ONNX
-// Runtime does as well, but shape inference counts it before opset 22: without the elements that
-// only this window would read there is nothing to disagree on.
-Pooled without_unread_end(Emit& onnx, Value x, const Window& window) {
-  Pooled pooled{x, both_sides(window.padding)};
-  for (std::size_t i = 0; window.ceil && i < window.axes; ++i) {
-    const Expr size = x.dim(static_cast<std::int64_t>(i) + 2);
-    if (!size.is_constant()) continue;
-    const std::int64_t reach = (window.kernel[i] - 1) * window.dilation[i] + 1;
-    const std::int64_t room = size.value() + 2 * window.padding[i] - reach;
-    const std::int64_t unread = room % window.stride[i];
-    const std::int64_t last = room - unread + window.stride[i];  // where the window in doubt starts
-    if (unread <= 0 || last < size.value() + window.padding[i]) continue;
-    const std::int64_t left = window.padding[i] - unread;
-    pooled.pads[window.axes + i] = std::max<std::int64_t>(left, 0);
-    if (left >= 0) continue;
-    const auto axis = static_cast<std::int64_t>(i) + 2;
-    pooled.image = onnx.slice(pooled.image, axis, 0, size + left);
-  }
-  return pooled;
 }
 
 // The windows as gathered ones; the program says how many there are.
@@ -167,27 +160,21 @@ onnx::MaxPoolAttributes max_pool_attributes(const Window& window, const Ints64& 
           .strides = window.stride};
 }
 
-// Places in the plane of a part of an image, from its beginning, as places in that of the image.
-Value in_whole_plane(Emit& onnx, Value places, Value part, Value image) {
-  if (part.shape() == image.shape()) return places;
-  Value whole = onnx.int_scalar(0), rest = places;
-  Expr weight = 1;
-  for (std::int64_t axis = image.rank() - 1; axis >= 2; --axis) {
-    const Value size = onnx.size(part.dim(axis));
-    whole = onnx.add(whole, onnx.mul(onnx.mod(rest, size), onnx.size(weight)));
-    rest = onnx.div(rest, size);
-    weight = weight * image.dim(axis);
-  }
-  return whole;
-}
-
 // Indices count within one channel's plane; ONNX counts through the whole tensor.
-onnx::Values floating_max_pool(const Call& call, Emit& onnx, Value image, const Window& window) {
-  const auto [x, pads] = without_unread_end(onnx, kept_from_padding(onnx, image), window);
+onnx::Values floating_max_pool(const Call& call, Emit& onnx, Value image, Window window) {
+  const Value x = kept_from_padding(onnx, image);
+  Ints64 pads = both_sides(window.padding);
+  const auto reach = reach_of(call, x, window);
+  if (drops_windows(window, reach)) {
+    window.ceil = false;
+    for (std::size_t i = 0; i < window.axes; ++i) {
+      pads[window.axes + i] += std::max<std::int64_t>((*reach)[i], 0);
+    }
+  }
   if (!call.uses_output(1)) return {onnx.max_pool(x, max_pool_attributes(window, pads))};
   const onnx::Values both = onnx.max_pool_n(2, x, max_pool_attributes(window, pads));
   const Expr plane = symbolic::product(std::span(x.shape()).subspan(2));
-  return {both[0], in_whole_plane(onnx, onnx.mod(both[1], onnx.size(plane)), x, image)};
+  return {both[0], onnx.mod(both[1], onnx.size(plane))};
 }
 
 Outputs max_pool(const Call& call, Emit& onnx) {
@@ -251,7 +238,7 @@ Value overridden_avg_pool(const Call& call, Emit& onnx, Value x, const Window& w
 }
 
 Outputs avg_pool(const Call& call, Emit& onnx) {
-  const Window window = window_of(call);
+  Window window = window_of(call);
   std::optional<std::int64_t> divisor;
   if (call.captured().schema->find("divisor_override")) {
     divisor = call.optional_integer("divisor_override");
@@ -259,12 +246,16 @@ Outputs avg_pool(const Call& call, Emit& onnx) {
   return {batched(onnx, call.tensor("self"), window.axes, [&](Value x) {
     if (!has_average_pool(onnx, x.dtype())) return summed_avg_pool(call, onnx, x, window, divisor);
     if (divisor) return overridden_avg_pool(call, onnx, x, window, *divisor);
-    const auto [image, pads] = without_unread_end(onnx, x, window);
-    return onnx.average_pool(image, {.ceil_mode = window.ceil ? 1 : 0,
-                                     .count_include_pad = call.flag("count_include_pad") ? 1 : 0,
-                                     .kernel_shape = window.kernel,
-                                     .pads = pads,
-                                     .strides = window.stride});
+    const auto reach = reach_of(call, x, window);
+    if (drops_windows(window, reach)) {
+      if (std::ranges::max(*reach) > 0) return summed_avg_pool(call, onnx, x, window, divisor);
+      window.ceil = false;
+    }
+    return onnx.average_pool(x, {.ceil_mode = window.ceil ? 1 : 0,
+                                 .count_include_pad = call.flag("count_include_pad") ? 1 : 0,
+                                 .kernel_shape = window.kernel,
+                                 .pads = both_sides(window.padding),
+                                 .strides = window.stride});
   })};
 }
 

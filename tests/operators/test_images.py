@@ -175,6 +175,11 @@ def test_resampling(case: Case) -> None:
         X3,
         positive(1, 2, 3) / 2.2,
     ),
+    (
+        lambda x, u: F.fractional_max_pool3d(x, 2, (3, 4, 2), _random_samples=u),
+        X3[0],
+        positive(2, 2, 3) / 2.2,
+    ),
     (lambda x: F.max_unpool1d(*F.max_pool1d(x, 2, return_indices=True), 2), X1),
     (lambda x: F.max_unpool2d(*F.max_pool2d(x, 2, return_indices=True), 2), floats(2, 4, 6)),
     (
@@ -189,6 +194,13 @@ def test_resampling(case: Case) -> None:
         floats(1, 2, 4, 6, dtype=F64),
     ),
     (lambda x: F.max_pool2d(x, 3, 2, 1, ceil_mode=True, return_indices=True), ints(1, 2, 7, 8)),
+    (lambda x: F.max_pool2d(x, 2, 2, 1, ceil_mode=True, return_indices=True), floats(1, 2, 7, 9)),
+    (lambda x: F.max_pool2d(x, (2, 3), 2, 1, ceil_mode=True), floats(1, 2, 7, 8)),
+    (lambda x: F.max_pool1d(x, 3, 2, 1, 2, ceil_mode=True), floats(1, 2, 8)),
+    (lambda x: F.avg_pool2d(x, 2, 2, 1, ceil_mode=True), floats(1, 2, 7, 9)),
+    (lambda x: F.avg_pool2d(x, 2, 2, 1, True, False), floats(1, 2, 7, 9)),
+    (lambda x: F.avg_pool2d(x, (2, 3), 2, 1, ceil_mode=True), floats(1, 2, 7, 8)),
+    (lambda x: F.avg_pool2d(x, (2, 3), 2, 1, True, False), floats(1, 2, 7, 8)),
     (lambda x: F.max_pool2d(x, 2, dilation=2), ints(1, 2, 7, 8, dtype=torch.int32)),
     (lambda x: F.max_pool2d(x, 2, return_indices=True), ints(2, 7, 8, dtype=torch.int16)),
     (
