@@ -33,6 +33,16 @@ Outputs narrow(const Call& call, Emit& onnx) {
       narrowed(onnx, self, call.axis("dim", self.rank()), call.size("start"), call.size("length"))};
 }
 
+Outputs narrow_from(const Call& call, Emit& onnx) {
+  const Value self = call.tensor("self");
+  const std::int64_t axis = call.axis("dim", self.rank());
+  const Value given = onnx.flatten_to_1d(onnx.cast(call.tensor("start"), DType::kInt64));
+  const Value from_end = onnx.add(given, onnx.size(self.dim(axis)));
+  const Value start = onnx.where(onnx.less(given, onnx.int_scalar(0)), from_end, given);
+  const Value end = onnx.add(start, onnx.size(call.size("length")));
+  return {onnx.slice(self, start, end, onnx.ints({axis}))};
+}
+
 // Consecutive parts of these lengths.
 Outputs sized_parts(const Call& call, Emit& onnx, const std::vector<Expr>& lengths) {
   const Value self = call.tensor("self");
@@ -122,6 +132,8 @@ Outputs unbind(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", 13, chunk},
     {"aten::narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)", 13, narrow},
+    {"aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)", 13,
+     narrow_from},
     {"aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor", 13, narrow},
     {"aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)", 13, select},
     {"aten::select_copy.int(Tensor self, int dim, SymInt index) -> Tensor", 13, select},

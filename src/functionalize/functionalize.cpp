@@ -9,6 +9,7 @@
 #include "functionalize/inline_wrappers.h"
 #include "functionalize/refusal.h"
 #include "functionalize/rewriter.h"
+#include "functionalize/strided_reads.h"
 #include "functionalize/vectorized_regions.h"
 
 namespace sardonyx::functionalize {
@@ -145,6 +146,7 @@ void functionalize(Program& program) {
   inline_wrappers(program, *program.graph);
   expand_vectorized_regions(program, *program.graph);
   expand_lists(program, *program.graph);
+  place_strided_reads(*program.graph);
   Session session(program);
   if (!writes(session, *program.graph)) return;
 

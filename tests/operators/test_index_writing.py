@@ -116,6 +116,8 @@ ONE = scalar(1.0)
     (after(lambda y: y[1:].copy_(y[:-1].clone())), X),
     (after(lambda y: y.unfold(0, 2, 2)[0].fill_(2)), floats(6)),
     (after(lambda y: y.as_strided((2, 2), (3, 1), 1).fill_(4)), floats(3, 3)),
+    (after(lambda y: y[1:].as_strided((2, 2), (3, 1), 0).fill_(4)), floats(3, 3)),
+    (after(lambda y: y[:, 1].as_strided((2,), (3,)).fill_(4)), floats(3, 3)),
     (after(lambda y: y.squeeze(1).add_(5)), floats(3, 1)),
     (after(lambda y: y.expand(3)), floats(1)),
     (after(lambda y: y.masked_fill_(y > 0, -1)), X),
