@@ -50,6 +50,12 @@ Argument number_as(base::DType dtype, const Argument& number) {
   return number;
 }
 
+// Whether the operator makes a row of numbers.
+bool counts(const Schema& schema) {
+  const std::string_view name = schema.base_name();
+  return name == "arange" || name == "range" || name == "linspace" || name == "logspace";
+}
+
 }  // namespace
 
 // `target` holds `content` from now on, and `result` is another name of `target`.
@@ -256,7 +262,11 @@ void Rewriter::metadata(Call& call, const WriteRule& rule) {
 
 // add.out(a, b, out=c)
 void Rewriter::out(Call& call, const WriteRule& rule) {
-  Call* pure = builder_.append(*rule.form, arguments_for(*rule.form, call), cause_of(call));
+  std::vector<Argument> arguments = arguments_for(*rule.form, call);
+  if (const auto dtype = rule.form->find("dtype"); dtype && !call.schema->find("dtype")) {
+    arguments[*dtype] = tensor(call.arguments[rule.written.front()])->dtype;
+  }
+  Call* pure = builder_.append(*rule.form, std::move(arguments), cause_of(call));
   for (std::size_t i = 0; i < rule.written.size(); ++i) {
     Value* target = tensor(call.arguments[rule.written[i]]);
     Value* result = output_of(call, i);
@@ -270,8 +280,23 @@ void Rewriter::out(Call& call, const WriteRule& rule) {
   }
 }
 
+// The numbers are written one after the other into an `out` of as many elements of any shape.
+Value* Rewriter::counted(Call& pure, const Type& type, const Call& call, Value* result) {
+  Expr count = 1;
+  List shape;
+  for (const Expr size : type.shape) {
+    count = count * size;
+    shape.emplace_back(size);
+  }
+  Value* numbers = builder_.output(pure, contiguous(type.dtype, {count}), call.name + "_numbers");
+  return add("aten::reshape", {{"self", numbers}, {"shape", shape}}, type, call, result);
+}
+
 void Rewriter::contents_of_out(Call& call, Call& pure, Value* target, Value* result,
                                const Type& type, base::DType computed) {
+  if (counts(*pure.schema) && type.shape.size() != 1) {
+    return store(target, counted(pure, type, call, result), result, call);
+  }
   const bool casts = computed != type.dtype;
   // What the call returns comes first among its outputs, the cast after them.
   Value* content =

@@ -113,8 +113,26 @@ const Schema* in_place_form(const Schema& schema) {
   return form;
 }
 
-// "aten::add.out": the overload that takes the same parameters but for those written to.
-const Schema* out_form(const Schema& schema) {
+// What the tensors that operators create are like; with out= that says it.
+bool is_creation_option(const Parameter& parameter) {
+  const std::string_view name = parameter.name;
+  return name == "dtype" || name == "layout" || name == "device" || name == "pin_memory";
+}
+
+// Whether the form takes the same parameters but for those written to; `more` creation options.
+bool takes_the_same(const Schema& form, const Schema& schema, bool more) {
+  std::size_t next = 0;
+  for (const Parameter& parameter : schema.parameters) {
+    if (parameter.alias.is_write) continue;
+    if (next >= form.parameters.size() || !same_parameter(parameter, form.parameters[next]))
+      return false;
+    ++next;
+  }
+  while (more && next < form.parameters.size() && is_creation_option(form.parameters[next])) ++next;
+  return next == form.parameters.size();
+}
+
+const Schema* out_form(const Schema& schema, bool more) {
   const std::string prefix = schema.name;
   for (const std::string_view text : program::known_schemas()) {
     if (!text.starts_with(prefix)) continue;
@@ -122,19 +140,15 @@ const Schema* out_form(const Schema& schema) {
     const std::string_view name = text.substr(0, end);
     if (name.size() != prefix.size() && name[prefix.size()] != '.') continue;
     const Schema* form = program::find_schema(name);
-    if (!form || form->mutates()) continue;
-    std::size_t next = 0;
-    for (const Parameter& parameter : schema.parameters) {
-      if (parameter.alias.is_write) continue;
-      if (next >= form->parameters.size() || !same_parameter(parameter, form->parameters[next])) {
-        next = form->parameters.size() + 1;
-        break;
-      }
-      ++next;
-    }
-    if (next == form->parameters.size()) return form;
+    if (form && !form->mutates() && takes_the_same(*form, schema, more)) return form;
   }
   return nullptr;
+}
+
+// "aten::add.out": the overload that takes the same parameters but for those written to.
+const Schema* out_form(const Schema& schema) {
+  const Schema* form = out_form(schema, false);
+  return form ? form : out_form(schema, true);
 }
 
 const std::unordered_set<std::string_view>& comparisons() {
