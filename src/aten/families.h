@@ -74,6 +74,7 @@ std::span<const Row> patches_rows();
 std::span<const Row> pooling_rows();
 std::span<const Row> positive_definite_rows();
 std::span<const Row> power_rows();
+std::span<const Row> prims_rows();
 std::span<const Row> products_rows();
 std::span<const Row> quantization_parameters_rows();
 std::span<const Row> quantized_products_rows();

@@ -72,6 +72,7 @@ constexpr std::array kFamilies = {
     Family{pooling_rows},
     Family{positive_definite_rows},
     Family{power_rows},
+    Family{prims_rows},
     Family{products_rows},
     Family{quantization_parameters_rows},
     Family{quantized_products_rows},
