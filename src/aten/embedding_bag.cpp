@@ -51,13 +51,33 @@ Value sizes_of(Emit& onnx, const Bags& bags, DType dtype) {
   return onnx.unsqueeze(counts, {1});
 }
 
-Outputs embedding_bag(const Call& call, Emit& onnx) {
-  for (std::size_t i = 1; i < call.output_count(); ++i) {
-    if (call.uses_output(i)) {
-      call.refuse("the bookkeeping that embedding_bag returns beside the bags",
-                  "use its first result only");
-    }
+// What embedding_bag keeps for its gradient: the bag of each index, the sizes of the bags and where
+// their maxima stood. PyTorch leaves out what the mode has no need of.
+void add_bookkeeping(const Call& call, Emit& onnx, const Bags& bags, Outputs& outputs) {
+  const std::int64_t mode = call.integer("mode");
+  const auto result = [&](std::size_t i, Value value) {
+    if (call.uses_output(i)) outputs[i] = onnx.cast(value, call.result_dtype(i));
+  };
+  const auto zeros = [&](std::size_t i) {
+    return onnx.full(call.result_shape(i), onnx.int_scalar(0));
+  };
+  const bool left_out = call.result_shape(1).front().is(0);
+  result(1, left_out ? zeros(1) : bags.bag);
+  if (mode == kSum) {
+    result(2, zeros(2));
+    result(3, zeros(3));
+    return;
   }
+  if (mode == kMax && call.uses_output(3)) {
+    call.refuse("the places of the maxima, which embedding_bag returns beside them",
+                "use its other results only");
+  }
+  const Value sizes = onnx.squeeze(sizes_of(onnx, bags, DType::kInt64), {1});
+  result(2, sizes);
+  if (mode == kMean) result(3, sizes);
+}
+
+Outputs embedding_bag(const Call& call, Emit& onnx) {
   const std::int64_t mode = call.integer("mode");
   const DType dtype = computing_type(call.result_dtype());
   const Bags bags = bags_of(call, onnx);
@@ -84,6 +104,8 @@ Outputs embedding_bag(const Call& call, Emit& onnx) {
   }
   Outputs outputs(call.output_count());
   outputs.front() = cast_to_result(onnx, call, sums);
+  const bool keeps_books = call.uses_output(1) || call.uses_output(2) || call.uses_output(3);
+  if (keeps_books) add_bookkeeping(call, onnx, bags, outputs);
   return outputs;
 }
 

@@ -189,6 +189,15 @@ BAG_ROWS = [
         lambda i, o, w, s: F.embedding_bag(i, w, o, mode="sum", per_sample_weights=s),
         *(ROWS, BAGS, TABLE, floats(7)),
     ),
+    # With what is kept for the gradient.
+    (lambda i, o, w: torch.ops.aten.embedding_bag(w, i, o), ROWS, BAGS, TABLE),
+    (lambda i, o, w: torch.ops.aten.embedding_bag(w, i, o, mode=1), ROWS, BAGS, TABLE),
+    (lambda i, o, w: torch.ops.aten.embedding_bag(w, i, o, mode=2)[:3], ROWS, BAGS, TABLE),
+    (lambda i, o, w: torch.ops.aten._embedding_bag(w, i, o, padding_idx=0), ROWS, BAGS, TABLE),
+    (
+        lambda i, o, w: torch.ops.aten._embedding_bag(w, i, o, mode=1, padding_idx=0),
+        *(ROWS, BAGS, TABLE),
+    ),
 ]
 
 
