@@ -31,6 +31,19 @@ std::string type_text(DType dtype, const Shape& shape) {
   return text + "]";
 }
 
+// A query such as numel or is_floating_point, whose answer PyTorch wrote where it is used: the call
+// is left over.
+bool is_answered(const program::Call& call) {
+  const program::Schema& schema = *call.schema;
+  if (!call.outputs.empty() || schema.returns.empty() || schema.mutates()) return false;
+  if (schema.space() != "aten" && schema.space() != "prims") return false;
+  return std::all_of(schema.returns.begin(), schema.returns.end(), [](const auto& result) {
+    using enum program::TypeKind;
+    const program::TypeKind kind = result.type.kind;
+    return kind == kInt || kind == kFloat || kind == kBool || kind == kNumber || kind == kDType;
+  });
+}
+
 // What inference says must not contradict what PyTorch captured: that would be a wrong model.
 void check_type(const program::Value& captured, Value value) {
   Shape expected = captured.shape;
@@ -100,6 +113,7 @@ void Translation::translate_call(const program::Call& call) {
   set_origin(call);
   // What is asserted inside a body cannot leave it.
   if (options_.assertions_as_outputs && bodies_open_ == 0) keep_assertion(call);
+  if (is_answered(call) && !custom(call)) return;
   // Arithmetic on symbolic sizes is in the expressions of its results.
   if (call.schema->space() == "sym" && !custom(call)) return bind_outputs(call, {});
   bind_outputs(call, apply(call));

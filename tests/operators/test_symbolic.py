@@ -12,6 +12,7 @@ from tests.operators.check import Case, check, table
 from tests.operators.inputs import bools, floats, ints, of, scalar
 
 X = floats(4, 6)
+aten = torch.ops.aten
 
 
 def checked(size: torch.Tensor, most: int) -> int:
@@ -49,6 +50,11 @@ def checked(size: torch.Tensor, most: int) -> int:
     (lambda x, y: torch.cat([x, y]).view(2, -1), X, floats(4, 6)),
     (lambda x: torch.ones(x.shape[0], x.shape[0]).tril(), X),
     (lambda x: x.sum() / x.numel(), X),
+    # PyTorch leaves these calls in the program and writes their answers where they are used.
+    (lambda x: x.sum() / aten.numel(x), X),
+    (lambda x: x * aten.dim(x), X),
+    (lambda x: x * 2 if aten.is_floating_point(x) else x, X),
+    (lambda x: aten.zeros([2], dtype=aten.result_type(x, 3.5)), ints(3)),
     (lambda x: torch.tensor(x.shape[0]), X),
     (lambda x: torch.tensor([x.shape[0], 1]), X),
     (lambda x: x.split(x.shape[0] // 2), X),
