@@ -39,11 +39,12 @@ SPACES = {
     "transformers",
 }
 
-# Optimisers, gradients, vendor kernels: never in a program that is captured for inference.
+# Optimisers, vendor kernels, gradients written in place: never in a program that is captured for
+# inference.
 LEFT_OUT = re.compile(
     r"^aten::_foreach_\w+\.(\w+_)?out$|^aten::_?(fused_(ada|sgd)|cufft|cudnn|amp_|cslt|nested|"
     r"validate_|sparse_|miopen|mkldnn|mps|test_)"
-    r"|_backward(_|\.|$)|^aten::_?(mkldnn|miopen|cudnn|mps|sspaddmm|record_stream)"
+    r"|_backward\w*\.|^aten::_?(mkldnn|miopen|cudnn|mps|sspaddmm|record_stream)"
     r"|^prim::(rpc|Rref|Future|fork|awaitable|profile|Debug)"
 )
 

@@ -34,27 +34,8 @@ bool needs_exact(const Emit& onnx, DType dtype, const ConvolutionWindow& window)
 Value convolve(const Call& call, Emit& onnx, Value input, const ConvolutionWindow& window,
                bool transposed) {
   const Value weight = call.tensor("weight"), bias = call.optional_tensor("bias");
-  Ints64 pads = window.before;
-  pads.insert(pads.end(), window.after.begin(), window.after.end());
-  return batched(onnx, input, weight.rank(), [&](Value x) {
-    if (needs_exact(onnx, x.dtype(), window)) {
-      return transposed ? transposed_convolved_exactly(onnx, x, weight, bias, window)
-                        : convolved_exactly(onnx, x, weight, bias, window);
-    }
-    if (transposed) {
-      return onnx.conv_transpose(x, weight, bias,
-                                 {.dilations = window.dilation,
-                                  .group = window.groups,
-                                  .output_padding = window.output_padding,
-                                  .pads = pads,
-                                  .strides = window.stride});
-    }
-    return onnx.conv(x, weight, bias,
-                     {.dilations = window.dilation,
-                      .group = window.groups,
-                      .pads = pads,
-                      .strides = window.stride});
-  });
+  return batched(onnx, input, weight.rank(),
+                 [&](Value x) { return convolved(onnx, x, weight, bias, window, transposed); });
 }
 
 std::size_t spatial_axes(const Call& call) {
@@ -243,6 +224,29 @@ constexpr Row kRows[] = {
 };
 
 }  // namespace
+
+Value convolved(Emit& onnx, Value x, Value weight, Value bias, const ConvolutionWindow& window,
+                bool transposed) {
+  if (needs_exact(onnx, x.dtype(), window)) {
+    return transposed ? transposed_convolved_exactly(onnx, x, weight, bias, window)
+                      : convolved_exactly(onnx, x, weight, bias, window);
+  }
+  Ints64 pads = window.before;
+  pads.insert(pads.end(), window.after.begin(), window.after.end());
+  if (transposed) {
+    return onnx.conv_transpose(x, weight, bias,
+                               {.dilations = window.dilation,
+                                .group = window.groups,
+                                .output_padding = window.output_padding,
+                                .pads = pads,
+                                .strides = window.stride});
+  }
+  return onnx.conv(x, weight, bias,
+                   {.dilations = window.dilation,
+                    .group = window.groups,
+                    .pads = pads,
+                    .strides = window.stride});
+}
 
 std::span<const Row> convolution_rows() { return kRows; }
 

@@ -5,6 +5,7 @@
 
 #include "aten/complex_componentwise.h"
 #include "aten/families.h"
+#include "aten/gradients.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -17,6 +18,7 @@ constexpr std::array kFamilies = {
     Family{arithmetic_rows},
     Family{assertion_rows},
     Family{attention_rows},
+    Family{axis_gradient_rows},
     Family{axis_order_rows},
     Family{bessel_rows},
     Family{bits_rows},
@@ -26,6 +28,7 @@ constexpr std::array kFamilies = {
     Family{classification_rows},
     Family{comparison_rows},
     Family{control_flow_rows},
+    Family{convolution_gradient_rows},
     Family{convolution_rows},
     Family{counting_rows},
     Family{creation_rows},

@@ -99,21 +99,6 @@ Value resampled_axis(Emit& onnx, Value x, const ResampledAxis& axis, Neighbours 
   return sum;
 }
 
-// The same as a matrix [to, from].
-Value neighbour_matrix(Emit& onnx, const ResampledAxis& axis, Neighbours neighbours,
-                       bool align_corners, DType dtype) {
-  const Positions p{onnx, dtype};
-  const Value element = onnx.range(axis.from);
-  Value sum;
-  for (const Tap& tap : taps_of(p, axis, neighbours, align_corners)) {
-    const Value index = onnx.unsqueeze(index_of(onnx, tap.place, axis.from), {1});
-    const Value here = onnx.cast(onnx.equal(index, element), dtype);
-    const Value term = onnx.mul(here, onnx.unsqueeze(tap.weight, {1}));
-    sum = sum ? onnx.add(sum, term) : term;
-  }
-  return sum;
-}
-
 // The filter as a matrix [to, from] whose rows sum to 1.
 Value filter_matrix(Emit& onnx, const ResampledAxis& axis, const Filter& filter, bool align_corners,
                     DType dtype) {
@@ -159,6 +144,21 @@ Value resampled_bytes(Emit& onnx, Value x, Value rows, Value columns) {
 }
 
 }  // namespace
+
+Value neighbour_matrix(Emit& onnx, const ResampledAxis& axis, Neighbours neighbours,
+                       bool align_corners, DType dtype) {
+  const Positions p{onnx, dtype};
+  const Value element = onnx.range(axis.from);
+  Value sum;
+  for (const Tap& tap : taps_of(p, axis, neighbours, align_corners)) {
+    const Value index = onnx.unsqueeze(index_of(onnx, tap.place, axis.from), {1});
+    const Value here = onnx.cast(onnx.equal(index, element), dtype);
+    if (!tap.weight) return here;
+    const Value term = onnx.mul(here, onnx.unsqueeze(tap.weight, {1}));
+    sum = sum ? onnx.add(sum, term) : term;
+  }
+  return sum;
+}
 
 Value resampled(Emit& onnx, Value x, const std::vector<ResampledAxis>& axes, Neighbours neighbours,
                 bool align_corners) {

@@ -24,6 +24,10 @@ enum class Neighbours : std::uint8_t { kFloor, kNearest, kLinear, kCubic };
 Value resampled(Emit& onnx, Value x, const std::vector<ResampledAxis>& axes, Neighbours neighbours,
                 bool align_corners);
 
+// The same along one axis as a matrix [to, from].
+Value neighbour_matrix(Emit& onnx, const ResampledAxis& axis, Neighbours neighbours,
+                       bool align_corners, DType dtype);
+
 // An antialiasing filter: its reach at scale 1 and its weight at a distance.
 struct Filter {
   double support;
