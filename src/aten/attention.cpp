@@ -66,7 +66,12 @@ struct Form {
   bool grouped = false;
 };
 
-Value attend(const Call& call, Emit& onnx, Heads heads, Form form) {
+struct Attended {
+  Value result;
+  Value scores;  // before their softmax
+};
+
+Attended attend(const Call& call, Emit& onnx, Heads heads, Form form) {
   // Scores of bfloat16 have too few digits for their softmax; PyTorch keeps them in float32 too.
   const DType given = heads.query.dtype();
   const DType dtype = given == DType::kBFloat16 ? DType::kFloat32 : given;
@@ -94,7 +99,7 @@ Value attend(const Call& call, Emit& onnx, Heads heads, Form form) {
   Value result = matmul_by_group(onnx, onnx.softmax(scores, {.axis = -1}), heads.value, group);
   // A row that may attend to nothing is zero in PyTorch; its softmax is NaN.
   if (mask) result = onnx.where(sees_nothing(onnx, mask), onnx.zero(dtype), result);
-  return onnx.cast(result, given);
+  return {onnx.cast(result, given), scores};
 }
 
 void refuse_dropout(const Call& call) {
@@ -110,20 +115,23 @@ Outputs scaled_dot_product_attention(const Call& call, Emit& onnx) {
                  {.mask = call.optional_tensor("attn_mask"),
                   .causal = call.flag("is_causal"),
                   .scale = call.optional_number("scale"),
-                  .grouped = call.flag("enable_gqa")})};
+                  .grouped = call.flag("enable_gqa")})
+              .result};
 }
 
 // The CPU kernel that decomposed programs call; its second output serves the backward pass.
 Outputs flash_attention_for_cpu(const Call& call, Emit& onnx) {
   refuse_dropout(call);
-  if (call.uses_output(1)) {
-    call.refuse("the log-sum-exp of attention is used", "use scaled_dot_product_attention");
-  }
-  return {attend(call, onnx, {call.tensor("query"), call.tensor("key"), call.tensor("value")},
-                 {.mask = call.optional_tensor("attn_mask"),
-                  .causal = call.flag("is_causal"),
-                  .scale = call.optional_number("scale"),
-                  .grouped = false})};
+  const Attended attended =
+      attend(call, onnx, {call.tensor("query"), call.tensor("key"), call.tensor("value")},
+             {.mask = call.optional_tensor("attn_mask"),
+              .causal = call.flag("is_causal"),
+              .scale = call.optional_number("scale"),
+              .grouped = false});
+  if (!call.uses_output(1)) return {attended.result};
+  const std::vector<std::int64_t> last = {-1};
+  const Value scores = onnx.cast(attended.scores, call.result_dtype(1));
+  return {attended.result, onnx.reduce("ReduceLogSumExp", scores, last, false)};
 }
 
 constexpr Row kRows[] = {

@@ -67,8 +67,9 @@ Outputs nll_loss(const Call& call, Emit& onnx) {
 Outputs nll_loss_forward(const Call& call, Emit& onnx) {
   const Value scores = wide(call, onnx, "self");
   const Picked p = picked(call, onnx, scores.dtype());
-  const bool reduces = call.integer("reduction") != 0;
-  const Value total = reduces ? sum_of_all(onnx, p.weights) : onnx.zero(scores.dtype());
+  // PyTorch gives no total weight of losses that stay apart, but that of a single sample.
+  const bool totals = call.integer("reduction") != 0 || scores.rank() == 1;
+  const Value total = totals ? sum_of_all(onnx, p.weights) : onnx.zero(scores.dtype());
   return {cast_to_result(onnx, call, nll(call, onnx, scores, p)),
           onnx.cast(total, call.result_dtype())};
 }

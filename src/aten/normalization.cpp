@@ -178,12 +178,16 @@ Outputs instance_norm(const Call& call, Emit& onnx) {
 
 // Each group of channels is one instance of [N, groups, everything else]; ONNX Runtime has a kernel
 // for that, while it spells GroupNormalization out itself.
-Value group_normalized(Emit& onnx, Value x, std::int64_t groups, double eps) {
+Value split_groups(Emit& onnx, Value x, std::int64_t groups) {
   Expr rest = 1;
   for (std::int64_t axis = 1; axis < x.rank(); ++axis) rest = rest * x.dim(axis);
   const Expr group_size = symbolic::exact_quotient(rest, groups);
-  const Value split = onnx.reshape(
+  return onnx.reshape(
       x, {x.dim(0), groups, group_size.known() ? group_size : symbolic::floor_div(rest, groups)});
+}
+
+Value group_normalized(Emit& onnx, Value x, std::int64_t groups, double eps) {
+  const Value split = split_groups(onnx, x, groups);
   return onnx.reshape_like(instance_normalization(onnx, split, {}, {}, eps), x);
 }
 
@@ -196,6 +200,32 @@ Outputs group_norm(const Call& call, Emit& onnx) {
   const Value normal =
       group_normalized(onnx, input, call.integer("num_groups"), call.number("eps"));
   return {affine(onnx, normal, channel("weight"), channel("bias"))};
+}
+
+// The mean and inverse deviation of each group as [N, groups], of every element in float32 at
+// least.
+Outputs native_group_norm(const Call& call, Emit& onnx) {
+  const Value input = call.tensor("input");
+  const std::int64_t groups = call.integer("group");
+  const auto channel = [&](std::string_view name) -> Value {
+    const Value vector = call.optional_tensor(name);
+    return vector ? per_channel(onnx, vector, input.rank()) : vector;
+  };
+  const Value weight = channel("weight"), bias = channel("bias");
+  if (!call.uses_output(1) && !call.uses_output(2)) {
+    const Value normal = group_normalized(onnx, input, groups, call.number("eps"));
+    return {affine(onnx, normal, weight, bias), {}, {}};
+  }
+  const Value x = onnx.cast(input, compute_type(input.dtype()));
+  const Value split = split_groups(onnx, x, groups);
+  const Normalized normal = normalize(onnx, split, {-1}, call.number("eps"));
+  const Value result = affine(onnx, onnx.reshape_like(normal.x, x), weight, bias);
+  const auto statistic = [&](Value value, std::size_t i) -> Value {
+    if (!call.uses_output(i)) return {};
+    return onnx.cast(onnx.squeeze(value, {-1}), call.result_dtype(i));
+  };
+  return {onnx.cast(result, input.dtype()), statistic(normal.mean, 1),
+          statistic(normal.inverse_deviation, 2)};
 }
 
 constexpr Row kRows[] = {
@@ -219,6 +249,10 @@ constexpr Row kRows[] = {
     {"aten::layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? "
      "bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
      17, layer_norm_17},
+    {"aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, "
+     "SymInt "
+     "HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
+     13, native_group_norm},
     {"aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? "
      "bias, "
      "float eps) -> (Tensor, Tensor, Tensor)",

@@ -142,11 +142,11 @@ Value neutral_value(Emit& onnx, const Reduction& reduction, DType dtype) {
   return onnx.scalar(reduction.neutral, dtype);
 }
 
-Outputs scatter_reduce(const Call& call, Emit& onnx) {
+Outputs combined(const Call& call, Emit& onnx, Value places, Value elements) {
   const DType dtype = computing_type(call.result_dtype());
   Value self = onnx.with_rank(onnx.cast(call.tensor("self"), dtype), 1);
-  const Value index = onnx.with_rank(call.tensor("index"), 1);
-  const Value given = onnx.with_rank(onnx.cast(call.tensor("src"), dtype), 1);
+  const Value index = onnx.with_rank(places, 1);
+  const Value given = onnx.with_rank(onnx.cast(elements, dtype), 1);
   const Value source = cut_to(onnx, given, index);
   const std::int64_t axis = call.axis("dim", self.rank());
   const Reduction reduction = reduction_of(call);
@@ -178,6 +178,23 @@ Outputs scatter_reduce(const Call& call, Emit& onnx) {
   return {cast_to_result(onnx, call, onnx.reshape(result, call.result_shape()))};
 }
 
+Outputs scatter_reduce(const Call& call, Emit& onnx) {
+  return combined(call, onnx, call.tensor("index"), call.tensor("src"));
+}
+
+// The index picks whole slices of the axis: one place for all elements of a slice of `source`.
+Outputs index_reduce(const Call& call, Emit& onnx) {
+  const Value source = onnx.with_rank(call.tensor("source"), 1);
+  const std::int64_t axis = call.axis("dim", source.rank());
+  std::vector<std::int64_t> around;
+  for (std::int64_t i = 0; i < source.rank(); ++i) {
+    if (i != axis) around.push_back(i);
+  }
+  const Value index = onnx.cast(onnx.with_rank(call.tensor("index"), 1), DType::kInt64);
+  const Value places = onnx.expand(onnx.unsqueeze(index, around), source.shape());
+  return combined(call, onnx, places, source);
+}
+
 // The elements of `source`, in order, go where the mask holds: the n-th place takes the n-th.
 Outputs masked_scatter(const Call& call, Emit& onnx) {
   const Value source = onnx.cast(call.tensor("source"), call.tensor("self").dtype());
@@ -192,6 +209,9 @@ Outputs masked_scatter(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
+    {"aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool "
+     "include_self=True) -> Tensor",
+     18, index_reduce},
     {"aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", 13, masked_scatter},
     {"aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> "
      "Tensor",

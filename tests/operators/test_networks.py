@@ -13,6 +13,7 @@ from tests.operators.check import Case, check, table
 from tests.operators.inputs import INF, bools, floats, ints, of, positive, scalar, specials
 from tests.opinfo.rules import scaled, single
 
+aten = torch.ops.aten
 X = floats(3, 4)
 IMAGE = floats(2, 4, 3, 5)
 Q = floats(2, 4, 5, 8)
@@ -90,6 +91,14 @@ def linear_cross_entropy(
     (lambda x: F.group_norm(x, 2), IMAGE),
     (lambda x, w, b: F.group_norm(x, 4, w, b), IMAGE, floats(4), floats(4)),
     (lambda x: F.group_norm(x, 2), floats(3, 4)),
+    (lambda x: aten.native_group_norm(x, None, None, *x.shape[:2], 15, 2, 1e-5), IMAGE),
+    (lambda x: aten.native_group_norm(x, None, None, *x.shape[:2], 15, 2, 1e-5)[0], IMAGE.half()),
+    (
+        lambda x, w, b: aten.native_group_norm(x, w, b, *x.shape, 1, 2, 1e-3),
+        X,
+        floats(4),
+        floats(4),
+    ),
     (lambda x: F.instance_norm(x), IMAGE),
     (lambda x, w, b: F.instance_norm(x, weight=w, bias=b), floats(2, 4, 5), floats(4), floats(4)),
     (lambda x, m, v: F.batch_norm(x, m, v), IMAGE, floats(4), positive(4)),
@@ -125,6 +134,9 @@ def linear_cross_entropy(
     (lambda x, y: F.nll_loss(x, y), X, of(0, 3, 1)),
     (lambda x, y, w: F.nll_loss(x, y, w, reduction="sum"), X, of(0, 3, 1), positive(4)),
     (lambda x, y: F.nll_loss(x, y, ignore_index=0), X, of(0, 0, 0)),
+    (lambda x, y: aten.nll_loss_forward(x, y, None, 0, 0), X[0], scalar(2)),
+    (lambda x, y: aten.nll_loss_forward(x, y, None, 0, 2), X[0], scalar(2)),
+    (lambda x, y, w: aten.nll_loss_forward(x, y, w, 0, 0), X, of(0, 3, 1), positive(4)),
     (lambda x, y: F.kl_div(x, y, reduction="batchmean"), X, positive(3, 4)),
     (lambda x, y: F.kl_div(x, y, log_target=True, reduction="sum"), X, floats(3, 4, seed=9)),
     (lambda x, y: F.binary_cross_entropy(x, y), torch.sigmoid(X), bools(3, 4).float()),
@@ -166,6 +178,15 @@ def linear_cross_entropy(
     (lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m), Q, K, V, floats(5, 6)),
     (lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m), Q, K, V, bools(2, 1, 5, 6)),
     (lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m), Q, K, V, bools(5, 6) & False),
+    (lambda q, k, v: aten._scaled_dot_product_flash_attention_for_cpu(q, k, v), Q, K, V),
+    (
+        lambda q, k, v: aten._scaled_dot_product_flash_attention_for_cpu(
+            q, k, v, is_causal=True, scale=0.3
+        ),
+        Q,
+        K,
+        V,
+    ),
     (lambda q, k, v: F.scaled_dot_product_attention(q, k, v), Q[0], K[0], V[0]),
     (lambda q, k, v: F.scaled_dot_product_attention(q, k, v), Q[0, 0], K[0, 0], V[0, 0]),
     (
