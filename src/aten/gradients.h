@@ -7,6 +7,7 @@
 
 namespace sardonyx::aten {
 
+std::span<const Row> activation_gradient_rows();
 std::span<const Row> axis_gradient_rows();
 std::span<const Row> convolution_gradient_rows();
 

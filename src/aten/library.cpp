@@ -12,6 +12,7 @@ namespace {
 
 // clang-format off: one family a line
 constexpr std::array kFamilies = {
+    Family{activation_gradient_rows},
     Family{activation_rows},
     Family{adaptive_pooling_rows},
     Family{affine_blocks_rows},

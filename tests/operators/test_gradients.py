@@ -13,11 +13,14 @@ import torch
 import torch.nn.functional as F
 
 from tests.operators.check import Case, check, table
-from tests.operators.inputs import floats, ints
+from tests.operators.inputs import INF, floats, ints, positive, specials
 from tests.opinfo.rules import scaled
 
 aten = torch.ops.aten
 Function = Callable[..., Any]
+
+
+INDICES = ints(3, 4, low=0, high=5)
 
 
 def convolution(
@@ -57,6 +60,40 @@ def only_weight(grad: torch.Tensor, x: torch.Tensor, weight: torch.Tensor) -> An
 )
 def test_convolutions(case: Case) -> None:
     check(case, scaled)
+
+
+X = floats(3, 4, 5) * 2
+Y = positive(3, 4, 5, seed=9) / 3
+G = floats(3, 4, 5, seed=8)
+
+
+@table(
+    (lambda g, y: aten.tanh_backward(g, y), G, Y),
+    (lambda g, y: aten.sigmoid_backward(g, y), G, Y),
+    (lambda g, x: aten.silu_backward(g, x), G, X),
+    (lambda g, x: aten.silu_backward(g, x), G.half(), X.half()),
+    (lambda g, x: aten.mish_backward(g, x), G, X * 5),
+    (lambda g, x: aten.gelu_backward(g, x), G, X),
+    (lambda g, x: aten.gelu_backward(g, x), G.double(), X.double()),
+    (lambda g, x: aten.gelu_backward(g, x, approximate="tanh"), G, X),
+    (lambda g, x: aten.threshold_backward(g, x, 0.3), G, X),
+    (lambda g, x: aten.threshold_backward(g, x, 0), G * INF, X),
+    (lambda g, x: aten.hardtanh_backward(g, x, -0.5, 0.7), G, X),
+    (lambda g, x: aten.softshrink_backward(g, x, 0.5), G, X),
+    (lambda g, x: aten.hardshrink_backward(g, x, 0.5), floats(14), specials()),
+    (lambda g, x: aten.leaky_relu_backward(g, x, 0.2, False), floats(14), specials()),
+    (lambda g, x: aten.elu_backward(g, 1.5, 1.2, 0.7, False, x), G, X),
+    (lambda g, y: aten.elu_backward(g, 1.5, 1.2, 0.7, True, y), G, X),
+    (lambda g, x: aten.glu_backward(g, x, 1), G[:, :2], X),
+    (lambda g, x: aten.glu_backward(g, x, -1), G[..., :2], X[..., :4]),
+    (lambda g, y: aten._softmax_backward_data(g, y, 1, torch.float32), G, Y),
+    (lambda g, y: aten._log_softmax_backward_data(g, y, -1, torch.float32), G, -Y),
+    (lambda g, i: aten.embedding_dense_backward(g, i, 6, -1, False), G, INDICES),
+    (lambda g, i: aten.embedding_dense_backward(g, i, 6, 2, False), G, INDICES.int()),
+    (lambda g, i: aten.embedding_dense_backward(g, i, 6, 1, True), G, INDICES),
+)
+def test_elements(case: Case) -> None:
+    check(case)
 
 
 def of_maxima(kernel: int, stride: int, padding: int) -> Function:
