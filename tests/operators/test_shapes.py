@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from tests.operators.check import Case, check, table
 from tests.operators.inputs import bools, complexes, floats, ints, scalar
 
+prims = torch.ops.prims
 X = floats(2, 3, 4)
 
 
@@ -167,6 +168,17 @@ X = floats(2, 3, 4)
     (lambda x: x.reshape(x.shape[0] // 2, -1), floats(4, 3)),
     (lambda x: x.view(x.shape[0], 1, -1).expand(-1, 2, -1), floats(4, 3)),
     (lambda x: torch.unravel_index(x, (3, 4)), ints(3, low=0, high=12)),
+    (lambda x: prims.split_dim(x, 1, 2), floats(3, 6, 5)),
+    (lambda x: prims.collapse(x, 0, 1), X),
+    (lambda x: prims.collapse_view(x, 1, 2), X),
+    (lambda x: prims.squeeze(x, [0, 2]), floats(1, 3, 1)),
+    (lambda x: prims.transpose(x, [2, 0, 1]), X),
+    (lambda x: prims.broadcast_in_dim(x, [2, 3, 4], [1]), floats(3)),
+    (lambda x: prims.broadcast_in_dim(x, [3, 3, 4], [0, 2]), floats(3, 1)),
+    (lambda x: prims.view_of(x) + 1, X),
+    (lambda x: prims.reshape(x, [4, 6]), X),
+    (lambda x: prims.convert_element_type(x, torch.int64), X * 9),
+    (lambda x: prims.var(prims.sqrt(prims.exp(x)), [0], correction=1), X),
     (lambda x: (x, x), floats(2)),
     (lambda x: x, floats(2)),
     (lambda x: {"a": x + 1, "b": (x, [x * 2])}, floats(2)),
