@@ -16,6 +16,7 @@ from pathlib import Path
 
 import torch
 import torch.ao.quantization.fx._decomposed  # registers quantized_decomposed::*
+import torch.nn.modules.linear_cross_entropy  # registers torch_nn::*
 import torch.onnx.ops  # registers onnx::* and onnx_symbolic::*
 
 try:
@@ -36,6 +37,7 @@ SPACES = {
     "quantized",
     "quantized_decomposed",
     "rngprims",
+    "torch_nn",
     "transformers",
 }
 
