@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
+import torch.nn.modules.linear_cross_entropy
 
 from tests.operators.check import Case, check, table
 from tests.operators.inputs import INF, bools, floats, ints, of, positive, scalar, specials
