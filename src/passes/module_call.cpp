@@ -23,9 +23,8 @@ class Structure {
   explicit Structure(const ModuleCall& call) : call_(call) {
     for (const ValueInfo* input : call.inputs) {
       name(input);
-      // Inputs of the same type may be any; a weight is known by its name in the module.
-      text_ += fmt::format("<{}:{}>", static_cast<int>(input->dtype),
-                           input->constant ? call.input_name(input) : "");
+      // Not by name: a module that stands in two places has its weights under the first one's.
+      text_ += fmt::format("<{}:{}>", static_cast<int>(input->dtype), input->constant ? "w" : "");
     }
     for (const Node* node : call.nodes) this->node(*node);
     for (const ValueInfo* output : call.outputs) reference(output);

@@ -23,7 +23,7 @@ struct ModuleCall {
   std::unordered_set<const onnx::Node*> inside;  // with the nodes of bodies
 
   // The same for two calls exactly when one function can stand for both: operators, attributes,
-  // wiring, element types, the constants of the code and the names of the weights.
+  // wiring, element types, the constants of the code and which inputs are weights.
   std::string structure() const;
   // "weight" of "layers.0.fc.weight" in the call of layers.0.fc.
   std::string input_name(const onnx::ValueInfo* input) const;

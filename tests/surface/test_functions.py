@@ -127,6 +127,19 @@ def test_calls_of_one_module_share_its_function() -> None:
     assert len(exported.model.functions) == 2
 
 
+def test_a_module_in_two_places_has_one_function() -> None:
+    linear = torch.nn.Linear(4, 4)
+    exported = assert_exports(
+        torch.nn.Sequential(linear, torch.nn.ReLU(), linear),
+        (X,),
+        capture_first=False,
+        export_modules_as_functions=True,
+    )
+    assert exported.operators == ["Linear", "ReLU", "Linear"]
+    (found,) = [f for f in exported.model.functions if f.name.startswith("Linear")]
+    assert list(found.input)[1:] == ["weight", "bias"]
+
+
 class Branching(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
