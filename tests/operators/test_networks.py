@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 import torch.nn.functional as F
 import torch.nn.modules.linear_cross_entropy
 
+from tests.harness import assert_exports, capture
 from tests.operators.check import Case, check, table
 from tests.operators.inputs import INF, bools, floats, ints, of, positive, scalar, specials
 from tests.opinfo.rules import scaled, single
@@ -283,3 +286,52 @@ def test_layers(name: str, dynamic: bool) -> None:
     # ONNX Runtime has no recurrent operators in float64.
     rule = single if "float64" in name else scaled
     check(Case(layer, tuple(inputs), dynamic), rule)
+
+
+LAYER = (floats(24, 8), floats(24), floats(8, 8), floats(8), floats(8), floats(8), floats(8))
+LAYER += (floats(8), floats(16, 8), floats(16), floats(8, 16), floats(8))
+SEQUENCES = floats(3, 5, 8)
+PADDING = torch.arange(5) >= of([5], [3], [1])
+
+
+def encoder_layer(gelu: bool, norm_first: bool, mask_type: int | None = None) -> Any:
+    """nn.TransformerEncoderLayer with 2 heads as PyTorch's inference kernel."""
+
+    def function(x: torch.Tensor, *rest: torch.Tensor) -> torch.Tensor:
+        attention, others, mask = rest[:4], rest[4:12], rest[12:] or (None,)
+        flags = (gelu, norm_first, 1e-5)
+        return torch.ops.aten._transformer_encoder_layer_fwd(
+            x, 8, 2, *attention, *flags, *others, *mask, mask_type
+        )
+
+    return function
+
+
+def own_attention(x: torch.Tensor, memory: torch.Tensor, *rest: torch.Tensor, **flags: Any) -> Any:
+    attend = torch.ops.aten._native_multi_head_attention
+    return attend(x, memory, memory, 8, 2, *rest, **flags)
+
+
+@table(
+    (encoder_layer(False, False), SEQUENCES, *LAYER),
+    (encoder_layer(True, True), SEQUENCES, *LAYER),
+    (encoder_layer(False, True, 0), SEQUENCES, *LAYER, torch.ones(5, 5).triu(1).bool()),
+    (encoder_layer(False, False, 1), SEQUENCES, *LAYER, PADDING),
+    (encoder_layer(True, False, 1), SEQUENCES, *LAYER, PADDING * -INF),
+    (encoder_layer(True, True, 2), SEQUENCES, *LAYER, bools(3, 2, 5, 5).logical_and(bools(5))),
+    (lambda x, *w: own_attention(x, x, *w), SEQUENCES, *LAYER[:4]),
+    (
+        lambda x, *w: own_attention(x, x, *w, average_attn_weights=False, mask_type=1),
+        SEQUENCES,
+        *LAYER[:4],
+        PADDING,
+    ),
+)
+def test_inference_kernels_of_encoders(case: Case) -> None:
+    check(case)
+
+
+def test_encoder_layer_kept_whole_by_strict_capture() -> None:
+    model = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()
+    program = capture(model, (SEQUENCES,), strict=True)
+    assert_exports(program, (SEQUENCES,), reference=model)
