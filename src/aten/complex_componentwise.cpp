@@ -23,7 +23,8 @@ bool is_data(std::string_view argument) {
   return named(kNames, argument);
 }
 bool is_data_number(std::string_view argument) {
-  static constexpr std::string_view kNames[] = {"value", "fill_value", "fill", "s", "start", "end"};
+  static constexpr std::string_view kNames[] = {"value", "fill_value", "fill", "s",
+                                                "start", "end",        "self", "other"};
   return named(kNames, argument);
 }
 
