@@ -280,22 +280,12 @@ void Rewriter::out(Call& call, const WriteRule& rule) {
   }
 }
 
-// The numbers are written one after the other into an `out` of as many elements of any shape.
-Value* Rewriter::counted(Call& pure, const Type& type, const Call& call, Value* result) {
-  Expr count = 1;
-  List shape;
-  for (const Expr size : type.shape) {
-    count = count * size;
-    shape.emplace_back(size);
-  }
-  Value* numbers = builder_.output(pure, contiguous(type.dtype, {count}), call.name + "_numbers");
-  return add("aten::reshape", {{"self", numbers}, {"shape", shape}}, type, call, result);
-}
-
 void Rewriter::contents_of_out(Call& call, Call& pure, Value* target, Value* result,
                                const Type& type, base::DType computed) {
-  if (counts(*pure.schema) && type.shape.size() != 1) {
-    return store(target, counted(pure, type, call, result), result, call);
+  // PyTorch keeps the shape of an `out` of as many elements; what it captures says a row.
+  if (counts(*pure.schema) && target->rank() != 1) {
+    refuse_call(call, "SX1705", "'" + target->name + "', passed as out=, is not a row of numbers",
+                "pass a tensor of one dimension");
   }
   const bool casts = computed != type.dtype;
   // What the call returns comes first among its outputs, the cast after them.

@@ -80,7 +80,6 @@ class Rewriter {
   void out(Call& call, const WriteRule& rule);
   void contents_of_out(Call& call, Call& pure, Value* target, Value* result, const Type& type,
                        base::DType computed);
-  Value* counted(Call& pure, const Type& type, const Call& call, Value* result);
   void foreach (Call& call, const WriteRule& rule);
   void functional(Call& call, const WriteRule& rule);
   void batch_norm(Call& call);

@@ -22,7 +22,7 @@ X = floats(2, 3)
     (lambda x: torch.zeros((), dtype=torch.int32) + x.shape[0], X),
     (lambda x: torch.arange(1.1, 7.1, out=x.clone()), ints(6)),
     (lambda x: torch.arange(1, 7, out=x.clone()), ints(2, 3)),
-    (lambda x: torch.linspace(0, 1, 6, out=x.clone()), X),
+    (lambda x: torch.linspace(0, 1, 6, out=x.clone()), floats(6)),
     (lambda x: torch.full((2, 3), 2.7, out=x.clone()), ints(2, 3)),
     (lambda x: torch.eye(2, 3, out=x.clone()), X),
     (lambda x: torch.zeros_like(x), X),

@@ -19,8 +19,7 @@ _UNARY = [
     "abs", "asinh", "atan", "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "bessel_j0",
     "bessel_j1", "ceil", "clone", "cos", "cosh", "digamma", "erf", "erfc", "erfcx", "exp", "exp2",
     "expm1", "floor", "isfinite", "lgamma", "log", "log10", "log1p", "log2", "neg", "reciprocal",
-    "round", "rsqrt", "sign", "signbit", "sin", "sinh", "spherical_bessel_j0", "sqrt", "tan",
-    "tanh", "trunc",
+    "round", "rsqrt", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
 ]  # fmt: skip
 _UNARY_OF_PROPER_FRACTIONS = ["acos", "asin", "atanh", "erf_inv", "ndtri"]
 _BINARY = [
@@ -54,6 +53,11 @@ def test_binary_of_integers(name: str) -> None:
     check(Case(getattr(prims, name), inputs, dynamic=False))
 
 
+# Static only: at other sizes its elements would share memory.
+def test_copy_strided() -> None:
+    check(Case(lambda x: prims.copy_strided(x, (1, 2)), (floats(2, 3),), dynamic=False))
+
+
 @table(
     (lambda x: prims.acosh(x), positive(5) + 1),
     (lambda x: prims.bitwise_not(x), ints(4)),
@@ -68,7 +72,6 @@ def test_binary_of_integers(name: str) -> None:
     (lambda x: prims.collapse_view(x, 0, 1), X),
     (lambda x: prims.convert_element_type(x, torch.int64), X * 4),
     (lambda x: prims.convert_element_type(x, torch.bool), of(0.0, -0.0, 2.5)),
-    (lambda x: prims.copy_strided(x, (1, 2)), floats(2, 3)),
     (lambda x: prims.device_put(x, CPU), X),
     (lambda x: prims.fill(x, 3), X),
     (lambda x: prims.split_dim(x, 2, 2), X),
@@ -78,7 +81,6 @@ def test_binary_of_integers(name: str) -> None:
     (lambda x: prims.reshape(x, (4, 6)), X),
     (lambda x: prims.rev(x, [0, 2]), X),
     (lambda x: prims.sum(x, [0, 2]), X),
-    (lambda x: prims.sum(x, None), X),
     (lambda x: prims.prod(x, [1]), X),
     (lambda x: prims.view_of(x), X),
     (lambda x: prims.view_of(x) + 1, scalar(1.5)),
