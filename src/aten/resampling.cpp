@@ -114,7 +114,27 @@ Value by_neighbours(const Call& call, Emit& onnx, Neighbours neighbours,
   return resampled(onnx, image(call), resampled_axes(call), neighbours, aligns_corners(call));
 }
 
+// PyTorch's kernel for images repeats the elements of an axis that comes out as long, or twice as
+// long, whatever the factor says. True where that is another thing.
+bool repeats_regardless(const Call& call, std::vector<ResampledAxis>& axes) {
+  if (image(call).rank() != 4) return false;
+  bool changed = false;
+  for (ResampledAxis& axis : axes) {
+    if (!axis.factor || !axis.from.is_constant() || !axis.to.is_constant()) continue;
+    const std::int64_t from = axis.from.value(), to = axis.to.value();
+    if (to != from && to != 2 * from) continue;
+    if (*axis.factor * static_cast<double>(from) == static_cast<double>(to)) continue;
+    axis.factor.reset();
+    changed = true;
+  }
+  return changed;
+}
+
 Outputs nearest(const Call& call, Emit& onnx) {
+  std::vector<ResampledAxis> axes = resampled_axes(call);
+  if (repeats_regardless(call, axes)) {
+    return {resampled(onnx, image(call), axes, Neighbours::kFloor, false)};
+  }
   return {by_neighbours(call, onnx, Neighbours::kFloor,
                         {.coordinate_transformation_mode = "asymmetric",
                          .mode = "nearest",

@@ -147,6 +147,9 @@ constexpr Row kRows[] = {
      split},
     {"aten::split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]", 13,
      split_sizes},
+    {"aten::split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]", 13, split},
+    {"aten::split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]", 13,
+     split_with_sizes},
     {"aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
      13, split_with_sizes},
     {"aten::tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]",
@@ -154,6 +157,7 @@ constexpr Row kRows[] = {
     {"aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]",
      13, tensor_split_sections},
     {"aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", 13, unbind},
+    {"aten::unbind_copy.int(Tensor self, int dim=0) -> Tensor[]", 13, unbind},
     {"aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", 13, chunk},
 };
 

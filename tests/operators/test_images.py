@@ -323,3 +323,12 @@ def test_cells_and_windows(case: Case) -> None:
 )
 def test_convolutions_and_padding(case: Case) -> None:
     check(case, scaled)
+
+
+def test_nearest_repeats_elements_whatever_the_factor() -> None:
+    """As long as it is known that an axis comes out as long, or twice as long."""
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        return F.interpolate(x, scale_factor=(2.25, 1.4), mode="nearest")
+
+    check(Case(program, (floats(1, 2, 3, 2),), dynamic=False))
