@@ -123,12 +123,13 @@ Outputs scaled_dot_product_attention(const Call& call, Emit& onnx) {
 // The CPU kernel that decomposed programs call; its second output serves the backward pass.
 Outputs flash_attention_for_cpu(const Call& call, Emit& onnx) {
   refuse_dropout(call);
-  const Attended attended =
-      attend(call, onnx, {call.tensor("query"), call.tensor("key"), call.tensor("value")},
-             {.mask = call.optional_tensor("attn_mask"),
-              .causal = call.flag("is_causal"),
-              .scale = call.optional_number("scale"),
-              .grouped = false});
+  // The kernel shares heads of keys and values among those of the query without being told to.
+  const Heads heads = {call.tensor("query"), call.tensor("key"), call.tensor("value")};
+  const Attended attended = attend(call, onnx, heads,
+                                   {.mask = call.optional_tensor("attn_mask"),
+                                    .causal = call.flag("is_causal"),
+                                    .scale = call.optional_number("scale"),
+                                    .grouped = !(heads.query.dim(-3) == heads.key.dim(-3))});
   if (!call.uses_output(1)) return {attended.result};
   const std::vector<std::int64_t> last = {-1};
   const Value scores = onnx.cast(attended.scores, call.result_dtype(1));

@@ -184,6 +184,12 @@ def linear_cross_entropy(
     (lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m), Q, K, V, bools(5, 6) & False),
     (lambda q, k, v: aten._scaled_dot_product_flash_attention_for_cpu(q, k, v), Q, K, V),
     (
+        lambda q, k, v: aten._scaled_dot_product_flash_attention_for_cpu(q, k, v)[0],
+        Q,
+        K[:, :2],
+        V[:, :2],
+    ),
+    (
         lambda q, k, v: aten._scaled_dot_product_flash_attention_for_cpu(
             q, k, v, is_causal=True, scale=0.3
         ),
