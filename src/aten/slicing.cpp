@@ -43,10 +43,19 @@ Outputs narrow_from(const Call& call, Emit& onnx) {
   return {onnx.slice(self, start, end, onnx.ints({axis}))};
 }
 
+// hsplit, vsplit and dsplit say it by their name: the columns of a matrix, or the only axis.
+std::int64_t split_axis(const Call& call, std::int64_t rank) {
+  const std::string_view name = call.captured().schema->name;
+  if (name == "aten::vsplit") return 0;
+  if (name == "aten::dsplit") return 2;
+  if (name == "aten::hsplit") return rank == 1 ? 0 : 1;
+  return call.axis("dim", rank);
+}
+
 // Consecutive parts of these lengths.
 Outputs sized_parts(const Call& call, Emit& onnx, const std::vector<Expr>& lengths) {
   const Value self = call.tensor("self");
-  const std::int64_t axis = call.axis("dim", self.rank());
+  const std::int64_t axis = split_axis(call, self.rank());
   std::size_t used = 0;
   for (std::size_t i = 0; i < lengths.size(); ++i) used += call.uses_output(i) ? 1 : 0;
   // One part is a slice; more are cheaper in one Split.
@@ -94,7 +103,7 @@ Outputs chunk(const Call& call, Emit& onnx) {
 // The first (total mod sections) parts are one longer than the others.
 Outputs tensor_split_sections(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
-  const Expr total = self.dim(call.axis("dim", self.rank()));
+  const Expr total = self.dim(split_axis(call, self.rank()));
   const auto count = static_cast<std::int64_t>(call.output_count());
   const Expr shorter = symbolic::floor_div(total, count), longer = symbolic::mod(total, count);
   std::vector<Expr> lengths;
@@ -107,7 +116,7 @@ Outputs tensor_split_sections(const Call& call, Emit& onnx) {
 
 Outputs tensor_split_indices(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
-  const std::int64_t axis = call.axis("dim", self.rank());
+  const std::int64_t axis = split_axis(call, self.rank());
   const std::vector<Expr> indices = call.sizes("indices");
   Outputs result(indices.size() + 1);
   for (std::size_t i = 0; i < result.size(); ++i) {
@@ -115,6 +124,24 @@ Outputs tensor_split_indices(const Call& call, Emit& onnx) {
     const Expr end =
         i < indices.size() ? indices[i] : Expr(std::numeric_limits<std::int64_t>::max());
     if (call.uses_output(i)) result[i] = onnx.slice(self, axis, start, end);
+  }
+  return result;
+}
+
+// The indices, or the number of parts, in a tensor.
+Outputs tensor_split_tensor(const Call& call, Emit& onnx) {
+  const Value self = call.tensor("self"), given = call.tensor("tensor_indices_or_sections");
+  if (given.rank() == 0) return tensor_split_sections(call, onnx);
+  const Value axis = onnx.ints({call.axis("dim", self.rank())});
+  const auto bound = [&](std::size_t i) {
+    const auto at = static_cast<std::int64_t>(i);
+    return onnx.slice(given, 0, at, at + 1);
+  };
+  Outputs result(call.output_count());
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const Value start = i == 0 ? onnx.ints({0}) : bound(i - 1);
+    const Value end = i + 1 < result.size() ? bound(i) : onnx.ints({kEnd});
+    if (call.uses_output(i)) result[i] = onnx.slice(self, start, end, axis);
   }
   return result;
 }
@@ -131,6 +158,14 @@ Outputs unbind(const Call& call, Emit& onnx) {
 
 constexpr Row kRows[] = {
     {"aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", 13, chunk},
+    {"aten::dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]", 13,
+     tensor_split_indices},
+    {"aten::dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", 13,
+     tensor_split_sections},
+    {"aten::hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]", 13,
+     tensor_split_indices},
+    {"aten::hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", 13,
+     tensor_split_sections},
     {"aten::narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)", 13, narrow},
     {"aten::narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)", 13,
      narrow_from},
@@ -148,17 +183,27 @@ constexpr Row kRows[] = {
     {"aten::split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]", 13,
      split_sizes},
     {"aten::split_copy.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]", 13, split},
-    {"aten::split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]", 13,
-     split_with_sizes},
     {"aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
      13, split_with_sizes},
+    {"aten::split_with_sizes_copy(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]", 13,
+     split_with_sizes},
     {"aten::tensor_split.indices(Tensor(a -> *) self, SymInt[] indices, int dim=0) -> Tensor(a)[]",
      13, tensor_split_indices},
     {"aten::tensor_split.sections(Tensor(a -> *) self, SymInt sections, int dim=0) -> Tensor(a)[]",
      13, tensor_split_sections},
+    {"aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor "
+     "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
+     13, tensor_split_tensor},
     {"aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", 13, unbind},
     {"aten::unbind_copy.int(Tensor self, int dim=0) -> Tensor[]", 13, unbind},
     {"aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", 13, chunk},
+    {"aten::unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]", 13, split},
+    {"aten::unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]", 13,
+     split_with_sizes},
+    {"aten::vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]", 13,
+     tensor_split_indices},
+    {"aten::vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]", 13,
+     tensor_split_sections},
 };
 
 }  // namespace
