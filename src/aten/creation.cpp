@@ -19,6 +19,15 @@ Outputs full(const Call& call, Emit& onnx) {
   return {filled(call, onnx, call.scalar("fill_value"))};
 }
 
+// Every element of `self` replaced.
+Outputs fill(const Call& call, Emit& onnx) { return {filled(call, onnx, call.scalar("value"))}; }
+
+Outputs replaced(const Call& call, Emit& onnx, std::string_view by) {
+  return {onnx.expand(cast_to_result(onnx, call, call.tensor(by)), call.result_shape())};
+}
+Outputs fill_by_tensor(const Call& call, Emit& onnx) { return replaced(call, onnx, "value"); }
+Outputs copy(const Call& call, Emit& onnx) { return replaced(call, onnx, "src"); }
+
 Outputs scalar_tensor(const Call& call, Emit& onnx) {
   return {filled(call, onnx, call.scalar("s"))};
 }
@@ -97,6 +106,7 @@ constexpr Row kRows[] = {
     {"aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, "
      "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
      13, arange_start_step},
+    {"aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", 13, copy},
     {"aten::empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
      "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
      13, empty},
@@ -117,6 +127,8 @@ constexpr Row kRows[] = {
     {"aten::eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? "
      "device=None, bool? pin_memory=None) -> Tensor",
      13, eye},
+    {"aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", 13, fill},
+    {"aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", 13, fill_by_tensor},
     {"aten::full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
      "Device? device=None, bool? pin_memory=None) -> Tensor",
      13, full},
@@ -149,6 +161,7 @@ constexpr Row kRows[] = {
      13, scalar_tensor},
     {"aten::tril(Tensor self, SymInt diagonal=0) -> Tensor", 14, tril},
     {"aten::triu(Tensor self, SymInt diagonal=0) -> Tensor", 14, triu},
+    {"aten::zero(Tensor self) -> Tensor", 13, zeros},
     {"aten::zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
      "device=None, bool? pin_memory=None) -> Tensor",
      13, zeros},

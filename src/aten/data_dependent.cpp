@@ -20,6 +20,15 @@ Outputs nonzero(const Call& call, Emit& onnx) {
   return {onnx.slice(found, 1, 0, 0)};
 }
 
+// The first `size` places; rows of `fill_value` where there are fewer.
+Outputs nonzero_static(const Call& call, Emit& onnx) {
+  const Value self = call.tensor("self");
+  const Shape shape = call.result_shape();
+  const Value rest = onnx.full(shape, onnx.int_scalar(call.integer("fill_value")));
+  if (self.rank() == 0) return {rest};
+  return {onnx.slice(onnx.concat({places(onnx, self), rest}, 0), 0, 0, shape[0])};
+}
+
 // The elements under a mask, both broadcast, in row-major order.
 Outputs masked_select(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self"), mask = call.tensor("mask");
@@ -38,6 +47,8 @@ constexpr Row kRows[] = {
     {"aten::argwhere(Tensor self) -> Tensor", 13, nonzero},
     {"aten::masked_select(Tensor self, Tensor mask) -> Tensor", 13, masked_select},
     {"aten::nonzero(Tensor self) -> Tensor", 13, nonzero},
+    {"aten::nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", 13,
+     nonzero_static},
 };
 
 }  // namespace

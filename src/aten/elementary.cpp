@@ -72,6 +72,15 @@ Outputs logit(const Call& call, Emit& onnx) {
   return result(call, onnx, onnx.log(onnx.div(x, onnx.sub(one, x))));
 }
 
+// The angle of a real number as a complex one: pi below 0.
+Outputs angle(const Call& call, Emit& onnx) {
+  const Value x = wide(call, onnx);
+  const Value turned = onnx.where(onnx.less(x, number(onnx, x, 0)),
+                                  number(onnx, x, std::numbers::pi), number(onnx, x, 0));
+  if (!base::is_floating(call.tensor("self").dtype())) return result(call, onnx, turned);
+  return result(call, onnx, onnx.where(onnx.is_nan(x), x, turned));
+}
+
 Value with_sign_of(Emit& onnx, Value magnitude, Value sign) {
   return onnx.where(has_sign(onnx, sign), onnx.neg(magnitude), magnitude);
 }
@@ -151,6 +160,7 @@ Outputs round_decimals(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
+    {"aten::angle(Tensor self) -> Tensor", 13, angle},
     {"aten::special_round(Tensor self, *, int decimals=0) -> Tensor", 13, round_decimals},
     {"aten::arctan2(Tensor self, Tensor other) -> Tensor", 13, atan2},
     {"aten::atan2(Tensor self, Tensor other) -> Tensor", 13, atan2},

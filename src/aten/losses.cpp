@@ -132,11 +132,24 @@ Outputs hinge_embedding_loss(const Call& call, Emit& onnx) {
   return reduced_loss(call, onnx, onnx.add(unlike, like));
 }
 
+// -t (a - b); integers wrap round at each step in the type that it has.
+Value against_target(const Call& call, Emit& onnx) {
+  const Value a = call.tensor("input1"), b = call.tensor("input2"), target = call.tensor("target");
+  if (base::is_floating(a.dtype()) || base::is_floating(b.dtype()) ||
+      base::is_floating(target.dtype())) {
+    const Value gap = onnx.sub(wide(call, onnx, "input1"), wide(call, onnx, "input2"));
+    return onnx.neg(onnx.mul(wide(call, onnx, "target"), gap));
+  }
+  const Pair inputs = promoted(onnx, a, b);
+  const Value negative = onnx.sub(onnx.zero(target.dtype()), target);
+  const Pair factors = promoted(onnx, negative, onnx.sub(inputs.left, inputs.right));
+  return onnx.cast(onnx.mul(factors.left, factors.right), computing_type(call.result_dtype()));
+}
+
 Outputs margin_ranking_loss(const Call& call, Emit& onnx) {
-  const Value gap = onnx.sub(wide(call, onnx, "input1"), wide(call, onnx, "input2"));
-  const Value against = onnx.neg(onnx.mul(wide(call, onnx, "target"), gap));
+  const Value against = against_target(call, onnx);
   return reduced_loss(call, onnx,
-                      onnx.relu(onnx.add(against, number(onnx, gap, call.number("margin")))));
+                      onnx.relu(onnx.add(against, number(onnx, against, call.number("margin")))));
 }
 
 // 1 - cos for like pairs, what cos has above the margin for unlike ones.

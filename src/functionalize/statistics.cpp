@@ -44,18 +44,15 @@ void Rewriter::batch_norm(Call& call) {
   for (Argument& argument : call.arguments) read_in(argument);
   calls_.push_back(&call);
   if (!updates) return;
-  if (instance) {
-    refuse_call(call, "SX1701", "instance normalisation that tracks statistics, in training mode",
-                "call eval() on the module before exporting it");
-  }
   // momentum, or exponential_average_factor
   const double* factor = call.arguments[6].get<double>();
   const Running running{builder_, call, factor ? *factor : 0.1};
   call.arguments[6] = 0.0;  // the call itself updates nothing any more
   const Cause cause{call.source, call.name};
-  List dims;
+  List dims, inner;
   for (std::size_t i = 0; i < input->rank(); ++i) {
     if (i != 1) dims.emplace_back(Expr(static_cast<std::int64_t>(i)));
+    if (i > 1) inner.emplace_back(Expr(static_cast<std::int64_t>(i)));
   }
   const Type type = contiguous(input->dtype, {input->shape[1]});
   if (mean) {
@@ -65,9 +62,16 @@ void Rewriter::batch_norm(Call& call) {
   }
   if (variance) {
     // The running variance is the unbiased one, unlike that which normalises.
-    Value* batch = builder_.add("aten::var.correction",
-                                {{"self", input}, {"dim", dims}, {"correction", Expr(1)}}, type,
-                                cause, call.name + "_var");
+    // Each instance has its own, of which the average is tracked.
+    const Type own = contiguous(input->dtype, {input->shape[0], input->shape[1]});
+    Value* batch =
+        builder_.add("aten::var.correction",
+                     {{"self", input}, {"dim", instance ? inner : dims}, {"correction", Expr(1)}},
+                     instance ? own : type, cause, call.name + "_var");
+    if (instance) {
+      batch = builder_.add("aten::mean.dim", {{"self", batch}, {"dim", List{Expr(0)}}}, type, cause,
+                           call.name + "_mean_var");
+    }
     aliases_.write(aliases_.of(variance), running.mixed(aliases_.read(variance), batch, *variance),
                    call);
   }

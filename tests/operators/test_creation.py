@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 
 from tests.operators.check import Case, check, table
-from tests.operators.inputs import bools, floats, ints, scalar
+from tests.operators.inputs import bools, complexes, floats, ints, scalar
 
 X = floats(2, 3)
 
@@ -30,6 +30,11 @@ X = floats(2, 3)
     (lambda x: torch.full_like(x, -torch.inf), X),
     (lambda x: torch.full_like(x, 2, dtype=torch.int64), X),
     (lambda x: torch.full_like(x, torch.nan), scalar(1.0)),
+    (lambda x, y: torch.ops.aten.copy(x, y), X, ints(3)),
+    (lambda x, y: torch.ops.aten.copy(x, y), complexes(2, 3), floats(3)),
+    (lambda x, y: torch.ops.aten.fill(x, y), X, scalar(2)),
+    (lambda x: torch.ops.aten.fill(x, 2.5), ints(3)),
+    (lambda x: torch.ops.aten.zero(x), complexes(2, 3)),
     (lambda x: torch.zeros_like(x), bools(0, 3)),
     (lambda x: x.new_zeros(2), ints(3, dtype=torch.int8)),
     (lambda x: x.new_ones((x.shape[0], 2), dtype=torch.float64), X),
