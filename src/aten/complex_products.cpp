@@ -1,6 +1,9 @@
 // Products of complex matrices that conjugate an operand or add to one.
+#include <limits>
+
 #include "aten/complex_math.h"
 #include "aten/families.h"
+#include "aten/prefix_scan.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -63,6 +66,39 @@ Outputs addr(const Call& call, Emit& onnx) {
   return affine(call, onnx, ComplexMath(onnx).mul(stretched("vec1", 1), stretched("vec2", 0)));
 }
 
+// Running products of 1, x, x, ... as the last axis.
+Outputs powers(const Call& call, Emit& onnx, bool increasing) {
+  const ComplexMath math(onnx);
+  const Parts x = math.complete(parts(call, onnx, "x"));
+  const Shape& shape = call.result_shape();
+  const std::int64_t axis = x.real.rank();
+  Shape first = shape, rest = shape;
+  first.back() = 1;
+  rest.back() = shape.back() - 1;
+  if (shape.back().is(0)) {
+    const Value none = onnx.full(shape, math.number(x, 0));
+    return {from_parts(onnx, none, none)};
+  }
+  const auto factors = [&](Value part, double start) {
+    const Value one = onnx.full(first, math.number(x, start));
+    if (shape.back().is(1)) return one;
+    return onnx.concat({one, onnx.expand(onnx.unsqueeze(part, {axis}), rest)}, axis);
+  };
+  const auto product = [&](const onnx::Values& earlier, const onnx::Values& later) {
+    const Parts p = math.mul({earlier[0], earlier[1]}, {later[0], later[1]});
+    return onnx::Values{p.real, p.imaginary};
+  };
+  const onnx::Values found =
+      prefix_scan(onnx, {factors(x.real, 1), factors(x.imaginary, 0)}, axis, product);
+  return {joined(onnx, each_part(Parts{found[0], found[1]}, [&](Value part) {
+                   constexpr std::int64_t kBeginning = std::numeric_limits<std::int64_t>::min();
+                   return increasing ? part : onnx.slice(part, axis, -1, kBeginning, -1);
+                 }))};
+}
+
+Outputs vander(const Call& call, Emit& onnx) { return powers(call, onnx, call.flag("increasing")); }
+Outputs linalg_vander(const Call& call, Emit& onnx) { return powers(call, onnx, true); }
+
 constexpr Row kRows[] = {
     {"aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> "
      "Tensor",
@@ -78,6 +114,8 @@ constexpr Row kRows[] = {
     {"aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) "
      "-> Tensor",
      13, baddbmm},
+    {"aten::linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor", 13, linalg_vander},
+    {"aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", 13, vander},
     {"aten::vdot(Tensor self, Tensor other) -> Tensor", 13, vdot},
 };
 

@@ -3,11 +3,10 @@
 
 #include "aten/families.h"
 #include "aten/operands.h"
+#include "aten/scattering.h"
 
 namespace sardonyx::aten {
-namespace {
 
-// The index of one axis, spread over every element of `like`.
 Value spread_index(Emit& onnx, Value index, Value like, std::int64_t axis) {
   index = onnx.with_rank(index, 1);
   std::vector<std::int64_t> others;
@@ -16,6 +15,8 @@ Value spread_index(Emit& onnx, Value index, Value like, std::int64_t axis) {
   }
   return onnx.expand(onnx.unsqueeze(onnx.cast(index, DType::kInt64), others), like.shape());
 }
+
+namespace {
 
 // Whole rows go by ScatterND, which ONNX Runtime adds in one go; an index an element is several
 // times as slow.

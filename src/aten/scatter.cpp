@@ -4,8 +4,32 @@
 
 #include "aten/families.h"
 #include "aten/operands.h"
+#include "aten/scattering.h"
 
 namespace sardonyx::aten {
+
+Value cut_to(Emit& onnx, Value source, Value index) {
+  for (std::int64_t axis = 0; axis < index.rank(); ++axis) {
+    if (!(source.dim(axis) == index.dim(axis))) {
+      source = onnx.slice(source, axis, 0, index.dim(axis));
+    }
+  }
+  return source;
+}
+
+Value scatter_combined(Emit& onnx, Value into, Value index, Value updates, std::int64_t axis,
+                       std::string_view reduction) {
+  const Value found =
+      onnx.scatter_elements(into, index, updates, {.axis = axis, .reduction = reduction});
+  const bool extreme = reduction == "max" || reduction == "min";
+  if (!extreme || !base::is_floating(into.dtype())) return found;
+  const auto nans = [&](Value x) { return onnx.cast(onnx.is_nan(x), DType::kInt32); };
+  const Value spoilt =
+      onnx.scatter_elements(nans(into), index, nans(updates), {.axis = axis, .reduction = "max"});
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  return onnx.where(onnx.cast(spoilt, DType::kBool), onnx.scalar_like(nan, found), found);
+}
+
 namespace {
 
 constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
@@ -61,16 +85,6 @@ Outputs select_scatter(const Call& call, Emit& onnx) {
   return {parts.size() == 1 ? parts.front() : onnx.concat(parts, axis)};
 }
 
-// ScatterElements asks for an index and updates of one shape; PyTorch takes a larger source.
-Value cut_to(Emit& onnx, Value source, Value index) {
-  for (std::int64_t axis = 0; axis < index.rank(); ++axis) {
-    if (!(source.dim(axis) == index.dim(axis))) {
-      source = onnx.slice(source, axis, 0, index.dim(axis));
-    }
-  }
-  return source;
-}
-
 Outputs scattered(const Call& call, Emit& onnx, Value updates, std::string_view reduction) {
   const Value self = call.tensor("self"), index = call.tensor("index");
   if (!reduction.empty() && onnx.opset() < (reduction == "max" || reduction == "min" ? 18 : 16)) {
@@ -97,6 +111,9 @@ std::string_view older_reduction(const Call& call) {
   if (!call.captured().schema->find("reduce")) return "";
   const std::string name = call.text("reduce");
   if (name == "add") return "add";
+  if (name == "multiply" && base::is_complex(call.captured_tensor("self").dtype)) {
+    call.refuse("products of complex numbers at an index", "gather, multiply and scatter them");
+  }
   if (name == "multiply") return "mul";
   call.refuse("scatter with reduce=" + name);
 }
@@ -116,85 +133,6 @@ Outputs scatter_add(const Call& call, Emit& onnx) {
   return scattered(call, onnx, call.tensor("src"), "add");
 }
 
-struct Reduction {
-  std::string_view onnx_name;
-  double neutral;
-};
-
-Reduction reduction_of(const Call& call) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const std::string name = call.text("reduce");
-  if (name == "sum" || name == "mean") return {"add", 0};
-  if (name == "prod") return {"mul", 1};
-  if (name == "amax") return {"max", -kInfinity};
-  if (name == "amin") return {"min", kInfinity};
-  call.refuse("scatter_reduce with " + name);
-}
-
-// The type's own value that changes nothing: integers have no infinity.
-Value neutral_value(Emit& onnx, const Reduction& reduction, DType dtype) {
-  if (base::is_integer(dtype) && reduction.onnx_name == "max") {
-    return onnx.int_scalar(base::integer_min(dtype), dtype);
-  }
-  if (base::is_integer(dtype) && reduction.onnx_name == "min") {
-    return onnx.int_scalar(base::integer_max(dtype), dtype);
-  }
-  return onnx.scalar(reduction.neutral, dtype);
-}
-
-Outputs combined(const Call& call, Emit& onnx, Value places, Value elements) {
-  const DType dtype = computing_type(call.result_dtype());
-  Value self = onnx.with_rank(onnx.cast(call.tensor("self"), dtype), 1);
-  const Value index = onnx.with_rank(places, 1);
-  const Value given = onnx.with_rank(onnx.cast(elements, dtype), 1);
-  const Value source = cut_to(onnx, given, index);
-  const std::int64_t axis = call.axis("dim", self.rank());
-  const Reduction reduction = reduction_of(call);
-  const bool include_self = call.flag("include_self");
-  const Value original = self;
-  if (!include_self) {
-    const Value neutral = neutral_value(onnx, reduction, self.dtype());
-    self = onnx.scatter_elements(self, index, onnx.expand(neutral, index.shape()), {.axis = axis});
-  }
-  Value result =
-      onnx.scatter_elements(self, index, source, {.axis = axis, .reduction = reduction.onnx_name});
-  if (call.text("reduce") == "mean") {
-    // Elements that nothing is scattered to are divided by 1.
-    const Value ones = onnx.expand(onnx.one(self.dtype()), index.shape());
-    const Value start = onnx.full(original.shape(),
-                                  include_self ? onnx.one(self.dtype()) : onnx.zero(self.dtype()));
-    const Value count =
-        onnx.scatter_elements(start, index, ones, {.axis = axis, .reduction = "add"});
-    const Value divisor = onnx.max({count, onnx.one(self.dtype())});
-    result = onnx.div(result, divisor);
-    if (base::is_integer(self.dtype())) {
-      // PyTorch's integer mean rounds down, Div towards zero.
-      const Value product = onnx.mul(result, divisor);
-      const Value total =
-          onnx.scatter_elements(self, index, source, {.axis = axis, .reduction = "add"});
-      result = onnx.sub(result, onnx.cast(onnx.less(total, product), self.dtype()));
-    }
-  }
-  return {cast_to_result(onnx, call, onnx.reshape(result, call.result_shape()))};
-}
-
-Outputs scatter_reduce(const Call& call, Emit& onnx) {
-  return combined(call, onnx, call.tensor("index"), call.tensor("src"));
-}
-
-// The index picks whole slices of the axis: one place for all elements of a slice of `source`.
-Outputs index_reduce(const Call& call, Emit& onnx) {
-  const Value source = onnx.with_rank(call.tensor("source"), 1);
-  const std::int64_t axis = call.axis("dim", source.rank());
-  std::vector<std::int64_t> around;
-  for (std::int64_t i = 0; i < source.rank(); ++i) {
-    if (i != axis) around.push_back(i);
-  }
-  const Value index = onnx.cast(onnx.with_rank(call.tensor("index"), 1), DType::kInt64);
-  const Value places = onnx.expand(onnx.unsqueeze(index, around), source.shape());
-  return combined(call, onnx, places, source);
-}
-
 // The elements of `source`, in order, go where the mask holds: the n-th place takes the n-th.
 Outputs masked_scatter(const Call& call, Emit& onnx) {
   const Value source = onnx.cast(call.tensor("source"), call.tensor("self").dtype());
@@ -209,9 +147,6 @@ Outputs masked_scatter(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool "
-     "include_self=True) -> Tensor",
-     18, index_reduce},
     {"aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", 13, masked_scatter},
     {"aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> "
      "Tensor",
@@ -225,9 +160,6 @@ constexpr Row kRows[] = {
      13, scatter_value},
     {"aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", 13,
      scatter_add},
-    {"aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool "
-     "include_self=True) -> Tensor",
-     18, scatter_reduce},
     {"aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor", 13,
      select_scatter},
     {"aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? "

@@ -48,17 +48,17 @@ class Call(torch.nn.Module):
         return self.function(*tensors)
 
 
-def table(*rows: Row) -> pytest.MarkDecorator:
+def table(*rows: Row, dynamic: bool = True) -> pytest.MarkDecorator:
     """Parametrises a test over the rows, static and (where a size can change) dynamic."""
     cases = []
     for function, *inputs in rows:
         cases.append(Case(function, tuple(inputs), dynamic=False))
-        if any(size > 1 for t in inputs for size in t.shape):
+        if dynamic and any(size > 1 for t in inputs for size in t.shape):
             cases.append(Case(function, tuple(inputs), dynamic=True))
     return pytest.mark.parametrize("case", cases, ids=str)
 
 
-def check(case: Case, rule: Rule = plain) -> None:
+def check(case: Case, rule: Rule = plain, opset: int = 0) -> None:
     module = Call(case.function)
     captured = capture_module(module, list(case.inputs), case.dynamic)
     if captured.status == "unfit" and case.dynamic:
@@ -66,7 +66,7 @@ def check(case: Case, rule: Rule = plain) -> None:
     if captured.status == "uncapturable" and case.dynamic:
         pytest.skip(f"torch.export cannot capture it with dynamic sizes: {captured.reason}")
     assert captured.status == "captured", captured.reason
-    outcome = judge_program(str(case), captured, _exporter(), rule)
+    outcome = judge_program(str(case), captured, _exporter(), rule, opset)
     if outcome.outcome == REFUSED:
         # A refusal with a reason is allowed; a wrong answer, a crash or a bad model never is.
         pytest.xfail(f"{outcome.code} {outcome.reason}")

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from tests.operators.check import Case, check, table
-from tests.operators.inputs import bools, floats, ints, of, scalar
+from tests.operators.inputs import NAN, bools, floats, ints, of, scalar
 
 aten = torch.ops.aten
 
@@ -177,6 +177,26 @@ ONE = scalar(1.0)
     (lambda x, i, v: x.index_reduce(1, i, v, "mean"), X, of(3, 3), V[:, :2]),
     (lambda x, i, v: x.index_reduce(0, i, v, "amin", include_self=False), X, of(1, 1, 0), V[:3]),
     (lambda x, i, v: x.index_reduce(0, i, v, "mean"), ints(5), of(1, 1, 0), of(5, 6, -7)),
+    (lambda x, i, v: x.scatter(0, i, v, reduce="add"), floats(5), of(1, 1, 0), floats(3)),
+    (lambda x, i, v: x.scatter(0, i, v, reduce="multiply"), ints(5), of(1, 1, 0), ints(3)),
+    (lambda x, i: x.scatter(0, i, 2.5, reduce="multiply"), floats(5), of(1, 1, 0)),
+    (lambda x, i, v: x.scatter_reduce(0, i, v, "amin"), floats(5), of(1, 1, 0), of(NAN, 1, 2)),
+    (lambda x, i, v: x.scatter_reduce(0, i, v, "amax"), of(NAN, NAN), of(1, 1), of(1.0, 2.0)),
+    (
+        lambda x, i, v: x.scatter_reduce(0, i, v, "amax", include_self=False),
+        *(of(NAN, NAN), of(1, 1), of(1.0, 2.0)),
+    ),
+    (lambda x, i, v: x.index_reduce(0, i, v, "prod"), floats(5, 2), I2, floats(2, 2)),
+    (lambda x, i, v: x.index_reduce(1, i, v, "mean"), ints(3, 4), I2, ints(3, 2, seed=9)),
+    (
+        lambda x, i, v: x.index_reduce(1, i, v, "mean", include_self=False),
+        *(ints(3, 4), of(1, 1), ints(3, 2, seed=9)),
+    ),
+    (
+        lambda x, i, v: x.index_reduce(0, i, v, "amax", include_self=False),
+        *(floats(5, 2, dtype=torch.float16), of(3, 3), floats(2, 2, dtype=torch.float16)),
+    ),
+    (lambda x, i, v: x.index_reduce(0, i, v, "amin"), floats(4), of(3, 3), of(2.0, -2.0)),
     (lambda x, m: x.masked_fill(m, 2.0), X, bools(4, 5, 6)),
     (lambda x, m: x.masked_fill(m, -torch.inf), X, bools(5, 1)),
     (lambda x, m: x.masked_fill(m, 2.5), ints(4).float(), bools(4)),

@@ -19,6 +19,7 @@ from tests.opinfo.rules import scaled, single
 
 aten = torch.ops.aten
 X = floats(3, 4)
+A = torch.ops.aten
 IMAGE = floats(2, 4, 3, 5)
 Q = floats(2, 4, 5, 8)
 K = floats(2, 4, 6, 8, seed=11)
@@ -116,6 +117,35 @@ def linear_cross_entropy(
     ),
     (lambda x, m, v: F.batch_norm(x, m, v), floats(2, 4, 5), floats(4), positive(4)),
     (lambda x: F.batch_norm(x, None, None, training=True), IMAGE),
+    (
+        lambda x, m, v: (
+            F.instance_norm(x, m, v, use_input_stats=True, momentum=0.3),
+            m + 0,
+            v + 0,
+        ),
+        *(IMAGE, floats(4), positive(4)),
+    ),
+    (
+        lambda x, w, b, m, v: torch.native_batch_norm(x, w, b, m, v, False, 0.1, 1e-5)[0],
+        *(IMAGE, floats(4), floats(4), floats(4), positive(4)),
+    ),
+    (
+        lambda x, w, b: torch.native_batch_norm(x, w, b, None, None, True, 0.1, 1e-5),
+        *(IMAGE, floats(4), floats(4)),
+    ),
+    (
+        lambda x, m, v: A._native_batch_norm_legit_functional(x, None, None, m, v, True, 0.3, 1e-5),
+        *(IMAGE, floats(4), positive(4)),
+    ),
+    (
+        lambda x, m, v: A._batch_norm_with_update_functional(x, None, None, m, v, 0.3, 1e-5)[4:],
+        *(IMAGE, floats(4), positive(4)),
+    ),
+    (lambda x: A._native_batch_norm_legit.no_stats(x, None, None, True, 0.1, 1e-5), IMAGE),
+    (
+        lambda x, w, b: torch.native_group_norm(x, w, b, x.shape[0], 4, x.shape[2], 2, 1e-5),
+        *(floats(2, 4, 5), floats(4), floats(4)),
+    ),
     (lambda x: F.local_response_norm(x, 3), IMAGE),
     (lambda x: torch.renorm(x, 2, 0, 0.5), X),
     (lambda x: torch._weight_norm(x, x.sum((1, 2), keepdim=True), -3), floats(4, 3, 5)),
@@ -153,6 +183,12 @@ def linear_cross_entropy(
     ),
     (lambda x, y: F.hinge_embedding_loss(x, y), X, torch.where(bools(3, 4), 1, -1)),
     (lambda x, y, z: F.triplet_margin_loss(x, y, z), X, floats(3, 4, seed=9), floats(3, 4, seed=8)),
+    (
+        lambda x, y, z: F.margin_ranking_loss(x, y, z, 0.5, reduction="none"),
+        of(3, 200, 7, dtype=torch.uint8),
+        of(5, 100, 7, dtype=torch.uint8),
+        of(1, 1, 1, dtype=torch.uint8),
+    ),
     (
         lambda x, y, z: F.margin_ranking_loss(x, y, z, 0.1),
         floats(4),

@@ -186,6 +186,26 @@ def test_reductions(case: Case) -> None:
     check(case, scaled)
 
 
+# Lengths and offsets say what the size of the data is: at another size they would be wrong.
+@table(
+    (lambda x, n: torch.segment_reduce(x, "sum", lengths=n), floats(5), of(2, 0, 3)),
+    (lambda x, n: torch.segment_reduce(x, "mean", lengths=n), floats(5, 2), of(2, 0, 3)),
+    (lambda x, n: torch.segment_reduce(x, "mean", lengths=n, initial=2), floats(5), of(2, 0, 3)),
+    (lambda x, n: torch.segment_reduce(x, "max", lengths=n, initial=0.5), floats(5), of(2, 3)),
+    (lambda x, n: torch.segment_reduce(x, "min", lengths=n), of(1.0, NAN, 3.0), of(2, 0, 1)),
+    (lambda x, n: torch.segment_reduce(x, "max", lengths=n), of(NAN, 1.0, 3.0), of(2, 0, 1)),
+    (
+        lambda x, n: torch.segment_reduce(x, "prod", lengths=n, axis=1),
+        *(floats(2, 5, 3), of([2, 0, 3], [1, 1, 3])),
+    ),
+    (lambda x, at: torch.segment_reduce(x, "sum", offsets=at), floats(5), of(0, 2, 2, 5)),
+    (lambda x, at: torch.segment_reduce(x, "max", offsets=at), floats(5), of(0, 2, 2, 5)),
+    dynamic=False,
+)
+def test_segments(case: Case) -> None:
+    check(case)
+
+
 @pytest.mark.xfail(strict=True, reason="ONNX Runtime sums int64 in double: exact up to 2^53")
 @table((lambda x: x.sum(), extremes(torch.int64)))
 def test_sums_beyond_double(case: Case) -> None:

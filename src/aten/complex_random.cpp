@@ -1,0 +1,56 @@
+// Random complex numbers: the variance is shared by the two parts, which are independent.
+#include <numbers>
+
+#include "aten/complex_value.h"
+#include "aten/families.h"
+
+namespace sardonyx::aten {
+namespace {
+
+Value drawn(const Call& call, Emit& onnx, double mean, double deviation) {
+  const DType dtype = base::real_of(call.result_dtype());
+  const Value carrier = onnx.full(call.result_shape(), onnx.zero(dtype));
+  const Value numbers = onnx.random_normal_like(carrier, {.dtype = dtype, .mean = 0, .scale = 1});
+  const Value scaled = onnx.mul(numbers, onnx.scalar(deviation / std::numbers::sqrt2, dtype));
+  return onnx.add(scaled, onnx.scalar(mean, dtype));
+}
+
+// PyTorch's mean is that of either part.
+Outputs complex_normal(const Call& call, Emit& onnx, double mean, double deviation) {
+  const Value real = drawn(call, onnx, mean, deviation);
+  return {from_parts(onnx, real, drawn(call, onnx, mean, deviation))};
+}
+
+Outputs randn(const Call& call, Emit& onnx) { return complex_normal(call, onnx, 0, 1); }
+Outputs normal(const Call& call, Emit& onnx) {
+  return complex_normal(call, onnx, call.number("mean"), call.number("std"));
+}
+
+constexpr Row kRows[] = {
+    {"aten::normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, "
+     "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
+     "Tensor",
+     13, normal},
+    {"aten::normal_functional(Tensor self, float mean=0., float std=1., *, Generator? "
+     "generator=None) -> Tensor",
+     13, normal},
+    {"aten::randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+     "device=None, bool? pin_memory=None) -> Tensor",
+     13, randn},
+    {"aten::randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, "
+     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+     13, randn},
+    {"aten::randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+     "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+     13, randn},
+    {"aten::randn_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, "
+     "Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? "
+     "memory_format=None) -> Tensor",
+     13, randn},
+};
+
+}  // namespace
+
+std::span<const Row> complex_random_rows() { return kRows; }
+
+}  // namespace sardonyx::aten
