@@ -217,14 +217,14 @@ def _grown_shapes(program: ExportedProgram, tensors: list[torch.Tensor]) -> list
 
 
 def _grow(tensor: torch.Tensor, shape: list[int], generator: torch.Generator) -> torch.Tensor:
-    """Repeats the data; floats get noise, lest rows become equal and matrices singular. It lies in
+    """Repeats the data; numbers get noise, lest rows become equal and matrices singular. It lies in
     memory in the same order of dimensions, which as_strided can see."""
     strides = tensor.stride()
     order = sorted(range(tensor.dim()), key=lambda d: -strides[d])
     for dim, size in enumerate(shape):
         if size != tensor.shape[dim]:
             tensor = tensor.index_select(dim, torch.arange(size) % tensor.shape[dim])
-    if tensor.is_floating_point():
+    if tensor.is_floating_point() or tensor.is_complex():
         noise = torch.rand(tensor.shape, generator=generator) * 0.2 + 0.9
         tensor = (tensor * noise).to(tensor.dtype)
     in_order = tensor.permute(order).clone(memory_format=torch.contiguous_format)

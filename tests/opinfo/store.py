@@ -15,7 +15,7 @@ from tests.opinfo.capture import Captured
 from tests.opinfo.catalogue import Unit
 
 # Raise it when capture.py or the choice of samples changes what a stored case means.
-_FORMAT = 1
+_FORMAT = 2
 
 
 def default_folder() -> Path:
