@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "base/diagnostic.h"
+
 namespace sardonyx::aten {
 
 Scalar::Scalar(symbolic::Expr value) : data_(value) {
@@ -46,7 +48,8 @@ std::complex<double> Scalar::as_complex() const {
   if (const auto* integer = std::get_if<std::int64_t>(&data_)) return static_cast<double>(*integer);
   if (const auto* real = std::get_if<double>(&data_)) return *real;
   if (const auto* complex = std::get_if<std::complex<double>>(&data_)) return *complex;
-  return 0.0;
+  base::fail("SX1302", "the number " + expr()->str() + " is known only when the model runs",
+             "pass a number that does not depend on the inputs");
 }
 
 bool Scalar::exact_f32() const {

@@ -28,7 +28,7 @@ class Scalar {
 
   // A constant that equals `value`.
   bool is(double value) const;
-  // The constant as a double (imaginary part dropped); 0 for symbolic ones.
+  // The constant as a double (imaginary part dropped). Throws SX1302 for symbolic numbers.
   double as_double() const;
   std::int64_t as_int() const;
   std::complex<double> as_complex() const;
