@@ -114,26 +114,25 @@ Value by_neighbours(const Call& call, Emit& onnx, Neighbours neighbours,
   return resampled(onnx, image(call), resampled_axes(call), neighbours, aligns_corners(call));
 }
 
-// PyTorch's kernel for images repeats the elements of an axis that comes out as long, or twice as
-// long, whatever the factor says. True where that is another thing.
-bool repeats_regardless(const Call& call, std::vector<ResampledAxis>& axes) {
-  if (image(call).rank() != 4) return false;
-  bool changed = false;
-  for (ResampledAxis& axis : axes) {
-    if (!axis.factor || !axis.from.is_constant() || !axis.to.is_constant()) continue;
-    const std::int64_t from = axis.from.value(), to = axis.to.value();
-    if (to != from && to != 2 * from) continue;
-    if (*axis.factor * static_cast<double>(from) == static_cast<double>(to)) continue;
-    axis.factor.reset();
-    changed = true;
+// Whether an axis may come out as long, or twice as long, by a factor that says otherwise. Where
+// sizes are unknown, axes of two elements or more do so by these factors only.
+bool may_repeat(const ResampledAxis& axis) {
+  if (!axis.factor) return false;
+  const double factor = *axis.factor;
+  if (!axis.from.is_constant() || !axis.to.is_constant()) {
+    return (factor > 1 && factor < 1.5) || (factor > 2 && factor < 2.5);
   }
-  return changed;
+  if (!(axis.to == axis.from) && !(axis.to == axis.from * 2)) return false;
+  return factor * static_cast<double>(axis.from.value()) != static_cast<double>(axis.to.value());
 }
 
 Outputs nearest(const Call& call, Emit& onnx) {
   std::vector<ResampledAxis> axes = resampled_axes(call);
-  if (repeats_regardless(call, axes)) {
-    return {resampled(onnx, image(call), axes, Neighbours::kFloor, false)};
+  if (image(call).rank() == 4) {
+    for (ResampledAxis& axis : axes) axis.repeats = true;
+    if (!has_positions(call) || std::ranges::any_of(axes, may_repeat)) {
+      return {resampled(onnx, image(call), axes, Neighbours::kFloor, false)};
+    }
   }
   return {by_neighbours(call, onnx, Neighbours::kFloor,
                         {.coordinate_transformation_mode = "asymmetric",

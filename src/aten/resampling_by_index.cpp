@@ -32,6 +32,21 @@ struct Positions {
   }
 };
 
+// The step of nearest neighbours that start from the lower end.
+Value floor_step(const Positions& p, const ResampledAxis& axis) {
+  const Value step = p.step(axis, false);
+  if (!axis.repeats || !axis.factor) return step;
+  const auto repeated = [&](std::int64_t times, Value otherwise) {
+    const Expr size = axis.from * times;
+    if (size.is_constant() && axis.to.is_constant()) {
+      return axis.to == size ? p.number(1.0 / static_cast<double>(times)) : otherwise;
+    }
+    return p.onnx.where(p.onnx.equal(p.onnx.size(axis.to), p.onnx.size(size)),
+                        p.number(1.0 / static_cast<double>(times)), otherwise);
+  };
+  return repeated(1, repeated(2, step));
+}
+
 Value index_of(Emit& onnx, Value place, Expr size) {
   return onnx.clip(onnx.cast(place, DType::kInt64), onnx.int_scalar(0), onnx.size(size - 1));
 }
@@ -66,7 +81,7 @@ std::vector<Tap> taps_of(const Positions& p, const ResampledAxis& axis, Neighbou
   const Value real = align_corners ? onnx.mul(place, step) : centre;
   switch (neighbours) {
     case Neighbours::kFloor:
-      return {{onnx.floor(onnx.mul(place, step)), {}}};
+      return {{onnx.floor(onnx.mul(place, floor_step(p, axis))), {}}};
     case Neighbours::kNearest:
       return {{onnx.floor(onnx.mul(p.add(place, 0.5), step)), {}}};
     case Neighbours::kLinear: {

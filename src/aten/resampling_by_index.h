@@ -16,6 +16,9 @@ struct ResampledAxis {
   std::int64_t axis;
   Expr from, to;
   std::optional<double> factor;
+  // PyTorch's nearest neighbours of images repeat the elements of an axis that comes out as long,
+  // or twice as long, whatever the factor says.
+  bool repeats = false;
 };
 
 enum class Neighbours : std::uint8_t { kFloor, kNearest, kLinear, kCubic };

@@ -247,6 +247,24 @@ DType output_type(const Attribute* attribute, std::span<const Value> inputs, Op 
   return like ? inputs[0].dtype() : kUndefined;
 }
 
+// Throws for an operator that ONNX Runtime knows in older opsets only.
+[[noreturn]] void refuse_opset(const Operator& op, std::int64_t opset) {
+  std::string help = "convert for the standard alone";
+  for (std::int64_t older = opset - 1; older > 0; --older) {
+    const OperatorVersion* version = op.at(older);
+    if (version == nullptr) break;
+    if (!std::ranges::any_of(kernels_of(op.id),
+                             [&](const Kernel& k) { return serves(k, version->since); }))
+      continue;
+    help = fmt::format("convert with opset_version={}, or for the standard alone", older);
+    break;
+  }
+  base::fail(
+      "SX1505",
+      fmt::format("ONNX Runtime's CPU provider has no kernel of {} in opset {}", op.name, opset),
+      help);
+}
+
 // The same element, in another type.
 Attribute::Data in_type(const Attribute* attribute, DType dtype) {
   const auto* tensor =
@@ -272,7 +290,10 @@ std::optional<Values> Emit::with_output_type(const Operator& op, const OperatorV
     for (const KernelType& type : types_of(kernel))
       if (serves(kernel, version.since) && type.parameter == output.type_parameter)
         served |= type.dtypes;
-  if (options_.runtime == TargetRuntime::kOnnxRuntimeCpu && served != 0) taken &= served;
+  if (options_.runtime == TargetRuntime::kOnnxRuntimeCpu) {
+    if (served == 0 && !kernels_of(op.id).empty()) refuse_opset(op, opset());
+    if (served != 0) taken &= served;
+  }
   if (wanted == kUndefined || (taken & dtype_bit(wanted)) != 0) return std::nullopt;
   for (const DType choice : stand_ins(wanted)) {
     if ((taken & dtype_bit(choice)) == 0) continue;

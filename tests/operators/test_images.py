@@ -80,6 +80,11 @@ def test_grids(case: Case) -> None:
 @table(
     (lambda x: F.interpolate(x, scale_factor=(1.5, 0.7), mode="nearest"), X2),
     (lambda x: F.interpolate(x, scale_factor=(1.3, 0.7), mode="nearest-exact"), X2),
+    (lambda x: F.interpolate(x, scale_factor=(2.25, 1.25), mode="nearest"), floats(1, 2, 3, 3)),
+    (lambda x: F.interpolate(x, scale_factor=(2.25, 1.25), mode="nearest"), floats(1, 2, 9, 8)),
+    (lambda x: F.interpolate(x, scale_factor=(2.3, 1.2), mode="nearest"), floats(1, 2, 3, 4)),
+    (lambda x: F.interpolate(x, scale_factor=1.25, mode="nearest"), floats(1, 2, 3)),
+    (lambda x: F.interpolate(x, scale_factor=1.25, mode="nearest"), floats(1, 2, 3, 3, 3)),
     (lambda x: F.interpolate(x, scale_factor=1.3, mode="linear"), X1),
     (lambda x: F.interpolate(x, scale_factor=1.7, mode="bicubic"), X2),
     (lambda x: F.interpolate(x, scale_factor=0.7, mode="bicubic", align_corners=True), X2),

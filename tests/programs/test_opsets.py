@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.export import Dim
 
+import sardonyx
 from tests.harness import assert_exports
 
 OPSETS = range(13, 27)
@@ -113,3 +114,16 @@ class DroppedWindows(nn.Module):
 @pytest.mark.parametrize("opset", [13, 20, 26])
 def test_a_dropped_window_is_not_declared(opset: int) -> None:
     assert_exports(DroppedWindows(), (torch.randn(1, 2, 7, 6),), opset_version=opset)
+
+
+class Noise(nn.Module):
+    def forward(self, x):
+        return x + torch.rand_like(x)
+
+
+def test_random_numbers_name_the_opset_that_has_them() -> None:
+    """ONNX Runtime knows the random operators of opset 22 by name only."""
+    with pytest.raises(sardonyx.OnnxExporterError, match=r"opset 22[\s\S]*opset_version=21"):
+        sardonyx.export(Noise(), (torch.ones(2),), opset_version=22)
+    noise = sardonyx.export(Noise(), (torch.ones(2),), opset_version=21)(torch.ones(2))[0]
+    assert bool(((noise >= 1) & (noise < 2)).all())
