@@ -2,7 +2,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "aten/gradients.h"
+#include "aten/families.h"
 #include "aten/operands.h"
 
 namespace sardonyx::aten {

@@ -1,6 +1,6 @@
 // Gradients of what reads each spatial axis by itself: resampling and average pooling. Read as a
 // matrix [to, from] an axis, forwards multiplies by its transpose, and backwards by the matrix.
-#include "aten/gradients.h"
+#include "aten/families.h"
 #include "aten/operands.h"
 #include "aten/resampling_by_index.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "aten/exact_convolution.h"
-#include "aten/gradients.h"
+#include "aten/families.h"
 
 namespace sardonyx::aten {
 namespace {

@@ -7,12 +7,14 @@
 
 namespace sardonyx::aten {
 
+std::span<const Row> activation_gradient_rows();
 std::span<const Row> activation_rows();
 std::span<const Row> adaptive_pooling_rows();
 std::span<const Row> affine_blocks_rows();
 std::span<const Row> arithmetic_rows();
 std::span<const Row> assertion_rows();
 std::span<const Row> attention_rows();
+std::span<const Row> axis_gradient_rows();
 std::span<const Row> axis_order_rows();
 std::span<const Row> bessel_rows();
 std::span<const Row> bit_views_rows();
@@ -30,6 +32,7 @@ std::span<const Row> complex_random_rows();
 std::span<const Row> complex_reduction_rows();
 std::span<const Row> complex_shape_rows();
 std::span<const Row> control_flow_rows();
+std::span<const Row> convolution_gradient_rows();
 std::span<const Row> convolution_rows();
 std::span<const Row> counting_rows();
 std::span<const Row> creation_rows();

@@ -5,7 +5,6 @@
 
 #include "aten/complex_componentwise.h"
 #include "aten/families.h"
-#include "aten/gradients.h"
 
 namespace sardonyx::aten {
 namespace {
