@@ -100,23 +100,10 @@ Outputs vander(const Call& call, Emit& onnx) { return powers(call, onnx, call.fl
 Outputs linalg_vander(const Call& call, Emit& onnx) { return powers(call, onnx, true); }
 
 constexpr Row kRows[] = {
-    {"aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> "
-     "Tensor",
-     13, addbmm},
-    {"aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> "
-     "Tensor",
-     13, addmm},
-    {"aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-     13, addmv},
-    {"aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> "
-     "Tensor",
-     13, addr},
-    {"aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) "
-     "-> Tensor",
-     13, baddbmm},
-    {"aten::linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor", 13, linalg_vander},
-    {"aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", 13, vander},
-    {"aten::vdot(Tensor self, Tensor other) -> Tensor", 13, vdot},
+    {"aten::addbmm", 13, addbmm},   {"aten::addmm", 13, addmm},
+    {"aten::addmv", 13, addmv},     {"aten::addr", 13, addr},
+    {"aten::baddbmm", 13, baddbmm}, {"aten::linalg_vander", 13, linalg_vander},
+    {"aten::vander", 13, vander},   {"aten::vdot", 13, vdot},
 };
 
 }  // namespace

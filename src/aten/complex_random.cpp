@@ -27,26 +27,12 @@ Outputs normal(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, "
-     "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
-     "Tensor",
-     13, normal},
-    {"aten::normal_functional(Tensor self, float mean=0., float std=1., *, Generator? "
-     "generator=None) -> Tensor",
-     13, normal},
-    {"aten::randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-     "device=None, bool? pin_memory=None) -> Tensor",
-     13, randn},
-    {"aten::randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, "
-     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, randn},
-    {"aten::randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
-     "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-     13, randn},
-    {"aten::randn_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, "
-     "Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? "
-     "memory_format=None) -> Tensor",
-     13, randn},
+    {"aten::normal.float_float", 13, normal},
+    {"aten::normal_functional", 13, normal},
+    {"aten::randn", 13, randn},
+    {"aten::randn.generator", 13, randn},
+    {"aten::randn_like", 13, randn},
+    {"aten::randn_like.generator", 13, randn},
 };
 
 }  // namespace

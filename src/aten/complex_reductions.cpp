@@ -149,41 +149,24 @@ Outputs logcumsumexp(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", 13, cumprod},
-    {"aten::logcumsumexp(Tensor self, int dim) -> Tensor", 13, logcumsumexp},
-    {"aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", 13, logsumexp},
-    {"aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", 13, prod},
-    {"aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> "
-     "Tensor",
-     13, prod_dim},
-    {"aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", 13,
-     logsumexp},
-    {"aten::std(Tensor self, bool unbiased=True) -> Tensor", 13, std_deviation},
-    {"aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
-     "keepdim=False) -> Tensor",
-     13, std_deviation},
-    {"aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
-     13, std_deviation},
-    {"aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", 13, std_mean},
-    {"aten::std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
-     "keepdim=False) -> (Tensor, Tensor)",
-     13, std_mean},
-    {"aten::std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> "
-     "(Tensor, Tensor)",
-     13, std_mean},
-    {"aten::var(Tensor self, bool unbiased=True) -> Tensor", 13, var},
-    {"aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
-     "keepdim=False) -> Tensor",
-     13, var},
-    {"aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
-     13, var},
-    {"aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", 13, var_mean},
-    {"aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
-     "keepdim=False) -> (Tensor, Tensor)",
-     13, var_mean},
-    {"aten::var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> "
-     "(Tensor, Tensor)",
-     13, var_mean},
+    {"aten::cumprod", 13, cumprod},
+    {"aten::logcumsumexp", 13, logcumsumexp},
+    {"aten::logsumexp", 13, logsumexp},
+    {"aten::prod", 13, prod},
+    {"aten::prod.dim_int", 13, prod_dim},
+    {"aten::special_logsumexp", 13, logsumexp},
+    {"aten::std", 13, std_deviation},
+    {"aten::std.correction", 13, std_deviation},
+    {"aten::std.dim", 13, std_deviation},
+    {"aten::std_mean", 13, std_mean},
+    {"aten::std_mean.correction", 13, std_mean},
+    {"aten::std_mean.dim", 13, std_mean},
+    {"aten::var", 13, var},
+    {"aten::var.correction", 13, var},
+    {"aten::var.dim", 13, var},
+    {"aten::var_mean", 13, var_mean},
+    {"aten::var_mean.correction", 13, var_mean},
+    {"aten::var_mean.dim", 13, var_mean},
 };
 
 }  // namespace

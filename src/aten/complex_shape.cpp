@@ -62,21 +62,17 @@ Outputs index(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)", 13,
-     expand},
-    {"aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)", 13,
-     reshape},
-    {"aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", 13, index},
-    {"aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", 13, permute},
-    {"aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)", 13, reshape},
-    {"aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)", 13, select},
-    {"aten::slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt "
-     "step=1) -> Tensor(a)",
-     13, slice},
-    {"aten::squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", 13, reshape},
-    {"aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", 13, transpose},
-    {"aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", 13, unsqueeze},
-    {"aten::view(Tensor(a) self, SymInt[] size) -> Tensor(a)", 13, reshape},
+    {"aten::expand", 13, expand},
+    {"aten::flatten.using_ints", 13, reshape},
+    {"aten::index.Tensor", 13, index},
+    {"aten::permute", 13, permute},
+    {"aten::reshape", 13, reshape},
+    {"aten::select.int", 13, select},
+    {"aten::slice.Tensor", 13, slice},
+    {"aten::squeeze.dim", 13, reshape},
+    {"aten::transpose.int", 13, transpose},
+    {"aten::unsqueeze", 13, unsqueeze},
+    {"aten::view", 13, reshape},
 };
 
 }  // namespace

@@ -14,7 +14,9 @@ using Translator = Outputs (*)(const Call& call, Emit& onnx);
 
 // schema, first opset, function. The row with the highest opset not above the target wins.
 struct Row {
-  std::string_view schema;  // as PyTorch writes it; a test compares it with PyTorch's own
+  // As PyTorch writes it; a test compares it with PyTorch's own. In the complex families the name
+  // alone, where a real family has the schema.
+  std::string_view schema;
   std::int64_t opset;
   Translator translate;
 };
