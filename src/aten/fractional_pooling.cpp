@@ -76,8 +76,8 @@ Outputs fractional_max_pool(const Call& call, Emit& onnx) {
   const Best best = best_of(onnx, candidates);
   const Value chosen =
       onnx.gather_elements(places, onnx.unsqueeze(best.indices, {-1}), {.axis = -1});
-  return {onnx.reshape(best.values, call.result_shape(0)),
-          onnx.reshape(chosen, call.result_shape(0))};
+  const Shape& shape = call.result_shape(call.uses_output(0) ? 0 : 1);
+  return {onnx.reshape(best.values, shape), onnx.reshape(chosen, shape)};
 }
 
 constexpr Row kRows[] = {

@@ -51,10 +51,15 @@ Ints64 both_sides(const Ints64& padding) {
   return pads;
 }
 
+// Of the maxima, or of their places where the program takes these alone.
+const Shape& pooled_shape(const Call& call) {
+  return call.result_shape(call.uses_output(0) ? 0 : 1);
+}
+
 // What ceil_mode comes to, an axis: by how much the last window reaches beyond the padding, which
 // is below 0 where PyTorch drops the window that would begin there. Nothing for symbolic sizes.
 std::optional<Ints64> reach_of(const Call& call, Value x, const Window& window) {
-  const Shape& result = call.result_shape();
+  const Shape& result = pooled_shape(call);
   Ints64 reach;
   for (std::size_t i = 0; i < window.axes; ++i) {
     const Expr size = x.dim(static_cast<std::int64_t>(i) + 2);
@@ -93,7 +98,7 @@ Value kept_from_padding(Emit& onnx, Value x) {
 
 // The windows as gathered ones; the program says how many there are.
 std::vector<WindowAxis> window_axes(const Call& call, const Window& window) {
-  const Shape& result = call.result_shape();
+  const Shape& result = pooled_shape(call);
   std::vector<WindowAxis> axes;
   for (std::size_t i = 0; i < window.axes; ++i) {
     axes.push_back({result[result.size() - window.axes + i], window.kernel[i], window.stride[i],
