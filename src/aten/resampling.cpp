@@ -81,11 +81,26 @@ std::vector<ResampledAxis> resampled_axes(const Call& call) {
   return axes;
 }
 
+// Whether an axis may come out so many times as long by a factor that says otherwise. Where sizes
+// are unknown, axes of two elements or more do so by these factors only.
+bool may_come_out(const ResampledAxis& axis, std::int64_t times) {
+  if (!axis.factor) return false;
+  const double factor = *axis.factor, whole = static_cast<double>(times);
+  if (!axis.from.is_constant() || !axis.to.is_constant()) {
+    return factor > whole && factor < whole + 0.5;
+  }
+  return axis.to == axis.from * times && factor != whole;
+}
+
 // Whether Resize places the elements where PyTorch does. With align_corners only the sizes count.
+// ONNX Runtime copies an image that keeps its size, whatever the factors; PyTorch's linear kernels
+// copy along each axis that does.
 bool has_positions(const Call& call) {
   const std::vector<double> factors = scale_factors(call);
   if (aligns_corners(call) || factors.empty()) return true;
-  return exact_in_float32(factors) && gives_captured_size(call, factors);
+  return exact_in_float32(factors) && gives_captured_size(call, factors) &&
+         std::ranges::none_of(resampled_axes(call),
+                              [](const ResampledAxis& axis) { return may_come_out(axis, 1); });
 }
 
 // ONNX Runtime computes weights in float32 whatever the image's type, and cuts integers off where
@@ -114,23 +129,13 @@ Value by_neighbours(const Call& call, Emit& onnx, Neighbours neighbours,
   return resampled(onnx, image(call), resampled_axes(call), neighbours, aligns_corners(call));
 }
 
-// Whether an axis may come out as long, or twice as long, by a factor that says otherwise. Where
-// sizes are unknown, axes of two elements or more do so by these factors only.
-bool may_repeat(const ResampledAxis& axis) {
-  if (!axis.factor) return false;
-  const double factor = *axis.factor;
-  if (!axis.from.is_constant() || !axis.to.is_constant()) {
-    return (factor > 1 && factor < 1.5) || (factor > 2 && factor < 2.5);
-  }
-  if (!(axis.to == axis.from) && !(axis.to == axis.from * 2)) return false;
-  return factor * static_cast<double>(axis.from.value()) != static_cast<double>(axis.to.value());
-}
-
 Outputs nearest(const Call& call, Emit& onnx) {
   std::vector<ResampledAxis> axes = resampled_axes(call);
   if (image(call).rank() == 4) {
     for (ResampledAxis& axis : axes) axis.repeats = true;
-    if (!has_positions(call) || std::ranges::any_of(axes, may_repeat)) {
+    if (!has_positions(call) || std::ranges::any_of(axes, [](const ResampledAxis& axis) {
+          return may_come_out(axis, 2);
+        })) {
       return {resampled(onnx, image(call), axes, Neighbours::kFloor, false)};
     }
   }

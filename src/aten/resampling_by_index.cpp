@@ -32,19 +32,19 @@ struct Positions {
   }
 };
 
-// The step of nearest neighbours that start from the lower end.
-Value floor_step(const Positions& p, const ResampledAxis& axis) {
-  const Value step = p.step(axis, false);
-  if (!axis.repeats || !axis.factor) return step;
-  const auto repeated = [&](std::int64_t times, Value otherwise) {
+// The step where PyTorch leaves the factor aside for an axis that comes out as long, or up to so
+// many times as long.
+Value step_or_whole(const Positions& p, const ResampledAxis& axis, std::int64_t most) {
+  Value step = p.step(axis, false);
+  if (!axis.factor) return step;
+  for (std::int64_t times = most; times > 0; --times) {
     const Expr size = axis.from * times;
-    if (size.is_constant() && axis.to.is_constant()) {
-      return axis.to == size ? p.number(1.0 / static_cast<double>(times)) : otherwise;
-    }
-    return p.onnx.where(p.onnx.equal(p.onnx.size(axis.to), p.onnx.size(size)),
-                        p.number(1.0 / static_cast<double>(times)), otherwise);
-  };
-  return repeated(1, repeated(2, step));
+    const Value whole = p.number(1.0 / static_cast<double>(times));
+    if (axis.to == size) return whole;
+    if (size.is_constant() && axis.to.is_constant()) continue;
+    step = p.onnx.where(p.onnx.equal(p.onnx.size(axis.to), p.onnx.size(size)), whole, step);
+  }
+  return step;
 }
 
 Value index_of(Emit& onnx, Value place, Expr size) {
@@ -76,12 +76,14 @@ Value cubic_far(const Positions& p, Value d) {
 std::vector<Tap> taps_of(const Positions& p, const ResampledAxis& axis, Neighbours neighbours,
                          bool align_corners) {
   Emit& onnx = p.onnx;
-  const Value step = p.step(axis, align_corners), place = p.places(axis.to);
+  const bool linear = neighbours == Neighbours::kLinear && !align_corners;
+  const Value step = linear ? step_or_whole(p, axis, 1) : p.step(axis, align_corners);
+  const Value place = p.places(axis.to);
   const Value centre = p.add(onnx.mul(p.add(place, 0.5), step), -0.5);
   const Value real = align_corners ? onnx.mul(place, step) : centre;
   switch (neighbours) {
     case Neighbours::kFloor:
-      return {{onnx.floor(onnx.mul(place, floor_step(p, axis))), {}}};
+      return {{onnx.floor(onnx.mul(place, step_or_whole(p, axis, axis.repeats ? 2 : 0))), {}}};
     case Neighbours::kNearest:
       return {{onnx.floor(onnx.mul(p.add(place, 0.5), step)), {}}};
     case Neighbours::kLinear: {
