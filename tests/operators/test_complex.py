@@ -46,7 +46,8 @@ W = complexes(3, 4, seed=9)
     (lambda z: z.exp(), Z),
     (lambda z: z.exp(), of(-1000 + 2j, -1000 + 0j, 1000 + 0j)),
     (lambda z: z.log(), Z),
-    (lambda z: torch.logcumsumexp(z, 1), Z * 300),
+    # Exponentials overflow from 88 on; of numbers 700 apart eager gives NaN.
+    (lambda z: torch.logcumsumexp(z, 1), Z * 100),
     (lambda z: z.logsumexp(1), Z),
     (lambda z: z.cumprod(1), Z),
     (lambda z: z.var(1), Z),
