@@ -36,7 +36,7 @@ function(sardonyx_layer)
 endfunction()
 
 # Compiles a target against a precompiled header: the standard headers that most files include, and
-# for a test GoogleTest too. Every file still includes what it uses: the sanitizer build has none.
+# for a test GoogleTest too. Every file still includes what it uses: `make tidy` reads it without.
 function(sardonyx_precompile target kind)
   if(NOT SARDONYX_PCH)
     return()
