@@ -98,8 +98,8 @@ def gives_out_the_product(x: Tensor, y: Tensor) -> Any:
     out = torch.empty(4, 4)
     torch.matmul(x, y, out=out)
     torch.addmm(out, x, y, out=out)
-    wide = torch.zeros(4, 4, dtype=torch.float64)
-    torch.add(out, 1, out=wide)
+    wide = torch.zeros(4, 3, dtype=torch.float64)
+    torch.add(x, 1, out=wide)
     return out, wide
 
 

@@ -186,8 +186,8 @@ ONE = scalar(1.0)
         lambda x, i, v: x.scatter_reduce(0, i, v, "amax", include_self=False),
         *(of(NAN, NAN), of(1, 1), of(1.0, 2.0)),
     ),
-    (lambda x, i, v: x.index_reduce(0, i, v, "prod"), floats(5, 2), I2, floats(2, 2)),
-    (lambda x, i, v: x.index_reduce(1, i, v, "mean"), ints(3, 4), I2, ints(3, 2, seed=9)),
+    (lambda x, i, v: x.index_reduce(0, i, v, "prod"), floats(5, 2), of(1, 0), floats(2, 2)),
+    (lambda x, i, v: x.index_reduce(1, i, v, "mean"), ints(3, 4), of(1, 0), ints(3, 2, seed=9)),
     (
         lambda x, i, v: x.index_reduce(1, i, v, "mean", include_self=False),
         *(ints(3, 4), of(1, 1), ints(3, 2, seed=9)),

@@ -138,7 +138,7 @@ def linear_cross_entropy(
         *(IMAGE, floats(4), positive(4)),
     ),
     (
-        lambda x, m, v: A._batch_norm_with_update_functional(x, None, None, m, v, 0.3, 1e-5)[4:],
+        lambda x, m, v: A._batch_norm_with_update_functional(x, m, v, m, v, 0.3, 1e-5)[4:],
         *(IMAGE, floats(4), positive(4)),
     ),
     (lambda x: A._native_batch_norm_legit.no_stats(x, None, None, True, 0.1, 1e-5), IMAGE),
