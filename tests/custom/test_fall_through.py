@@ -17,7 +17,7 @@ X = torch.randn(4, 4)
 TYPES = sardonyx.OperatorExportTypes
 
 
-class Poisson(nn.Module):
+class Hashed(nn.Module):
     """Its operator has no translation, and PyTorch does not take it apart either."""
 
     def forward(self, x: torch.Tensor) -> Any:
@@ -26,12 +26,12 @@ class Poisson(nn.Module):
 
 def test_it_is_an_error_by_itself() -> None:
     with pytest.raises(sardonyx.UnsupportedOperatorError, match="aten::hash_tensor"):
-        sardonyx.export(Poisson(), (X,))
+        sardonyx.export(Hashed(), (X,))
 
 
 def test_as_it_is() -> None:
     with pytest.warns(DeprecationWarning, match="operator_export_type"):
-        program = sardonyx.export(Poisson(), (X,), operator_export_type=TYPES.ONNX_FALLTHROUGH)
+        program = sardonyx.export(Hashed(), (X,), operator_export_type=TYPES.ONNX_FALLTHROUGH)
     node = program.model_proto.graph.node[-1]
     assert (node.domain, node.op_type, len(node.output)) == ("aten", "hash_tensor", 1)
     assert {e.domain for e in program.model_proto.opset_import} == {"", "aten"}
@@ -43,7 +43,7 @@ def test_as_it_is() -> None:
 @pytest.mark.parametrize("kind", [TYPES.ONNX_ATEN, TYPES.ONNX_ATEN_FALLBACK])
 def test_as_a_node_of_aten(kind: Any) -> None:
     with pytest.warns(DeprecationWarning, match="operator_export_type"):
-        program = sardonyx.export(Poisson(), (X,), operator_export_type=kind)
+        program = sardonyx.export(Hashed(), (X,), operator_export_type=kind)
     node = program.model_proto.graph.node[-1]
     assert (node.domain, node.op_type) == ("org.pytorch.aten", "ATen")
     attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
