@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from . import verification
     from ._diagnostic_options import DiagnosticOptions
-    from ._dynamo_export import ExportOutputSerializer, dynamo_export
+    from ._dynamo_export import ExportOutputSerializer, FXGraphExtractor, dynamo_export
     from ._errors import (
         CaptureError,
         ConversionError,
@@ -53,6 +53,7 @@ __all__ = [
     "ExportOptions",
     "ExportOutput",
     "ExportOutputSerializer",
+    "FXGraphExtractor",
     "JitScalarType",
     "ONNXFakeContext",
     "ONNXFunction",
@@ -88,6 +89,7 @@ _HOME = {
     "ExportOptions": "_options",
     "ExportOutput": "_program",
     "ExportOutputSerializer": "_dynamo_export",
+    "FXGraphExtractor": "_dynamo_export",
     "JitScalarType": "symbolic_helper",
     "ONNXFakeContext": "_fake_mode",
     "ONNXFunction": "_registry",

@@ -13,6 +13,8 @@ from ._sarif import write_sarif
 if TYPE_CHECKING:
     import io
 
+    import torch
+
     from ._program import ONNXProgram
 
 REPORT = "report_dynamo_export.sarif"
@@ -95,6 +97,32 @@ def _all_dynamic(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     function = model.forward if isinstance(model, torch.nn.Module) else model
     bound = inspect.signature(function).bind(*args, **kwargs)
     return {name: pytree.tree_map(axes, value) for name, value in bound.arguments.items()}
+
+
+class FXGraphExtractor:
+    """Extracts the FX graph of a PyTorch model: the first step of `dynamo_export`."""
+
+    def generate_fx(
+        self,
+        options: ExportOptions,
+        model: Any,
+        model_args: tuple[Any, ...],
+        model_kwargs: dict[str, Any],
+    ) -> torch.fx.GraphModule:
+        """The graph of ATen calls that torch.export captures of a module or function.
+
+        Weights and buffers are inputs, before the others; every size is dynamic where
+        `options.dynamic_shapes` says so. Raises CaptureError with what each strategy said.
+        """
+        from ._capture import capture
+        from ._dynamic_shapes import prepare
+
+        shapes = _all_dynamic(model, model_args, model_kwargs) if options.dynamic_shapes else None
+        module = _as_module(model)
+        dynamic = prepare(module, model_args, model_kwargs, shapes)
+        captured = capture(module, model_args, model_kwargs, dynamic, report=lambda _text: None)
+        graph: torch.fx.GraphModule = captured.program.graph_module
+        return graph
 
 
 class ExportOutputSerializer(Protocol):

@@ -275,3 +275,16 @@ def test_importing_brings_in_nothing() -> None:
         "sys.exit(' '.join({'torch', 'onnx', 'numpy', 'onnxscript'} & set(sys.modules)) or 0)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_graph_extractor() -> None:
+    def doubled(x: torch.Tensor, *, scale: float = 2.0) -> torch.Tensor:
+        return x * scale
+
+    extractor = sardonyx.FXGraphExtractor()
+    options = sardonyx.ExportOptions(dynamic_shapes=True)
+    graph = extractor.generate_fx(options, doubled, (torch.ones(2, 3),), {"scale": 3.0}).graph
+    calls = [str(node.target) for node in graph.nodes if node.op == "call_function"]
+    assert calls == ["aten.mul.Tensor"]
+    (x, *_) = [node for node in graph.nodes if node.op == "placeholder"]
+    assert all(isinstance(size, torch.SymInt) for size in x.meta["val"].shape)
