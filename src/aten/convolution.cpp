@@ -7,12 +7,6 @@ namespace {
 
 using Ints64 = std::vector<std::int64_t>;
 
-// PyTorch lets one number stand for every spatial axis.
-Ints64 filled(Ints64 values, std::size_t axes) {
-  if (values.size() == 1) values.resize(axes, values.front());
-  return values;
-}
-
 // Runs on a batch: an input without one gets it for the time being.
 template <class Apply>
 Value batched(Emit& onnx, Value input, std::int64_t rank, const Apply& apply) {

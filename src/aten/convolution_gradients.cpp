@@ -9,11 +9,6 @@ namespace {
 
 using Ints64 = std::vector<std::int64_t>;
 
-Ints64 filled(Ints64 values, std::size_t axes) {
-  if (values.size() == 1) values.resize(axes, values.front());
-  return values;
-}
-
 // What the forward pass was called with, less its output padding: that shows in the sizes.
 ConvolutionWindow forward_window(const Call& call) {
   const auto axes = static_cast<std::size_t>(call.tensor("weight").rank() - 2);

@@ -102,4 +102,9 @@ Value transposed_convolved_exactly(Emit& onnx, Value x, Value weight, Value bias
   return with_bias(onnx, product(onnx, x, weights, weight.dim(1), window.groups, axes), bias);
 }
 
+std::vector<std::int64_t> filled(std::vector<std::int64_t> values, std::size_t axes) {
+  if (values.size() == 1) values.resize(axes, values.front());
+  return values;
+}
+
 }  // namespace sardonyx::aten

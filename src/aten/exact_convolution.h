@@ -25,4 +25,7 @@ Value convolved_exactly(Emit& onnx, Value x, Value weight, Value bias,
 Value transposed_convolved_exactly(Emit& onnx, Value x, Value weight, Value bias,
                                    const ConvolutionWindow& window);
 
+// PyTorch lets one number stand for every spatial axis.
+std::vector<std::int64_t> filled(std::vector<std::int64_t> values, std::size_t axes);
+
 }  // namespace sardonyx::aten
