@@ -1,4 +1,4 @@
-"""Checks that git tracks no build product, no cache and no large file."""
+"""Checks that git tracks no build product, no cache and no large file, and no long source."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import sys
 from pathlib import Path
 
 LARGEST = 500_000  # bytes
+LONGEST = 600  # lines of a source that somebody writes
+WRITTEN = re.compile(r"\.(py|cpp|h|sh|cmake)$")
+GENERATED = "/gen/"
 PRODUCT = re.compile(
     r"(^|/)(build[^/]*|dist|\.venv|__pycache__|CMakeFiles|_deps|\.[a-z]+_cache|[^/]+\.egg-info)/"
     r"|(^|/)(CMakeCache\.txt|build\.ninja|compile_commands\.json)$"
@@ -32,6 +35,10 @@ def check(root: Path) -> list[str]:
         file = root / name
         if file.is_file() and not file.is_symlink() and file.stat().st_size > LARGEST:
             complaints.append(f"{name}: {file.stat().st_size} bytes, above {LARGEST}")
+        if WRITTEN.search(name) and GENERATED not in name and file.is_file():
+            lines = file.read_bytes().count(b"\n")
+            if lines > LONGEST:
+                complaints.append(f"{name}: {lines} lines, above {LONGEST}: split it by subject")
     return complaints
 
 

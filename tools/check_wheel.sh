@@ -7,7 +7,10 @@ cd "$(dirname "$0")/.."
 python=$1
 build=$(realpath -m "$2-wheel")
 
-# The build folder is kept, so that a second time is quick; the cache has the objects of BUILD.
+# The build folder is kept, so that a second time is quick. The first time ccache has the objects
+# of BUILD, if the compiler is called by the same name: Python's configuration would say g++.
+CXX=$(sed -n 's/^CMAKE_CXX_COMPILER:[^=]*=//p' "$2/CMakeCache.txt")
+export CXX
 rm -rf "$build/dist" "$build/site"
 "$python" -m pip wheel -q . --no-build-isolation --no-deps -w "$build/dist" \
   -C build-dir="$build/cmake"

@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 import torch
+import torch._inductor.inductor_prims  # registers prims of the compiler
 import torch.ao.quantization.fx._decomposed  # registers quantized_decomposed::*
 import torch.nn.modules.linear_cross_entropy  # registers torch_nn::*
 import torch.onnx.ops  # registers onnx::* and onnx_symbolic::*

@@ -1,6 +1,7 @@
 // What Sardonyx says when something is wrong: one record for every audience.
 #pragma once
 
+#include <cstdint>
 #include <exception>
 #include <string>
 #include <string_view>
@@ -29,6 +30,7 @@ struct SARDONYX_API Diagnostic {
   std::string node;                   // name of the captured node
   std::string module_path;            // "encoder.layers.0.attn (MultiheadAttention)"
   UserLocation location;              // empty file when unknown
+  std::int64_t needs_opset = 0;       // the oldest opset that cures it; 0 when none is known to
   std::vector<std::string> contexts;  // innermost first: "while translating ...", "in model.pt2"
 
   // The whole record as a terminal shows it; several lines, no trailing newline.

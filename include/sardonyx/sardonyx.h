@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,7 +78,9 @@ inline constexpr std::int64_t kDefaultOpset = 20;
 inline constexpr std::int64_t kNewestOpset = 26;
 
 struct ConvertOptions {
-  std::int64_t opset = kDefaultOpset;
+  // Missing: kDefaultOpset, or the oldest newer one that has what the program needs, which a note
+  // tells (SX1312).
+  std::optional<std::int64_t> opset;
   Runtime runtime = Runtime::kOnnxRuntimeCpu;
   // In order; missing or empty ones are derived from the program.
   std::vector<std::string> input_names;

@@ -55,10 +55,11 @@ FallThrough fall_through_of(std::string_view name) {
   return name == "aten" ? FallThrough::kATen : FallThrough::kNo;
 }
 
-Model convert(Program& program, std::int64_t opset, std::vector<std::string> input_names,
-              std::vector<std::string> output_names, bool optimize, bool fold_weights,
-              bool standard_runtime, bool mutations_as_outputs, bool assertions_as_outputs,
-              std::string stop_after, std::optional<std::vector<std::string>> modules_as_functions,
+Model convert(Program& program, std::optional<std::int64_t> opset,
+              std::vector<std::string> input_names, std::vector<std::string> output_names,
+              bool optimize, bool fold_weights, bool standard_runtime, bool mutations_as_outputs,
+              bool assertions_as_outputs, std::string stop_after,
+              std::optional<std::vector<std::string>> modules_as_functions,
               const nb::dict& translators, const nb::dict& complex_translators,
               std::map<std::string, std::int64_t> domain_versions,
               const std::vector<std::string>& plugins, const std::string& fall_through,

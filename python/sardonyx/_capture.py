@@ -6,9 +6,10 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from . import _torch_versions
+from ._draft import draft
 from ._dynamic_shapes import DynamicShapes
 from ._errors import CaptureError, Diagnostic
 from ._recurrent import whole_recurrent_operators
@@ -17,6 +18,8 @@ from ._state import exporting
 if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
+
+    from ._interpreted import Interpreted
 
 
 @dataclass(frozen=True)
@@ -49,21 +52,25 @@ def capture(
     dynamic: DynamicShapes,
     *,
     report: Callable[[str], None],
+    may_trace: bool = False,
 ) -> Captured:
     """Captures `model` on the example inputs.
 
     Tries torch.export without TorchDynamo, then with sizes of 0 and 1 kept dynamic, then with the
     dimensions that torch.export itself suggests or finds constant (dims_made_constant() tells),
-    then with TorchDynamo, then draft export. `report`
-    is told how each went. Raises CaptureError with what all of them said.
+    then below autograd, where a model's own derivatives are operators, then with TorchDynamo, then
+    torch.jit.trace where `may_trace`, then draft export. `report` is told how each went. Raises
+    CaptureError with what all of them said.
     """
     attempts: list[Attempt] = []
     args, kwargs = _told_apart((args, kwargs))
     with capturing():
-        for strategy in _strategies(model, args, kwargs, dynamic, attempts):
+        for strategy in _strategies(
+            model, args, kwargs, dynamic, attempts=attempts, may_trace=may_trace
+        ):
             start = time.perf_counter()
             try:
-                program = strategy.run()
+                program = _whole(strategy.run())
             except Exception as error:
                 attempts.append(Attempt(strategy.name, time.perf_counter() - start, error))
                 report(f"capture by {strategy.name} failed: {first_line(error)}")
@@ -72,7 +79,21 @@ def capture(
             attempts.append(Attempt(strategy.name, seconds, None))
             report(f"captured by {strategy.name} in {seconds:.2f} s")
             return Captured(program, tuple(attempts))
+    if _is_interpreted(model):
+        attempts.append(Attempt("PyTorch's converter of TorchScript", 0, model.reason))
     raise _failure(model, attempts)
+
+
+def _whole(program: ExportedProgram) -> ExportedProgram:
+    if _torch_versions.lacks_derivatives(program):
+        raise RuntimeError("the captured program lacks derivatives that the model takes")
+    return program
+
+
+def _is_interpreted(model: torch.nn.Module) -> TypeGuard[Interpreted]:
+    from ._interpreted import Interpreted
+
+    return isinstance(model, Interpreted)
 
 
 def _strategies(
@@ -80,20 +101,30 @@ def _strategies(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
     dynamic: DynamicShapes,
+    *,
     attempts: list[Attempt],
+    may_trace: bool,
 ) -> Iterator[_Strategy]:
-    def export(strict: bool, shapes: Any) -> ExportedProgram:
+    def export(strict: bool, shapes: Any, source: Any = model) -> ExportedProgram:
         import torch
 
         with torch.no_grad():
             return torch.export.export(
-                model,
+                source,
                 args,
                 kwargs=dict(kwargs),
                 dynamic_shapes=shapes,
                 strict=strict,
                 **_torch_versions.capture_options(),
             )
+
+    def with_derivatives() -> ExportedProgram:
+        return _torch_versions.export_with_derivatives(model, args, kwargs, dynamic.shapes)
+
+    def of_trace() -> ExportedProgram:
+        from ._tracing import traced
+
+        return export(False, dynamic.shapes, traced(model, args, kwargs))
 
     def oblivious() -> ExportedProgram:
         with _torch_versions.sizes_one_stay_dynamic():
@@ -112,9 +143,14 @@ def _strategies(
                 "torch.export with the dimensions it finds constant made constant",
                 lambda: export(False, dynamic.relaxed),
             )
+    if _is_interpreted(model):
+        return  # the others do not see TorchScript's branches on data
+    yield _Strategy("torch.export below autograd", with_derivatives)
     yield _Strategy("torch.export with TorchDynamo", lambda: export(True, dynamic.shapes))
+    if may_trace:
+        yield _Strategy("torch.jit.trace", of_trace)
     yield _Strategy(
-        "draft export", lambda: _torch_versions.draft_export(model, args, kwargs, dynamic.shapes)
+        "draft export", lambda: draft(model, args, kwargs, dynamic.shapes, may_freeze=may_trace)
     )
 
 

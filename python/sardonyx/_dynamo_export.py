@@ -43,7 +43,7 @@ def dynamo_export(
     dynamic = _all_dynamic(model, model_args, model_kwargs) if options.dynamic_shapes else None
     try:
         program = export(
-            _as_module(model),
+            model,
             model_args,
             kwargs=model_kwargs,
             dynamic_shapes=dynamic,
@@ -66,18 +66,6 @@ def _report(error: OnnxExporterError) -> None:
         return  # the error itself matters more
     if hasattr(error, "add_note"):  # Python 3.11
         error.add_note(f"{REPORT} has this as SARIF, for editors to show beside the code")
-
-
-def _as_module(model: Any) -> Any:
-    import torch
-
-    if isinstance(model, (torch.nn.Module, torch.export.ExportedProgram)) or not callable(model):
-        return model
-
-    class Function(torch.nn.Module):
-        forward = staticmethod(model)  # with the names of its parameters
-
-    return Function()
 
 
 def _all_dynamic(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -114,11 +102,12 @@ class FXGraphExtractor:
         Weights and buffers are inputs, before the others; every size is dynamic where
         `options.dynamic_shapes` says so. Raises CaptureError with what each strategy said.
         """
+        from ._callable import as_module
         from ._capture import capture
         from ._dynamic_shapes import prepare
 
         shapes = _all_dynamic(model, model_args, model_kwargs) if options.dynamic_shapes else None
-        module = _as_module(model)
+        module = as_module(model)
         dynamic = prepare(module, model_args, model_kwargs, shapes)
         captured = capture(module, model_args, model_kwargs, dynamic, report=lambda _text: None)
         graph: torch.fx.GraphModule = captured.program.graph_module

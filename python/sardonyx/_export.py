@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from . import _torch_versions
 from ._autograd import add_kept, kept_functions
 from ._caches import register_caches
 from ._dynamic_shapes import (
@@ -23,7 +24,6 @@ from ._dynamic_shapes import (
 from ._errors import (
     ConversionError,
     Diagnostic,
-    UsageError,
     diagnostics_from_native,
     usage_error,
 )
@@ -34,7 +34,7 @@ from ._older import OlderOptions, is_older_form, warn_of_older_options
 from ._profile import Profile
 from ._program import ONNXProgram
 from ._steps import Steps
-from ._symbolic_functions import add_registered
+from ._symbolic_functions import add_registered, change_above
 from ._translators import Translators, conversion
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def export(
-    model: torch.nn.Module | ExportedProgram,
+    model: torch.nn.Module | ExportedProgram | Callable[..., Any],
     args: tuple[Any, ...] | torch.Tensor = (),
     f: str | os.PathLike[str] | IO[bytes] | None = None,
     *,
@@ -84,8 +84,9 @@ def export(
     """Exports a PyTorch model to ONNX.
 
     Parameters:
-        model: a torch.nn.Module, which torch.export captures on the example inputs, a TorchScript
-            module or function, or a torch.export.ExportedProgram, which is taken as it is.
+        model: a torch.nn.Module, which torch.export captures on the example inputs, a function or
+            bound method, a TorchScript module or function, or a torch.export.ExportedProgram, which
+            is taken as it is.
         args: positional example inputs: a tuple, or one tensor. A last element that is a dict holds
             keyword arguments where `kwargs` is not given and forward() takes them.
         f: where to save the model; None saves nothing.
@@ -95,8 +96,10 @@ def export(
         input_names, output_names: names for the first inputs and outputs of the model; the others
             are named after forward()'s parameters, and the captured values. Further input_names are
             for the weights, in the order of the state dict.
-        opset_version: 13 to 26; 20 when None.
-        dynamo: must be True: capture is torch.export's.
+        opset_version: 13 to 26; when None, 20 or the oldest newer one that has what the program
+            needs, which one of the result's `notes` tells.
+        dynamo: of the older exporter: False lets torch.jit.trace capture what torch.export does
+            not, with branches on data as the example takes them.
         external_data: when saving to `f`: True puts weights into a second file where the model
             exceeds 2 GB; False never does, and raises SaveError where it would have to.
         dynamic_shapes: as for torch.export.export(): by parameter or position, a dict from axis to
@@ -149,10 +152,6 @@ def export(
     OnnxExporterErrors that carry `.diagnostics`.
     """
     steps = Steps(bool(verbose) or profile or is_log_enabled())
-    if not dynamo:
-        raise usage_error(
-            "dynamo=False is not supported: torch.export captures, torch.jit.trace does not"
-        )
     warn_of_older_options(
         {
             "training": training,
@@ -161,6 +160,7 @@ def export(
             "custom_opsets": custom_opsets,
             "autograd_inlining": autograd_inlining,
             "dynamic_axes": dynamic_axes,
+            "dynamo": dynamo,
         }
     )
     modules = class_names(export_modules_as_functions)
@@ -184,6 +184,7 @@ def export(
                     dynamic_axes=dynamic_axes,
                     input_names=input_names or (),
                     output_names=output_names or (),
+                    may_trace=not dynamo,
                     steps=steps,
                 )
             if dump_exported_program:
@@ -341,6 +342,10 @@ def convert(
     if fall_through not in ("no", "as-is", "aten"):
         raise usage_error(f"fall_through={fall_through!r} is not 'no', 'as-is' or 'aten'")
     translators = _translators(custom_translation_table, registry, opset)
+    # Where it is open, the program may ask for a newer one, unless other translators of the user's
+    # own are for that.
+    is_open = opset_version is None and registry is None and not change_above(opset)
+    target = None if is_open else opset
     step = on_step or _untimed
     captured_names: list[str] | None = None
 
@@ -356,7 +361,7 @@ def convert(
             with conversion():
                 return _native.convert(
                     walked,
-                    opset=opset,
+                    opset=target,
                     input_names=list(input_names or ()),
                     output_names=names,
                     optimize=optimize,
@@ -455,6 +460,7 @@ def _captured(
     dynamic_axes: Mapping[str, Any] | None,
     input_names: Sequence[str],
     output_names: Sequence[str],
+    may_trace: bool,
     steps: Steps,
 ) -> tuple[ExportedProgram, Sequence[Names]]:
     import torch
@@ -466,6 +472,11 @@ def _captured(
                 "torch.export.export() made them",
                 stacklevel=3,
             )
+        if _torch_versions.lacks_derivatives(model):
+            raise usage_error(
+                "the ExportedProgram lacks derivatives that the model takes by torch.func",
+                "pass the module itself, which is then captured below autograd",
+            )
         return model, _names_for(model, args, kwargs, dynamic_shapes)
     if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
         from ._torchscript import as_module
@@ -473,8 +484,9 @@ def _captured(
         script = model
         model = steps.timed("TorchScript", lambda: as_module(script, args, kwargs))
     register_caches(model)
-    if not isinstance(model, torch.nn.Module):
-        raise _not_a_module(model)
+    from ._callable import as_module as as_callable_module
+
+    model = as_callable_module(model)
     if dynamic_axes:
         if dynamic_shapes is not None:
             raise usage_error("pass dynamic_shapes or dynamic_axes, not both")
@@ -485,7 +497,8 @@ def _captured(
 
     dynamic = prepare(model, args, kwargs, dynamic_shapes)
     captured: Captured = steps.timed(
-        "capture", lambda: capture(model, args, kwargs, dynamic, report=steps.say)
+        "capture",
+        lambda: capture(model, args, kwargs, dynamic, report=steps.say, may_trace=may_trace),
     )
     return captured.program, dynamic.names
 
@@ -500,16 +513,6 @@ def _names_for(
         args, kwargs = example[0], dict(example[1])
     dynamic: DynamicShapes = prepare(program.module(), args, kwargs, dynamic_shapes)
     return dynamic.names
-
-
-def _not_a_module(model: Any) -> UsageError:
-    what = f"model is a {type(model).__name__}"
-    if not callable(model):
-        return usage_error(f"{what}, not a torch.nn.Module or ExportedProgram")
-    return usage_error(
-        f"{what}: wrap the function in a torch.nn.Module",
-        "class Wrapped(torch.nn.Module):\n    def forward(self, x): return function(x)",
-    )
 
 
 def _dump(program: ExportedProgram, folder: str | os.PathLike[str]) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from ._errors import ConversionError, Diagnostic
+from . import _flex_attention as flex_attention
+from ._errors import ConversionError, Diagnostic, OnnxExporterError
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -33,14 +34,20 @@ def convert_or_decompose(
             first = first or error
             names = {d.op for d in error.diagnostics if d.code in _CURABLE and d.op}
             curable = all(d.code in _CURABLE for d in error.diagnostics)
-            table = _decompositions(names) if curable else {}
-            if len(table) < len(names) or not names:
+            operators = names - {flex_attention.NAME}
+            table = _decompositions(operators) if curable else {}
+            if not curable or len(table) < len(operators) or not names:
                 raise first from None
             try:
                 program = _run(program, table)
             except Exception as failure:
                 raise first from failure
             notes += [_note(name) for name in sorted(names)]
+        except OnnxExporterError as error:
+            # What PyTorch made of the operator is not even read: say what was there before.
+            if first is None:
+                raise
+            raise first from error
     assert first is not None
     raise first
 
@@ -54,7 +61,7 @@ def _run(program: ExportedProgram, table: dict[Any, Any]) -> ExportedProgram:
     from ._capture import capturing
 
     before = _guards(program)
-    with capturing():
+    with capturing(), flex_attention.spelt_out(program):
         decomposed: ExportedProgram = program.run_decompositions(table)
     # A decomposition that branches on a size holds for sizes like the captured ones alone.
     if new := _guards(decomposed)[len(before) :]:

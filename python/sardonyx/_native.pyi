@@ -69,7 +69,7 @@ def read(path: str) -> Program: ...
 def convert(
     program: Program,
     *,
-    opset: int,
+    opset: int | None,
     input_names: list[str],
     output_names: list[str],
     optimize: bool,

@@ -30,6 +30,7 @@ _OPTIONS: dict[str, tuple[Any, str]] = {
         True,
         "a Function with a static method `symbolic` is kept as what that says",
     ),
+    "dynamo": (True, "torch.export captures, and torch.jit.trace only what that does not"),
     "dynamic_axes": (None, "dynamic_shapes={'x': {0: 'batch'}} says the same"),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -75,8 +76,15 @@ def from_runtime(value: Any) -> torch.Tensor:
     name = _OF_RUNTIME.get(kind)
     if name == "bfloat16":
         return torch.utils.dlpack.from_dlpack(value._get_c_value().to_dlpack()).clone()
-    tensor = torch.from_numpy(value.numpy().copy())
-    return tensor.view(getattr(torch, name)) if name else tensor
+    if name:  # neither NumPy nor DLPack of the runtime has 8-bit floats: the bytes themselves
+        shape, dtype = value.shape(), getattr(torch, name)
+        if value.tensor_size_in_bytes() == 0:
+            return torch.empty(shape, dtype=dtype)
+        content = ctypes.string_at(value.data_ptr(), value.tensor_size_in_bytes())
+        return torch.frombuffer(bytearray(content), dtype=dtype).reshape(shape)
+    array = value.numpy()
+    # A uint64 may be C's `unsigned long long`, which torch does not know by that name.
+    return torch.from_numpy(array.astype(array.dtype.str))
 
 
 def run(session: Any, feed: Mapping[str, Any], outputs: Sequence[str]) -> list[torch.Tensor]:

@@ -73,6 +73,11 @@ def registered_for(name: str, opset: int) -> SymbolicFunction | None:
     return versions[max(fitting)] if fitting else None
 
 
+def change_above(opset: int) -> bool:
+    """Whether another function than at this opset is registered for any newer one."""
+    return any(version > opset for versions in _registered.values() for version in versions)
+
+
 def add_registered(translators: Translators, opset: int) -> None:
     """Adds what is registered for this opset."""
     for name in _registered:

@@ -72,6 +72,43 @@ def draft_export(
     return program
 
 
+def export_with_derivatives(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    dynamic_shapes: Any,
+) -> ExportedProgram:
+    """What torch.export.export() captures, below autograd: derivatives that the model takes itself
+    are operators there."""
+    trace = importlib.import_module("torch.export._trace")
+    program: ExportedProgram = trace._export(
+        model,
+        args,
+        kwargs=dict(kwargs),
+        dynamic_shapes=dynamic_shapes,
+        strict=False,
+        pre_dispatch=False,
+        **capture_options(),
+    )
+    return program
+
+
+# What torch.func's derivatives leave in a program captured above autograd, beside operators that
+# compute with the example's values.
+_DERIVATIVES = frozenset(
+    ("_unwrap_for_grad", "_jvp_increment_nesting", "_enter_dual_level", "_make_dual")
+)
+
+
+def lacks_derivatives(program: ExportedProgram) -> bool:
+    """Whether the model takes derivatives that torch.export.export() did not see."""
+    import torch
+
+    graphs = [g for g in program.graph_module.modules() if isinstance(g, torch.fx.GraphModule)]
+    nodes = (node for module in graphs for node in module.graph.nodes)
+    return any(getattr(node.target, "__name__", "") in _DERIVATIVES for node in nodes)
+
+
 @contextmanager
 def sizes_one_stay_dynamic() -> Iterator[None]:
     """Within it, a dimension that is 0 or 1 in the example does not become constant by that."""

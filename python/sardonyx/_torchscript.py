@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from ._errors import CaptureError, Diagnostic
+from ._interpreted import Interpreted
 from ._torch_versions import quiet_capture
 
 _SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
@@ -22,24 +22,15 @@ def as_module(
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
 ) -> torch.nn.Module:
-    """The same computation, branches on data as torch.cond, under the same names.
+    """The same computation, under the same names.
 
-    PyTorch has a converter for it. Raises CaptureError where that does not know what the program
-    does, or makes something else of the example.
+    PyTorch has a converter, which makes torch.cond of branches on data. Where that does not know
+    what the program does, or makes something else of the example, the module runs the program.
     """
     signature = _signature(model)
     bound = signature.bind(None, *args, **kwargs)
     bound.apply_defaults()
-    given = bound.args[1:]
-    try:
-        with warnings.catch_warnings(), quiet_capture(), torch.no_grad():
-            warnings.simplefilter("ignore")
-            module = _converted(model, given)
-            same = _is_same(module(*given), model(*given))
-    except Exception as error:
-        raise _failure(f"{type(error).__name__}: {error}") from error
-    if not same and not getattr(model, "training", False):
-        raise _failure("its answer to the example differs")
+    module = _converted_or_interpreted(model, bound.args[1:])
     compiled = type(module).forward
 
     def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -50,6 +41,24 @@ def as_module(
     forward.__signature__ = signature  # type: ignore[attr-defined]
     type(module).forward = forward
     return module
+
+
+def _converted_or_interpreted(model: Any, given: tuple[Any, ...]) -> torch.nn.Module:
+    try:
+        with warnings.catch_warnings(), quiet_capture(), torch.no_grad():
+            warnings.simplefilter("ignore")
+            module = _converted(model, given)
+            same = _is_same(module(*given), model(*given))
+            # Dropout makes two runs differ.
+            if same or getattr(model, "training", False):
+                return module
+        reason: Exception = ValueError("its answer to the example differs")
+    except Exception as error:
+        reason = error
+    # A class for each program, whose forward() has the program's parameters.
+    kind = type("TorchScript", (Interpreted,), {"reason": reason})
+    interpreted: torch.nn.Module = kind(model)
+    return interpreted
 
 
 def _signature(model: Any) -> inspect.Signature:
@@ -92,10 +101,3 @@ def _is_same(found: Any, expected: Any) -> bool:
     except AssertionError:
         return False
     return True
-
-
-def _failure(reason: str) -> CaptureError:
-    message = f"PyTorch's converter of TorchScript does not convert this program: {reason}"
-    help_text = "export the module that it was made of"
-    diagnostic = Diagnostic("SX1003", message, help=help_text)
-    return CaptureError(f"{message}\n  help: {help_text}", [diagnostic])

@@ -1,4 +1,6 @@
 // The public interface over the layers.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -27,12 +29,13 @@ std::int64_t count_nodes(const onnx::Graph* graph) {
 }
 
 aten::TranslateOptions translate_options(const ConvertOptions& options) {
-  if (options.opset < kOldestOpset || options.opset > kNewestOpset) {
-    base::fail("SX1002", "opset " + std::to_string(options.opset) + " is not one of " +
+  const std::int64_t opset = options.opset.value_or(kDefaultOpset);
+  if (opset < kOldestOpset || opset > kNewestOpset) {
+    base::fail("SX1002", "opset " + std::to_string(opset) + " is not one of " +
                              std::to_string(kOldestOpset) + " to " + std::to_string(kNewestOpset));
   }
   aten::TranslateOptions result;
-  result.emit.opset = options.opset;
+  result.emit.opset = opset;
   result.emit.runtime = options.runtime == Runtime::kStandard
                             ? onnx::TargetRuntime::kStandard
                             : onnx::TargetRuntime::kOnnxRuntimeCpu;
@@ -42,8 +45,44 @@ aten::TranslateOptions translate_options(const ConvertOptions& options) {
   result.emit.domain_versions = options.domain_versions;
   result.fall_through = static_cast<aten::FallThrough>(options.fall_through);
   result.assertions_as_outputs = options.assertions_as_outputs;
-  result.on_note = options.on_note;
   return result;
+}
+
+// The diagnostic that asks for the newest opset, when a newer opset cures all of them.
+const Diagnostic* cured_by_newer(const Error& error, std::int64_t opset) {
+  const auto needs = [](const Diagnostic& diagnostic) { return diagnostic.needs_opset; };
+  const auto cured = [&](const Diagnostic& diagnostic) { return needs(diagnostic) > opset; };
+  const bool all = std::ranges::all_of(error.diagnostics(), cured);
+  return all ? &*std::ranges::max_element(error.diagnostics(), {}, needs) : nullptr;
+}
+
+Diagnostic note_of_newer(Diagnostic needs) {
+  needs.code = "SX1312";
+  needs.severity = Severity::kNote;
+  needs.message = fmt::format("the model is of opset {} rather than {}, because {}",
+                              needs.needs_opset, kDefaultOpset, needs.message);
+  needs.help = "see that the runtime knows this opset; an opset_version of yours is kept to";
+  return needs;
+}
+
+// At the opset that was asked for; or at the default, or the oldest newer one that will do.
+std::unique_ptr<onnx::Model> translate(const program::Program& program,
+                                       aten::TranslateOptions options, bool may_choose,
+                                       std::vector<Diagnostic>& notes) {
+  options.on_note = [&](const Diagnostic& note) { notes.push_back(note); };
+  try {
+    return aten::translate(program, options);
+  } catch (const Error& error) {
+    const Diagnostic* needs = may_choose ? cured_by_newer(error, options.emit.opset) : nullptr;
+    if (needs == nullptr) throw;
+    notes = {note_of_newer(*needs)};
+    options.emit.opset = needs->needs_opset;
+  }
+  try {
+    return aten::translate(program, options);
+  } catch (Error& error) {
+    throw error.within("after: " + notes.front().message);
+  }
 }
 
 proto::WriteOptions write_options(const WriteOptions& options) {
@@ -88,7 +127,9 @@ Model convert(Program program, const ConvertOptions& options, aten::CustomLookup
   };
   program::record_node_texts(program.internal());
   functionalize::functionalize(program.internal());
-  Model model(aten::translate(program.internal(), translation));
+  std::vector<Diagnostic> notes;
+  Model model(translate(program.internal(), translation, !options.opset.has_value(), notes));
+  if (options.on_note) std::ranges::for_each(notes, options.on_note);
   model.internal().producer_version = version();
   if (options.optimize) {
     passes::optimize(model.internal(), options.stop_after, /*keep_weights=*/!options.fold_weights);

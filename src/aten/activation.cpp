@@ -3,8 +3,8 @@
 #include <numbers>
 
 #include "aten/families.h"
+#include "aten/long_integers.h"
 #include "aten/operands.h"
-#include "aten/whole_extremes.h"
 
 namespace sardonyx::aten {
 namespace {

@@ -1,7 +1,7 @@
 // Sums, differences, products and quotients with PyTorch's promotion.
 #include "aten/families.h"
+#include "aten/long_integers.h"
 #include "aten/operands.h"
-#include "aten/whole_extremes.h"
 
 namespace sardonyx::aten {
 namespace {

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "aten/dropout.h"
 #include "aten/encoder_layer.h"
 #include "aten/families.h"
 
@@ -12,16 +13,11 @@ struct Heads {
   Value query, key, value;
 };
 
-// How many query heads share a key head.
-Expr group_size(const Call& call, const Heads& heads) {
+// How many query heads share a key head; at run time they must share alike.
+Expr group_size(const Heads& heads) {
   const Expr query_heads = heads.query.dim(-3), key_heads = heads.key.dim(-3);
   const Expr group = symbolic::exact_quotient(query_heads, key_heads);
-  if (!group.known()) {
-    call.refuse("grouped attention with " + query_heads.str() + " query heads and " +
-                    key_heads.str() + " key heads",
-                "the numbers of heads must be static, and one a multiple of the other");
-  }
-  return group;
+  return group.known() ? group : floor_div(query_heads, key_heads);
 }
 
 // x @ y where a group of heads of x shares one of y: [B, Hkv * G, L, D] is taken as
@@ -65,6 +61,7 @@ struct Form {
   bool causal = false;
   std::optional<double> scale;
   bool grouped = false;
+  double dropout = 0;
 };
 
 struct Attended {
@@ -72,13 +69,13 @@ struct Attended {
   Value scores;  // before their softmax
 };
 
-Attended attend(const Call& call, Emit& onnx, Heads heads, Form form) {
+Attended attend(Emit& onnx, Heads heads, Form form) {
   // Scores of bfloat16 have too few digits for their softmax; PyTorch keeps them in float32 too.
   const DType given = heads.query.dtype();
   const DType dtype = given == DType::kBFloat16 ? DType::kFloat32 : given;
   heads = {onnx.cast(heads.query, dtype), onnx.cast(heads.key, dtype),
            onnx.cast(heads.value, dtype)};
-  const Expr group = form.grouped ? group_size(call, heads) : Expr(1);
+  const Expr group = form.grouped ? group_size(heads) : Expr(1);
 
   Value query = heads.query;
   if (form.scale) {
@@ -97,35 +94,29 @@ Attended attend(const Call& call, Emit& onnx, Heads heads, Form form) {
     scores = onnx.add(scores, additive(onnx, causal, dtype));
   }
   if (mask) scores = onnx.add(scores, additive(onnx, mask, dtype));
-  Value result = matmul_by_group(onnx, onnx.softmax(scores, {.axis = -1}), heads.value, group);
+  const Value weights = dropped(onnx, onnx.softmax(scores, {.axis = -1}), form.dropout);
+  Value result = matmul_by_group(onnx, weights, heads.value, group);
   // A row that may attend to nothing is zero in PyTorch; its softmax is NaN.
   if (mask) result = onnx.where(sees_nothing(onnx, mask), onnx.zero(dtype), result);
   return {onnx.cast(result, given), scores};
 }
 
-void refuse_dropout(const Call& call) {
-  if (call.number("dropout_p") != 0) {
-    call.refuse("attention with dropout " + std::to_string(call.number("dropout_p")),
-                "put the model into evaluation mode with model.eval()");
-  }
-}
-
 Outputs scaled_dot_product_attention(const Call& call, Emit& onnx) {
-  refuse_dropout(call);
-  return {attend(call, onnx, {call.tensor("query"), call.tensor("key"), call.tensor("value")},
+  return {attend(onnx, {call.tensor("query"), call.tensor("key"), call.tensor("value")},
                  {.mask = call.optional_tensor("attn_mask"),
                   .causal = call.flag("is_causal"),
                   .scale = call.optional_number("scale"),
-                  .grouped = call.flag("enable_gqa")})
+                  .grouped = call.flag("enable_gqa"),
+                  .dropout = call.number("dropout_p")})
               .result};
 }
 
 // The CPU kernel that decomposed programs call; its second output serves the backward pass.
 Outputs flash_attention_for_cpu(const Call& call, Emit& onnx) {
-  refuse_dropout(call);
+  if (call.number("dropout_p") != 0) call.refuse("dropout, as PyTorch's kernel does");
   // The kernel shares heads of keys and values among those of the query without being told to.
   const Heads heads = {call.tensor("query"), call.tensor("key"), call.tensor("value")};
-  const Attended attended = attend(call, onnx, heads,
+  const Attended attended = attend(onnx, heads,
                                    {.mask = call.optional_tensor("attn_mask"),
                                     .causal = call.flag("is_causal"),
                                     .scale = call.optional_number("scale"),

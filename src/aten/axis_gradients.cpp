@@ -1,8 +1,11 @@
 // Gradients of what reads each spatial axis by itself: resampling and average pooling. Read as a
 // matrix [to, from] an axis, forwards multiplies by its transpose, and backwards by the matrix.
+#include <algorithm>
+
 #include "aten/families.h"
 #include "aten/operands.h"
 #include "aten/resampling_by_index.h"
+#include "aten/spatial.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -24,17 +27,42 @@ std::vector<ResampledAxis> resampled_axes(const Call& call) {
   for (const char* name : {"scales", "scales_d", "scales_h", "scales_w"}) {
     if (!call.captured().schema->find(name)) continue;
     const auto axis = static_cast<std::int64_t>(axes.size()) + 2;
-    axes.push_back(
-        {axis, sizes.at(static_cast<std::size_t>(axis)), grad.dim(axis), step_factor(call, name)});
+    // The kernels of gradients take the whole step of an axis that is kept or doubled on images of
+    // any rank.
+    axes.push_back({.axis = axis,
+                    .from = sizes.at(static_cast<std::size_t>(axis)),
+                    .to = grad.dim(axis),
+                    .factor = step_factor(call, name),
+                    .repeats = true});
   }
   return axes;
+}
+
+// PyTorch hands on the gradient of an image that cubic resampling has not made larger or smaller,
+// whatever the factors.
+bool keeps_sizes(const Call& call, const std::vector<ResampledAxis>& axes) {
+  const bool kept =
+      std::ranges::all_of(axes, [](const auto& axis) { return axis.from == axis.to; });
+  const bool open = std::ranges::all_of(axes, [](const ResampledAxis& axis) {
+    const bool constant = axis.from.is_constant() && axis.to.is_constant();
+    return axis.from == axis.to || (!constant && axis.factor && *axis.factor > 1);
+  });
+  if (open && !kept) {
+    call.refuse("the gradient of cubic resampling by factors to sizes that are not known",
+                "make the sizes of the image static");
+  }
+  return kept;
 }
 
 Outputs read_back(const Call& call, Emit& onnx, Neighbours neighbours) {
   const bool align_corners =
       call.captured().schema->find("align_corners") && call.flag("align_corners");
   Value grad = onnx.cast(call.tensor("grad_output"), computing_type(call.result_dtype()));
-  for (const ResampledAxis& axis : resampled_axes(call)) {
+  const std::vector<ResampledAxis> axes = resampled_axes(call);
+  if (neighbours == Neighbours::kCubic && keeps_sizes(call, axes)) {
+    return {cast_to_result(onnx, call, grad)};
+  }
+  for (const ResampledAxis& axis : axes) {
     const Value matrix = neighbour_matrix(onnx, axis, neighbours, align_corners, grad.dtype());
     grad = spread_along(onnx, grad, axis.axis, matrix);
   }
@@ -104,20 +132,17 @@ Windows mean_windows(const Call& call, Emit& onnx, const MeanAxis& axis, Expr fr
   return {start, end, padding_counts ? onnx.sub(last, first) : onnx.sub(end, start)};
 }
 
-// One number stands for every axis, no stride for the kernel's size.
-std::int64_t axis_number(const std::vector<std::int64_t>& numbers, std::size_t i) {
-  return numbers.size() == 1 ? numbers.front() : numbers.at(i);
-}
-
 Outputs means(const Call& call, Emit& onnx, std::int64_t axes) {
   Value grad = onnx.cast(call.tensor("grad_output"), computing_type(call.result_dtype()));
   const Value self = call.tensor("self");
-  const auto kernel = call.integers("kernel_size"), given = call.integers_or_empty("stride");
-  const auto padding = call.integers("padding"), stride = given.empty() ? kernel : given;
+  const auto count = static_cast<std::size_t>(axes);
+  const auto kernel = filled(call.integers("kernel_size"), count);
+  const auto given = call.integers_or_empty("stride");
+  const auto stride = given.empty() ? kernel : filled(given, count);
+  const auto padding = filled(call.integers("padding"), count, 0);
   for (std::int64_t axis = -axes; axis < 0; ++axis) {
     const auto i = static_cast<std::size_t>(axis + axes);
-    const MeanAxis shape = {axis_number(kernel, i), axis_number(stride, i),
-                            axis_number(padding, i)};
+    const MeanAxis shape = {kernel[i], stride[i], padding[i]};
     const Expr from = self.dim(self.rank() + axis);
     const Windows windows = mean_windows(call, onnx, shape, from, grad.dim(grad.rank() + axis));
     grad = spread_along(onnx, grad, axis, mean_matrix(onnx, windows, from, grad.dtype()));

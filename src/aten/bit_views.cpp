@@ -1,4 +1,6 @@
 // The bits of a tensor read as another type: view(dtype). Elements are little-endian in memory.
+#include <fmt/format.h>
+
 #include "aten/families.h"
 
 namespace sardonyx::aten {
@@ -16,11 +18,16 @@ DType unsigned_of(int bits) {
 Value same_width(const Call& call, Emit& onnx, Value x, DType to) {
   const auto whole = [](DType dtype) { return base::is_integer(dtype) || dtype == DType::kBool; };
   if (x.dtype() == to || (whole(x.dtype()) && whole(to))) return onnx.cast(x, to);
-  if (onnx.opset() < 26) {
-    call.refuse("the bits of " + std::string(base::dtype_name(x.dtype())) + " read as " +
-                    std::string(base::dtype_name(to)) + " need opset 26, the target is " +
-                    std::to_string(onnx.opset()),
-                "convert with opset_version=26 or newer");
+  call.need_opset(onnx, 26,
+                  fmt::format("reading the bits of {} as {}", base::dtype_name(x.dtype()),
+                              base::dtype_name(to)));
+  const auto small = [](DType dtype) {
+    return base::is_floating(dtype) && base::bit_width(dtype) == 8;
+  };
+  if (onnx.runtime() == onnx::TargetRuntime::kOnnxRuntimeCpu && (small(x.dtype()) || small(to))) {
+    call.refuse("ONNX Runtime does not read or write the bits of 8-bit floats",
+                "keep the elements as integers outside of the model, or convert for the standard "
+                "alone");
   }
   return onnx.bit_cast(x, {.to = to});
 }

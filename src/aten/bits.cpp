@@ -166,6 +166,7 @@ Format format_of(const Call& call, DType dtype) {
   if (dtype == DType::kFloat64) return {53, -1074, std::numeric_limits<double>::max()};
   if (dtype == DType::kFloat32) return {24, -149, std::numeric_limits<float>::max()};
   if (dtype == DType::kBFloat16) return {8, -133, 0x1.FEp127};
+  if (dtype == DType::kFloat16) return {11, -24, 65504};
   call.refuse("nextafter of " + std::string(base::dtype_name(dtype)));
 }
 

@@ -1,5 +1,7 @@
 #include "aten/call.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace sardonyx::aten {
@@ -7,8 +9,6 @@ namespace {
 
 using program::Argument;
 using program::List;
-
-const Shape kNoShape;
 
 [[noreturn]] void unexpected(std::string_view name, std::string_view wanted) {
   base::fail("SX1302", "argument '" + std::string(name) + "' is not " + std::string(wanted));
@@ -254,7 +254,10 @@ DType Call::result_dtype(std::size_t i) const {
 }
 
 const Shape& Call::result_shape(std::size_t i) const {
-  return uses_output(i) ? call_.outputs[i]->shape : kNoShape;
+  if (!uses_output(i)) {
+    base::fail("SX1302", "result " + std::to_string(i) + " is never read, its shape not known");
+  }
+  return call_.outputs[i]->shape;
 }
 
 std::int64_t Call::result_rank(std::size_t i) const {
@@ -273,6 +276,13 @@ const program::Value& Call::captured_tensor(std::string_view name) const {
 
 void Call::refuse(std::string message, std::string help) const {
   base::fail("SX1301", std::move(message), std::move(help));
+}
+
+void Call::need_opset(const Emit& onnx, std::int64_t since, std::string_view what) const {
+  if (onnx.opset() >= since) return;
+  base::fail_before_opset(
+      since, "SX1301",
+      fmt::format("{} needs opset {}, the target is {}", what, since, onnx.opset()));
 }
 
 }  // namespace sardonyx::aten

@@ -97,7 +97,7 @@ class Call {
   // --- what the program says of the results
   std::size_t output_count() const { return call_.outputs.size(); }
   bool uses_output(std::size_t i) const { return i < output_count() && call_.outputs[i]; }
-  // dtype (complex types included) and shape of an output; of unused ones: undefined and empty.
+  // dtype (complex ones too; undefined of unused outputs) and shape (SX1302 of unused outputs).
   DType result_dtype(std::size_t i = 0) const;
   const Shape& result_shape(std::size_t i = 0) const;
   std::int64_t result_rank(std::size_t i = 0) const;
@@ -108,6 +108,8 @@ class Call {
 
   // Throws SX1301: this call cannot be expressed in ONNX, why, and what to do instead.
   [[noreturn]] void refuse(std::string message, std::string help = {}) const;
+  // Throws SX1301 where the target is older than opset `since`, which `what` needs.
+  void need_opset(const Emit& onnx, std::int64_t since, std::string_view what) const;
 
  private:
   Value value_of(const program::Value* value, std::string_view name) const;

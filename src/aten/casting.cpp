@@ -1,5 +1,5 @@
-// Conversions of type, and the operators that give back what they were given: copies, devices,
-// layouts and dropout make no difference to an inference graph.
+// Conversions of type, and the operators that give back what they were given: copies, devices
+// and layouts make no difference to a graph of ONNX.
 #include "aten/families.h"
 
 namespace sardonyx::aten {
@@ -11,22 +11,6 @@ Outputs to(const Call& call, Emit& onnx) {
 }
 
 Outputs same(const Call& call, Emit& /*onnx*/) { return {call.tensor("self")}; }
-
-Outputs dropout(const Call& call, Emit& /*onnx*/) {
-  if (call.flag("train") && call.number("p") != 0) {
-    call.refuse("dropout with probability " + std::to_string(call.number("p")) + " in training",
-                "put the model into evaluation mode with model.eval()");
-  }
-  return {call.tensor("input")};
-}
-
-// Also returns which elements were kept: all of them.
-Outputs native_dropout(const Call& call, Emit& onnx) {
-  const Value input = dropout(call, onnx).front();
-  const Value mask =
-      call.uses_output(1) ? onnx.full(call.result_shape(1), onnx.bool_scalar(true)) : Value{};
-  return {input, mask};
-}
 
 constexpr Row kRows[] = {
     {"aten::_cast_Byte(Tensor self, bool non_blocking=False) -> Tensor", 13, to},
@@ -43,7 +27,6 @@ constexpr Row kRows[] = {
      13, to},
     {"aten::alias(Tensor(a) self) -> Tensor(a)", 13, same},
     {"aten::alias_copy(Tensor self) -> Tensor", 13, same},
-    {"aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor", 13, dropout},
     {"aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", 13, same},
     {"aten::conj(Tensor(a) self) -> Tensor(a)", 13, same},
     {"aten::conj_physical(Tensor self) -> Tensor", 13, same},
@@ -53,14 +36,9 @@ constexpr Row kRows[] = {
     {"aten::data(Tensor self) -> Tensor", 13, same},
     {"aten::detach(Tensor(a) self) -> Tensor(a)", 13, same},
     {"aten::detach_copy(Tensor self) -> Tensor", 13, same},
-    {"aten::dropout(Tensor input, float p, bool train) -> Tensor", 13, dropout},
-    {"aten::feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor", 13, dropout},
-    {"aten::feature_dropout(Tensor input, float p, bool train) -> Tensor", 13, dropout},
     {"aten::lift(Tensor self) -> Tensor", 13, same},
     {"aten::lift_fresh(Tensor(a) self) -> Tensor(a)", 13, same},
     {"aten::lift_fresh_copy(Tensor self) -> Tensor", 13, same},
-    {"aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)", 13,
-     native_dropout},
     {"aten::pin_memory(Tensor(a) self, Device? device=None) -> Tensor(a)", 13, same},
     {"aten::positive(Tensor(a) self) -> Tensor(a)", 13, same},
     {"aten::resolve_conj(Tensor(a) self) -> Tensor(a)", 13, same},

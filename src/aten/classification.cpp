@@ -2,8 +2,8 @@
 #include <limits>
 
 #include "aten/families.h"
+#include "aten/long_integers.h"
 #include "aten/operands.h"
-#include "aten/whole_extremes.h"
 
 namespace sardonyx::aten {
 namespace {

@@ -373,6 +373,7 @@ constexpr Way kWays[] = {
     {"moveaxis", componentwise},
     {"movedim", componentwise},
     {"mv", multilinear},
+    {"nan_to_num", componentwise},
     {"narrow", componentwise},
     {"narrow_copy", componentwise},
     {"native_channel_shuffle", componentwise},

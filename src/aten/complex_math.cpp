@@ -63,7 +63,16 @@ Parts ComplexMath::div(const Parts& a, const Parts& b) const {
 
 Parts ComplexMath::square(const Parts& x) const { return mul(x, x); }
 
-Parts ComplexMath::reciprocal(const Parts& x) const { return div({number(x, 1), {}}, x); }
+// That of a number with one infinite part is 0; division by its size would make NaN of it.
+Parts ComplexMath::reciprocal(const Parts& x) const {
+  const Parts quotient = div({number(x, 1), {}}, x);
+  if (!x.imaginary) return quotient;
+  const Value width = onnx_.abs(x.real), height = onnx_.abs(x.imaginary);
+  const Value infinity = number(x, std::numeric_limits<double>::infinity());
+  const Value one_infinite = onnx_.and_(onnx_.equal(onnx_.max({width, height}), infinity),
+                                        onnx_.less(onnx_.min({width, height}), infinity));
+  return where(one_infinite, {number(x, 0), {}}, quotient);
+}
 
 Parts ComplexMath::scale(const Parts& x, double factor) const {
   return each_part(x, [&](Value part) { return onnx_.mul(part, number(x, factor)); });

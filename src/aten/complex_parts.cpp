@@ -91,6 +91,7 @@ constexpr Row kRows[] = {
     {"aten::_cast_Long", 13, to},
     {"aten::_cast_Short", 13, to},
     {"aten::_conj(Tensor(a) self) -> Tensor(a)", 13, conj},
+    {"aten::_conj_copy(Tensor self) -> Tensor", 13, conj},
     {"aten::_conj_physical(Tensor self) -> Tensor", 13, conj},
     {"aten::_to_copy", 13, to},
     {"aten::adjoint", 13, adjoint},

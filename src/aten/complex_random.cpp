@@ -15,13 +15,15 @@ Value drawn(const Call& call, Emit& onnx, double mean, double deviation) {
   return onnx.add(scaled, onnx.scalar(mean, dtype));
 }
 
-// PyTorch's mean is that of either part.
+// PyTorch's mean is that of either part. `dtype` may ask for real numbers like complex ones.
 Outputs complex_normal(const Call& call, Emit& onnx, double mean, double deviation) {
+  if (!base::is_complex(call.result_dtype())) {
+    return {drawn(call, onnx, mean, deviation * std::numbers::sqrt2)};
+  }
   const Value real = drawn(call, onnx, mean, deviation);
   return {from_parts(onnx, real, drawn(call, onnx, mean, deviation))};
 }
 
-Outputs randn(const Call& call, Emit& onnx) { return complex_normal(call, onnx, 0, 1); }
 Outputs normal(const Call& call, Emit& onnx) {
   return complex_normal(call, onnx, call.number("mean"), call.number("std"));
 }
@@ -29,10 +31,6 @@ Outputs normal(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::normal.float_float", 13, normal},
     {"aten::normal_functional", 13, normal},
-    {"aten::randn", 13, randn},
-    {"aten::randn.generator", 13, randn},
-    {"aten::randn_like", 13, randn},
-    {"aten::randn_like.generator", 13, randn},
 };
 
 }  // namespace

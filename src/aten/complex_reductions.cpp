@@ -1,4 +1,6 @@
 // Reductions of complex tensors that are not those of their parts.
+#include <algorithm>
+#include <functional>
 #include <limits>
 
 #include "aten/complex_componentwise.h"
@@ -106,6 +108,17 @@ Outputs prod_dim(const Call& call, Emit& onnx) {
                  }))};
 }
 
+Outputs prod_primitive(const Call& call, Emit& onnx) {
+  Parts x = ComplexMath(onnx).complete(
+      parts_of_operand(call, onnx, "inp", base::real_of(call.result_dtype())));
+  std::vector<std::int64_t> axes = reduction_axes(call, x.real);
+  std::ranges::sort(axes, std::ranges::greater());
+  for (const std::int64_t axis : axes) {
+    x = run(onnx, with_axis_in_front(onnx, x, axis), 1, multiplied).last;
+  }
+  return {joined(onnx, x)};
+}
+
 Outputs run_along(const Call& call, Emit& onnx, double start, Step step) {
   const Parts x = in_result_type(call, onnx);
   if (x.real.rank() == 0) return {joined(onnx, x)};
@@ -154,6 +167,7 @@ constexpr Row kRows[] = {
     {"aten::logsumexp", 13, logsumexp},
     {"aten::prod", 13, prod},
     {"aten::prod.dim_int", 13, prod_dim},
+    {"prims::prod", 13, prod_primitive},
     {"aten::special_logsumexp", 13, logsumexp},
     {"aten::std", 13, std_deviation},
     {"aten::std.correction", 13, std_deviation},

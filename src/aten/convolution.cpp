@@ -1,22 +1,17 @@
 // Convolutions and transposed convolutions of one to three spatial axes.
 #include "aten/exact_convolution.h"
 #include "aten/families.h"
+#include "aten/spatial.h"
 
 namespace sardonyx::aten {
 namespace {
 
 using Ints64 = std::vector<std::int64_t>;
 
-// Runs on a batch: an input without one gets it for the time being.
-template <class Apply>
-Value batched(Emit& onnx, Value input, std::int64_t rank, const Apply& apply) {
-  if (input.rank() == rank) return apply(input);
-  return onnx.squeeze(apply(onnx.unsqueeze(input, {0})), {0});
-}
-
-// ONNX Runtime convolves in float32 only, and pads the output by less than a stride only.
+// ONNX has the number of groups as an attribute. ONNX Runtime convolves in float32 only, and pads
+// the output by less than a stride only.
 bool needs_exact(const Emit& onnx, DType dtype, const ConvolutionWindow& window) {
-  if (base::is_integer(dtype)) return true;
+  if (base::is_integer(dtype) || !window.groups.is_constant()) return true;
   if (onnx.runtime() != onnx::TargetRuntime::kOnnxRuntimeCpu) return false;
   if (dtype == DType::kFloat64) return true;
   for (std::size_t i = 0; i < window.stride.size(); ++i) {
@@ -25,11 +20,12 @@ bool needs_exact(const Emit& onnx, DType dtype, const ConvolutionWindow& window)
   return false;
 }
 
-Value convolve(const Call& call, Emit& onnx, Value input, const ConvolutionWindow& window,
-               bool transposed) {
+Outputs convolve(const Call& call, Emit& onnx, Value input, const ConvolutionWindow& window,
+                 bool transposed) {
   const Value weight = call.tensor("weight"), bias = call.optional_tensor("bias");
-  return batched(onnx, input, weight.rank(),
-                 [&](Value x) { return convolved(onnx, x, weight, bias, window, transposed); });
+  return batched(onnx, input, weight.rank(), [&](Value x) {
+    return Outputs{convolved(onnx, x, weight, bias, window, transposed)};
+  });
 }
 
 std::size_t spatial_axes(const Call& call) {
@@ -46,14 +42,14 @@ ConvolutionWindow window_of(const Call& call) {
   window.output_padding = schema.find("output_padding")
                               ? filled(call.integers("output_padding"), axes)
                               : Ints64(axes, 0);
-  if (schema.find("groups")) window.groups = call.integer("groups");
+  if (schema.find("groups")) window.groups = call.size("groups");
   return window;
 }
 
 Outputs convolution_forward(const Call& call, Emit& onnx, std::string_view input, bool transposed) {
   ConvolutionWindow window = window_of(call);
   window.before = window.after = filled(call.integers("padding"), spatial_axes(call));
-  return {convolve(call, onnx, call.tensor(input), window, transposed)};
+  return convolve(call, onnx, call.tensor(input), window, transposed);
 }
 
 Outputs conv(const Call& call, Emit& onnx) {
@@ -115,7 +111,7 @@ Outputs conv_padding(const Call& call, Emit& onnx) {
       window.before = window.after = Ints64(axes, 0);
     }
   }
-  return {convolve(call, onnx, x, window, false)};
+  return convolve(call, onnx, x, window, false);
 }
 
 // Time, batch, channel order; the kernel is [time, in, out].
@@ -230,14 +226,14 @@ Value convolved(Emit& onnx, Value x, Value weight, Value bias, const Convolution
   if (transposed) {
     return onnx.conv_transpose(x, weight, bias,
                                {.dilations = window.dilation,
-                                .group = window.groups,
+                                .group = window.groups.value(),
                                 .output_padding = window.output_padding,
                                 .pads = pads,
                                 .strides = window.stride});
   }
   return onnx.conv(x, weight, bias,
                    {.dilations = window.dilation,
-                    .group = window.groups,
+                    .group = window.groups.value(),
                     .pads = pads,
                     .strides = window.stride});
 }

@@ -3,6 +3,7 @@
 
 #include "aten/exact_convolution.h"
 #include "aten/families.h"
+#include "aten/spatial.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -17,7 +18,7 @@ ConvolutionWindow forward_window(const Call& call) {
   window.dilation = filled(call.integers("dilation"), axes);
   window.before = window.after = filled(call.integers("padding"), axes);
   window.output_padding = Ints64(axes, 0);
-  window.groups = call.integer("groups");
+  window.groups = call.size("groups");
   return window;
 }
 
@@ -51,8 +52,8 @@ Value input_gradient(Emit& onnx, Value grad, Value weight, Value input,
 }
 
 // [N, groups * C, sizes...] -> [C, groups * N, sizes...]
-Value channels_first(Emit& onnx, Value x, std::int64_t groups) {
-  if (groups == 1) return onnx.swap_axes(x, 0, 1);
+Value channels_first(Emit& onnx, Value x, Expr groups) {
+  if (groups.is(1)) return onnx.swap_axes(x, 0, 1);
   const Expr channels = symbolic::floor_div(x.dim(1), groups);
   Shape split = x.shape(), merged = x.shape();
   split[1] = groups;

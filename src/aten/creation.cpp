@@ -49,20 +49,24 @@ Value whole_range(Emit& onnx, const Scalar& start, const Scalar& end, const Scal
   return onnx.add(first, steps);
 }
 
-// Range in int64 for integers and in double for floats, as PyTorch counts.
+// PyTorch counts integers in int64, to which it cuts fractions of the start and the step, half
+// types in float32 and other floats in double.
 Value range(const Call& call, Emit& onnx, const Scalar& start, const Scalar& end,
             const Scalar& step) {
   const DType result = call.result_dtype();
-  const DType counting =
-      base::is_integer(result) && !start.is_float() && !end.is_float() && !step.is_float()
-          ? DType::kInt64
-          : DType::kFloat64;
-  const auto number = [&](const Scalar& s) { return scalar_value(onnx, s, counting); };
-  if (counting == DType::kInt64) {
+  const bool whole = base::is_integer(result);
+  if (whole && !start.is_float() && !end.is_float() && !step.is_float()) {
     return onnx.cast(whole_range(onnx, start, end, step), result);
   }
+  const DType counting = whole                          ? DType::kInt64
+                         : base::bit_width(result) < 32 ? DType::kFloat32
+                                                        : DType::kFloat64;
+  const auto number = [&](const Scalar& s) {
+    if (whole && s.is_constant()) return onnx.int_scalar(s.as_int());
+    return scalar_value(onnx, s, counting);
+  };
   // Elements are start + i * step, not a running sum: rounding must not pile up.
-  const Value index = onnx.cast(onnx.range(call.result_shape().front()), DType::kFloat64);
+  const Value index = onnx.cast(onnx.range(call.result_shape().front()), counting);
   return onnx.cast(onnx.add(onnx.mul(index, number(step)), number(start)), result);
 }
 
@@ -139,6 +143,9 @@ constexpr Row kRows[] = {
      13, full},
     {"aten::new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
      "Device? device=None, bool? pin_memory=None) -> Tensor",
+     13, empty},
+    {"aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? "
+     "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
      13, empty},
     {"aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, "
      "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",

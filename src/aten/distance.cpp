@@ -114,7 +114,9 @@ Outputs triplet_margin_loss(const Call& call, Emit& onnx) {
 Outputs cosine_similarity(const Call& call, Emit& onnx) {
   const Value x = wide(call, onnx, "x1"), y = wide(call, onnx, "x2");
   const std::int64_t rank = std::max(x.rank(), y.rank());
-  const std::vector<std::int64_t> axes = {call.axis("dim", rank)};
+  // A number is a vector of one element.
+  std::vector<std::int64_t> axes;
+  if (rank > 0) axes.push_back(call.axis("dim", rank));
   const Value least = onnx.scalar(call.number("eps"), x.dtype());
   const auto unit = [&](Value v) {
     const Value whole = onnx.with_rank(v, rank);

@@ -76,9 +76,14 @@ Outputs remainder(const Call& call, Emit& onnx) {
   return {remainder_of(onnx, operands(call, onnx))};
 }
 
-// The remainder with the dividend's sign.
+// The remainder with the dividend's sign. That of int64 is spelt out: ONNX Runtime's goes through
+// double.
 Outputs fmod(const Call& call, Emit& onnx) {
   const Pair pair = operands(call, onnx);
+  if (pair.left.dtype() == DType::kInt64) {
+    const Value multiple = onnx.mul(onnx.div(pair.left, pair.right), pair.right);
+    return {onnx.sub(pair.left, multiple)};
+  }
   return {onnx.mod(pair.left, pair.right, {.fmod = 1})};
 }
 

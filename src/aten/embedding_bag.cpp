@@ -16,14 +16,25 @@ struct Bags {
   Value indices;
   Value bag;   // int64 [n]
   Value kept;  // bool [n]; absent: all of them
+  Value read;  // bool [n]: those among them whose rows are read; absent: all of them
   Expr count;
 };
+
+// Whether rows are read up to the last offset only, which ought to be the number of indices. Only
+// PyTorch's fast kernel, for sums and means in these types, looks at it; the size of the last bag
+// is counted without it even there.
+bool ends_at_last_offset(const Call& call) {
+  const DType dtype = call.tensor("weight").dtype();
+  const bool fast =
+      dtype == DType::kFloat32 || dtype == DType::kFloat16 || dtype == DType::kBFloat16;
+  return fast && call.flag("include_last_offset") && call.integer("mode") != kMax;
+}
 
 Bags bags_of(const Call& call, Emit& onnx) {
   Bags bags;
   bags.indices = onnx.cast(call.tensor("indices"), DType::kInt64);
-  bags.count = call.result_shape().front();
   const Value offsets = onnx.cast(call.tensor("offsets"), DType::kInt64);
+  bags.count = offsets.dim(0) - (call.flag("include_last_offset") ? 1 : 0);
   // With include_last_offset the last one only says where the last bag ends.
   const Value begins = onnx.slice(offsets, 0, 0, bags.count);
   const Value places = onnx.range(bags.indices.dim(0));
@@ -38,6 +49,9 @@ Bags bags_of(const Call& call, Emit& onnx) {
       skipped = onnx.add(skipped, onnx.size(call.tensor("weight").dim(0)));
     }
     bags.kept = onnx.not_(onnx.equal(bags.indices, skipped));
+    bags.read = bags.kept;
+  } else if (ends_at_last_offset(call)) {
+    bags.read = onnx.less(places, onnx.slice(offsets, 0, bags.count, bags.count + 1));
   }
   return bags;
 }
@@ -58,14 +72,17 @@ void add_bookkeeping(const Call& call, Emit& onnx, const Bags& bags, Outputs& ou
   const auto result = [&](std::size_t i, Value value) {
     if (call.uses_output(i)) outputs[i] = onnx.cast(value, call.result_dtype(i));
   };
-  const auto zeros = [&](std::size_t i) {
-    return onnx.full(call.result_shape(i), onnx.int_scalar(0));
+  const auto result_of_zeros = [&](std::size_t i) {
+    if (call.uses_output(i)) result(i, onnx.full(call.result_shape(i), onnx.int_scalar(0)));
   };
-  const bool left_out = call.result_shape(1).front().is(0);
-  result(1, left_out ? zeros(1) : bags.bag);
+  if (call.uses_output(1) && call.result_shape(1).front().is(0)) {
+    result_of_zeros(1);
+  } else {
+    result(1, bags.bag);
+  }
   if (mode == kSum) {
-    result(2, zeros(2));
-    result(3, zeros(3));
+    result_of_zeros(2);
+    result_of_zeros(3);
     return;
   }
   if (mode == kMax && call.uses_output(3)) {
@@ -79,7 +96,7 @@ void add_bookkeeping(const Call& call, Emit& onnx, const Bags& bags, Outputs& ou
 
 Outputs embedding_bag(const Call& call, Emit& onnx) {
   const std::int64_t mode = call.integer("mode");
-  const DType dtype = computing_type(call.result_dtype());
+  const DType dtype = computing_type(call.tensor("weight").dtype());
   const Bags bags = bags_of(call, onnx);
   Value rows = onnx.cast(onnx.gather(call.tensor("weight"), bags.indices), dtype);
   if (call.has("per_sample_weights")) {
@@ -88,12 +105,9 @@ Outputs embedding_bag(const Call& call, Emit& onnx) {
   }
   const double low = mode == kMax ? -std::numeric_limits<double>::infinity() : 0;
   const Value empty = onnx.scalar(low, dtype);
-  if (bags.kept) rows = onnx.where(onnx.unsqueeze(bags.kept, {1}), rows, empty);
-  if (mode == kMax && onnx.opset() < 18) {
-    call.refuse("embedding_bag's maximum before opset 18", "choose opset 18 or above");
-  }
-  // ScatterND adds from opset 16 on and takes maxima from 18 on.
-  const Value start = onnx.full(call.result_shape(), empty);
+  if (bags.read) rows = onnx.where(onnx.unsqueeze(bags.read, {1}), rows, empty);
+  call.need_opset(onnx, mode == kMax ? 18 : 16, "adding the rows of bags up");
+  const Value start = onnx.full(Shape{bags.count, call.tensor("weight").dim(1)}, empty);
   Value sums = onnx.scatter_nd(start, onnx.unsqueeze(bags.bag, {1}), rows,
                                {.reduction = mode == kMax ? "max" : "add"});
   if (mode != kSum) {
@@ -103,7 +117,7 @@ Outputs embedding_bag(const Call& call, Emit& onnx) {
                          : onnx.where(onnx.greater(sizes, zero), sums, zero);
   }
   Outputs outputs(call.output_count());
-  outputs.front() = cast_to_result(onnx, call, sums);
+  if (call.uses_output(0)) outputs.front() = cast_to_result(onnx, call, sums);
   const bool keeps_books = call.uses_output(1) || call.uses_output(2) || call.uses_output(3);
   if (keeps_books) add_bookkeeping(call, onnx, bags, outputs);
   return outputs;

@@ -10,8 +10,14 @@ namespace {
 
 using Ints64 = std::vector<std::int64_t>;
 
+// The channels of one group.
+Expr of_group(Expr channels, Expr groups) {
+  const Expr exact = symbolic::exact_quotient(channels, groups);
+  return exact.known() ? exact : symbolic::floor_div(channels, groups);
+}
+
 // Windows [N, C, kernel..., count...] times weights [groups, M / groups, C / groups * K].
-Value product(Emit& onnx, Value x, Value weights, Expr group_outputs, std::int64_t groups,
+Value product(Emit& onnx, Value x, Value weights, Expr group_outputs, Expr groups,
               std::span<const WindowAxis> axes) {
   Expr kernel = 1, count = 1;
   Shape result = {x.dim(0), group_outputs * groups};
@@ -22,7 +28,7 @@ Value product(Emit& onnx, Value x, Value weights, Expr group_outputs, std::int64
   }
   // ONNX Runtime's MatMul does not broadcast to a batch of none.
   if (x.dim(0).is(0)) return onnx.full(result, onnx.zero(x.dtype()));
-  const Expr group_inputs = groups == 1 ? x.dim(1) : symbolic::floor_div(x.dim(1), groups);
+  const Expr group_inputs = of_group(x.dim(1), groups);
   const Value windows = windows_of(onnx, x, axes, onnx.zero(x.dtype()));
   const Value columns = onnx.reshape(windows, {x.dim(0), groups, group_inputs * kernel, count});
   return onnx.reshape(onnx.matmul(weights, columns), result);
@@ -50,14 +56,14 @@ Value spread(Emit& onnx, Value x, std::int64_t axis, std::int64_t stride) {
 }
 
 // [C, M / groups, kernel...] -> [groups, M / groups, C / groups * K], each kernel turned round.
-Value turned_weights(Emit& onnx, Value weight, std::int64_t groups) {
+Value turned_weights(Emit& onnx, Value weight, Expr groups) {
   constexpr std::int64_t kBeforeStart = std::numeric_limits<std::int64_t>::min();
   Expr kernel = 1;
   for (std::int64_t axis = 2; axis < weight.rank(); ++axis) {
     kernel = kernel * weight.dim(axis);
     weight = onnx.slice(weight, axis, -1, kBeforeStart, -1);
   }
-  const Expr inputs = groups == 1 ? weight.dim(0) : symbolic::floor_div(weight.dim(0), groups);
+  const Expr inputs = of_group(weight.dim(0), groups);
   const Expr outputs = weight.dim(1);
   const Value split = onnx.reshape(weight, {groups, inputs, outputs, kernel});
   return onnx.reshape(onnx.swap_axes(split, 1, 2), {groups, outputs, inputs * kernel});
@@ -77,8 +83,7 @@ Value convolved_exactly(Emit& onnx, Value x, Value weight, Value bias,
                     window.stride[i], window.dilation[i], window.before[i], window.after[i]});
     elements = elements * kernel;
   }
-  const Expr outputs =
-      window.groups == 1 ? weight.dim(0) : symbolic::floor_div(weight.dim(0), window.groups);
+  const Expr outputs = of_group(weight.dim(0), window.groups);
   const Value weights = onnx.reshape(weight, {window.groups, outputs, elements});
   return with_bias(onnx, product(onnx, x, weights, outputs, window.groups, axes), bias);
 }
@@ -100,11 +105,6 @@ Value transposed_convolved_exactly(Emit& onnx, Value x, Value weight, Value bias
   }
   const Value weights = turned_weights(onnx, weight, window.groups);
   return with_bias(onnx, product(onnx, x, weights, weight.dim(1), window.groups, axes), bias);
-}
-
-std::vector<std::int64_t> filled(std::vector<std::int64_t> values, std::size_t axes) {
-  if (values.size() == 1) values.resize(axes, values.front());
-  return values;
 }
 
 }  // namespace sardonyx::aten

@@ -12,7 +12,7 @@ namespace sardonyx::aten {
 struct ConvolutionWindow {
   std::vector<std::int64_t> stride, dilation, output_padding;
   std::vector<std::int64_t> before, after;  // padding
-  std::int64_t groups = 1;
+  Expr groups = 1;
 };
 
 // x [N, C, sizes...], weight [M, C / groups, kernel...] (transposed: [C, M / groups, kernel...]),
@@ -24,8 +24,5 @@ Value convolved_exactly(Emit& onnx, Value x, Value weight, Value bias,
                         const ConvolutionWindow& window);
 Value transposed_convolved_exactly(Emit& onnx, Value x, Value weight, Value bias,
                                    const ConvolutionWindow& window);
-
-// PyTorch lets one number stand for every spatial axis.
-std::vector<std::int64_t> filled(std::vector<std::int64_t> values, std::size_t axes);
 
 }  // namespace sardonyx::aten

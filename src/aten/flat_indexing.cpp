@@ -5,6 +5,7 @@
 
 #include "aten/families.h"
 #include "aten/index_plan.h"
+#include "aten/operands.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -15,7 +16,7 @@ Outputs take(const Call& call, Emit& onnx) {
   return {onnx.gather(onnx.flatten_to_1d(call.tensor("self")), index)};
 }
 
-// ScatterElements adds from opset 16 on; bools count as truth.
+// ScatterElements adds from opset 16 on; bools count as truth, and ONNX Runtime adds no half types.
 Outputs put(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
   const Value index = onnx.flatten_to_1d(onnx.cast(call.tensor("index"), DType::kInt64));
@@ -24,11 +25,11 @@ Outputs put(const Call& call, Emit& onnx) {
   if (!call.flag("accumulate")) {
     return {onnx.reshape(onnx.scatter_elements(flat, index, source, {.axis = 0}), self.shape())};
   }
-  if (onnx.opset() < 16) call.refuse("put with accumulate before opset 16", "choose opset 16");
+  call.need_opset(onnx, 16, "put with accumulate");
   const bool truth = self.dtype() == DType::kBool;
-  const auto number = [&](Value x) { return truth ? onnx.cast(x, DType::kInt32) : x; };
-  const Value sum =
-      onnx.scatter_elements(number(flat), index, number(source), {.axis = 0, .reduction = "add"});
+  const DType dtype = truth ? DType::kInt32 : computing_type(self.dtype());
+  const Value sum = onnx.scatter_elements(onnx.cast(flat, dtype), index, onnx.cast(source, dtype),
+                                          {.axis = 0, .reduction = "add"});
   return {onnx.reshape(onnx.cast(sum, self.dtype()), self.shape())};
 }
 

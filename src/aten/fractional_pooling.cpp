@@ -5,6 +5,7 @@
 #include "aten/families.h"
 #include "aten/lattice.h"
 #include "aten/operands.h"
+#include "aten/spatial.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -54,17 +55,14 @@ Value places_of(Emit& onnx, Value x, Value samples, const Ints64& kernel, const 
   return onnx.reshape(places, shape);
 }
 
-Outputs fractional_max_pool(const Call& call, Emit& onnx) {
-  const Value self = call.tensor("self");
-  Ints64 kernel = call.integers("kernel_size"), counts = call.integers("output_size");
-  const std::size_t axes = call.op().find("pool2d") != std::string::npos ? 2 : 3;
-  if (kernel.size() == 1) kernel.resize(axes, kernel.front());
-  if (counts.size() == 1) counts.resize(axes, counts.front());
-  const bool unbatched = self.rank() == static_cast<std::int64_t>(axes) + 1;
-  const Value x = unbatched ? onnx.unsqueeze(self, {0}) : self;
-  // PyTorch takes samples for more than one image, and reads the first ones.
+// The maxima and their places in the plane, of x [N, C, sizes...].
+Outputs pooled(const Call& call, Emit& onnx, Value x) {
+  const auto axes = static_cast<std::size_t>(x.rank()) - 2;
+  const Ints64 kernel = filled(call.integers("kernel_size"), axes);
+  const Ints64 counts = filled(call.integers("output_size"), axes);
+  // PyTorch takes samples for more images than there are, and reads the first ones.
   const Value given = call.tensor("random_samples");
-  const Value samples = unbatched ? onnx.slice(given, 0, 0, 1) : given;
+  const Value samples = given.dim(0) == x.dim(0) ? given : onnx.slice(given, 0, 0, x.dim(0));
   const Value u = onnx.cast(samples, computing_type(samples.dtype()));
   const Value places = places_of(onnx, x, u, kernel, counts);
   const Value planes =
@@ -76,8 +74,12 @@ Outputs fractional_max_pool(const Call& call, Emit& onnx) {
   const Best best = best_of(onnx, candidates);
   const Value chosen =
       onnx.gather_elements(places, onnx.unsqueeze(best.indices, {-1}), {.axis = -1});
-  const Shape& shape = call.result_shape(call.uses_output(0) ? 0 : 1);
-  return {onnx.reshape(best.values, shape), onnx.reshape(chosen, shape)};
+  return {best.values, onnx.squeeze(chosen, {-1})};
+}
+
+Outputs fractional_max_pool(const Call& call, Emit& onnx) {
+  const std::int64_t rank = call.op().find("pool2d") != std::string::npos ? 4 : 5;
+  return batched(onnx, call.tensor("self"), rank, [&](Value x) { return pooled(call, onnx, x); });
 }
 
 constexpr Row kRows[] = {

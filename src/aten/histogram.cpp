@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "aten/families.h"
+#include "aten/operands.h"
 #include "aten/ordering.h"
 
 namespace sardonyx::aten {
@@ -32,7 +33,8 @@ Range data_range(Emit& onnx, Value x, double margin) {
 }
 
 // Equal bins over [min, max]; the last one takes max itself. NaN and what is outside counts
-// nowhere. In the data's own type and PyTorch's order, so that edges round alike.
+// nowhere. In PyTorch's order, and rounded to the data's own type after each step, so that edges
+// round alike: by casts, as ONNX Runtime does not round between operators of half types.
 Outputs histc(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
   const DType dtype = self.dtype();
@@ -44,12 +46,17 @@ Outputs histc(const Call& call, Emit& onnx) {
   if (low.is_constant() && high.is_constant() && low.as_double() == high.as_double()) {
     range = data_range(onnx, x, 1);
   }
-  const Value scaled =
-      onnx.div(onnx.mul(onnx.sub(x, range.low), onnx.scalar(static_cast<double>(bins), dtype)),
-               onnx.sub(range.high, range.low));
+  const DType wide = computing_type(dtype);
+  const auto number = [&](Value a) { return onnx.cast(a, wide); };
+  const auto rounded = [&](Value a) { return number(onnx.cast(a, dtype)); };
+  const Value low_edge = number(range.low);
+  const Value places = rounded(onnx.sub(number(x), low_edge));
+  const Value steps = rounded(onnx.mul(places, onnx.scalar(static_cast<double>(bins), wide)));
+  const Value width = rounded(onnx.sub(number(range.high), low_edge));
+  const Value scaled = rounded(onnx.div(steps, width));
   const Value inside =
       onnx.and_(onnx.greater_or_equal(x, range.low), onnx.less_or_equal(x, range.high));
-  const Value bin = onnx.cast(onnx.where(inside, scaled, onnx.zero(dtype)), DType::kInt64);
+  const Value bin = onnx.cast(onnx.where(inside, scaled, onnx.zero(wide)), DType::kInt64);
   const Value last = onnx.min({bin, onnx.int_scalar(bins - 1)});
   const Value index = onnx.where(inside, last, onnx.int_scalar(bins));
   const Value ones = onnx.expand(onnx.one(DType::kFloat32), index.shape());

@@ -70,11 +70,7 @@ Shape written_shape(const IndexPlan& plan, const Shape& self) {
 
 Value write_planned(const Call& call, Emit& onnx, Value self, Value values, const IndexPlan& plan,
                     bool accumulate) {
-  if (accumulate && onnx.opset() < 16) {
-    call.refuse(
-        "index_put with accumulate needs opset 16, the target is " + std::to_string(onnx.opset()),
-        "convert with opset_version=16 or newer");
-  }
+  if (accumulate) call.need_opset(onnx, 16, "index_put with accumulate");
   const auto index_rank = static_cast<std::int64_t>(plan.index_shape.size());
   Value updates = onnx.expand(values, written_shape(plan, self.shape()));
   updates = move_block(onnx, updates, plan.position, 0, index_rank);
@@ -147,6 +143,8 @@ Outputs gather(const Call& call, Emit& onnx) {
     const Value found = onnx.gather_elements(onnx.with_rank(self, 1), onnx.with_rank(index, 1));
     return {onnx.reshape(found, call.result_shape())};
   }
+  // Nothing may be gathered by an index of any rank.
+  if (index.rank() != self.rank()) return {onnx.full(call.result_shape(), onnx.zero(self.dtype()))};
   return {onnx.gather_elements(self, index, {.axis = call.axis("dim", self.rank())})};
 }
 

@@ -16,16 +16,17 @@ bool has_argument(const Call& call, std::string_view name) {
   return call.captured().schema->find(name).has_value();
 }
 
-// The area over each interval: sums of neighbours times half the distance.
-Value areas(const Call& call, Emit& onnx, std::int64_t axis) {
-  const DType dtype = base::real_of(call.result_dtype());
-  const Value y = onnx.cast(call.tensor("y"), dtype);
-  const Value sums = onnx.add(after(onnx, y, axis), before(onnx, y, axis));
-  if (!has_argument(call, "x")) {
-    const Scalar dx = call.scalar("dx");
-    return onnx.mul(sums, onnx.mul(scalar_value(onnx, dx, dtype), onnx.scalar(0.5, dtype)));
-  }
-  Value x = onnx.cast(call.tensor("x"), dtype);
+// A sum along one axis; that of integers is int64.
+Value summed(Emit& onnx, Value x, std::int64_t axis) {
+  if (base::is_integer(x.dtype())) x = onnx.cast(x, DType::kInt64);
+  return onnx.reduce("ReduceSum", x, std::vector<std::int64_t>{axis}, false);
+}
+
+// Sums of neighbours times their distances. As in PyTorch each step is in the type of its own
+// operands: sums and distances of small integers wrap round.
+Value double_areas(const Call& call, Emit& onnx, std::int64_t axis) {
+  const Value y = call.tensor("y");
+  Value x = call.tensor("x");
   if (x.rank() == 1 && y.rank() > 1) {  // one list of places for every row
     Shape along(y.shape().size(), 1);
     along[static_cast<std::size_t>(axis)] = x.dim(0);
@@ -34,30 +35,41 @@ Value areas(const Call& call, Emit& onnx, std::int64_t axis) {
   // x may lack y's leading axes.
   const std::int64_t own = axis - y.rank() + x.rank();
   const Value width = onnx.sub(after(onnx, x, own), before(onnx, x, own));
-  return onnx.mul(onnx.mul(width, sums), onnx.scalar(0.5, dtype));
+  const Value sums = onnx.add(after(onnx, y, axis), before(onnx, y, axis));
+  const Pair factors = promoted(onnx, sums, width);
+  return onnx.mul(factors.left, factors.right);
 }
 
-// PyTorch computes whole numbers in the result's type too, which then is no floating one.
-void refuse_integers(const Call& call) {
-  if (!base::is_floating(base::real_of(call.result_dtype()))) {
-    call.refuse("an integral of integers", "make the samples floating");
-  }
-}
-
+// Every sample counts once, but those at the ends half.
 Outputs trapezoid(const Call& call, Emit& onnx) {
-  refuse_integers(call);
-  const std::int64_t axis = call.axis("dim", call.tensor("y").rank());
-  if (call.tensor("y").dim(axis).is(0)) {
-    return {onnx.full(call.result_shape(), onnx.zero(call.result_dtype()))};
+  const Value y = call.tensor("y");
+  const DType dtype = base::real_of(call.result_dtype());
+  const std::int64_t axis = call.axis("dim", y.rank());
+  if (y.dim(axis).is(0)) return {onnx.full(call.result_shape(), onnx.zero(dtype))};
+  const Value half = onnx.scalar(0.5, dtype);
+  if (has_argument(call, "x")) {
+    const Value twice = summed(onnx, double_areas(call, onnx, axis), axis);
+    return {onnx.mul(onnx.cast(twice, dtype), half)};
   }
-  const std::vector<std::int64_t> axes = {axis};
-  return {onnx.reduce("ReduceSum", areas(call, onnx, axis), axes, false)};
+  const Value ends = onnx.add(onnx.select(y, axis, 0), onnx.select(y, axis, -1));
+  const Value whole =
+      onnx.sub(onnx.cast(summed(onnx, y, axis), dtype), onnx.mul(onnx.cast(ends, dtype), half));
+  return {onnx.mul(whole, operand(call, onnx, "dx", dtype))};
 }
 
 Outputs cumulative_trapezoid(const Call& call, Emit& onnx) {
-  refuse_integers(call);
-  const std::int64_t axis = call.axis("dim", call.tensor("y").rank());
-  return {onnx.cumsum(areas(call, onnx, axis), onnx.int_scalar(axis))};
+  const Value y = call.tensor("y");
+  const DType dtype = base::real_of(call.result_dtype());
+  const std::int64_t axis = call.axis("dim", y.rank());
+  const Value half = onnx.scalar(0.5, dtype);
+  Value areas;
+  if (has_argument(call, "x")) {
+    areas = onnx.mul(onnx.cast(double_areas(call, onnx, axis), dtype), half);
+  } else {
+    const Value sums = onnx.add(after(onnx, y, axis), before(onnx, y, axis));
+    areas = onnx.mul(onnx.cast(sums, dtype), onnx.mul(operand(call, onnx, "dx", dtype), half));
+  }
+  return {onnx.cumsum(areas, onnx.int_scalar(axis))};
 }
 
 // --- gradient

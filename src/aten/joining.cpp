@@ -57,7 +57,29 @@ Outputs column_stack(const Call& call, Emit& onnx) {
   return {joined(call, onnx, std::move(parts), 1)};
 }
 
+// Each tensor in so many chunks along the axis, the last ones filled up with zeros: they are a new
+// axis, and the rest of each chunk is flattened and stands beside that of the other tensors.
+Outputs chunk_cat(const Call& call, Emit& onnx) {
+  std::vector<Value> parts = call.tensors("tensors");
+  const std::int64_t chunks = call.integer("num_chunks");
+  const std::int64_t axis = call.axis("dim", parts.front().rank());
+  for (Value& part : parts) {
+    const Expr size = part.dim(axis), length = symbolic::ceil_div(size, chunks);
+    Shape fill = part.shape();
+    fill[static_cast<std::size_t>(axis)] = length * chunks - size;
+    const Value filled = onnx.concat({part, onnx.full(fill, onnx.zero(part.dtype()))}, axis);
+    Shape shape(part.shape().begin(), part.shape().begin() + axis);
+    Expr rest = length;
+    for (std::int64_t i = axis + 1; i < part.rank(); ++i) rest = rest * part.dim(i);
+    shape.emplace_back(chunks);
+    shape.push_back(rest);
+    part = onnx.reshape(filled, shape);
+  }
+  return {joined(call, onnx, std::move(parts), axis + 1)};
+}
+
 constexpr Row kRows[] = {
+    {"aten::_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor", 13, chunk_cat},
     {"aten::cat(Tensor[] tensors, int dim=0) -> Tensor", 13, cat},
     {"aten::column_stack(Tensor[] tensors) -> Tensor", 13, column_stack},
     {"aten::concat(Tensor[] tensors, int dim=0) -> Tensor", 13, cat},

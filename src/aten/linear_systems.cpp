@@ -27,8 +27,13 @@ Value as_pivots(const Call& call, Emit& onnx, const Lu& lu, std::size_t output) 
 
 Parts product_along(Emit& onnx, const Parts& x) {
   const ComplexMath math(onnx);
-  if (!x.imaginary) return {over_last(onnx, "ReduceProd", x.real), {}};
   const Value one = onnx.full(Shape{x.real.dim(0)}, onnx.one(DType::kFloat64));
+  if (!x.imaginary) {
+    // A 1 beside them: ONNX Runtime has no product of nothing.
+    const bool some = symbolic::certainly_positive(x.real.dim(1));
+    const Value factors = some ? x.real : onnx.concat({x.real, onnx.unsqueeze(one, {1})}, 1);
+    return {over_last(onnx, "ReduceProd", factors), {}};
+  }
   return repeat(onnx, onnx.size(x.real.dim(1)), {math.complete({one, {}})},
                 [&](Value k, const State& state) {
                   const Parts next =
@@ -166,6 +171,11 @@ bool is_vector(const Parts& a, const Parts& b) {
 
 Outputs solve(const Call& call, Emit& onnx) {
   const Parts a = wide_matrix(call, onnx, "A"), b = wide_matrix(call, onnx, "B");
+  if (!call.uses_output(0) && call.output_count() == 2) {
+    return {{},
+            as_result(call, onnx,
+                      {first_zero_pivot(onnx, lu_factors(onnx, as_batch(onnx, a)).packed), {}}, 1)};
+  }
   const System system = system_of(call, onnx, a, b, is_vector(a, b), call.flag("left"));
   const Lu lu = lu_factors(onnx, system.a);
   const Parts found = solve_with(onnx, lu, system.b);
@@ -198,7 +208,10 @@ Outputs triangular_solve(const Call& call, Emit& onnx) {
   const Parts a = wide_matrix(call, onnx, "A"), b = wide_matrix(call, onnx, "self");
   const bool transpose = call.flag("transpose");
   const Parts t = transpose ? transposed(onnx, a) : a;
-  Outputs outputs = solve_triangular_with(call, onnx, t, b, true, call.flag("upper") != transpose);
+  Outputs outputs(1);
+  if (call.uses_output(0)) {
+    outputs = solve_triangular_with(call, onnx, t, b, true, call.flag("upper") != transpose);
+  }
   if (call.uses_output(1)) {
     const Shape& result = call.result_shape(1);
     const Parts copy = each_part(parts_of(onnx, call.tensor("A")),

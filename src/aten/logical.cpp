@@ -26,11 +26,7 @@ Outputs logical_not(const Call& call, Emit& onnx) {
 // The bitwise operators came with opset 18. Before it, an integer is taken apart by arithmetic:
 // a & b == b - (b & ~a) has no other form, so it is refused.
 void need_bitwise(const Call& call, Emit& onnx) {
-  if (onnx.opset() < 18) {
-    call.refuse("bitwise operators on integers need opset 18, the target is " +
-                    std::to_string(onnx.opset()),
-                "convert with opset_version=18 or newer");
-  }
+  call.need_opset(onnx, 18, "a bitwise operator on integers");
 }
 
 Outputs bitwise_and(const Call& call, Emit& onnx) {

@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "aten/reduction_axes.h"
+
 namespace sardonyx::aten {
 
 Outputs reduced_loss(const Call& call, Emit& onnx, Value losses) {
@@ -9,7 +11,8 @@ Outputs reduced_loss(const Call& call, Emit& onnx, Value losses) {
   if (reduction != 0 && losses.rank() > 0) {
     std::vector<std::int64_t> axes(static_cast<std::size_t>(losses.rank()));
     std::iota(axes.begin(), axes.end(), 0);
-    losses = onnx.reduce(reduction == 1 ? "ReduceMean" : "ReduceSum", losses, axes, false);
+    losses = reduction == 1 ? mean_over(onnx, losses, axes, false)
+                            : onnx.reduce("ReduceSum", losses, axes, false);
   }
   return {cast_to_result(onnx, call, losses)};
 }

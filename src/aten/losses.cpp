@@ -152,22 +152,36 @@ Outputs margin_ranking_loss(const Call& call, Emit& onnx) {
                       onnx.relu(onnx.add(against, number(onnx, against, call.number("margin")))));
 }
 
-// 1 - cos for like pairs, what cos has above the margin for unlike ones.
+// x as float16 holds it, in float32: small numbers in whole steps of 2^-24, large ones infinite.
+// The digits in between are as good as any. A Cast there and back would say the same, but runtimes
+// leave such out.
+Value in_range_of_half(Emit& onnx, Value x) {
+  const Value size = onnx.abs(x), step = number(onnx, x, std::ldexp(1.0, -24));
+  const Value small = onnx.mul(onnx.round(onnx.div(x, step)), step);
+  const Value infinite = onnx.mul(x, number(onnx, x, std::numeric_limits<double>::infinity()));
+  const Value fits = onnx.where(onnx.less(size, number(onnx, x, 65520)), x, infinite);
+  return onnx.where(onnx.less(size, number(onnx, x, std::ldexp(1.0, -14))), small, fits);
+}
+
+// 1 - cos for like pairs, what cos has above the margin for unlike ones. PyTorch takes products in
+// the type that it is given, so that those of float16 vanish or overflow.
 Outputs cosine_embedding_loss(const Call& call, Emit& onnx) {
   const Value a = wide(call, onnx, "input1"), b = wide(call, onnx, "input2");
   const Value target = wide(call, onnx, "target");
   const std::vector<std::int64_t> last = {a.rank() - 1};
-  const Value epsilon = number(onnx, a, 1e-12);
-  const auto sum = [&](Value x) { return onnx.reduce("ReduceSum", x, last, false); };
-  Value lengths =
-      onnx.mul(onnx.add(sum(onnx.mul(a, a)), epsilon), onnx.add(sum(onnx.mul(b, b)), epsilon));
-  // PyTorch's product of float16 overflows from 65520 on, and the cosine is 0.
-  if (call.result_dtype() == DType::kFloat16) {
-    const Value fits = onnx.less(lengths, number(onnx, a, 65520));
-    const double infinity = std::numeric_limits<double>::infinity();
-    lengths = onnx.where(fits, lengths, number(onnx, a, infinity));
-  }
-  const Value cosine = onnx.div(sum(onnx.mul(a, b)), onnx.sqrt(lengths));
+  const bool half = call.result_dtype() == DType::kFloat16;
+  const auto product = [&](Value x, Value y) {
+    const Value exact = onnx.mul(x, y);
+    return half ? in_range_of_half(onnx, exact) : exact;
+  };
+  const auto dot = [&](Value x, Value y) {
+    const Value sum = onnx.reduce("ReduceSum", product(x, y), last, false);
+    return half ? in_range_of_half(onnx, sum) : sum;
+  };
+  // Too small for float16.
+  const Value epsilon = number(onnx, a, half ? 0 : 1e-12);
+  const Value lengths = product(onnx.add(dot(a, a), epsilon), onnx.add(dot(b, b), epsilon));
+  const Value cosine = onnx.div(dot(a, b), onnx.sqrt(lengths));
   const Value zero = number(onnx, a, 0), one = number(onnx, a, 1);
   const Value like = onnx.where(onnx.equal(target, one), onnx.sub(one, cosine), zero);
   const Value above = onnx.relu(onnx.sub(cosine, number(onnx, a, call.number("margin"))));

@@ -66,6 +66,8 @@ Outputs layer_norm_13(const Call& call, Emit& onnx) {
 Outputs layer_norm_17(const Call& call, Emit& onnx) {
   const Value input = call.tensor("input");
   const std::vector<Expr> shape = call.sizes("normalized_shape");
+  // ONNX Runtime normalises at least one element.
+  if (symbolic::product(shape).is(0)) return {input};
   Value weight = call.optional_tensor("weight"), bias = call.optional_tensor("bias");
   // Mixed types (a float32 weight on a half input) and a bias without a weight are rare.
   if ((weight && weight.dtype() != input.dtype()) || (bias && bias.dtype() != input.dtype())) {
@@ -146,7 +148,11 @@ Value batch_norm_with_running_statistics(const Call& call, Emit& onnx) {
                                   {.epsilon = static_cast<float>(call.number("eps"))});
 }
 
+bool is_empty(Value x) { return symbolic::product(x.shape()).is(0); }
+
 Outputs batch_norm(const Call& call, Emit& onnx) {
+  // PyTorch asks nothing of the statistics of no elements; their sizes may not fit.
+  if (is_empty(call.tensor("input"))) return {call.tensor("input")};
   const bool use_batch = call.flag("training") || !call.has("running_mean");
   return {use_batch ? batch_norm_with_batch_statistics(call, onnx)
                     : batch_norm_with_running_statistics(call, onnx)};

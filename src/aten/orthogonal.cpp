@@ -17,10 +17,9 @@ Outputs qr_of(const Call& call, Emit& onnx, std::string_view name, const std::st
   const Expr columns = mode == "complete" ? m : symbolic::min(m, n);
   const Reflections h = householder(onnx, a);
   Value q;
-  if (mode == "r") {
-    const Shape& shape = call.result_shape(0);
-    if (call.uses_output(0)) q = onnx.full(shape, onnx.zero(base::real_of(call.result_dtype(0))));
-    if (q && base::is_complex(call.result_dtype(0))) q = from_parts(onnx, q, q);
+  if (call.uses_output(0) && mode == "r") {
+    q = onnx.full(call.result_shape(0), onnx.zero(base::real_of(call.result_dtype(0))));
+    if (base::is_complex(call.result_dtype(0))) q = from_parts(onnx, q, q);
   } else if (call.uses_output(0)) {
     q = as_result(call, onnx, orthogonal_factor(onnx, h, columns));
   }

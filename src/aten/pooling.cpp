@@ -1,10 +1,13 @@
 // Maxima and means over windows.
+#include "aten/pooling.h"
+
 #include <algorithm>
 #include <numeric>
 
 #include "aten/candidates.h"
 #include "aten/families.h"
 #include "aten/lattice.h"
+#include "aten/spatial.h"
 #include "aten/windows.h"
 
 namespace sardonyx::aten {
@@ -16,27 +19,24 @@ struct Window {
   std::size_t axes;
   Ints64 kernel, stride, padding, dilation;
   bool ceil = false;
+
+  std::int64_t rank() const { return static_cast<std::int64_t>(axes) + 2; }  // with a batch
 };
 
-Ints64 filled(Ints64 values, std::size_t axes, std::int64_t otherwise) {
-  if (values.empty()) values.push_back(otherwise);
-  if (values.size() == 1) values.resize(axes, values.front());
-  return values;
-}
-
-// max_pool2d -> 2
+// max_pool2d -> 2; without a digit as many as the kernel has.
 std::size_t spatial_axes(const Call& call) {
   const std::string name = call.op();
-  return static_cast<std::size_t>(name[name.find("_pool") + 5] - '0');
+  const char digit = name[name.find("_pool") + 5];
+  return digit == '_' ? call.integers("kernel_size").size() : static_cast<std::size_t>(digit - '0');
 }
 
 Window window_of(const Call& call) {
   Window window;
   window.axes = spatial_axes(call);
-  window.kernel = filled(call.integers("kernel_size"), window.axes, 1);
+  window.kernel = filled(call.integers("kernel_size"), window.axes);
   window.stride = call.integers("stride");
   // An empty stride is the kernel's size.
-  window.stride = window.stride.empty() ? window.kernel : filled(window.stride, window.axes, 1);
+  window.stride = window.stride.empty() ? window.kernel : filled(window.stride, window.axes);
   window.padding = filled(call.integers("padding"), window.axes, 0);
   const bool dilates = call.captured().schema->find("dilation").has_value();
   window.dilation =
@@ -75,13 +75,6 @@ std::optional<Ints64> reach_of(const Call& call, Value x, const Window& window) 
 // Before opset 22 ONNX's inference, if not ONNX Runtime, counts the dropped windows.
 bool drops_windows(const Window& window, const std::optional<Ints64>& reach) {
   return window.ceil && reach && std::ranges::min(*reach) < 0;
-}
-
-// Runs on [N, C, ...]: an input without a batch gets one for the time being.
-template <class Apply>
-Value batched(Emit& onnx, Value x, std::size_t axes, const Apply& apply) {
-  if (x.rank() == static_cast<std::int64_t>(axes) + 2) return apply(x);
-  return onnx.squeeze(apply(onnx.unsqueeze(x, {0})), {0});
 }
 
 // ONNX Runtime 1.31 moves a Pad by 0 into the MaxPool behind it, which pads by -inf. It leaves
@@ -182,19 +175,6 @@ onnx::Values floating_max_pool(const Call& call, Emit& onnx, Value image, Window
   return {both[0], onnx.mod(both[1], onnx.size(plane))};
 }
 
-Outputs max_pool(const Call& call, Emit& onnx) {
-  const Window window = window_of(call);
-  const Value self = call.tensor("self");
-  const bool unbatched = self.rank() == static_cast<std::int64_t>(window.axes) + 1;
-  const Value x = unbatched ? onnx.unsqueeze(self, {0}) : self;
-  onnx::Values results = base::is_integer(x.dtype()) ? integer_max_pool(call, onnx, x, window)
-                                                     : floating_max_pool(call, onnx, x, window);
-  if (unbatched) {
-    for (Value& result : results) result = onnx.squeeze(result, {0});
-  }
-  return results;
-}
-
 // How many elements each window's mean is taken over, [windows...]: those inside of the image, with
 // `include_padding` also of the padding, but not what ceil_mode adds beyond it.
 Value window_sizes(Emit& onnx, Value x, std::span<const WindowAxis> axes, bool include_padding) {
@@ -242,26 +222,29 @@ Value overridden_avg_pool(const Call& call, Emit& onnx, Value x, const Window& w
   return onnx.mul(mean, onnx.scalar(elements / static_cast<double>(divisor), x.dtype()));
 }
 
-Outputs avg_pool(const Call& call, Emit& onnx) {
-  Window window = window_of(call);
+Value averaged(const Call& call, Emit& onnx, Value x, Window window) {
   std::optional<std::int64_t> divisor;
   if (call.captured().schema->find("divisor_override")) {
     divisor = call.optional_integer("divisor_override");
   }
-  return {batched(onnx, call.tensor("self"), window.axes, [&](Value x) {
-    if (!has_average_pool(onnx, x.dtype())) return summed_avg_pool(call, onnx, x, window, divisor);
-    if (divisor) return overridden_avg_pool(call, onnx, x, window, *divisor);
-    const auto reach = reach_of(call, x, window);
-    if (drops_windows(window, reach)) {
-      if (std::ranges::max(*reach) > 0) return summed_avg_pool(call, onnx, x, window, divisor);
-      window.ceil = false;
-    }
-    return onnx.average_pool(x, {.ceil_mode = window.ceil ? 1 : 0,
-                                 .count_include_pad = call.flag("count_include_pad") ? 1 : 0,
-                                 .kernel_shape = window.kernel,
-                                 .pads = both_sides(window.padding),
-                                 .strides = window.stride});
-  })};
+  if (!has_average_pool(onnx, x.dtype())) return summed_avg_pool(call, onnx, x, window, divisor);
+  if (divisor) return overridden_avg_pool(call, onnx, x, window, *divisor);
+  const auto reach = reach_of(call, x, window);
+  if (drops_windows(window, reach)) {
+    if (std::ranges::max(*reach) > 0) return summed_avg_pool(call, onnx, x, window, divisor);
+    window.ceil = false;
+  }
+  return onnx.average_pool(x, {.ceil_mode = window.ceil ? 1 : 0,
+                               .count_include_pad = call.flag("count_include_pad") ? 1 : 0,
+                               .kernel_shape = window.kernel,
+                               .pads = both_sides(window.padding),
+                               .strides = window.stride});
+}
+
+Outputs avg_pool(const Call& call, Emit& onnx) {
+  const Window window = window_of(call);
+  return batched(onnx, call.tensor("self"), window.rank(),
+                 [&](Value x) { return Outputs{averaged(call, onnx, x, window)}; });
 }
 
 constexpr Row kRows[] = {
@@ -296,6 +279,14 @@ constexpr Row kRows[] = {
 };
 
 }  // namespace
+
+Outputs max_pool(const Call& call, Emit& onnx) {
+  const Window window = window_of(call);
+  return batched(onnx, call.tensor("self"), window.rank(), [&](Value x) {
+    return base::is_integer(x.dtype()) ? integer_max_pool(call, onnx, x, window)
+                                       : floating_max_pool(call, onnx, x, window);
+  });
+}
 
 std::span<const Row> pooling_rows() { return kRows; }
 

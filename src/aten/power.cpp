@@ -94,15 +94,19 @@ Outputs pow_tensor_scalar(const Call& call, Emit& onnx) {
   return {power(onnx, x, scalar_value(onnx, exponent, x.dtype()))};
 }
 
-Outputs pow_operands(const Call& call, Emit& onnx) {
+Outputs pow_of(const Call& call, Emit& onnx, std::string_view exponent) {
   const DType dtype = call.result_dtype();
-  return {power(onnx, operand(call, onnx, "self", dtype), operand(call, onnx, "exponent", dtype))};
+  return {power(onnx, operand(call, onnx, "self", dtype), operand(call, onnx, exponent, dtype))};
 }
+
+Outputs pow_operands(const Call& call, Emit& onnx) { return pow_of(call, onnx, "exponent"); }
+Outputs pow_primitive(const Call& call, Emit& onnx) { return pow_of(call, onnx, "other"); }
 
 constexpr Row kRows[] = {
     {"aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor", 13, pow_operands},
     {"aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", 13, pow_tensor_scalar},
     {"aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", 13, pow_operands},
+    {"prims::pow(Tensor self, Tensor other) -> Tensor", 13, pow_primitive},
 };
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include "aten/families.h"
 #include "aten/operands.h"
-#include "aten/reduction_axes.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -80,20 +79,15 @@ Outputs iota(const Call& call, Emit& onnx) {
   return {cast_to_result(onnx, call, onnx.add(steps, onnx.size(call.size("start"))))};
 }
 
-Outputs reduced(const Call& call, Emit& onnx, std::string_view op) {
-  const Value x = cast_to_result(onnx, call, call.tensor("inp"));
-  const std::vector<std::int64_t> axes = reduction_axes(call, x, "dims");
-  return {axes.empty() ? x : onnx.reduce(op, x, axes, false)};
-}
-
-Outputs sum(const Call& call, Emit& onnx) { return reduced(call, onnx, "ReduceSum"); }
-Outputs prod(const Call& call, Emit& onnx) { return reduced(call, onnx, "ReduceProd"); }
-
 constexpr Row kRows[] = {
     {"prims::abs(Tensor self) -> Tensor", 13, as<"aten::abs">},
     {"prims::acos(Tensor self) -> Tensor", 13, as<"aten::acos">},
     {"prims::acosh(Tensor self) -> Tensor", 13, as<"aten::acosh">},
     {"prims::add(Tensor self, Tensor other) -> Tensor", 13, add},
+    {"prims::amax(Tensor inp, int[]? dims, *, ScalarType? output_dtype=None) -> Tensor", 13,
+     as<"aten::amax">},
+    {"prims::amin(Tensor inp, int[]? dims, *, ScalarType? output_dtype=None) -> Tensor", 13,
+     as<"aten::amin">},
     {"prims::asin(Tensor self) -> Tensor", 13, as<"aten::asin">},
     {"prims::asinh(Tensor self) -> Tensor", 13, as<"aten::asinh">},
     {"prims::atan(Tensor self) -> Tensor", 13, as<"aten::atan">},
@@ -180,7 +174,8 @@ constexpr Row kRows[] = {
     {"prims::ne(Tensor self, Tensor other) -> Tensor", 13, as<"aten::ne.Tensor">},
     {"prims::neg(Tensor self) -> Tensor", 13, as<"aten::neg">},
     {"prims::nextafter(Tensor self, Tensor other) -> Tensor", 13, as<"aten::nextafter">},
-    {"prims::prod(Tensor inp, int[]? dims, *, ScalarType? output_dtype=None) -> Tensor", 13, prod},
+    {"prims::prod(Tensor inp, int[]? dims, *, ScalarType? output_dtype=None) -> Tensor", 13,
+     as<"aten::prod">},
     {"prims::reciprocal(Tensor self) -> Tensor", 13, as<"aten::reciprocal">},
     {"prims::remainder(Tensor self, Tensor other) -> Tensor", 13, as<"aten::remainder.Tensor">},
     {"prims::reshape(Tensor a, SymInt[] shape) -> Tensor", 13, reshape},
@@ -200,11 +195,15 @@ constexpr Row kRows[] = {
     {"prims::sqrt(Tensor self) -> Tensor", 13, as<"aten::sqrt">},
     {"prims::squeeze(Tensor(a) a, int[] dimensions) -> Tensor(a)", 13, reshape},
     {"prims::sub(Tensor self, Tensor other) -> Tensor", 13, sub},
-    {"prims::sum(Tensor inp, int[]? dims, *, ScalarType? output_dtype=None) -> Tensor", 13, sum},
+    {"prims::sum(Tensor inp, int[]? dims, *, ScalarType? output_dtype=None) -> Tensor", 13,
+     as<"aten::sum">},
     {"prims::tan(Tensor self) -> Tensor", 13, as<"aten::tan">},
     {"prims::tanh(Tensor self) -> Tensor", 13, as<"aten::tanh">},
     {"prims::transpose(Tensor(a) a, int[] permutation) -> Tensor(a)", 13, transpose},
     {"prims::trunc(Tensor self) -> Tensor", 13, as<"aten::trunc">},
+    {"prims::var(Tensor inp, int[]? dims, float? correction=1, *, ScalarType? output_dtype=None) "
+     "-> Tensor",
+     13, as<"aten::var.correction">},
     {"prims::view_of(Tensor(a) a) -> Tensor(a)", 13, unchanged},
     {"prims::where(Tensor pred, Tensor a, Tensor b) -> Tensor", 13, where},
     {"prims::zeta(Tensor self, Tensor other) -> Tensor", 13, as<"aten::special_zeta">},

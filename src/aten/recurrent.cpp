@@ -1,13 +1,10 @@
 // LSTM, GRU and plain recurrent networks over whole sequences, to ONNX's recurrent operators.
+#include "aten/dropout.h"
 #include "aten/families.h"
+#include "aten/recurrence.h"
 
 namespace sardonyx::aten {
 namespace {
-
-// The weights of one layer in one direction.
-struct Weights {
-  Value input, hidden, input_bias, hidden_bias;
-};
 
 // How ONNX orders the gates that PyTorch stacks: the position in PyTorch's order.
 using GateOrder = std::vector<std::int64_t>;
@@ -19,32 +16,27 @@ struct Network {
   bool biases, bidirectional, batch_first, unbatched;
   std::int64_t layers;
   std::vector<Value> parameters;
+  bool projected = false;  // an LSTM's hidden state is a linear map of what its cells give
 
   std::int64_t directions() const { return bidirectional ? 2 : 1; }
 };
 
 Network network_of(const Call& call) {
-  if (call.flag("train") && call.number("dropout") != 0) {
-    call.refuse("a recurrent network with dropout in training",
-                "put the model into evaluation mode with model.eval()");
-  }
   Network network{call.flag("has_biases"),    call.flag("bidirectional"),
                   call.flag("batch_first"),   call.tensor("input").rank() == 2,
                   call.integer("num_layers"), call.tensors("params")};
-  const std::int64_t expected = network.layers * network.directions() * (network.biases ? 4 : 2);
-  if (static_cast<std::int64_t>(network.parameters.size()) != expected) {
-    call.refuse("a recurrent network with a projection (proj_size)",
-                "use proj_size=0 and a Linear layer");
-  }
+  const std::int64_t each = network.biases ? 4 : 2, units = network.layers * network.directions();
+  network.projected = static_cast<std::int64_t>(network.parameters.size()) == units * (each + 1);
   return network;
 }
 
-Weights weights_at(const Network& network, std::int64_t layer, std::int64_t direction) {
-  const std::size_t each = network.biases ? 4 : 2;
+RecurrentWeights weights_at(const Network& network, std::int64_t layer, std::int64_t direction) {
+  const std::size_t plain = network.biases ? 4 : 2, each = network.projected ? plain + 1 : plain;
   const std::size_t first =
       static_cast<std::size_t>(layer * network.directions() + direction) * each;
-  const auto at = [&](std::size_t i) { return network.parameters[first + i]; };
-  return {at(0), at(1), network.biases ? at(2) : Value{}, network.biases ? at(3) : Value{}};
+  const auto at = [&](std::size_t i) { return network.parameters.at(first + i); };
+  return {at(0), at(1), network.biases ? at(2) : Value{}, network.biases ? at(3) : Value{},
+          network.projected ? at(plain) : Value{}};
 }
 
 Value reordered(Emit& onnx, Value stacked, const GateOrder& order) {
@@ -67,7 +59,7 @@ Stacked stacked_weights(Emit& onnx, const Network& network, std::int64_t layer,
                         const GateOrder& order) {
   std::vector<Value> ws, rs, bs;
   for (std::int64_t direction = 0; direction < network.directions(); ++direction) {
-    const Weights weights = weights_at(network, layer, direction);
+    const RecurrentWeights weights = weights_at(network, layer, direction);
     ws.push_back(onnx.unsqueeze(reordered(onnx, weights.input, order), {0}));
     rs.push_back(onnx.unsqueeze(reordered(onnx, weights.hidden, order), {0}));
     if (!network.biases) continue;
@@ -111,14 +103,50 @@ std::string_view direction_name(const Network& network) {
   return network.bidirectional ? "bidirectional" : "forward";
 }
 
-// Runs the layers one after the other. `run` emits one and returns Y, Y_h (and Y_c).
+// ONNX's operators have no projection, and ONNX Runtime's compute in float32.
+bool needs_loop(const Emit& onnx, const Network& network, Value x) {
+  return network.projected ||
+         (x.dtype() == DType::kFloat64 && onnx.runtime() == onnx::TargetRuntime::kOnnxRuntimeCpu);
+}
+
+// One layer of `step`, as its operator would give it: [time, directions, batch, hidden], then the
+// final states [directions, batch, hidden].
+onnx::Values looped(Emit& onnx, const Network& network, Value x, std::int64_t layer,
+                    const onnx::Values& states, const CellStep& step) {
+  std::vector<onnx::Values> parts(states.size() + 1);
+  for (std::int64_t direction = 0; direction < network.directions(); ++direction) {
+    onnx::Values initial;
+    for (const Value state : states) initial.push_back(onnx.select(state, 0, direction));
+    const onnx::Values found =
+        recurrence(onnx, x, weights_at(network, layer, direction), initial, direction == 1, step);
+    parts[0].push_back(onnx.unsqueeze(found[0], {1}));
+    for (std::size_t i = 1; i < found.size(); ++i)
+      parts[i].push_back(onnx.unsqueeze(found[i], {0}));
+  }
+  onnx::Values results;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    results.push_back(parts[i].size() == 1 ? parts[i].front()
+                                           : onnx.concat(parts[i], i == 0 ? 1 : 0));
+  }
+  return results;
+}
+
+// Runs the layers one after the other. `run` emits one, given its states, and returns Y, Y_h (and
+// Y_c); where no operator does, it is a loop of `step`.
 template <class Run>
-Outputs run_layers(const Call& call, Emit& onnx, const Network& network, std::size_t states,
-                   const GateOrder& order, const Run& run) {
+Outputs run_layers(const Call& call, Emit& onnx, const Network& network,
+                   const onnx::Values& initial, const CellStep& step, const Run& run) {
+  const std::size_t states = initial.size();
   Value x = to_time_first(onnx, network, call.tensor("input"));
   std::vector<std::vector<Value>> finals(states);
+  const double dropout = call.flag("train") ? call.number("dropout") : 0;
   for (std::int64_t layer = 0; layer < network.layers; ++layer) {
-    const onnx::Values found = run(x, stacked_weights(onnx, network, layer, order), layer);
+    if (layer > 0) x = dropped(onnx, x, dropout);
+    onnx::Values own;
+    for (const Value state : initial) own.push_back(layer_state(onnx, network, state, layer));
+    const onnx::Values found = needs_loop(onnx, network, x)
+                                   ? looped(onnx, network, x, layer, own, step)
+                                   : run(x, layer, own);
     x = merged_directions(onnx, network, found[0]);
     for (std::size_t i = 0; i < states; ++i) finals[i].push_back(found[1 + i]);
   }
@@ -136,48 +164,53 @@ Value batched_state(Emit& onnx, const Network& network, Value state) {
 
 Outputs lstm(const Call& call, Emit& onnx) {
   const Network network = network_of(call);
-  const std::vector<Value> states = call.tensors("hx");
-  const Value hidden = batched_state(onnx, network, states.at(0));
-  const Value cell = batched_state(onnx, network, states.at(1));
+  const std::vector<Value> given = call.tensors("hx");
+  const onnx::Values initial = {batched_state(onnx, network, given.at(0)),
+                                batched_state(onnx, network, given.at(1))};
   return run_layers(
-      call, onnx, network, 2, kLstmGates, [&](Value x, const Stacked& weights, std::int64_t layer) {
+      call, onnx, network, initial, lstm_step,
+      [&](Value x, std::int64_t layer, const onnx::Values& states) -> onnx::Values {
+        const Stacked weights = stacked_weights(onnx, network, layer, kLstmGates);
         return onnx.lstm_n(
-            3, x, weights.w, weights.r, weights.b, {}, layer_state(onnx, network, hidden, layer),
-            layer_state(onnx, network, cell, layer), {},
-            {.direction = direction_name(network), .hidden_size = hidden.dim(-1).value()});
+            3, x, weights.w, weights.r, weights.b, {}, states[0], states[1], {},
+            {.direction = direction_name(network), .hidden_size = states[0].dim(-1).value()});
       });
 }
 
 Outputs gru(const Call& call, Emit& onnx) {
   const Network network = network_of(call);
-  const Value hidden = batched_state(onnx, network, call.tensor("hx"));
-  return run_layers(call, onnx, network, 1, kGruGates,
-                    [&](Value x, const Stacked& weights, std::int64_t layer) {
-                      return onnx.gru_n(2, x, weights.w, weights.r, weights.b, {},
-                                        layer_state(onnx, network, hidden, layer),
+  const onnx::Values initial = {batched_state(onnx, network, call.tensor("hx"))};
+  return run_layers(call, onnx, network, initial, gru_step,
+                    [&](Value x, std::int64_t layer, const onnx::Values& states) -> onnx::Values {
+                      const Stacked weights = stacked_weights(onnx, network, layer, kGruGates);
+                      return onnx.gru_n(2, x, weights.w, weights.r, weights.b, {}, states[0],
                                         {.direction = direction_name(network),
-                                         .hidden_size = hidden.dim(-1).value(),
+                                         .hidden_size = states[0].dim(-1).value(),
                                          .linear_before_reset = 1});
                     });
 }
 
-Outputs plain(const Call& call, Emit& onnx, const char* activation) {
+Outputs plain(const Call& call, Emit& onnx, bool rectified) {
   const Network network = network_of(call);
-  const Value hidden = batched_state(onnx, network, call.tensor("hx"));
+  const onnx::Values initial = {batched_state(onnx, network, call.tensor("hx"))};
   const std::vector<std::string> activations(static_cast<std::size_t>(network.directions()),
-                                             activation);
-  return run_layers(call, onnx, network, 1, kPlainGates,
-                    [&](Value x, const Stacked& weights, std::int64_t layer) {
-                      return onnx.rnn_n(2, x, weights.w, weights.r, weights.b, {},
-                                        layer_state(onnx, network, hidden, layer),
+                                             rectified ? "Relu" : "Tanh");
+  const auto step = [&](Emit&, Value from_input, Value from_hidden, const onnx::Values&) {
+    const Value sum = onnx.add(from_input, from_hidden);
+    return onnx::Values{rectified ? onnx.relu(sum) : onnx.tanh(sum)};
+  };
+  return run_layers(call, onnx, network, initial, step,
+                    [&](Value x, std::int64_t layer, const onnx::Values& states) -> onnx::Values {
+                      const Stacked weights = stacked_weights(onnx, network, layer, kPlainGates);
+                      return onnx.rnn_n(2, x, weights.w, weights.r, weights.b, {}, states[0],
                                         {.activations = activations,
                                          .direction = direction_name(network),
-                                         .hidden_size = hidden.dim(-1).value()});
+                                         .hidden_size = states[0].dim(-1).value()});
                     });
 }
 
-Outputs rnn_tanh(const Call& call, Emit& onnx) { return plain(call, onnx, "Tanh"); }
-Outputs rnn_relu(const Call& call, Emit& onnx) { return plain(call, onnx, "Relu"); }
+Outputs rnn_tanh(const Call& call, Emit& onnx) { return plain(call, onnx, false); }
+Outputs rnn_relu(const Call& call, Emit& onnx) { return plain(call, onnx, true); }
 
 constexpr Row kRows[] = {
     {"aten::gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, "

@@ -9,14 +9,20 @@
 
 namespace sardonyx::aten {
 
-// The argument's axes made non-negative; all axes when it is None or an empty list (or when the
-// overload has no such argument).
-std::vector<std::int64_t> reduction_axes(const Call& call, Value x, std::string_view name = "dim");
+// What is reduced: `self`, or `inp` of PyTorch's primitives.
+Value reduced_tensor(const Call& call);
+
+// The axes in `dim` (`dims` of PyTorch's primitives) made non-negative; all axes when it is None or
+// an empty list, or when the overload has no such argument.
+std::vector<std::int64_t> reduction_axes(const Call& call, Value x);
 
 // keepdim where the overload has it.
 bool keeps_dims(const Call& call);
 
 // Elements of the axes, as an expression.
 Expr reduced_count(Value x, const std::vector<std::int64_t>& axes);
+
+// The mean over the axes, NaN where there is nothing, of which ONNX Runtime's mean is 0.
+Value mean_over(Emit& onnx, Value x, const std::vector<std::int64_t>& axes, bool keep_dims);
 
 }  // namespace sardonyx::aten

@@ -112,12 +112,21 @@ bool has_weights(const Call& call, const Emit& onnx) {
 }
 
 Value resized(const Call& call, Emit& onnx, const onnx::ResizeAttributes& attributes) {
-  const Value x = image(call);
-  const std::vector<double> factors = scale_factors(call);
-  if (!factors.empty() && !aligns_corners(call)) {
-    return onnx.resize(x, {}, scales_value(onnx, factors), {}, attributes);
+  Value x = image(call);
+  std::vector<double> factors = scale_factors(call);
+  Shape result = call.result_shape();
+  // Of one spatial axis ONNX Runtime makes two, the channels being rows, and so adds 0 times the
+  // next channel, which may be infinite. A row of its own has no neighbour.
+  const bool one_axis = x.rank() == 3 && attributes.mode == "linear";
+  if (one_axis) {
+    x = onnx.unsqueeze(x, {2});
+    result.insert(result.begin() + 2, 1);
+    if (!factors.empty()) factors.insert(factors.begin(), 1.0);
   }
-  return onnx.resize(x, {}, {}, onnx.sizes(call.result_shape()), attributes);
+  const bool by_factors = !factors.empty() && !aligns_corners(call);
+  const Value other = by_factors ? onnx.resize(x, {}, scales_value(onnx, factors), {}, attributes)
+                                 : onnx.resize(x, {}, {}, onnx.sizes(result), attributes);
+  return one_axis ? onnx.squeeze(other, {2}) : other;
 }
 
 Value by_neighbours(const Call& call, Emit& onnx, Neighbours neighbours,

@@ -1,5 +1,7 @@
 // Tensors with a part replaced or combined with others: the pure forms that writes to views
 // become, and scatters.
+#include <fmt/format.h>
+
 #include <limits>
 
 #include "aten/families.h"
@@ -87,12 +89,12 @@ Outputs select_scatter(const Call& call, Emit& onnx) {
 
 Outputs scattered(const Call& call, Emit& onnx, Value updates, std::string_view reduction) {
   const Value self = call.tensor("self"), index = call.tensor("index");
-  if (!reduction.empty() && onnx.opset() < (reduction == "max" || reduction == "min" ? 18 : 16)) {
-    call.refuse("a scatter that combines elements needs opset 18, the target is " +
-                    std::to_string(onnx.opset()),
-                "convert with opset_version=18 or newer");
+  if (!reduction.empty()) {
+    call.need_opset(onnx, reduction == "max" || reduction == "min" ? 18 : 16,
+                    fmt::format("a scatter with reduction {}", reduction));
   }
   const Value places = onnx.with_rank(index, 1), base = onnx.with_rank(self, 1);
+  if (places.rank() != base.rank()) return {self};  // the index is empty
   const Value values = cut_to(onnx, onnx.with_rank(updates, 1), places);
   const std::int64_t axis = call.axis("dim", base.rank());
   if (reduction.empty()) {

@@ -72,18 +72,23 @@ Outputs reduced(const Call& call, Emit& onnx, const Scattered& s) {
   return {cast_to_result(onnx, call, onnx.reshape(result, call.result_shape()))};
 }
 
+// ONNX Runtime combines neither half types nor truth values.
+DType combining_type(DType dtype) {
+  return dtype == DType::kBool ? DType::kInt32 : computing_type(dtype);
+}
+
 Outputs scatter_reduce(const Call& call, Emit& onnx) {
-  // ONNX Runtime combines no half types.
-  const DType dtype = computing_type(call.result_dtype());
+  const DType dtype = combining_type(call.result_dtype());
   const Value self = onnx.with_rank(onnx.cast(call.tensor("self"), dtype), 1);
   const Value index = onnx.with_rank(call.tensor("index"), 1);
   const Value source = onnx.with_rank(onnx.cast(call.tensor("src"), dtype), 1);
+  if (index.rank() != self.rank()) return {call.tensor("self")};  // the index is empty
   return reduced(call, onnx,
                  {self, index, cut_to(onnx, source, index), call.axis("dim", self.rank())});
 }
 
 Outputs index_reduce(const Call& call, Emit& onnx) {
-  const DType dtype = computing_type(call.result_dtype());
+  const DType dtype = combining_type(call.result_dtype());
   const Value self = onnx.with_rank(onnx.cast(call.tensor("self"), dtype), 1);
   const Value source = onnx.with_rank(onnx.cast(call.tensor("source"), dtype), 1);
   const std::int64_t axis = call.axis("dim", self.rank());

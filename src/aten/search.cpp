@@ -85,11 +85,13 @@ Outputs argmin(const Call& call, Emit& onnx) { return arg(call, onnx, false); }
 Outputs extreme_along(const Call& call, Emit& onnx, bool largest) {
   const Value self = call.tensor("self");
   if (self.rank() == 0) return {self, onnx.int_scalar(0)};
-  if (is_empty(call.result_shape())) {
-    return {onnx.full(call.result_shape(), onnx.zero(self.dtype())),
-            onnx.full(call.result_shape(), onnx.int_scalar(0))};
-  }
   const std::int64_t axis = call.axis("dim", self.rank());
+  Shape left = self.shape();
+  left[static_cast<std::size_t>(axis)] = 1;
+  if (!call.flag("keepdim")) left.erase(left.begin() + axis);
+  if (is_empty(left)) {
+    return {onnx.full(left, onnx.zero(self.dtype())), onnx.full(left, onnx.int_scalar(0))};
+  }
   const Value place = arg_extreme(onnx, self, axis, true, largest);
   const Value value = onnx.gather_elements(self, place, {.axis = axis});
   if (call.flag("keepdim")) return {value, place};

@@ -1,6 +1,6 @@
 // Choosing element by element: where, masked_fill, clamp.
 #include "aten/families.h"
-#include "aten/whole_extremes.h"
+#include "aten/long_integers.h"
 
 namespace sardonyx::aten {
 namespace {

@@ -52,14 +52,20 @@ std::int64_t split_axis(const Call& call, std::int64_t rank) {
   return call.axis("dim", rank);
 }
 
-// Consecutive parts of these lengths.
-Outputs sized_parts(const Call& call, Emit& onnx, const std::vector<Expr>& lengths) {
+// Consecutive parts of these lengths; `checked` when only Split can tell whether they fit.
+Outputs sized_parts(const Call& call, Emit& onnx, std::vector<Expr> lengths, bool checked = false) {
   const Value self = call.tensor("self");
   const std::int64_t axis = split_axis(call, self.rank());
   std::size_t used = 0;
   for (std::size_t i = 0; i < lengths.size(); ++i) used += call.uses_output(i) ? 1 : 0;
   // One part is a slice; more are cheaper in one Split.
-  if (used > 1) return onnx.split(lengths.size(), self, onnx.sizes(lengths), {.axis = axis});
+  if (used > 1 || checked) {
+    const std::size_t count = lengths.size();
+    if (count == 1) lengths.emplace_back(0);  // a Split in one part would be dropped
+    Outputs parts = onnx.split(lengths.size(), self, onnx.sizes(lengths), {.axis = axis});
+    parts.resize(count);
+    return parts;
+  }
   Outputs result(lengths.size());
   Expr start = 0;
   for (std::size_t i = 0; i < lengths.size(); ++i) {
@@ -69,20 +75,34 @@ Outputs sized_parts(const Call& call, Emit& onnx, const std::vector<Expr>& lengt
   return result;
 }
 
-// Parts of `size`, the last one shorter.
-std::vector<Expr> equal_lengths(Expr total, Expr size, std::size_t count) {
+// Parts of `size`, the last one shorter. How many there are is fixed in the program, though
+// torch.export puts no guard on it: `surplus`, which is 0 where as many come out, makes the lengths
+// add up to something else where they do not, which Split refuses.
+std::vector<Expr> equal_lengths(Expr total, Expr size, std::size_t count, Expr surplus) {
   std::vector<Expr> lengths(count, size);
   if (count > 0) {
-    lengths.back() = total - size * static_cast<std::int64_t>(count - 1);
+    lengths.back() = total - size * static_cast<std::int64_t>(count - 1) + surplus;
   }
   return lengths;
 }
 
+// By how many the parts of `size` are more than the program has.
+Expr surplus_of(Expr total, Expr size, std::size_t count) {
+  const auto expected = static_cast<std::int64_t>(count);
+  const Expr least = size * (expected - 1) + 1, most = size * expected;
+  if (symbolic::certainly_less_equal(least, total) && symbolic::certainly_less_equal(total, most)) {
+    return 0;
+  }
+  // Nothing is one part of nothing.
+  return symbolic::max(symbolic::ceil_div(total, symbolic::max(size, 1)), 1) - expected;
+}
+
 Outputs split(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
-  const Expr total = self.dim(call.axis("dim", self.rank()));
-  return sized_parts(call, onnx,
-                     equal_lengths(total, call.size("split_size"), call.output_count()));
+  const Expr total = self.dim(call.axis("dim", self.rank())), size = call.size("split_size");
+  const Expr surplus = surplus_of(total, size, call.output_count());
+  return sized_parts(call, onnx, equal_lengths(total, size, call.output_count(), surplus),
+                     !surplus.is(0));
 }
 
 Outputs split_with_sizes(const Call& call, Emit& onnx) {
@@ -96,8 +116,14 @@ Outputs split_sizes(const Call& call, Emit& onnx) {
 Outputs chunk(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
   const Expr total = self.dim(call.axis("dim", self.rank()));
-  const Expr size = symbolic::ceil_div(total, call.integer("chunks"));
-  return sized_parts(call, onnx, equal_lengths(total, size, call.output_count()));
+  const std::int64_t chunks = call.integer("chunks");
+  const Expr size = symbolic::ceil_div(total, chunks);
+  // So many elements always fill as many parts as are asked for.
+  const bool filled = call.output_count() == static_cast<std::size_t>(chunks) &&
+                      symbolic::range(total).low > (chunks - 1) * (chunks - 1);
+  const Expr surplus = filled ? Expr(0) : surplus_of(total, size, call.output_count());
+  return sized_parts(call, onnx, equal_lengths(total, size, call.output_count(), surplus),
+                     !surplus.is(0));
 }
 
 // The first (total mod sections) parts are one longer than the others.

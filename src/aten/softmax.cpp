@@ -1,4 +1,6 @@
 // Softmax and its logarithm.
+#include <limits>
+
 #include "aten/families.h"
 
 namespace sardonyx::aten {
@@ -18,6 +20,17 @@ Outputs softmax(const Call& call, Emit& onnx) {
                     [&](Value x, std::int64_t axis) { return onnx.softmax(x, {.axis = axis}); })};
 }
 
+// Zeros where all that it goes over is -infinity, which makes the softmax NaN.
+Outputs safe_softmax(const Call& call, Emit& onnx) {
+  return {over_axis(call, onnx, [&](Value x, std::int64_t axis) {
+    const Value lowest = onnx.scalar(-std::numeric_limits<double>::infinity(), x.dtype());
+    const Value seen = onnx.cast(onnx.not_(onnx.equal(x, lowest)), DType::kInt32);
+    const Value any_seen = onnx.reduce("ReduceMax", seen, {&axis, 1}, /*keep_dims=*/true);
+    return onnx.where(onnx.cast(any_seen, DType::kBool), onnx.softmax(x, {.axis = axis}),
+                      onnx.zero(x.dtype()));
+  })};
+}
+
 Outputs log_softmax(const Call& call, Emit& onnx) {
   return {over_axis(
       call, onnx, [&](Value x, std::int64_t axis) { return onnx.log_softmax(x, {.axis = axis}); })};
@@ -25,6 +38,8 @@ Outputs log_softmax(const Call& call, Emit& onnx) {
 
 constexpr Row kRows[] = {
     {"aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", 13, log_softmax},
+    {"aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", 13,
+     safe_softmax},
     {"aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", 13, softmax},
     {"aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", 13,
      log_softmax},

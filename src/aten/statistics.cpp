@@ -14,7 +14,7 @@ struct Moments {
 // The sum of squares about the mean over n - correction, at least over 0 (which gives NaN or
 // infinity as PyTorch does).
 Moments moments(const Call& call, Emit& onnx, double correction) {
-  const Value self = call.tensor("self");
+  const Value self = reduced_tensor(call);
   const DType dtype = base::bit_width(self.dtype()) < 32 ? DType::kFloat32 : self.dtype();
   const Value x = onnx.cast(self, dtype);
   const std::vector<std::int64_t> axes = reduction_axes(call, self);
@@ -23,10 +23,11 @@ Moments moments(const Call& call, Emit& onnx, double correction) {
   // ONNX Runtime refuses to take a mean of nothing.
   if (count.is(0) && !axes.empty()) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
-    const Value nothing = onnx.full(call.result_shape(), onnx.scalar(nan, self.dtype()));
+    const Value nothing =
+        onnx.full(call.result_shape(call.uses_output(0) ? 0 : 1), onnx.scalar(nan, self.dtype()));
     return {nothing, nothing};
   }
-  const Value mean = axes.empty() ? x : onnx.reduce("ReduceMean", x, axes, true);
+  const Value mean = axes.empty() ? x : mean_over(onnx, x, axes, true);
   const Value centered = onnx.sub(x, mean);
   const Value squares = onnx.mul(centered, centered);
   const Value sum = axes.empty() ? squares : onnx.reduce("ReduceSum", squares, axes, keep);

@@ -1,6 +1,7 @@
 #include "aten/translate.h"
 
 #include <algorithm>
+#include <complex>
 #include <utility>
 
 #include "aten/fall_through.h"
@@ -14,7 +15,11 @@ bool any_complex(const program::Call& call) {
   const auto look = [&found](const program::Value* value) {
     found = found || (value && base::is_complex(value->dtype));
   };
-  for (const program::Argument& argument : call.arguments) argument.each_value(look);
+  for (const program::Argument& argument : call.arguments) {
+    argument.each_value(look);
+    // A comparison of real tensors with a complex number has no complex tensor.
+    found = found || argument.get<std::complex<double>>();
+  }
   for (const program::Value* output : call.outputs) look(output);
   return found;
 }
@@ -42,6 +47,20 @@ bool is_answered(const program::Call& call) {
     const program::TypeKind kind = result.type.kind;
     return kind == kInt || kind == kFloat || kind == kBool || kind == kNumber || kind == kDType;
   });
+}
+
+// Several results, none of which the program reads.
+bool nobody_reads(const program::Call& call) {
+  return !call.outputs.empty() &&
+         std::ranges::none_of(call.outputs, [](const program::Value* value) { return value; });
+}
+
+// PyTorch's shape functions of these say that the loss of a single sample has one dimension; what
+// its kernels give has none.
+bool is_number_in_fact(const program::Call& call, Value value) {
+  const std::string_view name = call.schema->base_name();
+  return value.has_rank() && value.rank() == 0 &&
+         (name == "multi_margin_loss" || name == "multilabel_margin_loss");
 }
 
 // What inference says must not contradict what PyTorch captured: that would be a wrong model.
@@ -114,6 +133,7 @@ void Translation::translate_call(const program::Call& call) {
   // What is asserted inside a body cannot leave it.
   if (options_.assertions_as_outputs && bodies_open_ == 0) keep_assertion(call);
   if (is_answered(call) && !custom(call)) return;
+  if (nobody_reads(call)) return;
   // Arithmetic on symbolic sizes is in the expressions of its results.
   if (call.schema->space() == "sym" && !custom(call)) return bind_outputs(call, {});
   bind_outputs(call, apply(call));
@@ -195,7 +215,7 @@ void Translation::bind_outputs(const program::Call& call, const Outputs& outputs
 
 void Translation::bind_output(const program::Call& call, const program::Value& captured,
                               Value value) {
-  if (captured.kind == program::ValueKind::kTensor) {
+  if (captured.kind == program::ValueKind::kTensor && !is_number_in_fact(call, value)) {
     check_type(captured, value);
     Shape shape = captured.shape;
     if (value.is_complex()) shape.emplace_back(2);

@@ -48,8 +48,11 @@ Lu lu_factors(Emit& onnx, const Parts& a) {
   const Expr batch = a.real.dim(0), m = a.real.dim(1), n = a.real.dim(2);
   const Value rows = onnx.range(m), columns = onnx.range(n);
   const Value order = onnx.expand(onnx.unsqueeze(rows, {0}), Shape{batch, m});
-  const Looped found = repeat(
-      onnx, onnx.size(symbolic::min(m, n)), {a, {order, {}}}, [&](Value k, const State& state) {
+  const Expr count = symbolic::min(m, n);
+  // A Loop that never runs gives its outputs shapes that ONNX Runtime did not count on.
+  if (count.is(0)) return {a, onnx.full(Shape{batch, 0}, onnx.int_scalar(0)), order};
+  const Looped found =
+      repeat(onnx, onnx.size(count), {a, {order, {}}}, [&](Value k, const State& state) {
         const Value below = onnx.greater(rows, k);
         const Value size = onnx.where(onnx.less(rows, k), onnx.scalar(-1, DType::kFloat64),
                                       pivot_size(onnx, column_of(onnx, state[0], k)));

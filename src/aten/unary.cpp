@@ -47,6 +47,7 @@ Outputs abs(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
+    {"aten::_neg_view_copy(Tensor self) -> Tensor", 13, neg},
     {"aten::abs(Tensor self) -> Tensor", 13, abs},
     {"aten::absolute(Tensor self) -> Tensor", 13, abs},
     {"aten::acos(Tensor self) -> Tensor", 13, acos},

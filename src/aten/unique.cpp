@@ -128,6 +128,12 @@ Outputs unique_dim(const Call& call, Emit& onnx) {
 
 Outputs unique_dim_consecutive(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
+  // PyTorch puts all of the tensor's sizes behind the last one then, and all that follows in the
+  // program goes by them.
+  if (call.result_rank() != self.rank()) {
+    call.refuse("PyTorch captures a wrong shape for dim=-1",
+                "write dim=" + std::to_string(self.rank() - 1));
+  }
   return distinct_rows(call, onnx, self, call.axis("dim", self.rank()), false);
 }
 

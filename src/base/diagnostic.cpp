@@ -65,5 +65,14 @@ void fail(std::string_view code, std::string message, std::string help) {
   throw Error(std::move(diagnostic));
 }
 
+void fail_before_opset(std::int64_t since, std::string_view code, std::string message) {
+  Diagnostic diagnostic;
+  diagnostic.code = code;
+  diagnostic.message = std::move(message);
+  diagnostic.help = "convert with opset_version=" + std::to_string(since) + " or newer";
+  diagnostic.needs_opset = since;
+  throw Error(std::move(diagnostic));
+}
+
 }  // namespace base
 }  // namespace sardonyx

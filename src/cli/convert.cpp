@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cstdio>
 #include <map>
@@ -93,9 +95,12 @@ void add_convert(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("convert", "Convert a .pt2 program to an ONNX model");
   command->add_option("input", arguments->input, "the .pt2 file")->required();
   command->add_option("-o,--output", arguments->output, "the .onnx file to write")->required();
-  command->add_option("--opset", arguments->convert.opset, "target ONNX opset")
-      ->check(CLI::Range(kOldestOpset, kNewestOpset))
-      ->capture_default_str();
+  command
+      ->add_option("--opset", arguments->convert.opset,
+                   fmt::format("target ONNX opset; otherwise {}, or the oldest newer one that has "
+                               "what the program needs",
+                               kDefaultOpset))
+      ->check(CLI::Range(kOldestOpset, kNewestOpset));
   const std::map<std::string, Runtime> runtimes = {{"onnxruntime-cpu", Runtime::kOnnxRuntimeCpu},
                                                    {"standard", Runtime::kStandard}};
   command

@@ -39,8 +39,11 @@ void Rewriter::batch_norm(Call& call) {
   const bool* training = call.argument(instance ? "use_input_stats" : "training").get<bool>();
   Value* mean = tensor(call, "running_mean");
   Value* variance = tensor(call, "running_var");
-  const bool updates = training && *training && (mean || variance);
-  Value* input = updates ? aliases_.read(tensor(call, "input")) : nullptr;
+  Value* given = tensor(call, "input");
+  // Of no elements PyTorch takes no statistics; they may not even have an axis of channels.
+  const bool empty = given && symbolic::product(given->shape).is(0);
+  const bool updates = training && *training && (mean || variance) && !empty;
+  Value* input = updates ? aliases_.read(given) : nullptr;
   for (Argument& argument : call.arguments) read_in(argument);
   calls_.push_back(&call);
   if (!updates) return;

@@ -30,16 +30,16 @@ bool is_default(const AttributeFormal& formal, const Attribute::Data& data) {
   return false;
 }
 
-[[noreturn]] void lacks(const Operator& op, std::int64_t opset, std::string what, int since) {
-  base::fail("SX1504", fmt::format("opset {} has no {}", opset, what),
-             since > 0 ? fmt::format("opset_version={} has it", since) : std::string());
-  static_cast<void>(op);
+[[noreturn]] void lacks(std::int64_t opset, const std::string& what, int since) {
+  std::string message = fmt::format("opset {} has no {}", opset, what);
+  if (since > opset) base::fail_before_opset(since, "SX1504", std::move(message));
+  base::fail("SX1504", std::move(message));
 }
 
 const OperatorVersion& version_at(const Operator& op, std::int64_t opset) {
   const OperatorVersion* version = op.at(opset);
   if (version == nullptr)
-    lacks(op, opset, fmt::format("operator {}", op.name), op.versions.front().since);
+    lacks(opset, fmt::format("operator {}", op.name), op.versions.front().since);
   if (version->deprecated)
     base::fail("SX1504", fmt::format("operator {} is deprecated at opset {}", op.name, opset));
   return *version;
@@ -54,7 +54,7 @@ int first_with_inputs(const Operator& op, std::size_t count) {
 void check_inputs(const Operator& op, const OperatorVersion& version, std::int64_t opset,
                   std::span<const Value> inputs) {
   if (inputs.size() > version.max_inputs)
-    lacks(op, opset, fmt::format("input {} of {}", inputs.size() - 1, op.name),
+    lacks(opset, fmt::format("input {} of {}", inputs.size() - 1, op.name),
           first_with_inputs(op, inputs.size()));
   for (std::size_t i = 0; i < std::max<std::size_t>(inputs.size(), version.min_inputs); ++i) {
     const Formal* formal = version.input(i);
@@ -77,7 +77,7 @@ void check_attributes(const Operator& op, const OperatorVersion& version, std::i
       if (since > 0) break;
     }
     if (formal != nullptr && is_default(*formal, attribute.data)) continue;
-    lacks(op, opset, fmt::format("attribute {} of {}", attribute.name, op.name), since);
+    lacks(opset, fmt::format("attribute {} of {}", attribute.name, op.name), since);
   }
   std::erase_if(attributes, [&](const Attribute& attribute) {
     const AttributeFormal* formal = version.attribute(attribute.name);

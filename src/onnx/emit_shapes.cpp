@@ -8,6 +8,7 @@
 #include "base/diagnostic.h"
 #include "onnx/emit.h"
 #include "onnx/gen/op.h"
+#include "onnx/small_float.h"
 
 namespace sardonyx::onnx {
 namespace {
@@ -230,7 +231,21 @@ Value Emit::with_rank(Value x, std::int64_t rank) {
   return unsqueeze(x, axes);
 }
 
-Value Emit::cast(Value x, DType to) { return x.dtype() == to ? x : Operators::cast(x, {.to = to}); }
+Value Emit::cast(Value x, DType to) {
+  if (x.dtype() == to) return x;
+  // ONNX Runtime takes a -0.0 of 8 bits for true.
+  if (to == DType::kBool && is_float8(x.dtype())) x = Operators::cast(x, {.to = DType::kFloat32});
+  if (!is_float8(to) || saturates(to)) return Operators::cast(x, {.to = to});
+  // ONNX Runtime makes NaN of what rounds up to infinity.
+  if (to == DType::kFloat8E5M2 && x.dtype() != DType::kBool && !is_float8(x.dtype())) {
+    const DType dtype = x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
+    const Value wide = cast(x, dtype);
+    const Value infinity = scalar(std::numeric_limits<double>::infinity(), dtype);
+    const Value too_large = greater_or_equal(abs(wide), scalar(61440, dtype));
+    x = mul(wide, where(too_large, infinity, one(dtype)));
+  }
+  return Operators::cast(x, {.saturate = 0, .to = to});
+}
 
 Value Emit::identity(Value x) {
   return emit_node(operator_of(Op::kIdentity), {&x, 1}, {}, 1).front();

@@ -68,7 +68,7 @@ std::span<const DType> stand_ins(DType dtype) {
   static constexpr DType kDouble[] = {kFloat32};
   static constexpr DType kTruth[] = {kUInt8, kInt32, kInt64, kFloat32};
   static constexpr DType kSmallSigned[] = {kInt32, kInt64, kFloat32, kFloat64};
-  static constexpr DType kSmallUnsigned[] = {kUInt32, kInt32, kUInt64, kInt64, kFloat32, kFloat64};
+  static constexpr DType kSmallUnsigned[] = {kInt32, kUInt32, kUInt64, kInt64, kFloat32, kFloat64};
   static constexpr DType kInt[] = {kInt64, kFloat64};
   static constexpr DType kUnsigned[] = {kInt64, kUInt64, kFloat64};
   static constexpr DType kLong[] = {kFloat64};

@@ -1,4 +1,4 @@
-// Operators that change nothing, or undo the one before: the value that is there already.
+// Operators that change nothing, undo the one before or add up nothing: the value that is there.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,6 +7,7 @@
 #include "onnx/emit_state.h"
 #include "onnx/gen/op.h"
 #include "onnx/infer.h"
+#include "onnx/small_float.h"
 
 namespace sardonyx::onnx {
 namespace {
@@ -35,6 +36,8 @@ Value same_cast(Emit& onnx, Value x, Attributes attributes) {
   if (x.dtype() == to) return x;
   const Node* before = x->producer;
   if (before == nullptr || !before->is("Cast")) return {};
+  // The Cast of a model that was there may do otherwise than PyTorch's.
+  if (is_float8(to) && (int_attribute(attributes, "saturate", 1) != 0) != saturates(to)) return {};
   const Value first = before->input(0);
   // What went up without loss and comes down again.
   if (lossless(first.dtype(), x.dtype())) return onnx.cast(first, to);
@@ -86,9 +89,16 @@ Value same_reshape(Value x, Value shape, Attributes attributes) {
   return keeps_shape(x, dims, copies, false) ? x : Value();
 }
 
-Value same_expand(Value x, Value shape) {
+Value same_expand(Emit& onnx, Value x, Value shape) {
   const auto wanted = contents_of(shape.info());
   if (!wanted) return {};
+  // No element is left. ONNX Runtime drops an Expand of 1 to 0 as if it changed nothing.
+  const auto none = [](Expr dim) { return dim.is(0); };
+  if (std::ranges::any_of(*wanted, none) && x.has_rank() && x.dtype() != DType::kString) {
+    const auto shape_of_none = broadcast(x.shape(), *wanted);
+    if (shape_of_none && std::ranges::all_of(*shape_of_none, &Expr::known))
+      return onnx.full(*shape_of_none, onnx.zero(x.dtype()));
+  }
   // Fewer dims than x has, or as many, none of which is bigger.
   if (!x.has_rank() || wanted->size() > x.shape().size()) return {};
   std::vector<Expr> dims(x.shape().size() - wanted->size(), Expr(1));
@@ -213,6 +223,19 @@ Value same_twice(Value x, std::string_view op) {
   return x->producer != nullptr && x->producer->is(op) ? Value(x->producer->input(0)) : Value();
 }
 
+// Sums of nothing. ONNX Runtime leaves what was in memory in some of them.
+Value product_of_nothing(Emit& onnx, Value a, Value b) {
+  const auto is_matrix = [](Value x) { return x.has_rank() && x.rank() >= 2; };
+  if (!is_matrix(a) || !is_matrix(b) || !a.dim(-1).is(0)) return {};
+  const auto batch = [](const Shape& shape) { return Shape(shape.begin(), shape.end() - 2); };
+  std::optional<Shape> result = broadcast(batch(a.shape()), batch(b.shape()));
+  if (!result) return {};
+  result->push_back(a.dim(-2));
+  result->push_back(b.dim(-1));
+  const bool known = std::ranges::all_of(*result, [](Expr dim) { return dim.known(); });
+  return known ? onnx.full(*result, onnx.zero(a.dtype())) : Value();
+}
+
 bool all_are(Value x, std::int64_t number) {
   const auto ints = x ? x.ints() : std::nullopt;
   return ints && std::ranges::all_of(*ints, [number](std::int64_t n) { return n == number; });
@@ -230,7 +253,7 @@ Value Emit::simplified(const Operator& op, std::span<const Value> inputs,
     case Op::kReshape:
       return same_reshape(inputs[0], inputs[1], attributes);
     case Op::kExpand:
-      return same_expand(inputs[0], inputs[1]);
+      return same_expand(*this, inputs[0], inputs[1]);
     case Op::kUnsqueeze:
       if (inputs.size() < 2) return {};
       if (const Value before = undone(inputs[0], inputs[1], "Squeeze")) return before;
@@ -250,6 +273,8 @@ Value Emit::simplified(const Operator& op, std::span<const Value> inputs,
       return same_slice(inputs);
     case Op::kConcat:
       return same_concat(*this, inputs, attributes);
+    case Op::kMatMul:
+      return product_of_nothing(*this, inputs[0], inputs[1]);
     case Op::kMax:
     case Op::kMin:
     case Op::kSum:

@@ -26,8 +26,7 @@ std::string text_attribute(const Attributes& attributes, std::string_view name,
 }
 
 [[noreturn]] void lacks(const Emit& onnx, std::string_view what, int since) {
-  base::fail("SX1504", fmt::format("opset {} has no {}", onnx.opset(), what),
-             fmt::format("opset_version={} has it", since));
+  base::fail_before_opset(since, "SX1504", fmt::format("opset {} has no {}", onnx.opset(), what));
 }
 
 // An input that became one where it was an attribute before; it must be constant.

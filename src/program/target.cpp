@@ -1,5 +1,6 @@
 #include "program/target.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace sardonyx::program {
@@ -38,17 +39,24 @@ bool is_python_module(std::string_view text) {
   return text.starts_with("torch.") || text.find('.') == std::string_view::npos;
 }
 
+bool is_tensor(const Argument& argument) {
+  Value* const* value = argument.get<Value*>();
+  return value && *value && (*value)->kind == ValueKind::kTensor;
+}
+
 TypeSpec type_of(const Argument& argument) {
   TypeSpec type;
   type.optional = true;
-  const Argument* item = &argument;
+  bool tensors = is_tensor(argument);
   if (const List* items = argument.get<List>()) {
     type.list_depth = 1;
     type.optional_items = true;
-    if (!items->empty()) item = &items->front();
+    // The arguments of an operator that another one runs are a list of all kinds.
+    const auto fits = [](const Argument& item) { return is_tensor(item) || item.get<None>(); };
+    tensors = !items->empty() && is_tensor(items->front()) &&
+              std::all_of(items->begin(), items->end(), fits);
   }
-  Value* const* value = item->get<Value*>();
-  if (value && *value && (*value)->kind == ValueKind::kTensor) type.kind = TypeKind::kTensor;
+  if (tensors) type.kind = TypeKind::kTensor;
   return type;
 }
 

@@ -1,0 +1,30 @@
+// Recurrent layers spelled out as loops, for what the runtime's recurrent operators have not.
+#pragma once
+
+#include <functional>
+
+#include "aten/call.h"
+
+namespace sardonyx::aten {
+
+// The weights of one layer in one direction, as PyTorch stacks the gates. Biases and projection may
+// be absent.
+struct RecurrentWeights {
+  Value input, hidden, input_bias, hidden_bias, projection;
+};
+
+// The next states of a cell from what its gates get from the input and from the hidden state, both
+// [batch, gates * hidden], and from the states now. The hidden state is the first.
+using CellStep = std::function<onnx::Values(Emit&, Value from_input, Value from_hidden,
+                                            const onnx::Values& states)>;
+
+// The hidden state at each time [time, batch, hidden], then the final states [batch, hidden], of
+// the sequence x [time, batch, input] read from its first or from its last element on.
+onnx::Values recurrence(Emit& onnx, Value x, const RecurrentWeights& weights,
+                        const onnx::Values& states, bool backwards, const CellStep& step);
+
+// PyTorch's cells.
+onnx::Values lstm_step(Emit& onnx, Value from_input, Value from_hidden, const onnx::Values& states);
+onnx::Values gru_step(Emit& onnx, Value from_input, Value from_hidden, const onnx::Values& states);
+
+}  // namespace sardonyx::aten
