@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from pathlib import Path
 
 import onnxruntime as ort
@@ -87,5 +88,14 @@ def _from_runtime(value: ort.OrtValue) -> torch.Tensor:
     name = value.data_type()
     if name == "tensor(bfloat16)":
         return torch.utils.dlpack.from_dlpack(value._get_c_value().to_dlpack()).clone()
-    tensor = torch.from_numpy(value.numpy().copy())
-    return tensor.view(_BITS_OF_NAME[name]) if name in _BITS_OF_NAME else tensor
+    if name in _BITS_OF_NAME:  # NumPy and DLPack of the runtime have none of these
+        shape, dtype, size = value.shape(), _BITS_OF_NAME[name], value.tensor_size_in_bytes()
+        content = bytearray(ctypes.string_at(value.data_ptr(), size))
+        return (
+            torch.frombuffer(content, dtype=dtype).reshape(shape)
+            if size
+            else torch.empty(shape, dtype=dtype)
+        )
+    array = value.numpy()
+    # A uint64 may be C's `unsigned long long`, which torch does not know by that name.
+    return torch.from_numpy(array.astype(array.dtype.str))

@@ -242,6 +242,16 @@ def mutation_in_the_signature() -> Program:
 
 
 @program
+def an_operator_run_for_its_effect() -> Program:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        inverse, info = torch.linalg.inv_ex(x)
+        torch.ops.aten._linalg_check_errors(info, "inverse", is_matrix=True)
+        return inverse
+
+    return of(function, torch.randn(3, 3), decomposed=True)
+
+
+@program
 def conditional() -> Program:
     class Conditional(nn.Module):
         def __init__(self) -> None:

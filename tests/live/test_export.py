@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -153,17 +154,12 @@ def test_opsets(opset: int) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    [{"opset_version": 12}, {"opset_version": 99}, {"target_runtime": "abacus"}, {"dynamo": False}],
+    [{"opset_version": 12}, {"opset_version": 99}, {"target_runtime": "abacus"}],
     ids=str,
 )
 def test_options_that_cannot_be_meant(options: dict[str, Any]) -> None:
     with pytest.raises(sardonyx.UsageError):
         sardonyx.export(Scaled(), (X,), **options)
-
-
-def test_what_is_no_module() -> None:
-    with pytest.raises(sardonyx.UsageError, match="wrap the function"):
-        sardonyx.export(lambda x: x, (X,))  # type: ignore[arg-type]
 
 
 # --- dynamic dimensions
@@ -219,6 +215,53 @@ def test_an_example_of_size_one_stays_dynamic() -> None:
     program = sardonyx.export(Scaled(), (X[:1],), dynamic_shapes={"x": {0: "batch"}})
     assert dims(program) == ["batch", 4]
     assert program(torch.randn(6, 4))[0].shape == (6, 3)
+
+
+class Energy(nn.Module):
+    def __init__(self, take: Callable[..., Any]) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1))
+        self.take = take
+
+    def forward(self, x: torch.Tensor) -> Any:
+        return self.take(self.layers, x)
+
+
+def force(layers: nn.Module, x: torch.Tensor) -> Any:
+    with torch.enable_grad():
+        x.requires_grad_(True)
+        energy = layers(x).sum()
+        (slope,) = torch.autograd.grad(energy, x, create_graph=True)
+    return energy.detach(), -slope.detach()
+
+
+@pytest.mark.parametrize(
+    "take",
+    [
+        force,
+        lambda layers, x: torch.func.grad(lambda v: layers(v).sum())(x),
+        lambda layers, x: torch.func.grad(lambda v: (v**3).sum())(x) + layers(x),
+        lambda layers, x: torch.func.jacrev(layers)(x),
+        lambda layers, x: torch.func.jvp(layers, (x,), (torch.ones_like(x),)),
+        lambda layers, x: torch.func.hessian(lambda v: layers(v).sum())(x),
+        lambda layers, x: torch.vmap(torch.func.grad(lambda v: layers(v).sum()))(x),
+    ],
+)
+def test_models_that_take_derivatives(take: Callable[..., Any]) -> None:
+    model = Energy(take)
+    program = sardonyx.export(model, (torch.randn(4, 3),))
+    x = torch.randn(4, 3)
+    want = model(x.clone())
+    want = want if isinstance(want, tuple) else (want,)
+    for got, expected in zip(program(x), want, strict=True):
+        torch.testing.assert_close(got, expected.detach())
+
+
+def test_a_program_that_lacks_derivatives_is_refused() -> None:
+    model = Energy(lambda layers, x: layers(x) + torch.func.grad(lambda v: (v**3).sum())(x))
+    program = torch.export.export(model, (torch.randn(4, 3),))
+    with pytest.raises(sardonyx.UsageError, match="lacks derivatives"):
+        sardonyx.export(program)
 
 
 def test_a_dimension_that_the_model_makes_constant_is_warned_of() -> None:

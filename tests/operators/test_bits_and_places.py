@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
 from torch.nn import functional as F
 
@@ -48,6 +47,7 @@ SHIFTS = of(0, 1, 3, 31, 62, 63, 64, -1).unsqueeze(1)
     (lambda x: torch.frexp(x), floats(5, dtype=torch.float16)),
     (lambda x, y: torch.nextafter(x, y), *pairs_of_specials()),
     (lambda x, y: torch.nextafter(x, y), *pairs_of_specials(torch.float64)),
+    (lambda x, y: torch.nextafter(x, y), *pairs_of_specials(torch.float16)),
     (lambda x, y: torch.nextafter(x, y) - x, of(1.0, 2.0, 1e-45, 3.4028235e38), scalar(0.0)),
     (lambda x, y: torch.nextafter(x, y), of(1.0, -2.0, 3.4028235e38, -1e-45), of(INF, 9, INF, 1)),
     (lambda x, y: torch.nextafter(x, y), of(1.0, 1.0, NAN), of(1.0, NAN, 1.0)),
@@ -173,8 +173,7 @@ BAGS = of(0, 2, 2, 5)
 ROWS = of(1, 6, 0, 0, 3, 5, 2)
 
 
-# Static only: at other sizes the offsets would not be in order any more.
-BAG_ROWS = [
+@table(
     (lambda i, o, w: F.embedding_bag(i, w, o, mode="sum"), ROWS, BAGS, TABLE),
     (lambda i, o, w: F.embedding_bag(i, w, o, mode="mean"), ROWS, BAGS, TABLE),
     (lambda i, o, w: F.embedding_bag(i, w, o, mode="max"), ROWS, BAGS, TABLE),
@@ -185,11 +184,38 @@ BAG_ROWS = [
         lambda i, o, w: F.embedding_bag(i, w, o, include_last_offset=True),
         *(ROWS, of(0, 2, 2, 7), TABLE),
     ),
+    # A last offset that is not the number of indices.
+    (
+        lambda i, o, w: F.embedding_bag(i, w, o, mode="sum", include_last_offset=True),
+        *(ROWS, of(0, 2, 4), TABLE),
+    ),
+    (
+        lambda i, o, w: F.embedding_bag(i, w, o, include_last_offset=True),
+        *(ROWS, of(0, 2, 4), TABLE.half()),
+    ),
+    (
+        lambda i, o, w: F.embedding_bag(i, w, o, include_last_offset=True),
+        *(ROWS, of(0, 2, 4), TABLE.double()),
+    ),
     (
         lambda i, o, w, s: F.embedding_bag(i, w, o, mode="sum", per_sample_weights=s),
         *(ROWS, BAGS, TABLE, floats(7)),
     ),
+    (
+        lambda i, o, w: F.embedding_bag(i, w, o, mode="sum", include_last_offset=True),
+        *(ROWS, BAGS, TABLE),
+    ),
+    (lambda i, o, w: F.embedding_bag(i, w, o, include_last_offset=True), ROWS, BAGS, TABLE.half()),
+    (
+        lambda i, o, w: F.embedding_bag(i, w, o, include_last_offset=True, padding_idx=0),
+        *(ROWS, BAGS, TABLE),
+    ),
+    (
+        lambda i, o, w: F.embedding_bag(i, w, o, include_last_offset=True),
+        *(ROWS, BAGS, TABLE.double()),
+    ),
     # With what is kept for the gradient.
+    (lambda i, o, w: torch.ops.aten.embedding_bag(w, i, o)[1], ROWS, BAGS, TABLE),
     (lambda i, o, w: torch.ops.aten.embedding_bag(w, i, o), ROWS, BAGS, TABLE),
     (lambda i, o, w: torch.ops.aten.embedding_bag(w, i, o, mode=1), ROWS, BAGS, TABLE),
     (lambda i, o, w: torch.ops.aten.embedding_bag(w, i, o, mode=2)[:3], ROWS, BAGS, TABLE),
@@ -198,9 +224,6 @@ BAG_ROWS = [
         lambda i, o, w: torch.ops.aten._embedding_bag(w, i, o, mode=1, padding_idx=0),
         *(ROWS, BAGS, TABLE),
     ),
-]
-
-
-@pytest.mark.parametrize("case", [Case(f, tuple(x), False) for f, *x in BAG_ROWS], ids=str)
+)
 def test_bags(case: Case) -> None:
     check(case)

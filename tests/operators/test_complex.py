@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import torch
 
-from tests.operators.check import Case, check, table
-from tests.operators.inputs import complexes, floats, ints, of
+from tests.operators.check import Case, check, refused, table
+from tests.operators.inputs import INF, NAN, complexes, floats, ints, of, specials
 from tests.opinfo.rules import scaled
 
 Z = complexes(3, 4)
@@ -31,10 +31,12 @@ W = complexes(3, 4, seed=9)
     (lambda z, x: z + x, Z, ints(4)),
     (lambda z, w: z == w, Z, Z.clone()),
     (lambda z, w: z != w, Z, W),
+    (lambda x: (x == 2 - 1j, x != 2 + 0j, x == 2 + 0j), ints(4).float()),
     (lambda z: z.abs(), Z),
     (lambda z: z.angle(), Z),
     (lambda z: z.conj(), Z),
     (lambda z: z.conj() * z, Z),
+    (lambda z: torch.ops.aten._conj_copy(z), Z),
     (lambda z: z.real, Z),
     (lambda z: z.imag, Z),
     (lambda z: z.real + z.imag, Z),
@@ -61,7 +63,11 @@ W = complexes(3, 4, seed=9)
     (lambda z: torch.where(z.real > 0, 2.0, z), complexes(3, 4)),
     (lambda z: torch.where(z.real > 0, z, 2j), complexes(3, 4)),
     (lambda z: z.scatter(0, of(1, 1, 0), z + 1, reduce="add"), complexes(3)),
-    (lambda z: z.scatter(0, of(1, 1, 0), z + 1, reduce="multiply"), complexes(3)),
+    refused(
+        "SX1301 products of complex numbers at an index",
+        lambda z: z.scatter(0, of(1, 1, 0), z + 1, reduce="multiply"),
+        complexes(3),
+    ),
     (lambda z: torch.vander(z), complexes(4)),
     (lambda z: torch.vander(z, 3, increasing=True), complexes(4)),
     (lambda z: torch.linalg.vander(z, N=4), complexes(2, 3)),
@@ -86,6 +92,10 @@ W = complexes(3, 4, seed=9)
     (lambda z: z.sum(), Z),
     (lambda z: z.sum(-1), Z),
     (lambda z: z.mean(0), Z),
+    (lambda z: z.nan_to_num(1.0), torch.complex(specials(), specials().flip(0))),
+    (lambda z: z.reciprocal(), torch.complex(of(INF, 2, -INF, NAN), of(2, -INF, INF, INF))),
+    (lambda z: 1 / z, torch.complex(of(INF, 2.0, 1e30, NAN), of(0, -INF, -1e30, 1))),
+    (lambda z: torch.randn_like(z, dtype=torch.float64) * 0, Z),
     (lambda z: z.prod(1), Z),
     (lambda z: z.cumsum(1), Z),
     (lambda z: z.reshape(-1), Z),

@@ -16,6 +16,8 @@ from tests.opinfo.rules import scaled
 X1 = floats(2, 4, 9)
 X2 = floats(2, 4, 7, 8)
 X3 = floats(1, 2, 5, 6, 5)
+# Numbers that must not be seen in the cells beside theirs.
+SPOTTED = torch.where(X2.abs() > 2, NAN, torch.where(X2 > 1.5, INF, X2))
 
 
 @table(
@@ -102,6 +104,12 @@ X3 = floats(1, 2, 5, 6, 5)
     (lambda x: F.adaptive_avg_pool2d(x, (9, 10)), X2),
     (lambda x: F.adaptive_avg_pool2d(x, 2), floats(4, 7, 8)),
     (lambda x: F.adaptive_avg_pool3d(x, (2, 3, 1)), X3),
+    (lambda x: F.adaptive_avg_pool2d(x, (3, 5)), SPOTTED),
+    (lambda x: F.adaptive_avg_pool2d(x, (7, 4)), SPOTTED),
+    (lambda x: F.adaptive_avg_pool2d(x, (7, 4)), SPOTTED.double()),
+    (lambda x: F.adaptive_avg_pool1d(x, 3), SPOTTED[0]),
+    (lambda x, w: F.conv2d(x, w, groups=x.shape[1]), X2, floats(8, 1, 3, 3)),
+    (lambda x, w: F.conv_transpose2d(x, w, groups=x.shape[1]), X2, floats(4, 2, 3, 3)),
     (lambda x: F.adaptive_max_pool1d(x, 4), X1),
     (lambda x: F.adaptive_max_pool1d(x, 3, return_indices=True), X1),
     (lambda x: F.adaptive_max_pool2d(x, (3, 5)), X2),
@@ -114,6 +122,7 @@ X3 = floats(1, 2, 5, 6, 5)
     (lambda x: F.interpolate(x, scale_factor=2), X1),
     (lambda x: F.interpolate(x, size=5), X1),
     (lambda x: F.interpolate(x, size=13, mode="linear"), X1),
+    (lambda x: F.interpolate(x, size=13, mode="linear"), SPOTTED[0, :, :1].expand(4, 3, 8)),
     (lambda x: F.interpolate(x, scale_factor=0.6, mode="linear", align_corners=True), X1),
     (lambda x: F.interpolate(x, scale_factor=2, mode="nearest"), X2),
     (lambda x: F.interpolate(x, size=(5, 11), mode="nearest"), X2),

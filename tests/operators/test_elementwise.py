@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 import torch
 
-from tests.operators.check import Case, check, table
+from tests.operators.check import Case, check, check_together, table
 from tests.operators.inputs import (
     INF,
     NAN,
@@ -49,49 +51,34 @@ def each(functions: list, *inputs: torch.Tensor) -> list[tuple]:  # type: ignore
     return [(function, *inputs) for function in functions]
 
 
-@pytest.mark.parametrize("dtype", FLOATING, ids=str)
 @pytest.mark.parametrize("function", UNARY, ids=lambda f: f.__name__)
-def test_unary_on_specials(function: object, dtype: torch.dtype) -> None:
-    check(Case(function, (specials(dtype),), dynamic=False))  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("function", UNARY, ids=lambda f: f.__name__)
-@pytest.mark.parametrize("shape", [(), (0,), (2, 0, 3), (1,)], ids=str)
-def test_unary_on_small_shapes(function: object, shape: tuple[int, ...]) -> None:
-    check(Case(function, (positive(*shape),), dynamic=False))  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("function", UNARY, ids=lambda f: f.__name__)
-@pytest.mark.parametrize("dtype", [torch.int64, torch.uint8, torch.bool], ids=str)
-def test_unary_on_integers(function: object, dtype: torch.dtype) -> None:
-    values = of(0, 1, 2, 5).to(dtype)
-    try:
-        function(values)  # type: ignore[operator]
-    except RuntimeError:
-        pytest.skip("eager PyTorch has no such kernel")
-    check(Case(function, (values,), dynamic=False))  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16], ids=str)
-@pytest.mark.parametrize("function", BINARY, ids=lambda f: f.__name__)
-def test_binary_on_specials(function: object, dtype: torch.dtype) -> None:
-    inputs = pairs_of_specials(dtype)
-    try:
-        function(*inputs)  # type: ignore[operator]
-    except RuntimeError:
-        pytest.skip("eager PyTorch has no such kernel")
-    check(Case(function, inputs, dynamic=False))  # type: ignore[arg-type]
+def test_unary(function: Callable[..., torch.Tensor]) -> None:
+    inputs = [specials(dtype) for dtype in FLOATING]
+    inputs += [positive(*shape) for shape in [(), (0,), (2, 0, 3), (1,)]]
+    integers = [of(0, 1, 2, 5).to(d) for d in (torch.int64, torch.uint8, torch.bool)]
+    inputs += [x for x in integers if eager_takes(function, x)]
+    check_together([Case(function, (x,), dynamic=False) for x in inputs])
 
 
 @pytest.mark.parametrize("function", BINARY, ids=lambda f: f.__name__)
-@pytest.mark.parametrize(
-    "shapes",
-    [((), ()), ((), (3,)), ((0,), (1,)), ((2, 1, 3), (4, 1)), ((1, 0), (3, 1))],
-    ids=str,
-)
-def test_binary_broadcasts(function: object, shapes: tuple[tuple[int, ...], ...]) -> None:
-    inputs = tuple(positive(*s, seed=i) for i, s in enumerate(shapes))
-    check(Case(function, inputs, dynamic=False))  # type: ignore[arg-type]
+def test_binary(function: Callable[..., torch.Tensor]) -> None:
+    pairs = [pairs_of_specials(d) for d in (torch.float32, torch.float64, torch.float16)]
+    pairs += [
+        (positive(*left, seed=0), positive(*right, seed=1))
+        for left, right in [
+            ((), ()), ((), (3,)), ((0,), (1,)), ((2, 1, 3), (4, 1)), ((1, 0), (3, 1))
+        ]
+    ]  # fmt: skip
+    taken = [pair for pair in pairs if eager_takes(function, *pair)]
+    check_together([Case(function, pair, dynamic=False) for pair in taken])
+
+
+def eager_takes(function: Callable[..., torch.Tensor], *inputs: torch.Tensor) -> bool:
+    try:
+        function(*inputs)
+    except RuntimeError:
+        return False
+    return True
 
 
 @table(
@@ -172,6 +159,7 @@ def test_binary_broadcasts(function: object, shapes: tuple[tuple[int, ...], ...]
     (lambda x: torch.abs(x), complexes(3)),
     (lambda x: abs(x), extremes(torch.int8)),
     (lambda x: -x, extremes(torch.int64)),
+    (lambda x: torch.ops.aten._neg_view_copy(x), floats(3, 4)),
     (lambda x: x.sign(), of(0, 3, 255, dtype=torch.uint8)),
     (lambda x: x.sign(), of(NAN, 0.0, -0.0, INF)),
 )

@@ -86,6 +86,7 @@ G = floats(3, 4, 5, seed=8)
     (lambda g, y: aten.elu_backward(g, 1.5, 1.2, 0.7, True, y), G, X),
     (lambda g, x: aten.glu_backward(g, x, 1), G[:, :2], X),
     (lambda g, x: aten.glu_backward(g, x, -1), G[..., :2], X[..., :4]),
+    (lambda g, y: aten.native_dropout_backward(g, y > 0.3, 2.5), G, Y),
     (lambda g, y: aten._softmax_backward_data(g, y, 1, torch.float32), G, Y),
     (lambda g, y: aten._log_softmax_backward_data(g, y, -1, torch.float32), G, -Y),
     (lambda g, i: aten.embedding_dense_backward(g, i, 6, -1, False), G, INDICES),
@@ -156,8 +157,54 @@ def test_pooling(case: Case) -> None:
 
 
 @table(
+    (lambda g, x: aten.replication_pad1d_backward(g, x, [2, 1]), floats(2, 3, 8), floats(2, 3, 5)),
+    (lambda g, x: aten.replication_pad1d_backward(g, x, [2, 0]), floats(3, 3), floats(3, 1)),
+    (
+        lambda g, x: aten.replication_pad2d_backward(g, x, [-1, 2, 1, 0]),
+        floats(2, 3, 5, 6),
+        floats(2, 3, 4, 5),
+    ),
+    (
+        lambda g, x: aten.replication_pad3d_backward(g, x, [0, 1, 1, 0, 2, 1]),
+        floats(2, 3, 6, 5, 4).double(),
+        floats(2, 3, 3, 4, 3).double(),
+    ),
+    (lambda g, x: aten.reflection_pad1d_backward(g, x, [2, 1]), floats(2, 3, 8), floats(2, 3, 5)),
+    (
+        lambda g, x: aten.reflection_pad2d_backward(g, x, [1, 2, 3, 0]),
+        floats(2, 3, 7, 8),
+        floats(2, 3, 4, 5),
+    ),
+    (
+        lambda g, x: aten.reflection_pad3d_backward(g, x, [0, 1, 1, 0, 2, 1]),
+        floats(2, 3, 6, 5, 4),
+        floats(2, 3, 3, 4, 3),
+    ),
+    (lambda x: aten.unfold_backward(x.unfold(1, 3, 2) * 2, x.shape, 1, 3, 2), floats(4, 7, 2)),
+    (lambda x: aten.unfold_backward(x.unfold(-1, 3, 1) * 2, x.shape, -1, 3, 1), floats(4, 7)),
+    (lambda g: aten.unfold_backward(g, [7], 0, 2, 3), floats(2, 2, dtype=torch.float16)),
+)
+def test_padding_and_windows(case: Case) -> None:
+    check(case, scaled)
+
+
+@table(
     (lambda g: aten.upsample_nearest1d_backward(g, [9], [2, 3, 4]), floats(2, 3, 9)),
     (lambda g: aten.upsample_nearest2d_backward(g, [9, 7], [2, 2, 6, 4]), floats(2, 2, 9, 7)),
+    (
+        lambda g: aten.upsample_nearest2d_backward(g, [6, 8], [2, 2, 6, 4], 1.1, 2.3),
+        floats(2, 2, 6, 8),
+    ),
+    (lambda g: aten.upsample_nearest1d_backward(g, [8], [2, 3, 4], 2.1), floats(2, 3, 8)),
+    (lambda g: aten.upsample_nearest1d_backward(g, [4], [2, 3, 4], 1.2), floats(2, 3, 4)),
+    (
+        lambda g: aten.upsample_nearest3d_backward(g, [4, 3, 4], [1, 2, 2, 3, 4], 2.2, 1.2, 1.1),
+        floats(1, 2, 4, 3, 4),
+    ),
+    (
+        lambda g: aten.upsample_bicubic2d_backward(g, [6, 4], [2, 2, 6, 4], False, 1.1, 1.2),
+        floats(2, 2, 6, 4),
+    ),
     (
         lambda g: aten.upsample_nearest2d_backward(g, [9, 7], [2, 2, 6, 4], 1.6, 1.8),
         floats(2, 2, 9, 7),

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 
 from tests.operators.check import Case, check, table
 from tests.operators.inputs import INF, NAN, floats, ints, of, positive
-from tests.opinfo.rules import half_coordinates, scaled
+from tests.opinfo.rules import scaled, steps_in_float32
 
 aten = torch.ops.aten
 F64 = torch.float64
@@ -74,7 +74,7 @@ def grid(
 )
 def test_grids(case: Case) -> None:
     image_first = case.inputs[0].dim() == case.inputs[-1].dim()
-    check(case, half_coordinates if image_first else scaled)
+    check(case, steps_in_float32 if image_first else scaled)
 
 
 @table(

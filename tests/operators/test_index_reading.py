@@ -140,6 +140,7 @@ MASK5 = of(False, True, True, False, True)
     (lambda x, i: torch.gather(x, 0, i), floats(5), of(4, 0, 0)),
     (lambda x, i: torch.gather(x, 0, i), scalar(5.0), scalar(0)),
     (lambda x, i: torch.gather(x, 0, i), X, torch.empty(0, 5, 6, dtype=torch.int64)),
+    (lambda x, i: torch.gather(x, 0, i), X, torch.empty(0, dtype=torch.int64)),
     (lambda x, i: torch.take(x, i), X, of([0, 5], [-1, 119])),
     (lambda x, i: torch.take_along_dim(x, i), X, of(0, 7, 100)),
     (lambda x, i: torch.take_along_dim(x, i, 1), X, ints(4, 2, 1, low=0, high=5)),

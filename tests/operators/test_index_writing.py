@@ -211,6 +211,9 @@ ONE = scalar(1.0)
     (lambda x, v: torch.as_strided_scatter(x, v, (2, 2), (5, 1), 1), floats(4, 5), floats(2, 2)),
     (lambda x, i, v: torch.put(x, i, v), X, of(0, 50, -1), floats(3)),
     (lambda x, i, v: torch.put(x, i, v, accumulate=True), X, of(0, 0, -1), floats(3)),
+    (lambda x, i, v: torch.put(x, i, v, accumulate=True), X.half(), of(0, 0, -1), floats(3).half()),
+    (lambda x, i: x.scatter(0, i, 1.0), X, torch.empty(0, dtype=torch.int64)),
+    (lambda x, i, v: x.scatter_reduce(0, i, v, "amax"), bools(5), of(1, 1, 0), bools(3)),
     (
         lambda x, m, i, v: aten._unsafe_masked_index_put_accumulate(x, m, [i], v),
         X[:, 0, 0],

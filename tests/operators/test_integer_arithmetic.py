@@ -9,7 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.operators.check import Case, check, table
+from tests.operators.check import Case, check, check_together, table
 from tests.operators.inputs import (
     INF,
     NAN,
@@ -39,21 +39,19 @@ DIVISIONS = {
 }
 
 
-@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
 @pytest.mark.parametrize("name", DIVISIONS)
-def test_signs(name: str, dtype: torch.dtype) -> None:
-    x, y = DIVIDENDS, DIVISORS
-    if dtype == torch.uint8:
-        x, y = x.abs(), y.abs()
-    check(Case(DIVISIONS[name], (x.to(dtype), y.to(dtype)), dynamic=False))
+def test_signs(name: str) -> None:
+    pairs = [(DIVIDENDS.to(dtype), DIVISORS.to(dtype)) for dtype in INTEGERS if dtype.is_signed]
+    pairs += [(DIVIDENDS.abs().to(torch.uint8), DIVISORS.abs().to(torch.uint8))]
+    check_together([Case(DIVISIONS[name], pair, dynamic=False) for pair in pairs])
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16], ids=str)
 @pytest.mark.parametrize("name", [n for n in DIVISIONS if n not in ("gcd", "lcm")])
-def test_signs_of_floats(name: str, dtype: torch.dtype) -> None:
-    x = of(-7.5, -6.0, -0.0, 0.0, 6.0, 7.5, INF, -INF, NAN).unsqueeze(1).to(dtype)
-    y = of(-3.0, -2.5, 0.0, -0.0, 2.5, 3.0, INF, -INF, NAN).unsqueeze(0).to(dtype)
-    check(Case(DIVISIONS[name], (x, y), dynamic=False))
+def test_signs_of_floats(name: str) -> None:
+    x = of(-7.5, -6.0, -0.0, 0.0, 6.0, 7.5, INF, -INF, NAN).unsqueeze(1)
+    y = of(-3.0, -2.5, 0.0, -0.0, 2.5, 3.0, INF, -INF, NAN).unsqueeze(0)
+    dtypes = (torch.float32, torch.float64, torch.float16)
+    check_together([Case(DIVISIONS[name], (x.to(d), y.to(d)), dynamic=False) for d in dtypes])
 
 
 @table(
@@ -70,6 +68,7 @@ def test_signs_of_floats(name: str, dtype: torch.dtype) -> None:
     (lambda x: x % 2.5, DIVIDENDS),
     (lambda x: torch.fmod(x, -2.5), DIVIDENDS),
     (lambda x: torch.fmod(x, 3), DIVIDENDS),
+    (lambda x: torch.fmod(x, -3), of(2**53 + 1, -(2**53) - 1, 2**62 + 1)),
     (lambda x, y: x // y, floats(5), ints(5, low=1)),
     (lambda x: torch.div(x, 3, rounding_mode="floor"), ints(4, dtype=torch.int32)),
     (lambda x: torch.div(x, 2.5, rounding_mode="trunc"), DIVIDENDS),
@@ -132,6 +131,9 @@ def test_signs_of_floats(name: str, dtype: torch.dtype) -> None:
     (lambda x: x.sign(), WIDE),
     (lambda x: (x.max(), x.min(), x.amax(0), x.aminmax()), WIDE),
     (lambda x: (x.amax(1), x.amin((0, 2)), x.amin(1, keepdim=True)), WIDE.reshape(2, 2, 3)),
+    (lambda x: (x.sum(), x.sum(-1), x.sum((0, 1), keepdim=True)), WIDE.reshape(2, 2, 3)),
+    (lambda x: (x.sum(1, keepdim=True), x.sum((0, 2)), x.sum(())), WIDE.reshape(2, 2, 3)),
+    (lambda x: (x.sum(), x.sum(0), x.sum(1, keepdim=True)), ints(0, 3)),
     (lambda x: (x.prod(), x.prod(0), x.prod(1, keepdim=True)), ints(4, 30, low=-9, high=10) | 1),
     (lambda x: (x.prod(0), x.prod(1), x.prod()), ints(3, 0)),
     (lambda x: (x // 3, x // -7, -5 // (x | 1)), extremes(torch.int64)),

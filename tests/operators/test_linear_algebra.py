@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
-from tests.operators.check import Case, check, table
+from tests.operators.check import Call, Case, check, exporter, table
 from tests.operators.inputs import complexes, floats, of
+from tests.opinfo.capture import capture_module
+from tests.opinfo.exporter import Refused
 from tests.opinfo.rules import scaled
 
 A = floats(4, 4)
@@ -48,6 +51,7 @@ def magnitudes(*parts: torch.Tensor) -> tuple[torch.Tensor, ...]:
     (lambda a: torch.linalg.slogdet(regular(a)), Z),
     (lambda a: torch.linalg.slogdet(a), torch.zeros(3, 3)),
     (lambda a: torch.logdet(a), B),
+    (lambda a: torch.logdet(a), floats(3, 0, 0)),
     (lambda a: torch.linalg.inv(a), A),
     (lambda a: torch.linalg.inv(a), D),
     (lambda a: torch.linalg.inv(regular(a)), Z),
@@ -171,3 +175,9 @@ def test_systems(case: Case) -> None:
 )
 def test_factors(case: Case) -> None:
     check(case, scaled)
+
+
+def test_a_refused_operator_keeps_its_reason_where_its_decomposition_is_no_program() -> None:
+    captured = capture_module(Call(torch.linalg.ldl_factor), [A], dynamic=False)
+    with pytest.raises(Refused, match="SX1301: LDL factors of indefinite matrices"):
+        exporter().convert(captured, opset=0)

@@ -11,6 +11,7 @@ from tests.operators.check import Case, check, table
 from tests.operators.inputs import INF, NAN, bools, extremes, floats, ints, of, scalar
 
 TIED = of([2, 1, 2, 0], [1, 1, 1, 3])
+BYTES = ints(3, 4, low=0, high=250, dtype=torch.uint8)
 WITH_NAN = of([3.0, NAN, 1.0, -INF, NAN, INF], [2.0, 0.0, 1.0, 5.0, -1.0, 4.0])
 RUNS = of([1, 1, 2], [1, 1, 2], [3, 0, 0])
 
@@ -81,6 +82,8 @@ def test_ranks(case: Case) -> None:
     (lambda x: torch.histc(x, 3, 0, 1), of(NAN, 0.0, 1.0, 0.5, 1.5, -0.1)),
     (lambda x: torch.histc(x, 7, -1, 1), floats(200, dtype=torch.float64)),
     (lambda x: torch.histc(x, 10, 0, 1), (torch.arange(11) / 10)),
+    (lambda x: torch.histc(x, 37, -1, 2), floats(200, dtype=torch.float16)),
+    (lambda x: torch.histc(x, 100), floats(200, dtype=torch.bfloat16)),
 )
 def test_search(case: Case) -> None:
     check(case)
@@ -122,6 +125,12 @@ def test_search(case: Case) -> None:
     (lambda x: torch.trapezoid(x), floats(3, 1)),
     (lambda y, x: torch.trapezoid(y, x, dim=1), floats(2, 4), floats(4).sort().values),
     (lambda y, x: torch.cumulative_trapezoid(y, x), floats(2, 4), floats(2, 4).sort().values),
+    (lambda x: torch.trapezoid(x, dx=2.5), BYTES),
+    (lambda y, x: torch.trapezoid(y, x), BYTES, BYTES.flip(0)),
+    (lambda y, x: torch.trapezoid(y, x), BYTES, floats(4)),
+    (lambda x: torch.trapezoid(x), ints(2, 0)),
+    (lambda x: torch.cumulative_trapezoid(x, dx=2.5), BYTES),
+    (lambda y, x: torch.cumulative_trapezoid(y, x), BYTES, BYTES.flip(0)),
     (lambda x: torch.gradient(x, edge_order=2), floats(5)),
     (lambda x: torch.gradient(x, dim=(0, 1), spacing=(2.0, 0.5)), floats(4, 3)),
     (lambda x, p: torch.gradient(x, spacing=(p,), dim=1), floats(3, 4), of(0.0, 1.0, 3.0, 3.5)),

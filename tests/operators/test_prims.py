@@ -5,11 +5,23 @@
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
 import torch
 
-from tests.operators.check import Case, check, table
-from tests.operators.inputs import bools, floats, ints, of, positive, scalar, specials
+from tests.operators.check import Case, check, check_together, table
+from tests.operators.inputs import (
+    NAN,
+    bools,
+    complexes,
+    floats,
+    ints,
+    of,
+    positive,
+    scalar,
+    specials,
+)
 
 prims = torch.ops.prims
 CPU = torch.device("cpu")
@@ -24,7 +36,8 @@ _UNARY = [
 _UNARY_OF_PROPER_FRACTIONS = ["acos", "asin", "atanh", "erf_inv", "ndtri"]
 _BINARY = [
     "add", "atan2", "div", "eq", "fmax", "fmin", "fmod", "ge", "gt", "hypot", "igamma", "igammac",
-    "le", "lt", "maximum", "minimum", "mul", "ne", "nextafter", "remainder", "sub",
+    "le", "lt", "maximum", "minimum", "mul", "ne", "nextafter", "pow", "remainder",
+    "sub",
 ]  # fmt: skip
 _BINARY_OF_INTEGERS = [
     "add", "bitwise_and", "bitwise_or", "bitwise_xor", "div", "eq", "gcd", "maximum", "mul",
@@ -32,25 +45,22 @@ _BINARY_OF_INTEGERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", _UNARY)
-def test_unary(name: str) -> None:
-    check(Case(getattr(prims, name), (positive(5),), dynamic=False))
+def _each(names: list[str], *inputs: torch.Tensor) -> list[Case]:
+    return [Case(getattr(prims, name), inputs, dynamic=False) for name in names]
 
 
-@pytest.mark.parametrize("name", _UNARY_OF_PROPER_FRACTIONS)
-def test_unary_of_proper_fractions(name: str) -> None:
-    check(Case(getattr(prims, name), (of(0.1, 0.5, 0.9),), dynamic=False))
+def test_unary() -> None:
+    check_together(_each(_UNARY, positive(5)))
+    check_together(_each(_UNARY_OF_PROPER_FRACTIONS, of(0.1, 0.5, 0.9)))
 
 
-@pytest.mark.parametrize("name", _BINARY)
-def test_binary(name: str) -> None:
-    check(Case(getattr(prims, name), (positive(5), positive(5, seed=9)), dynamic=False))
+def test_binary() -> None:
+    check_together(_each(_BINARY, positive(5), positive(5, seed=9)))
 
 
-@pytest.mark.parametrize("name", _BINARY_OF_INTEGERS)
-def test_binary_of_integers(name: str) -> None:
+def test_binary_of_integers() -> None:
     inputs = ints(6, low=-9, high=9), ints(6, low=1, high=5, seed=9)
-    check(Case(getattr(prims, name), inputs, dynamic=False))
+    check_together(_each(_BINARY_OF_INTEGERS, *inputs))
 
 
 # Static only: at other sizes its elements would share memory.
@@ -64,6 +74,7 @@ def test_copy_strided() -> None:
     (lambda x, y: prims.add(x, y), bools(4), bools(4, seed=9)),
     (lambda x, y: prims.zeta(x, y), positive(5) + 1.5, positive(5)),
     (lambda x: prims.frexp(x), specials()),
+    (lambda z: prims.prod(z, [0]), complexes(3, 2)),
     (lambda x: prims.broadcast_in_dim(x, [2, 3, 4], [1]), floats(3)),
     (lambda x: prims.broadcast_in_dim(x, [2, 3, 4], [0, 2]), floats(2, 1)),
     (lambda x: prims.broadcast_in_dim(x, [2, 3], []), scalar(2.5)),
@@ -82,6 +93,9 @@ def test_copy_strided() -> None:
     (lambda x: prims.rev(x, [0, 2]), X),
     (lambda x: prims.sum(x, [0, 2]), X),
     (lambda x: prims.prod(x, [1]), X),
+    (lambda x: (prims.amax(x, [1]), prims.amin(x, [0, 2])), X),
+    (lambda x: prims.amax(x, [0]), of([1.0, NAN], [2.0, 0.0])),
+    (lambda x: (prims.var(x, [0, 1], correction=1), prims.var(x, [1], correction=0)), X),
     (lambda x: prims.view_of(x), X),
     (lambda x: prims.view_of(x) + 1, scalar(1.5)),
     (lambda c, x, y: prims.where(c, x, y), bools(3), floats(3), floats(3, seed=9)),
@@ -107,3 +121,18 @@ def _like(**options: object) -> dict[str, object]:
 )
 def test_creation(case: Case) -> None:
     check(case)
+
+
+def _pooled_in_two_steps(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The places in the plane by way of those in the windows, as PyTorch's compiler takes it."""
+    axes = x.dim() - 2
+    window = [3, 2, 2][:axes], [2] * axes, [1] * axes, [1, 2, 1][:axes]
+    values, offsets = prims._low_memory_max_pool_with_offsets(x, *window, False)
+    sizes, (kernel, *rest) = list(x.shape[2:]), window
+    return values, prims._low_memory_max_pool_offsets_to_indices(offsets, kernel, sizes, *rest)
+
+
+@pytest.mark.parametrize("x", [floats(2, 3, 7, 8), floats(1, 2, 5, 6, 5)], ids=["2d", "3d"])
+def test_pooling_by_offsets(x: torch.Tensor) -> None:
+    importlib.import_module("torch._inductor.inductor_prims")  # registers the operators
+    check(Case(_pooled_in_two_steps, (x,), dynamic=False))

@@ -30,6 +30,8 @@ POSITIVE = SQUARE @ SQUARE.T
     (lambda x, y: x @ y, floats(2, 1, 3, 4), floats(5, 4, 2)),
     (lambda x, y: x @ y, floats(3, 0), floats(0, 4)),
     (lambda x, y: x @ y, floats(0, 3), floats(3, 4)),
+    (lambda x, y: (torch.exp(x), x @ y.mT, x[0] @ y.mT), floats(2, 3, 0), floats(2, 3, 0)),
+    (lambda x, y: F.linear(x, y), floats(2, 3, 0), floats(4, 0)),
     (lambda x, y: x @ y, floats(2, 0, 3), floats(3, 4)),
     (lambda x, y: x @ y, ints(3, 4), ints(4, 2)),
     (lambda x, y: x @ y, ints(3, 4, dtype=torch.int8), ints(4, 2, dtype=torch.int8)),

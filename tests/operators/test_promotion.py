@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import itertools
+import functools
 
 import pytest
 import torch
 
-from tests.operators.check import Case, check, table
+from tests.operators.check import Case, check, check_together, table
 from tests.operators.inputs import bools, complexes, floats, ints, of, scalar
 
 DTYPES = [
@@ -25,34 +25,39 @@ DTYPES = [
     torch.float32,
     torch.float64,
 ]
-PAIRS = list(itertools.product(DTYPES, DTYPES))
 
 
 def _name(dtype: torch.dtype) -> str:
     return str(dtype).removeprefix("torch.")
 
 
-@pytest.mark.parametrize(("left", "right"), PAIRS, ids=lambda d: _name(d))
-def test_tensor_with_tensor(left: torch.dtype, right: torch.dtype) -> None:
-    x, y = of(0, 1, 3).to(left), of(1, 1, 2).to(right)
-    check(Case(lambda a, b: (a + b, a * b, a < b, torch.maximum(a, b)), (x, y), dynamic=False))
+@pytest.mark.parametrize("left", DTYPES, ids=_name)
+def test_tensor_with_tensor(left: torch.dtype) -> None:
+    def function(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return a + b, a * b, a < b, torch.maximum(a, b)
+
+    pairs = [(of(0, 1, 3).to(left), of(1, 1, 2).to(right)) for right in DTYPES]
+    check_together([Case(function, pair, dynamic=False) for pair in pairs])
 
 
-@pytest.mark.parametrize(("left", "right"), PAIRS, ids=lambda d: _name(d))
-def test_tensor_with_zero_dimensional(left: torch.dtype, right: torch.dtype) -> None:
-    x, y = of(0, 1, 3).to(left), scalar(2).to(right)
-    check(Case(lambda a, b: (a + b, b * a, a / b, a == b), (x, y), dynamic=False))
+@pytest.mark.parametrize("left", DTYPES, ids=_name)
+def test_tensor_with_zero_dimensional(left: torch.dtype) -> None:
+    def function(a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return a + b, b * a, a / b, a == b
+
+    pairs = [(of(0, 1, 3).to(left), scalar(2).to(right)) for right in DTYPES]
+    check_together([Case(function, pair, dynamic=False) for pair in pairs])
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=_name)
-@pytest.mark.parametrize("number", [True, 2, 2.5], ids=str)
-def test_tensor_with_number(dtype: torch.dtype, number: float) -> None:
-    def function(a: torch.Tensor) -> tuple[torch.Tensor, ...]:
+def test_tensor_with_number(dtype: torch.dtype) -> None:
+    def function(a: torch.Tensor, number: float) -> tuple[torch.Tensor, ...]:
         # torch.export takes bool**True for int64, which it is not.
         power = a if number is True and dtype == torch.bool else a**number
         return a + number, a * number, number / a, a < number, power
 
-    check(Case(function, (of(1, 2, 3).to(dtype),), dynamic=False))
+    with_each = [functools.partial(function, number=number) for number in (True, 2, 2.5)]
+    check_together([Case(each, (of(1, 2, 3).to(dtype),), dynamic=False) for each in with_each])
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=_name)

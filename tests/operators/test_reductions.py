@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from tests.operators.check import Case, check, table
+from tests.operators.check import Call, Case, check, exporter, table
 from tests.operators.inputs import (
     INF,
     NAN,
@@ -21,7 +21,9 @@ from tests.operators.inputs import (
     scalar,
     specials,
 )
-from tests.opinfo.rules import scaled
+from tests.opinfo.capture import capture_module, run_eager
+from tests.opinfo.judge import judge_program
+from tests.opinfo.rules import plain, scaled
 
 WITH_NAN = of([1.0, NAN, 3.0], [4.0, 2.0, -1.0], dtype=torch.float32)
 
@@ -48,6 +50,14 @@ WITH_NAN = of([1.0, NAN, 3.0], [4.0, 2.0, -1.0], dtype=torch.float32)
     (lambda x: x.sum(0, dtype=torch.int64), of(1.7, 2.7, -1.7)),
     (lambda x: x.sum(), specials()[3:]),
     (lambda x: x.sum(), of(INF, -INF)),
+    (lambda x: x.sum_to_size(3, 1), floats(2, 3, 4)),
+    (lambda x: x.sum_to_size(1, 4), ints(2, 3, 4)),
+    (lambda x: x.sum_to_size(2, 3), floats(2, 3)),
+    (lambda x: x.sum_to_size(3), ints(2, 3, dtype=torch.int8)),
+    (lambda x: torch.aminmax(x), WITH_NAN),
+    (lambda x: torch.aminmax(x, dim=1, keepdim=True), ints(2, 3)),
+    (lambda x: torch.ops.aten._aminmax(x), floats(2, 3)),
+    (lambda x: torch.ops.aten._aminmax.dim(x, -1), floats(2, 3)),
     (lambda x: x.prod(), floats(5)),
     (lambda x: x.prod(1), floats(2, 3, 4)),
     (lambda x: x.prod(-1, keepdim=True), ints(2, 3)),
@@ -59,6 +69,10 @@ WITH_NAN = of([1.0, NAN, 3.0], [4.0, 2.0, -1.0], dtype=torch.float32)
     (lambda x: x.mean((-1, 0)), floats(2, 3, 4)),
     (lambda x: x.mean(1, keepdim=True), floats(2, 3, 4)),
     (lambda x: x.mean(), floats(0)),
+    (lambda x: torch.hash_tensor(x, dim=1), ints(3, 5)),
+    (lambda x: torch.hash_tensor(x, keepdim=True), ints(3, 5, dtype=torch.int8)),
+    (lambda x: torch.hash_tensor(x), bools(4)),
+    (lambda x: x[x > 9].mean(), floats(3)),
     (lambda x: x.mean(0), floats(0, 2)),
     (lambda x: x.mean(), scalar(2.0)),
     (lambda x: x.mean(dtype=torch.float32), bools(5)),
@@ -206,7 +220,19 @@ def test_segments(case: Case) -> None:
     check(case)
 
 
-@pytest.mark.xfail(strict=True, reason="ONNX Runtime sums int64 in double: exact up to 2^53")
-@table((lambda x: x.sum(), extremes(torch.int64)))
-def test_sums_beyond_double(case: Case) -> None:
-    check(case)
+EMPTY_MASKS = {
+    "mean": lambda y: y.mean(0),
+    "var_mean": lambda y: torch.var_mean(y, 0, correction=0),
+    "std": lambda y: y.std(),
+    "loss": lambda y: torch.nn.functional.mse_loss(y, y * 2),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY_MASKS)
+def test_statistics_of_what_a_mask_leaves_may_be_of_nothing(name: str) -> None:
+    module = Call(lambda x, mask: EMPTY_MASKS[name](x[mask]))
+    some, none = torch.tensor([True, False, True, True]), torch.zeros(4, dtype=torch.bool)
+    captured = capture_module(module, [floats(4, 3), some], dynamic=False)
+    captured.trials.append(run_eager(module, [floats(4, 3), none]))
+    outcome = judge_program(name, captured, exporter(), plain)
+    assert outcome.outcome == "right", outcome.reason

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 import torch.nn.functional as F
 
-from tests.operators.check import Case, check, table
+from tests.operators.check import Call, Case, check, exporter, table
 from tests.operators.inputs import bools, complexes, floats, ints, scalar
+from tests.opinfo.capture import capture_module
+from tests.opinfo.runtime import RuntimeRefused, Session
 
 prims = torch.ops.prims
 X = floats(2, 3, 4)
@@ -62,6 +65,8 @@ X = floats(2, 3, 4)
     (lambda x: x.expand(4, -1, 3), floats(1, 3)),
     (lambda x: x.expand(2, 3), scalar(1.0)),
     (lambda x: x.expand(-1, 0), floats(2, 1)),
+    (lambda x: x.expand(0, 3) * 2, floats(1, 3)),
+    (lambda x: x.expand(0, 3), floats(1, 3).bfloat16()),
     (lambda x, y: x.expand_as(y), floats(1, 3), floats(2, 3)),
     (lambda x, y: x.expand(y.shape[0], -1), floats(1, 3), floats(5, 2)),
     (lambda x: torch.broadcast_to(x, (2, 2, 3)), floats(3)),
@@ -102,6 +107,8 @@ X = floats(2, 3, 4)
     (lambda x: x.chunk(3), floats(7, 2)),
     (lambda x: x.chunk(2, -1)[1], floats(3, 5)),
     (lambda x: x.chunk(5), floats(3)),
+    (lambda x, y: torch._chunk_cat([x, y], 0, 3), floats(4, 3), floats(7, 2)),
+    (lambda x, y: torch._chunk_cat([x, y], -1, 2), floats(2, 3), floats(2, 2)),
     (lambda x: torch.tensor_split(x, 3), floats(7, 2)),
     (lambda x: torch.tensor_split(x, (1, 4)), floats(7, 2)),
     (lambda x: torch.tensor_split(x, (-2,), dim=1), floats(2, 5)),
@@ -199,3 +206,31 @@ X = floats(2, 3, 4)
 )
 def test_shapes(case: Case) -> None:
     check(case)
+
+
+@pytest.mark.parametrize("sizes", [(7, 2), (4, 2), (2, 2)])
+def test_another_number_of_parts_is_no_answer(sizes: tuple[int, int]) -> None:
+    """The program has three parts; torch.export guards neither of the sizes that make them."""
+    split = Call(lambda x, y: x.split(y.shape[0]))
+    captured = capture_module(split, [floats(6), floats(2)], dynamic=True)
+    session = Session(exporter().convert(captured, opset=0))
+    assert [len(part) for part in session.run([floats(5), floats(2)])] == [2, 2, 1]
+    with pytest.raises(RuntimeRefused, match="split"):
+        session.run([floats(sizes[0]), floats(sizes[1])])
+
+
+def test_another_number_of_chunks_is_no_answer() -> None:
+    captured = capture_module(Call(lambda x: x.chunk(3)), [floats(6)], dynamic=True)
+    session = Session(exporter().convert(captured, opset=0))
+    assert [len(part) for part in session.run([floats(8)])] == [3, 3, 2]
+    with pytest.raises(RuntimeRefused, match="split"):
+        session.run([floats(4)])
+
+
+def test_one_part_is_no_answer_where_there_are_more() -> None:
+    split = Call(lambda x, y: x.split(y.shape[0]))
+    captured = capture_module(split, [floats(6), floats(7)], dynamic=True)
+    session = Session(exporter().convert(captured, opset=0))
+    assert [len(part) for part in session.run([floats(4), floats(5)])] == [4]
+    with pytest.raises(RuntimeRefused, match="split"):
+        session.run([floats(7), floats(6)])

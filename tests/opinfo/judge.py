@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import onnx
 import torch
 
-from tests.opinfo.capture import Captured, Trial
+from tests.opinfo.capture import Captured, Trial, answers_in_float32
 from tests.opinfo.catalogue import Case
 from tests.opinfo.compare import as_expected_type, form_differs
 from tests.opinfo.exporter import Exporter, Refused
@@ -52,8 +53,13 @@ def judge_program(
     except Exception as error:
         return Outcome(key, CRASH, type(error).__name__, str(error)[:300])
     try:
+        onnx.checker.check_model(model, full_check=True)
+    except Exception as error:  # several classes, of onnx and of protobuf
+        return Outcome(key, WRONG, reason=f"onnx.checker: {' '.join(str(error).split())[:300]}")
+    try:
         session = Session(model)
         for number, trial in enumerate(captured.trials):
+            trial.in_float32 = lambda trial=trial: answers_in_float32(captured.exported(), trial)
             reason = _compare(rule, trial, session.run(trial.inputs))
             if reason:
                 return Outcome(key, WRONG, reason=("at other sizes: " * number) + reason)
@@ -81,7 +87,7 @@ def _compare(rule: Rule, trial: Trial, actual: list[torch.Tensor]) -> str | None
         if reason := form_differs(value, e):
             return reason
         matched.append(as_expected_type(value, e))
-    return rule(Trial(trial.inputs, expected), matched)
+    return rule(Trial(trial.inputs, expected, in_float32=trial.in_float32), matched)
 
 
 def drops_at_random(program: torch.export.ExportedProgram) -> bool:

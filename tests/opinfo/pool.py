@@ -81,13 +81,15 @@ def _serve(link: Connection, job: Job) -> None:
             return
         unit, done = message
         for chunk in captured_cases(unit, job, done, announce):
-            for case, captured in chunk:
+            following = [captured for _, captured in chunk[1:]] + [None]
+            for (case, captured), coming in zip(chunk, following, strict=True):
                 if job.exporter is None:
                     outcome = judging.Outcome(case.key, captured.status, reason=captured.reason)
                 else:
                     announce(case.key, "judge")
                     outcome = judging.judge(case, captured, job.exporter)
-                captured.program = None
+                if coming is not captured:  # the same at the next opset: loading it takes longest
+                    captured.program = None
                 link.send(("done", outcome.record()))
         full = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > _LARGEST_WORKER_KB
         link.send(("finished", full))

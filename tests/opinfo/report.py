@@ -12,6 +12,8 @@ from tests.opinfo.judge import CRASH, OUTCOMES, REFUSED, RIGHT, TIMEOUT, UNCAPTU
 
 Record = dict[str, Any]
 
+NEVER = (WRONG, CRASH, TIMEOUT)
+
 
 def summary(records: Iterable[Record], shown: int = 25) -> str:
     records = list(records)
@@ -77,13 +79,11 @@ def markdown(records: Iterable[Record], build: str) -> str:
     by_op: dict[str, list[Record]] = defaultdict(list)
     for r in records:
         by_op[_op(r)].append(r)
-    counts = Counter(r["outcome"] for rs in by_op.values() for r in rs)
+    chosen = [r for rs in by_op.values() for r in rs if not _opset(r)]
+    counts = Counter(r["outcome"] for r in chosen)
     judged = sum(n for o, n in counts.items() if o not in (UNCAPTURABLE, UNFIT))
     tried = Counter(
-        r["key"].split("|")[1]
-        for rs in by_op.values()
-        for r in rs
-        if r["outcome"] not in {UNCAPTURABLE, UNFIT}
+        r["key"].split("|")[1] for r in chosen if r["outcome"] not in {UNCAPTURABLE, UNFIT}
     )
     lines = [
         "# Operators",
@@ -96,11 +96,14 @@ def markdown(records: Iterable[Record], build: str) -> str:
             f"Runtime. {counts[RIGHT]} are right "
             f"({100 * counts[RIGHT] / max(1, judged):.2f} %), {counts[WRONG]} wrong, "
             f"{counts[CRASH] + counts[TIMEOUT]} crash or time out; the others are refused with a "
-            "reason. A dtype is listed as right when every sample tried in it is."
+            "reason. A dtype is listed as right when every sample tried in it is. Older and newer "
+            "opsets are tried on the first sample in float32 and in int64, and listed when both "
+            "are right."
         ),
         "",
         "Samples tried by dtype: " + ", ".join(f"{d} {n}" for d, n in tried.most_common()) + ".",
         "",
+        *_by_opset([r for rs in by_op.values() for r in rs if _opset(r)]),
         *([_FROM_FILES, ""] if build.startswith(("file-", "command-")) else []),
         "| operator | right in | opsets | samples right | otherwise |",
         "|---|---|---|---|---|",
@@ -109,33 +112,55 @@ def markdown(records: Iterable[Record], build: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _by_opset(records: list[Record]) -> list[str]:
+    judged = [r for r in records if r["outcome"] not in (UNCAPTURABLE, UNFIT)]
+    total = Counter(_opset(r) for r in judged)
+    right = Counter(_opset(r) for r in judged if r["outcome"] == RIGHT)
+    shares = [f"{o} {100 * right[o] / total[o]:.1f} %" for o in sorted(total)]
+    return ["Right by opset: " + ", ".join(shares) + ".", ""] if shares else []
+
+
 def known_right(records: Iterable[Record]) -> list[str]:
     """Operators of which every judged sample is right: a refusal of these is a step back."""
     judged: dict[str, set[str]] = defaultdict(set)
     for r in records:
-        if r["outcome"] not in (UNCAPTURABLE, UNFIT):
+        if r["outcome"] not in (UNCAPTURABLE, UNFIT) and not _opset(r):
             judged[_op(r)].add(r["outcome"])
     return sorted(op for op, outcomes in judged.items() if outcomes == {RIGHT})
 
 
 def _row(op: str, records: list[Record]) -> str:
-    judged = [r for r in records if r["outcome"] not in (UNCAPTURABLE, UNFIT)]
+    every = [r for r in records if r["outcome"] not in (UNCAPTURABLE, UNFIT)]
+    # Those at a chosen opset have a column of their own; what is wrong there is told all the same.
+    judged = [r for r in every if not _opset(r)]
     right = [r for r in judged if r["outcome"] == RIGHT]
-    whole, reasons, opsets = [], Counter[str](), set()
+    whole = []
     for dtype in DTYPES:
         of_dtype = [r for r in judged if r["key"].split("|")[1] == dtype]
         if of_dtype and all(r["outcome"] == RIGHT for r in of_dtype):
             whole.append(dtype)
-    for r in judged:
-        if r["outcome"] != RIGHT:
-            reasons[_short(r)] += 1
-        elif len(parts := r["key"].split("|")) > 5:
-            opsets.add(int(parts[5].removeprefix("opset")))
+    reasons = Counter(_short(r) for r in judged if r["outcome"] != RIGHT)
+    reasons.update(
+        f"at opset {_opset(r)} {_short(r)}" for r in every if _opset(r) and r["outcome"] in NEVER
+    )
     why = "; ".join(f"{text} ({n})" for text, n in reasons.most_common(2))
     if not judged:
         why = "not captured by torch.export"
     dtypes = "all tried" if whole and len(whole) == _tried(judged) else ", ".join(whole)
-    return f"| `{op}` | {dtypes} | {_spans(opsets)} | {len(right)}/{len(judged)} | {why} |"
+    opsets = _spans(_right_opsets(every))
+    return f"| `{op}` | {dtypes} | {opsets} | {len(right)}/{len(judged)} | {why} |"
+
+
+def _opset(record: Record) -> int:
+    """0 where the exporter chose."""
+    parts = record["key"].split("|")
+    return int(parts[5].removeprefix("opset")) if len(parts) > 5 else 0
+
+
+def _right_opsets(records: list[Record]) -> set[int]:
+    """Opsets in which everything is right that was tried in them."""
+    tried = {_opset(r) for r in records} - {0}
+    return tried - {_opset(r) for r in records if r["outcome"] != RIGHT}
 
 
 def _tried(records: list[Record]) -> int:
@@ -149,11 +174,11 @@ def _short(record: Record) -> str:
 
 
 def _spans(numbers: set[int]) -> str:
-    """13-18, 23"""
+    """13-18, 23; nothing where none was tried or right."""
     spans: list[list[int]] = []
     for n in sorted(numbers):
         if spans and n == spans[-1][1] + 1:
             spans[-1][1] = n
         else:
             spans.append([n, n])
-    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans) or "default"
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)

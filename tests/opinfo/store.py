@@ -15,7 +15,7 @@ from tests.opinfo.capture import Captured
 from tests.opinfo.catalogue import Unit
 
 # Raise it when capture.py or the choice of samples changes what a stored case means.
-_FORMAT = 2
+_FORMAT = 3
 
 
 def default_folder() -> Path:
@@ -43,6 +43,7 @@ class Shard:
         return found
 
     def put(self, key: str, captured: Captured) -> None:
+        captured.saved()  # the program itself is not kept
         self._cases[key] = captured
         self._changed = True
 

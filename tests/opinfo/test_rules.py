@@ -67,6 +67,16 @@ def test_scaled_forgives_rounding_of_large_terms_only() -> None:
     assert verdict("add", expected, expected, t(1e6, 0.5)) is not None
 
 
+def test_half_types_may_be_computed_in_float32() -> None:
+    eager, wide, other = t(1.0).bfloat16(), t(2.0).bfloat16(), t(3.0).bfloat16()
+    trial = Trial([eager], [eager], in_float32=lambda: [wide])
+    rule = rule_for("nn.functional.grid_sample")
+    assert rule(trial, [eager]) is None
+    assert rule(trial, [wide]) is None
+    assert rule(trial, [other]) is not None
+    assert rule(Trial([eager], [eager.float()], in_float32=lambda: [wide]), [wide]) is not None
+
+
 def test_ties() -> None:
     source = t(3, 1, 3, 2)
     expected = source.topk(1)
@@ -163,3 +173,47 @@ def test_every_rule_has_an_operator() -> None:
     used: set[Rule] = {rule_for(op) for op in operators()}
     listed = {rule for _, rule in rules._RANDOM + rules._DETERMINISTIC}
     assert listed <= used
+
+
+def test_projections_are_judged_by_what_any_random_start_keeps() -> None:
+    a, b = torch.diag(t(9.0, 3.0, 1.0)).double(), torch.eye(3).double()
+    u, s, vh = torch.linalg.svd(a @ b.mT, full_matrices=False)
+    found = [u[:, :2], s[:2], vh[:2].mH]
+    least = [u[:, 1:3], s[1:3], vh[1:3].mH]
+    assert verdict("svd_lowrank", (a, b), found, [-found[0], found[1], -found[2]]) is None
+    assert verdict("svd_lowrank", (a, b), found, [found[0], found[1], -found[2]]) is not None
+    assert verdict("svd_lowrank", (a, b), found, least) is not None
+
+
+def test_sums_in_half_types_may_be_rounded_as_often_as_they_have_terms() -> None:
+    into, mask = torch.zeros(2).half(), torch.ones(40, dtype=torch.bool)
+    index, values = torch.zeros(40, dtype=torch.int64), torch.full((40,), 0.1).half()
+    inputs = (into, mask, index, values)
+    op, right = "_unsafe_masked_index_put_accumulate", torch.tensor([4.0, 0.0]).half()
+    assert verdict(op, inputs, right, torch.tensor([4.02, 0.0]).half()) is None
+    assert verdict(op, inputs, right, torch.tensor([4.2, 0.0]).half()) is not None
+    assert verdict(op, inputs, right, torch.tensor([4.0, 0.01]).half()) is not None
+
+
+def test_rules_from_mathematics() -> None:
+    x = torch.tensor([-5.4215280659972755, 1.0], dtype=torch.float64)
+    eager = torch.tensor([-0.03378150176924146, 0.7651976865579666], dtype=torch.float64)
+    right = torch.tensor([-0.0337813127882606, 0.7651976865579666], dtype=torch.float64)
+    assert verdict("special.bessel_j0", x, eager, right) is None
+    assert verdict("special.bessel_j0", x, eager, right + 1e-5) is not None
+    a, b = torch.randn(4, 2), torch.randn(4, 2)
+    inverse = torch.linalg.pinv(a @ b.mT)
+    assert verdict("linalg.pinv.singular", (a, b), inverse, inverse) is None
+    assert verdict("linalg.pinv.singular", (a, b), inverse, inverse * 1.1) is not None
+    zero = torch.zeros(2, 4, 0)
+    answers = torch.zeros(2, 4, 4), torch.ones(2, 4, 4)
+    assert verdict("linalg.pinv.singular", (zero, zero), answers[0], answers[0]) is None
+    assert verdict("linalg.pinv.singular", (zero, zero), *answers) is not None
+    factor, info = torch.eye(2).repeat(2, 1, 1), torch.tensor([0, 1])
+    garbage = torch.stack([torch.eye(2), torch.full((2, 2), NAN)])
+    assert verdict("linalg.cholesky_ex", factor, (factor, info), (garbage, info)) is None
+    assert (
+        verdict("linalg.cholesky_ex", factor, (factor, info), (garbage.flip(0), info)) is not None
+    )
+    assert verdict("signal.windows.kaiser", (), t(NAN, 1.0), t(0.0, 1.0)) is None
+    assert verdict("signal.windows.kaiser", (), t(NAN, 1.0), t(5.0, 1.0)) is not None

@@ -80,10 +80,13 @@ def test_tracked_files(tmp_path):
     write(tmp_path / "model.onnx", "")
     write(tmp_path / "build-x" / "CMakeCache.txt", "")
     write(tmp_path / "large.txt", "x" * 500_001)
+    write(tmp_path / "src" / "long.h", "\n" * 601)
+    write(tmp_path / "src" / "gen" / "long.h", "\n" * 601)
     subprocess.run(["git", "-C", str(tmp_path), "add", "-f", "."], check=True)
     complaints = check_tree.check(tmp_path)
     assert [complaint.split(":")[0] for complaint in complaints] == [
         "build-x/CMakeCache.txt",
         "large.txt",
         "model.onnx",
+        "src/long.h",
     ]

@@ -1,0 +1,75 @@
+"""What may be exported: modules, functions, methods, and models that torch.export refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+import sardonyx
+
+X = torch.randn(2, 4)
+
+
+class Encoder(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(3, 4)
+
+    def encode(self, image: torch.Tensor, *, scale: float = 2.0) -> torch.Tensor:
+        return self.linear(image) * scale
+
+
+def test_functions_and_bound_methods() -> None:
+    model = Encoder().eval()
+    image = torch.randn(5, 3)
+    of_method = sardonyx.export(
+        model.encode, (image,), kwargs={"scale": 0.5}, dynamic_shapes={"image": {0: "batch"}}
+    )
+    assert of_method.input_names == ["image"]
+    assert [name for name in of_method.model.graph.initializers if "weight" in name]
+    other = torch.randn(2, 3)
+    torch.testing.assert_close(of_method(other)[0], model.encode(other, scale=0.5))
+    of_function = sardonyx.export(lambda x: model.encode(x).relu(), (image,))
+    torch.testing.assert_close(of_function(image)[0], model.encode(image).relu())
+    assert list(model.modules()) == [model, model.linear]
+
+
+class Branching(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        x = self.linear(x) if x.sum() > 0 else x - 1
+        return x.view(x.shape[0], -1) + bias
+
+
+def test_traced_where_torch_export_does_not_capture() -> None:
+    model = Branching().eval()
+    inputs = torch.ones(3, 4), torch.randn(4)
+    with pytest.raises(sardonyx.CaptureError, match=r"if x\.sum\(\) > 0"):
+        sardonyx.export(model, inputs)
+    with (
+        pytest.warns(DeprecationWarning, match="dynamo is deprecated"),
+        pytest.warns(torch.jit.TracerWarning, match="Python boolean"),
+    ):
+        program = sardonyx.export(
+            model, inputs, kwargs={}, dynamo=False, dynamic_shapes={"x": {0: "batch"}, "bias": None}
+        )
+    assert program.input_names == ["x", "bias"]
+    others = torch.rand(5, 4), torch.randn(4)
+    torch.testing.assert_close(program(*others)[0], model(*others))
+
+
+def test_dynamo_false_captures_with_torch_export_where_it_can() -> None:
+    with pytest.warns(DeprecationWarning, match="dynamo is deprecated"):
+        program = sardonyx.export(torch.nn.ReLU(), (X,), dynamo=False)
+    assert str(program) == str(sardonyx.export(torch.nn.ReLU(), (X,)))
+
+
+@pytest.mark.parametrize("thing", [None, 3, Encoder, "model.pt2"], ids=str)
+def test_what_takes_no_input(thing: Any) -> None:
+    with pytest.raises(sardonyx.UsageError, match="no input can be given"):
+        sardonyx.export(thing, (X,))
