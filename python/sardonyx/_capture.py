@@ -6,6 +6,7 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from . import _torch_versions
@@ -85,8 +86,12 @@ def capture(
 
 
 def _whole(program: ExportedProgram) -> ExportedProgram:
+    from ._quantized import holds_quantized_tensors
+
     if _torch_versions.lacks_derivatives(program):
         raise RuntimeError("the captured program lacks derivatives that the model takes")
+    if holds_quantized_tensors(program):
+        raise RuntimeError("torch.export takes quantized tensors for tensors of float32")
     return program
 
 
@@ -105,10 +110,14 @@ def _strategies(
     attempts: list[Attempt],
     may_trace: bool,
 ) -> Iterator[_Strategy]:
+    from ._quantized import plain_integers, speaks_of_quantized_tensors
+
+    around: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext
+
     def export(strict: bool, shapes: Any, source: Any = model) -> ExportedProgram:
         import torch
 
-        with torch.no_grad():
+        with torch.no_grad(), around():
             return torch.export.export(
                 source,
                 args,
@@ -131,20 +140,27 @@ def _strategies(
             return export(False, dynamic.shapes)
 
     yield _Strategy("torch.export", lambda: export(False, dynamic.shapes))
+    quantized = speaks_of_quantized_tensors(model, attempts[0].error)
+    if quantized:
+        around = partial(plain_integers, model)
+        yield _Strategy(
+            "torch.export with quantised tensors as integers", lambda: export(False, dynamic.shapes)
+        )
+    error = attempts[-1].error
     if dynamic.any_dynamic:
         yield _Strategy("torch.export with sizes of 0 and 1 kept dynamic", oblivious)
-        refined = _torch_versions.refined_shapes(attempts[0].error, dynamic.shapes)
+        refined = _torch_versions.refined_shapes(error, dynamic.shapes)
         if refined is not None:
             yield _Strategy(
                 "torch.export with the dimensions it suggests", lambda: export(False, refined)
             )
-        if _is_about_dimensions(attempts[0].error):
+        if _is_about_dimensions(error):
             yield _Strategy(
                 "torch.export with the dimensions it finds constant made constant",
                 lambda: export(False, dynamic.relaxed),
             )
-    if _is_interpreted(model):
-        return  # the others do not see TorchScript's branches on data
+    if quantized or _is_interpreted(model):
+        return  # the others know neither quantised tensors nor TorchScript's branches on data
     yield _Strategy("torch.export below autograd", with_derivatives)
     yield _Strategy("torch.export with TorchDynamo", lambda: export(True, dynamic.shapes))
     if may_trace:

@@ -133,7 +133,10 @@ Model convert(Program program, const ConvertOptions& options, aten::CustomLookup
   model.internal().producer_version = version();
   if (options.optimize) {
     passes::optimize(model.internal(), options.stop_after, /*keep_weights=*/!options.fold_weights);
+  } else {
+    passes::correct(model.internal());
   }
+  if (options.runtime != Runtime::kStandard) passes::spell_out_weights(model.internal());
   if (options.all_modules_as_functions || !options.modules_as_functions.empty()) {
     passes::outline_modules(model.internal(), [&](std::string_view type) {
       return options.all_modules_as_functions ||

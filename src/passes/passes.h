@@ -16,6 +16,8 @@ struct Pass {
   bool (*run)(onnx::Model& model);
   // Whether it replaces weights by what is computed of them.
   bool changes_weights = false;
+  // Whether ONNX Runtime computes something else without it.
+  bool corrects = false;
 };
 
 // Runs the pipeline, up to and including the pass called `stop_after` when one is named (SX1801
@@ -23,6 +25,13 @@ struct Pass {
 // the names of the passes that changed the model, in order.
 std::vector<std::string> optimize(onnx::Model& model, std::string_view stop_after = {},
                                   bool keep_weights = false);
+
+// Runs the passes alone without which ONNX Runtime computes something else.
+void correct(onnx::Model& model);
+
+// Writes DequantizeLinear of weights out where their products are to be those of real numbers: ONNX
+// Runtime rounds the other factor to 8 bits otherwise (MatMulNBits, off by half a percent).
+bool spell_out_weights(onnx::Model& model);
 
 // The passes in the order they run.
 std::vector<Pass> pipeline();

@@ -9,7 +9,7 @@
 namespace sardonyx::passes {
 namespace {
 
-constexpr bool kChangesWeights = true;
+constexpr bool kChangesWeights = true, kCorrects = true;
 
 // clang-format off: one pass a line
 constexpr std::array kPipeline = {
@@ -24,6 +24,7 @@ constexpr std::array kPipeline = {
     Pass{"transpose-weights", transpose_weights, kChangesWeights},
     Pass{"split-slices", split_slices},
     Pass{"part-transposes", part_transposes},
+    Pass{"spell-out-scales", spell_out_scales, !kChangesWeights, kCorrects},
     Pass{"drop-unused-nodes", drop_unused_nodes},
 };
 // clang-format on
@@ -31,6 +32,11 @@ constexpr std::array kPipeline = {
 }  // namespace
 
 std::vector<Pass> pipeline() { return {kPipeline.begin(), kPipeline.end()}; }
+
+void correct(onnx::Model& model) {
+  for (const Pass& pass : kPipeline)
+    if (pass.corrects) pass.run(model);
+}
 
 std::vector<std::string> optimize(onnx::Model& model, std::string_view stop_after,
                                   bool keep_weights) {

@@ -16,6 +16,7 @@ bool part_transposes(onnx::Model& model);
 bool reshape_weights(onnx::Model& model);
 bool transpose_weights(onnx::Model& model);
 bool unflatten_gemm(onnx::Model& model);
+bool spell_out_scales(onnx::Model& model);
 bool split_slices(onnx::Model& model);
 
 }  // namespace sardonyx::passes

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "passes/passes.h"
 #include "passes/rules_test_graph.h"
 
 namespace sardonyx::passes {
@@ -228,6 +229,46 @@ TEST_F(RulesTest, AScaledGemmStays) {
   const Value rows = onnx.reshape(x, {b * s, Expr(3)});
   outputs({onnx.reshape(onnx.gemm(rows, w, c, {.alpha = 2.0F}), {b, s, Expr(2)})});
   EXPECT_FALSE(run(unflatten_gemm));
+}
+
+// DequantizeLinear of a square weight with a scale for each entry along `axis`.
+struct ScalesTest : RulesTest {
+  Value dequantized(std::int64_t axis) {
+    const Value q = input("q", {2, 2}, DType::kInt8), zero = input("zero", {2}, DType::kInt8);
+    return onnx.dequantize_linear(q, weight("scale", {2}, {0.5, 2}), zero, {.axis = axis});
+  }
+};
+
+TEST_F(ScalesTest, ScalesOfAnotherAxisThanTheChannelsAreSpeltOut) {
+  outputs({onnx.matmul(input("x", {b, 2}), dequantized(0))});
+  EXPECT_TRUE(run(spell_out_scales));
+  EXPECT_EQ(ops(), "Cast Cast Unsqueeze Sub Unsqueeze Mul MatMul");
+}
+
+TEST_F(ScalesTest, ATransposeMovesTheAxis) {
+  outputs({onnx.matmul(input("x", {b, 2}), onnx.transpose(dequantized(1), {1, 0}))});
+  EXPECT_TRUE(run(spell_out_scales));
+  EXPECT_EQ(ops(), "Cast Cast Sub Mul Transpose MatMul");
+}
+
+TEST_F(ScalesTest, ScalesOfChannelsStay) {
+  const Value w = dequantized(0), x = input("x", {b, 2});
+  outputs(
+      {onnx.matmul(x, onnx.transpose(w, {1, 0})), onnx.gemm(x, w, {}, {.transB = 1}), onnx.neg(w)});
+  EXPECT_FALSE(run(spell_out_scales));
+}
+
+TEST_F(ScalesTest, WeightsBesideRealNumbersAreSpeltOut) {
+  const Value q = onnx.constant(onnx::Tensor::filled(DType::kInt8, {2, 2}, 3));
+  const Value scale = onnx.scalar(0.5, DType::kFloat32), zero = onnx.scalar(1, DType::kInt8);
+  const Value x = input("x", {b, 3, 2}), w = onnx.dequantize_linear(q, scale, zero);
+  const Value steps = onnx.quantize_linear(x, scale, zero);
+  const Value rounded = onnx.dequantize_linear(steps, scale, zero);
+  outputs({onnx.matmul(rounded, w)});
+  EXPECT_FALSE(run(spell_out_weights));
+  outputs({onnx.matmul(rounded, w), onnx.matmul(x, onnx.transpose(w, {1, 0}))});
+  EXPECT_TRUE(run(spell_out_weights));
+  EXPECT_EQ(ops(), "Cast Cast Sub Mul QuantizeLinear DequantizeLinear MatMul Transpose MatMul");
 }
 
 TEST_F(RulesTest, PartsSideBySideAreSplit) {

@@ -337,3 +337,38 @@ def test_torchao(case: Case) -> None:
 )
 def test_products(case: Case) -> None:
     check(case, scaled)
+
+
+# ONNX Runtime multiplies quantised tensors as integers, with scales of the second factor's columns
+# only, and takes real numbers beside 8-bit weights for 8-bit ones, too.
+SQUARE = ints(32, 32, low=-60, high=60, dtype=I8)
+ENTRIES = positive(32) * 0.01
+
+
+def rounded(x: torch.Tensor) -> torch.Tensor:
+    q = qd.quantize_per_tensor(x, 0.05, 3, -128, 127, I8)
+    return qd.dequantize_per_tensor(q, 0.05, 3, -128, 127, I8)
+
+
+def by_entries(axis: int) -> torch.Tensor:
+    return qd.dequantize_per_channel(SQUARE, ENTRIES, None, axis, -128, 127, I8)
+
+
+@table(
+    (lambda x: x @ by_entries(0), floats(4, 32)),
+    (lambda x: x @ by_entries(1), floats(4, 32)),
+    (lambda x: x @ by_entries(1), floats(2, 4, 32)),
+    (lambda x: rounded(x) @ by_entries(0), floats(2, 4, 32)),
+    (lambda x: rounded(x) @ by_entries(1), floats(2, 4, 32)),
+    (lambda x: by_entries(0) @ rounded(x), floats(32, 4)),
+    (lambda x: by_entries(1) @ rounded(x), floats(32, 4)),
+    (lambda x: F.linear(x, by_entries(0)), floats(2, 4, 32)),
+    (lambda x: F.linear(rounded(x), by_entries(0)), floats(4, 32)),
+    (lambda x: F.linear(rounded(x), by_entries(1)), floats(4, 32)),
+    (lambda x: F.linear(rounded(x), by_entries(1)), floats(2, 4, 32)),
+    (lambda x: F.conv2d(rounded(x), by_entries(0)[:, :, None, None]), floats(1, 32, 4, 4)),
+    (lambda x: F.conv2d(rounded(x), by_entries(1)[:, :, None, None]), floats(1, 32, 4, 4)),
+    (lambda x: x @ qd.dequantize_per_tensor(SQUARE, 0.01, 2, -128, 127, I8), floats(2, 4, 32)),
+)
+def test_products_of_scales_of_either_axis(case: Case) -> None:
+    check(case)

@@ -1,0 +1,157 @@
+"""What functions of torch do with quantised tensors, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from ._operators import OPERATORS
+from ._tensor import Quantized, UnsupportedError
+
+Rule = Callable[..., Any]
+
+
+def rule_of(name: str) -> Rule:
+    """The rule of the function of this name; UnsupportedError where it has none."""
+    if rule := _RULES.get(name):
+        return rule
+    if name in _VIEWS:
+        return lambda q, *args, **kwargs: q.moved(_called(name, q.integers, args, kwargs))
+    if name in _LISTS:
+        return lambda q, *args, **kwargs: type(_called(name, q.integers, args, kwargs))(
+            q.moved(part) for part in _called(name, q.integers, args, kwargs)
+        )
+    if name in _IN_STEPS:
+        return lambda q, *args, **kwargs: q.in_steps(lambda x: _called(name, x, args, kwargs))
+    raise UnsupportedError(
+        f"'{name}' of a quantised tensor is not supported; dequantize() the tensor before it"
+    )
+
+
+def _called(name: str, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    # The methods come first: they take sizes one by one, too.
+    function = getattr(torch.Tensor, name, None) or getattr(torch.nn.functional, name, None)
+    return (function or getattr(torch, name))(x, *args, **kwargs)
+
+
+def _dequantize(q: Any) -> Any:
+    if isinstance(q, list | tuple):
+        return [_dequantize(each) for each in q]
+    return q.dequantized() if isinstance(q, Quantized) else q
+
+
+def _relu(q: Quantized, inplace: bool = False) -> Quantized:
+    above = q.integers.clamp(min=q.affine.zero_point).to(q.integers.dtype)
+    return _kept(q, Quantized(above, q.affine), inplace)
+
+
+def _clamped(q: Quantized, *args: float | None, inplace: bool = False, **named: float) -> Quantized:
+    if isinstance(q.affine.scale, torch.Tensor):
+        raise UnsupportedError("a tensor whose scale is computed is clamped; dequantize() it first")
+
+    # The bounds are quantised as the elements are.
+    def bound(number: float | None) -> int | None:
+        if number is None:
+            return None
+        limits = torch.iinfo(q.integers.dtype)
+        steps = round(number / q.affine.scale + q.affine.zero_point)
+        return int(max(limits.min, min(limits.max, steps)))
+
+    least, most = (*args, None, None)[:2]
+    least, most = bound(named.get("min", least)), bound(named.get("max", most))
+    return _kept(q, Quantized(q.integers.clamp(least, most), q.affine), inplace)
+
+
+def _leaky_relu(q: Quantized, negative_slope: float = 0.01, inplace: bool = False) -> Quantized:
+    # Other than pools, it rounds before it adds the zero point.
+    def leaky(steps: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.leaky_relu(steps, negative_slope).round()
+
+    return _kept(q, q.in_steps(leaky), inplace)
+
+
+def _hardtanh(
+    q: Quantized, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
+) -> Quantized:
+    return _clamped(q, min_val, max_val, inplace=inplace)
+
+
+def _relu6(q: Quantized, inplace: bool = False) -> Quantized:
+    return _clamped(q, 0.0, 6.0, inplace=inplace)
+
+
+def _kept(q: Quantized, result: Quantized, inplace: bool) -> Quantized:
+    if not inplace:
+        return result
+    q.integers, q.affine = result.integers, result.affine
+    return q
+
+
+def _in_place(rule: Rule) -> Rule:
+    return lambda q, *args, **kwargs: rule(q, *args, **kwargs, inplace=True)
+
+
+# Functions onto a known range have a scale of their own: `steps` of them make it up.
+def _onto(name: str, least: int, width: int) -> Rule:
+    def onto(q: Quantized) -> Quantized:
+        zero_point = (
+            torch.iinfo(q.integers.dtype).min
+            if least == 0
+            else (128 if q.integers.dtype == torch.uint8 else 0)
+        )
+        x = _called(name, q.dequantized(), (), {})
+        return q.requantized(x, scale=width / 256, zero_point=zero_point)
+
+    return onto
+
+
+def _joined(tensors: list[Quantized], dim: int = 0) -> Quantized:
+    first = tensors[0]
+    if all(q.affine == first.affine for q in tensors):
+        return first.moved(torch.cat([q.integers for q in tensors], dim))
+    return first.requantized(torch.cat([q.dequantized() for q in tensors], dim))
+
+
+_RULES: dict[str, Rule] = {
+    "dequantize": _dequantize,
+    "int_repr": lambda q: q.integers,
+    "q_scale": lambda q: q.affine.scale,
+    "q_zero_point": lambda q: q.affine.zero_point,
+    "q_per_channel_scales": lambda q: q.affine.scale,
+    "q_per_channel_zero_points": lambda q: q.affine.zero_point,
+    "q_per_channel_axis": lambda q: q.affine.axis,
+    "relu": _relu,
+    "relu_": _in_place(_relu),
+    "relu6": _relu6,
+    "hardtanh": _hardtanh,
+    "leaky_relu": _leaky_relu,
+    "clamp": _clamped,
+    "clamp_": _in_place(_clamped),
+    "sigmoid": _onto("sigmoid", 0, 1),
+    "hardsigmoid": _onto("hardsigmoid", 0, 1),
+    "tanh": _onto("tanh", -1, 2),
+    "cat": _joined,
+    "size": lambda q, *args: q.integers.size(*args),
+    "dim": lambda q: q.integers.dim(),
+    "numel": lambda q: q.integers.numel(),
+    "is_floating_point": lambda _: False,
+    "is_complex": lambda _: False,
+    "cpu": lambda q: q,
+    **OPERATORS,
+}
+
+# The same elements elsewhere.
+_VIEWS = frozenset(
+    ("alias", "clone", "contiguous", "detach", "expand", "flatten", "flip", "movedim", "narrow",
+     "permute", "repeat", "reshape", "roll", "select", "squeeze", "swapaxes", "t", "transpose",
+     "unflatten", "unsqueeze", "view", "index_select")
+)  # fmt: skip
+_LISTS = frozenset(("chunk", "split", "tensor_split", "unbind"))
+# Scale and zero point stay what they are.
+_IN_STEPS = frozenset(
+    ("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "avg_pool1d",
+     "avg_pool2d", "avg_pool3d", "interpolate", "max_pool1d", "max_pool2d",
+     "max_pool3d", "mean", "upsample")
+)  # fmt: skip
