@@ -68,7 +68,7 @@ nb::list constants(const Model& model) {
     if (!value->constant || !onnx::has_uses(value)) continue;
     const onnx::Tensor& tensor = *value->constant;
     const bool in_memory =
-        !tensor.missing && !tensor.scale && (tensor.data || tensor.element_count() == 0);
+        !tensor.missing && tensor.as_it_lies() && (tensor.data || tensor.element_count() == 0);
     result.append(nb::make_tuple(value->name, static_cast<int>(tensor.dtype), tensor.dims,
                                  tensor.byte_count(), value->is_weight, in_memory));
   }
@@ -101,8 +101,8 @@ nb::dlpack::dtype array_type(base::DType dtype) {
   }
 }
 
-// Elements that are scaled as they are read are made.
-nb::object scaled_array(const onnx::Tensor& tensor) {
+// Elements that are changed as they are read are made.
+nb::object made_array(const onnx::Tensor& tensor) {
   auto* values = new std::vector<double>(tensor.reals().value());
   const nb::capsule owner(
       values, [](void* pointer) noexcept { delete static_cast<std::vector<double>*>(pointer); });
@@ -117,7 +117,7 @@ nb::object scaled_array(const onnx::Tensor& tensor) {
 nb::object constant_array(const Model& model, const std::string& name) {
   const onnx::ValueInfo* value = find_constant(model, name);
   if (!value || !value->constant->data) return nb::none();
-  if (value->constant->scale) return scaled_array(*value->constant);
+  if (!value->constant->as_it_lies()) return made_array(*value->constant);
   auto* held = new std::shared_ptr<const onnx::Tensor>(value->constant);
   const nb::capsule owner(held, [](void* pointer) noexcept {
     delete static_cast<std::shared_ptr<const onnx::Tensor>*>(pointer);

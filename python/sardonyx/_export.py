@@ -119,8 +119,9 @@ def export(
         artifacts_dir: folder of what `report` and `dump_exported_program` write.
         keep_initializers_as_inputs: list the weights as inputs of the model, too, in `f`.
         target_runtime: "onnxruntime" computes in another dtype where ONNX Runtime's CPU kernels
-            lack one, and multiplies real numbers by quantised weights without rounding them to
-            8 bits; "standard" does neither: ONNX Runtime then keeps such weights small in memory.
+            lack one, multiplies real numbers by quantised weights without rounding them to 8 bits,
+            and makes the second factor of products of uint8 and int8 unsigned, which x86 without
+            VNNI needs; "standard" does none of it, and such models are smaller or quicker there.
         mutations_as_outputs: buffers and inputs that the model changes become further outputs;
             False drops what they become.
         assertions_as_outputs: what the program asserts of its data (torch._check,

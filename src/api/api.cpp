@@ -136,7 +136,10 @@ Model convert(Program program, const ConvertOptions& options, aten::CustomLookup
   } else {
     passes::correct(model.internal());
   }
-  if (options.runtime != Runtime::kStandard) passes::spell_out_weights(model.internal());
+  if (options.runtime != Runtime::kStandard) {
+    passes::spell_out_weights(model.internal());
+    passes::unsigned_factors(model.internal(), /*keep_weights=*/!options.fold_weights);
+  }
   if (options.all_modules_as_functions || !options.modules_as_functions.empty()) {
     passes::outline_modules(model.internal(), [&](std::string_view type) {
       return options.all_modules_as_functions ||

@@ -25,7 +25,7 @@ Table make_table() {
 bool usable(const ValueInfo* value, Weights weights) {
   if (value->constant == nullptr || (value->is_weight && weights == Weights::kKeep)) return false;
   const Tensor& tensor = *value->constant;
-  return !tensor.missing && tensor.scale == nullptr && tensor.contiguous() &&
+  return !tensor.missing && tensor.as_it_lies() && tensor.contiguous() &&
          base::bit_width(tensor.dtype) >= 8 && tensor.element_count() <= kMostElements;
 }
 

@@ -25,6 +25,9 @@ void store(T value, std::byte* at) {
   std::memcpy(at, &value, sizeof(T));
 }
 
+// What is added to int8 elements that are read as uint8.
+constexpr std::int64_t kBias = 128;
+
 bool sub_byte(DType dtype) { return base::bit_width(dtype) > 0 && base::bit_width(dtype) < 8; }
 
 std::uint32_t packed_bits(const Tensor& tensor, std::int64_t index) {
@@ -154,7 +157,10 @@ std::optional<std::vector<std::int64_t>> Tensor::ints() const {
     for (std::int64_t i = 0; i < count; ++i) values.push_back(packed_int(*this, i));
     return values;
   }
-  for_each_element(*this, [&](std::int64_t at) { values.push_back(load_int(dtype, data + at)); });
+  for_each_element(*this, [&](std::int64_t at) {
+    values.push_back(biased ? load_int(DType::kInt8, data + at) + kBias
+                            : load_int(dtype, data + at));
+  });
   return values;
 }
 
@@ -169,6 +175,10 @@ std::optional<std::vector<double>> Tensor::reals() const {
       values.push_back(base::is_floating(dtype) ? decode_small_float(dtype, packed_bits(*this, i))
                                                 : static_cast<double>(packed_int(*this, i)));
     return values;
+  }
+  if (biased) {
+    const std::vector<std::int64_t> whole = ints().value();
+    return std::vector<double>(whole.begin(), whole.end());
   }
   for_each_element(*this, [&](std::int64_t at) { values.push_back(load_real(dtype, data + at)); });
   if (scale != nullptr) {

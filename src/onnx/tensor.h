@@ -39,7 +39,11 @@ struct Tensor {
   // Multiplies contiguous float32 or float64 data as it is read out or written, in float64 and
   // rounded once: a rewritten weight needs no memory of its own.
   std::shared_ptr<const ChannelScale> scale;
+  // Contiguous int8 data read and written as uint8, 128 more.
+  bool biased = false;
 
+  // Whether the elements are what lies at `data`.
+  bool as_it_lies() const { return scale == nullptr && !biased; }
   std::int64_t element_count() const;
   std::int64_t byte_count() const;  // of the contiguous form
   bool contiguous() const;

@@ -20,7 +20,7 @@ using onnx::ValueInfo;
 bool whole(const ValueInfo* value) {
   const onnx::Tensor* tensor = value->constant.get();
   return tensor != nullptr && tensor->data != nullptr && tensor->contiguous() &&
-         tensor->scale == nullptr;
+         tensor->as_it_lies();
 }
 
 bool fold_node(Node* node) {

@@ -33,6 +33,11 @@ void correct(onnx::Model& model);
 // Runtime rounds the other factor to 8 bits otherwise (MatMulNBits, off by half a percent).
 bool spell_out_weights(onnx::Model& model);
 
+// Makes int8 factors uint8, 128 more, beside first factors of uint8: on x86 without VNNI, ONNX
+// Runtime adds the products of uint8 and int8 in 16 bits, which are too few. Weights are changed as
+// they are written, or where `keep_weights` at run time.
+bool unsigned_factors(onnx::Model& model, bool keep_weights);
+
 // The passes in the order they run.
 std::vector<Pass> pipeline();
 

@@ -34,7 +34,7 @@ bool reshape_weight(Node* node) {
   if (!reshapes(node) || node->output() == nullptr) return false;
   ValueInfo* const weight = node->input(0);
   if (weight == nullptr || !weight->is_weight || weight->constant == nullptr ||
-      weight->constant->scale != nullptr || !weight->weight_axes.empty() ||
+      !weight->constant->as_it_lies() || !weight->weight_axes.empty() ||
       !weight->weight_dims.empty() || weight->output_uses > 0)
     return false;
   const auto dims = constant_dims(node->output());

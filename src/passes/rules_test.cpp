@@ -271,6 +271,41 @@ TEST_F(ScalesTest, WeightsBesideRealNumbersAreSpeltOut) {
   EXPECT_EQ(ops(), "Cast Cast Sub Mul QuantizeLinear DequantizeLinear MatMul Transpose MatMul");
 }
 
+TEST_F(ScalesTest, FactorsBesideUnsignedOnesBecomeUnsigned) {
+  const Value scale = onnx.scalar(0.5, DType::kFloat32);
+  const Value signed_zero = onnx.scalar(-3, DType::kInt8);
+  const Value unsigned_zero = onnx.scalar(3, DType::kUInt8);
+  const std::vector<std::byte> bytes = {std::byte{0x80}, std::byte{0xFF}, std::byte{0x00},
+                                        std::byte{0x7F}};
+  const Value q = model.add_weight("w", onnx::Tensor::of_bytes(DType::kInt8, {2, 2}, bytes));
+  const Value w = onnx.dequantize_linear(q, scale, signed_zero);
+  const Value x = onnx.dequantize_linear(input("x", {b, 2}, DType::kUInt8), scale, unsigned_zero);
+  const Value y = onnx.dequantize_linear(input("y", {b, 2}, DType::kInt8), scale, signed_zero);
+  const auto unsigned_in = [this](bool keep_weights) {
+    const bool changed = unsigned_factors(model, keep_weights);
+    onnx::verify(model);
+    return changed;
+  };
+  outputs({onnx.matmul(y, w)});
+  EXPECT_FALSE(unsigned_in(false));
+  const Value rows = onnx.reshape(x, {Expr(1), b, Expr(2)});
+  outputs({onnx.matmul(rows, onnx.transpose(w, {1, 0}))});
+  EXPECT_TRUE(unsigned_in(false));
+  EXPECT_EQ(Value(w->producer->input(0)).ints(), (std::vector<std::int64_t>{0, 127, 128, 255}));
+  EXPECT_EQ(Value(w->producer->input(2)).ints(), (std::vector<std::int64_t>{125}));
+  EXPECT_FALSE(unsigned_in(false));
+}
+
+TEST_F(ScalesTest, FactorsWithoutDataBecomeUnsignedAtRunTime) {
+  const Value x =
+      onnx.dequantize_linear(input("x", {b, 2}, DType::kUInt8), onnx.scalar(0.5, DType::kFloat32),
+                             onnx.scalar(3, DType::kUInt8));
+  outputs({onnx.matmul(x, dequantized(1))});
+  EXPECT_TRUE(unsigned_factors(model, false));
+  onnx::verify(model);
+  EXPECT_EQ(ops(), "DequantizeLinear Cast Add Cast Cast Add Cast DequantizeLinear MatMul");
+}
+
 TEST_F(RulesTest, PartsSideBySideAreSplit) {
   const Value x = input("x", {b, 16});
   const Value low = onnx.slice(x, 1, 0, 6), high = onnx.slice(x, 1, 6, 16);

@@ -86,7 +86,8 @@ bool transpose_weight(Node* node, const Sharing& sharing) {
   if (weight == nullptr || weight->constant == nullptr || !weight->weight_dims.empty())
     return false;
   const Tensor& tensor = *weight->constant;
-  if (base::bit_width(tensor.dtype) < 8 || tensor.dims.size() < 2 || tensor.scale) return false;
+  if (base::bit_width(tensor.dtype) < 8 || tensor.dims.size() < 2 || !tensor.as_it_lies())
+    return false;
   if (const auto found = sharing.find(tensor.data); found != sharing.end() && found->second > 1)
     return false;
   const Axes axes = permutation_of(node, tensor.dims.size());

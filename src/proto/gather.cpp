@@ -216,6 +216,20 @@ void put_scaled(const onnx::Tensor& tensor, Stream& stream) {
   base::release_pages({tensor.data, static_cast<std::size_t>(tensor.byte_count())});
 }
 
+// Contiguous int8 data as uint8, 128 more.
+void put_biased(const onnx::Tensor& tensor, Stream& stream) {
+  constexpr std::int64_t kChunk = 4096;
+  const std::int64_t count = tensor.element_count();
+  for (std::int64_t begin = 0; begin < count; begin += kChunk) {
+    const auto size = static_cast<std::size_t>(std::min(kChunk, count - begin));
+    std::byte* const to = stream.reserve(size);
+    std::transform(tensor.data + begin, tensor.data + begin + size, to,
+                   [](std::byte element) { return element ^ std::byte{0x80}; });
+    stream.commit(size);
+  }
+  base::release_pages({tensor.data, static_cast<std::size_t>(count)});
+}
+
 struct Pair64 {  // complex128
   std::uint64_t real, imaginary;
 };
@@ -230,6 +244,10 @@ void put_data(const onnx::Tensor& tensor, Stream& stream) {
       put_scaled<double>(tensor, stream);
     else
       put_scaled<float>(tensor, stream);
+    return;
+  }
+  if (tensor.biased) {
+    put_biased(tensor, stream);
     return;
   }
   if (tensor.contiguous()) {

@@ -140,7 +140,7 @@ void move_to_data_file(Plan& plan, const WriteOptions& options, std::string loca
         placement.length == 0)
       continue;
     placement.external = true;
-    const bool shareable = tensor.contiguous();
+    const bool shareable = tensor.contiguous() && tensor.as_it_lies();
     const std::int64_t offset = aligned(plan.data_size, placement.length, options);
     if (shareable) {
       const auto [place, made] = places.try_emplace({tensor.data, placement.length}, offset);

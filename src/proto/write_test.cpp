@@ -269,6 +269,19 @@ TEST(WriteTest, ScaledWeightsAreMultipliedOnTheirWay) {
   }
 }
 
+TEST(WriteTest, BiasedWeightsAreMovedOnTheirWay) {
+  std::vector<std::byte> bytes;  // longer than the writer's pieces
+  for (int i = 0; i < 10000; ++i) bytes.push_back(static_cast<std::byte>(i));
+  Tensor tensor = Tensor::of_bytes(DType::kUInt8, {100, 100}, bytes);
+  tensor.biased = true;
+  const std::vector<std::int64_t> expected = tensor.ints().value();
+  EXPECT_EQ(expected[0], 128);    // of 0
+  EXPECT_EQ(expected[127], 255);  // of 127
+  EXPECT_EQ(expected[128], 0);    // of -128
+  const auto model = parsed(serialize(*adding_model(tensor)));
+  EXPECT_EQ(initializer(*model, "w")->constant->ints().value(), expected);
+}
+
 TEST(WriteTest, LongStridedRowsGoOutAsTheyLie) {
   Tensor tensor = counting(12000);
   tensor.dims = {2, 3000};

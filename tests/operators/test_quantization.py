@@ -350,6 +350,16 @@ def rounded(x: torch.Tensor) -> torch.Tensor:
     return qd.dequantize_per_tensor(q, 0.05, 3, -128, 127, I8)
 
 
+def unsigned(x: torch.Tensor) -> torch.Tensor:
+    q = qd.quantize_per_tensor(x, 0.01, 128, 0, 255, U8)
+    return qd.dequantize_per_tensor(q, 0.01, 128, 0, 255, U8)
+
+
+def full(axis: int) -> torch.Tensor:
+    """With all of int8, whose products with uint8 do not fit 16 bits in pairs."""
+    return qd.dequantize_per_channel(SQUARE * 2, ENTRIES, None, axis, -128, 127, I8)
+
+
 def by_entries(axis: int) -> torch.Tensor:
     return qd.dequantize_per_channel(SQUARE, ENTRIES, None, axis, -128, 127, I8)
 
@@ -368,6 +378,25 @@ def by_entries(axis: int) -> torch.Tensor:
     (lambda x: F.linear(rounded(x), by_entries(1)), floats(2, 4, 32)),
     (lambda x: F.conv2d(rounded(x), by_entries(0)[:, :, None, None]), floats(1, 32, 4, 4)),
     (lambda x: F.conv2d(rounded(x), by_entries(1)[:, :, None, None]), floats(1, 32, 4, 4)),
+    (lambda x: unsigned(x) @ full(1), floats(4, 32)),
+    (lambda x: unsigned(x) @ full(1), floats(2, 4, 32)),
+    (lambda x: unsigned(x.view(8, 32)) @ full(1), floats(2, 4, 32)),
+    (lambda x: F.linear(unsigned(x), full(0)), floats(4, 32)),
+    (lambda x: F.linear(unsigned(x), full(0), ENTRIES), floats(2, 4, 32)),
+    (lambda x: unsigned(F.linear(unsigned(x), full(0))), floats(4, 32)),
+    (lambda x: unsigned(F.conv2d(unsigned(x), full(0)[:, :, None, None])), floats(1, 32, 4, 4)),
+    (
+        lambda x: unsigned(F.conv2d(unsigned(x), full(0)[:, :16, None, None], groups=2)),
+        floats(1, 32, 4, 4),
+    ),
+    (
+        lambda x, w: (
+            unsigned(x)
+            @ qd.dequantize_per_tensor(w, torch.tensor(0.1), torch.tensor(5), -128, 127, I8)
+        ),
+        floats(4, 32),
+        SQUARE * 2,
+    ),
     (lambda x: x @ qd.dequantize_per_tensor(SQUARE, 0.01, 2, -128, 127, I8), floats(2, 4, 32)),
 )
 def test_products_of_scales_of_either_axis(case: Case) -> None:
