@@ -236,6 +236,30 @@ Value product_of_nothing(Emit& onnx, Value a, Value b) {
   return known ? onnx.full(*result, onnx.zero(a.dtype())) : Value();
 }
 
+bool covers(Expr left, Expr right) { return right.is(1) || left == right; }
+
+// ONNX Runtime adds up nothing to 0 only where the first factor alone has the result's batch, or
+// both are vectors. Elsewhere it leaves what was in memory, or forgets the batch: where the sums
+// may turn out to be of nothing, they are made to begin with 0 * 0.
+Value product_of_perhaps_nothing(Emit& onnx, Value a, Value b) {
+  if (!a.has_rank() || !b.has_rank() || !base::is_floating(a.dtype())) return {};
+  const Expr inner = a.dim(-1);
+  if (!inner.known() || symbolic::certainly_less(Expr(0), inner)) return {};
+  if (inner.is_constant() || !symbolic::certainly_less_equal(Expr(0), inner)) return {};
+  bool covered = a.rank() >= b.rank() && (b.rank() > 1 || a.rank() == 1);
+  for (std::int64_t i = 3; covered && i <= b.rank(); ++i) covered = covers(a.dim(-i), b.dim(-i));
+  if (covered) return {};
+  const auto begun = [&](Value x, std::int64_t axis) {
+    Shape shape = x.shape();
+    shape[static_cast<std::size_t>(axis)] = Expr(1);
+    const bool known = std::ranges::all_of(shape, [](Expr dim) { return dim.known(); });
+    return known ? onnx.concat({onnx.full(shape, onnx.zero(x.dtype())), x}, axis) : Value();
+  };
+  const Value left = begun(a, a.rank() - 1),
+              right = begun(b, std::max(b.rank() - 2, std::int64_t{0}));
+  return left && right ? onnx.matmul(left, right) : Value();
+}
+
 bool all_are(Value x, std::int64_t number) {
   const auto ints = x ? x.ints() : std::nullopt;
   return ints && std::ranges::all_of(*ints, [number](std::int64_t n) { return n == number; });
@@ -274,7 +298,8 @@ Value Emit::simplified(const Operator& op, std::span<const Value> inputs,
     case Op::kConcat:
       return same_concat(*this, inputs, attributes);
     case Op::kMatMul:
-      return product_of_nothing(*this, inputs[0], inputs[1]);
+      if (const Value zeros = product_of_nothing(*this, inputs[0], inputs[1])) return zeros;
+      return product_of_perhaps_nothing(*this, inputs[0], inputs[1]);
     case Op::kMax:
     case Op::kMin:
     case Op::kSum:

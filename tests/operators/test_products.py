@@ -8,6 +8,7 @@ from __future__ import annotations
 import torch
 import torch.nn.functional as F
 
+import sardonyx
 from tests.operators.check import Case, check, table
 from tests.operators.inputs import INF, NAN, bools, complexes, floats, ints, of
 from tests.opinfo.rules import scaled
@@ -155,3 +156,26 @@ POSITIVE = SQUARE @ SQUARE.T
 )
 def test_products(case: Case) -> None:
     check(case, scaled)
+
+
+class Chosen(torch.nn.Module):
+    """Contracts over the rows that a mask chooses, which may be none."""
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor, mask: torch.Tensor) -> list[torch.Tensor]:
+        left, right = x[:, mask], y[:, mask]
+        return [
+            left @ right[0],
+            left @ right.T,
+            right @ left.expand(2, 3, -1).mT,
+            right[0] @ left.T,
+        ]
+
+
+def test_products_of_nothing_at_run_time_are_zero() -> None:
+    x, y = floats(3, 4), floats(2, 4, seed=9)
+    some, none = torch.tensor([True, False, True, True]), torch.zeros(4, dtype=torch.bool)
+    program = sardonyx.export(Chosen(), (x, y, some))
+    for mask in (some, none):
+        # What was in memory before is not all zeros.
+        for got, want in zip(program(x, y, mask), Chosen()(x, y, mask), strict=True):
+            torch.testing.assert_close(got, want)
