@@ -335,10 +335,13 @@ std::optional<Values> Emit::with_kernel_types(const Operator& op, const Operator
         expanded(op.id) && std::ranges::all_of(bindings.all(), [](const Binding& b) {
           return !base::is_floating(b.dtype) || b.dtype == kFloat32 || b.dtype == kFloat16;
         });
-    if (options_.runtime == TargetRuntime::kOnnxRuntimeCpu && !single)
-      if (auto values =
-              spelled_out(*this, op, Values(inputs.begin(), inputs.end()), attributes, outputs))
-        return values;
+    if (options_.runtime == TargetRuntime::kOnnxRuntimeCpu) {
+      if (!single)
+        if (auto values =
+                spelled_out(*this, op, Values(inputs.begin(), inputs.end()), attributes, outputs))
+          return values;
+      if (!kernels.empty() && op.id != Op::kAttention) refuse_opset(op, opset());  // no function
+    }
     if (best == 0) return std::nullopt;
   }
   if (!best) {

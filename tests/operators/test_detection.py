@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from tests.operators.check import Case, check, table
+from tests.operators.check import Case, check, refused, table
 from tests.operators.inputs import floats, of, positive
 from tests.operators.torchvision_operators import register
 from tests.opinfo.rules import scaled
@@ -80,3 +80,19 @@ def test_regions(case: Case) -> None:
 )
 def test_deformable_convolution(case: Case) -> None:
     check(case, scaled)
+
+
+@table(
+    refused(
+        "SX1505 ONNX Runtime's CPU provider has no kernel of",
+        lambda x: ops.roi_align(x, ROIS, 0.5, 3, 2, 2, False),
+        X,
+    ),
+    refused(
+        "SX1505 ONNX Runtime's CPU provider has no kernel of",
+        lambda x: ops.roi_pool(x, ROIS, 0.5, 3, 2)[0],
+        X,
+    ),
+)
+def test_regions_have_no_kernel_from_opset_22(case: Case) -> None:
+    check(case, scaled, opset=22)
