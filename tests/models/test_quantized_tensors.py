@@ -242,6 +242,26 @@ def test_a_transformer_quantised_by_its_data() -> None:
     assert sum(v.shape is not None and len(v.shape) == 2 for v in kept) >= 12
 
 
+def by_channel(x: Tensor) -> Any:
+    return torch.quantize_per_channel(x, torch.tensor([0.1, 0.2, 0.3]), torch.zeros(3), 0, I8)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda x: by_channel(x).t().dequantize(), "per channel are moved"),
+        (
+            lambda x: torch.cat([by_channel(x), by_channel(x)]).dequantize(),
+            "per channel are joined",
+        ),
+        (lambda x: quantized_input(x).view(9).relu_().dequantize(), "others view a part of"),
+    ],
+)
+def test_what_would_be_wrong_is_refused(function: Callable[..., Any], message: str) -> None:
+    with pytest.raises(sardonyx.CaptureError, match=message):
+        sardonyx.export(Of(function), (torch.randn(3, 3),))
+
+
 def test_what_has_no_capture_is_named() -> None:
     with pytest.raises(sardonyx.CaptureError, match=r"returns a quantised tensor.*int_repr"):
         sardonyx.export(Of(quantized_input), (torch.randn(3),))

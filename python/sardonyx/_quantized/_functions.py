@@ -17,12 +17,10 @@ def rule_of(name: str) -> Rule:
     """The rule of the function of this name; UnsupportedError where it has none."""
     if rule := _RULES.get(name):
         return rule
+    if name in _COPIES:
+        return lambda q, *args, **kwargs: q.copied(_called(name, q.integers, args, kwargs))
     if name in _VIEWS:
         return lambda q, *args, **kwargs: q.moved(_called(name, q.integers, args, kwargs))
-    if name in _LISTS:
-        return lambda q, *args, **kwargs: type(_called(name, q.integers, args, kwargs))(
-            q.moved(part) for part in _called(name, q.integers, args, kwargs)
-        )
     if name in _IN_STEPS:
         return lambda q, *args, **kwargs: q.in_steps(lambda x: _called(name, x, args, kwargs))
     raise UnsupportedError(
@@ -85,6 +83,8 @@ def _relu6(q: Quantized, inplace: bool = False) -> Quantized:
 def _kept(q: Quantized, result: Quantized, inplace: bool) -> Quantized:
     if not inplace:
         return result
+    if q.shared:
+        raise UnsupportedError("a quantised tensor that others view a part of is written to")
     q.integers, q.affine = result.integers, result.affine
     return q
 
@@ -93,14 +93,11 @@ def _in_place(rule: Rule) -> Rule:
     return lambda q, *args, **kwargs: rule(q, *args, **kwargs, inplace=True)
 
 
-# Functions onto a known range have a scale of their own: `steps` of them make it up.
 def _onto(name: str, least: int, width: int) -> Rule:
+    """A function onto [least, least + width], which 256 steps make up whatever its argument's."""
+
     def onto(q: Quantized) -> Quantized:
-        zero_point = (
-            torch.iinfo(q.integers.dtype).min
-            if least == 0
-            else (128 if q.integers.dtype == torch.uint8 else 0)
-        )
+        zero_point = torch.iinfo(q.integers.dtype).min + (0 if least == 0 else 128)
         x = _called(name, q.dequantized(), (), {})
         return q.requantized(x, scale=width / 256, zero_point=zero_point)
 
@@ -109,8 +106,10 @@ def _onto(name: str, least: int, width: int) -> Rule:
 
 def _joined(tensors: list[Quantized], dim: int = 0) -> Quantized:
     first = tensors[0]
-    if all(q.affine == first.affine for q in tensors):
-        return first.moved(torch.cat([q.integers for q in tensors], dim))
+    if first.affine.axis is not None:
+        raise UnsupportedError("tensors quantised per channel are joined; dequantize() them first")
+    if all(q.affine is first.affine for q in tensors):
+        return first.copied(torch.cat([q.integers for q in tensors], dim))
     return first.requantized(torch.cat([q.dequantized() for q in tensors], dim))
 
 
@@ -142,13 +141,14 @@ _RULES: dict[str, Rule] = {
     **OPERATORS,
 }
 
-# The same elements elsewhere.
+# The same elements in the same places.
+_COPIES = frozenset(("clone", "contiguous"))
+# The same elements elsewhere, in one tensor or several.
 _VIEWS = frozenset(
-    ("alias", "clone", "contiguous", "detach", "expand", "flatten", "flip", "movedim", "narrow",
-     "permute", "repeat", "reshape", "roll", "select", "squeeze", "swapaxes", "t", "transpose",
-     "unflatten", "unsqueeze", "view", "index_select")
+    ("alias", "chunk", "detach", "expand", "flatten", "flip", "index_select", "movedim", "narrow",
+     "permute", "repeat", "reshape", "roll", "select", "split", "squeeze", "swapaxes", "t",
+     "tensor_split", "transpose", "unbind", "unflatten", "unsqueeze", "view")
 )  # fmt: skip
-_LISTS = frozenset(("chunk", "split", "tensor_split", "unbind"))
 # Scale and zero point stay what they are.
 _IN_STEPS = frozenset(
     ("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "avg_pool1d",

@@ -26,6 +26,7 @@ class Quantized:
 
     def __init__(self, integers: torch.Tensor, affine: Affine) -> None:
         self.integers, self.affine = integers, affine
+        self.shared = False  # others view its elements, or it views another's
 
     @staticmethod
     def of(tensor: torch.Tensor) -> Quantized:
@@ -57,7 +58,7 @@ class Quantized:
             raise AttributeError(name)
         return partial(rule_of(name), self)
 
-    def __getitem__(self, index: Any) -> Quantized:
+    def __getitem__(self, index: Any) -> Any:
         return self.moved(self.integers[index])
 
     def __len__(self) -> int:
@@ -83,14 +84,22 @@ class Quantized:
         return self.affine.dtype
 
     @property
-    def T(self) -> Quantized:  # noqa: N802, the name that tensors have
+    def T(self) -> Any:  # noqa: N802, the name that tensors have
         return self.moved(self.integers.T)
 
-    def moved(self, integers: torch.Tensor) -> Quantized:
-        """Some of the same elements in another order."""
-        if self.affine.axis is not None and integers.shape != self.integers.shape:
-            raise UnsupportedError("a tensor quantised per channel changes its shape")
+    def copied(self, integers: torch.Tensor) -> Quantized:
+        """The same elements in the same places."""
         return Quantized(integers, self.affine)
+
+    def moved(self, integers: Any) -> Any:
+        """Some of the same elements in another order, in a tensor or in a sequence of them."""
+        if self.affine.axis is not None:
+            raise UnsupportedError("elements of a tensor quantised per channel are moved")
+        if not isinstance(integers, torch.Tensor):
+            return type(integers)(self.moved(part) for part in integers)
+        result = self.copied(integers)
+        self.shared = result.shared = True
+        return result
 
     def dequantized(self) -> torch.Tensor:
         return _affine.dequantized(self.integers, self.affine)
