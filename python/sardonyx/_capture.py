@@ -13,6 +13,7 @@ from . import _torch_versions
 from ._draft import draft
 from ._dynamic_shapes import DynamicShapes
 from ._errors import CaptureError, Diagnostic
+from ._missing_shapes import shapes_of_least_squares
 from ._recurrent import whole_recurrent_operators
 from ._state import exporting
 
@@ -202,6 +203,7 @@ def capturing() -> Iterator[None]:
         _torch_versions.torch_sees_onnx_export(),
         _torch_versions.quiet_capture(),
         whole_recurrent_operators(),
+        shapes_of_least_squares(),
     ):
         yield
 

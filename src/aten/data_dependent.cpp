@@ -6,11 +6,13 @@
 namespace sardonyx::aten {
 namespace {
 
-// NonZero gives one column an element; PyTorch one row.
-Value places(Emit& onnx, Value x) {
-  if (x.dtype() != DType::kBool) x = onnx.cast(x, DType::kBool);
-  return onnx.swap_axes(onnx.nonzero(x), 0, 1);
+// A column an element.
+Value columns_of_places(Emit& onnx, Value x) {
+  return onnx.nonzero(x.dtype() == DType::kBool ? x : onnx.cast(x, DType::kBool));
 }
+
+// A row an element, as PyTorch has it.
+Value places(Emit& onnx, Value x) { return onnx.swap_axes(columns_of_places(onnx, x), 0, 1); }
 
 Outputs nonzero(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
@@ -19,6 +21,22 @@ Outputs nonzero(const Call& call, Emit& onnx) {
   const Value found = places(onnx, onnx.unsqueeze(self, {0}));
   return {onnx.slice(found, 1, 0, 0)};
 }
+
+// A tensor of indices for each axis; 0-d tensors have one of them.
+Outputs places_by_axis(const Call& call, Emit& onnx, std::string_view name) {
+  const Value self = call.tensor(name);
+  const Value places = columns_of_places(onnx, self.rank() == 0 ? onnx.unsqueeze(self, {0}) : self);
+  Outputs outputs(call.output_count());
+  for (std::size_t axis = 0; axis < outputs.size(); ++axis) {
+    if (!call.uses_output(axis)) continue;
+    outputs[axis] = onnx.select(places, 0, static_cast<std::int64_t>(axis));
+  }
+  return outputs;
+}
+
+Outputs nonzero_numpy(const Call& call, Emit& onnx) { return places_by_axis(call, onnx, "self"); }
+
+Outputs where(const Call& call, Emit& onnx) { return places_by_axis(call, onnx, "condition"); }
 
 // The first `size` places; rows of `fill_value` where there are fewer.
 Outputs nonzero_static(const Call& call, Emit& onnx) {
@@ -47,8 +65,10 @@ constexpr Row kRows[] = {
     {"aten::argwhere(Tensor self) -> Tensor", 13, nonzero},
     {"aten::masked_select(Tensor self, Tensor mask) -> Tensor", 13, masked_select},
     {"aten::nonzero(Tensor self) -> Tensor", 13, nonzero},
+    {"aten::nonzero_numpy(Tensor self) -> Tensor[]", 13, nonzero_numpy},
     {"aten::nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", 13,
      nonzero_static},
+    {"aten::where(Tensor condition) -> Tensor[]", 13, where},
 };
 
 }  // namespace

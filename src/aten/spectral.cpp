@@ -269,7 +269,11 @@ Outputs lstsq(const Call& call, Emit& onnx) {
         as_result(call, onnx, {onnx.reduce("ReduceSum", squares, {&axis, 1}, false), {}}, 1);
   }
   if (nonempty(2)) outputs[2] = as_result(call, onnx, {found.rank, {}}, 2);
-  if (nonempty(3)) outputs[3] = as_result(call, onnx, {found.values, {}}, 3);
+  if (nonempty(3)) {
+    // Where it is not known which of the sizes is less, zeros follow.
+    const Value values = onnx.slice(found.values, 1, 0, call.result_shape(3).back());
+    outputs[3] = as_result(call, onnx, {values, {}}, 3);
+  }
   return outputs;
 }
 

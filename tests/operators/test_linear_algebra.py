@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
+import sardonyx
 from tests.operators.check import Call, Case, check, exporter, table
 from tests.operators.inputs import complexes, floats, of
 from tests.opinfo.capture import capture_module
@@ -181,3 +184,16 @@ def test_a_refused_operator_keeps_its_reason_where_its_decomposition_is_no_progr
     captured = capture_module(Call(torch.linalg.ldl_factor), [A], dynamic=False)
     with pytest.raises(Refused, match="SX1301: LDL factors of indefinite matrices"):
         exporter().convert(captured, opset=0)
+
+
+@pytest.mark.parametrize("driver", ["gelsy", "gels", "gelsd"])
+@pytest.mark.parametrize("shapes", [((5, 3), (5, 2)), ((3, 5), (3, 2)), ((4, 5, 3), (4, 5))])
+def test_least_squares_are_captured(driver: str, shapes: Any) -> None:
+    class Solve(torch.nn.Module):
+        def forward(self, a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            return tuple(torch.linalg.lstsq(a, b, driver=driver))
+
+    inputs = floats(*shapes[0]), floats(*shapes[1], seed=9)
+    program = sardonyx.export(Solve(), inputs)
+    for got, want in zip(program(*inputs), Solve()(*inputs), strict=True):
+        torch.testing.assert_close(got, want, atol=1e-4, rtol=1e-4)

@@ -1,0 +1,59 @@
+"""Shapes of operators' results that torch.export does not know, while a model is captured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+
+@contextmanager
+def shapes_of_least_squares() -> Iterator[None]:
+    """Within it, torch.linalg.lstsq can be captured, as for matrices of full rank: the driver
+    "gelsd" gives no residuals for others."""
+    import torch
+    from torch._subclasses import fake_impls
+
+    operator = torch.ops.aten.linalg_lstsq.default
+    known: dict[Any, Any] = getattr(fake_impls, "op_implementations_dict", {})
+    if operator in known:
+        yield
+        return
+    known[operator] = _least_squares
+    try:
+        yield
+    finally:
+        del known[operator]
+
+
+def _least_squares(
+    mode: Any,
+    _operator: Any,
+    a: torch.Tensor,
+    b: torch.Tensor,
+    _rcond: float | None = None,
+    driver: str | None = None,
+) -> tuple[torch.Tensor, ...]:
+    import torch
+
+    # a [..., m, n], b [..., m, k] or, with batches, [..., m]
+    *batch, rows, columns = a.shape
+    vectors = b.dim() == a.dim() - 1
+    solution = [*batch, columns] if vectors else [*batch, columns, b.shape[-1]]
+    residuals = [*batch, 1 if vectors else b.shape[-1]]
+    driver = driver or "gelsy"
+    real = a.real.dtype if a.is_complex() else a.dtype
+    with mode:
+        return (
+            b.new_empty(solution),
+            a.new_empty(residuals if rows > columns and driver != "gelsy" else [0], dtype=real),
+            a.new_empty([0] if driver == "gels" else batch, dtype=torch.int64),
+            a.new_empty([*batch, torch.sym_min(rows, columns)] if driver in _SVD else [0], dtype=real),
+        )
+
+
+# The drivers that give singular values.
+_SVD = ("gelsd", "gelss")
