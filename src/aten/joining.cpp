@@ -31,6 +31,28 @@ Outputs stack(const Call& call, Emit& onnx) {
   return {joined(call, onnx, std::move(parts), axis)};
 }
 
+// Sequences [length, ...] of their own lengths, side by side.
+Outputs pad_sequence(const Call& call, Emit& onnx) {
+  std::vector<Value> parts = call.tensors("sequences");
+  const std::int64_t along = call.flag("batch_first") ? 1 : 0;
+  const Expr longest = call.result_shape()[static_cast<std::size_t>(along)];
+  const Value padding =
+      scalar_value(onnx, Scalar(call.number("padding_value")), call.result_dtype());
+  for (Value& part : parts) {
+    part = cast_to_result(onnx, call, part);
+    Shape rest = part.shape();
+    rest.front() = longest - rest.front();
+    if (!rest.front().is(0)) {
+      const Value filled = onnx.full(rest, padding);
+      part = onnx.concat(call.text("padding_side") == "left" ? std::vector<Value>{filled, part}
+                                                             : std::vector<Value>{part, filled},
+                         0);
+    }
+    part = onnx.unsqueeze(part, {1 - along});
+  }
+  return {joined(call, onnx, std::move(parts), 1 - along)};
+}
+
 // hstack, vstack, dstack: each part gets at least this many axes first.
 Outputs stack_along(const Call& call, Emit& onnx, std::int64_t least_rank, std::int64_t axis) {
   std::vector<Value> parts = call.tensors("tensors");
@@ -87,6 +109,9 @@ constexpr Row kRows[] = {
     {"aten::dstack(Tensor[] tensors) -> Tensor", 13, dstack},
     {"aten::hstack(Tensor[] tensors) -> Tensor", 13, hstack},
     {"aten::row_stack(Tensor[] tensors) -> Tensor", 13, vstack},
+    {"aten::pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0., str "
+     "padding_side=\"right\") -> Tensor",
+     13, pad_sequence},
     {"aten::stack(Tensor[] tensors, int dim=0) -> Tensor", 13, stack},
     {"aten::vstack(Tensor[] tensors) -> Tensor", 13, vstack},
 };

@@ -71,6 +71,13 @@ Values lstm_step(Emit& onnx, Value from_input, Value from_hidden, const Values& 
   return {onnx.mul(output, onnx.tanh(cell)), cell};
 }
 
+CellStep plain_step(bool rectified) {
+  return [rectified](Emit& onnx, Value from_input, Value from_hidden, const Values&) {
+    const Value sum = onnx.add(from_input, from_hidden);
+    return Values{rectified ? onnx.relu(sum) : onnx.tanh(sum)};
+  };
+}
+
 // Gates r, z, n: n = tanh(n_x + r n_h), h' = n + z (h - n).
 Values gru_step(Emit& onnx, Value from_input, Value from_hidden, const Values& states) {
   const auto both = [&](std::int64_t number) {

@@ -26,5 +26,6 @@ onnx::Values recurrence(Emit& onnx, Value x, const RecurrentWeights& weights,
 // PyTorch's cells.
 onnx::Values lstm_step(Emit& onnx, Value from_input, Value from_hidden, const onnx::Values& states);
 onnx::Values gru_step(Emit& onnx, Value from_input, Value from_hidden, const onnx::Values& states);
+CellStep plain_step(bool rectified);  // relu, else tanh
 
 }  // namespace sardonyx::aten

@@ -195,11 +195,7 @@ Outputs plain(const Call& call, Emit& onnx, bool rectified) {
   const onnx::Values initial = {batched_state(onnx, network, call.tensor("hx"))};
   const std::vector<std::string> activations(static_cast<std::size_t>(network.directions()),
                                              rectified ? "Relu" : "Tanh");
-  const auto step = [&](Emit&, Value from_input, Value from_hidden, const onnx::Values&) {
-    const Value sum = onnx.add(from_input, from_hidden);
-    return onnx::Values{rectified ? onnx.relu(sum) : onnx.tanh(sum)};
-  };
-  return run_layers(call, onnx, network, initial, step,
+  return run_layers(call, onnx, network, initial, plain_step(rectified),
                     [&](Value x, std::int64_t layer, const onnx::Values& states) -> onnx::Values {
                       const Stacked weights = stacked_weights(onnx, network, layer, kPlainGates);
                       return onnx.rnn_n(2, x, weights.w, weights.r, weights.b, {}, states[0],

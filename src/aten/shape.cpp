@@ -55,14 +55,26 @@ Outputs squeeze_axes(const Call& call, Emit& onnx) {
   return {squeezed(call, onnx, call.axes("dim", call.tensor("self").rank()))};
 }
 
+// A list of tensors, each by itself.
+Outputs reshape_each(const Call& call, Emit& onnx) {
+  Outputs outputs = call.tensors("tensors");
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (call.uses_output(i)) outputs[i] = onnx.reshape(outputs[i], call.result_shape(i));
+  }
+  return outputs;
+}
+
 constexpr Row kRows[] = {
     {"aten::_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)", 13,
      reshape},
     {"aten::_reshape_copy(Tensor self, SymInt[] size) -> Tensor", 13, reshape},
     {"aten::_unsafe_view(Tensor self, SymInt[] size) -> Tensor", 13, reshape},
     {"aten::atleast_1d(Tensor self) -> Tensor", 13, reshape},
+    {"aten::atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]", 13, reshape_each},
     {"aten::atleast_2d(Tensor self) -> Tensor", 13, reshape},
+    {"aten::atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]", 13, reshape_each},
     {"aten::atleast_3d(Tensor self) -> Tensor", 13, reshape},
+    {"aten::atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]", 13, reshape_each},
     {"aten::broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)", 13, expand},
     {"aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)", 13,
      expand},

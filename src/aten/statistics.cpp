@@ -94,15 +94,28 @@ Outputs renorm(const Call& call, Emit& onnx) {
   return {onnx.cast(scaled, self.dtype())};
 }
 
-// v * g / |v|, the norm over every axis but one. -1 is not the last axis here: it leaves none out.
-Outputs weight_norm(const Call& call, Emit& onnx) {
-  const Value v = call.tensor("v"), g = call.tensor("g");
+// Every axis but dim. -1 is not the last axis here: it leaves none out.
+std::vector<std::int64_t> axes_but_dim(const Call& call, std::int64_t rank) {
   const std::int64_t given = call.integer("dim");
-  const std::int64_t left_out = given < -1 ? given + v.rank() : given;
+  const std::int64_t left_out = given < -1 ? given + rank : given;
   std::vector<std::int64_t> axes;
-  for (std::int64_t axis = 0; axis < v.rank(); ++axis) {
+  for (std::int64_t axis = 0; axis < rank; ++axis) {
     if (axis != left_out) axes.push_back(axis);
   }
+  return axes;
+}
+
+Outputs norm_except_dim(const Call& call, Emit& onnx) {
+  const Value v = call.tensor("v");
+  const bool keep = call.integer("dim") != -1;
+  const auto order = static_cast<double>(call.integer("pow"));
+  return {vector_norm(onnx, v, axes_but_dim(call, v.rank()), keep, order)};
+}
+
+// v * g / |v|, the norm over every axis but one.
+Outputs weight_norm(const Call& call, Emit& onnx) {
+  const Value v = call.tensor("v"), g = call.tensor("g");
+  const std::vector<std::int64_t> axes = axes_but_dim(call, v.rank());
   const Value squares = onnx.mul(v, v);
   const Value norm =
       onnx.sqrt(axes.empty() ? squares : onnx.reduce("ReduceSum", squares, axes, true));
@@ -120,6 +133,7 @@ constexpr Row kRows[] = {
     {"aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
      "ScalarType? dtype=None) -> Tensor",
      13, linalg_vector_norm},
+    {"aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor", 13, norm_except_dim},
     {"aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor", 13, norm_p},
     {"aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
      13, norm_p},

@@ -12,6 +12,7 @@ import torch
 import torch.nn.functional as F
 import torch.nn.modules.linear_cross_entropy
 
+import sardonyx
 from tests.harness import assert_exports, capture
 from tests.operators.check import Case, check, table
 from tests.operators.inputs import INF, NAN, bools, floats, ints, of, positive, scalar, specials
@@ -156,6 +157,10 @@ def linear_cross_entropy(
     (lambda x: torch._weight_norm(x, x.sum((1, 2), keepdim=True), -3), floats(4, 3, 5)),
     (lambda x: torch._weight_norm(x, x.sum((0, 2), keepdim=True), -2), floats(4, 3, 5)),
     (lambda x: torch._weight_norm(x, x.sum(), -1), floats(4, 3, 5)),
+    (lambda x: torch.norm_except_dim(x, 2, 0), floats(4, 3, 5)),
+    (lambda x: torch.norm_except_dim(x, 1, 2), floats(4, 3, 5)),
+    (lambda x: torch.norm_except_dim(x, 2, -1), floats(4, 3, 5)),
+    (lambda x: torch.norm_except_dim(x), floats(4)),
     (lambda x: torch._weight_norm(x, x.sum((0, 1), keepdim=True), 2), floats(4, 3, 5)),
     (lambda x, y: F.mse_loss(x, y), X, floats(3, 4, seed=9)),
     (lambda x, y: F.mse_loss(x, y, reduction="none"), X, floats(3, 4, seed=9)),
@@ -407,3 +412,45 @@ def test_encoder_layer_kept_whole_by_strict_capture() -> None:
     model = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()
     program = capture(model, (SEQUENCES,), strict=True)
     assert_exports(program, (SEQUENCES,), reference=model)
+
+
+STEP, H = floats(5, 4), floats(5, 3, seed=4)
+# Weights are those of the program: their sizes hang together.
+FROM_INPUT, FROM_HIDDEN, GATES = floats(12, 4), floats(12, 3, seed=5), floats(12, seed=6)
+
+
+@table(
+    (
+        lambda x, h: torch.gru_cell(x, h, FROM_INPUT[:9], FROM_HIDDEN[:9], GATES[:9], GATES[3:]),
+        STEP,
+        H,
+    ),
+    (lambda x, h: torch.gru_cell(x, h, FROM_INPUT[:9], FROM_HIDDEN[:9]), STEP, H),
+    (lambda x, h: torch.lstm_cell(x, (h, h * 2), FROM_INPUT, FROM_HIDDEN, GATES, GATES), STEP, H),
+    (lambda x, h: torch.lstm_cell(x, (h, h * 2), FROM_INPUT, FROM_HIDDEN)[1], STEP, H),
+    (lambda x, h: torch.rnn_tanh_cell(x, h, FROM_INPUT[:3], FROM_HIDDEN[:3], GATES[:3]), STEP, H),
+    (lambda x, h: torch.rnn_relu_cell(x, h, FROM_INPUT[:3], FROM_HIDDEN[:3]), STEP, H),
+    (
+        lambda x, h: torch.lstm_cell(x, (h, h), FROM_INPUT.double(), FROM_HIDDEN.double()),
+        STEP.double(),
+        H.double(),
+    ),
+    (
+        lambda x, h: torch.gru_cell(x, h, FROM_INPUT[:9].half(), FROM_HIDDEN[:9].half()),
+        STEP.half(),
+        H.half(),
+    ),
+)
+def test_cells(case: Case) -> None:
+    check(case)
+
+
+@pytest.mark.parametrize("kind", [torch.nn.LSTMCell, torch.nn.GRUCell, torch.nn.RNNCell])
+def test_cells_need_no_decomposition(kind: type[torch.nn.RNNCellBase]) -> None:
+    """The command line has none to offer."""
+    cell = kind(4, 3).eval()
+    program = sardonyx.export(cell, (STEP,), decompose=False)
+    wanted = cell(STEP)
+    states = wanted if isinstance(wanted, tuple) else (wanted,)
+    for got, want in zip(program(STEP), states, strict=True):
+        torch.testing.assert_close(got, want)

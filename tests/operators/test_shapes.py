@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 import torch
 import torch.nn.functional as F
+from torch.nn.utils.rnn import pad_sequence
 
 from tests.operators.check import Call, Case, check, exporter, table
 from tests.operators.inputs import bools, complexes, floats, ints, scalar
@@ -152,6 +153,12 @@ X = floats(2, 3, 4)
     (lambda x: torch.diagflat(x, 1), floats(2, 2)),
     (lambda x: torch.atleast_2d(x), scalar(2.0)),
     (lambda x: torch.atleast_3d(x), floats(2, 3)),
+    (lambda x, y: torch.atleast_1d(x, y), scalar(2.0), floats(2)),
+    (lambda x, y: torch.atleast_2d([x, y]), floats(2, 3), floats(2)),
+    (lambda x, y: torch.atleast_3d(x, y)[1], scalar(2.0), floats(2)),
+    (lambda x, y: pad_sequence([x, y, x]), floats(2, 3), floats(4, 3)),
+    (lambda x, y: pad_sequence([x, y], True, -1.0, "left"), floats(2, 3), floats(4, 3)),
+    (lambda x, y: pad_sequence([x, y], True, 7), ints(2), ints(5)),
     (lambda x: torch.ravel(x), X.transpose(0, 2)),
     (lambda x: x.contiguous(), X.transpose(0, 2)),
     (lambda x: x.clone(memory_format=torch.channels_last), floats(1, 2, 3, 4)),
