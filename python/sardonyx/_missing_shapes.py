@@ -44,6 +44,7 @@ def _least_squares(
     vectors = b.dim() == a.dim() - 1
     solution = [*batch, columns] if vectors else [*batch, columns, b.shape[-1]]
     residuals = [*batch, 1 if vectors else b.shape[-1]]
+    values = [*batch, torch.sym_min(rows, columns)]
     driver = driver or "gelsy"
     real = a.real.dtype if a.is_complex() else a.dtype
     with mode:
@@ -51,7 +52,7 @@ def _least_squares(
             b.new_empty(solution),
             a.new_empty(residuals if rows > columns and driver != "gelsy" else [0], dtype=real),
             a.new_empty([0] if driver == "gels" else batch, dtype=torch.int64),
-            a.new_empty([*batch, torch.sym_min(rows, columns)] if driver in _SVD else [0], dtype=real),
+            a.new_empty(values if driver in _SVD else [0], dtype=real),
         )
 
 
