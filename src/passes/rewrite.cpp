@@ -54,6 +54,12 @@ Node* insert_node(Node* position, std::string op_type, std::vector<ValueInfo*> i
   return node;
 }
 
+onnx::ValueInfo* insert_cast(onnx::Node* position, onnx::ValueInfo* x, onnx::DType dtype) {
+  return insert_node(position, "Cast", {x}, {{"to", static_cast<std::int64_t>(dtype), {}}},
+                     x->name + "_Cast")
+      ->output();
+}
+
 bool can_replace(const ValueInfo* from, const ValueInfo* to) {
   if (from == to) return false;
   if (from->output_uses == 0) return true;

@@ -20,6 +20,9 @@ onnx::Node* insert_node(onnx::Node* position, std::string op_type,
                         std::vector<onnx::Attribute> attributes, std::string_view name,
                         std::size_t outputs = 1);
 
+// x in another type, made in front of `position`.
+onnx::ValueInfo* insert_cast(onnx::Node* position, onnx::ValueInfo* x, onnx::DType dtype);
+
 // Whether `to` can stand in for `from`. An output of a graph keeps its name, so that a graph output
 // can only be replaced by another node's output, which then takes the name over.
 bool can_replace(const onnx::ValueInfo* from, const onnx::ValueInfo* to);

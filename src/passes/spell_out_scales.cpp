@@ -66,12 +66,6 @@ ValueInfo* along(Node* position, ValueInfo* entries, const Scaled& x) {
       ->output();
 }
 
-ValueInfo* cast(Node* position, ValueInfo* x, onnx::DType dtype) {
-  return insert_node(position, "Cast", {x}, {{"to", static_cast<std::int64_t>(dtype), {}}},
-                     x->name + "_Cast")
-      ->output();
-}
-
 // The axis of a DequantizeLinear whose every entry has a scale of its own; nothing for one scale.
 std::optional<Scaled> scales_of(const Node* node) {
   const ValueInfo* y = node->output();
@@ -95,9 +89,9 @@ bool spell_out(Node* node) {
   const auto against = [&](ValueInfo* entries) {
     return scales ? along(node, entries, *scales) : entries;
   };
-  ValueInfo* steps = cast(node, node->input(0), scale->dtype);
+  ValueInfo* steps = insert_cast(node, node->input(0), scale->dtype);
   if (ValueInfo* zero_point = node->input(2)) {
-    ValueInfo* const zero = against(cast(node, zero_point, scale->dtype));
+    ValueInfo* const zero = against(insert_cast(node, zero_point, scale->dtype));
     steps = insert_node(node, "Sub", {steps, zero}, {}, y->name + "_Sub")->output();
   }
   return replace(y, insert_node(node, "Mul", {steps, against(scale)}, {}, y->name)->output());

@@ -53,17 +53,13 @@ bool is_second_factor(const ValueInfo* value) {
 }
 
 ValueInfo* moved_at_run_time(Node* position, ValueInfo* value) {
-  const auto cast = [&](ValueInfo* x, DType to) {
-    return insert_node(position, "Cast", {x}, {{"to", static_cast<std::int64_t>(to), {}}},
-                       value->name + "_Cast")
-        ->output();
-  };
   ValueInfo* const bias =
       position->graph->model->add_constant(Tensor::filled_int(DType::kInt32, {}, 128));
   ValueInfo* const sum =
-      insert_node(position, "Add", {cast(value, DType::kInt32), bias}, {}, value->name + "_Add")
+      insert_node(position, "Add", {insert_cast(position, value, DType::kInt32), bias}, {},
+                  value->name + "_Add")
           ->output();
-  return cast(sum, DType::kUInt8);
+  return insert_cast(position, sum, DType::kUInt8);
 }
 
 // Small constants: zero points.
