@@ -75,9 +75,9 @@ sanitize: setup
 pytest: build
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m pytest -n $(JOBS) tests
 
-# Edge cases of every family and a third of the operator sweep, each compared with eager PyTorch.
+# All edge cases of every family, static and dynamic, and a third of the operator sweep.
 operators: build
-	$(RUN) OMP_NUM_THREADS=1 SARDONYX_OPINFO_EVERY=3 $(PYTHON) -m pytest -n $(JOBS) \
+	$(RUN) OMP_NUM_THREADS=1 SARDONYX_OPINFO_EVERY=3 SARDONYX_OPERATOR_ROWS=all $(PYTHON) -m pytest -n $(JOBS) \
 	    tests/operators tests/opinfo
 
 # The package as users get it, installed apart and imported from there.
