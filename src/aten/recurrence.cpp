@@ -11,12 +11,6 @@ Value turned(Emit& onnx, Value x) {
   return onnx.slice(x, 0, -1, std::numeric_limits<std::int64_t>::min(), -1);
 }
 
-// x w^T + bias
-Value linear(Emit& onnx, Value x, Value weight, Value bias) {
-  const Value product = onnx.matmul(x, onnx.swap_axes(weight, 0, 1));
-  return bias ? onnx.add(product, bias) : product;
-}
-
 // What the gate of this number gets, of `count`.
 Value gate(Emit& onnx, Value stacked, std::int64_t number, std::int64_t count) {
   const Expr size = symbolic::exact_quotient(stacked.dim(-1), count);
@@ -25,10 +19,16 @@ Value gate(Emit& onnx, Value stacked, std::int64_t number, std::int64_t count) {
 
 }  // namespace
 
+Value gates_of(Emit& onnx, Value x, Value weight, Value bias) {
+  if (x.rank() == 2) return onnx.gemm(x, weight, bias, {.transB = 1});
+  const Value product = onnx.matmul(x, onnx.swap_axes(weight, 0, 1));
+  return bias ? onnx.add(product, bias) : product;
+}
+
 Values recurrence(Emit& onnx, Value x, const RecurrentWeights& weights, const Values& states,
                   bool backwards, const CellStep& step) {
   // The input's part of the gates needs no loop.
-  const Value gates = linear(onnx, x, weights.input, weights.input_bias);
+  const Value gates = gates_of(onnx, x, weights.input, weights.input_bias);
   const Value recurrent = onnx.swap_axes(weights.hidden, 0, 1);
   const Value projection = weights.projection ? onnx.swap_axes(weights.projection, 0, 1) : Value{};
   const Value sequence = backwards ? turned(onnx, gates) : gates;

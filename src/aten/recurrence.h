@@ -18,6 +18,9 @@ struct RecurrentWeights {
 using CellStep = std::function<onnx::Values(Emit&, Value from_input, Value from_hidden,
                                             const onnx::Values& states)>;
 
+// What the gates get from x, [..., gates * hidden]: x weight^T + bias, which may be absent.
+Value gates_of(Emit& onnx, Value x, Value weight, Value bias);
+
 // The hidden state at each time [time, batch, hidden], then the final states [batch, hidden], of
 // the sequence x [time, batch, input] read from its first or from its last element on.
 onnx::Values recurrence(Emit& onnx, Value x, const RecurrentWeights& weights,

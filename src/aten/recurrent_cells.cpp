@@ -5,19 +5,12 @@
 namespace sardonyx::aten {
 namespace {
 
-// x [batch, in] or [in], weight [gates * hidden, in], bias [gates * hidden] or absent.
-Value affine(const Call& call, Emit& onnx, Value x, std::string_view weight_name,
-             std::string_view bias_name) {
-  const Value weight = call.tensor(weight_name), bias = call.optional_tensor(bias_name);
-  if (x.rank() == 2) return onnx.gemm(x, weight, bias, {.transB = 1});
-  const Value product = onnx.matmul(x, onnx.swap_axes(weight, 0, 1));
-  return bias ? onnx.add(product, bias) : product;
-}
-
 onnx::Values stepped(const Call& call, Emit& onnx, const onnx::Values& states,
                      const CellStep& step) {
-  const Value from_input = affine(call, onnx, call.tensor("input"), "w_ih", "b_ih");
-  const Value from_hidden = affine(call, onnx, states.front(), "w_hh", "b_hh");
+  const Value from_input =
+      gates_of(onnx, call.tensor("input"), call.tensor("w_ih"), call.optional_tensor("b_ih"));
+  const Value from_hidden =
+      gates_of(onnx, states.front(), call.tensor("w_hh"), call.optional_tensor("b_hh"));
   return step(onnx, from_input, from_hidden, states);
 }
 

@@ -32,9 +32,14 @@ def _makes_quantized(target: Any) -> bool:
 def speaks_of_quantized_tensors(model: torch.nn.Module, error: Exception | None) -> bool:
     """Whether a failed capture may be due to them: by what the model holds, or by the error."""
     said = str(error)
-    if "quantize" in said or "QuantizedCPU" in said or "int_repr" in said:
-        return True
-    return any(True for _ in _held(model))
+    return any(word in said for word in _WORDS) or any(True for _ in _held(model))
+
+
+# What errors about them say; those about quantized_decomposed, which is captured, do not.
+_WORDS = (
+    "quantized tensors", "quantized nyi", "QuantizedCPU", "QuantizedMeta", "aten.quantize_per_",
+    "aten.dequantize", "aten.int_repr", "aten.q_",
+)  # fmt: skip
 
 
 @contextmanager

@@ -8,8 +8,8 @@ import torch
 
 
 def name_of(function: Any) -> str:
-    """ "relu" of torch.relu, torch.Tensor.relu and torch.ops.aten.relu.default; "quantized::linear"
-    of torch.ops.quantized.linear."""
+    """The name "relu" of torch.relu, torch.Tensor.relu and torch.ops.aten.relu.default;
+    "quantized::linear" of torch.ops.quantized.linear."""
     if isinstance(function, torch._ops.OpOverload):
         function = function.overloadpacket
     if isinstance(function, torch._ops.OpOverloadPacket):

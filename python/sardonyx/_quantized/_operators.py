@@ -25,7 +25,7 @@ def _convolution(x: torch.Tensor, packed: Packed) -> torch.Tensor:
         weight = weight.squeeze(2)
     spatial = weight.dim() - 2
     stride, padding, dilation, output_padding = (list(each[-spatial:]) for each in packed.geometry)
-    return torch.ops.aten.convolution(  # type: ignore[no-any-return]
+    result: torch.Tensor = torch.ops.aten.convolution(
         x,
         weight,
         packed.bias,
@@ -36,6 +36,7 @@ def _convolution(x: torch.Tensor, packed: Packed) -> torch.Tensor:
         output_padding,
         packed.groups,
     )
+    return result
 
 
 def _same(x: torch.Tensor) -> torch.Tensor:
