@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "onnx/emit/emit.h"
+#include "onnx/fold/fold.h"
 #include "symbolic/expr.h"
 
 namespace sardonyx::onnx {
