@@ -57,7 +57,7 @@ FallThrough fall_through_of(std::string_view name) {
 
 Model convert(Program& program, std::optional<std::int64_t> opset,
               std::vector<std::string> input_names, std::vector<std::string> output_names,
-              bool optimize, bool fold_weights, bool standard_runtime, bool mutations_as_outputs,
+              bool optimize, bool fold_weights, std::string runtime, bool mutations_as_outputs,
               bool assertions_as_outputs, std::string stop_after,
               std::optional<std::vector<std::string>> modules_as_functions,
               const nb::dict& translators, const nb::dict& complex_translators,
@@ -66,7 +66,7 @@ Model convert(Program& program, std::optional<std::int64_t> opset,
               nb::handle on_notes) {
   ConvertOptions options;
   options.opset = opset;
-  options.runtime = standard_runtime ? Runtime::kStandard : Runtime::kOnnxRuntimeCpu;
+  options.runtime = std::move(runtime);
   options.input_names = std::move(input_names);
   options.output_names = std::move(output_names);
   options.optimize = optimize;
@@ -141,7 +141,7 @@ void bind_model(nb::module_& module) {
         return opsets;
       });
   module.def("convert", &convert, "program"_a, nb::kw_only(), "opset"_a, "input_names"_a,
-             "output_names"_a, "optimize"_a, "fold_weights"_a, "standard_runtime"_a,
+             "output_names"_a, "optimize"_a, "fold_weights"_a, "runtime"_a,
              "mutations_as_outputs"_a, "assertions_as_outputs"_a, "stop_after"_a,
              "modules_as_functions"_a.none(), "translators"_a, "complex_translators"_a,
              "domain_versions"_a, "plugins"_a, "fall_through"_a, "on_notes"_a,
@@ -149,9 +149,8 @@ void bind_model(nb::module_& module) {
              "where there are any. modules_as_functions: the classes of "
              "modules that become model-local functions; an empty list stands for all.");
   module.def(
-      "translates",
-      [](const std::string& op, std::int64_t opset) { return sardonyx::translates(op, opset); },
-      "op"_a, "opset"_a, "Whether the library has a translator.");
+      "translates", [](const std::string& op) { return sardonyx::translates(op); }, "op"_a,
+      "Whether the library has a translator.");
   module.def(
       "read_model", [](const std::string& path) { return sardonyx::read_model(path); }, "path"_a,
       nb::call_guard<nb::gil_scoped_release>(), "Reads an ONNX file.");

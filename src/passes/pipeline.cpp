@@ -9,7 +9,7 @@
 namespace sardonyx::passes {
 namespace {
 
-constexpr bool kChangesWeights = true, kCorrects = true;
+constexpr bool kChangesWeights = true;
 
 // clang-format off: one pass a line
 constexpr std::array kPipeline = {
@@ -23,8 +23,6 @@ constexpr std::array kPipeline = {
     Pass{"unflatten-gemm", unflatten_gemm},
     Pass{"transpose-weights", transpose_weights, kChangesWeights},
     Pass{"split-slices", split_slices},
-    Pass{"part-transposes", part_transposes},
-    Pass{"spell-out-scales", spell_out_scales, !kChangesWeights, kCorrects},
     Pass{"drop-unused-nodes", drop_unused_nodes},
 };
 // clang-format on
@@ -33,9 +31,9 @@ constexpr std::array kPipeline = {
 
 std::vector<Pass> pipeline() { return {kPipeline.begin(), kPipeline.end()}; }
 
-void correct(onnx::Model& model) {
-  for (const Pass& pass : kPipeline)
-    if (pass.corrects) pass.run(model);
+void tidy(onnx::Model& model, bool keep_weights) {
+  if (!keep_weights) fold_weights(model);
+  drop_unused_nodes(model);
 }
 
 std::vector<std::string> optimize(onnx::Model& model, std::string_view stop_after,

@@ -12,11 +12,9 @@ bool fold_channel_affine(onnx::Model& model);
 bool fold_pad(onnx::Model& model);
 bool fold_weights(onnx::Model& model);
 bool index_by_ranges(onnx::Model& model);
-bool part_transposes(onnx::Model& model);
 bool reshape_weights(onnx::Model& model);
 bool transpose_weights(onnx::Model& model);
 bool unflatten_gemm(onnx::Model& model);
-bool spell_out_scales(onnx::Model& model);
 bool split_slices(onnx::Model& model);
 
 }  // namespace sardonyx::passes

@@ -5,38 +5,25 @@
 #include <array>
 
 #include "base/diagnostic.h"
-#include "onnx/emit/double_forms.h"
-#include "onnx/emit/emit.h"
+#include "onnx/definitions/definitions.h"
 #include "onnx/emit/emit_state.h"
-#include "onnx/operators/kernels.h"
-#include "onnx/emit/opset_forms.h"
 #include "onnx/gen/op.h"
+#include "targets/kernels/double_forms.h"
+#include "targets/lowering.h"
 
-namespace sardonyx::onnx {
+namespace sardonyx::targets {
 
-std::span<const Kernel> kernels_of(Op op) {
-  static const std::vector<std::span<const Kernel>> by_op = [] {
-    std::vector<std::span<const Kernel>> table(operators().size());
-    const std::span<const Kernel> all = cpu_kernels();
-    for (std::size_t i = 0; i < all.size();) {
-      std::size_t end = i;
-      while (end < all.size() && all[end].op == all[i].op) ++end;
-      table[static_cast<std::size_t>(all[i].op)] = all.subspan(i, end - i);
-      i = end;
-    }
-    return table;
-  }();
-  return by_op[static_cast<std::size_t>(op)];
-}
+using onnx::dtype_bit;
+using onnx::find_attribute;
+using onnx::Formal;
+using onnx::FormalOption;
+using onnx::Node;
+using onnx::Operator;
+using onnx::OperatorVersion;
+using onnx::Tensor;
+using onnx::TypeKind;
 
 namespace {
-
-// ONNX Runtime takes a kernel without a last version for the first one only: it cannot know what
-// later versions will mean.
-bool serves(const Kernel& kernel, int since) {
-  if (since == kernel.first) return true;
-  return kernel.last != Kernel::kOpen && kernel.first < since && since <= kernel.last;
-}
 
 // A type parameter of the operator, the dtype that this call gives it and the one to compute in.
 struct Binding {
@@ -200,14 +187,13 @@ std::optional<int> fit(Op op, Bindings& bindings, std::span<const KernelType> ke
 }
 
 // Throws where the standard takes the types but no kernel does, near or far.
-void refuse_types(const Operator& op, Bindings& bindings) {
+void refuse_types(const Target& target, const Operator& op, Bindings& bindings) {
   std::string types;
   for (const Binding& binding : bindings.all()) {
     if ((binding.allowed & dtype_bit(binding.dtype)) == 0) return;
     types += fmt::format("{}{}", types.empty() ? "" : ", ", base::dtype_name(binding.dtype));
   }
-  base::fail("SX1505",
-             fmt::format("ONNX Runtime's CPU provider has no kernel of {} for {}", op.name, types),
+  base::fail("SX1505", fmt::format("{} has no kernel of {} for {}", target.title, op.name, types),
              "cast to another type in the program, or convert for the standard alone");
 }
 
@@ -247,22 +233,20 @@ DType output_type(const Attribute* attribute, std::span<const Value> inputs, Op 
   return like ? inputs[0].dtype() : kUndefined;
 }
 
-// Throws for an operator that ONNX Runtime knows in older opsets only.
-[[noreturn]] void refuse_opset(const Operator& op, std::int64_t opset) {
+// Throws for an operator that the runtime knows in older opsets only.
+[[noreturn]] void refuse_opset(const Target& target, const Operator& op, std::int64_t opset) {
   std::string help = "convert for the standard alone";
   for (std::int64_t older = opset - 1; older > 0; --older) {
     const OperatorVersion* version = op.at(older);
     if (version == nullptr) break;
-    if (!std::ranges::any_of(kernels_of(op.id),
-                             [&](const Kernel& k) { return serves(k, version->since); }))
+    if (!std::ranges::any_of(target.kernels_of(op.id),
+                             [&](const Kernel& k) { return k.serves(version->since); }))
       continue;
     help = fmt::format("convert with opset_version={}, or for the standard alone", older);
     break;
   }
-  base::fail(
-      "SX1505",
-      fmt::format("ONNX Runtime's CPU provider has no kernel of {} in opset {}", op.name, opset),
-      help);
+  base::fail("SX1505",
+             fmt::format("{} has no kernel of {} in opset {}", target.title, op.name, opset), help);
 }
 
 // The same element, in another type.
@@ -274,95 +258,102 @@ Attribute::Data in_type(const Attribute* attribute, DType dtype) {
   return std::make_shared<const Tensor>(Tensor::filled(dtype, {1}, value));
 }
 
-}  // namespace
-
-std::optional<Values> Emit::with_output_type(const Operator& op, const OperatorVersion& version,
-                                             std::span<const Value> inputs,
-                                             const std::vector<Attribute>& attributes) {
-  const std::string_view name = output_type_attribute(op.id);
-  if (name.empty()) return std::nullopt;
-  const Attribute* attribute = find_attribute(attributes, name);
-  const DType wanted = output_type(attribute, inputs, op.id);
-  const Formal& output = *version.output(0);
-  DTypeSet taken = output.dtypes;
+// The types that kernels of this version give the output, by its type parameter; 0 without any.
+DTypeSet served_types(std::span<const Kernel> kernels, const OperatorVersion& version) {
   DTypeSet served = 0;
-  for (const Kernel& kernel : kernels_of(op.id))
+  for (const Kernel& kernel : kernels)
     for (const KernelType& type : types_of(kernel))
-      if (serves(kernel, version.since) && type.parameter == output.type_parameter)
+      if (kernel.serves(version.since) && type.parameter == version.output(0)->type_parameter)
         served |= type.dtypes;
-  if (options_.runtime == TargetRuntime::kOnnxRuntimeCpu) {
-    if (served == 0 && !kernels_of(op.id).empty()) refuse_opset(op, opset());
-    if (served != 0) taken &= served;
-  }
-  if (wanted == kUndefined || (taken & dtype_bit(wanted)) != 0) return std::nullopt;
-  for (const DType choice : stand_ins(wanted)) {
-    if ((taken & dtype_bit(choice)) == 0) continue;
-    std::vector<Attribute> changed;
-    for (const Attribute& other : attributes)
-      if (other.name != name) changed.push_back(other);
-    changed.push_back({std::string(name), in_type(attribute, choice), {}});
-    return Values{cast(build(op, inputs, std::move(changed), 1).front(), wanted)};
-  }
-  return std::nullopt;
+  return served;
 }
 
-std::optional<Values> Emit::with_kernel_types(const Operator& op, const OperatorVersion& version,
-                                              std::span<const Value> inputs,
-                                              const std::vector<Attribute>& attributes,
-                                              std::size_t outputs) {
-  Bindings bindings = bind(version, inputs);
-  if (bindings.count == 0) return std::nullopt;
-  const std::span<const Kernel> kernels = kernels_of(op.id);
+// What an attribute asks of the output, where no kernel gives that.
+struct OutputType {
+  std::string_view attribute;
+  DType wanted = kUndefined;
+  DTypeSet taken = 0;
+
+  bool served() const {
+    return attribute.empty() || wanted == kUndefined || (taken & dtype_bit(wanted)) != 0;
+  }
+};
+
+OutputType output_type_of(const Target& target, const Operator& op, const OperatorVersion& version,
+                          std::span<const Value> inputs, std::span<const Attribute> attributes) {
+  OutputType type{.attribute = output_type_attribute(op.id)};
+  if (type.attribute.empty()) return type;
+  type.wanted = output_type(find_attribute(attributes, type.attribute), inputs, op.id);
+  type.taken = version.output(0)->dtypes;
+  const DTypeSet served = served_types(target.kernels_of(op.id), version);
+  if (served != 0) type.taken &= served;
+  return type;
+}
+
+bool lacks_opset(const Target& target, const Operator& op, const OperatorVersion& version) {
+  const std::span<const Kernel> kernels = target.kernels_of(op.id);
+  return !kernels.empty() && std::ranges::none_of(kernels, [&](const Kernel& kernel) {
+    return kernel.serves(version.since);
+  });
+}
+
+// How an operator gets by with the kernels that there are.
+struct Plan {
+  enum class Way : std::uint8_t { kAsItIs, kSpelledOut, kInOtherTypes, kNot } way = Way::kAsItIs;
+  Bindings bindings;         // what to compute in
+  bool is_stand_in = false;  // for lack of a definition they serve
+};
+
+Plan plan_for(const Target& target, const Operator& op, const OperatorVersion& version,
+              std::span<const Value> inputs) {
+  using enum Plan::Way;
+  Plan plan{.bindings = bind(version, inputs)};
+  Bindings bindings = plan.bindings;
+  if (bindings.count == 0) return plan;
   std::optional<int> best;
-  Bindings chosen = bindings;
   bool served = false;
-  if (options_.runtime == TargetRuntime::kOnnxRuntimeCpu) {
-    for (const Kernel& kernel : kernels) {
-      if (!serves(kernel, version.since)) continue;
-      served = true;
-      const auto distance = fit(op.id, bindings, types_of(kernel), false);
-      if (!distance || (best && *distance >= *best)) continue;
-      best = distance;
-      chosen = bindings;
-      if (*best == 0) return std::nullopt;
-    }
+  for (const Kernel& kernel : target.kernels_of(op.id)) {
+    if (!kernel.serves(version.since)) continue;
+    served = true;
+    const auto distance = fit(op.id, bindings, types_of(kernel), false);
+    if (!distance || (best && *distance >= *best)) continue;
+    best = distance;
+    plan.bindings = bindings;
+    if (*best == 0) return plan;
   }
   if (!served) {
     best = fit(op.id, bindings, {}, true);
-    chosen = bindings;
+    plan.bindings = bindings;
     // A function that the runtime expands is sure to run in float32 only.
     const bool single =
         expanded(op.id) && std::ranges::all_of(bindings.all(), [](const Binding& b) {
           return !base::is_floating(b.dtype) || b.dtype == kFloat32 || b.dtype == kFloat16;
         });
-    if (options_.runtime == TargetRuntime::kOnnxRuntimeCpu) {
-      if (!single)
-        if (auto values =
-                spelled_out(*this, op, Values(inputs.begin(), inputs.end()), attributes, outputs))
-          return values;
-      if (!kernels.empty() && op.id != Op::kAttention) refuse_opset(op, opset());  // no function
+    if (!target.kernels.empty() && (!single || lacks_opset(target, op, version))) {
+      plan.way = kSpelledOut;
+      plan.is_stand_in = best.value_or(0) > 0;
+      return plan;
     }
-    if (best == 0) return std::nullopt;
+    if (best == 0) return plan;
   }
-  if (!best) {
-    if (served) refuse_types(op, bindings);
-    return std::nullopt;  // inference says what the schema has against it
-  }
+  plan.way = best ? kInOtherTypes : kNot;
+  return plan;
+}
 
-  const bool loses = std::ranges::any_of(
-      chosen.all(), [](const Binding& b) { return lossy(b.dtype, b.computed); });
-  if (loses && outputs == 1)
-    if (const Value exact = in_double(*this, op, inputs, attributes)) return Values{exact};
-
+Values computed_inputs(Lowering& onnx, const OperatorVersion& version,
+                       std::span<const Value> inputs, Bindings& chosen) {
   Values casted(inputs.begin(), inputs.end());
   for (std::size_t i = 0; i < casted.size(); ++i) {
     const Formal* formal = version.input(i);
     const Binding* binding = formal == nullptr ? nullptr : chosen.find(formal->type_parameter);
     // A wrong mixture of types stays for inference to refuse.
     if (casted[i] && binding != nullptr && casted[i].dtype() == binding->dtype)
-      casted[i] = cast(casted[i], binding->computed);
+      casted[i] = onnx.cast(casted[i], binding->computed);
   }
-  Values values = emit_node(op, casted, attributes, outputs);
+  return casted;
+}
+
+void cast_back(Lowering& onnx, const OperatorVersion& version, Values& values, Bindings& chosen) {
   for (std::size_t o = 0; o < values.size(); ++o) {
     const Formal* formal = version.output(o);
     const Binding* binding = formal == nullptr ? nullptr : chosen.find(formal->type_parameter);
@@ -371,9 +362,63 @@ std::optional<Values> Emit::with_kernel_types(const Operator& op, const Operator
         node != nullptr && node->metadata.empty() && lossy(binding->dtype, binding->computed))
       node->metadata.emplace_back("sardonyx.computed_in",
                                   std::string(base::dtype_name(binding->computed)));
-    if (values[o].dtype() == binding->computed) values[o] = cast(values[o], binding->dtype);
+    if (values[o].dtype() == binding->computed) values[o] = onnx.cast(values[o], binding->dtype);
   }
+}
+
+}  // namespace
+
+bool Lowering::has_kernel(const Operator& op, const OperatorVersion& version,
+                          std::span<const Value> inputs,
+                          const std::vector<Attribute>& attributes) const {
+  return output_type_of(target_, op, version, inputs, attributes).served() &&
+         plan_for(target_, op, version, inputs).way == Plan::Way::kAsItIs;
+}
+
+std::optional<Values> Lowering::with_output_type(const Operator& op, const OperatorVersion& version,
+                                                 std::span<const Value> inputs,
+                                                 const std::vector<Attribute>& attributes) {
+  const OutputType type = output_type_of(target_, op, version, inputs, attributes);
+  if (!type.attribute.empty() && lacks_opset(target_, op, version))
+    refuse_opset(target_, op, opset());
+  if (type.served()) return std::nullopt;
+  for (const DType choice : stand_ins(type.wanted)) {
+    if ((type.taken & dtype_bit(choice)) == 0) continue;
+    std::vector<Attribute> changed;
+    for (const Attribute& other : attributes)
+      if (other.name != type.attribute) changed.push_back(other);
+    changed.push_back({std::string(type.attribute),
+                       in_type(find_attribute(attributes, type.attribute), choice),
+                       {}});
+    return Values{cast(build(op, inputs, std::move(changed), 1).front(), type.wanted)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Values> Lowering::with_kernel_types(const Operator& op,
+                                                  const OperatorVersion& version,
+                                                  std::span<const Value> inputs,
+                                                  const std::vector<Attribute>& attributes,
+                                                  std::size_t outputs) {
+  Plan plan = plan_for(target_, op, version, inputs);
+  if (plan.way == Plan::Way::kAsItIs) return std::nullopt;
+  if (plan.way == Plan::Way::kSpelledOut) {
+    if (auto values = onnx::spelled_out({*this, inputs, attributes, outputs}, op)) return values;
+    if (lacks_opset(target_, op, version)) refuse_opset(target_, op, opset());
+    if (!plan.is_stand_in) return std::nullopt;
+  }
+  if (plan.way == Plan::Way::kNot) {
+    if (!target_.kernels_of(op.id).empty()) refuse_types(target_, op, plan.bindings);
+    return std::nullopt;  // inference says what the schema has against it
+  }
+  const bool loses = std::ranges::any_of(
+      plan.bindings.all(), [](const Binding& b) { return lossy(b.dtype, b.computed); });
+  if (loses && outputs == 1)
+    if (const Value exact = in_double(*this, op, inputs, attributes)) return Values{exact};
+  Values values =
+      emit_node(op, computed_inputs(*this, version, inputs, plan.bindings), attributes, outputs);
+  cast_back(*this, version, values, plan.bindings);
   return values;
 }
 
-}  // namespace sardonyx::onnx
+}  // namespace sardonyx::targets

@@ -1,4 +1,4 @@
-#include "onnx/emit/opset_forms.h"
+#include "targets/forms/older_forms.h"
 
 #include <fmt/format.h>
 
@@ -7,12 +7,18 @@
 #include <numeric>
 
 #include "base/diagnostic.h"
+#include "onnx/definitions/definitions.h"
 #include "onnx/emit/emit_state.h"
 #include "onnx/gen/op.h"
 
-namespace sardonyx::onnx {
+namespace sardonyx::targets {
 namespace {
 
+using onnx::find_attribute;
+using onnx::int_attribute;
+using onnx::ints_attribute;
+using onnx::Operator;
+using onnx::Tensor;
 using Attributes = std::vector<Attribute>;
 
 void drop(Attributes& attributes, std::string_view name) {
@@ -25,12 +31,12 @@ std::string text_attribute(const Attributes& attributes, std::string_view name,
   return found == nullptr ? std::move(otherwise) : std::get<std::string>(found->data);
 }
 
-[[noreturn]] void lacks(const Emit& onnx, std::string_view what, int since) {
+[[noreturn]] void lacks(const Lowering& onnx, std::string_view what, int since) {
   base::fail_before_opset(since, "SX1504", fmt::format("opset {} has no {}", onnx.opset(), what));
 }
 
 // An input that became one where it was an attribute before; it must be constant.
-std::vector<std::int64_t> constant_input(const Emit& onnx, Values& inputs, std::size_t index,
+std::vector<std::int64_t> constant_input(const Lowering& onnx, Values& inputs, std::size_t index,
                                          std::string_view what, int since) {
   const auto values = inputs[index].ints();
   if (!values) lacks(onnx, fmt::format("{} that are computed", what), since);
@@ -39,7 +45,7 @@ std::vector<std::int64_t> constant_input(const Emit& onnx, Values& inputs, std::
 }
 
 // Opset 18: axes from an attribute to an input (ReduceSum: 13).
-std::optional<Values> reduce(Emit& onnx, Values& inputs, Attributes& attributes) {
+std::optional<Values> reduce(Lowering& onnx, Values& inputs, Attributes& attributes) {
   const bool given = inputs.size() > 1 && inputs[1];
   std::vector<std::int64_t> axes;
   if (given) axes = constant_input(onnx, inputs, 1, "reduced axes", 18);
@@ -53,7 +59,7 @@ std::optional<Values> reduce(Emit& onnx, Values& inputs, Attributes& attributes)
 }
 
 // Opset 18: pads of some axes only.
-std::optional<Values> pad(Emit& onnx, Values& inputs, Attributes&) {
+std::optional<Values> pad(Lowering& onnx, Values& inputs, Attributes&) {
   if (inputs.size() < 4 || !inputs[3]) return std::nullopt;
   const auto axes = constant_input(onnx, inputs, 3, "padded axes", 18);
   const Value x = inputs[0];
@@ -71,7 +77,7 @@ std::optional<Values> pad(Emit& onnx, Values& inputs, Attributes&) {
 }
 
 // Opset 18: sizes or scales of some axes only.
-std::optional<Values> resize(Emit& onnx, Values& inputs, Attributes& attributes) {
+std::optional<Values> resize(Lowering& onnx, Values& inputs, Attributes& attributes) {
   if (int_attribute(attributes, "antialias", 0) != 0) lacks(onnx, "antialiased Resize", 18);
   if (text_attribute(attributes, "keep_aspect_ratio_policy", "stretch") != "stretch")
     lacks(onnx, "keep_aspect_ratio_policy of Resize", 18);
@@ -103,7 +109,7 @@ std::optional<Values> resize(Emit& onnx, Values& inputs, Attributes& attributes)
 }
 
 // Opset 18: num_outputs, without which pieces are of equal size.
-std::optional<Values> split(Emit& onnx, Values& inputs, Attributes& attributes,
+std::optional<Values> split(Lowering& onnx, Values& inputs, Attributes& attributes,
                             std::size_t outputs) {
   if (inputs.size() > 1 && inputs[1]) {
     drop(attributes, "num_outputs");
@@ -127,25 +133,43 @@ std::optional<Values> split(Emit& onnx, Values& inputs, Attributes& attributes,
 }
 
 // Opset 15: a part of the shape.
-std::optional<Values> shape(Emit& onnx, Values& inputs, Attributes& attributes) {
+std::optional<Values> shape(Lowering& onnx, Values& inputs, Attributes& attributes) {
   if (find_attribute(attributes, "start") == nullptr &&
       find_attribute(attributes, "end") == nullptr)
     return std::nullopt;
+  constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
   const std::int64_t start = int_attribute(attributes, "start", 0);
-  const std::int64_t end =
-      int_attribute(attributes, "end", std::numeric_limits<std::int64_t>::max());
-  return Values{onnx.slice(onnx.shape(inputs[0]), onnx.ints({start}), onnx.ints({end}))};
+  const std::int64_t end = int_attribute(attributes, "end", kEnd);
+  const Value whole = onnx.shape(inputs[0]);
+  if (!inputs[0].has_rank() || start < 0 || end < 0)
+    return Values{onnx.slice(whole, onnx.ints({start}), onnx.ints({end}))};
+  std::vector<std::int64_t> axes;
+  for (std::int64_t axis = start; axis < std::min(end, inputs[0].rank()); ++axis)
+    axes.push_back(axis);
+  return Values{onnx.gather(whole, onnx.ints(axes))};
 }
 
 // Opset 14: with allowzero a 0 is one; without it, it copies. No 0, no difference.
-std::optional<Values> reshape(Emit&, Values& inputs, Attributes& attributes) {
+std::optional<Values> reshape(Lowering& onnx, Values& inputs, Attributes& attributes) {
+  if (int_attribute(attributes, "allowzero", 0) == 0) return std::nullopt;
   const auto dims = inputs[1].ints();
-  if (dims && std::ranges::find(*dims, 0) == dims->end()) drop(attributes, "allowzero");
-  return std::nullopt;
+  if (dims && std::ranges::find(*dims, 0) == dims->end()) {
+    drop(attributes, "allowzero");
+    return std::nullopt;
+  }
+  // A tensor without elements: there is nothing in it but its type.
+  const auto& known = inputs[1]->contents;
+  const bool empty = (dims && std::ranges::find(*dims, -1) == dims->end()) ||
+                     std::ranges::any_of(known, [](Expr dim) { return dim.is(0); });
+  if (!empty) return std::nullopt;
+  const Value zero = onnx.zero(inputs[0].dtype());
+  Tensor one = *zero.constant();
+  one.dims = {1};
+  return Values{onnx.constant_of_shape(inputs[1], {.value = std::move(one)})};
 }
 
 // Opset 20: other names of the modes, and volumes.
-std::optional<Values> grid_sample(Emit& onnx, Values& inputs, Attributes& attributes) {
+std::optional<Values> grid_sample(Lowering& onnx, Values& inputs, Attributes& attributes) {
   if (inputs[0].has_rank() && inputs[0].rank() != 4) lacks(onnx, "GridSample of volumes", 20);
   const std::string mode = text_attribute(attributes, "mode", "linear");
   drop(attributes, "mode");
@@ -155,7 +179,7 @@ std::optional<Values> grid_sample(Emit& onnx, Values& inputs, Attributes& attrib
 }
 
 // Opset 20: the axis from an attribute to an input, and from 1 to -2 by default.
-std::optional<Values> dft(Emit& onnx, Values& inputs, Attributes& attributes) {
+std::optional<Values> dft(Lowering& onnx, Values& inputs, Attributes& attributes) {
   std::int64_t axis = -2;
   if (inputs.size() > 2) axis = constant_input(onnx, inputs, 2, "axes of DFT", 20).at(0);
   if (axis < 0) axis += inputs[0].rank();
@@ -165,7 +189,7 @@ std::optional<Values> dft(Emit& onnx, Values& inputs, Attributes& attributes) {
 }
 
 // Opset 19 (LpPool: 18): dilations.
-std::optional<Values> pool(Emit&, Values&, Attributes& attributes) {
+std::optional<Values> pool(Lowering&, Values&, Attributes& attributes) {
   const auto* dilations = ints_attribute(attributes, "dilations");
   if (dilations != nullptr && std::ranges::all_of(*dilations, [](auto d) { return d == 1; }))
     drop(attributes, "dilations");
@@ -173,7 +197,7 @@ std::optional<Values> pool(Emit&, Values&, Attributes& attributes) {
 }
 
 // Opset 16: before, RoIs were not shifted by half a pixel.
-std::optional<Values> roi_align(Emit& onnx, Values&, Attributes& attributes) {
+std::optional<Values> roi_align(Lowering& onnx, Values&, Attributes& attributes) {
   const auto mode = text_attribute(attributes, "coordinate_transformation_mode", "half_pixel");
   if (mode != "output_half_pixel") lacks(onnx, "RoiAlign with half_pixel coordinates", 16);
   drop(attributes, "coordinate_transformation_mode");
@@ -181,7 +205,7 @@ std::optional<Values> roi_align(Emit& onnx, Values&, Attributes& attributes) {
 }
 
 // Opset 21: output_dtype; before, the zero point tells.
-std::optional<Values> quantize(Emit& onnx, Values& inputs, Attributes& attributes) {
+std::optional<Values> quantize(Lowering& onnx, Values& inputs, Attributes& attributes) {
   const auto dtype = static_cast<DType>(int_attribute(attributes, "output_dtype", 0));
   drop(attributes, "output_dtype");
   if (dtype == DType::kUndefined || (inputs.size() > 2 && inputs[2])) return std::nullopt;
@@ -199,50 +223,57 @@ std::optional<Values> quantize(Emit& onnx, Values& inputs, Attributes& attribute
   return std::nullopt;
 }
 
+struct Form {
+  Op op;
+  std::int64_t until;  // the first opset that has the newest form
+  std::optional<Values> (*change)(Lowering& onnx, Values& inputs, Attributes& attributes);
+};
+
+constexpr Form kForms[] = {
+    {Op::kAveragePool, 19, pool},
+    {Op::kDFT, 20, dft},
+    {Op::kGridSample, 20, grid_sample},
+    {Op::kLpPool, 19, pool},
+    {Op::kPad, 18, pad},
+    {Op::kQuantizeLinear, 21, quantize},
+    {Op::kReduceL1, 18, reduce},
+    {Op::kReduceL2, 18, reduce},
+    {Op::kReduceLogSum, 18, reduce},
+    {Op::kReduceLogSumExp, 18, reduce},
+    {Op::kReduceMax, 18, reduce},
+    {Op::kReduceMean, 18, reduce},
+    {Op::kReduceMin, 18, reduce},
+    {Op::kReduceProd, 18, reduce},
+    {Op::kReduceSumSquare, 18, reduce},
+    {Op::kReshape, 14, reshape},
+    {Op::kResize, 18, resize},
+    {Op::kRoiAlign, 16, roi_align},
+    {Op::kShape, 15, shape},
+};
+
+const Form* form_of(const Operator& op, std::int64_t opset) {
+  const auto found = std::ranges::find(kForms, op.id, &Form::op);
+  return found != std::end(kForms) && opset < found->until ? &*found : nullptr;
+}
+
 }  // namespace
 
-std::optional<Values> in_target_form(Emit& onnx, const Operator& op, Values& inputs,
-                                     Attributes& attributes, std::size_t outputs) {
-  const std::int64_t opset = onnx.opset();
+bool changes_form(const Operator& op, std::int64_t opset) {
+  // Sizes of equal pieces: the number of outputs says enough before opset 18, not after.
+  if (op.id == Op::kSplit) return opset < 18;
+  return form_of(op, opset) != nullptr || onnx::is_defined_before(op, opset);
+}
+
+std::optional<Values> in_older_form(Lowering& onnx, const Operator& op, Values& inputs,
+                                    Attributes& attributes, std::size_t outputs) {
   // Missing inputs are found by the check that follows.
   if (inputs.empty() || !inputs[0]) return std::nullopt;
   if (op.id == Op::kSplit) return split(onnx, inputs, attributes, outputs);
-  if (op.versions.back().since <= opset) return std::nullopt;
-  if (op.at(opset) == nullptr || op.id == Op::kGroupNormalization)
-    return spelled_out(onnx, op, inputs, attributes, outputs);
-  switch (op.id) {
-    case Op::kReduceL1:
-    case Op::kReduceL2:
-    case Op::kReduceLogSum:
-    case Op::kReduceLogSumExp:
-    case Op::kReduceMax:
-    case Op::kReduceMean:
-    case Op::kReduceMin:
-    case Op::kReduceProd:
-    case Op::kReduceSumSquare:
-      return opset < 18 ? reduce(onnx, inputs, attributes) : std::nullopt;
-    case Op::kPad:
-      return opset < 18 ? pad(onnx, inputs, attributes) : std::nullopt;
-    case Op::kResize:
-      return opset < 18 ? resize(onnx, inputs, attributes) : std::nullopt;
-    case Op::kShape:
-      return opset < 15 ? shape(onnx, inputs, attributes) : std::nullopt;
-    case Op::kReshape:
-      return opset < 14 && inputs.size() > 1 ? reshape(onnx, inputs, attributes) : std::nullopt;
-    case Op::kGridSample:
-      return opset < 20 ? grid_sample(onnx, inputs, attributes) : std::nullopt;
-    case Op::kDFT:
-      return opset < 20 ? dft(onnx, inputs, attributes) : std::nullopt;
-    case Op::kAveragePool:
-    case Op::kLpPool:
-      return opset < 19 ? pool(onnx, inputs, attributes) : std::nullopt;
-    case Op::kRoiAlign:
-      return opset < 16 ? roi_align(onnx, inputs, attributes) : std::nullopt;
-    case Op::kQuantizeLinear:
-      return opset < 21 ? quantize(onnx, inputs, attributes) : std::nullopt;
-    default:
-      return std::nullopt;
-  }
+  if (op.at(onnx.opset()) == nullptr || onnx::is_defined_before(op, onnx.opset()))
+    return onnx::spelled_out({onnx, inputs, attributes, outputs}, op);
+  const Form* form = form_of(op, onnx.opset());
+  if (form == nullptr || (op.id == Op::kReshape && inputs.size() < 2)) return std::nullopt;
+  return form->change(onnx, inputs, attributes);
 }
 
-}  // namespace sardonyx::onnx
+}  // namespace sardonyx::targets

@@ -1,4 +1,4 @@
-// Which element types ONNX Runtime's CPU provider has kernels for. The table is generated.
+// Which element types the kernels of a runtime take. Its tables are generated.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,10 @@
 
 #include "onnx/operators/operator.h"
 
-namespace sardonyx::onnx {
+namespace sardonyx::targets {
+
+using onnx::DTypeSet;
+using onnx::Op;
 
 struct KernelType {
   std::string_view parameter;  // of the schema: "T"
@@ -24,13 +27,17 @@ struct Kernel {
   std::uint16_t type_count;
 
   static constexpr std::int16_t kOpen = 0x7fff;
+
+  // ONNX Runtime takes a kernel without a last version for the first one only: it cannot know what
+  // later versions will mean.
+  bool serves(int since) const {
+    if (since == first) return true;
+    return last != kOpen && first < since && since <= last;
+  }
 };
 
-// Sorted by operator.
+// Of ONNX Runtime's CPU provider, sorted by operator.
 std::span<const Kernel> cpu_kernels();
 std::span<const KernelType> types_of(const Kernel& kernel);
-// The kernels that serve the operator's version, which may be none: such an operator is a function
-// that the runtime expands.
-std::span<const Kernel> kernels_of(Op op);
 
-}  // namespace sardonyx::onnx
+}  // namespace sardonyx::targets

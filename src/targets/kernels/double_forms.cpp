@@ -1,7 +1,7 @@
 // Elementary functions in float64 from Exp, Log, Sin, Cos, Sqrt and polynomials. The coefficients
 // are Chebyshev interpolations made with 40 digits (mpmath), written in powers of a variable that
 // runs over [-1, 1].
-#include "onnx/emit/double_forms.h"
+#include "targets/kernels/double_forms.h"
 
 #include <fmt/format.h>
 
@@ -13,8 +13,13 @@
 #include "onnx/emit/emit_state.h"
 #include "onnx/gen/op.h"
 
-namespace sardonyx::onnx {
+namespace sardonyx::targets {
 namespace {
+
+using onnx::Emit;
+using onnx::find_attribute;
+using onnx::int_attribute;
+using onnx::Operator;
 
 // erf(x) / x in 2x^2 - 1, for |x| <= 1.
 constexpr double kErf[] = {
@@ -270,4 +275,4 @@ Value in_double(Emit& onnx, const Operator& op, std::span<const Value> inputs,
   }
 }
 
-}  // namespace sardonyx::onnx
+}  // namespace sardonyx::targets

@@ -1,36 +1,16 @@
-// Operators of newer opsets, written with those that older ones have.
+#include "onnx/definitions/definitions.h"
+
 #include <cmath>
 #include <numeric>
 
 #include "onnx/emit/emit_state.h"
-#include "onnx/emit/opset_forms.h"
 #include "onnx/gen/op.h"
 
 namespace sardonyx::onnx {
 namespace {
 
-// The arguments of one call, by name.
-struct Call {
-  Emit& onnx;
-  const Values& inputs;
-  const std::vector<Attribute>& attributes;
-
-  Value input(std::size_t i) const { return i < inputs.size() ? inputs[i] : Value(); }
-  std::int64_t integer(std::string_view name, std::int64_t otherwise) const {
-    return int_attribute(attributes, name, otherwise);
-  }
-  float real(std::string_view name, float otherwise) const {
-    const Attribute* found = find_attribute(attributes, name);
-    return found == nullptr ? otherwise : std::get<float>(found->data);
-  }
-  std::string text(std::string_view name) const {
-    const Attribute* found = find_attribute(attributes, name);
-    return found == nullptr ? std::string() : std::get<std::string>(found->data);
-  }
-};
-
 // Opset 20. x/2 * (1 + erf(x/sqrt 2)), or the approximation by tanh.
-Value gelu(const Call& call) {
+Value gelu(const Composite& call) {
   Emit& onnx = call.onnx;
   const Value x = call.input(0);
   const auto number = [&](double value) { return onnx.scalar_like(value, x); };
@@ -46,19 +26,19 @@ Value gelu(const Call& call) {
 }
 
 // Opset 14.
-Value hard_swish(const Call& call) {
+Value hard_swish(const Composite& call) {
   const Value x = call.input(0);
   return call.onnx.mul(x, call.onnx.hard_sigmoid(x, {.alpha = 1.0F / 6.0F, .beta = 0.5F}));
 }
 
 // Opset 18.
-Value mish(const Call& call) {
+Value mish(const Composite& call) {
   const Value x = call.input(0);
   return call.onnx.mul(x, call.onnx.tanh(call.onnx.softplus(x)));
 }
 
 // Opset 24.
-Value swish(const Call& call) {
+Value swish(const Composite& call) {
   Emit& onnx = call.onnx;
   const Value x = call.input(0);
   const float alpha = call.real("alpha", 1.0F);
@@ -66,12 +46,14 @@ Value swish(const Call& call) {
 }
 
 // Opset 28.
-Value swiglu(const Call& call) { return call.onnx.mul(swish(call), call.input(1)); }
+Value swiglu(const Composite& call) { return call.onnx.mul(swish(call), call.input(1)); }
 
 // Opset 15.
-Value cast_like(const Call& call) { return call.onnx.cast(call.input(0), call.input(1).dtype()); }
+Value cast_like(const Composite& call) {
+  return call.onnx.cast(call.input(0), call.input(1).dtype());
+}
 
-Value bernoulli(const Call& call) {
+Value bernoulli(const Composite& call) {
   Emit& onnx = call.onnx;
   const Value p = call.input(0);
   RandomUniformLikeAttributes attributes{.dtype = p.dtype()};
@@ -80,7 +62,7 @@ Value bernoulli(const Call& call) {
   return onnx.cast(drawn, static_cast<DType>(call.integer("dtype", static_cast<int>(p.dtype()))));
 }
 
-std::vector<std::int64_t> axes_from(const Call& call, Value x) {
+std::vector<std::int64_t> axes_from(const Composite& call, Value x) {
   std::int64_t axis = call.integer("axis", -1);
   if (axis < 0) axis += x.rank();
   std::vector<std::int64_t> axes(static_cast<std::size_t>(x.rank() - axis));
@@ -89,13 +71,13 @@ std::vector<std::int64_t> axes_from(const Call& call, Value x) {
 }
 
 // x in the type that statistics are computed in: float32, or float64 for itself.
-Value stashed(const Call& call, Value x) {
+Value stashed(const Composite& call, Value x) {
   if (x.dtype() == DType::kFloat64) return x;
   return call.onnx.cast(x, static_cast<DType>(call.integer("stash_type", 1)));
 }
 
 // Opset 17: (x - mean) / sqrt(variance + epsilon) * scale + bias.
-std::optional<Values> layer_normalization(const Call& call, std::size_t outputs) {
+std::optional<Values> layer_normalization(const Composite& call) {
   Emit& onnx = call.onnx;
   const Value x = call.input(0);
   if (!x.has_rank()) return std::nullopt;
@@ -110,13 +92,13 @@ std::optional<Values> layer_normalization(const Call& call, std::size_t outputs)
   y = onnx.mul(y, call.input(1));
   if (call.input(2)) y = onnx.add(y, call.input(2));
   Values values{y};
-  if (outputs > 1) values.push_back(mean);
-  if (outputs > 2) values.push_back(onnx.reciprocal(deviation));
+  if (call.outputs > 1) values.push_back(mean);
+  if (call.outputs > 2) values.push_back(onnx.reciprocal(deviation));
   return values;
 }
 
 // Opset 23: x / sqrt(mean(x^2) + epsilon) * scale.
-std::optional<Values> rms_normalization(const Call& call) {
+std::optional<Values> rms_normalization(const Composite& call) {
   Emit& onnx = call.onnx;
   const Value x = call.input(0);
   if (!x.has_rank()) return std::nullopt;
@@ -128,7 +110,7 @@ std::optional<Values> rms_normalization(const Call& call) {
 }
 
 // Opset 21, where scale and bias are a channel's; in opset 18 they were a group's.
-std::optional<Values> group_normalization(const Call& call) {
+std::optional<Values> group_normalization(const Composite& call) {
   Emit& onnx = call.onnx;
   const Value x = call.input(0), scale = call.input(1), bias = call.input(2);
   if (!x.has_rank() || x.rank() < 2) return std::nullopt;
@@ -147,7 +129,7 @@ std::optional<Values> group_normalization(const Call& call) {
 }
 
 // Opset 14: element (i, j) stays where j - i >= k (upper) or <= k (lower).
-std::optional<Values> trilu(const Call& call) {
+std::optional<Values> trilu(const Composite& call) {
   Emit& onnx = call.onnx;
   const Value x = call.input(0);
   if (!x.has_rank() || x.rank() < 2 || !x.dim(-1).known() || !x.dim(-2).known())
@@ -163,9 +145,22 @@ std::optional<Values> trilu(const Call& call) {
 
 }  // namespace
 
-std::optional<Values> spelled_out(Emit& onnx, const Operator& op, const Values& inputs,
-                                  const std::vector<Attribute>& attributes, std::size_t outputs) {
-  const Call call{onnx, inputs, attributes};
+std::int64_t Composite::integer(std::string_view name, std::int64_t otherwise) const {
+  return int_attribute(attributes, name, otherwise);
+}
+
+float Composite::real(std::string_view name, float otherwise) const {
+  const Attribute* found = find_attribute(attributes, name);
+  return found == nullptr ? otherwise : std::get<float>(found->data);
+}
+
+std::string Composite::text(std::string_view name, std::string otherwise) const {
+  const Attribute* found = find_attribute(attributes, name);
+  return found == nullptr ? std::move(otherwise) : std::get<std::string>(found->data);
+}
+
+std::optional<Values> spelled_out(const Composite& call, const Operator& op) {
+  const std::span<const Value> inputs = call.inputs;
   switch (op.id) {
     case Op::kGelu:
       return Values{gelu(call)};
@@ -182,7 +177,7 @@ std::optional<Values> spelled_out(Emit& onnx, const Operator& op, const Values& 
     case Op::kBernoulli:
       return Values{bernoulli(call)};
     case Op::kLayerNormalization:
-      return inputs.size() > 1 ? layer_normalization(call, outputs) : std::nullopt;
+      return inputs.size() > 1 ? layer_normalization(call) : std::nullopt;
     case Op::kRMSNormalization:
       return inputs.size() > 1 ? rms_normalization(call) : std::nullopt;
     case Op::kGroupNormalization:
@@ -191,6 +186,15 @@ std::optional<Values> spelled_out(Emit& onnx, const Operator& op, const Values& 
       return trilu(call);
     default:
       return std::nullopt;
+  }
+}
+
+bool is_defined_before(const Operator& op, std::int64_t opset) {
+  switch (op.id) {
+    case Op::kGroupNormalization:
+      return opset < 21;  // scale and bias were a group's
+    default:
+      return false;
   }
 }
 
