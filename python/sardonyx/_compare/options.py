@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections.abc import Sequence
+from typing import Any
 
-from .tolerances import Tolerances
+from .tensors import difference
+from .tolerances import Tolerance
 
 
 class OnnxBackend(enum.Enum):
@@ -42,9 +44,19 @@ class VerificationOptions:
     remained_onnx_input_idx: Sequence[int] | None = None
     acceptable_error_percentage: float | None = None
 
-    def tolerances(self) -> Tolerances:
-        """What counts as equal."""
+    def check(self) -> None:
+        """ValueError for what cannot be meant."""
         share = self.acceptable_error_percentage
         if share is not None and not 0.0 <= share <= 1.0:
             raise ValueError("If set, acceptable_error_percentage should be between 0.0 and 1.0")
-        return Tolerances(self.rtol, self.atol, self.check_shape, self.check_dtype, share or 0.0)
+
+    def difference(self, actual: Any, expected: Any) -> str | None:
+        """How a value differs from PyTorch's, or None."""
+        return difference(
+            actual,
+            expected,
+            Tolerance(self.rtol, self.atol),
+            check_shape=self.check_shape,
+            check_dtype=self.check_dtype,
+            acceptable=self.acceptable_error_percentage or 0.0,
+        )

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import OnnxExporterError
 from sardonyx._compare.options import VerificationOptions
-from sardonyx._compare.tolerances import not_close
 from sardonyx._export.export import export
 
 from .partition import Source, essential, kind_of
@@ -143,7 +142,8 @@ class GraphInfo:
 
         A part that cannot be exported or run counts as one that differs.
         """
-        tolerances = (options or VerificationOptions()).tolerances()
+        options = options or VerificationOptions()
+        options.check()
         if self.input_args is None:
             raise ValueError("this part has let go of its inputs; find_mismatch() from the whole")
         names = self.source.inputs(self.begin, self.end)
@@ -160,7 +160,7 @@ class GraphInfo:
         findings = [
             f"{name}: {text}"
             for name, got, want in zip(part.outputs, actual, wanted, strict=False)
-            if (text := not_close(got, want, tolerances)) is not None
+            if (text := options.difference(got, want)) is not None
         ]
         found = AssertionError("\n".join(findings)) if findings else None
         return found, part.module.graph, wanted

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from sardonyx._model.inputs import feed_of
 from sardonyx._model.program import ONNXProgram
-from sardonyx._run.runtime import default_session, run
+from sardonyx._run.session import open_session, run
 
 from .placeholders import placed
 
@@ -78,7 +78,7 @@ def _run(cut: Any, feed: Mapping[str, Any], outputs: list[str]) -> list[Any]:
             return run(part._session, feed, outputs)
         finally:
             part.release()
-    return run(default_session(message), feed, outputs)
+    return run(open_session(message), feed, outputs)
 
 
 def _parts(model: Any, eager: _Eager, outputs: Mapping[str, str]) -> Iterator[_Part]:

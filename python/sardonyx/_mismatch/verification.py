@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from sardonyx._compare.differences import VerificationInfo, compared
 from sardonyx._compare.options import OnnxBackend, VerificationOptions
-from sardonyx._compare.tolerances import not_close
 from sardonyx._export.export import export
 from sardonyx._model.inputs import values_in
 from sardonyx._run.options import ONNXRuntimeOptions
@@ -101,7 +100,7 @@ def verify(  # noqa: PLR0917 (as PyTorch has it)
     options that cannot be meant.
     """
     options = options or VerificationOptions()
-    tolerances = options.tolerances()
+    options.check()
     args = input_args if isinstance(input_args, (tuple, list)) else (input_args,)
     program = export(
         model,
@@ -123,7 +122,7 @@ def verify(  # noqa: PLR0917 (as PyTorch has it)
         if len(want) != len(got):
             raise AssertionError(f"PyTorch has {len(want)} outputs, the model {len(got)}")
         for name, expected, actual in zip(program.output_names, want, got, strict=True):
-            if (text := not_close(actual, expected, tolerances)) is not None:
+            if (text := options.difference(actual, expected)) is not None:
                 raise AssertionError(f"output '{name}': {text}")
 
 

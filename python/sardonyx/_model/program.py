@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from sardonyx._base.errors import Diagnostic, OnnxExporterError, SaveError
 from sardonyx._run.options import ONNXRuntimeOptions
+from sardonyx._run.session import open_session, run
 
 from .inputs import feed_of
 from .ir import Shared, from_ir, tensor_of, to_ir
@@ -297,10 +298,8 @@ class ONNXProgram:
         onnxruntime.InferenceSession to use; without it, `options` say how it is made. Needs the
         package onnxruntime.
         """
-        from sardonyx._run.runtime import default_session
-
         if initializer is None:
-            initializer = default_session if options is None else options.session
+            initializer = open_session if options is None else options.session
 
         self.release()
         source: str | bytes
@@ -320,8 +319,6 @@ class ONNXProgram:
         with a last dimension of 2. A keyword argument `options` that is an ONNXRuntimeOptions is
         not the model's, but says how a new session is made.
         """
-        from sardonyx._run.runtime import run
-
         options = kwargs.get("options")
         if isinstance(options, ONNXRuntimeOptions):
             kwargs = {name: value for name, value in kwargs.items() if name != "options"}
@@ -341,7 +338,6 @@ class ONNXProgram:
     ) -> Sequence[torch.Tensor]:
         """What values of the main graph, by name, come to. Raises ValueError for unknown names."""
         from sardonyx import _native
-        from sardonyx._run.runtime import default_session, run
 
         native = self._model
         nodes = _native.nodes(native)
@@ -353,7 +349,7 @@ class ONNXProgram:
         whole = ONNXProgram(part, self.exported_program)
         feed = self._feed([name for name, _, _ in native.inputs], args, kwargs or {})
         taken = {name for name, _, _ in part.inputs}
-        session = default_session(whole._serialize())
+        session = open_session(whole._serialize())
         return tuple(run(session, {k: v for k, v in feed.items() if k in taken}, list(value_names)))
 
     def call_reference(self, *args: Any, **kwargs: Any) -> Sequence[torch.Tensor]:

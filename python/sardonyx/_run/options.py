@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from .session import open_session
+
 if TYPE_CHECKING:
     import onnxruntime
 
@@ -31,19 +33,9 @@ class ONNXRuntimeOptions:
 
     def session(self, model: str | bytes) -> Any:
         """The onnxruntime.InferenceSession of a model's path or bytes."""
-        from .runtime import runtime
-
-        ort = runtime()
         options = self.session_options
         if isinstance(options, Sequence):
             options = options[0] if options else None
-        if options is None:
-            options = ort.SessionOptions()
-            options.log_severity_level = 3
-        providers = self.execution_providers
-        return ort.InferenceSession(
-            model,
-            options,
-            providers=["CPUExecutionProvider"] if providers is None else list(providers),
-            provider_options=self.execution_provider_options,
+        return open_session(
+            model, options, self.execution_providers, self.execution_provider_options
         )

@@ -1,17 +1,14 @@
-"""Runs a model in ONNX Runtime on PyTorch tensors of any dtype."""
+"""PyTorch tensors of any dtype as values of ONNX Runtime, and back."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sardonyx._base.errors import OnnxExporterError
+from .installed import onnxruntime
 
 if TYPE_CHECKING:
     import torch
-
-    Initializer = Callable[[str | bytes], Any]
 
 # ONNX's numbers of the types that NumPy has no name for, and the unsigned integers they pass as.
 _BY_BITS = {
@@ -31,30 +28,11 @@ _OF_RUNTIME = {
 }
 
 
-def runtime() -> Any:
-    """The module onnxruntime; OnnxExporterError when it is not installed."""
-    try:
-        import onnxruntime
-    except ImportError as error:
-        raise OnnxExporterError(
-            "running a model needs ONNX Runtime: pip install onnxruntime"
-        ) from error
-    return onnxruntime
-
-
-def default_session(model: str | bytes) -> Any:
-    """An onnxruntime.InferenceSession on the CPU for a model's path or bytes."""
-    ort = runtime()
-    options = ort.SessionOptions()
-    options.log_severity_level = 3
-    return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-
-
 def to_runtime(value: torch.Tensor | float | bool) -> Any:
     """An OrtValue of a tensor (any device and dtype), an int, a float or a bool."""
     import torch
 
-    ort = runtime()
+    ort = onnxruntime()
     tensor = torch.as_tensor(value).detach()
     tensor = tensor.resolve_conj().resolve_neg().cpu()
     if tensor.is_complex():
@@ -85,9 +63,3 @@ def from_runtime(value: Any) -> torch.Tensor:
     array = value.numpy()
     # A uint64 may be C's `unsigned long long`, which torch does not know by that name.
     return torch.from_numpy(array.astype(array.dtype.str))
-
-
-def run(session: Any, feed: Mapping[str, Any], outputs: Sequence[str]) -> list[torch.Tensor]:
-    """The outputs of one run; `feed` holds tensors and numbers by input name."""
-    fed = {name: to_runtime(value) for name, value in feed.items()}
-    return [from_runtime(value) for value in session.run_with_ort_values(list(outputs), fed)]
