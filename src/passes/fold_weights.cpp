@@ -25,7 +25,7 @@ bool whole(const ValueInfo* value) {
 }
 
 bool fold_node(Node* node) {
-  if (node->outputs.size() != 1 || node->output() == nullptr || node->output()->output_uses > 0 ||
+  if (node->outputs.size() != 1 || node->output() == nullptr || !node->output()->returns.empty() ||
       node->inputs.empty() || node->is("Transpose"))
     return false;
   std::int64_t largest = 0;

@@ -137,7 +137,7 @@ bool read_in_order(Node* gather) {
   if (data == nullptr || !data->has_rank || gather->output() == nullptr) return false;
   const std::vector<Counter> counters = counters_of(gather);
   if (counters.empty() || counters.size() > data->shape.size() ||
-      !spell_out_the_axes(counters, indices) || gather->output()->output_uses > 0)
+      !spell_out_the_axes(counters, indices) || !gather->output()->returns.empty())
     return false;
 
   for (std::size_t i = 0; i < counters.size(); ++i) {

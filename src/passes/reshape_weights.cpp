@@ -35,14 +35,14 @@ bool reshape_weight(Node* node) {
   ValueInfo* const weight = node->input(0);
   if (weight == nullptr || !weight->is_weight || weight->constant == nullptr ||
       !weight->constant->as_it_lies() || !weight->weight_axes.empty() ||
-      !weight->weight_dims.empty() || weight->output_uses > 0)
+      !weight->weight_dims.empty() || !weight->returns.empty())
     return false;
   const auto dims = constant_dims(node->output());
   const auto reshaped = dims ? onnx::with_dims(*weight->constant, *dims) : std::nullopt;
   if (!reshaped) return false;
   const std::vector<onnx::Use> uses = weight->uses;
   for (const onnx::Use& use : uses) {
-    if (use.index != 0 || !reshapes(use.node) || use.node->output()->output_uses > 0 ||
+    if (use.index != 0 || !reshapes(use.node) || !use.node->output()->returns.empty() ||
         constant_dims(use.node->output()) != dims)
       return false;
   }

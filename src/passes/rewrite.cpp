@@ -47,11 +47,11 @@ Node* insert_node(Node* position, std::string op_type, std::vector<ValueInfo*> i
   node->attributes = std::move(attributes);
   node->origin = position->origin;
   node->metadata = position->metadata;
-  node->name = model.unique_name("node_" + std::string(name));
   for (std::size_t i = 0; i < outputs; ++i)
-    onnx::add_output(node, model.add_value(std::string(name)));
+    onnx::add_output(node, model.add_value(name, position->graph));
   onnx::insert_before(position, node);
-  onnx::infer(node, *model.pool, opset_of(model));
+  model.name_node(node, "node_" + std::string(name));
+  onnx::infer(node, *model.pool, opset_of(position->graph));
   return node;
 }
 
@@ -63,14 +63,14 @@ onnx::ValueInfo* insert_cast(onnx::Node* position, onnx::ValueInfo* x, onnx::DTy
 
 bool can_replace(const ValueInfo* from, const ValueInfo* to) {
   if (from == to) return false;
-  if (from->output_uses == 0) return true;
-  return from->output_uses == 1 && to->output_uses == 0 && to->producer != nullptr &&
+  if (from->returns.empty()) return true;
+  return from->returns.size() == 1 && to->returns.empty() && to->producer != nullptr &&
          to->graph == from->graph;
 }
 
 bool replace(ValueInfo* from, ValueInfo* to) {
   if (!can_replace(from, to)) return false;
-  if (from->output_uses > 0) {
+  if (!from->returns.empty()) {
     onnx::Model& model = *from->graph->model;
     const std::string name = from->name;
     model.rename(from, name + "_replaced");
@@ -87,9 +87,7 @@ bool replace(ValueInfo* from, ValueInfo* to) {
   return true;
 }
 
-bool used_once(const ValueInfo* value) {
-  return value->uses.size() == 1 && value->output_uses == 0;
-}
+bool used_once(const ValueInfo* value) { return value->uses.size() == 1 && value->returns.empty(); }
 
 Node* made_by(const ValueInfo* value, std::string_view op_type) {
   Node* const producer = value == nullptr ? nullptr : value->producer;

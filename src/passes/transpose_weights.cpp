@@ -66,9 +66,9 @@ Tensor turned(const Tensor& tensor, const Axes& axes) {
 
 // Every reader of the weight is this same Transpose.
 bool only_transposed(const ValueInfo* weight, const Axes& axes) {
-  return weight->output_uses == 0 && std::ranges::all_of(weight->uses, [&](const onnx::Use& use) {
+  return weight->returns.empty() && std::ranges::all_of(weight->uses, [&](const onnx::Use& use) {
            return use.node->is("Transpose") && use.node->output() != nullptr &&
-                  use.node->output()->output_uses == 0 &&
+                  use.node->output()->returns.empty() &&
                   permutation_of(use.node, weight->shape.size()) == axes;
          });
 }
