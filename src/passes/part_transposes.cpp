@@ -4,8 +4,8 @@
 // such product in float16, then crashes while it loads the model.
 #include <vector>
 
+#include "passes/corrections.h"
 #include "passes/rewrite.h"
-#include "passes/rules.h"
 
 namespace sardonyx::passes {
 namespace {

@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include "passes/corrections.h"
 #include "passes/passes.h"
 #include "passes/rewrite.h"
-#include "passes/rules.h"
 
 namespace sardonyx::passes {
 namespace {

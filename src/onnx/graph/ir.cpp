@@ -311,6 +311,12 @@ void enter_uses(Node* node) {
   for (std::size_t i = 0; i < node->inputs.size(); ++i) add_use(node, i);
 }
 
+void discard(Node* node) {
+  for (ValueInfo* output : node->outputs)
+    if (output != nullptr) release_name(output);
+  release_name(node);
+}
+
 void move_to_end(Graph* graph, Node* node) {
   unlink(node);
   append(graph, node);

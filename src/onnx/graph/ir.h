@@ -71,6 +71,8 @@ struct ValueInfo {
   // The program's dims of a weight that a pass has given others, which differ in ones.
   std::vector<std::int64_t> weight_dims;
   bool is_folded = false;  // a weight whose values a pass has worked into others'
+  // What the file declares is not what the operator gives: nothing may be built on either.
+  bool is_disputed = false;
   Graph* graph = nullptr;  // where it is defined
 
   std::vector<Use> uses;        // in no order
@@ -214,6 +216,8 @@ class Model {
 void set_operator(Node* node, std::string op_type, std::string domain);
 // Enters the uses of a node whose inputs were set while it was in no graph.
 void enter_uses(Node* node);
+// Gives back the names of a node that was never in a graph, and whose uses were not entered.
+void discard(Node* node);
 void append(Graph* graph, Node* node);
 // To the end of another graph, with its bodies; names that are taken there change.
 void move_to_end(Graph* graph, Node* node);
