@@ -84,7 +84,7 @@ std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Targe
     passes::optimize(*model, options.stop_after, /*keep_weights=*/!options.fold_weights);
   targets::lower(*model, target, {.opset = opset, .change_weights = options.fold_weights});
   if (options.optimize && options.stop_after.empty())
-    passes::tidy(*model, /*keep_weights=*/!options.fold_weights);
+    passes::tidy(*model, {.keep_weights = !options.fold_weights});
   return model;
 }
 

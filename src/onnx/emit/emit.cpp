@@ -246,10 +246,8 @@ Values Emit::emit_node(const Operator& op, std::span<const Value> inputs,
   // Uses are entered only when inference has accepted the node.
   infer(node, pool(), dialect_);
   if (auto elements = known_elements(*node)) return {constant(std::move(*elements))};
-  node->name = model_.unique_name("node_" + values.front()->name);
-  for (std::size_t i = 0; i < node->inputs.size(); ++i)
-    if (ValueInfo* input = node->inputs[i])
-      input->uses.push_back({node, static_cast<std::uint32_t>(i)});
+  model_.name_node(node, "node_" + values.front()->name);
+  enter_uses(node);
   append(graph(), node);
   for (const Value value : values) state_->add_compound_dims(value);
   if (!key.empty()) state_->scope().nodes.emplace(std::move(key), values);
@@ -279,7 +277,7 @@ Values Emit::node(std::string_view domain, std::string_view op_type, std::span<c
     add_output(node, output);
     values.emplace_back(output);
   }
-  node->name = model_.unique_name("node_" + (values.empty() ? node->op_type : values[0]->name));
+  model_.name_node(node, "node_" + (values.empty() ? node->op_type : values[0]->name));
   use_domain(domain);
   return values;
 }

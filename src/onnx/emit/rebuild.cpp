@@ -90,7 +90,7 @@ class Walk {
     if (!to) base::fail("SX1503", "nothing takes the place of " + from->name);
     // A graph hands out what its own nodes make, each once.
     const bool own = to->producer != nullptr && to->producer->graph == graph;
-    if (from->output_uses > 0 && (!own || to->output_uses > 0 || to->id < made_before))
+    if (!from->returns.empty() && (!own || !to->returns.empty() || to->id < made_before))
       to = onnx_.identity(to);
     if (to->producer != nullptr && to->id >= made_before && !to.is_constant()) {
       take_type(from, to.info());

@@ -8,14 +8,15 @@
 
 #include "onnx/graph/tensor.h"
 #include "onnx/graph/value.h"
+#include "passes/patch.h"
 #include "passes/rewrite.h"
-#include "passes/rules.h"
+#include "passes/rules/rules.h"
 
 namespace sardonyx::passes {
 namespace {
 
 using onnx::Node;
-using onnx::Tensor;
+using onnx::Op;
 using onnx::Value;
 using onnx::ValueInfo;
 using symbolic::Expr;
@@ -72,20 +73,20 @@ std::optional<Counter> through_expand(const Node* node) {
 std::optional<Counter> counter_of(const ValueInfo* value) {
   const Node* node = value == nullptr ? nullptr : value->producer;
   if (node == nullptr) return std::nullopt;
-  if (node->is("Range")) {
+  if (node->is(Op::kRange)) {
     if (!is_int(node->input(0), 0) || !is_int(node->input(2), 1) || !value->has_rank ||
         value->shape.size() != 1 || !value->shape[0].known())
       return std::nullopt;
     return Counter{0, node, value->shape[0]};
   }
-  if (node->is("Unsqueeze")) return through_unsqueeze(node);
-  if (node->is("Expand")) return through_expand(node);
+  if (node->is(Op::kUnsqueeze)) return through_unsqueeze(node);
+  if (node->is(Op::kExpand)) return through_expand(node);
   return std::nullopt;
 }
 
 // The counters that a GatherND's indices put side by side, one for each leading axis of the data.
 std::vector<Counter> counters_of(const Node* gather) {
-  const Node* concat = made_by(gather->input(1), "Concat");
+  const Node* concat = made_by(gather->input(1), Op::kConcat);
   const ValueInfo* indices = gather->input(1);
   if (concat == nullptr || !indices->has_rank || indices->shape.empty()) return {};
   const auto last = static_cast<std::int64_t>(indices->shape.size()) - 1;
@@ -114,61 +115,65 @@ bool spell_out_the_axes(const std::vector<Counter>& counters, const ValueInfo* i
   return true;
 }
 
-ValueInfo* ints(Node* position, std::vector<std::int64_t> values) {
-  const auto count = static_cast<std::int64_t>(values.size());
-  return position->graph->model->add_constant(Tensor::of_ints(values, {count}));
-}
-
 // How far the range runs, as int64 [1].
-ValueInfo* limit_of(Node* position, const Node* range) {
+ValueInfo* limit_of(Patch& patch, const Node* range) {
   ValueInfo* limit = range->input(1);
-  const Node* squeeze = made_by(limit, "Squeeze");
+  const Node* squeeze = made_by(limit, Op::kSqueeze);
   if (squeeze != nullptr && squeeze->input(0)->has_rank && squeeze->input(0)->shape.size() == 1)
     return squeeze->input(0);
-  return insert_node(position, "Unsqueeze", {limit, ints(position, {0})}, {},
-                     limit->name + "_Unsqueeze")
-      ->output();
+  return patch.node(Op::kUnsqueeze, {limit, patch.ints({0})}, {}, limit->name + "_Unsqueeze");
 }
 
-bool read_in_order(Node* gather) {
-  if (!gather->is("GatherND") || gather->int_or("batch_dims", 0) != 0) return false;
-  ValueInfo* data = gather->input(0);
-  const ValueInfo* indices = gather->input(1);
-  if (data == nullptr || !data->has_rank || gather->output() == nullptr) return false;
-  const std::vector<Counter> counters = counters_of(gather);
-  if (counters.empty() || counters.size() > data->shape.size() ||
-      !spell_out_the_axes(counters, indices) || gather->output()->output_uses > 0)
-    return false;
-
-  for (std::size_t i = 0; i < counters.size(); ++i) {
-    if (data->shape[i] == counters[i].size) continue;
-    const auto axis = static_cast<std::int64_t>(i);
-    Node* slice = insert_node(
-        gather, "Slice",
-        {data, ints(gather, {0}), limit_of(gather, counters[i].range), ints(gather, {axis})}, {},
-        gather->output()->name + "_Slice");
-    slice->output()->shape = data->shape;
-    slice->output()->shape[i] = counters[i].size;
-    data = slice->output();
-  }
+// The axes of the indices that no counter runs along.
+std::vector<std::int64_t> added_axes(const std::vector<Counter>& counters, std::size_t rank) {
   std::vector<std::int64_t> added;
-  for (std::size_t axis = 0; axis + 1 < indices->shape.size(); ++axis) {
+  for (std::size_t axis = 0; axis + 1 < rank; ++axis) {
     const auto position = static_cast<std::int64_t>(axis);
     if (std::ranges::none_of(counters, [&](const Counter& c) { return c.axis == position; }))
       added.push_back(position);
   }
-  if (!added.empty())
-    data = insert_node(gather, "Unsqueeze", {data, ints(gather, added)}, {},
-                       gather->output()->name + "_Unsqueeze")
-               ->output();
-  return replace(gather->output(), data);
+  return added;
 }
+
+bool read_in_order(Node* gather, RuleContext& context) {
+  if (gather->int_or("batch_dims", 0) != 0) return false;
+  ValueInfo* data = gather->input(0);
+  const ValueInfo* indices = gather->input(1);
+  if (data == nullptr || gather->output() == nullptr) return false;
+  const std::vector<Counter> counters = counters_of(gather);
+  if (counters.empty()) return false;
+  if (!data->has_rank || counters.size() > data->shape.size())
+    return context.decline(gather, "the rank of what is read is not known");
+  if (!spell_out_the_axes(counters, indices))
+    return context.decline(gather, "its ranges do not run along axes of their own, in order");
+  if (!gather->output()->returns.empty())
+    return context.decline(gather, "it is an output of its graph");
+
+  Patch patch(context, gather);
+  const std::string& name = gather->output()->name;
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    if (data->shape[i] == counters[i].size) continue;
+    ValueInfo* const slice = patch.node(Op::kSlice,
+                                        {data, patch.ints({0}), limit_of(patch, counters[i].range),
+                                         patch.ints({static_cast<std::int64_t>(i)})},
+                                        {}, name + "_Slice");
+    if (slice == nullptr) return patch.apply();
+    slice->shape = data->shape;
+    slice->shape[i] = counters[i].size;
+    data = slice;
+  }
+  const std::vector<std::int64_t> added = added_axes(counters, indices->shape.size());
+  if (!added.empty())
+    data = patch.node(Op::kUnsqueeze, {data, patch.ints(added)}, {}, name + "_Unsqueeze");
+  patch.replace(gather->output(), data);
+  return patch.apply();
+}
+
+constexpr Op kRoots[] = {Op::kGatherND};
 
 }  // namespace
 
-bool index_by_ranges(onnx::Model& model) {
-  // Since opset 13 Unsqueeze and its like take axes as an input.
-  return opset_of(model) >= 13 && each_node(model.graph, read_in_order);
-}
+// Since opset 13 Unsqueeze and its like take axes as an input.
+const Rule kIndexByRanges = {"index-by-ranges", kRoots, read_in_order, 13};
 
 }  // namespace sardonyx::passes

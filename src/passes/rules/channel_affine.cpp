@@ -1,4 +1,4 @@
-#include "passes/channel_affine.h"
+#include "passes/rules/channel_affine.h"
 
 #include <cmath>
 #include <cstddef>
@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "onnx/gen/op.h"
 #include "passes/rewrite.h"
 
 namespace sardonyx::passes {
@@ -13,23 +14,24 @@ namespace {
 
 using onnx::ChannelScale;
 using onnx::Node;
+using onnx::Op;
 using onnx::Tensor;
 using onnx::ValueInfo;
 
 bool plain_gemm(const Node* node) {
-  return node->is("Gemm") && node->float_or("alpha", 1) == 1 && node->float_or("beta", 1) == 1;
+  return node->is(Op::kGemm) && node->float_or("alpha", 1) == 1 && node->float_or("beta", 1) == 1;
 }
 
 // How the weight's elements belong to output channels; dims as the operator lays them out.
 ChannelScale layout_of(const Node* node, const std::vector<std::int64_t>& dims) {
   std::int64_t inner = 1;
   for (std::size_t i = 2; i < dims.size(); ++i) inner *= dims[i];
-  if (node->is("ConvTranspose")) {  // [inputs, outputs / groups, ...]
+  if (node->is(Op::kConvTranspose)) {  // [inputs, outputs / groups, ...]
     const std::int64_t groups = node->int_or("group", 1);
     const std::int64_t rows = groups > 0 ? dims[0] / groups : 0;
     return {.factors = {}, .inner = inner, .period = dims[1], .rows = rows};
   }
-  if (node->is("Gemm") && node->int_or("transB", 0) == 0)  // [inputs, outputs]
+  if (node->is(Op::kGemm) && node->int_or("transB", 0) == 0)  // [inputs, outputs]
     return {.factors = {}, .inner = 1, .period = dims[1], .rows = dims[0]};
   return {.factors = {}, .inner = inner * dims[1], .period = dims[0], .rows = 1};
 }
@@ -85,57 +87,63 @@ std::optional<Reals> reals_of(const ValueInfo* value, onnx::DType dtype) {
   return value->constant->reals();
 }
 
-Node* affine_taker(const ValueInfo* x) {
-  Node* const node = x != nullptr && used_once(x) ? x->producer : nullptr;
-  if (node == nullptr || !(node->is("Conv") || node->is("ConvTranspose") || plain_gemm(node)))
+Node* affine_taker(const ValueInfo* x, const Node* reader, RuleContext& context) {
+  Node* const node = x != nullptr ? x->producer : nullptr;
+  if (node == nullptr || !(node->is(Op::kConv) || node->is(Op::kConvTranspose) || plain_gemm(node)))
     return nullptr;
+  const auto decline = [&](const char* reason) {
+    context.decline(reader, reason);
+    return nullptr;
+  };
+  if (node->graph != reader->graph) return decline("it stands in another graph");
+  if (!used_once(x)) return decline("something else reads what it would be folded into");
   const ValueInfo* weight = node->input(1);
-  if (weight == nullptr || weight->constant == nullptr || !used_once(weight)) return nullptr;
+  if (weight == nullptr || weight->constant == nullptr) return decline("the weight is no constant");
+  if (!used_once(weight)) return decline("something else reads the weight");
   const Tensor& tensor = *weight->constant;
   const bool real = tensor.dtype == onnx::DType::kFloat32 || tensor.dtype == onnx::DType::kFloat64;
-  if (!real || tensor.dims.size() < 2 || tensor.data == nullptr) return nullptr;
+  if (!real) return decline("the weight is neither float32 nor float64");
+  if (tensor.dims.size() < 2 || tensor.data == nullptr) return decline("the weight has no data");
   return node;
 }
 
 std::int64_t channels_of(const Node* node) {
   const auto& dims = node->input(1)->constant->dims;
-  if (node->is("ConvTranspose")) return dims[1] * node->int_or("group", 1);
-  return node->is("Gemm") && node->int_or("transB", 0) == 0 ? dims[1] : dims[0];
+  if (node->is(Op::kConvTranspose)) return dims[1] * node->int_or("group", 1);
+  return node->is(Op::kGemm) && node->int_or("transB", 0) == 0 ? dims[1] : dims[0];
 }
 
-bool apply_affine(Node* node, const ChannelAffine& affine, std::string_view bias_name) {
+void apply_affine(Patch& patch, Node* node, const ChannelAffine& affine,
+                  std::string_view bias_name) {
   ValueInfo* const weight = node->input(1);
   ValueInfo* const old_bias = node->input(2);
   const Tensor& data = *weight->constant;
   ChannelScale scale = layout_of(node, data.dims);
-  if (scale.inner <= 0 || scale.period <= 0 || scale.rows <= 0) return false;
+  if (scale.inner <= 0 || scale.period <= 0 || scale.rows <= 0)
+    return patch.fail("the weight has no elements");
   const auto count = static_cast<std::size_t>(channels_of(node));
-  if (affine.factor.size() != count || affine.offset.size() != count) return false;
+  if (affine.factor.size() != count || affine.offset.size() != count)
+    return patch.fail("it has not one factor for each channel of the weight");
   bool identity = true;
   for (const double factor : affine.factor) {
-    if (!std::isfinite(factor)) return false;
+    if (!std::isfinite(factor)) return patch.fail("a factor is not finite");
     identity = identity && factor == 1;
   }
   const auto bias = new_bias(node, affine, data.dtype);
-  if (!bias) return false;
+  if (!bias) return patch.fail("the bias is no constant with an entry a channel");
 
   onnx::Model& model = *node->graph->model;
   if (!identity) {
     scale.factors = affine.factor;
-    const Tensor product = scaled(data, std::move(scale));
-    weight->is_folded = true;
-    onnx::set_input(node, 1, model.add_weight(folded_name(weight->name), product));
+    patch.set_input(node, 1,
+                    model.add_weight(folded_name(weight->name), scaled(data, std::move(scale))));
+    patch.fold_in(weight);
   }
-  if (old_bias != nullptr) old_bias->is_folded = true;
+  if (old_bias != nullptr) patch.fold_in(old_bias);
   const std::string name =
       folded_name(old_bias != nullptr ? std::string_view(old_bias->name) : bias_name);
-  ValueInfo* const shifts =
-      model.add_weight(name, rounded(data.dtype, {static_cast<std::int64_t>(bias->size())}, *bias));
-  if (node->inputs.size() > 2)
-    onnx::set_input(node, 2, shifts);
-  else
-    onnx::add_input(node, shifts);
-  return true;
+  const auto channels = static_cast<std::int64_t>(bias->size());
+  patch.set_input(node, 2, model.add_weight(name, rounded(data.dtype, {channels}, *bias)));
 }
 
 }  // namespace sardonyx::passes

@@ -4,32 +4,19 @@
 // something else reads stays as it is, or it would be there twice.
 #include <algorithm>
 #include <memory>
-#include <unordered_map>
 #include <utility>
 
-#include "passes/rewrite.h"
-#include "passes/rules.h"
+#include "passes/patch.h"
+#include "passes/rules/rules.h"
 
 namespace sardonyx::passes {
 namespace {
 
 using Axes = std::vector<std::int64_t>;
 using onnx::Node;
+using onnx::Op;
 using onnx::Tensor;
 using onnx::ValueInfo;
-
-// How many initializers lie at an address: tied weights stay one.
-using Sharing = std::unordered_map<const std::byte*, int>;
-
-Sharing sharing_of(const onnx::Model& model) {
-  Sharing sharing;
-  for (const ValueInfo* value : model.initializers) {
-    const Tensor* tensor = value->constant.get();
-    if (tensor != nullptr && tensor->data != nullptr && onnx::has_uses(value))
-      ++sharing[tensor->data];
-  }
-  return sharing;
-}
 
 // The axes that a Transpose puts in order; empty when they are no permutation of the weight's.
 Axes permutation_of(const Node* node, std::size_t rank) {
@@ -66,46 +53,44 @@ Tensor turned(const Tensor& tensor, const Axes& axes) {
 
 // Every reader of the weight is this same Transpose.
 bool only_transposed(const ValueInfo* weight, const Axes& axes) {
-  return weight->output_uses == 0 && std::ranges::all_of(weight->uses, [&](const onnx::Use& use) {
-           return use.node->is("Transpose") && use.node->output() != nullptr &&
-                  use.node->output()->output_uses == 0 &&
+  return weight->returns.empty() && std::ranges::all_of(weight->uses, [&](const onnx::Use& use) {
+           return use.node->is(Op::kTranspose) && use.node->output() != nullptr &&
+                  use.node->output()->returns.empty() &&
                   permutation_of(use.node, weight->shape.size()) == axes;
          });
 }
 
-void turn(ValueInfo* weight, const Axes& axes) {
-  weight->constant = std::make_shared<const Tensor>(turned(*weight->constant, axes));
-  weight->shape = reordered(weight->shape, axes);
-  weight->weight_axes = weight->weight_axes.empty() ? axes : reordered(weight->weight_axes, axes);
-  weight->contents.clear();
-}
-
-bool transpose_weight(Node* node, const Sharing& sharing) {
-  if (!node->is("Transpose") || node->output() == nullptr) return false;
+bool transpose_weight(Node* node, RuleContext& context) {
   ValueInfo* weight = node->input(0);
-  if (weight == nullptr || weight->constant == nullptr || !weight->weight_dims.empty())
+  if (node->output() == nullptr || weight == nullptr || weight->constant == nullptr ||
+      weight->producer != nullptr)
     return false;
   const Tensor& tensor = *weight->constant;
-  if (base::bit_width(tensor.dtype) < 8 || tensor.dims.size() < 2 || !tensor.as_it_lies())
-    return false;
-  if (const auto found = sharing.find(tensor.data); found != sharing.end() && found->second > 1)
-    return false;
+  if (!weight->weight_dims.empty() || !tensor.as_it_lies())
+    return context.decline(node, "the weight was changed in another way");
+  if (base::bit_width(tensor.dtype) < 8)
+    return context.decline(node, "several elements of the weight share a byte");
+  if (tensor.dims.size() < 2) return false;
   const Axes axes = permutation_of(node, tensor.dims.size());
-  if (axes.empty() || !only_transposed(weight, axes)) return false;
-  turn(weight, axes);
+  if (axes.empty()) return false;
+  if (context.shares_storage(weight))
+    return context.decline(node, "another weight lies over the same bytes");
+  if (!only_transposed(weight, axes))
+    return context.decline(node, "something else reads the weight");
   const std::vector<onnx::Use> uses = weight->uses;
-  for (const onnx::Use& use : uses) onnx::replace_all_uses(use.node->output(), weight);
-  return true;  // the Transposes are unused now
+  Patch patch(context, node);
+  patch.set_data(weight, turned(tensor, axes));
+  for (const onnx::Use& use : uses) patch.replace(use.node->output(), weight);
+  if (!patch.apply()) return false;
+  weight->weight_axes = weight->weight_axes.empty() ? axes : reordered(weight->weight_axes, axes);
+  return true;
 }
+
+constexpr Op kRoots[] = {Op::kTranspose};
 
 }  // namespace
 
-bool transpose_weights(onnx::Model& model) {
-  const Sharing sharing = sharing_of(model);
-  const bool changed =
-      each_node(model.graph, [&](Node* node) { return transpose_weight(node, sharing); });
-  if (changed) drop_unused_nodes(model);
-  return changed;
-}
+const Rule kTransposeWeights = {"transpose-weights", kRoots, transpose_weight, 1,
+                                /*changes_weights=*/true};
 
 }  // namespace sardonyx::passes

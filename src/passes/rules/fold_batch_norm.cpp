@@ -5,9 +5,10 @@
 #include <cstddef>
 #include <optional>
 
-#include "passes/channel_affine.h"
+#include "passes/patch.h"
 #include "passes/rewrite.h"
-#include "passes/rules.h"
+#include "passes/rules/channel_affine.h"
+#include "passes/rules/rules.h"
 
 namespace sardonyx::passes {
 namespace {
@@ -39,26 +40,27 @@ bool only_output_used(const Node* norm) {
   return norm->output() != nullptr;
 }
 
-bool fold(Node* norm) {
-  if (!norm->is("BatchNormalization") || norm->int_or("training_mode", 0) != 0 ||
-      !only_output_used(norm))
-    return false;
+bool fold(Node* norm, RuleContext& context) {
+  if (norm->int_or("training_mode", 0) != 0 || !only_output_used(norm)) return false;
   ValueInfo* const x = norm->input(0);
-  Node* const node = affine_taker(x);
-  if (node == nullptr || node->graph != norm->graph || !can_replace(norm->output(), x))
-    return false;
+  Node* const node = affine_taker(x, norm, context);
+  if (node == nullptr) return false;
+  if (!can_replace(norm->output(), x))
+    return context.decline(norm, "the output's name cannot go to another node");
   const auto affine = affine_of(norm, node->input(1)->constant->dtype);
-  if (!affine || !apply_affine(node, *affine, norm->input(2)->name)) return false;
-  for (std::size_t i = 1; i < 5; ++i) norm->input(i)->is_folded = true;
-  return replace(norm->output(), x);
+  if (!affine) return context.decline(norm, "its statistics are no constants of the weight's type");
+  Patch patch(context, norm);
+  apply_affine(patch, node, *affine, norm->input(2)->name);
+  for (std::size_t i = 1; i < 5; ++i) patch.fold_in(norm->input(i));
+  patch.replace(norm->output(), x);
+  return patch.apply();
 }
+
+constexpr onnx::Op kRoots[] = {onnx::Op::kBatchNormalization};
 
 }  // namespace
 
-bool fold_batch_norm(onnx::Model& model) {
-  // Before opset 9 outputs beyond the first meant training.
-  if (opset_of(model) < 9) return false;
-  return each_node(model.graph, fold);
-}
+// Before opset 9 outputs beyond the first meant training.
+const Rule kFoldBatchNorm = {"fold-batch-norm", kRoots, fold, 9, /*changes_weights=*/true};
 
 }  // namespace sardonyx::passes

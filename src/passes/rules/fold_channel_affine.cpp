@@ -6,14 +6,16 @@
 #include <cstddef>
 #include <optional>
 
-#include "passes/channel_affine.h"
+#include "passes/patch.h"
 #include "passes/rewrite.h"
-#include "passes/rules.h"
+#include "passes/rules/channel_affine.h"
+#include "passes/rules/rules.h"
 
 namespace sardonyx::passes {
 namespace {
 
 using onnx::Node;
+using onnx::Op;
 using onnx::ValueInfo;
 
 // A constant that broadcasts along every axis but the channels', an entry a channel; `rank` is that
@@ -35,35 +37,39 @@ std::optional<Reals> by_channel(const ValueInfo* value, onnx::DType dtype, std::
 }
 
 // `constant` is the operand that is not `x`.
-bool fold_into(Node* combination, ValueInfo* x, ValueInfo* constant) {
-  Node* const node = affine_taker(x);
-  if (node == nullptr || node->graph != combination->graph || !x->has_rank ||
-      !can_replace(combination->output(), x))
-    return false;
+bool fold_into(Node* combination, ValueInfo* x, ValueInfo* constant, RuleContext& context) {
+  if (constant == nullptr || constant->constant == nullptr) return false;
+  Node* const node = affine_taker(x, combination, context);
+  if (node == nullptr) return false;
+  if (!x->has_rank) return context.decline(combination, "the rank of its operand is not known");
+  if (!can_replace(combination->output(), x))
+    return context.decline(combination, "the output's name cannot go to another node");
   const std::int64_t channels = channels_of(node);
   const onnx::DType dtype = node->input(1)->constant->dtype;
   const auto values = by_channel(constant, dtype, x->shape.size(), channels);
-  if (!values) return false;
+  if (!values) return context.decline(combination, "its constant has no entry a channel");
   const auto count = static_cast<std::size_t>(channels);
-  const ChannelAffine affine = combination->is("Mul") ? ChannelAffine{*values, Reals(count, 0.0)}
-                                                      : ChannelAffine{Reals(count, 1.0), *values};
-  if (!apply_affine(node, affine, combination->output()->name)) return false;
-  constant->is_folded = true;
-  return replace(combination->output(), x);
+  const ChannelAffine affine = combination->is(Op::kMul)
+                                   ? ChannelAffine{*values, Reals(count, 0.0)}
+                                   : ChannelAffine{Reals(count, 1.0), *values};
+  Patch patch(context, combination);
+  apply_affine(patch, node, affine, combination->output()->name);
+  patch.fold_in(constant);
+  patch.replace(combination->output(), x);
+  return patch.apply();
 }
 
-bool fold(Node* node) {
-  if (!(node->is("Mul") || node->is("Add")) || node->output() == nullptr) return false;
-  return fold_into(node, node->input(0), node->input(1)) ||
-         fold_into(node, node->input(1), node->input(0));
+bool fold(Node* node, RuleContext& context) {
+  if (node->output() == nullptr) return false;
+  return fold_into(node, node->input(0), node->input(1), context) ||
+         fold_into(node, node->input(1), node->input(0), context);
 }
+
+constexpr Op kRoots[] = {Op::kAdd, Op::kMul};
 
 }  // namespace
 
-bool fold_channel_affine(onnx::Model& model) {
-  // Before opset 7 an attribute said where the smaller operand belongs.
-  if (opset_of(model) < 7) return false;
-  return each_node(model.graph, fold);
-}
+// Before opset 7 an attribute said where the smaller operand belongs.
+const Rule kFoldChannelAffine = {"fold-channel-affine", kRoots, fold, 7, /*changes_weights=*/true};
 
 }  // namespace sardonyx::passes

@@ -2,14 +2,15 @@
 // After:  z = Relu(x)
 // So, too, Dropout that drops nothing and Cast to the type there is. An Identity stays where it
 // gives a graph output its name and nothing else can.
-#include "passes/rewrite.h"
-#include "passes/rules.h"
+#include "passes/patch.h"
+#include "passes/rules/rules.h"
 
 namespace sardonyx::passes {
 namespace {
 
 using onnx::DType;
 using onnx::Node;
+using onnx::Op;
 using onnx::ValueInfo;
 
 bool is_false(const ValueInfo* flag) {
@@ -32,19 +33,22 @@ bool same_type(const Node* node) {
 
 bool changes_nothing(const Node* node) {
   if (node->input(0) == nullptr || node->output() == nullptr) return false;
-  if (node->is("Identity")) return true;
-  if (node->is("Dropout")) return drops_nothing(node);
-  return node->is("Cast") && same_type(node);
+  if (node->is(Op::kIdentity)) return true;
+  return node->is(Op::kDropout) ? drops_nothing(node) : same_type(node);
 }
+
+bool drop(Node* node, RuleContext& context) {
+  if (!changes_nothing(node)) return false;
+  Patch patch(context, node);
+  patch.replace(node->output(), node->input(0));
+  return patch.apply();
+}
+
+constexpr Op kRoots[] = {Op::kIdentity, Op::kDropout, Op::kCast};
 
 }  // namespace
 
-bool drop_identity(onnx::Model& model) {
-  // Before opset 7 Dropout had an attribute that says whether it is at work.
-  if (opset_of(model) < 7) return false;
-  return each_node(model.graph, [](Node* node) {
-    return changes_nothing(node) && replace(node->output(), node->input(0));
-  });
-}
+// Before opset 7 Dropout had an attribute that says whether it is at work.
+const Rule kDropIdentity = {"drop-identity", kRoots, drop, 7};
 
 }  // namespace sardonyx::passes

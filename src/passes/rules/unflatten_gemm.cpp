@@ -1,13 +1,15 @@
 // Before: y = Reshape(Gemm(Reshape(x, [-1, k]), weight, bias), [batch, length, n])
 // After:  y = Add(MatMul(x, weight), bias)
 // addmm takes matrices only; MatMul takes x as it is, and no shape needs to be put together.
+#include "passes/patch.h"
 #include "passes/rewrite.h"
-#include "passes/rules.h"
+#include "passes/rules/rules.h"
 
 namespace sardonyx::passes {
 namespace {
 
 using onnx::Node;
+using onnx::Op;
 using onnx::Shape;
 using onnx::ValueInfo;
 
@@ -28,38 +30,39 @@ bool same_but_last(const Shape& from, const Shape& to, symbolic::Expr last) {
   return true;
 }
 
-bool unflatten(Node* last) {
-  if (!last->is("Reshape")) return false;
+bool unflatten(Node* last, RuleContext& context) {
   ValueInfo* const y = last->output();
-  const Node* gemm = made_by(last->input(0), "Gemm");
-  if (y == nullptr || !y->has_rank || gemm == nullptr || !plain(gemm) || !used_once(gemm->output()))
-    return false;
-  const Node* flatten = made_by(gemm->input(0), "Reshape");
+  const Node* gemm = made_by(last->input(0), Op::kGemm);
+  if (y == nullptr || gemm == nullptr) return false;
+  const Node* flatten = made_by(gemm->input(0), Op::kReshape);
+  if (flatten == nullptr || !plain(gemm)) return false;
+  if (!used_once(gemm->output())) return context.decline(last, "something else reads the product");
   ValueInfo* const weight = gemm->input(1);
   ValueInfo* const bias = gemm->input(2);
-  if (flatten == nullptr || !has_rank(gemm->input(0), 2) || !has_rank(weight, 2)) return false;
   ValueInfo* const x = flatten->input(0);
-  if (!x->has_rank || x->shape.size() < 3 || !x->shape.back().known() ||
+  if (!y->has_rank || !has_rank(gemm->input(0), 2) || !has_rank(weight, 2) || !x->has_rank ||
+      (bias != nullptr && !has_rank(bias, 1)))  // [1] broadcasts, too
+    return context.decline(last, "a rank is not known, or not that of rows and a bias");
+  if (x->shape.size() < 3 || !x->shape.back().known() ||
       !(x->shape.back() == gemm->input(0)->shape[1]) ||
       !same_but_last(x->shape, y->shape, weight->shape[1]))
-    return false;
-  if (bias != nullptr && !has_rank(bias, 1)) return false;  // [1] broadcasts, too
+    return context.decline(last, "the product is not given the shape back that was taken");
   // ONNX Runtime multiplies such integers only as matrices of its own making.
-  if (!base::is_floating(x->dtype)) return false;
+  if (!base::is_floating(x->dtype)) return context.decline(last, "it multiplies integers");
 
   const std::string name = gemm->output()->name;
+  Patch patch(context, last);
   ValueInfo* result =
-      insert_node(last, "MatMul", {x, weight}, {}, bias != nullptr ? name + "_MatMul" : name)
-          ->output();
-  if (bias != nullptr) result = insert_node(last, "Add", {result, bias}, {}, name)->output();
-  result->shape = y->shape;
-  return replace(y, result);
+      patch.node(Op::kMatMul, {x, weight}, {}, bias != nullptr ? name + "_MatMul" : name);
+  if (bias != nullptr) result = patch.node(Op::kAdd, {result, bias}, {}, name);
+  patch.replace(y, result);
+  return patch.apply();
 }
+
+constexpr Op kRoots[] = {Op::kReshape};
 
 }  // namespace
 
-bool unflatten_gemm(onnx::Model& model) {
-  return opset_of(model) >= 9 && each_node(model.graph, unflatten);
-}
+const Rule kUnflattenGemm = {"unflatten-gemm", kRoots, unflatten, 9};
 
 }  // namespace sardonyx::passes

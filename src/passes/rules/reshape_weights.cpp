@@ -6,18 +6,19 @@
 #include <optional>
 #include <vector>
 
-#include "passes/rewrite.h"
-#include "passes/rules.h"
+#include "passes/patch.h"
+#include "passes/rules/rules.h"
 
 namespace sardonyx::passes {
 namespace {
 
 using Dims = std::vector<std::int64_t>;
 using onnx::Node;
+using onnx::Op;
 using onnx::ValueInfo;
 
 bool reshapes(const Node* node) {
-  return node->is("Unsqueeze") || node->is("Squeeze") || node->is("Reshape");
+  return node->is(Op::kUnsqueeze) || node->is(Op::kSqueeze) || node->is(Op::kReshape);
 }
 
 std::optional<Dims> constant_dims(const ValueInfo* value) {
@@ -30,36 +31,37 @@ std::optional<Dims> constant_dims(const ValueInfo* value) {
   return dims;
 }
 
-bool reshape_weight(Node* node) {
-  if (!reshapes(node) || node->output() == nullptr) return false;
+bool reshape_weight(Node* node, RuleContext& context) {
   ValueInfo* const weight = node->input(0);
-  if (weight == nullptr || !weight->is_weight || weight->constant == nullptr ||
+  if (node->output() == nullptr || weight == nullptr || !weight->is_weight ||
+      weight->constant == nullptr || weight->producer != nullptr ||
       !weight->constant->as_it_lies() || !weight->weight_axes.empty() ||
-      !weight->weight_dims.empty() || weight->output_uses > 0)
+      !weight->weight_dims.empty())
     return false;
   const auto dims = constant_dims(node->output());
   const auto reshaped = dims ? onnx::with_dims(*weight->constant, *dims) : std::nullopt;
   if (!reshaped) return false;
   const std::vector<onnx::Use> uses = weight->uses;
   for (const onnx::Use& use : uses) {
-    if (use.index != 0 || !reshapes(use.node) || use.node->output()->output_uses > 0 ||
+    if (use.index != 0 || !reshapes(use.node) || !use.node->output()->returns.empty() ||
         constant_dims(use.node->output()) != dims)
-      return false;
+      return context.decline(node, "something else reads the weight");
   }
-  weight->weight_dims = weight->constant->dims;
-  weight->constant = std::make_shared<const onnx::Tensor>(*reshaped);
-  weight->shape = node->output()->shape;
-  weight->contents.clear();
-  for (const onnx::Use& use : uses) onnx::replace_all_uses(use.node->output(), weight);
-  return true;  // the nodes are unused now
+  if (!weight->returns.empty()) return context.decline(node, "the weight is an output of a graph");
+  Patch patch(context, node);
+  Dims program_dims = weight->constant->dims;
+  patch.set_data(weight, *reshaped);
+  for (const onnx::Use& use : uses) patch.replace(use.node->output(), weight);
+  if (!patch.apply()) return false;
+  weight->weight_dims = std::move(program_dims);
+  return true;
 }
+
+constexpr Op kRoots[] = {Op::kUnsqueeze, Op::kSqueeze, Op::kReshape};
 
 }  // namespace
 
-bool reshape_weights(onnx::Model& model) {
-  const bool changed = each_node(model.graph, reshape_weight);
-  if (changed) drop_unused_nodes(model);
-  return changed;
-}
+const Rule kReshapeWeights = {"reshape-weights", kRoots, reshape_weight, 1,
+                              /*changes_weights=*/true};
 
 }  // namespace sardonyx::passes

@@ -5,14 +5,16 @@
 #include <utility>
 #include <vector>
 
+#include "passes/patch.h"
 #include "passes/rewrite.h"
-#include "passes/rules.h"
+#include "passes/rules/rules.h"
 
 namespace sardonyx::passes {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
 using onnx::Node;
+using onnx::Op;
 using onnx::ValueInfo;
 
 std::optional<Ints> ints_of(const ValueInfo* value) {
@@ -63,33 +65,36 @@ std::optional<Ints> spatial(const Ints& pads, std::size_t rank) {
   return result;
 }
 
-bool fold(Node* conv) {
-  if (!conv->is("Conv") || conv->string_or("auto_pad", "NOTSET") != "NOTSET") return false;
-  const Node* pad = made_by(conv->input(0), "Pad");
-  if (pad == nullptr || pad->graph != conv->graph || !pads_with_zero(pad)) return false;
+bool fold(Node* conv, RuleContext& context) {
+  const Node* pad = made_by(conv->input(0), Op::kPad);
+  if (pad == nullptr) return false;
+  if (pad->graph != conv->graph) return context.decline(conv, "the Pad stands in another graph");
+  if (conv->string_or("auto_pad", "NOTSET") != "NOTSET")
+    return context.decline(conv, "it finds its pads itself (auto_pad)");
+  if (!pads_with_zero(pad)) return context.decline(conv, "the Pad does not fill with zeros");
   ValueInfo* const x = pad->input(0);
-  if (!x->has_rank || x->shape.size() < 3) return false;
+  if (x == nullptr || !x->has_rank || x->shape.size() < 3)
+    return context.decline(conv, "the rank of what is padded is not known");
   const std::size_t rank = x->shape.size();
   const auto pads = pads_of(pad, rank);
   auto all = pads ? spatial(*pads, rank) : std::nullopt;
-  if (!all) return false;
+  if (!all)
+    return context.decline(conv, "the Pad is not of constant sizes, or not of images alone");
   if (const Ints* own = conv->ints("pads")) {
     if (own->size() != all->size()) return false;
     for (std::size_t i = 0; i < own->size(); ++i) (*all)[i] += (*own)[i];
   }
-  onnx::set_attribute(conv, "pads", std::move(*all));
-  onnx::set_input(conv, 0, x);
-  return true;
+  Patch patch(context, conv);
+  patch.set_attribute(conv, "pads", std::move(*all));
+  patch.set_input(conv, 0, x);
+  return patch.apply();
 }
+
+constexpr Op kRoots[] = {Op::kConv};
 
 }  // namespace
 
-bool fold_pad(onnx::Model& model) {
-  // Before opset 11 the pads were an attribute.
-  if (opset_of(model) < 11) return false;
-  const bool changed = each_node(model.graph, fold);
-  if (changed) drop_unused_nodes(model);
-  return changed;
-}
+// Before opset 11 the pads were an attribute of Pad.
+const Rule kFoldPad = {"fold-pad", kRoots, fold, 11};
 
 }  // namespace sardonyx::passes

@@ -5,13 +5,14 @@
 #include <optional>
 
 #include "onnx/graph/value.h"
-#include "passes/rewrite.h"
-#include "passes/rules.h"
+#include "passes/patch.h"
+#include "passes/rules/rules.h"
 
 namespace sardonyx::passes {
 namespace {
 
 using onnx::Node;
+using onnx::Op;
 using onnx::Value;
 using onnx::ValueInfo;
 
@@ -30,7 +31,7 @@ std::optional<std::int64_t> number(const Node* node, std::size_t input) {
 }
 
 std::optional<Part> part_of(Node* node) {
-  if (!node->is("Slice") || node->output() == nullptr) return std::nullopt;
+  if (!node->is(Op::kSlice) || node->output() == nullptr) return std::nullopt;
   const ValueInfo* x = node->input(0);
   const auto start = number(node, 1), end = number(node, 2), axis = number(node, 3);
   if (!start || !end || !axis || x == nullptr || !x->has_rank) return std::nullopt;
@@ -64,7 +65,7 @@ std::vector<Part> parts_beside(const Part& first, std::int64_t size) {
   return at == size && parts.size() > 1 ? parts : std::vector<Part>{};
 }
 
-bool split(Node* node) {
+bool split(Node* node, RuleContext& context) {
   const auto first = part_of(node);
   if (!first) return false;
   ValueInfo* const x = node->input(0);
@@ -73,32 +74,23 @@ bool split(Node* node) {
   if (parts.empty()) return false;
   std::vector<std::int64_t> sizes;
   for (const Part& part : parts) sizes.push_back(part.end - part.start);
-  ValueInfo* const lengths = node->graph->model->add_constant(
-      onnx::Tensor::of_ints(sizes, {static_cast<std::int64_t>(sizes.size())}));
-  // The first of them to be computed: the others come later, and are left to drop-unused-nodes.
-  Node* const made = insert_node(node, "Split", {x, lengths}, {{"axis", first->axis, {}}},
-                                 x->name + "_Split", parts.size());
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    ValueInfo *from = parts[i].node->output(), *to = made->outputs[i];
-    const std::string name = from->name;
-    node->graph->model->rename(from, name + "_replaced");
-    node->graph->model->rename(to, name);
-    to->shape = from->shape;
-    to->has_rank = from->has_rank;
-    onnx::replace_all_uses(from, to);
-    onnx::set_input(parts[i].node, 0, nullptr);  // no part of x any more
-  }
-  return true;
+  // In front of the first of them that is computed.
+  Node* position = node;
+  for (const Part& part : parts)
+    if (onnx::precedes(part.node, position)) position = part.node;
+  Patch patch(context, position);
+  const std::vector<ValueInfo*> made =
+      patch.nodes(Op::kSplit, {x, patch.ints(sizes)}, {{"axis", first->axis, {}}},
+                  x->name + "_Split", parts.size());
+  for (std::size_t i = 0; i < made.size(); ++i) patch.replace(parts[i].node->output(), made[i]);
+  return patch.apply();
 }
+
+constexpr Op kRoots[] = {Op::kSlice};
 
 }  // namespace
 
-bool split_slices(onnx::Model& model) {
-  // Split takes the lengths as an input since opset 13.
-  if (opset_of(model) < 13) return false;
-  const bool changed = each_node(model.graph, split);
-  if (changed) drop_unused_nodes(model);
-  return changed;
-}
+// Split takes the lengths as an input since opset 13.
+const Rule kSplitSlices = {"split-slices", kRoots, split, 13};
 
 }  // namespace sardonyx::passes
