@@ -80,11 +80,12 @@ std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Targe
   translation.custom = custom;
   translation.on_note = [&](const Diagnostic& note) { notes.push_back(note); };
   std::unique_ptr<onnx::Model> model = aten::translate(program, translation);
-  if (options.optimize)
-    passes::optimize(*model, options.stop_after, /*keep_weights=*/!options.fold_weights);
+  const passes::Options passing{
+      .stop_after = options.stop_after, .keep_weights = !options.fold_weights, .limits = {}};
+  if (options.optimize) passes::optimize(*model, passing);
   targets::lower(*model, target, {.opset = opset, .change_weights = options.fold_weights});
   if (options.optimize && options.stop_after.empty())
-    passes::tidy(*model, {.keep_weights = !options.fold_weights});
+    passes::tidy(*model, passing);
   return model;
 }
 
