@@ -15,6 +15,7 @@ std::span<const Rules> onnxruntime_cpu_tables() {
   static const std::array kTables = {
       quantized_product_rules(),
       half_product_rules(),
+      network_rules(),
   };
   return kTables;
 }
