@@ -194,6 +194,12 @@ std::optional<Values> spelled_out(const Composite& call, const Operator& op) {
       return Values{bernoulli(call)};
     case Op::kAttention:
       return inputs.size() > 2 ? attention(call) : std::nullopt;
+    case Op::kRotaryEmbedding:
+      return rotary_embedding(call);
+    case Op::kDequantizeLinear:
+      return dequantize_linear(call);
+    case Op::kQuantizeLinear:
+      return quantize_linear(call);
     case Op::kLSTM:
     case Op::kGRU:
     case Op::kRNN:

@@ -12,6 +12,9 @@ namespace sardonyx::onnx {
 double as_written(float value);
 
 std::optional<Values> attention(const Composite& call);
+std::optional<Values> dequantize_linear(const Composite& call);
+std::optional<Values> quantize_linear(const Composite& call);
+std::optional<Values> rotary_embedding(const Composite& call);
 // LSTM, GRU and RNN as loops.
 std::optional<Values> recurrent(const Composite& call, const Operator& op);
 

@@ -1,4 +1,6 @@
 // Layers of networks.
+#include <algorithm>
+
 #include "onnx/definitions/definitions.h"
 #include "targets/lowering.h"
 #include "targets/onnxruntime/tables.h"
@@ -21,6 +23,15 @@ bool normalises_nothing(const Use& use) {
   return false;
 }
 
+// Sizes of batches are taken to be at least 1; those that depend on data may be 0.
+bool may_attend_to_nothing(const Use& use) {
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}})
+    if (const Value x = use.input(i);
+        !x.has_rank() || std::ranges::any_of(x.shape(), onnx::may_be_zero))
+      return true;
+  return false;
+}
+
 std::optional<Values> unchanged(const Use& use, const Rule&) {
   if (use.outputs > 1) return std::nullopt;
   return Values{use.input(0)};
@@ -29,11 +40,12 @@ std::optional<Values> unchanged(const Use& use, const Rule&) {
 constexpr DTypeSet kDouble = onnx::dtype_bit(kFloat64);
 
 constexpr Rule kRows[] = {
-    {.name = "attention",
+    {.name = "attention-of-nothing",
      .op = Op::kAttention,
-     .reason = Reason::kSlow,
+     .reason = Reason::kFails,
+     .when = may_attend_to_nothing,
      .how = spelled_out,
-     .why = "its kernel takes longer than the products and the Softmax that Attention stands for",
+     .why = "a batch of none, or no query, is refused when the model runs",
      .since = "1.31"},
     {.name = "group-normalization",
      .op = Op::kGroupNormalization,

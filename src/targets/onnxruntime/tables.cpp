@@ -16,6 +16,7 @@ std::span<const Rules> onnxruntime_cpu_tables() {
       quantized_product_rules(),
       half_product_rules(),
       network_rules(),
+      product_rules(),
   };
   return kTables;
 }

@@ -8,6 +8,7 @@ namespace sardonyx::targets {
 
 Rules half_product_rules();
 Rules network_rules();
+Rules product_rules();
 Rules quantized_product_rules();
 
 // Faults of its optimiser, which sees a model before any provider does.
