@@ -9,7 +9,6 @@ namespace {
 
 using program::Call;
 using program::Value;
-using symbolic::Expr;
 
 using Used = std::unordered_set<const Value*>;
 
@@ -17,16 +16,10 @@ void use(const program::Argument& argument, Used& used) {
   argument.each_value([&](const Value* value) { used.insert(value); });
 }
 
-// Nothing but this value may say what a data-dependent number ("u0", "zuf0") is.
+// Nothing but this value may say what a number is that depends on data.
 bool tells_size(const Value& value) {
-  const auto unbacked = [](Expr size) {
-    if (!size.known() || size.is_constant()) return false;
-    const std::vector<Expr> symbols = symbolic::symbols_of(size);
-    return std::any_of(symbols.begin(), symbols.end(), [](Expr symbol) {
-      return symbol.name().starts_with("u") || symbol.name().starts_with("zuf");
-    });
-  };
-  return unbacked(value.expr) || std::any_of(value.shape.begin(), value.shape.end(), unbacked);
+  return symbolic::depends_on_data(value.expr) ||
+         std::any_of(value.shape.begin(), value.shape.end(), symbolic::depends_on_data);
 }
 
 bool is_dead(const Call& call, const Used& used) {

@@ -285,7 +285,7 @@ std::vector<Expr> own_symbols(const program::Graph& body) {
       continue;
     }
     for (const Expr dim : input->shape) {
-      if (dim.known() && dim.is_symbol() && dim.name().starts_with("u")) symbols.push_back(dim);
+      if (dim.is_unbacked()) symbols.push_back(dim);
     }
   }
   return symbols;

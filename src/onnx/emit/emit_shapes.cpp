@@ -42,14 +42,12 @@ Value unshaped(Value x) {
   return x;
 }
 
-// A size that a batch of inputs has is taken to be at least 1; data-dependent sizes (PyTorch calls
-// them u0, u1, ...) may be 0.
+// A size that a batch of inputs has is taken to be at least 1; one that depends on data may be 0.
 bool may_be_zero(Expr size) {
   if (!size.known()) return true;
   if (symbolic::certainly_positive(size)) return false;
   if (size.is_constant()) return true;
-  for (const Expr symbol : symbolic::symbols_of(size))
-    if (symbol.name().starts_with("u")) return true;
+  if (symbolic::depends_on_data(size)) return true;
   return size.kind() == symbolic::Kind::kMax || size.kind() == symbolic::Kind::kMin;
 }
 
