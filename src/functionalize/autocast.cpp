@@ -4,6 +4,8 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "program/regions.h"
+
 namespace sardonyx::functionalize {
 namespace {
 
@@ -286,7 +288,7 @@ void retype(const Call& call, DType dtype, Retyped& retyped) {
 void insert_casts(Program& program, Call& call, const Autocast& autocast, Retyped& retyped,
                   std::vector<Call*>& calls) {
   // Control flow hands on what it is given; the casts are made in its bodies.
-  if (call.schema->space() == "higher_order") return;
+  if (program::holds_bodies(call)) return;
   const bool follows = !retyped.empty() && any_of_them(call, retyped);
   if (!autocast.enabled || call.schema->mutates()) {
     if (follows) retype(call, followed(call), retyped);

@@ -145,7 +145,6 @@ class ListExpansion {
 
 void expand_lists(Program& program, Graph& graph) {
   for (const Call* call : graph.calls) {
-    if (call->schema->space() != "higher_order") continue;
     for (const Argument& argument : call->arguments) {
       if (Graph* const* body = argument.get<Graph*>()) expand_lists(program, **body);
     }

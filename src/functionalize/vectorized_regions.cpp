@@ -305,7 +305,6 @@ bool holds_regions(const Graph& graph) {
 
 void expand_vectorized_regions(Program& program, Graph& graph) {
   for (const Call* call : graph.calls) {
-    if (call->schema->space() != "higher_order") continue;
     for (const Argument& argument : call->arguments) {
       if (Graph* const* body = argument.get<Graph*>()) expand_vectorized_regions(program, **body);
     }

@@ -6,6 +6,7 @@
 
 #include "aten/translation/fall_through.h"
 #include "aten/translation/translation.h"
+#include "program/regions.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -185,7 +186,7 @@ const CustomTranslator* Translation::custom(const program::Call& call) const {
 Translator Translation::translator(const program::Call& call) const {
   const std::string name = call.schema->qualified();
   // Bodies of control flow are made of other calls; what they hand on may be of any type.
-  const bool complex = any_complex(call) && call.schema->space() != "higher_order";
+  const bool complex = any_complex(call) && !program::holds_bodies(call);
   if (const Translator found = find_translator(name, complex)) return found;
   std::string message = "no translation of " + name;
   if (complex) message += " for complex tensors";

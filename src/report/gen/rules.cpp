@@ -34,6 +34,7 @@ constexpr Rule kRules[] = {
     {"SX1204", "program structure", "an argument of a captured call does not fit the operator's schema", "re-export with a PyTorch that knows this schema; report the call when it came from torch.export"},
     {"SX1205", "program structure", "the captured program contradicts itself", "the file was changed after it was saved, or the front end has a fault: report it"},
     {"SX1206", "program structure", "a saved program uses a value that it says nothing of", "the file was changed after it was saved: save it again"},
+    {"SX1207", "program structure", "a value is of a type that only TorchScript has (a list, a dict, a tensor of unknown dtype or rank), or a body reads what it is not given", "capture the model with torch.export"},
     {"SX1221", "program structure", "the program holds tensors of a type that ONNX has nothing for", "cast them before export"},
     {"SX1222", "program structure", "a weight is a tensor subclass or quantised tensor without plain bytes", "replace it by a dense tensor before export"},
     {"SX1223", "program structure", "the live program's graph holds a node that torch.export does not make", "convert what torch.export.export() returned, unchanged"},
