@@ -4,6 +4,8 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "program/facts/facts.h"
+
 namespace sardonyx::functionalize {
 namespace {
 
@@ -25,8 +27,7 @@ bool tells_size(const Value& value) {
 bool is_dead(const Call& call, const Used& used) {
   const std::string_view space = call.schema->space();
   if (space != "aten" && space != "prims" && space != "sym") return false;
-  const std::string_view name = call.schema->base_name();
-  if (name.starts_with("_assert") || name.starts_with("sym_constrain")) return false;
+  if (program::facts_of(*call.schema).asserts) return false;
   if (call.outputs.empty() || call.schema->mutates()) return false;
   return std::none_of(call.outputs.begin(), call.outputs.end(), [&](const Value* output) {
     return output && (used.contains(output) || tells_size(*output));

@@ -1,7 +1,8 @@
 #include "functionalize/elementwise_calls.h"
 
 #include <algorithm>
-#include <string_view>
+
+#include "program/facts/facts.h"
 
 namespace sardonyx::functionalize {
 namespace {
@@ -10,24 +11,6 @@ using program::Argument;
 using program::Call;
 using program::List;
 using program::Value;
-
-const std::unordered_set<std::string_view>& elementwise_names() {
-  static const std::unordered_set<std::string_view> kNames = {
-      "abs",         "acos",       "acosh",       "add",         "asin",        "asinh",
-      "atan",        "atan2",      "atanh",       "bitwise_and", "bitwise_not", "bitwise_or",
-      "bitwise_xor", "ceil",       "clamp",       "clamp_max",   "clamp_min",   "clone",
-      "cos",         "cosh",       "div",         "eq",          "erf",         "exp",
-      "exp2",        "expm1",      "floor",       "fmod",        "ge",          "gelu",
-      "gt",          "isfinite",   "isinf",       "isnan",       "le",          "leaky_relu",
-      "lerp",        "log",        "log10",       "log1p",       "log2",        "logical_and",
-      "logical_not", "logical_or", "logical_xor", "lt",          "maximum",     "minimum",
-      "mul",         "ne",         "neg",         "pow",         "reciprocal",  "relu",
-      "remainder",   "round",      "rsqrt",       "rsub",        "sigmoid",     "sign",
-      "silu",        "sin",        "sinh",        "softplus",    "sqrt",        "square",
-      "sub",         "tan",        "tanh",        "trunc",       "where",       "__and__",
-      "__or__",      "__xor__"};
-  return kNames;
-}
 
 Value* tensor(const Argument& argument) {
   Value* const* value = argument.get<Value*>();
@@ -52,7 +35,7 @@ bool indexes_something_else(const Call& call, const std::unordered_set<const Val
 bool broadcasts_over_samples(const Call& call, const std::unordered_set<const Value*>& samples) {
   if (call.schema->space() != "aten" || call.schema->mutates()) return false;
   if (is_index(call)) return indexes_something_else(call, samples);
-  if (!elementwise_names().contains(call.schema->base_name())) return false;
+  if (!program::facts_of(*call.schema).pointwise) return false;
   if (call.outputs.size() != 1 || !call.outputs[0]) return false;
   // A sample of rank 0 counts for less when PyTorch finds the common type than a stack of them.
   const Value* first = nullptr;

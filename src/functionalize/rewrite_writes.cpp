@@ -50,12 +50,6 @@ Argument number_as(base::DType dtype, const Argument& number) {
   return number;
 }
 
-// Whether the operator makes a row of numbers.
-bool counts(const Schema& schema) {
-  const std::string_view name = schema.base_name();
-  return name == "arange" || name == "range" || name == "linspace" || name == "logspace";
-}
-
 }  // namespace
 
 // `target` holds `content` from now on, and `result` is another name of `target`.
@@ -283,7 +277,7 @@ void Rewriter::out(Call& call, const WriteRule& rule) {
 void Rewriter::contents_of_out(Call& call, Call& pure, Value* target, Value* result,
                                const Type& type, base::DType computed) {
   // PyTorch keeps the shape of an `out` of as many elements; what it captures says a row.
-  if (counts(*pure.schema) && target->rank() != 1) {
+  if (program::facts_of(*pure.schema).counts && target->rank() != 1) {
     refuse_call(call, "SX1705", "'" + target->name + "', passed as out=, is not a row of numbers",
                 "pass a tensor of one dimension");
   }

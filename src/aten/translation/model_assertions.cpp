@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "aten/translation/translation.h"
+#include "program/facts/facts.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -26,10 +27,7 @@ std::string bounds_text(Expr symbol) {
 }  // namespace
 
 void Translation::keep_assertion(const program::Call& call) {
-  const std::string_view name = call.schema->base_name();
-  const bool of_tensor = name == "_assert_async" || name == "_functional_assert_async";
-  const bool of_scalar = name == "_assert_scalar" || name == "_functional_assert_scalar";
-  if (!of_tensor && !of_scalar) return;
+  if (!program::facts_of(*call.schema).asserts || !call.schema->find("self")) return;
   const program::Argument& asserted = call.argument("self");
   // What follows from the bounds of the sizes is said with them.
   const Expr* expr = asserted.get<Expr>();

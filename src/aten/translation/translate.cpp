@@ -6,6 +6,7 @@
 
 #include "aten/translation/fall_through.h"
 #include "aten/translation/translation.h"
+#include "program/facts/facts.h"
 #include "program/regions.h"
 
 namespace sardonyx::aten {
@@ -37,17 +38,9 @@ std::string type_text(DType dtype, const Shape& shape) {
   return text + "]";
 }
 
-// A query such as numel or is_floating_point, whose answer PyTorch wrote where it is used: the call
-// is left over.
+// A query whose answer stands where it is used: the call is left over.
 bool is_answered(const program::Call& call) {
-  const program::Schema& schema = *call.schema;
-  if (!call.outputs.empty() || schema.returns.empty() || schema.mutates()) return false;
-  if (schema.space() != "aten" && schema.space() != "prims") return false;
-  return std::all_of(schema.returns.begin(), schema.returns.end(), [](const auto& result) {
-    using enum program::TypeKind;
-    const program::TypeKind kind = result.type.kind;
-    return kind == kInt || kind == kFloat || kind == kBool || kind == kNumber || kind == kDType;
-  });
+  return call.outputs.empty() && program::answers_metadata(*call.schema);
 }
 
 // Several results, none of which the program reads.
@@ -56,12 +49,9 @@ bool nobody_reads(const program::Call& call) {
          std::ranges::none_of(call.outputs, [](const program::Value* value) { return value; });
 }
 
-// PyTorch's shape functions of these say that the loss of a single sample has one dimension; what
-// its kernels give has none.
+// PyTorch captured a dimension of a single sample that its kernels drop.
 bool is_number_in_fact(const program::Call& call, Value value) {
-  const std::string_view name = call.schema->base_name();
-  return value.has_rank() && value.rank() == 0 &&
-         (name == "multi_margin_loss" || name == "multilabel_margin_loss");
+  return value.has_rank() && value.rank() == 0 && program::facts_of(*call.schema).drops_single;
 }
 
 // What inference says must not contradict what PyTorch captured: that would be a wrong model.
