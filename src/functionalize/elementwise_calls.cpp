@@ -12,20 +12,15 @@ using program::Call;
 using program::List;
 using program::Value;
 
-Value* tensor(const Argument& argument) {
-  Value* const* value = argument.get<Value*>();
-  return value && *value && (*value)->kind == program::ValueKind::kTensor ? *value : nullptr;
-}
-
 bool is_index(const Call& call) { return call.schema->qualified() == "aten::index.Tensor"; }
 
 // With an integer tensor for each of the first dimensions, those tensors broadcast and their
 // dimensions come first in the result.
 bool indexes_something_else(const Call& call, const std::unordered_set<const Value*>& samples) {
   const List* indices = call.argument("indices").get<List>();
-  if (!indices || samples.contains(tensor(call.argument("self")))) return false;
+  if (!indices || samples.contains(tensor_of(call.argument("self")))) return false;
   return std::all_of(indices->begin(), indices->end(), [](const Argument& index) {
-    const Value* value = tensor(index);
+    const Value* value = tensor_of(index);
     return value && base::is_integer(value->dtype);
   });
 }
@@ -40,7 +35,7 @@ bool broadcasts_over_samples(const Call& call, const std::unordered_set<const Va
   // A sample of rank 0 counts for less when PyTorch finds the common type than a stack of them.
   const Value* first = nullptr;
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
-    const Value* value = tensor(call.arguments[i]);
+    const Value* value = tensor_of(call.arguments[i]);
     if (!value || call.schema->parameters[i].name == "condition") continue;
     if (first && value->dtype != first->dtype) return false;
     first = value;
@@ -52,7 +47,7 @@ std::size_t rank_of_samples(const Call& call) {
   if (!is_index(call)) return call.outputs.front()->rank();
   std::size_t rank = 0;
   for (const Argument& index : *call.argument("indices").get<List>())
-    rank = std::max(rank, tensor(index)->rank());
+    rank = std::max(rank, tensor_of(index)->rank());
   return rank;
 }
 

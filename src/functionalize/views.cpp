@@ -95,8 +95,7 @@ Value* viewed(const Call& call, ViewFamily family, std::size_t index) {
     if (!items || index >= items->size()) return nullptr;
     argument = &(*items)[index];
   }
-  Value* const* value = argument->get<Value*>();
-  return value && *value && (*value)->kind == program::ValueKind::kTensor ? *value : nullptr;
+  return program::tensor_of(*argument);
 }
 
 ViewKind view_kind(const Call& call, ViewFamily family, std::size_t index) {

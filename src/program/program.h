@@ -74,6 +74,11 @@ struct Call {
   bool has(std::string_view parameter) const;                  // bound and not None
 };
 
+// The tensor that an argument is; null for anything else.
+Value* tensor_of(const Argument& argument);
+// Some tensor or number that the call takes or gives is complex.
+bool any_complex(const Call& call);
+
 struct Graph {
   std::string name;
   std::vector<Value*> inputs;

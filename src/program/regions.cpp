@@ -32,11 +32,7 @@ const List* list_of(const Call& call, std::string_view parameter) {
 
 void add_tensors(const List* list, std::vector<Value*>& values) {
   if (!list) return;
-  for (const Argument& item : *list) {
-    Value* const* value = item.get<Value*>();
-    const bool is_tensor = value && *value && (*value)->kind == ValueKind::kTensor;
-    values.push_back(is_tensor ? *value : nullptr);
-  }
+  for (const Argument& item : *list) values.push_back(tensor_of(item));
 }
 
 }  // namespace
