@@ -76,7 +76,8 @@ Outputs associative_scan(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"higher_order::associative_scan(Any combine_fn, Any xs, Any additional_inputs=[]) -> Any",
      associative_scan},
-    {"higher_order::map_impl(Any body_graph, Any xs, Any additional_inputs=[]) -> Any", over_slices},
+    {"higher_order::map_impl(Any body_graph, Any xs, Any additional_inputs=[]) -> Any",
+     over_slices},
     {"higher_order::scan(Any combine_graph, Any init, Any xs, Any additional_inputs=[]) -> Any",
      over_slices},
 };

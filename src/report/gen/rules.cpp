@@ -15,6 +15,7 @@ constexpr Rule kRules[] = {
     {"SX1007", "command line and usage", "standard output could not be written", "check the disk or the pipe behind it"},
     {"SX1008", "command line and usage", "a warning: a dimension that was to be dynamic is constant, because the model's own code makes it so", "change the code that looks at the size, or leave the dimension out of dynamic_shapes"},
     {"SX1009", "command line and usage", "a plugin cannot be loaded, is made for another version of its interface, or failed while it registered its translators", "the message has the reason; build it against this release's sardonyx/plugin.h"},
+    {"SX1010", "command line and usage", "there is no target runtime of that name", "choose one of those that the message lists; docs/targets.md says what each takes"},
     {"SX1101", "files and archives", "a file cannot be opened or mapped for reading", "check the path and its permissions; it must be a regular file"},
     {"SX1102", "files and archives", "a zip archive is damaged or truncated, or the file is no zip archive", "save it again; check that it was copied whole"},
     {"SX1103", "files and archives", "an archive uses what this build does not read: encryption, a compression other than deflate, big-endian data", "save it again, or repack it with stored entries"},
