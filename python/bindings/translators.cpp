@@ -161,16 +161,6 @@ aten::Outputs run(nb::handle function, const Call& call, onnx::Emit& onnx,
   }
 }
 
-bool any_complex(const program::Call& call) {
-  bool found = false;
-  const auto look = [&found](const program::Value* value) {
-    found = found || (value && base::is_complex(value->dtype));
-  };
-  for (const Argument& argument : call.arguments) argument.each_value(look);
-  for (const program::Value* output : call.outputs) look(output);
-  return found;
-}
-
 }  // namespace
 
 PythonTranslators::PythonTranslators(const nb::dict& plain, const nb::dict& complex)
@@ -192,7 +182,7 @@ void PythonTranslators::fill(Table& table, const nb::dict& functions) {
 }
 
 const aten::CustomTranslator* PythonTranslators::find(const program::Call& call) const {
-  const Table& table = any_complex(call) ? complex_ : plain_;
+  const Table& table = program::any_complex(call) ? complex_ : plain_;
   auto found = table.find(call.schema->qualified());
   if (found == table.end()) found = table.find(call.schema->name);
   return found == table.end() ? nullptr : &found->second;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "onnx/operators/operator.h"
 #include "proto/fields.h"
 #include "proto/gather.h"
 
@@ -21,33 +21,12 @@ using onnx::Graph;
 using onnx::Node;
 using onnx::ValueInfo;
 
-// The version of the format that came with an opset of ONNX's own, from the "Released Versions" of
-// the ONNX documentation (docs/Versioning.md).
-std::int64_t ir_version_of(std::int64_t opset) {
-  struct Release {
-    std::int64_t opset, ir_version;
-  };
-  constexpr std::array<Release, 10> kReleases = {{{28, 14},
-                                                  {25, 13},
-                                                  {24, 12},
-                                                  {23, 11},
-                                                  {21, 10},
-                                                  {19, 9},
-                                                  {15, 8},
-                                                  {12, 7},
-                                                  {11, 6},
-                                                  {10, 5}}};
-  for (const Release& release : kReleases) {
-    if (opset >= release.opset) return release.ir_version;
-  }
-  return 4;
-}
-
 std::int64_t ir_version_for(const onnx::Model& model) {
   if (model.ir_version != 0) return model.ir_version;
   const auto own = model.opsets.find("");
   // Version 10 brought metadata_props and the overloads of functions.
-  return std::max<std::int64_t>(10, own == model.opsets.end() ? 0 : ir_version_of(own->second));
+  return std::max<std::int64_t>(10,
+                                own == model.opsets.end() ? 0 : onnx::ir_version_of(own->second));
 }
 
 AttributeType type_of(const onnx::Attribute::Data& data) {

@@ -235,6 +235,27 @@ def test_complex_tensors_are_pairs() -> None:
     assert_exports(nn.Hardtanh(), (X,), registry=registry)
 
 
+def test_a_complex_number_makes_a_call_complex() -> None:
+    class Compares(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x == 1 + 0j
+
+    seen: list[complex] = []
+
+    def of_real_numbers(x: Any, other: Any) -> Any:
+        raise AssertionError("the call has a complex number")
+
+    def translate(x: Any, other: complex) -> Any:
+        seen.append(other)
+        return op.Equal(x, op.Constant(value_float=other.real))
+
+    registry = sardonyx.OnnxRegistry()
+    registry.register_op(of_real_numbers, "aten", "eq", "Scalar")
+    registry.register_op(translate, "aten", "eq", "Scalar", is_complex=True)
+    assert_exports(Compares(), (torch.tensor([1.0, 2.0]),), registry=registry)
+    assert seen == [1 + 0j]
+
+
 # --- the registry
 
 

@@ -196,8 +196,7 @@ class Emit : public Operators {
   std::unique_ptr<State> state_;
 };
 
-// A size that a batch of inputs has is taken to be at least 1; sizes that depend on data (PyTorch
-// calls them u0, u1, ...) may be 0.
+// A size that a batch of inputs has is taken to be at least 1; one that depends on data may be 0.
 bool may_be_zero(Expr size);
 
 }  // namespace sardonyx::onnx

@@ -16,8 +16,7 @@ bool may_be_zero(Expr size) {
   if (!size.known()) return true;
   if (symbolic::certainly_positive(size)) return false;
   if (size.is_constant()) return true;
-  for (const Expr symbol : symbolic::symbols_of(size))
-    if (symbol.name().starts_with("u")) return true;
+  if (symbolic::depends_on_data(size)) return true;
   return size.kind() == symbolic::Kind::kMax || size.kind() == symbolic::Kind::kMin;
 }
 

@@ -11,6 +11,8 @@ using Elements = std::vector<std::int64_t>;
 class SizesTest : public testing::Test, public TestGraph {
  protected:
   Expr b = pool->symbol("b"), s = pool->symbol("s"), u = pool->symbol("u0");
+
+  SizesTest() { pool->mark_unbacked(u); }
 };
 
 TEST_F(SizesTest, ConstantsNeedNoNode) {
