@@ -19,7 +19,7 @@
 namespace sardonyx::cli {
 namespace {
 
-struct Arguments {
+struct ConvertArguments {
   std::string input;
   std::string output;
   ConvertOptions convert;
@@ -45,7 +45,7 @@ auto timed(RunRecord& record, const char* step, const Run& run) {
   return result;
 }
 
-void run(Arguments& arguments) {
+void run_convert(ConvertArguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   arguments.convert.optimize = !arguments.no_optimize;
   arguments.convert.fold_weights = !arguments.keep_weights;
@@ -76,7 +76,7 @@ void run(Arguments& arguments) {
 }
 
 // What went wrong, and what is worth knowing, as the files that were asked for.
-void write_reports(const Arguments& arguments, const std::vector<Diagnostic>& errors) {
+void write_reports(const ConvertArguments& arguments, const std::vector<Diagnostic>& errors) {
   if (!arguments.sarif.empty()) {
     std::vector<Diagnostic> told = errors;
     told.insert(told.end(), arguments.record.notes.begin(), arguments.record.notes.end());
@@ -91,7 +91,7 @@ void write_reports(const Arguments& arguments, const std::vector<Diagnostic>& er
 }  // namespace
 
 void add_convert(CLI::App& app, int& exit_code) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ConvertArguments>();
   CLI::App* command = app.add_subcommand("convert", "Convert a .pt2 program to an ONNX model");
   command->add_option("input", arguments->input, "the .pt2 file")->required();
   command->add_option("-o,--output", arguments->output, "the .onnx file to write")->required();
@@ -147,7 +147,7 @@ void add_convert(CLI::App& app, int& exit_code) {
   command->callback([arguments, &exit_code] {
     arguments->record.input = arguments->input;
     exit_code = guarded(
-        arguments->json, [&] { run(*arguments); },
+        arguments->json, [&] { run_convert(*arguments); },
         [&](const std::vector<Diagnostic>& errors) { write_reports(*arguments, errors); });
   });
 }

@@ -12,7 +12,7 @@
 namespace sardonyx::cli {
 namespace {
 
-struct Arguments {
+struct OptimizeArguments {
   std::string input;
   std::string output;
   std::string stop_after;
@@ -20,7 +20,7 @@ struct Arguments {
   bool quiet = false;
 };
 
-void run(const Arguments& arguments) {
+void run_optimize(const OptimizeArguments& arguments) {
   Model model = read_model(arguments.input);
   const long long before = model.node_count();
   const std::vector<std::string> changed = optimize(model, arguments.stop_after);
@@ -45,15 +45,16 @@ void run(const Arguments& arguments) {
 }  // namespace
 
 void add_optimize(CLI::App& app, int& exit_code) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<OptimizeArguments>();
   CLI::App* command = app.add_subcommand("optimize", "Simplify an ONNX model");
   command->add_option("input", arguments->input, "the .onnx file")->required();
   command->add_option("-o,--output", arguments->output, "the .onnx file to write")->required();
   command->add_option("--stop-after", arguments->stop_after, "run the passes only up to this one");
   command->add_flag("--json", arguments->json, "say the result as JSON on standard output");
   command->add_flag("-q,--quiet", arguments->quiet, "print errors only");
-  command->callback(
-      [arguments, &exit_code] { exit_code = guarded(arguments->json, [&] { run(*arguments); }); });
+  command->callback([arguments, &exit_code] {
+    exit_code = guarded(arguments->json, [&] { run_optimize(*arguments); });
+  });
 }
 
 }  // namespace sardonyx::cli
