@@ -1,0 +1,58 @@
+"""What data decide, and a captured program has as the example's data decided it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from sardonyx._base.errors import Diagnostic
+
+from .places import Place
+
+
+class FrozenBranchError(RuntimeError):
+    """Only one branch of those that data decide between would be in the program."""
+
+    def __init__(self, message: str, diagnostics: Iterable[Diagnostic] = ()) -> None:
+        super().__init__(message)
+        self.diagnostics = tuple(diagnostics)
+
+
+@dataclass
+class Frozen:
+    """`python`: lines of Python that the program has as the example took them. `scripted`: branches
+    and loops of scripted functions on data, which are never to be so."""
+
+    python: list[Place] = field(default_factory=list)
+    scripted: list[Place] = field(default_factory=list)
+
+    def notes(self) -> list[Diagnostic]:
+        """A warning for each line of Python."""
+        return [
+            Diagnostic(
+                "SX1012",
+                f"data decide here, and the model does what the example's decided: {place}",
+                severity="warning",
+                help="write it with torch.cond, torch.while_loop or torch.where",
+                file=place.file,
+                line=place.line,
+                function=place.function,
+            )
+            for place in dict.fromkeys(self.python)
+        ]
+
+    def refuse_scripted(self) -> None:
+        """FrozenBranchError (SX1013) where a scripted function has such branches or loops."""
+        if not self.scripted:
+            return
+        found = [
+            Diagnostic(
+                "SX1013",
+                f"data decide in a scripted function, and the model cannot keep that: {place}",
+                help="write it with torch.cond or torch.while_loop outside of torch.jit.script",
+                file=place.file,
+                line=place.line,
+            )
+            for place in dict.fromkeys(self.scripted)
+        ]
+        raise FrozenBranchError("\n".join(d.message for d in found), found)
