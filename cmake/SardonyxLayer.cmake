@@ -1,16 +1,16 @@
 # sardonyx_layer(NAME <name> [DEPENDS <layer>...] [USES <third-party target>...])
 #
-# One layer is one static library `sardonyx_<name>`: the *.cpp of its folder and of gen/ below it
-# (generated, committed), less *_test.cpp, which become the executable `<name>_test` and one CTest test. A layer without sources is an interface
-# library. tools/check_layers.py holds DEPENDS and the #includes against the design's drawing.
+# One layer is one static library `sardonyx_<name>`: the *.cpp of its folder and of the rooms below
+# it (gen/ holds what is generated and committed), less *_test.cpp, which become the executable
+# `<name>_test` and one CTest test. A layer without sources is an interface library.
+# tools/check_layers.py holds DEPENDS and the #includes against the design's drawing.
 function(sardonyx_layer)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "DEPENDS;USES")
   set(target sardonyx_${arg_NAME})
   list(TRANSFORM arg_DEPENDS PREPEND sardonyx_)
 
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp"
-       "${CMAKE_CURRENT_SOURCE_DIR}/gen/*.cpp")
-  file(GLOB tests CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  file(GLOB_RECURSE tests CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*_test.cpp")
   if(tests)
     list(REMOVE_ITEM sources ${tests})
   endif()

@@ -1,7 +1,9 @@
 """Checks that the C++ layers know each other only in the direction the design draws.
 
 Three things are held against `LAYERS`: every `#include "..."` of a source file, every `DEPENDS` of
-a layer's CMakeLists.txt, and that no folder under src/ is missing from the table.
+a layer's CMakeLists.txt, and that no folder under src/ is missing from the table. Inside of a layer
+that has rooms, `ROOMS` says which of them may know which. Headers must not include each other in
+a circle.
 """
 
 from __future__ import annotations
@@ -38,6 +40,38 @@ LAYERS: dict[str, Layer] = {
     ),
     "cli": Layer("cli", ("api", "report")),
 }
+
+# The rooms of a layer, each of which may know those before it and what stands at the layer's root;
+# the root knows no room.
+ROOMS: dict[str, tuple[str, ...]] = {
+    "onnx": ("operators", "graph", "infer", "fold", "emit"),
+    "aten": (
+        "elementwise",
+        "reduction",
+        "shape",
+        "creation",
+        "ordering",
+        "indexing",
+        "complex",
+        "matrices",
+        "random",
+        "special",
+        "signal",
+        "products",
+        "losses",
+        "quantization",
+        "images",
+        "gradients",
+        "networks",
+        "control_flow",
+        "interop",
+        "translation",
+    ),
+}
+
+# What is generated stands together; here is whose it is.
+GENERATED_ROOMS = {"onnx/gen/operators.h": "emit", "onnx/gen/operators.cpp": "emit"}
+OTHER_GENERATED = "operators"
 
 # Public headers hold no layer's internals. Every layer raises public diagnostics; the rest of the
 # public interface is the outermost layers' business.
@@ -100,6 +134,52 @@ def check_includes(source: Path, file: Path, name: str) -> Iterator[str]:
                 yield f"{place}: layer {name} must not include <{target}>"
 
 
+def room_of(path: str, name: str) -> str:
+    """The room of `path`, relative to src/, in its layer; empty at the layer's root."""
+    room = path.removeprefix(LAYERS[name].folder + "/").rpartition("/")[0]
+    return GENERATED_ROOMS.get(path, OTHER_GENERATED) if room == "gen" else room
+
+
+def check_rooms(source: Path, file: Path, name: str) -> Iterator[str]:
+    """Complaints about the #includes between the rooms of the layer `name`."""
+    rooms = ROOMS.get(name)
+    if rooms is None or file.name.endswith("_test.cpp"):
+        return
+    own = room_of(file.relative_to(source).as_posix(), name)
+    if own and own not in rooms:
+        yield f"{file}: room {own} of {name} is not in the table of {Path(__file__).name}"
+        return
+    may_know = rooms[: rooms.index(own) + 1] if own else ()
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        match = INCLUDE.match(line)
+        if not match or layer_of(match[2]) != name:
+            continue
+        other = room_of(match[2], name)
+        if other and other not in may_know:
+            yield f"{file}:{number}: {own or 'the root'} of {name} must not know {other}"
+
+
+def check_circles(source: Path) -> Iterator[str]:
+    """Complaints about headers that include each other in a circle."""
+    includes = {}
+    for file in source.rglob("*.h"):
+        found = [INCLUDE.match(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        path = file.relative_to(source).as_posix()
+        includes[path] = [match[2] for match in found if match and match[1] == '"']
+    done: set[str] = set()
+
+    def visit(path: str, way: tuple[str, ...]) -> Iterator[str]:
+        if path in way:
+            yield "a circle of headers: " + " -> ".join((*way[way.index(path) :], path))
+        elif path not in done:
+            for other in includes.get(path, ()):
+                yield from visit(other, (*way, path))
+            done.add(path)
+
+    for path in sorted(includes):
+        yield from visit(path, ())
+
+
 def check_public(include: Path) -> Iterator[str]:
     """Complaints about public headers that include anything but each other and the standard."""
     for file in sorted(include.rglob("*.h")):
@@ -129,12 +209,14 @@ def check_cmake(source: Path) -> Iterator[str]:
 def check(source: Path) -> list[str]:
     """Every complaint about the tree under `source` (the folder src/, beside include/)."""
     complaints = [*check_cmake(source), *check_public(source.parent / "include")]
+    complaints.extend(check_circles(source))
     for file in sorted([*source.rglob("*.h"), *source.rglob("*.cpp"), *source.rglob("*.inc")]):
         name = layer_of(file.relative_to(source).as_posix())
         if name is None:
             complaints.append(f"{file}: is in no layer of the table of {Path(__file__).name}")
         else:
             complaints.extend(check_includes(source, file, name))
+            complaints.extend(check_rooms(source, file, name))
     return complaints
 
 

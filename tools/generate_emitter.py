@@ -339,9 +339,9 @@ HEADER = """\
 #include <string_view>
 #include <vector>
 
-#include "onnx/attributes.h"
-#include "onnx/operator.h"
-#include "onnx/value.h"
+#include "onnx/graph/attributes.h"
+#include "onnx/operators/operator.h"
+#include "onnx/graph/value.h"
 
 namespace sardonyx::onnx {{
 
@@ -373,7 +373,7 @@ SOURCE = """\
 #include "onnx/gen/operators.h"
 
 #include "onnx/gen/op.h"
-#include "onnx/operator_call.h"
+#include "onnx/emit/operator_call.h"
 
 namespace sardonyx::onnx {{
 
@@ -494,7 +494,7 @@ def ir_versions() -> dict[int, int]:
 TABLE = """\
 // clang-format off
 #include "onnx/gen/op.h"
-#include "onnx/operator.h"
+#include "onnx/operators/operator.h"
 
 namespace sardonyx::onnx {{
 namespace {{

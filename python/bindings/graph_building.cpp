@@ -12,7 +12,7 @@
 
 #include "base/diagnostic.h"
 #include "bindings.h"
-#include "onnx/operator.h"
+#include "onnx/operators/operator.h"
 #include "proto/function.h"
 
 namespace sardonyx::bindings {

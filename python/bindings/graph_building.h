@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "aten/call.h"
-#include "onnx/emit.h"
+#include "onnx/emit/emit.h"
 
 namespace sardonyx::bindings {
 

@@ -5,7 +5,7 @@
 
 #include "base/diagnostic.h"
 #include "graph_building.h"
-#include "onnx/operator.h"
+#include "onnx/operators/operator.h"
 
 namespace sardonyx::bindings {
 namespace nb = nanobind;

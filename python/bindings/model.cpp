@@ -17,7 +17,7 @@
 #include "api/convert.h"
 #include "base/dtype.h"
 #include "bindings.h"
-#include "onnx/ir.h"
+#include "onnx/graph/ir.h"
 #include "sardonyx/report.h"
 #include "sardonyx/sardonyx.h"
 #include "translators.h"

@@ -13,8 +13,8 @@
 
 #include "base/diagnostic.h"
 #include "bindings.h"
-#include "onnx/extract.h"
-#include "onnx/ir.h"
+#include "onnx/graph/extract.h"
+#include "onnx/graph/ir.h"
 #include "proto/read.h"
 #include "sardonyx/sardonyx.h"
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "aten/translate.h"
+#include "aten/translation/translate.h"
 #include "graph_building.h"
 
 namespace sardonyx::bindings {

@@ -14,7 +14,7 @@
 #include "base/mapped_file.h"
 #include "bindings.h"
 #include "frontends/live/tensors.h"
-#include "onnx/ir.h"
+#include "onnx/graph/ir.h"
 #include "sardonyx/sardonyx.h"
 
 namespace sardonyx::bindings {

@@ -6,7 +6,7 @@
 
 #include "api/convert.h"
 #include "api/plugin.h"
-#include "aten/translate.h"
+#include "aten/translation/translate.h"
 #include "frontends/pt2/pt2.h"
 #include "functionalize/functionalize.h"
 #include "passes/outline_modules.h"

@@ -2,7 +2,7 @@
 // plugins only.
 #pragma once
 
-#include "aten/translate.h"
+#include "aten/translation/translate.h"
 #include "sardonyx/sardonyx.h"
 
 namespace sardonyx {

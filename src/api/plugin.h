@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "aten/translate.h"
+#include "aten/translation/translate.h"
 
 namespace sardonyx::plugin {
 

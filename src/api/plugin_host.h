@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "aten/call.h"
-#include "aten/translate.h"
+#include "aten/translation/translate.h"
 #include "sardonyx/plugin.h"
 
 // Handles of the C interface. A value's handle is the value itself.

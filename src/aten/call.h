@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "aten/scalar.h"
-#include "onnx/emit.h"
-#include "onnx/value.h"
+#include "onnx/emit/emit.h"
+#include "onnx/graph/value.h"
 #include "program/program.h"
 
 namespace sardonyx::aten {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "aten/library.h"
 
@@ -116,5 +117,9 @@ std::span<const Row> unary_rows();
 std::span<const Row> unique_rows();
 std::span<const Row> unpooling_rows();
 std::span<const Row> window_functions_rows();
+
+// The translator for complex tensors of an operator that is a real one's work on parts; null for
+// any other.
+Translator find_translator_by_parts(std::string_view qualified_name);
 
 }  // namespace sardonyx::aten

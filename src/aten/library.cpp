@@ -3,7 +3,6 @@
 #include <array>
 #include <unordered_map>
 
-#include "aten/complex_componentwise.h"
 #include "aten/families.h"
 
 namespace sardonyx::aten {

@@ -7,7 +7,7 @@
 #include <map>
 #include <string_view>
 
-#include "onnx/ir.h"
+#include "onnx/graph/ir.h"
 
 namespace sardonyx::cli {
 namespace {

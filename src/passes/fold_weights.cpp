@@ -6,8 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "onnx/emit.h"
-#include "onnx/fold.h"
+#include "onnx/emit/emit.h"
+#include "onnx/fold/fold.h"
+#include "onnx/fold/folders.h"
 #include "passes/rewrite.h"
 #include "passes/rules.h"
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "onnx/tensor.h"
-#include "onnx/value.h"
+#include "onnx/graph/tensor.h"
+#include "onnx/graph/value.h"
 #include "passes/rewrite.h"
 #include "passes/rules.h"
 

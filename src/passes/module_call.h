@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "onnx/ir.h"
+#include "onnx/graph/ir.h"
 
 namespace sardonyx::passes {
 

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "onnx/emit.h"
+#include "onnx/emit/emit.h"
+#include "onnx/infer/infer.h"
 
 namespace sardonyx::passes {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "onnx/ir.h"
+#include "onnx/graph/ir.h"
 
 namespace sardonyx::passes {
 

@@ -1,7 +1,7 @@
 // The rules of the pipeline, one file each.
 #pragma once
 
-#include "onnx/ir.h"
+#include "onnx/graph/ir.h"
 
 namespace sardonyx::passes {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "onnx/emit_test_graph.h"
+#include "onnx/emit/emit_test_graph.h"
 #include "passes/rules.h"
 
 namespace sardonyx::passes {

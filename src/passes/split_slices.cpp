@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "onnx/value.h"
+#include "onnx/graph/value.h"
 #include "passes/rewrite.h"
 #include "passes/rules.h"
 

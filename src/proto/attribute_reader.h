@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "onnx/ir.h"
+#include "onnx/graph/ir.h"
 #include "proto/fields.h"
 #include "proto/tensor_reader.h"
 

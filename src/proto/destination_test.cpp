@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "base/diagnostic.h"
-#include "onnx/ir.h"
+#include "onnx/graph/ir.h"
 #include "proto/example_models.h"
 #include "proto/read.h"
 #include "proto/write.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "onnx/ir.h"
+#include "onnx/graph/ir.h"
 
 namespace sardonyx::proto {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/diagnostic.h"
-#include "onnx/operator.h"
+#include "onnx/operators/operator.h"
 #include "proto/graph_reader.h"
 
 namespace sardonyx::proto {

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "onnx/ir.h"
+#include "onnx/graph/ir.h"
 
 namespace sardonyx::proto {
 

@@ -1,7 +1,7 @@
 // A tensor's elements in row-major order, whatever its strides, through a buffer of fixed size.
 #pragma once
 
-#include "onnx/tensor.h"
+#include "onnx/graph/tensor.h"
 #include "proto/stream.h"
 
 namespace sardonyx::proto {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "onnx/ir.h"
+#include "onnx/graph/ir.h"
 
 namespace sardonyx::proto {
 

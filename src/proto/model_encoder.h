@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "onnx/ir.h"
+#include "onnx/graph/ir.h"
 #include "proto/encoder.h"
 #include "proto/metadata.h"
 #include "proto/plan.h"

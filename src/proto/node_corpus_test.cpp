@@ -12,7 +12,9 @@
 #include <string>
 
 #include "base/diagnostic.h"
-#include "onnx/emit.h"
+#include "onnx/emit/emit.h"
+#include "onnx/fold/fold.h"
+#include "onnx/infer/infer.h"
 #include "proto/read.h"
 
 namespace sardonyx::proto {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "onnx/ir.h"
+#include "onnx/graph/ir.h"
 #include "proto/write.h"
 
 namespace sardonyx::proto {

@@ -8,7 +8,7 @@
 
 #include "base/diagnostic.h"
 #include "base/mapped_file.h"
-#include "onnx/ir.h"
+#include "onnx/graph/ir.h"
 #include "proto/decoder.h"
 #include "proto/fields.h"
 #include "proto/graph_reader.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
-#include "onnx/ir.h"
+#include "onnx/graph/ir.h"
 #include "proto/example_models.h"
 #include "proto/fields.h"
 #include "proto/write.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/dtype.h"
-#include "onnx/tensor.h"
+#include "onnx/graph/tensor.h"
 #include "proto/external_data.h"
 
 namespace sardonyx::proto {

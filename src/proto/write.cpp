@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/diagnostic.h"
-#include "onnx/ir.h"
+#include "onnx/graph/ir.h"
 #include "proto/fields.h"
 #include "proto/gather.h"
 #include "proto/model_encoder.h"

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "base/diagnostic.h"
-#include "onnx/ir.h"
+#include "onnx/graph/ir.h"
 #include "proto/example_models.h"
 #include "proto/read.h"
 

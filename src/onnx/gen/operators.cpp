@@ -3,7 +3,7 @@
 #include "onnx/gen/operators.h"
 
 #include "onnx/gen/op.h"
-#include "onnx/operator_call.h"
+#include "onnx/emit/operator_call.h"
 
 namespace sardonyx::onnx {
 

@@ -19,9 +19,9 @@
 #include <string_view>
 #include <vector>
 
-#include "onnx/attributes.h"
-#include "onnx/operator.h"
-#include "onnx/value.h"
+#include "onnx/graph/attributes.h"
+#include "onnx/operators/operator.h"
+#include "onnx/graph/value.h"
 
 namespace sardonyx::onnx {
 

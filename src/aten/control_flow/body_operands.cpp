@@ -1,0 +1,69 @@
+#include "aten/control_flow/body_operands.h"
+
+namespace sardonyx::aten {
+
+using onnx::Values;
+
+Value body_operand(const Call& call, Emit& onnx, const program::Argument& argument) {
+  if (program::Value* const* value = argument.get<program::Value*>()) {
+    const auto found = call.environment().find(*value);
+    if (found != call.environment().end()) return found->second;
+    if ((*value)->expr.known()) return onnx.size((*value)->expr);
+  }
+  if (const Expr* expr = argument.get<Expr>()) {
+    if (expr->is_boolean()) return onnx.condition(*expr);
+    return expr->is_float() ? onnx.real_size(*expr, DType::kFloat64) : onnx.size(*expr);
+  }
+  if (const bool* flag = argument.get<bool>()) return onnx.bool_scalar(*flag);
+  if (const double* real = argument.get<double>()) return onnx.scalar(*real, DType::kFloat64);
+  call.refuse("an operand of the body is neither a tensor nor a number");
+}
+
+Values body_operands(const Call& call, Emit& onnx, std::string_view name) {
+  Values values;
+  const program::Argument& whole = call.argument(name);
+  if (const program::List* list = whole.get<program::List>()) {
+    for (const program::Argument& item : *list) values.push_back(body_operand(call, onnx, item));
+  }
+  return values;
+}
+
+Values joined(Values first, const Values& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+Values carried_inputs(Emit& onnx, const program::Graph& graph, const Values& initial,
+                      std::size_t first) {
+  Values inputs;
+  for (std::size_t i = 0; i < initial.size(); ++i) {
+    const program::Value* captured =
+        first + i < graph.inputs.size() ? graph.inputs[first + i] : nullptr;
+    const bool tensor = captured != nullptr && captured->kind == program::ValueKind::kTensor;
+    Shape shape = tensor ? captured->shape : Shape{};
+    if (initial[i].is_complex()) shape.emplace_back(2);
+    const Value input = onnx.body_input(captured != nullptr ? captured->name : "carried",
+                                        initial[i].dtype(), shape);
+    input->is_complex = initial[i].is_complex();
+    inputs.push_back(input);
+  }
+  return inputs;
+}
+
+Values as_carried(Emit& onnx, const Values& results, const Values& initial) {
+  Values outputs;
+  for (std::size_t i = 0; i < initial.size(); ++i) {
+    outputs.push_back(onnx.cast(results[i], initial[i].dtype()));
+  }
+  return outputs;
+}
+
+Outputs with_complex_marked(const Call& call, Outputs outputs) {
+  for (std::size_t i = 0; i < outputs.size() && i < call.output_count(); ++i) {
+    if (call.uses_output(i) && base::is_complex(call.result_dtype(i)))
+      outputs[i]->is_complex = true;
+  }
+  return outputs;
+}
+
+}  // namespace sardonyx::aten

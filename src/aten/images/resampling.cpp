@@ -1,0 +1,300 @@
+// Images at another size: nearest, linear and cubic interpolation.
+#include <algorithm>
+#include <optional>
+
+#include "aten/families.h"
+#include "aten/images/resampling_by_index.h"
+
+namespace sardonyx::aten {
+namespace {
+
+// The plain overloads call the image `self` and give a size; the .vec ones call it `input` and give
+// a size or scale factors.
+bool is_vec(const Call& call) { return call.captured().schema->overload == "vec"; }
+
+Value image(const Call& call) { return call.tensor(is_vec(call) ? "input" : "self"); }
+
+// The scale factors where PyTorch computes positions from them; empty where it takes the sizes'
+// ratio.
+std::vector<double> scale_factors(const Call& call) {
+  if (is_vec(call)) {
+    return call.has("scale_factors") ? call.numbers("scale_factors") : std::vector<double>{};
+  }
+  std::vector<double> factors;
+  for (const char* name : {"scales", "scales_d", "scales_h", "scales_w"}) {
+    if (!call.captured().schema->find(name)) continue;
+    if (!call.has(name)) return {};
+    factors.push_back(call.number(name));
+  }
+  return factors;
+}
+
+// Resize steps by the reciprocal of a float32 factor, PyTorch by the reciprocal of a double: the
+// same only where float32 holds the factor.
+bool exact_in_float32(const std::vector<double>& factors) {
+  return std::ranges::all_of(factors, [](double factor) {
+    return static_cast<double>(static_cast<float>(factor)) == factor;
+  });
+}
+
+// Sizes that Resize finds by itself from the factors. The plain overloads may give any other.
+bool gives_captured_size(const Call& call, const std::vector<double>& factors) {
+  const Value x = image(call);
+  const Shape& result = call.result_shape();
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    const Expr from = x.dim(2 + static_cast<std::int64_t>(i)), to = result[2 + i];
+    if (!from.is_constant() || !to.is_constant()) {
+      if (is_vec(call)) continue;
+      return false;
+    }
+    if (static_cast<std::int64_t>(static_cast<double>(from.value()) * factors[i]) != to.value()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Value scales_value(Emit& onnx, const std::vector<double>& factors) {
+  std::vector<float> scales = {1.0F, 1.0F};
+  for (const double factor : factors) scales.push_back(static_cast<float>(factor));
+  return onnx.constant(onnx::Tensor::of_bytes(DType::kFloat32,
+                                              {static_cast<std::int64_t>(scales.size())},
+                                              std::as_bytes(std::span(scales))));
+}
+
+bool aligns_corners(const Call& call) {
+  return call.captured().schema->find("align_corners") && call.flag("align_corners");
+}
+
+std::vector<ResampledAxis> resampled_axes(const Call& call) {
+  const Value x = image(call);
+  const Shape& result = call.result_shape();
+  const std::vector<double> factors = scale_factors(call);
+  std::vector<ResampledAxis> axes;
+  for (std::int64_t axis = 2; axis < x.rank(); ++axis) {
+    const auto i = static_cast<std::size_t>(axis);
+    std::optional<double> factor;
+    // PyTorch steps by the sizes' ratio where the factor is not positive.
+    if (!factors.empty() && factors[i - 2] > 0) factor = factors[i - 2];
+    axes.push_back({axis, x.dim(axis), result[i], factor});
+  }
+  return axes;
+}
+
+// Whether an axis may come out so many times as long by a factor that says otherwise. Where sizes
+// are unknown, axes of two elements or more do so by these factors only.
+bool may_come_out(const ResampledAxis& axis, std::int64_t times) {
+  if (!axis.factor) return false;
+  const double factor = *axis.factor, whole = static_cast<double>(times);
+  if (!axis.from.is_constant() || !axis.to.is_constant()) {
+    return factor > whole && factor < whole + 0.5;
+  }
+  return axis.to == axis.from * times && factor != whole;
+}
+
+// Whether Resize places the elements where PyTorch does. With align_corners only the sizes count.
+// ONNX Runtime copies an image that keeps its size, whatever the factors; PyTorch's linear kernels
+// copy along each axis that does.
+bool has_positions(const Call& call) {
+  const std::vector<double> factors = scale_factors(call);
+  if (aligns_corners(call) || factors.empty()) return true;
+  return exact_in_float32(factors) && gives_captured_size(call, factors) &&
+         std::ranges::none_of(resampled_axes(call),
+                              [](const ResampledAxis& axis) { return may_come_out(axis, 1); });
+}
+
+// ONNX Runtime computes weights in float32 whatever the image's type, and cuts integers off where
+// PyTorch rounds.
+bool has_weights(const Call& call, const Emit& onnx) {
+  const DType dtype = image(call).dtype();
+  if (base::is_integer(dtype)) return false;
+  return dtype != DType::kFloat64 || onnx.runtime() == onnx::TargetRuntime::kStandard;
+}
+
+Value resized(const Call& call, Emit& onnx, const onnx::ResizeAttributes& attributes) {
+  Value x = image(call);
+  std::vector<double> factors = scale_factors(call);
+  Shape result = call.result_shape();
+  // Of one spatial axis ONNX Runtime makes two, the channels being rows, and so adds 0 times the
+  // next channel, which may be infinite. A row of its own has no neighbour.
+  const bool one_axis = x.rank() == 3 && attributes.mode == "linear";
+  if (one_axis) {
+    x = onnx.unsqueeze(x, {2});
+    result.insert(result.begin() + 2, 1);
+    if (!factors.empty()) factors.insert(factors.begin(), 1.0);
+  }
+  const bool by_factors = !factors.empty() && !aligns_corners(call);
+  const Value other = by_factors ? onnx.resize(x, {}, scales_value(onnx, factors), {}, attributes)
+                                 : onnx.resize(x, {}, {}, onnx.sizes(result), attributes);
+  return one_axis ? onnx.squeeze(other, {2}) : other;
+}
+
+Value by_neighbours(const Call& call, Emit& onnx, Neighbours neighbours,
+                    const onnx::ResizeAttributes& attributes) {
+  const bool mixes = neighbours == Neighbours::kLinear || neighbours == Neighbours::kCubic;
+  if (has_positions(call) && (!mixes || has_weights(call, onnx))) {
+    return resized(call, onnx, attributes);
+  }
+  return resampled(onnx, image(call), resampled_axes(call), neighbours, aligns_corners(call));
+}
+
+Outputs nearest(const Call& call, Emit& onnx) {
+  std::vector<ResampledAxis> axes = resampled_axes(call);
+  if (image(call).rank() == 4) {
+    for (ResampledAxis& axis : axes) axis.repeats = true;
+    if (!has_positions(call) || std::ranges::any_of(axes, [](const ResampledAxis& axis) {
+          return may_come_out(axis, 2);
+        })) {
+      return {resampled(onnx, image(call), axes, Neighbours::kFloor, false)};
+    }
+  }
+  return {by_neighbours(call, onnx, Neighbours::kFloor,
+                        {.coordinate_transformation_mode = "asymmetric",
+                         .mode = "nearest",
+                         .nearest_mode = "floor"})};
+}
+
+// floor((i + 0.5) * scale): half_pixel and rounding up at one half.
+Outputs nearest_exact(const Call& call, Emit& onnx) {
+  return {by_neighbours(call, onnx, Neighbours::kNearest,
+                        {.coordinate_transformation_mode = "half_pixel",
+                         .mode = "nearest",
+                         .nearest_mode = "round_prefer_ceil"})};
+}
+
+std::string_view positions(const Call& call) {
+  return aligns_corners(call) ? "align_corners" : "half_pixel";
+}
+
+Outputs linear(const Call& call, Emit& onnx) {
+  return {by_neighbours(call, onnx, Neighbours::kLinear,
+                        {.coordinate_transformation_mode = positions(call), .mode = "linear"})};
+}
+
+Outputs cubic(const Call& call, Emit& onnx) {
+  return {by_neighbours(call, onnx, Neighbours::kCubic,
+                        {.coordinate_transformation_mode = positions(call),
+                         .cubic_coeff_a = -0.75F,
+                         .mode = "cubic"})};
+}
+
+Value by_filter(const Call& call, Emit& onnx, const Filter& filter) {
+  return filtered(onnx, image(call), resampled_axes(call), filter, aligns_corners(call));
+}
+
+// With antialiasing PyTorch's filter leaves out what is outside, and its cubic has another
+// constant. align_corners moves only the ends of the filter, which Resize cannot say; before opset
+// 18 it has no filters.
+bool has_filters(const Call& call, const Emit& onnx) {
+  return onnx.opset() >= 18 && !aligns_corners(call) && has_positions(call) &&
+         has_weights(call, onnx);
+}
+
+Outputs linear_antialiased(const Call& call, Emit& onnx) {
+  if (!has_filters(call, onnx)) return {by_filter(call, onnx, linear_filter())};
+  return {resized(call, onnx,
+                  {.antialias = 1,
+                   .coordinate_transformation_mode = positions(call),
+                   .exclude_outside = 1,
+                   .mode = "linear"})};
+}
+
+Outputs cubic_antialiased(const Call& call, Emit& onnx) {
+  if (!has_filters(call, onnx)) return {by_filter(call, onnx, cubic_filter())};
+  return {resized(call, onnx,
+                  {.antialias = 1,
+                   .coordinate_transformation_mode = positions(call),
+                   .cubic_coeff_a = -0.5F,
+                   .exclude_outside = 1,
+                   .mode = "cubic"})};
+}
+
+Outputs lanczos_antialiased(const Call& call, Emit& onnx) {
+  return {by_filter(call, onnx, lanczos_filter())};
+}
+
+constexpr Row kRows[] = {
+    {"aten::_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? "
+     "scales_h=None, float? scales_w=None) -> Tensor",
+     13, cubic_antialiased},
+    {"aten::_upsample_bicubic2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, "
+     "float[]? scale_factors) -> Tensor",
+     13, cubic_antialiased},
+    {"aten::_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? "
+     "scales_h=None, float? scales_w=None) -> Tensor",
+     13, linear_antialiased},
+    {"aten::_upsample_bilinear2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, "
+     "float[]? scale_factors) -> Tensor",
+     13, linear_antialiased},
+    {"aten::_upsample_lanczos2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? "
+     "scales_h=None, float? scales_w=None) -> Tensor",
+     13, lanczos_antialiased},
+    {"aten::_upsample_lanczos2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, "
+     "float[]? scale_factors) -> Tensor",
+     13, lanczos_antialiased},
+    {"aten::_upsample_nearest_exact1d(Tensor self, SymInt[1] output_size, float? scales=None) -> "
+     "Tensor",
+     13, nearest_exact},
+    {"aten::_upsample_nearest_exact1d.vec(Tensor input, SymInt[]? output_size, float[]? "
+     "scale_factors) -> Tensor",
+     13, nearest_exact},
+    {"aten::_upsample_nearest_exact2d(Tensor self, SymInt[2] output_size, float? scales_h=None, "
+     "float? scales_w=None) -> Tensor",
+     13, nearest_exact},
+    {"aten::_upsample_nearest_exact2d.vec(Tensor input, SymInt[]? output_size, float[]? "
+     "scale_factors) -> Tensor",
+     13, nearest_exact},
+    {"aten::_upsample_nearest_exact3d(Tensor self, SymInt[3] output_size, float? scales_d=None, "
+     "float? scales_h=None, float? scales_w=None) -> Tensor",
+     13, nearest_exact},
+    {"aten::_upsample_nearest_exact3d.vec(Tensor input, SymInt[]? output_size, float[]? "
+     "scale_factors) -> Tensor",
+     13, nearest_exact},
+    {"aten::upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, float? "
+     "scales_h=None, float? scales_w=None) -> Tensor",
+     13, cubic},
+    {"aten::upsample_bicubic2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, "
+     "float[]? scale_factors) -> Tensor",
+     13, cubic},
+    {"aten::upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, float? "
+     "scales_h=None, float? scales_w=None) -> Tensor",
+     13, linear},
+    {"aten::upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, "
+     "float[]? scale_factors) -> Tensor",
+     13, linear},
+    {"aten::upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, float? "
+     "scales=None) -> Tensor",
+     13, linear},
+    {"aten::upsample_linear1d.vec(Tensor input, SymInt[]? output_size, bool align_corners, "
+     "float[]? scale_factors) -> Tensor",
+     13, linear},
+    {"aten::upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor",
+     13, nearest},
+    {"aten::upsample_nearest1d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> "
+     "Tensor",
+     13, nearest},
+    {"aten::upsample_nearest2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? "
+     "scales_w=None) -> Tensor",
+     13, nearest},
+    {"aten::upsample_nearest2d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> "
+     "Tensor",
+     13, nearest},
+    {"aten::upsample_nearest3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? "
+     "scales_h=None, float? scales_w=None) -> Tensor",
+     13, nearest},
+    {"aten::upsample_nearest3d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> "
+     "Tensor",
+     13, nearest},
+    {"aten::upsample_trilinear3d(Tensor self, SymInt[3] output_size, bool align_corners, float? "
+     "scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
+     13, linear},
+    {"aten::upsample_trilinear3d.vec(Tensor input, SymInt[]? output_size, bool align_corners, "
+     "float[]? scale_factors) -> Tensor",
+     13, linear},
+};
+
+}  // namespace
+
+std::span<const Row> resampling_rows() { return kRows; }
+
+}  // namespace sardonyx::aten

@@ -1,0 +1,177 @@
+// Tensors with a part replaced or combined with others: the pure forms that writes to views
+// become, and scatters.
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "aten/elementwise/operands.h"
+#include "aten/families.h"
+#include "aten/indexing/scattering.h"
+
+namespace sardonyx::aten {
+
+Value cut_to(Emit& onnx, Value source, Value index) {
+  for (std::int64_t axis = 0; axis < index.rank(); ++axis) {
+    if (!(source.dim(axis) == index.dim(axis))) {
+      source = onnx.slice(source, axis, 0, index.dim(axis));
+    }
+  }
+  return source;
+}
+
+Value scatter_combined(Emit& onnx, Value into, Value index, Value updates, std::int64_t axis,
+                       std::string_view reduction) {
+  const Value found =
+      onnx.scatter_elements(into, index, updates, {.axis = axis, .reduction = reduction});
+  const bool extreme = reduction == "max" || reduction == "min";
+  if (!extreme || !base::is_floating(into.dtype())) return found;
+  const auto nans = [&](Value x) { return onnx.cast(onnx.is_nan(x), DType::kInt32); };
+  const Value spoilt =
+      onnx.scatter_elements(nans(into), index, nans(updates), {.axis = axis, .reduction = "max"});
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  return onnx.where(onnx.cast(spoilt, DType::kBool), onnx.scalar_like(nan, found), found);
+}
+
+namespace {
+
+constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+
+// A slice bound as PyTorch reads it: from the end when negative, inside the axis always.
+Expr bound(Expr at, Expr size) {
+  if (at.is_constant()) {
+    if (at.value() >= 0) return size.is_constant() ? symbolic::min(at, size) : at;
+    return symbolic::max(at + size, 0);
+  }
+  return at;
+}
+
+// What replaces slice [start, end) of an axis in steps: the parts around it, or positions.
+Outputs slice_scatter(const Call& call, Emit& onnx) {
+  const Value self = call.tensor("self");
+  const Value source = onnx.cast(call.tensor("src"), self.dtype());
+  const std::int64_t axis = call.axis("dim", self.rank());
+  const Expr size = self.dim(axis);
+  const Expr start = bound(call.optional_size("start").value_or(0), size);
+  const Expr step = call.size("step");
+  if (step.is(1)) {
+    // How much is replaced is what the source holds, wherever the end was clamped.
+    const Expr end = start + source.dim(axis);
+    if (start.is(0) && end == size) return {source};
+    std::vector<Value> parts;
+    if (!start.is(0)) parts.push_back(onnx.slice(self, axis, 0, start));
+    parts.push_back(source);
+    if (!(end == size)) parts.push_back(onnx.slice(self, axis, end, kEnd));
+    return {onnx.concat(parts, axis)};
+  }
+  // Every step-th position along the axis, spread over the source.
+  const Value positions =
+      onnx.range(onnx.size(start), onnx.size(start + source.dim(axis) * step), onnx.size(step));
+  std::vector<std::int64_t> around;
+  for (std::int64_t i = 0; i < self.rank(); ++i) {
+    if (i != axis) around.push_back(i);
+  }
+  const Value index = onnx.expand(onnx.unsqueeze(positions, around), source.shape());
+  return {onnx.scatter_elements(self, index, source, {.axis = axis})};
+}
+
+Outputs select_scatter(const Call& call, Emit& onnx) {
+  const Value self = call.tensor("self");
+  const std::int64_t axis = call.axis("dim", self.rank());
+  const Value source = onnx.unsqueeze(onnx.cast(call.tensor("src"), self.dtype()), {axis});
+  const Expr size = self.dim(axis), index = call.size("index");
+  const Expr at = index.is_constant() && index.value() < 0 ? index + size : index;
+  std::vector<Value> parts;
+  if (!at.is(0)) parts.push_back(onnx.slice(self, axis, 0, at));
+  parts.push_back(source);
+  if (!(at + 1 == size)) parts.push_back(onnx.slice(self, axis, at + 1, kEnd));
+  return {parts.size() == 1 ? parts.front() : onnx.concat(parts, axis)};
+}
+
+Outputs scattered(const Call& call, Emit& onnx, Value updates, std::string_view reduction) {
+  const Value self = call.tensor("self"), index = call.tensor("index");
+  if (!reduction.empty()) {
+    call.need_opset(onnx, reduction == "max" || reduction == "min" ? 18 : 16,
+                    fmt::format("a scatter with reduction {}", reduction));
+  }
+  const Value places = onnx.with_rank(index, 1), base = onnx.with_rank(self, 1);
+  if (places.rank() != base.rank()) return {self};  // the index is empty
+  const Value values = cut_to(onnx, onnx.with_rank(updates, 1), places);
+  const std::int64_t axis = call.axis("dim", base.rank());
+  if (reduction.empty()) {
+    const Value written = onnx.scatter_elements(base, places, values, {.axis = axis});
+    return {onnx.reshape(written, self.shape())};
+  }
+  // ONNX Runtime combines no half types.
+  const DType wide = computing_type(self.dtype());
+  const Value result = onnx.scatter_elements(onnx.cast(base, wide), places, onnx.cast(values, wide),
+                                             {.axis = axis, .reduction = reduction});
+  return {onnx.cast(onnx.reshape(result, self.shape()), self.dtype())};
+}
+
+// The older `reduce` of scatter, which overloads without it leave out.
+std::string_view older_reduction(const Call& call) {
+  if (!call.captured().schema->find("reduce")) return "";
+  const std::string name = call.text("reduce");
+  if (name == "add") return "add";
+  if (name == "multiply" && base::is_complex(call.captured_tensor("self").dtype)) {
+    call.refuse("products of complex numbers at an index", "gather, multiply and scatter them");
+  }
+  if (name == "multiply") return "mul";
+  call.refuse("scatter with reduce=" + name);
+}
+
+Outputs scatter_src(const Call& call, Emit& onnx) {
+  const Value source = onnx.cast(call.tensor("src"), call.tensor("self").dtype());
+  return scattered(call, onnx, source, older_reduction(call));
+}
+
+Outputs scatter_value(const Call& call, Emit& onnx) {
+  const Value value = scalar_value(onnx, call.scalar("value"), call.tensor("self").dtype());
+  const Value source = onnx.expand(value, call.tensor("index").shape());
+  return scattered(call, onnx, source, older_reduction(call));
+}
+
+Outputs scatter_add(const Call& call, Emit& onnx) {
+  return scattered(call, onnx, call.tensor("src"), "add");
+}
+
+// The elements of `source`, in order, go where the mask holds: the n-th place takes the n-th.
+Outputs masked_scatter(const Call& call, Emit& onnx) {
+  const Value source = onnx.cast(call.tensor("source"), call.tensor("self").dtype());
+  const Value self = onnx.expand(call.tensor("self"), call.result_shape());
+  const Value mask = onnx.expand(call.tensor("mask"), call.result_shape());
+  const Value ones = onnx.cast(onnx.flatten_to_1d(mask), DType::kInt64);
+  const Value places = onnx.sub(onnx.cumsum(ones, onnx.int_scalar(0)), onnx.int_scalar(1));
+  // Places before the first are not read; they only have to be inside.
+  const Value inside = onnx.max({places, onnx.int_scalar(0)});
+  const Value taken = onnx.gather(onnx.flatten_to_1d(source), inside, {.axis = 0});
+  return {onnx.where(mask, onnx.reshape(taken, call.result_shape()), self)};
+}
+
+constexpr Row kRows[] = {
+    {"aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", 13, masked_scatter},
+    {"aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> "
+     "Tensor",
+     13, scatter_src},
+    {"aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", 13,
+     scatter_src},
+    {"aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", 13,
+     scatter_value},
+    {"aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) "
+     "-> Tensor",
+     13, scatter_value},
+    {"aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", 13,
+     scatter_add},
+    {"aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor", 13,
+     select_scatter},
+    {"aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? "
+     "end=None, "
+     "SymInt step=1) -> Tensor",
+     13, slice_scatter},
+};
+
+}  // namespace
+
+std::span<const Row> scatter_rows() { return kRows; }
+
+}  // namespace sardonyx::aten

@@ -1,0 +1,43 @@
+#include "aten/reduction/reduction_axes.h"
+
+#include <limits>
+#include <numeric>
+
+namespace sardonyx::aten {
+
+Value reduced_tensor(const Call& call) {
+  return call.tensor(call.captured().schema->find("inp") ? "inp" : "self");
+}
+
+std::vector<std::int64_t> reduction_axes(const Call& call, Value x) {
+  std::vector<std::int64_t> axes;
+  const auto& schema = *call.captured().schema;
+  const std::string_view name = schema.find("dims") ? "dims" : "dim";
+  if (schema.find(name) && call.has(name)) axes = call.axes(name, x.rank());
+  if (x.rank() == 0) return {};
+  if (axes.empty()) {
+    axes.resize(static_cast<std::size_t>(x.rank()));
+    std::iota(axes.begin(), axes.end(), 0);
+  }
+  return axes;
+}
+
+bool keeps_dims(const Call& call) {
+  return call.captured().schema->find("keepdim") && call.flag("keepdim");
+}
+
+Expr reduced_count(Value x, const std::vector<std::int64_t>& axes) {
+  Expr count = 1;
+  for (const std::int64_t axis : axes) count = count * x.dim(axis);
+  return count;
+}
+
+Value mean_over(Emit& onnx, Value x, const std::vector<std::int64_t>& axes, bool keep_dims) {
+  const Value mean = onnx.reduce("ReduceMean", x, axes, keep_dims);
+  const Expr count = reduced_count(x, axes);
+  if (symbolic::certainly_positive(count)) return mean;
+  const Value nan = onnx.scalar(std::numeric_limits<double>::quiet_NaN(), x.dtype());
+  return onnx.where(onnx.equal(onnx.size(count), onnx.int_scalar(0)), nan, mean);
+}
+
+}  // namespace sardonyx::aten

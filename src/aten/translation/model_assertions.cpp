@@ -1,0 +1,86 @@
+// What a program asserts, as outputs, and the bounds of its sizes, as metadata.
+#include <fmt/format.h>
+
+#include <limits>
+#include <unordered_set>
+
+#include "aten/translation/translation.h"
+
+namespace sardonyx::aten {
+namespace {
+
+// PyTorch's own bound of a size that nothing bounds is one less than the largest integer.
+constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max() - 1;
+
+// "u0" is a size that depends on data.
+bool depends_on_data(Expr symbol) { return symbol.name().starts_with("u"); }
+
+// "2 <= batch <= 64"; empty when nothing bounds the size. PyTorch presumes every dynamic dim of an
+// input to be 2 or more and checks nothing of it, so that much is not said.
+std::string bounds_text(Expr symbol) {
+  const symbolic::Range range = symbolic::range(symbol);
+  const std::int64_t presumed = depends_on_data(symbol) ? 0 : 2;
+  std::string text = symbol.str();
+  if (range.low > presumed) text = fmt::format("{} <= {}", range.low, text);
+  if (range.high < kUnbounded) text += fmt::format(" <= {}", range.high);
+  return text == symbol.str() ? std::string() : text;
+}
+
+}  // namespace
+
+void Translation::keep_assertion(const program::Call& call) {
+  const std::string_view name = call.schema->base_name();
+  const bool of_tensor = name == "_assert_async" || name == "_functional_assert_async";
+  const bool of_scalar = name == "_assert_scalar" || name == "_functional_assert_scalar";
+  if (!of_tensor && !of_scalar) return;
+  const program::Argument& asserted = call.argument("self");
+  // What follows from the bounds of the sizes is said with them.
+  const Expr* expr = asserted.get<Expr>();
+  if (expr && expr->is_constant()) return;
+  const Value truth = emit_.reshape(emit_.cast(output_value(asserted), DType::kBool), Shape{});
+  const std::string* message = nullptr;
+  if (call.schema->find("assert_msg")) message = call.argument("assert_msg").get<std::string>();
+  assertions_.push_back({truth, message ? *message : call.name});
+}
+
+void Translation::keep_bounds() {
+  for (const Expr symbol : program_.pool->symbols()) {
+    const std::string bounds = depends_on_data(symbol) ? bounds_text(symbol) : std::string();
+    if (bounds.empty() || !emit_.can_size(symbol)) continue;
+    const symbolic::Range range = symbolic::range(symbol);
+    const Value size = emit_.size(symbol);
+    const Value low = emit_.less_or_equal(emit_.int_scalar(range.low), size);
+    const Value high = emit_.less_or_equal(size, emit_.int_scalar(range.high));
+    assertions_.push_back({emit_.and_(low, high), bounds});
+  }
+}
+
+void Translation::add_assertions(std::vector<onnx::ValueInfo*>& outputs,
+                                 std::vector<std::string>& names) {
+  keep_bounds();
+  for (std::size_t i = 0; i < assertions_.size(); ++i) {
+    // One condition may be asserted twice, or be an output itself.
+    outputs.push_back(emit_.identity(assertions_[i].truth).info());
+    names.push_back(fmt::format("assertion_{}", i));
+    model_->metadata.emplace_back("sardonyx." + names.back(), assertions_[i].message);
+  }
+}
+
+void Translation::add_bounds() {
+  std::unordered_set<Expr, symbolic::ExprHash> said;
+  const auto add = [&](const program::Value* value) {
+    if (!value) return;
+    for (const Expr dim : value->shape) {
+      if (!dim.known() || dim.is_constant()) continue;
+      for (const Expr symbol : symbolic::symbols_of(dim)) {
+        if (!said.insert(symbol).second) continue;
+        const std::string bounds = bounds_text(symbol);
+        if (!bounds.empty()) model_->metadata.emplace_back("sardonyx.dim." + symbol.str(), bounds);
+      }
+    }
+  };
+  for (const program::InputSpec& input : program_.inputs) add(input.value);
+  for (const program::OutputSpec& output : program_.outputs) output.value.each_value(add);
+}
+
+}  // namespace sardonyx::aten

@@ -1,0 +1,48 @@
+// From a functional Program to an ONNX model.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "aten/library.h"
+#include "base/diagnostic.h"
+#include "onnx/emit/emit.h"
+#include "onnx/graph/ir.h"
+#include "program/program.h"
+
+namespace sardonyx::aten {
+
+// A translator that is not in the library (the user's): asked before it.
+using CustomTranslator = std::function<Outputs(const Call& call, Emit& onnx)>;
+using CustomLookup = std::function<const CustomTranslator*(const program::Call& call)>;
+
+// What becomes of an operator that has no translation.
+enum class FallThrough : std::uint8_t {
+  kNo,    // it is reported
+  kAsIs,  // a node of its own name: aten::foo
+  kATen,  // a node org.pytorch.aten::ATen with the name as an attribute
+};
+
+struct TranslateOptions {
+  onnx::EmitOptions emit;
+  // Names for the model's inputs and outputs, in order; missing or empty ones are derived.
+  std::vector<std::string> input_names;
+  std::vector<std::string> output_names;
+  bool mutated_buffers_as_outputs = true;
+  bool assertions_as_outputs = false;
+  CustomLookup custom;  // may be empty
+  FallThrough fall_through = FallThrough::kNo;
+  // Told of every operator that is kept as it is; may be empty.
+  std::function<void(const base::Diagnostic& note)> on_note;
+};
+
+// Every operator must be pure by now (functionalize). Collects all failures and throws them
+// together as one base::Error: SX1300 for operators without a translator, SX1301/1302 for refused
+// calls.
+std::unique_ptr<onnx::Model> translate(const program::Program& program,
+                                       const TranslateOptions& options);
+
+}  // namespace sardonyx::aten

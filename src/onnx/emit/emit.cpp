@@ -1,0 +1,364 @@
+// The way of a node: form of the target opset, checks, identities, folding, kernel types, sharing
+// of equal nodes, inference.
+#include "onnx/emit/emit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/diagnostic.h"
+#include "onnx/emit/emit_state.h"
+#include "onnx/emit/opset_forms.h"
+#include "onnx/fold/fold.h"
+#include "onnx/gen/op.h"
+#include "onnx/infer/infer.h"
+#include "onnx/infer/inference.h"
+
+namespace sardonyx::onnx {
+namespace {
+
+// Attributes that an older version lacks may be left out when they say what it did anyway.
+bool is_default(const AttributeFormal& formal, const Attribute::Data& data) {
+  if (!formal.has_default) return false;
+  if (const auto* number = std::get_if<std::int64_t>(&data))
+    return formal.kind == AttributeKind::kInt && *number == formal.default_int;
+  if (const auto* dtype = std::get_if<DType>(&data))
+    return formal.kind == AttributeKind::kInt && static_cast<int>(*dtype) == formal.default_int;
+  if (const auto* real = std::get_if<float>(&data))
+    return formal.kind == AttributeKind::kFloat && *real == formal.default_float;
+  if (const auto* text = std::get_if<std::string>(&data))
+    return formal.kind == AttributeKind::kString && *text == formal.default_string;
+  return false;
+}
+
+[[noreturn]] void lacks(std::int64_t opset, const std::string& what, int since) {
+  std::string message = fmt::format("opset {} has no {}", opset, what);
+  if (since > opset) base::fail_before_opset(since, "SX1504", std::move(message));
+  base::fail("SX1504", std::move(message));
+}
+
+const OperatorVersion& version_at(const Operator& op, std::int64_t opset) {
+  const OperatorVersion* version = op.at(opset);
+  if (version == nullptr)
+    lacks(opset, fmt::format("operator {}", op.name), op.versions.front().since);
+  if (version->deprecated)
+    base::fail("SX1504", fmt::format("operator {} is deprecated at opset {}", op.name, opset));
+  return *version;
+}
+
+int first_with_inputs(const Operator& op, std::size_t count) {
+  for (const OperatorVersion& version : op.versions)
+    if (version.max_inputs >= count) return version.since;
+  return 0;
+}
+
+void check_inputs(const Operator& op, const OperatorVersion& version, std::int64_t opset,
+                  std::span<const Value> inputs) {
+  if (inputs.size() > version.max_inputs)
+    lacks(opset, fmt::format("input {} of {}", inputs.size() - 1, op.name),
+          first_with_inputs(op, inputs.size()));
+  for (std::size_t i = 0; i < std::max<std::size_t>(inputs.size(), version.min_inputs); ++i) {
+    const Formal* formal = version.input(i);
+    if (formal == nullptr || formal->option != FormalOption::kRequired) continue;
+    if (i >= inputs.size() || !inputs[i])
+      base::fail("SX1503", fmt::format("{} needs its input `{}`", op.name, formal->name));
+  }
+}
+
+// Checks the attributes against the version and drops those that say what is the default.
+void check_attributes(const Operator& op, const OperatorVersion& version, std::int64_t opset,
+                      std::vector<Attribute>& attributes) {
+  for (const Attribute& attribute : attributes) {
+    if (version.attribute(attribute.name) != nullptr) continue;
+    int since = 0;
+    const AttributeFormal* formal = nullptr;
+    for (const OperatorVersion& other : op.versions) {
+      formal = other.attribute(attribute.name);
+      if (formal != nullptr && other.since > opset) since = since == 0 ? other.since : since;
+      if (since > 0) break;
+    }
+    if (formal != nullptr && is_default(*formal, attribute.data)) continue;
+    lacks(opset, fmt::format("attribute {} of {}", attribute.name, op.name), since);
+  }
+  std::erase_if(attributes, [&](const Attribute& attribute) {
+    const AttributeFormal* formal = version.attribute(attribute.name);
+    return formal == nullptr || is_default(*formal, attribute.data);
+  });
+  for (const AttributeFormal& formal : version.attributes)
+    if (formal.required && find_attribute(attributes, formal.name) == nullptr)
+      base::fail("SX1503", fmt::format("{} needs its attribute `{}`", op.name, formal.name));
+}
+
+void append_bytes(std::string& key, const void* data, std::size_t size) {
+  key.append(static_cast<const char*>(data), size);
+}
+
+template <typename T>
+void append_list(std::string& key, const std::vector<T>& values) {
+  key += std::to_string(values.size());
+  append_bytes(key, values.data(), values.size() * sizeof(T));
+}
+
+// False where equal content cannot be told or does not mean the same.
+bool append_attribute(std::string& key, const Attribute& attribute) {
+  key += attribute.name;
+  key += static_cast<char>(attribute.data.index());
+  if (const auto* number = std::get_if<std::int64_t>(&attribute.data))
+    append_bytes(key, number, sizeof(*number));
+  else if (const auto* real = std::get_if<float>(&attribute.data))
+    append_bytes(key, real, sizeof(*real));
+  else if (const auto* dtype = std::get_if<DType>(&attribute.data))
+    append_bytes(key, dtype, sizeof(*dtype));
+  else if (const auto* text = std::get_if<std::string>(&attribute.data))
+    key += fmt::format("{}:{}", text->size(), *text);
+  else if (const auto* ints = std::get_if<std::vector<std::int64_t>>(&attribute.data))
+    append_list(key, *ints);
+  else if (const auto* floats = std::get_if<std::vector<float>>(&attribute.data))
+    append_list(key, *floats);
+  else if (const auto* texts = std::get_if<std::vector<std::string>>(&attribute.data))
+    for (const std::string& one : *texts) key += fmt::format("{}:{}", one.size(), one);
+  else if (const auto* tensor = std::get_if<std::shared_ptr<const Tensor>>(&attribute.data)) {
+    const Tensor& t = **tensor;
+    if (!t.strings.empty() || !t.contiguous() || t.byte_count() > 256) return false;
+    key += static_cast<char>(t.dtype);
+    append_list(key, t.dims);
+    if (t.data != nullptr) append_bytes(key, t.data, static_cast<std::size_t>(t.byte_count()));
+  } else {
+    return false;  // bodies
+  }
+  return true;
+}
+
+// What two nodes that compute the same have in common; empty for nodes that are never shared.
+std::string sharing_key(const Operator& op, std::span<const Value> inputs,
+                        std::span<const Attribute> attributes, std::size_t outputs) {
+  if (op.random || op.id == Op::kIdentity) return {};
+  std::string key;
+  const auto id = static_cast<std::uint32_t>(op.id);
+  append_bytes(key, &id, sizeof(id));
+  append_bytes(key, &outputs, sizeof(outputs));
+  for (const Value input : inputs) {
+    const std::uint32_t number = input ? input->id : ~std::uint32_t{0};
+    append_bytes(key, &number, sizeof(number));
+  }
+  for (const Attribute& attribute : attributes)
+    if (!append_attribute(key, attribute)) return {};
+  return key;
+}
+
+// The constant that the node's only output is, where inference found every element.
+std::optional<Tensor> known_elements(const Node& node) {
+  if (node.outputs.size() != 1) return std::nullopt;
+  const ValueInfo& output = *node.outputs[0];
+  if (output.contents.empty() || !output.has_rank || output.shape.size() > 1) return std::nullopt;
+  std::vector<std::int64_t> elements;
+  for (const Expr element : output.contents) {
+    if (!element.is_constant()) return std::nullopt;
+    elements.push_back(element.value());
+  }
+  if (output.dtype != DType::kInt64) return std::nullopt;
+  std::vector<std::int64_t> dims;
+  if (output.shape.size() == 1) dims.push_back(static_cast<std::int64_t>(elements.size()));
+  return Tensor::of_ints(elements, std::move(dims));
+}
+
+}  // namespace
+
+Emit::Emit(Model& model, EmitOptions options)
+    : model_(model), options_(options), state_(std::make_unique<State>()) {
+  model_.opsets[""] = options_.opset;
+  model_.ir_version = ir_version_of(options_.opset);
+  state_->scopes.emplace_back().graph = model_.graph;
+}
+
+Emit::~Emit() = default;
+
+Graph* Emit::graph() const { return state_->scopes.back().graph; }
+
+void Emit::set_origin(const Origin* origin, std::string_view name) {
+  state_->origin = origin;
+  state_->name = name;
+}
+
+void Emit::set_type(Value value, DType dtype, const Shape& shape) {
+  value->dtype = dtype;
+  value->has_rank = true;
+  value->shape = shape;
+}
+
+Values Emit::build(const Operator& op, std::span<const Value> given,
+                   std::vector<Attribute> attributes, std::size_t outputs) {
+  Values inputs(given.begin(), given.end());
+  while (!inputs.empty() && !inputs.back()) inputs.pop_back();
+  if (auto values = in_target_form(*this, op, inputs, attributes, outputs)) return *values;
+
+  const OperatorVersion& version = version_at(op, options_.opset);
+  check_inputs(op, version, options_.opset, inputs);
+  check_attributes(op, version, options_.opset, attributes);
+  if (outputs == 1)
+    if (const Value same = simplified(op, inputs, attributes)) return {same};
+
+  Node tentative;
+  tentative.op_type = op.name;
+  for (const Value input : inputs) tentative.inputs.push_back(input.info());
+  tentative.attributes = std::move(attributes);
+  if (std::vector<Tensor> folded = fold(tentative); !folded.empty()) {
+    Values constants;
+    for (Tensor& tensor : folded) constants.push_back(constant(std::move(tensor)));
+    return constants;
+  }
+  if (auto values = with_output_type(op, version, inputs, tentative.attributes)) return *values;
+  if (auto values = with_kernel_types(op, version, inputs, tentative.attributes, outputs))
+    return *values;
+  return emit_node(op, inputs, std::move(tentative.attributes), outputs);
+}
+
+Values Emit::emit_node(const Operator& op, std::span<const Value> inputs,
+                       std::vector<Attribute> attributes, std::size_t outputs) {
+  std::string key = sharing_key(op, inputs, attributes, outputs);
+  if (!key.empty())
+    if (const Values* shared = state_->find_node(key)) return *shared;
+
+  Node* node = model_.add_node(std::string(op.name), {});
+  node->origin = state_->origin;
+  node->attributes = std::move(attributes);
+  for (const Value input : inputs) node->inputs.push_back(input.info());
+  Values values;
+  const std::string name =
+      state_->name.empty() ? std::string(op.name) : fmt::format("{}_{}", state_->name, op.name);
+  for (std::size_t i = 0; i < outputs; ++i) {
+    ValueInfo* output = model_.add_value(name);
+    add_output(node, output);
+    values.emplace_back(output);
+  }
+  // Uses are entered only when inference has accepted the node.
+  infer(node, pool(), options_.opset);
+  if (auto elements = known_elements(*node)) return {constant(std::move(*elements))};
+  node->name = model_.unique_name("node_" + values.front()->name);
+  for (std::size_t i = 0; i < node->inputs.size(); ++i)
+    if (ValueInfo* input = node->inputs[i])
+      input->uses.push_back({node, static_cast<std::uint32_t>(i)});
+  append(graph(), node);
+  for (const Value value : values) state_->add_compound_dims(value);
+  if (!key.empty()) state_->scope().nodes.emplace(std::move(key), values);
+  return values;
+}
+
+Values Emit::node(std::string_view domain, std::string_view op_type, std::span<const Value> inputs,
+                  std::vector<Attribute> attributes, std::size_t outputs) {
+  if (domain.empty() || domain == "ai.onnx") {
+    const Operator* op = find_operator(op_type);
+    if (op == nullptr) base::fail("SX1503", fmt::format("there is no operator {}", op_type));
+    return build(*op, inputs, std::move(attributes), outputs);
+  }
+  Node* node = model_.add_node(std::string(op_type), std::string(domain));
+  node->origin = state_->origin;
+  node->attributes = std::move(attributes);
+  for (const Value input : inputs) add_input(node, input.info());
+  append(graph(), node);
+  Values values;
+  for (std::size_t i = 0; i < outputs; ++i) {
+    ValueInfo* output = model_.add_value(
+        state_->name.empty() ? std::string(op_type) : fmt::format("{}_{}", state_->name, op_type));
+    add_output(node, output);
+    values.emplace_back(output);
+  }
+  node->name = model_.unique_name("node_" + (values.empty() ? node->op_type : values[0]->name));
+  use_domain(domain);
+  return values;
+}
+
+void Emit::use_domain(std::string_view domain, std::optional<std::int64_t> version) {
+  if (domain.empty() || domain == "ai.onnx") return;
+  const std::string name(domain);
+  if (const auto wanted = options_.domain_versions.find(name);
+      wanted != options_.domain_versions.end())
+    version = wanted->second;
+  const auto [imported, fresh] = model_.opsets.try_emplace(name, version.value_or(1));
+  if (!version) return;
+  const auto [said, first] = state_->versions.try_emplace(name, *version);
+  if (said->second != *version)
+    base::fail("SX1506",
+               fmt::format("operators of the domain {} are asked for at versions {} and {}", name,
+                           said->second, *version),
+               "a model imports one version of a domain; custom_opsets can say which");
+  imported->second = *version;
+}
+
+// --- constants
+
+Value Emit::constant(Tensor tensor) { return model_.add_constant(std::move(tensor)); }
+
+Value Emit::ints(std::span<const std::int64_t> values) {
+  return constant(Tensor::of_ints(values, {static_cast<std::int64_t>(values.size())}));
+}
+
+Value Emit::ints(std::initializer_list<std::int64_t> values) {
+  return ints(std::span(values.begin(), values.size()));
+}
+
+Value Emit::int_scalar(std::int64_t value) { return constant(Tensor::of_int(value)); }
+
+Value Emit::scalar(double value, DType dtype) { return constant(Tensor::filled(dtype, {}, value)); }
+
+Value Emit::int_scalar(std::int64_t value, DType dtype) {
+  return constant(Tensor::filled_int(dtype, {}, value));
+}
+
+Value Emit::bool_scalar(bool value) {
+  return constant(Tensor::filled_int(DType::kBool, {}, value ? 1 : 0));
+}
+
+// --- bodies
+
+Graph* Emit::begin_body(std::string name) {
+  Graph* body = model_.add_graph(model_.unique_name(name), graph());
+  state_->scopes.emplace_back().graph = body;
+  return body;
+}
+
+Value Emit::body_input(std::string name, DType dtype, const Shape& shape) {
+  ValueInfo* input = model_.add_input(graph(), std::move(name));
+  set_type(input, dtype, shape);
+  return input;
+}
+
+void Emit::end_body(std::span<const Value> outputs) {
+  std::vector<ValueInfo*> results;
+  for (const Value output : outputs) {
+    // A body hands out what its own nodes make, each once; anything else goes through Identity.
+    const bool own = output->producer != nullptr && output->producer->graph == graph();
+    const bool again = std::ranges::find(results, output.info()) != results.end();
+    results.push_back((own && !again ? output : identity(output)).info());
+  }
+  set_outputs(graph(), std::move(results));
+  state_->scopes.pop_back();
+}
+
+Values Emit::if_(Value condition, Graph* then_branch, Graph* else_branch) {
+  std::vector<Attribute> attributes;
+  attributes.push_back({"else_branch", else_branch, {}});
+  attributes.push_back({"then_branch", then_branch, {}});
+  return build(operator_of(Op::kIf), {&condition, 1}, std::move(attributes),
+               then_branch->outputs.size());
+}
+
+Values Emit::loop(Value trip_count, Value condition, std::span<const Value> carried, Graph* body) {
+  std::vector<Attribute> attributes;
+  attributes.push_back({"body", body, {}});
+  Values inputs{trip_count, condition};
+  inputs.insert(inputs.end(), carried.begin(), carried.end());
+  return build(operator_of(Op::kLoop), inputs, std::move(attributes), body->outputs.size() - 1);
+}
+
+Values Emit::scan(std::span<const Value> states, std::span<const Value> sequences, Graph* body) {
+  std::vector<Attribute> attributes;
+  attributes.push_back({"body", body, {}});
+  attributes.push_back({"num_scan_inputs", static_cast<std::int64_t>(sequences.size()), {}});
+  Values inputs(states.begin(), states.end());
+  inputs.insert(inputs.end(), sequences.begin(), sequences.end());
+  return build(operator_of(Op::kScan), inputs, std::move(attributes), body->outputs.size());
+}
+
+}  // namespace sardonyx::onnx

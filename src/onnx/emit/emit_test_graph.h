@@ -1,0 +1,50 @@
+// A model to emit into, for tests: inputs by shape, and the emitted nodes as text.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "onnx/emit/emit.h"
+
+namespace sardonyx::onnx {
+
+struct TestGraph {
+  std::shared_ptr<symbolic::Pool> pool = std::make_shared<symbolic::Pool>();
+  Model model{pool};
+  Emit onnx;
+
+  explicit TestGraph(std::int64_t opset = 20,
+                     TargetRuntime runtime = TargetRuntime::kOnnxRuntimeCpu)
+      : onnx(model, {.opset = opset, .runtime = runtime}) {}
+
+  Value input(std::string name, const Shape& shape, DType dtype = DType::kFloat32) {
+    const Value value = model.add_input(model.graph, std::move(name));
+    Emit::set_type(value, dtype, shape);
+    for (std::size_t i = 0; i < shape.size(); ++i)
+      onnx.add_size_source(value, static_cast<std::int64_t>(i), shape[i]);
+    return value;
+  }
+
+  // "Shape Gather Reshape": the operators in order.
+  std::string ops(const Graph* graph = nullptr) const {
+    std::string text;
+    const Graph* of = graph == nullptr ? model.graph : graph;
+    for (const Node* node = of->first; node != nullptr; node = node->next)
+      text += (text.empty() ? "" : " ") + node->op_type;
+    return text;
+  }
+
+  // "float32[batch, 3]".
+  static std::string type(Value value) {
+    std::string text(base::dtype_name(value.dtype()));
+    if (!value.has_rank()) return text;
+    text += '[';
+    for (std::size_t i = 0; i < value.shape().size(); ++i)
+      text += (i > 0 ? ", " : "") +
+              (value.shape()[i].known() ? value.shape()[i].str() : std::string("?"));
+    return text + ']';
+  }
+};
+
+}  // namespace sardonyx::onnx

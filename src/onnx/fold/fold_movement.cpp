@@ -1,0 +1,230 @@
+// Operators that move elements of constants: other shapes, orders and selections.
+#include <algorithm>
+#include <numeric>
+
+#include "onnx/fold/folders.h"
+
+namespace sardonyx::onnx::folding {
+namespace {
+
+Result reshaped(const Tensor& tensor, Dims dims) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(tensor.element_count()));
+  std::iota(all.begin(), all.end(), 0);
+  const auto count = small_count(dims);
+  if (!count || *count != tensor.element_count()) return {};
+  return {{gathered(tensor, std::move(dims), all)}};
+}
+
+Result identity(const Operands& o) {
+  return o.at(0) != nullptr ? reshaped(*o.at(0), o.at(0)->dims) : Result{};
+}
+
+Result reshape(const Operands& o) {
+  const Tensor *x = o.at(0), *shape = o.at(1);
+  const auto wanted = shape != nullptr ? shape->ints() : std::nullopt;
+  if (x == nullptr || !wanted) return {};
+  Dims dims = *wanted;
+  const bool allow_zero = o.node.int_or("allowzero", 0) != 0;
+  std::int64_t known = 1;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] == 0 && !allow_zero) {
+      if (i >= x->dims.size()) return {};
+      dims[i] = x->dims[i];
+    }
+    if (dims[i] >= 0) known *= dims[i];
+  }
+  for (std::int64_t& dim : dims) {
+    if (dim >= 0) continue;
+    if (known == 0) return {};
+    dim = x->element_count() / known;
+  }
+  return reshaped(*x, std::move(dims));
+}
+
+Result unsqueeze(const Operands& o) {
+  const Tensor* x = o.at(0);
+  if (x == nullptr || o.at(1) == nullptr) return {};
+  const auto given = o.at(1)->ints();
+  if (!given) return {};
+  const auto rank = static_cast<std::int64_t>(x->dims.size() + given->size());
+  const auto axes = axes_of(o, 1, rank);
+  if (!axes) return {};
+  Dims dims(static_cast<std::size_t>(rank), -1);
+  for (const std::int64_t axis : *axes) dims[static_cast<std::size_t>(axis)] = 1;
+  auto next = x->dims.begin();
+  for (std::int64_t& dim : dims) {
+    if (dim < 0) dim = next != x->dims.end() ? *next++ : 1;
+  }
+  return reshaped(*x, std::move(dims));
+}
+
+Result squeeze(const Operands& o) {
+  const Tensor* x = o.at(0);
+  if (x == nullptr || o.at(1) == nullptr) return {};
+  const auto axes = axes_of(o, 1, static_cast<std::int64_t>(x->dims.size()));
+  if (!axes) return {};
+  Dims dims;
+  for (std::size_t i = 0; i < x->dims.size(); ++i) {
+    const bool drop = std::ranges::find(*axes, static_cast<std::int64_t>(i)) != axes->end();
+    if (drop && x->dims[i] != 1) return {};
+    if (!drop) dims.push_back(x->dims[i]);
+  }
+  return reshaped(*x, std::move(dims));
+}
+
+Result transpose(const Operands& o) {
+  const Tensor* x = o.at(0);
+  if (x == nullptr) return {};
+  const std::size_t rank = x->dims.size();
+  Dims order(rank);
+  std::iota(order.rbegin(), order.rend(), 0);
+  if (const auto* perm = o.node.ints("perm")) order = *perm;
+  if (order.size() != rank) return {};
+  const Dims strides = row_major(x->dims);
+  Dims dims(rank), moved(rank);
+  for (std::size_t i = 0; i < rank; ++i) {
+    dims[i] = x->dims[static_cast<std::size_t>(order[i])];
+    moved[i] = strides[static_cast<std::size_t>(order[i])];
+  }
+  std::vector<std::int64_t> source;
+  each_index(dims, [&](std::int64_t, const Dims& index) {
+    source.push_back(
+        std::inner_product(index.begin(), index.end(), moved.begin(), std::int64_t{0}));
+  });
+  return {{gathered(*x, dims, source)}};
+}
+
+Result expand(const Operands& o) {
+  const Tensor *x = o.at(0), *shape = o.at(1);
+  const auto wanted = shape != nullptr ? shape->ints() : std::nullopt;
+  if (x == nullptr || !wanted) return {};
+  const auto dims = broadcast(x->dims, *wanted);
+  if (!dims || !small_count(*dims)) return {};
+  const Dims strides = broadcast_strides(x->dims, *dims);
+  std::vector<std::int64_t> source;
+  each_index(*dims, [&](std::int64_t, const Dims& index) {
+    source.push_back(
+        std::inner_product(index.begin(), index.end(), strides.begin(), std::int64_t{0}));
+  });
+  return {{gathered(*x, *dims, source)}};
+}
+
+Result concat(const Operands& o) {
+  if (o.inputs.empty()) return {};
+  for (const Tensor* part : o.inputs) {
+    if (part == nullptr || part->dtype != o.inputs[0]->dtype) return {};
+    if (part->dims.size() != o.inputs[0]->dims.size()) return {};
+  }
+  const auto rank = static_cast<std::int64_t>(o.inputs[0]->dims.size());
+  std::int64_t axis = o.node.int_or("axis", 0);
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= rank) return {};
+  Dims dims = o.inputs[0]->dims;
+  const auto at = static_cast<std::size_t>(axis);
+  dims[at] = 0;
+  std::int64_t outer = 1;
+  for (std::size_t i = 0; i < at; ++i) outer *= dims[i];
+  for (const Tensor* part : o.inputs) dims[at] += part->dims[at];
+  if (!small_count(dims)) return {};
+  std::vector<std::byte> bytes;
+  for (std::int64_t i = 0; i < outer; ++i) {
+    for (const Tensor* part : o.inputs) {
+      const std::int64_t block = part->byte_count() / outer;
+      bytes.insert(bytes.end(), part->data + i * block, part->data + (i + 1) * block);
+    }
+  }
+  return {{Tensor::of_bytes(o.inputs[0]->dtype, std::move(dims), bytes)}};
+}
+
+Result gather(const Operands& o) {
+  const Tensor *x = o.at(0), *indices = o.at(1);
+  const auto wanted = indices != nullptr ? indices->ints() : std::nullopt;
+  if (x == nullptr || !wanted || x->dims.empty()) return {};
+  const auto rank = static_cast<std::int64_t>(x->dims.size());
+  std::int64_t axis = o.node.int_or("axis", 0);
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= rank) return {};
+  const auto at = static_cast<std::size_t>(axis);
+  const Dims before(x->dims.begin(), x->dims.begin() + axis);
+  const Dims after(x->dims.begin() + axis + 1, x->dims.end());
+  Dims dims = before;
+  dims.insert(dims.end(), indices->dims.begin(), indices->dims.end());
+  dims.insert(dims.end(), after.begin(), after.end());
+  if (!small_count(dims)) return {};
+  const auto product = [](const Dims& of) {
+    return std::accumulate(of.begin(), of.end(), std::int64_t{1}, std::multiplies<>());
+  };
+  const std::int64_t outer = product(before), inner = product(after);
+  std::vector<std::int64_t> source;
+  for (std::int64_t i = 0; i < outer; ++i) {
+    for (std::int64_t index : *wanted) {
+      if (index < 0) index += x->dims[at];
+      if (index < 0 || index >= x->dims[at]) return {};
+      for (std::int64_t k = 0; k < inner; ++k) {
+        source.push_back((i * x->dims[at] + index) * inner + k);
+      }
+    }
+  }
+  return {{gathered(*x, std::move(dims), source)}};
+}
+
+Result slice(const Operands& o) {
+  const Tensor* x = o.at(0);
+  if (x == nullptr || o.at(1) == nullptr || o.at(2) == nullptr) return {};
+  const auto starts = o.at(1)->ints(), ends = o.at(2)->ints();
+  if (!starts || !ends || starts->size() != ends->size()) return {};
+  std::vector<std::int64_t> axes(starts->size());
+  std::iota(axes.begin(), axes.end(), 0);
+  const auto rank = static_cast<std::int64_t>(x->dims.size());
+  if (o.at(3) != nullptr) {
+    const auto given = axes_of(o, 3, rank);
+    if (!given || given->size() != starts->size()) return {};
+    axes = *given;
+  }
+  std::vector<std::int64_t> steps(starts->size(), 1);
+  if (o.at(4) != nullptr) {
+    const auto given = o.at(4)->ints();
+    if (!given || given->size() != starts->size()) return {};
+    steps = *given;
+  }
+  Dims dims = x->dims, first(x->dims.size(), 0), step(x->dims.size(), 1);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const auto axis = static_cast<std::size_t>(axes[i]);
+    if (axis >= dims.size() || steps[i] == 0) return {};
+    const std::int64_t size = x->dims[axis];
+    const bool forward = steps[i] > 0;
+    const auto clamp = [&](std::int64_t at) {
+      if (at < 0) at = at < -size ? -1 : at + size;
+      return std::clamp<std::int64_t>(at, forward ? 0 : -1, forward ? size : size - 1);
+    };
+    const std::int64_t start = clamp((*starts)[i]);
+    const std::int64_t end = clamp((*ends)[i]);
+    const std::int64_t span = forward ? end - start : start - end;
+    const std::int64_t stride = forward ? steps[i] : -steps[i];
+    first[axis] = start;
+    step[axis] = steps[i];
+    dims[axis] = span > 0 ? (span + stride - 1) / stride : 0;
+  }
+  const Dims strides = row_major(x->dims);
+  std::vector<std::int64_t> source;
+  each_index(dims, [&](std::int64_t, const Dims& index) {
+    std::int64_t at = 0;
+    for (std::size_t k = 0; k < index.size(); ++k) {
+      at += (first[k] + index[k] * step[k]) * strides[k];
+    }
+    source.push_back(at);
+  });
+  return {{gathered(*x, std::move(dims), source)}};
+}
+
+constexpr Entry kEntries[] = {
+    {"Concat", concat},     {"Expand", expand},       {"Gather", gather},
+    {"Identity", identity}, {"Reshape", reshape},     {"Slice", slice},
+    {"Squeeze", squeeze},   {"Transpose", transpose}, {"Unsqueeze", unsqueeze},
+};
+
+}  // namespace
+
+std::span<const Entry> movement_folders() { return kEntries; }
+
+}  // namespace sardonyx::onnx::folding

@@ -1,0 +1,104 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "onnx/emit/emit.h"
+#include "onnx/fold/fold.h"
+#include "symbolic/expr.h"
+
+namespace sardonyx::onnx {
+namespace {
+
+class Fold : public testing::Test {
+ protected:
+  ValueInfo* ints(std::vector<std::int64_t> values, std::vector<std::int64_t> dims) {
+    return model_.add_constant(Tensor::of_ints(values, std::move(dims)));
+  }
+  ValueInfo* vector(std::vector<std::int64_t> values) {
+    const auto count = static_cast<std::int64_t>(values.size());
+    return ints(std::move(values), {count});
+  }
+  ValueInfo* filled(DType dtype, double value) {
+    return model_.add_constant(Tensor::filled(dtype, {}, value));
+  }
+  std::vector<Tensor> run(std::string op, std::vector<ValueInfo*> inputs,
+                          std::vector<Attribute> attributes = {}) {
+    Node node;
+    node.op_type = std::move(op);
+    node.inputs = std::move(inputs);
+    node.attributes = std::move(attributes);
+    return fold(node);
+  }
+  std::vector<std::int64_t> values(const std::vector<Tensor>& result) {
+    return result.empty() ? std::vector<std::int64_t>{-999} : *result.front().ints();
+  }
+
+  Model model_{std::make_shared<symbolic::Pool>()};
+};
+
+TEST_F(Fold, IntegersWrapAround) {
+  const auto most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(values(run("Add", {vector({most}), vector({1})}))[0],
+            std::numeric_limits<std::int64_t>::min());
+}
+
+TEST_F(Fold, DivisionRoundsTowardsZeroAndLeavesZeroDivisorsAlone) {
+  EXPECT_EQ(values(run("Div", {vector({-7}), vector({2})})), std::vector<std::int64_t>{-3});
+  EXPECT_TRUE(run("Div", {vector({1}), vector({0})}).empty());
+  EXPECT_EQ(values(run("Mod", {vector({-7, 7}), vector({3, -3})})),
+            (std::vector<std::int64_t>{2, -2}));
+}
+
+TEST_F(Fold, FloatsOutOfRangeAreNotConvertedToIntegers) {
+  const Attribute to{"to", DType::kInt32, {}};
+  EXPECT_TRUE(run("Cast", {filled(DType::kFloat32, 1e20)}, {to}).empty());
+  EXPECT_TRUE(run("Cast", {filled(DType::kFloat32, std::nan(""))}, {to}).empty());
+  EXPECT_EQ(values(run("Cast", {filled(DType::kFloat32, -2.9)}, {to})),
+            std::vector<std::int64_t>{-2});
+}
+
+TEST_F(Fold, FloatsRoundToTheirType) {
+  const auto sum = run("Add", {filled(DType::kFloat32, 1), filled(DType::kFloat32, 1e-9)});
+  EXPECT_EQ(sum.front().reals()->front(), 1.0);
+}
+
+TEST_F(Fold, SliceCountsAsOnnxDoes) {
+  ValueInfo* x = vector({0, 1, 2, 3, 4, 5});
+  const auto lowest = std::numeric_limits<std::int64_t>::min();
+  EXPECT_EQ(values(run("Slice", {x, vector({-2}), vector({100})})),
+            (std::vector<std::int64_t>{4, 5}));
+  EXPECT_EQ(values(run("Slice", {x, vector({-1}), vector({lowest}), vector({0}), vector({-2})})),
+            (std::vector<std::int64_t>{5, 3, 1}));
+  EXPECT_EQ(run("Slice", {x, vector({4}), vector({2})}).front().element_count(), 0);
+}
+
+TEST_F(Fold, MovesElements) {
+  ValueInfo* x = ints({1, 2, 3, 4, 5, 6}, {2, 3});
+  EXPECT_EQ(values(run("Transpose", {x}, {{"perm", std::vector<std::int64_t>{1, 0}, {}}})),
+            (std::vector<std::int64_t>{1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(values(run("Gather", {x, ints({-1}, {})}, {{"axis", std::int64_t{1}, {}}})),
+            (std::vector<std::int64_t>{3, 6}));
+  EXPECT_EQ(values(run("Concat", {x, x}, {{"axis", std::int64_t{1}, {}}})),
+            (std::vector<std::int64_t>{1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6}));
+  EXPECT_EQ(run("Reshape", {x, vector({0, -1, 1})}).front().dims,
+            (std::vector<std::int64_t>{2, 3, 1}));
+  EXPECT_TRUE(run("Gather", {x, ints({3}, {})}, {{"axis", std::int64_t{1}, {}}}).empty());
+}
+
+TEST_F(Fold, BroadcastsAndReduces) {
+  ValueInfo* x = ints({1, 2, 3, 4}, {2, 2});
+  EXPECT_EQ(values(run("Mul", {x, vector({10, 100})})),
+            (std::vector<std::int64_t>{10, 200, 30, 400}));
+  const auto sum = run("ReduceSum", {x, vector({1})}, {{"keepdims", std::int64_t{0}, {}}});
+  EXPECT_EQ(values(sum), (std::vector<std::int64_t>{3, 7}));
+  EXPECT_EQ(sum.front().dims, (std::vector<std::int64_t>{2}));
+}
+
+TEST_F(Fold, WeightsAreLeftAlone) {
+  ValueInfo* weight = model_.add_weight("w", Tensor::of_ints(std::vector<std::int64_t>{1}, {1}));
+  EXPECT_TRUE(run("Add", {weight, vector({1})}).empty());
+}
+
+}  // namespace
+}  // namespace sardonyx::onnx

@@ -1,0 +1,72 @@
+// Evaluating nodes whose inputs are small constants. One function an operator; the tables of the
+// families are named in fold.cpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "onnx/graph/ir.h"
+#include "onnx/graph/tensor.h"
+
+namespace sardonyx::onnx::folding {
+
+// What a folder sees: the node and the data of its inputs (null where an optional one is absent).
+struct Operands {
+  const Node& node;
+  std::vector<const Tensor*> inputs;
+
+  const Tensor* at(std::size_t i) const { return i < inputs.size() ? inputs[i] : nullptr; }
+};
+
+// Nothing when the result cannot be told for certain (or not exactly as the runtime computes it).
+using Result = std::optional<std::vector<Tensor>>;
+using Folder = Result (*)(const Operands& operands);
+
+struct Entry {
+  std::string_view op_type;
+  Folder fold;
+};
+
+std::span<const Entry> elementwise_folders();
+std::span<const Entry> movement_folders();
+std::span<const Entry> reduction_folders();
+std::span<const Entry> creation_folders();
+
+// The largest result worth having as data.
+inline constexpr std::int64_t kMostElements = 65536;
+
+// --- helpers
+using Dims = std::vector<std::int64_t>;
+
+// Elements of a shape; nothing when that is over kMostElements or a dim is negative.
+std::optional<std::int64_t> small_count(const Dims& dims);
+// Row-major strides in elements.
+Dims row_major(const Dims& dims);
+// The shape that two shapes broadcast to; nothing when they do not.
+std::optional<Dims> broadcast(const Dims& a, const Dims& b);
+// Strides for reading `dims` as if it had the shape `to`: 0 where it is broadcast.
+Dims broadcast_strides(const Dims& dims, const Dims& to);
+// A tensor whose element i is element source(i) of `from`; `from` must be contiguous.
+Tensor gathered(const Tensor& from, Dims dims, const std::vector<std::int64_t>& source);
+// Axes of a node, from the attribute or from input `index`; made non-negative.
+std::optional<std::vector<std::int64_t>> axes_of(const Operands& operands, std::size_t index,
+                                                 std::int64_t rank);
+// Steps an index vector through a shape in row-major order; calls visit(linear index, indices).
+template <class Visit>
+void each_index(const Dims& dims, const Visit& visit) {
+  std::int64_t count = 1;
+  for (const std::int64_t dim : dims) count *= dim;
+  Dims index(dims.size(), 0);
+  for (std::int64_t i = 0; i < count; ++i) {
+    visit(i, index);
+    for (std::size_t axis = dims.size(); axis-- > 0;) {
+      if (++index[axis] < dims[axis]) break;
+      index[axis] = 0;
+    }
+  }
+}
+
+}  // namespace sardonyx::onnx::folding

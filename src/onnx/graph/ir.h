@@ -1,0 +1,218 @@
+// ONNX graph IR: models, graphs, nodes and values, without protobuf.
+// A Model owns everything; nodes and values are erased from graphs but live as long as the model.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/dtype.h"
+#include "onnx/graph/tensor.h"
+#include "symbolic/expr.h"
+
+namespace sardonyx::onnx {
+
+struct Node;
+struct Graph;
+class Model;
+
+using base::DType;
+using Shape = std::vector<symbolic::Expr>;  // an unknown Expr is an unknown dim
+
+// One place that reads a value: input `index` of `node`.
+struct Use {
+  Node* node;
+  std::uint32_t index;
+  friend bool operator==(Use, Use) = default;
+};
+
+enum class TypeKind : std::uint8_t { kTensor, kSequence, kOptional };
+
+struct ValueInfo {
+  std::string name;
+  TypeKind type_kind = TypeKind::kTensor;
+  DType dtype = DType::kUndefined;  // of the tensor, or of the sequence's tensors
+  bool has_rank = false;
+  Shape shape;  // of rank entries when has_rank
+
+  // A complex tensor of the program: dtype is the real type and shape ends in 2 (real, imaginary).
+  bool is_complex = false;
+
+  Node* producer = nullptr;  // null for inputs and constants
+  std::uint32_t index = 0;   // among the producer's outputs
+  // The data, for initializers (weights and constants alike).
+  std::shared_ptr<const Tensor> constant;
+  // The elements of a small integer tensor (a shape, an index) as far as they are known
+  // expressions; empty when they are not. For constants see `constant`.
+  std::vector<symbolic::Expr> contents;
+  bool is_weight = false;  // a parameter, buffer or lifted constant of the program, by name
+  // A weight that a pass has turned: its axis i is axis weight_axes[i] of the program's tensor.
+  std::vector<std::int64_t> weight_axes;
+  // The program's dims of a weight that a pass has given others, which differ in ones.
+  std::vector<std::int64_t> weight_dims;
+  bool is_folded = false;  // a weight whose values a pass has worked into others'
+  Graph* graph = nullptr;  // where it is defined
+
+  std::vector<Use> uses;
+  std::uint32_t output_uses = 0;  // how often it is an output of its graph
+  std::uint32_t id = 0;           // dense, for side tables
+};
+
+struct Attribute {
+  using Data = std::variant<std::int64_t, float, std::string, std::shared_ptr<const Tensor>, Graph*,
+                            std::vector<std::int64_t>, std::vector<float>, std::vector<std::string>,
+                            std::vector<Graph*>, DType>;  // DType: a type-valued int attribute
+  std::string name;
+  Data data;
+  // In the body of a model-local function: the function's attribute that this one takes.
+  std::string reference;
+};
+
+// Where a node came from; shared by the nodes that one captured call became.
+struct Origin {
+  std::string captured_node;         // "linear_3"
+  std::string captured_text;         // the captured call as text, for pkg.torch.onnx.fx_node
+  std::string op;                    // "aten::linear"
+  std::vector<std::string> scopes;   // module paths, outermost first
+  std::vector<std::string> classes;  // their types
+  std::vector<std::uint32_t> calls;  // which call of each module it is; see program::ModuleFrame
+  std::string stack_trace;
+};
+
+struct Node {
+  std::string op_type;
+  std::string domain;    // empty for ONNX's own
+  std::string overload;  // of a model-local function
+  std::string name;
+  std::vector<ValueInfo*> inputs;   // null for an omitted optional input
+  std::vector<ValueInfo*> outputs;  // null for an omitted optional output
+  std::vector<Attribute> attributes;
+  const Origin* origin = nullptr;
+  std::vector<std::pair<std::string, std::string>> metadata;  // further metadata_props
+
+  Graph* graph = nullptr;  // null when erased
+  Node* previous = nullptr;
+  Node* next = nullptr;
+  std::uint32_t id = 0;
+
+  const Attribute* find(std::string_view attribute) const;
+  std::int64_t int_or(std::string_view attribute, std::int64_t otherwise) const;
+  float float_or(std::string_view attribute, float otherwise) const;
+  std::string string_or(std::string_view attribute, std::string otherwise) const;
+  const std::vector<std::int64_t>* ints(std::string_view attribute) const;
+  bool is(std::string_view type) const { return op_type == type && domain.empty(); }
+  ValueInfo* input(std::size_t i) const { return i < inputs.size() ? inputs[i] : nullptr; }
+  ValueInfo* output(std::size_t i = 0) const { return i < outputs.size() ? outputs[i] : nullptr; }
+};
+
+// Nodes are a doubly linked list in execution order: inserting and erasing keep iteration valid as
+// long as the node iterated on is not the one erased.
+struct Graph {
+  std::string name;
+  std::vector<ValueInfo*> inputs;
+  std::vector<ValueInfo*> outputs;
+  Node* first = nullptr;
+  Node* last = nullptr;
+  Graph* parent = nullptr;  // the graph that holds the If, Loop or Scan this is a body of
+  Model* model = nullptr;
+};
+
+// A model-local function.
+struct Function {
+  std::string domain;
+  std::string name;
+  std::string overload;
+  std::vector<std::string> attributes;        // those that every call must give
+  std::vector<Attribute> attribute_defaults;  // those with a value for calls that do not
+  std::map<std::string, std::int64_t> opsets;
+  Graph* body = nullptr;
+};
+
+class Model {
+ public:
+  explicit Model(std::shared_ptr<symbolic::Pool> pool);
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  // --- what is written
+  Graph* graph = nullptr;
+  std::map<std::string, std::int64_t> opsets;  // domain -> version; "" is ONNX's own
+  std::int64_t ir_version = 0;
+  std::string producer_name = "sardonyx";
+  std::string producer_version;
+  std::string domain;
+  std::int64_t model_version = 0;
+  std::string doc;
+  std::vector<std::pair<std::string, std::string>> metadata;
+  std::vector<Function> functions;
+  // Initializers in the order they were made; those without uses are not written.
+  std::vector<ValueInfo*> initializers;
+
+  std::shared_ptr<symbolic::Pool> pool;
+
+  // --- building
+  Graph* add_graph(std::string name, Graph* parent);
+  ValueInfo* add_value(std::string name);  // the name is made unique
+  ValueInfo* add_input(Graph* graph, std::string name);
+  ValueInfo* add_weight(std::string name, Tensor tensor);
+  // Small constants are shared: the same dtype, dims and bytes give the same value.
+  ValueInfo* add_constant(Tensor tensor, std::string_view name_hint = {});
+  Node* add_node(std::string op_type, std::string domain);  // in no graph yet
+  const Origin* add_origin(Origin origin);
+
+  // A name that no value or node has yet: `wanted`, else wanted_1, wanted_2, ...
+  std::string unique_name(std::string_view wanted);
+  void rename(ValueInfo* value, std::string_view wanted);
+
+  // Every graph and body ever added.
+  std::span<Graph* const> graphs() const;
+
+  std::uint32_t value_count() const { return static_cast<std::uint32_t>(values_.size()); }
+  std::uint32_t node_count() const { return static_cast<std::uint32_t>(nodes_.size()); }
+
+ private:
+  struct Tables;
+  std::deque<ValueInfo> values_;
+  std::deque<Node> nodes_;
+  std::deque<Graph> graphs_;
+  std::deque<Origin> origins_;
+  std::shared_ptr<Tables> tables_;
+};
+
+// --- editing; each keeps uses, producers and links right.
+void append(Graph* graph, Node* node);
+// To the end of another graph, with its bodies.
+void move_to_end(Graph* graph, Node* node);
+void insert_before(Node* position, Node* node);
+// The same for a node of the same graph, from where it is.
+void move_before(Node* position, Node* node);
+void insert_after(Node* position, Node* node);
+// Unlinks a node whose outputs have no uses and drops the uses it makes. Its bodies go with it.
+void erase(Node* node);
+void set_input(Node* node, std::size_t index, ValueInfo* value);
+void add_input(Node* node, ValueInfo* value);
+void add_output(Node* node, ValueInfo* value);
+void set_outputs(Graph* graph, std::vector<ValueInfo*> outputs);
+// Every use, graph outputs included, reads `to` instead.
+void replace_all_uses(ValueInfo* from, ValueInfo* to);
+bool has_uses(const ValueInfo* value);
+void set_attribute(Node* node, std::string name, Attribute::Data data);
+// The bodies of a node (If, Loop, Scan, functions' none).
+std::vector<Graph*> bodies(const Node* node);
+
+// Readable text: the form of the torch.onnx.ops page (operators, types with symbolic dims, arrows).
+std::string to_string(const Model& model);
+
+// Definitions before uses, links and uses consistent, names unique, every operator known at its
+// opset with as many inputs and the attributes it takes. Throws base::Error SX1501 with all
+// findings.
+void verify(const Model& model);
+
+}  // namespace sardonyx::onnx
