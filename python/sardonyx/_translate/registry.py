@@ -61,8 +61,8 @@ class OnnxRegistry:
         function (which the model keeps as a local function), a traced one, or a Python function
         that calls `sardonyx.op.*`.
 
-        With `is_complex` it is for calls that take or give complex tensors, which come as real ones
-        with a last dimension of 2. The last registration counts. Raises ValueError for names that
+        With `is_complex` it is for calls that take or give complex tensors, which come and go as real
+        ones with a last dimension of 2, or that take a complex number. The last registration counts. Raises ValueError for names that
         cannot be an operator's.
         """
         if not callable(function):

@@ -8,8 +8,6 @@
 #include "aten/translation/translation.h"
 
 namespace sardonyx::aten {
-namespace {
-
 bool any_complex(const program::Call& call) {
   bool found = false;
   const auto look = [&found](const program::Value* value) {
@@ -23,6 +21,8 @@ bool any_complex(const program::Call& call) {
   for (const program::Value* output : call.outputs) look(output);
   return found;
 }
+
+namespace {
 
 const std::string& captured_name(const program::Call& call) {
   return call.captured.empty() ? call.name : call.captured;
