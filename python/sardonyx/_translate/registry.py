@@ -61,9 +61,9 @@ class OnnxRegistry:
         function (which the model keeps as a local function), a traced one, or a Python function
         that calls `sardonyx.op.*`.
 
-        With `is_complex` it is for calls that take or give complex tensors, which come and go as real
-        ones with a last dimension of 2, or that take a complex number. The last registration counts. Raises ValueError for names that
-        cannot be an operator's.
+        With `is_complex` it is for calls that take or give complex tensors, which come and go as
+        real ones with a last dimension of 2, or that take a complex number. The last registration
+        counts. Raises ValueError for names that cannot be an operator's.
         """
         if not callable(function):
             raise usage_error(f"{function!r} is no function that could translate an operator")
