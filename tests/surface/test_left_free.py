@@ -268,7 +268,7 @@ older = pytest.mark.filterwarnings("ignore:dynamo is deprecated", "ignore::torch
     ],
 )
 def test_what_data_decide_in_python_is_warned_of(model: Any, args: Any, code: str) -> None:
-    with pytest.warns(UserWarning, match="data decide here.*" + code):
+    with pytest.warns(UserWarning, match="decide here.*" + code):
         program = sardonyx.export(model(), args, dynamo=False)
     assert told(program.notes) == [("SX1012", "warning", __file__, line_of(model, code))]
     with pytest.raises(sardonyx.CaptureError):
@@ -286,6 +286,20 @@ def test_a_scripted_loop_on_data_is_refused(function: Any, code: str) -> None:
         ("SX1013", "error", __file__, line_of(function, code))
     ]
     assert "torch.while_loop" in caught.value.diagnostics[0].help
+
+
+class Inner(nn.Module):
+    def forward(self, x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+        while bool(n > 0):
+            x = x * 2
+            n = n - 1
+        return x
+
+
+@older
+def test_a_scripted_module_is_as_a_scripted_function() -> None:
+    with pytest.raises(sardonyx.CaptureError, match=r"in a scripted function.*while bool"):
+        sardonyx.export(Calls(Inner()), (ONES, torch.tensor(3)), dynamo=False)
 
 
 @older

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from sardonyx._base.errors import CaptureError, Diagnostic
 
 from .context import capturing
 from .dim_names import constant_dims
-from .frozen import Frozen, FrozenBranchError
+from .frozen import Frozen
 from .places import Place, user_place
 from .shapes import DynamicShapes
 from .strategies import Attempt, FixedSizeError, first_line, is_interpreted, strategies
@@ -74,7 +74,7 @@ def capture(
             return Captured(program, dynamic.leaves, tuple(notes), tuple(attempts))
     if is_interpreted(model):
         attempts.append(Attempt("PyTorch's converter of TorchScript", 0, model.reason))
-    raise _failure(model, attempts)
+    raise _failure(model, attempts, frozen)
 
 
 def _keep_place(places: dict[str, Place], sizes: list[str]) -> None:
@@ -124,11 +124,11 @@ def _told_apart(inputs: Any) -> Any:
     return pytree.tree_map(apart, inputs)
 
 
-def _failure(model: torch.nn.Module, attempts: list[Attempt]) -> CaptureError:
-    for attempt in attempts:
-        refusal = attempt.error
-        if isinstance(refusal, (FixedSizeError, FrozenBranchError)) and refusal.diagnostics:
-            return CaptureError(_text(refusal.diagnostics), refusal.diagnostics)
+def _failure(model: torch.nn.Module, attempts: list[Attempt], frozen: Frozen) -> CaptureError:
+    fixed = [a.error for a in attempts if isinstance(a.error, FixedSizeError)]
+    if refusals := fixed[0].diagnostics if fixed else frozen.refusals():
+        text = "\n".join(f"error[{d.code}]: {d.message}\n  help: {d.help}" for d in refusals)
+        return CaptureError(text, refusals)
     said = "\n\n".join(f"{a.strategy}:\n{type(a.error).__name__}: {a.error}" for a in attempts)
     help_text = (
         "make the model exportable by torch.export.export, or pass the ExportedProgram you get; "
@@ -149,7 +149,3 @@ def _failure(model: torch.nn.Module, attempts: list[Attempt]) -> CaptureError:
     )
     error.__cause__ = attempts[0].error
     return error
-
-
-def _text(diagnostics: Sequence[Diagnostic]) -> str:
-    return "\n".join(f"error[{d.code}]: {d.message}\n  help: {d.help}" for d in diagnostics)

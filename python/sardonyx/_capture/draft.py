@@ -31,9 +31,7 @@ def draft(
     """
     program = torch_versions.draft_export(model, args, kwargs, dynamic_shapes)
     decided = list(_decided_by_data(program))
-    if decided:
-        frozen.refuse_scripted()
-    if decided and not may_freeze:
+    if decided and (frozen.scripted or not may_freeze):
         lines = "".join(f"\n    {line}" for line in decided)
         raise FrozenBranchError(
             f"data decide here, and only what the example's decide would be in the model:{lines}\n"

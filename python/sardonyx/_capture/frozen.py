@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sardonyx._base.errors import Diagnostic
@@ -12,10 +11,6 @@ from .places import Place
 
 class FrozenBranchError(RuntimeError):
     """Only one branch of those that data decide between would be in the program."""
-
-    def __init__(self, message: str, diagnostics: Iterable[Diagnostic] = ()) -> None:
-        super().__init__(message)
-        self.diagnostics = tuple(diagnostics)
 
 
 @dataclass
@@ -31,7 +26,7 @@ class Frozen:
         return [
             Diagnostic(
                 "SX1012",
-                f"data decide here, and the model does what the example's decided: {place}",
+                f"the example's data or sizes decide here, for all inputs of the model: {place}",
                 severity="warning",
                 help="write it with torch.cond, torch.while_loop or torch.where",
                 file=place.file,
@@ -41,11 +36,9 @@ class Frozen:
             for place in dict.fromkeys(self.python)
         ]
 
-    def refuse_scripted(self) -> None:
-        """FrozenBranchError (SX1013) where a scripted function has such branches or loops."""
-        if not self.scripted:
-            return
-        found = [
+    def refusals(self) -> list[Diagnostic]:
+        """An error for each branch or loop that is scripted."""
+        return [
             Diagnostic(
                 "SX1013",
                 f"data decide in a scripted function, and the model cannot keep that: {place}",
@@ -55,4 +48,3 @@ class Frozen:
             )
             for place in dict.fromkeys(self.scripted)
         ]
-        raise FrozenBranchError("\n".join(d.message for d in found), found)

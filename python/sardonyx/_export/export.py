@@ -107,10 +107,10 @@ def export(
         dump_exported_program: save the captured program to `artifacts_dir` as .pt2.
         artifacts_dir: folder of what `report` and `dump_exported_program` write.
         keep_initializers_as_inputs: list the weights as inputs of the model, too, in `f`.
-        target_runtime: "onnxruntime" computes in another dtype where ONNX Runtime's CPU kernels
-            lack one, multiplies real numbers by quantised weights without rounding them to 8 bits,
-            and makes the second factor of products of uint8 and int8 unsigned, which x86 without
-            VNNI needs; "standard" does none of it, and such models are smaller or quicker there.
+        target_runtime: where the model is to run, which docs/targets.md says the differences of:
+            "onnxruntime" (standard operators only, right on its CPU), "onnxruntime-cpu" and
+            "onnxruntime-cuda" (with the operators of that provider's own), "openvino", "tensorrt",
+            or "standard", which knows no runtime and works around none.
         mutations_as_outputs: buffers and inputs that the model changes become further outputs;
             False drops what they become.
         assertions_as_outputs: what the program asserts of its data (torch._check,

@@ -35,12 +35,14 @@ def onnx_operator(
         COMPUTED[name] = compute
         operator: Any = getattr(torch.ops.sardonyx, name).opset23
         parameters = inspect.signature(compute).parameters.values()
-        positional = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        positional = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
 
         @functools.wraps(compute)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             given: dict[str, Any] = dict(kwargs)
-            rest = [given.pop(each, None) for each in positional[len(args) :]]
+            rest = [given.pop(each.name, each.default) for each in positional[len(args) :]]
+            if any(each is inspect.Parameter.empty for each in rest):
+                raise TypeError(f"{name} takes {', '.join(each.name for each in positional)}")
             result: R = operator(*args, *rest, **given)
             return result
 
