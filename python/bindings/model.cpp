@@ -49,9 +49,6 @@ struct Named {
   Value value;
 };
 
-// Where a model is to run, as `target_runtime=` has it; the default first.
-constexpr std::array kTargets{Named{"onnxruntime", Runtime::kOnnxRuntimeCpu},
-                              Named{"standard", Runtime::kStandard}};
 constexpr std::array kFallThrough{Named{"no", FallThrough::kNo}, Named{"as-is", FallThrough::kAsIs},
                                   Named{"aten", FallThrough::kATen}};
 
@@ -136,15 +133,15 @@ void bind_options(nb::module_& module) {
       .def_rw("domain_versions", &Options::domain_versions)
       .def_rw("stop_after", &Options::stop_after)
       .def_prop_rw(
-          "target_runtime", [](const Options& self) { return name_of(kTargets, self.runtime); },
-          [](Options& self, const std::string& name) { self.runtime = value_of(kTargets, name); })
+          "target_runtime", [](const Options& self) { return self.runtime; },
+          [](Options& self, std::string name) { self.runtime = std::move(name); })
       .def_prop_rw(
           "fall_through",
           [](const Options& self) { return name_of(kFallThrough, self.fall_through); },
           [](Options& self, const std::string& name) {
             self.fall_through = value_of(kFallThrough, name);
           });
-  module.def("target_names", [] { return names_of(kTargets); }, "What target_runtime may be.");
+  module.def("target_names", [] { return sardonyx::target_names(); }, "What target_runtime may be.");
   module.def(
       "fall_through_names", [] { return names_of(kFallThrough); }, "What fall_through may be.");
 }
@@ -172,9 +169,8 @@ void bind_model(nb::module_& module) {
              "The ONNX model of a program, which is used up. on_notes: called with notes as JSON, "
              "where there are any.");
   module.def(
-      "translates",
-      [](const std::string& op, std::int64_t opset) { return sardonyx::translates(op, opset); },
-      "op"_a, "opset"_a, "Whether the library has a translator.");
+      "translates", [](const std::string& op) { return sardonyx::translates(op); }, "op"_a,
+      "Whether the library has a translator.");
   module.def(
       "read_model", [](const std::string& path) { return sardonyx::read_model(path); }, "path"_a,
       nb::call_guard<nb::gil_scoped_release>(), "Reads an ONNX file.");

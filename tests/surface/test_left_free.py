@@ -102,7 +102,7 @@ def test_a_dimension_that_must_vary_is_refused(case: Case, dim: Any) -> None:
     message = rf"{case.what} was to be dynamic.*makes it {case.size}"
     with pytest.raises(sardonyx.CaptureError, match=message) as caught:
         sardonyx.export(case.model(), case.args, dynamic_shapes=case.shapes(dim))
-    assert told(caught.value.diagnostics) == [("SX1010", "error", __file__, case.line)]
+    assert told(caught.value.diagnostics) == [("SX1011", "error", __file__, case.line)]
     assert "Dim.AUTO" in caught.value.diagnostics[0].help
 
 
@@ -119,7 +119,7 @@ def test_a_dimension_that_may_vary_is_noted(case: Case) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         program = sardonyx.export(case.model(), case.args, dynamic_shapes=case.shapes(Dim.AUTO))
-    assert told(program.notes) == [("SX1011", "note", __file__, case.line)]
+    assert told(program.notes) == [("SX1012", "note", __file__, case.line)]
     assert case.what in program.notes[0].message
 
 
@@ -270,7 +270,7 @@ older = pytest.mark.filterwarnings("ignore:dynamo is deprecated", "ignore::torch
 def test_what_data_decide_in_python_is_warned_of(model: Any, args: Any, code: str) -> None:
     with pytest.warns(UserWarning, match="decide here.*" + code):
         program = sardonyx.export(model(), args, dynamo=False)
-    assert told(program.notes) == [("SX1012", "warning", __file__, line_of(model, code))]
+    assert told(program.notes) == [("SX1013", "warning", __file__, line_of(model, code))]
     with pytest.raises(sardonyx.CaptureError):
         sardonyx.export(model(), args)
 
@@ -283,7 +283,7 @@ def test_a_scripted_loop_on_data_is_refused(function: Any, code: str) -> None:
     with pytest.raises(sardonyx.CaptureError, match="data decide in a scripted function") as caught:
         sardonyx.export(Calls(function), (ONES, torch.tensor(3)), dynamo=False)
     assert told(caught.value.diagnostics) == [
-        ("SX1013", "error", __file__, line_of(function, code))
+        ("SX1014", "error", __file__, line_of(function, code))
     ]
     assert "torch.while_loop" in caught.value.diagnostics[0].help
 
@@ -319,4 +319,4 @@ def test_a_scripted_loop_on_sizes_is_unrolled_and_its_size_is_told() -> None:
         sardonyx.export(
             model, args, dynamo=False, dynamic_shapes={"x": {0: Dim.DYNAMIC}, "n": None}
         )
-    assert [d.code for d in caught.value.diagnostics] == ["SX1010"]
+    assert [d.code for d in caught.value.diagnostics] == ["SX1011"]

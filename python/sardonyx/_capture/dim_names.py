@@ -31,7 +31,7 @@ class ConstantDim(NamedTuple):
         return self._replace(wanted=should).diagnostic()
 
     def diagnostic(self) -> Diagnostic:
-        """SX1010 where it must vary, SX1008 where it should, SX1011 where it may."""
+        """SX1011 where it must vary, SX1008 where it should, SX1012 where it may."""
         insistence = self.wanted.insistence
         what = f"input '{self.input}'"
         if self.axis != SCALAR:
@@ -52,9 +52,9 @@ class ConstantDim(NamedTuple):
 
 
 _TOLD = {
-    Insistence.MUST_VARY: ("SX1010", "error"),
+    Insistence.MUST_VARY: ("SX1011", "error"),
     Insistence.SHOULD_VARY: ("SX1008", "warning"),
-    Insistence.MAY_VARY: ("SX1011", "note"),
+    Insistence.MAY_VARY: ("SX1012", "note"),
 }
 _HELP = (
     "change the code that takes the size for a number, or say Dim.AUTO, which lets the model "

@@ -25,7 +25,7 @@ class Frozen:
         """A warning for each line of Python."""
         return [
             Diagnostic(
-                "SX1012",
+                "SX1013",
                 f"the example's data or sizes decide here, for all inputs of the model: {place}",
                 severity="warning",
                 help="write it with torch.cond, torch.while_loop or torch.where",
@@ -40,7 +40,7 @@ class Frozen:
         """An error for each branch or loop that is scripted."""
         return [
             Diagnostic(
-                "SX1013",
+                "SX1014",
                 f"data decide in a scripted function, and the model cannot keep that: {place}",
                 help="write it with torch.cond or torch.while_loop outside of torch.jit.script",
                 file=place.file,

@@ -79,7 +79,7 @@ class OnnxRegistry:
         from sardonyx import _native
 
         name = _name(namespace, op_name, overload)
-        own = [ONNXFunction(None, name)] if _native.translates(name, self._opset) else []
+        own = [ONNXFunction(None, name)] if _native.translates(name) else []
         return own + self._custom.get(name, []) or None
 
     def is_registered_op(self, namespace: str, op_name: str, overload: str | None = None) -> bool:
