@@ -288,6 +288,44 @@ def test_a_scripted_loop_on_data_is_refused(function: Any, code: str) -> None:
     assert "torch.while_loop" in caught.value.diagnostics[0].help
 
 
+def scripted_number(x: torch.Tensor) -> torch.Tensor:
+    k = int(x.sum().item())
+    return x * (k + 1)
+
+
+def scripted_branch_on_a_number(x: torch.Tensor) -> torch.Tensor:
+    k = int(x.sum().item())
+    if k > 1000:
+        x = x * 2
+    return x
+
+
+@older
+@pytest.mark.parametrize("function", [scripted_number, scripted_branch_on_a_number])
+@pytest.mark.parametrize("options", [{}, {"dynamo": False}], ids=str)
+def test_integers_that_a_scripted_function_makes_of_data_are_refused(
+    function: Any, options: Any
+) -> None:
+    script = Calls(function).function
+    with pytest.raises(sardonyx.CaptureError, match=r"in a scripted function.*x\.sum") as caught:
+        sardonyx.export(script, (ONES,), **options)
+    assert ("SX1014", __file__, line_of(function, "x.sum")) in [
+        (d.code, d.file, d.line) for d in caught.value.diagnostics
+    ]
+
+
+def scripted_index(x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+    k = int(n)
+    return x[:k] * k
+
+
+def test_numbers_of_data_that_the_program_keeps_are_taken() -> None:
+    script = Calls(scripted_index).function
+    program = sardonyx.export(script, (ONES, torch.tensor(1)))
+    for inputs in ((ONES, torch.tensor(1)), (torch.randn(3, 4), torch.tensor(2))):
+        torch.testing.assert_close(program(*inputs)[0], script(*inputs))
+
+
 class Inner(nn.Module):
     def forward(self, x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
         while bool(n > 0):

@@ -14,6 +14,7 @@ from .context import capturing
 from .dim_names import constant_dims
 from .frozen import Frozen
 from .places import Place, user_place
+from .scripted import check_numbers
 from .shapes import DynamicShapes
 from .strategies import Attempt, FixedSizeError, first_line, is_interpreted, strategies
 from .wanted import Insistence, Leaf
@@ -63,6 +64,7 @@ def capture(
             frozen.python.clear()
             try:
                 program = _whole(strategy.run())
+                check_numbers(program, model, frozen)
                 notes = [*frozen.notes(), *_notes_of_constant_dims(program, dynamic, places)]
             except Exception as error:
                 attempts.append(Attempt(strategy.name, time.perf_counter() - start, error))

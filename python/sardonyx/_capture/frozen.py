@@ -41,7 +41,7 @@ class Frozen:
         return [
             Diagnostic(
                 "SX1014",
-                f"data decide in a scripted function, and the model cannot keep that: {place}",
+                f"data decide in a scripted function, which the model cannot keep: {place}",
                 help="write it with torch.cond or torch.while_loop outside of torch.jit.script",
                 file=place.file,
                 line=place.line,

@@ -12,7 +12,8 @@ from sardonyx._base import torch_versions
 from sardonyx._base.errors import Diagnostic
 
 from .draft import draft
-from .frozen import Frozen
+from .frozen import Frozen, FrozenBranchError
+from .scripted import check_numbers, numbers_in
 from .shapes import DynamicShapes
 
 if TYPE_CHECKING:
@@ -81,7 +82,10 @@ def strategies(
     def of_trace() -> ExportedProgram:
         from .tracing import traced
 
-        return export(False, dynamic.shapes, traced(model, args, kwargs, frozen))
+        module = traced(model, args, kwargs, frozen)
+        program = export(False, dynamic.shapes, module)
+        check_numbers(program, module, frozen)
+        return program
 
     def oblivious() -> ExportedProgram:
         with torch_versions.sizes_one_stay_dynamic():
@@ -109,12 +113,14 @@ def strategies(
             )
     if any(isinstance(attempt.error, FixedSizeError) for attempt in attempts):
         return  # the others do not know better
-    if quantized or is_interpreted(model):
+    if quantized or is_interpreted(model) or numbers_in(model):
         return  # the others know neither quantised tensors nor TorchScript's branches on data
     yield Strategy("torch.export below autograd", with_derivatives)
     yield Strategy("torch.export with TorchDynamo", lambda: export(True, dynamic.shapes))
     if may_trace:
         yield Strategy("torch.jit.trace", of_trace)
+    if any(isinstance(attempt.error, FrozenBranchError) for attempt in attempts):
+        return
     yield Strategy(
         "draft export",
         lambda: draft(model, args, kwargs, dynamic.shapes, frozen=frozen, may_freeze=may_trace),
