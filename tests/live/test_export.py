@@ -589,3 +589,14 @@ def test_import_is_light() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_files_are_converted_without_torch(tmp_path: Path) -> None:
+    torch.export.save(torch.export.export(Scaled(), (X,)), tmp_path / "model.pt2")
+    code = (
+        "import sys; sys.modules['torch'] = None; import sardonyx; "
+        "print(sardonyx.convert(sys.argv[1]).output_names)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "model.pt2")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(sardonyx.export(Scaled(), (X,)).output_names)

@@ -180,6 +180,10 @@ def test_dimensions_of_one_name_in_an_exported_program() -> None:
     assert "[batch,4]" in text
     assert "[batch,2]" in text
     assert "batch_1" not in text
+    inputs = exported.graph.find_nodes(op="placeholder")
+    named = {str(node.meta["val"].shape[0]): "batch" for node in inputs}
+    assert len(named) == 2
+    assert "batch_1" not in str(sardonyx.convert(exported, dim_names=named))
     assert str(exported) == before
     assert "batch,4" in str(sardonyx.export(exported, dynamic_shapes={**names, "mask": {0: "n"}}))
 

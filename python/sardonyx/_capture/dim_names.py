@@ -101,22 +101,28 @@ def _named_inputs(
         yield name, values.get(name), leaf
 
 
-@contextmanager
-def named_sizes(program: ExportedProgram, leaves: Sequence[Leaf]) -> Iterator[dict[str, str]]:
-    """What to call the program's symbols ("s77" -> "batch"). Within it, sizes of one name are one.
+def symbol_names(program: ExportedProgram, leaves: Sequence[Leaf]) -> dict[str, str]:
+    """What to call the program's symbols ("s77" -> "batch"), from the names of its inputs' leaves.
 
     A dimension that became an expression keeps its own text, and so does one that became constant.
     """
-    by_name: dict[str, list[Any]] = {}
+    names: dict[str, str] = {}
     for _, value, leaf in _named_inputs(program, leaves):
         for axis, wanted in leaf.dims.items():
             size = _size(value, axis)
-            if wanted.name is not None and hasattr(size, "node"):
-                by_name.setdefault(wanted.name, []).append(size)
-    with equal_sizes(by_name.values()):
-        names: dict[str, str] = {}
-        for name, sizes in by_name.items():
-            for symbol in {str(size): size for size in sizes}:
-                if symbol.isidentifier():
-                    names.setdefault(symbol, name)
-        yield names
+            if wanted.name is not None and hasattr(size, "node") and str(size).isidentifier():
+                names.setdefault(str(size), wanted.name)
+    return names
+
+
+@contextmanager
+def one_size_a_name(program: ExportedProgram, names: Mapping[str, str]) -> Iterator[None]:
+    """Within it, the symbols of the program's inputs that have one name are one symbol."""
+    groups: dict[str, list[Any]] = {}
+    for node in program.graph.find_nodes(op="placeholder"):
+        value = node.meta.get("val")
+        for size in (value, *getattr(value, "shape", ())):
+            if hasattr(size, "node") and (name := names.get(str(size))) is not None:
+                groups.setdefault(name, []).append(size)
+    with equal_sizes(groups.values()):
+        yield

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 from sardonyx._base.errors import usage_error
 from sardonyx._base.log import is_log_enabled
 from sardonyx._capture.capture import Captured
-from sardonyx._capture.dim_names import named_sizes
+from sardonyx._capture.dim_names import symbol_names
 from sardonyx._capture.modes import select_model_mode_for_export
 from sardonyx._model.program import ONNXProgram
 from sardonyx._report.profile import Profile
@@ -195,10 +195,8 @@ def export(
 def _converted(captured: Captured, options: Options, steps: Steps) -> ONNXProgram:
     """The model, with the names of its dimensions and weights, and the notes of all steps."""
     names_of_inputs, names_of_weights = _told_apart(captured.program, options.input_names or ())
-    with named_sizes(captured.program, captured.leaves) as dim_names:
-        made = converted(
-            captured.program, options.conversion(names_of_inputs, dim_names, steps.timed)
-        )
+    dim_names = symbol_names(captured.program, captured.leaves)
+    made = converted(captured.program, options.conversion(names_of_inputs, dim_names, steps.timed))
     made._name_weights(names_of_weights)
     made.notes += captured.notes
     return made

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sardonyx import _native
 from sardonyx._base.errors import usage_error
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ class OnnxRegistry:
 
     def __init__(self, opset_version: int | None = None) -> None:
         """`opset_version`: 13 to 26; the package's default when None."""
-        from sardonyx import _native
-
         self._opset = _native.default_opset if opset_version is None else opset_version
         if not _native.oldest_opset <= self._opset <= _native.newest_opset:
             raise usage_error(
@@ -76,8 +75,6 @@ class OnnxRegistry:
     ) -> list[ONNXFunction] | None:
         """What translates the operator, the library's own first and then in the order of
         registration; None where nothing does."""
-        from sardonyx import _native
-
         name = _name(namespace, op_name, overload)
         own = [ONNXFunction(None, name)] if _native.translates(name) else []
         return own + self._custom.get(name, []) or None
