@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "aten/complex/value.h"
 #include "base/diagnostic.h"
 
 namespace sardonyx::bindings {
@@ -135,13 +136,12 @@ aten::Outputs values_of(const Call& call, onnx::Emit& onnx, nb::handle result,
                         const Building& building) {
   aten::Outputs values;
   for (const nb::handle item : nb::iter(result)) {
+    const std::size_t i = values.size();
+    const base::DType dtype =
+        i < call.output_count() ? call.result_dtype(i) : base::DType::kUndefined;
     onnx::Value value = from_python(item, building);
-    if (!value && !item.is_none()) {
-      const std::size_t i = values.size();
-      const base::DType dtype =
-          i < call.output_count() ? call.result_dtype(i) : base::DType::kUndefined;
-      value = literal(onnx, item, dtype);
-    }
+    if (!value && !item.is_none()) value = literal(onnx, item, dtype);
+    if (value && base::is_complex(dtype)) value = aten::as_complex(onnx, value);
     values.push_back(value);
   }
   return values;
