@@ -85,6 +85,15 @@ std::unique_ptr<onnx::Model> translate(const program::Program& program,
   }
 }
 
+Simplification told(const passes::Report& report) {
+  Simplification result;
+  for (const passes::Applied& each : report.applied)
+    result.applied.push_back({each.name, each.count});
+  for (const passes::Declined& each : report.declined)
+    result.declined.push_back({each.rule, each.node, each.reason});
+  return result;
+}
+
 proto::WriteOptions write_options(const WriteOptions& options) {
   proto::WriteOptions result;
   result.external_data = static_cast<proto::WriteOptions::ExternalData>(options.external_data);
@@ -132,7 +141,10 @@ Model convert(Program program, const ConvertOptions& options, aten::CustomLookup
   if (options.on_note) std::ranges::for_each(notes, options.on_note);
   model.internal().producer_version = version();
   if (options.optimize) {
-    passes::optimize(model.internal(), options.stop_after, /*keep_weights=*/!options.fold_weights);
+    const passes::Report report = passes::optimize(
+        model.internal(),
+        {.stop_after = options.stop_after, .keep_weights = !options.fold_weights, .limits = {}});
+    if (options.on_simplified) options.on_simplified(told(report));
   } else {
     passes::correct(model.internal());
   }
@@ -158,6 +170,10 @@ Model read_model(const std::filesystem::path& path) { return Model(proto::read(p
 
 std::vector<std::string> optimize(Model& model, std::string_view stop_after) {
   return passes::optimize(model.internal(), stop_after);
+}
+
+Simplification simplify(Model& model, std::string_view stop_after) {
+  return told(passes::optimize(model.internal(), {.stop_after = stop_after, .limits = {}}));
 }
 
 void write(const Model& model, const std::filesystem::path& path, const WriteOptions& options) {
