@@ -57,6 +57,7 @@ test: setup
 check: setup
 	$(PYTHON) tools/check_tree.py
 	$(PYTHON) tools/check_layers.py
+	$(PYTHON) tools/check_packages.py
 	$(PYTHON) tools/check_diagnostics.py
 	clang-format --dry-run --Werror $(CXX_FILES)
 	ruff check .

@@ -15,6 +15,7 @@ constexpr Rule kRules[] = {
     {"SX1007", "command line and usage", "standard output could not be written", "check the disk or the pipe behind it"},
     {"SX1008", "command line and usage", "a warning: a dimension that was to be dynamic is constant, because the model's own code makes it so", "change the code that looks at the size, or leave the dimension out of dynamic_shapes"},
     {"SX1009", "command line and usage", "a plugin cannot be loaded, is made for another version of its interface, or failed while it registered its translators", "the message has the reason; build it against this release's sardonyx/plugin.h"},
+    {"SX1010", "command line and usage", "there is no target runtime of that name", "choose one of those that the message lists; docs/targets.md says what each takes"},
     {"SX1101", "files and archives", "a file cannot be opened or mapped for reading", "check the path and its permissions; it must be a regular file"},
     {"SX1102", "files and archives", "a zip archive is damaged or truncated, or the file is no zip archive", "save it again; check that it was copied whole"},
     {"SX1103", "files and archives", "an archive uses what this build does not read: encryption, a compression other than deflate, big-endian data", "save it again, or repack it with stored entries"},
@@ -27,7 +28,7 @@ constexpr Rule kRules[] = {
     {"SX1110", "files and archives", "a pickle in an archive is malformed, or holds more than plain tensors", "save the program with PyTorch 2.10 or newer"},
     {"SX1151", "files and archives", "a file is no ONNX model, or it is corrupt or nested too deep", "get the file anew"},
     {"SX1152", "files and archives", "the graph of an ONNX model contradicts itself: a value without definition, or with two", "run onnx.checker on it, and fix what made it"},
-    {"SX1153", "files and archives", "an ONNX model has something that is not supported: sparse tensors, maps, sequences of sequences, attributes that hold types", "simplify the model"},
+    {"SX1153", "files and archives", "an ONNX model has something that is not supported: tensors in segments or of unknown element types, attributes of functions that refer to graphs", "simplify the model"},
     {"SX1154", "files and archives", "a tensor's data does not fit its shape and element type", "get the file anew"},
     {"SX1155", "files and archives", "external data is missing, too short or outside the model's folder", "keep the data file beside the model"},
     {"SX1203", "program structure", "an operator's schema text is malformed", "correct the schema in the operator's registration"},
@@ -70,6 +71,7 @@ constexpr Rule kRules[] = {
     {"SX1707", "functionalisation", "warning: the program writes to a constant tensor; each run of the model starts from its captured elements", "register the tensor as a buffer"},
     {"SX1801", "passes", "there is no pass of that name", "sardonyx optimize lists the passes it ran; choose one of them"},
     {"SX1802", "passes", "modules were to become model-local functions at an opset below 15, which has none", "choose a higher opset, or leave the modules inline"},
+    {"SX1803", "passes", "a model is to be optimised that says how it is trained, by the names of its values", "remove training_info, or leave the model as it is"},
     {"SX1901", "verification", "an output of the model differs from eager PyTorch's", "report it with the model; optimize=False tells whether simplification is at fault"},
 };
 
