@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
+#include "cli/explain.h"
 #include "cli/report.h"
 #include "sardonyx/report.h"
 #include "sardonyx/sardonyx.h"
@@ -32,6 +33,8 @@ struct ConvertArguments {
   std::string report;
   RunRecord record;
   std::optional<Model> model;
+  bool explain = false;
+  Simplification simplification;
   bool json = false;
   bool quiet = false;
 };
@@ -54,6 +57,9 @@ void run_convert(ConvertArguments& arguments) {
   arguments.write.progress = progress_line("writing", arguments.quiet || arguments.json);
   RunRecord& record = arguments.record;
   arguments.convert.on_note = [&record](const Diagnostic& note) { record.notes.push_back(note); };
+  arguments.convert.on_simplified = [&](const Simplification& done) {
+    arguments.simplification = done;
+  };
   Program program = timed(record, "read", [&] { return read(arguments.input); });
   arguments.model.emplace(
       timed(record, "convert", [&] { return convert(std::move(program), arguments.convert); }));
@@ -71,6 +77,7 @@ void run_convert(ConvertArguments& arguments) {
   } else if (!arguments.quiet) {
     std::printf("%s: %lld nodes, %.3f s\n", arguments.output.c_str(),
                 static_cast<long long>(model.node_count()), elapsed.count());
+    if (arguments.explain) print_explanation(arguments.simplification);
     for (const Diagnostic& note : record.notes) std::fprintf(stderr, "%s\n", note.str().c_str());
   }
 }
@@ -142,6 +149,8 @@ void add_convert(CLI::App& app, int& exit_code) {
                       "write what went wrong as a SARIF 2.1.0 log, for editors to show");
   command->add_option("--report", arguments->report,
                       "write a Markdown report: steps, what went wrong, the model");
+  command->add_flag("--explain", arguments->explain,
+                    "how often each rule was applied, and why others were not");
   command->add_flag("--json", arguments->json, "say the result as JSON on standard output");
   command->add_flag("-q,--quiet", arguments->quiet, "print errors only");
   command->callback([arguments, &exit_code] {

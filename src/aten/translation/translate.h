@@ -21,7 +21,6 @@ using CustomLookup = std::function<const CustomTranslator*(const program::Call& 
 
 // Whether a call takes or gives complex tensors, or takes a complex number, as `real == 1j` does:
 // it is for translators that know these.
-bool any_complex(const program::Call& call);
 
 // What becomes of an operator that has no translation.
 enum class FallThrough : std::uint8_t {

@@ -32,7 +32,7 @@ constexpr Rule kRules[] = {
     {"SX1110", "files and archives", "a pickle in an archive is malformed, or holds more than plain tensors", "save the program with PyTorch 2.10 or newer"},
     {"SX1151", "files and archives", "a file is no ONNX model, or it is corrupt or nested too deep", "get the file anew"},
     {"SX1152", "files and archives", "the graph of an ONNX model contradicts itself: a value without definition, or with two", "run onnx.checker on it, and fix what made it"},
-    {"SX1153", "files and archives", "an ONNX model has something that is not supported: sparse tensors, maps, sequences of sequences, attributes that hold types", "simplify the model"},
+    {"SX1153", "files and archives", "an ONNX model has something that is not supported: tensors in segments or of unknown element types, attributes of functions that refer to graphs", "simplify the model"},
     {"SX1154", "files and archives", "a tensor's data does not fit its shape and element type", "get the file anew"},
     {"SX1155", "files and archives", "external data is missing, too short or outside the model's folder", "keep the data file beside the model"},
     {"SX1203", "program structure", "an operator's schema text is malformed", "correct the schema in the operator's registration"},
@@ -76,6 +76,7 @@ constexpr Rule kRules[] = {
     {"SX1707", "functionalisation", "warning: the program writes to a constant tensor; each run of the model starts from its captured elements", "register the tensor as a buffer"},
     {"SX1801", "passes", "there is no pass of that name", "sardonyx optimize lists the passes it ran; choose one of them"},
     {"SX1802", "passes", "modules were to become model-local functions at an opset below 15, which has none", "choose a higher opset, or leave the modules inline"},
+    {"SX1803", "passes", "a model is to be optimised that says how it is trained, by the names of its values", "remove training_info, or leave the model as it is"},
     {"SX1901", "verification", "an output of the model differs from eager PyTorch's", "report it with the model; optimize=False tells whether simplification is at fault"},
 };
 
