@@ -7,6 +7,8 @@ namespace sardonyx::targets {
 std::span<const Rules> onnxruntime_tables() {
   static const std::array kTables = {
       quantized_product_rules(),
+      padded_pooling_rules(),
+      range_rules(),
   };
   return kTables;
 }
@@ -15,6 +17,12 @@ std::span<const Rules> onnxruntime_cpu_tables() {
   static const std::array kTables = {
       quantized_product_rules(),
       half_product_rules(),
+      padded_pooling_rules(),
+      range_rules(),
+      convolution_rules(),
+      pooling_rules(),
+      resizing_rules(),
+      sampling_rules(),
   };
   return kTables;
 }
