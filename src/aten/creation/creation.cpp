@@ -72,8 +72,8 @@ Outputs eye(const Call& call, Emit& onnx) {
 }
 
 Outputs triangle(const Call& call, Emit& onnx, bool upper) {
-  return {onnx.trilu(call.tensor("self"), onnx.size(call.size("diagonal")),
-                     {.upper = upper ? 1 : 0})};
+  return {
+      onnx.trilu(call.tensor("self"), onnx.size(call.size("diagonal")), {.upper = upper ? 1 : 0})};
 }
 
 Outputs tril(const Call& call, Emit& onnx) { return triangle(call, onnx, false); }

@@ -4,8 +4,8 @@
 
 #include "aten/elementwise/operands.h"
 #include "aten/families.h"
-#include "onnx/definitions/resampling.h"
 #include "aten/images/spatial.h"
+#include "onnx/definitions/resampling.h"
 
 namespace sardonyx::aten {
 namespace {

@@ -1,6 +1,7 @@
 // Convolutions and transposed convolutions of one to three spatial axes.
-#include "aten/families.h"
 #include "aten/images/convolution.h"
+
+#include "aten/families.h"
 #include "aten/images/spatial.h"
 
 namespace sardonyx::aten {

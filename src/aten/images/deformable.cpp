@@ -12,7 +12,8 @@ Outputs deform_conv2d(const Call& call, Emit& onnx) {
   };
   const std::int64_t high = call.integer("pad_h"), wide = call.integer("pad_w");
   return {onnx.deform_conv(call.tensor("input"), call.tensor("weight"), call.tensor("offset"),
-                           call.tensor("bias"), call.flag("use_mask") ? call.tensor("mask") : Value{},
+                           call.tensor("bias"),
+                           call.flag("use_mask") ? call.tensor("mask") : Value{},
                            {.dilations = pair("dilation_h", "dilation_w"),
                             .group = call.integer("groups"),
                             .offset_group = call.integer("offset_groups"),

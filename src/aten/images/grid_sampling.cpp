@@ -16,11 +16,10 @@ Outputs grid_sampler(const Call& call, Emit& onnx) {
   const auto numbered = [&](std::string_view name) {
     return static_cast<std::size_t>(call.integer(name));
   };
-  const Value read =
-      onnx.grid_sample(image, grid,
-                       {.align_corners = call.flag("align_corners") ? 1 : 0,
-                        .mode = kModes[numbered("interpolation_mode")],
-                        .padding_mode = kPaddings[numbered("padding_mode")]});
+  const Value read = onnx.grid_sample(image, grid,
+                                      {.align_corners = call.flag("align_corners") ? 1 : 0,
+                                       .mode = kModes[numbered("interpolation_mode")],
+                                       .padding_mode = kPaddings[numbered("padding_mode")]});
   return {cast_to_result(onnx, call, read)};
 }
 

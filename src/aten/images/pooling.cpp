@@ -132,8 +132,7 @@ Value summed_avg_pool(const Call& call, Emit& onnx, Value x, const Window& windo
       onnx.reduce("ReduceSum", window_elements(onnx, x, axes, onnx.zero(x.dtype())), last, false);
   std::optional<std::vector<Expr>> padding;
   if (call.flag("count_include_pad")) padding.emplace(window.padding.begin(), window.padding.end());
-  const Value count =
-      divisor ? onnx.int_scalar(*divisor) : window_sizes(onnx, x, axes, padding);
+  const Value count = divisor ? onnx.int_scalar(*divisor) : window_sizes(onnx, x, axes, padding);
   return onnx.div(sum, onnx.cast(count, x.dtype()));
 }
 

@@ -1,9 +1,10 @@
 // Images at another size: nearest, linear and cubic interpolation.
+#include "onnx/definitions/resampling.h"
+
 #include <algorithm>
 #include <optional>
 
 #include "aten/families.h"
-#include "onnx/definitions/resampling.h"
 
 namespace sardonyx::aten {
 namespace {

@@ -49,15 +49,14 @@ Side side_of(const ConvolutionWindow& window, Value x, Value weight, std::size_t
 std::optional<Values> spelled_out_conv(const Composite& call) {
   const auto window = window_of(call);
   if (!window) return std::nullopt;
-  return Values{
-      convolved_exactly(call.onnx, call.input(0), call.input(1), call.input(2), *window)};
+  return Values{convolved_exactly(call.onnx, call.input(0), call.input(1), call.input(2), *window)};
 }
 
 std::optional<Values> spelled_out_conv_transpose(const Composite& call) {
   const auto window = window_of(call);
   if (!window) return std::nullopt;
-  return Values{
-      transposed_convolved_exactly(call.onnx, call.input(0), call.input(1), call.input(2), *window)};
+  return Values{transposed_convolved_exactly(call.onnx, call.input(0), call.input(1), call.input(2),
+                                             *window)};
 }
 
 // The neighbours of each place that the kernel reads, then a product. Opset 19.
@@ -73,8 +72,8 @@ std::optional<Values> spelled_out_deform_conv(const Composite& call) {
   const Expr depth = symbolic::floor_div(x.dim(1), moved_groups);
   // Channels of one offset group move together: they are images of their own.
   const Lattice lattice = lattice_of(onnx, onnx.reshape(x, {parts, depth, x.dim(2), x.dim(3)}));
-  const Value offsets =
-      onnx.reshape(call.input(2), {parts, rows.kernel, columns.kernel, 2, rows.count, columns.count});
+  const Value offsets = onnx.reshape(
+      call.input(2), {parts, rows.kernel, columns.kernel, 2, rows.count, columns.count});
   const auto moved = [&](std::int64_t which, Value rest) {
     return onnx.add(onnx.select(offsets, 3, which), rest);
   };

@@ -19,8 +19,9 @@ Value folded(Emit& onnx, Value x, std::int64_t axis, const WindowAxis& windows, 
   const Value start = onnx.sub(onnx.add(place, onnx.size(windows.before)),
                                onnx.mul(inside, onnx.int_scalar(windows.dilation)));
   const Value window = onnx.div(start, onnx.int_scalar(windows.stride));
-  const Value begins = onnx.and_(onnx.greater_or_equal(start, zero),
-                                 onnx.equal(onnx.mul(window, onnx.int_scalar(windows.stride)), start));
+  const Value begins =
+      onnx.and_(onnx.greater_or_equal(start, zero),
+                onnx.equal(onnx.mul(window, onnx.int_scalar(windows.stride)), start));
   const Value read = onnx.and_(begins, onnx.less(window, onnx.size(windows.count)));
   const Value index = onnx.add(onnx.mul(inside, onnx.size(windows.count)), window);
   const Value gathered =

@@ -75,9 +75,9 @@ std::optional<std::vector<WindowAxis>> pooling_windows(const Composite& call) {
                     .before = padding->before[i],
                     .after = padding->after[i]};
     const Expr size = x.dim(static_cast<std::int64_t>(i) + 2);
-    axis.count = up ? window_count_up(size, axis)
-                    : window_count(size + axis.before + axis.after, axis.kernel, axis.stride,
-                                   axis.dilation);
+    axis.count =
+        up ? window_count_up(size, axis)
+           : window_count(size + axis.before + axis.after, axis.kernel, axis.stride, axis.dilation);
     axis.after = {};
     axes.push_back(axis);
   }

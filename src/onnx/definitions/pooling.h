@@ -13,8 +13,8 @@ namespace sardonyx::onnx {
 Value window_elements(Emit& onnx, Value x, std::span<const WindowAxis> axes, Value fill);
 
 // How many elements each window's mean is taken over, [windows...]: those inside of the image, and
-// of the padding where `padding_after` says how much of it there is behind each axis. What ceil_mode
-// adds beyond that does not count.
+// of the padding where `padding_after` says how much of it there is behind each axis. What
+// ceil_mode adds beyond that does not count.
 Value window_sizes(Emit& onnx, Value x, std::span<const WindowAxis> axes,
                    const std::optional<std::vector<Expr>>& padding_after);
 

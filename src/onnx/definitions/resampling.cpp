@@ -2,7 +2,6 @@
 
 #include <numbers>
 
-
 namespace sardonyx::onnx {
 namespace {
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-
 namespace sardonyx::onnx {
 
 Expr window_count(Expr size, Expr kernel, std::int64_t stride, std::int64_t dilation) {

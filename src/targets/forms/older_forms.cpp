@@ -219,8 +219,8 @@ std::optional<std::vector<std::int64_t>> reach_of(Lowering& onnx, const Values& 
   for (std::size_t i = 0; i < axes->size(); ++i) {
     const onnx::WindowAxis& axis = (*axes)[i];
     const Expr extent = (axis.kernel - 1) * axis.dilation + 1;
-    const Expr beyond = (axis.count - 1) * axis.stride + extent - axis.before -
-                        padding->after[i] - inputs[0].dim(static_cast<std::int64_t>(i) + 2);
+    const Expr beyond = (axis.count - 1) * axis.stride + extent - axis.before - padding->after[i] -
+                        inputs[0].dim(static_cast<std::int64_t>(i) + 2);
     if (!beyond.is_constant()) return std::nullopt;
     reach.push_back(beyond.value());
   }
@@ -296,26 +296,16 @@ struct Form {
 };
 
 constexpr Form kForms[] = {
-    {Op::kAveragePool, 22, average_pool},
-    {Op::kDFT, 20, dft},
-    {Op::kGridSample, 20, grid_sample},
-    {Op::kLpPool, 18, norm_pool},
-    {Op::kMaxPool, 22, max_pool},
-    {Op::kPad, 18, pad},
-    {Op::kQuantizeLinear, 21, quantize},
-    {Op::kReduceL1, 18, reduce},
-    {Op::kReduceL2, 18, reduce},
-    {Op::kReduceLogSum, 18, reduce},
-    {Op::kReduceLogSumExp, 18, reduce},
-    {Op::kReduceMax, 18, reduce},
-    {Op::kReduceMean, 18, reduce},
-    {Op::kReduceMin, 18, reduce},
-    {Op::kReduceProd, 18, reduce},
-    {Op::kReduceSumSquare, 18, reduce},
-    {Op::kReshape, 14, reshape},
-    {Op::kResize, 18, resize},
-    {Op::kRoiAlign, 16, roi_align},
-    {Op::kShape, 15, shape},
+    {Op::kAveragePool, 22, average_pool}, {Op::kDFT, 20, dft},
+    {Op::kGridSample, 20, grid_sample},   {Op::kLpPool, 18, norm_pool},
+    {Op::kMaxPool, 22, max_pool},         {Op::kPad, 18, pad},
+    {Op::kQuantizeLinear, 21, quantize},  {Op::kReduceL1, 18, reduce},
+    {Op::kReduceL2, 18, reduce},          {Op::kReduceLogSum, 18, reduce},
+    {Op::kReduceLogSumExp, 18, reduce},   {Op::kReduceMax, 18, reduce},
+    {Op::kReduceMean, 18, reduce},        {Op::kReduceMin, 18, reduce},
+    {Op::kReduceProd, 18, reduce},        {Op::kReduceSumSquare, 18, reduce},
+    {Op::kReshape, 14, reshape},          {Op::kResize, 18, resize},
+    {Op::kRoiAlign, 16, roi_align},       {Op::kShape, 15, shape},
 };
 
 const Form* form_of(const Operator& op, std::int64_t opset) {
