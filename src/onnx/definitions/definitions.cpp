@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "onnx/definitions/images.h"
 #include "onnx/definitions/parts.h"
 #include "onnx/emit/emit_state.h"
 #include "onnx/gen/op.h"
@@ -165,6 +166,13 @@ float Composite::real(std::string_view name, float otherwise) const {
   return found == nullptr ? otherwise : std::get<float>(found->data);
 }
 
+std::vector<std::int64_t> Composite::integers(std::string_view name, std::size_t count,
+                                              std::int64_t otherwise) const {
+  const std::vector<std::int64_t>* found = ints_attribute(attributes, name);
+  if (found != nullptr && !found->empty()) return *found;
+  return std::vector<std::int64_t>(count, otherwise);
+}
+
 std::string Composite::text(std::string_view name, std::string otherwise) const {
   const Attribute* found = find_attribute(attributes, name);
   return found == nullptr ? std::move(otherwise) : std::get<std::string>(found->data);
@@ -212,6 +220,12 @@ std::optional<Values> spelled_out(const Composite& call, const Operator& op) {
       return inputs.size() > 2 ? group_normalization(call) : std::nullopt;
     case Op::kTrilu:
       return trilu(call);
+    case Op::kDeformConv:
+      return inputs.size() > 2 ? spelled_out_deform_conv(call) : std::nullopt;
+    case Op::kGridSample:
+      return inputs.size() > 1 ? spelled_out_grid_sample(call) : std::nullopt;
+    case Op::kCol2Im:
+      return inputs.size() > 2 ? spelled_out_col2im(call) : std::nullopt;
     default:
       return std::nullopt;
   }

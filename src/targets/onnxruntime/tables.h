@@ -6,10 +6,16 @@
 
 namespace sardonyx::targets {
 
+Rules convolution_rules();
 Rules half_product_rules();
 Rules network_rules();
+Rules padded_pooling_rules();
+Rules pooling_rules();
 Rules product_rules();
 Rules quantized_product_rules();
+Rules range_rules();
+Rules resizing_rules();
+Rules sampling_rules();
 
 // Faults of its optimiser, which sees a model before any provider does.
 std::span<const Rules> onnxruntime_tables();
