@@ -11,7 +11,6 @@ Rules half_product_rules();
 Rules network_rules();
 Rules padded_pooling_rules();
 Rules pooling_rules();
-Rules product_rules();
 Rules quantized_product_rules();
 Rules range_rules();
 Rules resizing_rules();
