@@ -11,7 +11,6 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
-
 CRASH = """
 import numpy as np, onnx, onnxruntime
 from onnx import helper, numpy_helper
