@@ -48,7 +48,7 @@ def run(model: onnx.ModelProto, inputs: dict[str, Array]) -> list[Array]:
 # --- the onnx package's own models
 
 
-def node_cases() -> Iterator[tuple[str, onnx.ModelProto, list[object], list[object]]]:
+def node_cases() -> Iterator[tuple[str, onnx.ModelProto, list[Array], list[Array]]]:
     from onnx.backend.test.loader import load_node_model_tests
 
     with warnings.catch_warnings():
@@ -59,7 +59,7 @@ def node_cases() -> Iterator[tuple[str, onnx.ModelProto, list[object], list[obje
 
 
 @pytest.fixture(scope="module")
-def cases() -> list[tuple[str, onnx.ModelProto, list[object], list[object]]]:
+def cases() -> list[tuple[str, onnx.ModelProto, list[Array], list[Array]]]:
     return list(node_cases())
 
 
@@ -106,7 +106,7 @@ def has_constants(model: onnx.ModelProto) -> bool:
 
 
 def test_what_is_read_is_what_is_written(
-    cases: list[tuple[str, onnx.ModelProto, list[object], list[object]]],
+    cases: list[tuple[str, onnx.ModelProto, list[Array], list[Array]]],
 ) -> None:
     compared = 0
     for name, model, _, _ in cases:
@@ -119,7 +119,7 @@ def test_what_is_read_is_what_is_written(
 
 
 def test_optimized_models_give_the_same_answers(
-    cases: list[tuple[str, onnx.ModelProto, list[object], list[object]]],
+    cases: list[tuple[str, onnx.ModelProto, list[Array], list[Array]]],
 ) -> None:
     compared = 0
     for name, model, inputs, _ in cases[::8]:
