@@ -23,6 +23,8 @@ struct Composite {
   std::vector<std::int64_t> integers(std::string_view name, std::size_t count = 0,
                                      std::int64_t otherwise = 0) const;
   std::string text(std::string_view name, std::string otherwise = {}) const;
+  // Null where it is not given.
+  const std::vector<std::string>* texts(std::string_view name) const;
 };
 
 // What the operator computes, by operators that are closer to the ground (their own definitions

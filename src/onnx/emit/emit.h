@@ -196,4 +196,7 @@ class Emit : public Operators {
   std::unique_ptr<State> state_;
 };
 
+// A size that a batch of inputs has is taken to be at least 1; one that depends on data may be 0.
+bool may_be_zero(Expr size);
+
 }  // namespace sardonyx::onnx

@@ -416,6 +416,8 @@ std::optional<Values> Lowering::with_kernel_types(const Operator& op,
       plan.bindings.all(), [](const Binding& b) { return lossy(b.dtype, b.computed); });
   if (loses && outputs == 1)
     if (const Value exact = in_double(*this, op, inputs, attributes)) return Values{exact};
+  if (loses)
+    if (auto values = onnx::spelled_out({*this, inputs, attributes, outputs}, op)) return values;
   Values values =
       emit_node(op, computed_inputs(*this, version, inputs, plan.bindings), attributes, outputs);
   cast_back(*this, version, values, plan.bindings);

@@ -17,6 +17,7 @@ std::span<const Rules> onnxruntime_cpu_tables() {
   static const std::array kTables = {
       quantized_product_rules(), half_product_rules(), padded_pooling_rules(), range_rules(),
       convolution_rules(),       pooling_rules(),      resizing_rules(),       sampling_rules(),
+      network_rules(),           product_rules(),
   };
   return kTables;
 }

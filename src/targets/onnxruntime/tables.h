@@ -10,6 +10,8 @@ Rules convolution_rules();
 Rules half_product_rules();
 Rules padded_pooling_rules();
 Rules pooling_rules();
+Rules network_rules();
+Rules product_rules();
 Rules quantized_product_rules();
 Rules range_rules();
 Rules resizing_rules();
