@@ -8,9 +8,9 @@ namespace sardonyx::targets {
 
 Rules convolution_rules();
 Rules half_product_rules();
+Rules network_rules();
 Rules padded_pooling_rules();
 Rules pooling_rules();
-Rules network_rules();
 Rules product_rules();
 Rules quantized_product_rules();
 Rules range_rules();
