@@ -8,6 +8,7 @@
 
 #include "onnx/definitions/images.h"
 #include "onnx/definitions/parts.h"
+#include "onnx/definitions/signal.h"
 #include "onnx/emit/emit_state.h"
 #include "onnx/gen/op.h"
 
@@ -56,6 +57,13 @@ Value swiglu(const Composite& call) { return call.onnx.mul(swish(call), call.inp
 // Opset 15.
 Value cast_like(const Composite& call) {
   return call.onnx.cast(call.input(0), call.input(1).dtype());
+}
+
+// Opset 26. Casts between integers keep the bits.
+std::optional<Values> bit_cast(const Composite& call) {
+  const auto to = static_cast<DType>(call.integer("to", 0));
+  if (!base::is_integer(call.input(0).dtype()) || !base::is_integer(to)) return std::nullopt;
+  return Values{call.onnx.cast(call.input(0), to)};
 }
 
 Value bernoulli(const Composite& call) {
@@ -224,6 +232,14 @@ std::optional<Values> spelled_out(const Composite& call, const Operator& op) {
       return inputs.size() > 2 ? spelled_out_deform_conv(call) : std::nullopt;
     case Op::kGridSample:
       return inputs.size() > 1 ? spelled_out_grid_sample(call) : std::nullopt;
+    case Op::kHannWindow:
+      return Values{spelled_out_hann_window(call)};
+    case Op::kHammingWindow:
+      return Values{spelled_out_hamming_window(call)};
+    case Op::kBlackmanWindow:
+      return Values{spelled_out_blackman_window(call)};
+    case Op::kBitCast:
+      return bit_cast(call);
     case Op::kCol2Im:
       return inputs.size() > 2 ? spelled_out_col2im(call) : std::nullopt;
     default:
