@@ -12,7 +12,7 @@ namespace sardonyx::aten {
 Value cut_to(Emit& onnx, Value source, Value index);
 
 // ScatterElements with a reduction ("add", "mul", "max", "min"). As in PyTorch, a NaN among the
-// elements of a maximum or minimum is the result: ONNX Runtime's comparisons lose it.
+// elements of a maximum or minimum is the result, of which ONNX says nothing.
 Value scatter_combined(Emit& onnx, Value into, Value index, Value updates, std::int64_t axis,
                        std::string_view reduction);
 

@@ -3,6 +3,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "onnx/definitions/bits.h"
+#include "onnx/definitions/running_product.h"
+#include "onnx/definitions/scatters.h"
 #include "onnx/emit/emit_state.h"
 #include "onnx/gen/op.h"
 
@@ -184,6 +187,16 @@ std::optional<Values> spelled_out(const Composite& call, const Operator& op) {
       return inputs.size() > 2 ? group_normalization(call) : std::nullopt;
     case Op::kTrilu:
       return trilu(call);
+    case Op::kCumProd:
+      return running_product(call);
+    case Op::kTensorScatter:
+      return tensor_scatter_by_elements(call);
+    case Op::kBitwiseAnd:
+    case Op::kBitwiseOr:
+    case Op::kBitwiseXor:
+      return bitwise_by_digits(call, op.id);
+    case Op::kBitwiseNot:
+      return Values{bitwise_not_by_difference(call)};
     default:
       return std::nullopt;
   }

@@ -8,6 +8,7 @@
 
 #include "base/diagnostic.h"
 #include "onnx/definitions/definitions.h"
+#include "onnx/definitions/scatters.h"
 #include "onnx/emit/emit_state.h"
 #include "onnx/gen/op.h"
 
@@ -223,6 +224,23 @@ std::optional<Values> quantize(Lowering& onnx, Values& inputs, Attributes& attri
   return std::nullopt;
 }
 
+// Opset 16: sums and products; opset 18: extremes.
+bool scatters(const Lowering& onnx, Attributes& attributes) {
+  const std::string reduction = text_attribute(attributes, "reduction", "none");
+  if (reduction == "none") drop(attributes, "reduction");
+  return reduction == "none" || (onnx.opset() >= 16 && (reduction == "add" || reduction == "mul"));
+}
+
+std::optional<Values> scatter_elements(Lowering& onnx, Values& inputs, Attributes& attributes) {
+  if (scatters(onnx, attributes)) return std::nullopt;
+  return onnx::scatter_elements_by_slices({onnx, inputs, attributes});
+}
+
+std::optional<Values> scatter_nd(Lowering& onnx, Values& inputs, Attributes& attributes) {
+  if (scatters(onnx, attributes)) return std::nullopt;
+  return onnx::scatter_nd_by_indices({onnx, inputs, attributes});
+}
+
 struct Form {
   Op op;
   std::int64_t until;  // the first opset that has the newest form
@@ -248,6 +266,8 @@ constexpr Form kForms[] = {
     {Op::kReshape, 14, reshape},
     {Op::kResize, 18, resize},
     {Op::kRoiAlign, 16, roi_align},
+    {Op::kScatterElements, 18, scatter_elements},
+    {Op::kScatterND, 18, scatter_nd},
     {Op::kShape, 15, shape},
 };
 

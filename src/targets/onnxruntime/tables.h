@@ -6,7 +6,11 @@
 
 namespace sardonyx::targets {
 
+Rules cast_rules();
+Rules emptiness_rules();
 Rules half_product_rules();
+Rules half_scatter_rules();
+Rules long_integer_rules();
 Rules quantized_product_rules();
 
 // Faults of its optimiser, which sees a model before any provider does.
