@@ -69,7 +69,7 @@ ctest: build
 
 sanitize: setup
 	@[ -f "$(BUILD)-sanitize/build.ninja" ] || $(call configure,"$(BUILD)-sanitize",--preset sanitize)
-	ninja -C "$(BUILD)-sanitize" -j$(JOBS) --quiet
+	ninja -C "$(BUILD)-sanitize" -j$(JOBS) --quiet sardonyx_tests
 	ctest --test-dir "$(BUILD)-sanitize" -j$(JOBS) --output-on-failure
 
 # With a tenth of the operator sweep; `make operators` takes a third.

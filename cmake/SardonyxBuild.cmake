@@ -9,7 +9,10 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 # Dev is for daily work: quick to compile, asserts on, no debug information.
-set(CMAKE_CXX_FLAGS_DEV "-O1" CACHE STRING "Flags of the build type Dev")
+# CMake has entered the flags of the type it was called with before this is read, empty.
+if(NOT CMAKE_CXX_FLAGS_DEV)
+  set(CMAKE_CXX_FLAGS_DEV "-O1" CACHE STRING "Flags of the build type Dev" FORCE)
+endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG" CACHE STRING "Flags of the build type Release" FORCE)
 set(CMAKE_EXE_LINKER_FLAGS_DEV "" CACHE STRING "")
 set(CMAKE_SHARED_LINKER_FLAGS_DEV "" CACHE STRING "")

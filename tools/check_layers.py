@@ -8,6 +8,7 @@ a circle.
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 from collections.abc import Iterator
@@ -91,6 +92,7 @@ RESTRICTED = {
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+KEYWORDS = {"USES", "PRECOMPILE"}  # what may follow DEPENDS
 LAYER_CALL = re.compile(r"sardonyx_layer\(([^)]*)\)")
 
 
@@ -202,7 +204,7 @@ def check_cmake(source: Path) -> Iterator[str]:
             if file.parent != source / LAYERS[name].folder:
                 yield f"{file}: layer {name} belongs in {LAYERS[name].folder}"
             depends = words[words.index("DEPENDS") + 1 :] if "DEPENDS" in words else []
-            for other in depends[: depends.index("USES")] if "USES" in depends else depends:
+            for other in itertools.takewhile(lambda word: word not in KEYWORDS, depends):
                 if other not in known(name):
                     yield f"{file}: layer {name} must not link layer {other}"
 

@@ -485,10 +485,16 @@ def float_literal(value: float) -> str:
     return (text if any(c in text for c in ".en") else text + ".0") + "F"
 
 
-def ir_versions() -> dict[int, int]:
-    return {
-        row[2]: row[1] for row in sorted(helper.VERSION_TABLE, key=lambda row: (row[2], -row[1]))
-    }
+def ir_versions(newest: int) -> list[int]:
+    """The version of the format that came with each opset from 1 on, or with the one before."""
+    rows = sorted(helper.VERSION_TABLE, key=lambda row: (row[2], -row[1]))
+    released = {row[2]: row[1] for row in rows}
+    versions: list[int] = []
+    for opset in range(1, newest + 1):
+        unreleased = opset > max(released)
+        before = max(released.values()) if unreleased else (versions or [3])[-1]
+        versions.append(released.get(opset, before))
+    return versions
 
 
 TABLE = """\
@@ -542,9 +548,7 @@ def generate() -> dict[str, str]:
     methods = [Method(schema) for schema in schemas.typed()]
     tables = Tables()
     rows = [tables.operator(name, versions) for name, versions in schemas.by_name.items()]
-    ir = ir_versions()
     newest = defs.onnx_opset_version()
-    by_opset = [ir.get(opset, max(ir.values())) for opset in range(1, newest + 1)]
     texts = {
         "operators.h": HEADER.format(
             structs="\n".join(attribute_struct(m.schema) for m in methods if m.schema.attributes),
@@ -554,7 +558,7 @@ def generate() -> dict[str, str]:
         "operator_table.cpp": TABLE.format(
             arrays="\n".join(tables.text),
             rows="".join(f"  {row},\n" for row in rows),
-            ir_versions=", ".join(map(str, by_opset)),
+            ir_versions=", ".join(map(str, ir_versions(newest))),
             newest=newest,
         ),
         "op.h": OPS.format(names="".join(f"  k{name},\n" for name in schemas.by_name)),

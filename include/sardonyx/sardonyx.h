@@ -77,6 +77,20 @@ inline constexpr std::int64_t kOldestOpset = 13;
 inline constexpr std::int64_t kDefaultOpset = 20;  // of the target runtimes
 inline constexpr std::int64_t kNewestOpset = 26;
 
+// What simplifying did, and what it left as it was, and why.
+struct Simplification {
+  struct Applied {
+    std::string name;  // of the rule or pass
+    std::int64_t count = 0;
+  };
+  // A rule that had found what it looks for.
+  struct Declined {
+    std::string rule, node, reason;
+  };
+  std::vector<Applied> applied;  // in the order they ran
+  std::vector<Declined> declined;
+};
+
 struct ConvertOptions {
   // Missing: the one that serves the target runtime best, or the oldest newer one that has what the
   // program needs, which a note tells (SX1312).
@@ -109,6 +123,8 @@ struct ConvertOptions {
   bool assertions_as_outputs = false;
   // Runs the passes up to and including the one of this name (to find the one at fault).
   std::string stop_after;
+  // Called with what simplifying did, where `optimize`.
+  std::function<void(const Simplification&)> on_simplified;
 };
 
 enum class ExternalData : std::uint8_t {
@@ -137,6 +153,8 @@ SARDONYX_API Model read_model(const std::filesystem::path& path);
 
 // Simplifies a model in place; the names of the passes that changed something, in order.
 SARDONYX_API std::vector<std::string> optimize(Model& model, std::string_view stop_after = {});
+// The same, told in full.
+SARDONYX_API Simplification simplify(Model& model, std::string_view stop_after = {});
 
 // Writes atomically: on failure, what was at `path` before is still there.
 SARDONYX_API void write(const Model& model, const std::filesystem::path& path,

@@ -14,6 +14,7 @@
 #include "bindings.h"
 #include "onnx/operators/operator.h"
 #include "proto/function.h"
+#include "sizes.h"
 
 namespace sardonyx::bindings {
 namespace nb = nanobind;
@@ -176,17 +177,7 @@ void set_type(const BuildingValue& self, std::optional<int> dtype, nb::handle sh
 nb::object shape_of(const BuildingValue& self) {
   const onnx::Value value = self.checked();
   if (!value.has_rank()) return nb::none();
-  nb::list dims;
-  for (const symbolic::Expr dim : value.shape()) {
-    if (!dim.known()) {
-      dims.append(nb::none());
-    } else if (dim.is_constant()) {
-      dims.append(dim.value());
-    } else {
-      dims.append(dim.str());
-    }
-  }
-  return dims;
+  return sizes_of(value.shape());
 }
 
 nb::object elements_of(const BuildingValue& self) {

@@ -20,6 +20,7 @@
 #include "onnx/graph/ir.h"
 #include "sardonyx/report.h"
 #include "sardonyx/sardonyx.h"
+#include "sizes.h"
 #include "translators.h"
 
 namespace sardonyx::bindings {
@@ -34,19 +35,7 @@ nb::list interface(const std::vector<onnx::ValueInfo*>& values) {
   nb::list result;
   for (const onnx::ValueInfo* value : values) {
     nb::object shape = nb::none();
-    if (value->has_rank) {
-      nb::list dims;
-      for (const symbolic::Expr dim : value->shape) {
-        if (!dim.known()) {
-          dims.append(nb::none());
-        } else if (dim.is_constant()) {
-          dims.append(dim.value());
-        } else {
-          dims.append(dim.str());
-        }
-      }
-      shape = std::move(dims);
-    }
+    if (value->has_rank) shape = sizes_of(value->shape);
     const std::string_view dtype = base::dtype_name(value->dtype);
     result.append(nb::make_tuple(value->name, nb::str(dtype.data(), dtype.size()), shape));
   }

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "aten/complex/value.h"
 #include "base/diagnostic.h"
 
 namespace sardonyx::bindings {
@@ -135,13 +136,12 @@ aten::Outputs values_of(const Call& call, onnx::Emit& onnx, nb::handle result,
                         const Building& building) {
   aten::Outputs values;
   for (const nb::handle item : nb::iter(result)) {
+    const std::size_t i = values.size();
+    const base::DType dtype =
+        i < call.output_count() ? call.result_dtype(i) : base::DType::kUndefined;
     onnx::Value value = from_python(item, building);
-    if (!value && !item.is_none()) {
-      const std::size_t i = values.size();
-      const base::DType dtype =
-          i < call.output_count() ? call.result_dtype(i) : base::DType::kUndefined;
-      value = literal(onnx, item, dtype);
-    }
+    if (!value && !item.is_none()) value = literal(onnx, item, dtype);
+    if (value && base::is_complex(dtype)) value = aten::as_complex(onnx, value);
     values.push_back(value);
   }
   return values;
@@ -159,16 +159,6 @@ aten::Outputs run(nb::handle function, const Call& call, onnx::Emit& onnx,
   } catch (const nb::python_error& error) {
     failed(call, error);
   }
-}
-
-bool any_complex(const program::Call& call) {
-  bool found = false;
-  const auto look = [&found](const program::Value* value) {
-    found = found || (value && base::is_complex(value->dtype));
-  };
-  for (const Argument& argument : call.arguments) argument.each_value(look);
-  for (const program::Value* output : call.outputs) look(output);
-  return found;
 }
 
 }  // namespace
@@ -192,7 +182,7 @@ void PythonTranslators::fill(Table& table, const nb::dict& functions) {
 }
 
 const aten::CustomTranslator* PythonTranslators::find(const program::Call& call) const {
-  const Table& table = any_complex(call) ? complex_ : plain_;
+  const Table& table = program::any_complex(call) ? complex_ : plain_;
   auto found = table.find(call.schema->qualified());
   if (found == table.end()) found = table.find(call.schema->name);
   return found == table.end() ? nullptr : &found->second;

@@ -20,6 +20,15 @@
 namespace sardonyx {
 namespace {
 
+Simplification told(const passes::Report& report) {
+  Simplification result;
+  for (const passes::Applied& each : report.applied)
+    result.applied.push_back({each.name, each.count});
+  for (const passes::Declined& each : report.declined)
+    result.declined.push_back({each.rule, each.node, each.reason});
+  return result;
+}
+
 std::int64_t count_nodes(const onnx::Graph* graph) {
   std::int64_t count = 0;
   for (const onnx::Node* node = graph->first; node; node = node->next) {
@@ -82,10 +91,12 @@ std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Targe
   std::unique_ptr<onnx::Model> model = aten::translate(program, translation);
   const passes::Options passing{
       .stop_after = options.stop_after, .keep_weights = !options.fold_weights, .limits = {}};
-  if (options.optimize) passes::optimize(*model, passing);
+  if (options.optimize) {
+    const passes::Report report = passes::optimize(*model, passing);
+    if (options.on_simplified) options.on_simplified(told(report));
+  }
   targets::lower(*model, target, {.opset = opset, .change_weights = options.fold_weights});
-  if (options.optimize && options.stop_after.empty())
-    passes::tidy(*model, passing);
+  if (options.optimize && options.stop_after.empty()) passes::tidy(*model, passing);
   return model;
 }
 
@@ -181,7 +192,15 @@ std::vector<std::string> target_names() {
 Model read_model(const std::filesystem::path& path) { return Model(proto::read(path)); }
 
 std::vector<std::string> optimize(Model& model, std::string_view stop_after) {
-  return passes::optimize(model.internal(), stop_after);
+  std::vector<std::string> names;
+  for (Simplification::Applied& each : simplify(model, stop_after).applied)
+    names.push_back(std::move(each.name));
+  return names;
+}
+
+Simplification simplify(Model& model, std::string_view stop_after) {
+  return told(passes::optimize(model.internal(),
+                               {.stop_after = stop_after, .infer_types = true, .limits = {}}));
 }
 
 void write(const Model& model, const std::filesystem::path& path, const WriteOptions& options) {

@@ -230,11 +230,6 @@ std::optional<DType> Call::dtype(std::string_view name) const {
   unexpected(name, "a dtype");
 }
 
-const program::Graph& Call::graph(std::string_view name) const {
-  if (program::Graph* const* graph = argument(name).get<program::Graph*>()) return **graph;
-  unexpected(name, "a graph");
-}
-
 std::int64_t Call::axis(std::string_view name, std::int64_t rank) const {
   const std::int64_t axis = integer(name);
   return axis < 0 ? axis + std::max<std::int64_t>(rank, 1) : axis;

@@ -87,7 +87,6 @@ class Call {
   std::string text(std::string_view name) const;
   std::vector<std::string> texts(std::string_view name) const;
   std::optional<DType> dtype(std::string_view name) const;  // None: nothing
-  const program::Graph& graph(std::string_view name) const;
   const program::Argument& argument(std::string_view name) const;
 
   // Axis argument made non-negative for a tensor of this rank (0-d tensors accept -1 and 0).

@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
+#include "cli/explain.h"
 #include "cli/report.h"
 #include "sardonyx/report.h"
 #include "sardonyx/sardonyx.h"
@@ -19,7 +20,7 @@
 namespace sardonyx::cli {
 namespace {
 
-struct Arguments {
+struct ConvertArguments {
   std::string input;
   std::string output;
   ConvertOptions convert;
@@ -32,6 +33,8 @@ struct Arguments {
   std::string report;
   RunRecord record;
   std::optional<Model> model;
+  bool explain = false;
+  Simplification simplification;
   bool json = false;
   bool quiet = false;
 };
@@ -45,7 +48,7 @@ auto timed(RunRecord& record, const char* step, const Run& run) {
   return result;
 }
 
-void run(Arguments& arguments) {
+void run_convert(ConvertArguments& arguments) {
   const auto start = std::chrono::steady_clock::now();
   arguments.convert.optimize = !arguments.no_optimize;
   arguments.convert.fold_weights = !arguments.keep_weights;
@@ -54,6 +57,9 @@ void run(Arguments& arguments) {
   arguments.write.progress = progress_line("writing", arguments.quiet || arguments.json);
   RunRecord& record = arguments.record;
   arguments.convert.on_note = [&record](const Diagnostic& note) { record.notes.push_back(note); };
+  arguments.convert.on_simplified = [&](const Simplification& done) {
+    arguments.simplification = done;
+  };
   Program program = timed(record, "read", [&] { return read(arguments.input); });
   arguments.model.emplace(
       timed(record, "convert", [&] { return convert(std::move(program), arguments.convert); }));
@@ -71,12 +77,13 @@ void run(Arguments& arguments) {
   } else if (!arguments.quiet) {
     std::printf("%s: %lld nodes, %.3f s\n", arguments.output.c_str(),
                 static_cast<long long>(model.node_count()), elapsed.count());
+    if (arguments.explain) print_explanation(arguments.simplification);
     for (const Diagnostic& note : record.notes) std::fprintf(stderr, "%s\n", note.str().c_str());
   }
 }
 
 // What went wrong, and what is worth knowing, as the files that were asked for.
-void write_reports(const Arguments& arguments, const std::vector<Diagnostic>& errors) {
+void write_reports(const ConvertArguments& arguments, const std::vector<Diagnostic>& errors) {
   if (!arguments.sarif.empty()) {
     std::vector<Diagnostic> told = errors;
     told.insert(told.end(), arguments.record.notes.begin(), arguments.record.notes.end());
@@ -91,7 +98,7 @@ void write_reports(const Arguments& arguments, const std::vector<Diagnostic>& er
 }  // namespace
 
 void add_convert(CLI::App& app, int& exit_code) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<ConvertArguments>();
   CLI::App* command = app.add_subcommand("convert", "Convert a .pt2 program to an ONNX model");
   command->add_option("input", arguments->input, "the .pt2 file")->required();
   command->add_option("-o,--output", arguments->output, "the .onnx file to write")->required();
@@ -142,12 +149,14 @@ void add_convert(CLI::App& app, int& exit_code) {
                       "write what went wrong as a SARIF 2.1.0 log, for editors to show");
   command->add_option("--report", arguments->report,
                       "write a Markdown report: steps, what went wrong, the model");
+  command->add_flag("--explain", arguments->explain,
+                    "how often each rule was applied, and why others were not");
   command->add_flag("--json", arguments->json, "say the result as JSON on standard output");
   command->add_flag("-q,--quiet", arguments->quiet, "print errors only");
   command->callback([arguments, &exit_code] {
     arguments->record.input = arguments->input;
     exit_code = guarded(
-        arguments->json, [&] { run(*arguments); },
+        arguments->json, [&] { run_convert(*arguments); },
         [&](const std::vector<Diagnostic>& errors) { write_reports(*arguments, errors); });
   });
 }

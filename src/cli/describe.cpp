@@ -16,20 +16,13 @@ std::string size_json(symbolic::Expr size) {
 
 std::string value_json(const std::string& name, const program::Value& value) {
   std::string text = "{\"name\": " + json_string(name);
-  switch (value.kind) {
-    case program::ValueKind::kTensor: {
-      text += ", \"dtype\": " + json_string(base::dtype_name(value.dtype)) + ", \"shape\": [";
-      for (const symbolic::Expr& size : value.shape) {
-        if (&size != value.shape.data()) text += ", ";
-        text += size_json(size);
-      }
-      return text + "]}";
+  if (value.kind == program::ValueKind::kTensor) {
+    text += ", \"dtype\": " + json_string(base::dtype_name(value.dtype)) + ", \"shape\": [";
+    for (const symbolic::Expr& size : value.shape) {
+      if (&size != value.shape.data()) text += ", ";
+      text += size_json(size);
     }
-    case program::ValueKind::kInt:
-    case program::ValueKind::kFloat:
-    case program::ValueKind::kBool:
-    case program::ValueKind::kObject:
-      break;
+    return text + "]}";
   }
   return text + ", \"type\": " + json_string(program::type_text(value)) + "}";
 }

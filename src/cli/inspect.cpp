@@ -12,12 +12,12 @@
 namespace sardonyx::cli {
 namespace {
 
-struct Arguments {
+struct InspectArguments {
   std::string input;
   bool json = false;
 };
 
-void run(const Arguments& arguments) {
+void run_inspect(const InspectArguments& arguments) {
   // .onnx files are models; everything else is taken for a program.
   std::string text;
   std::string program;
@@ -40,12 +40,13 @@ void run(const Arguments& arguments) {
 }  // namespace
 
 void add_inspect(CLI::App& app, int& exit_code) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<InspectArguments>();
   CLI::App* command = app.add_subcommand("inspect", "Show what a .pt2 or .onnx file holds");
   command->add_option("input", arguments->input, "the .pt2 or .onnx file")->required();
   command->add_flag("--json", arguments->json, "as JSON on standard output");
-  command->callback(
-      [arguments, &exit_code] { exit_code = guarded(arguments->json, [&] { run(*arguments); }); });
+  command->callback([arguments, &exit_code] {
+    exit_code = guarded(arguments->json, [&] { run_inspect(*arguments); });
+  });
 }
 
 }  // namespace sardonyx::cli

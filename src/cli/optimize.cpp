@@ -6,54 +6,64 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
+#include "cli/explain.h"
 #include "sardonyx/report.h"
 #include "sardonyx/sardonyx.h"
 
 namespace sardonyx::cli {
 namespace {
 
-struct Arguments {
+struct OptimizeArguments {
   std::string input;
   std::string output;
   std::string stop_after;
+  bool explain = false;
   bool json = false;
   bool quiet = false;
 };
 
-void run(const Arguments& arguments) {
+void run_optimize(const OptimizeArguments& arguments) {
   Model model = read_model(arguments.input);
   const long long before = model.node_count();
-  const std::vector<std::string> changed = optimize(model, arguments.stop_after);
+  const Simplification done = simplify(model, arguments.stop_after);
   WriteOptions options;
   options.progress = progress_line("writing", arguments.quiet || arguments.json);
   write(model, arguments.output, options);
   const long long after = model.node_count();
   if (arguments.json) {
     std::string passes;
-    for (const std::string& name : changed)
-      passes += (passes.empty() ? "" : ", ") + json_string(name);
+    for (const Simplification::Applied& each : done.applied)
+      passes += (passes.empty() ? "" : ", ") + json_string(each.name);
     std::printf(
         "{\"ok\": true, \"output\": %s, \"nodes_before\": %lld, \"nodes\": %lld, "
         "\"passes\": [%s]}\n",
         json_string(arguments.output).c_str(), before, after, passes.c_str());
   } else if (!arguments.quiet) {
     std::printf("%s: %lld nodes, %lld before\n", arguments.output.c_str(), after, before);
-    for (const std::string& name : changed) std::printf("  %s\n", name.c_str());
+    if (arguments.explain) {
+      print_explanation(done);
+      return;
+    }
+    for (const Simplification::Applied& each : done.applied)
+      std::printf("  %s\n", each.name.c_str());
   }
 }
 
 }  // namespace
 
 void add_optimize(CLI::App& app, int& exit_code) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<OptimizeArguments>();
   CLI::App* command = app.add_subcommand("optimize", "Simplify an ONNX model");
   command->add_option("input", arguments->input, "the .onnx file")->required();
   command->add_option("-o,--output", arguments->output, "the .onnx file to write")->required();
   command->add_option("--stop-after", arguments->stop_after, "run the passes only up to this one");
+  command->add_flag("--explain", arguments->explain,
+                    "how often each rule was applied, and why others were not");
   command->add_flag("--json", arguments->json, "say the result as JSON on standard output");
   command->add_flag("-q,--quiet", arguments->quiet, "print errors only");
-  command->callback(
-      [arguments, &exit_code] { exit_code = guarded(arguments->json, [&] { run(*arguments); }); });
+  command->callback([arguments, &exit_code] {
+    exit_code = guarded(arguments->json, [&] { run_optimize(*arguments); });
+  });
 }
 
 }  // namespace sardonyx::cli

@@ -1,8 +1,9 @@
 #include "functionalize/autocast.h"
 
 #include <optional>
-#include <string_view>
-#include <unordered_set>
+
+#include "program/facts/facts.h"
+#include "program/regions.h"
 
 namespace sardonyx::functionalize {
 namespace {
@@ -10,163 +11,23 @@ namespace {
 using base::DType;
 using program::Argument;
 using program::Call;
+using program::Cast;
 using program::Program;
 using program::Value;
-
-using Operators = std::unordered_set<std::string_view>;
-
-// Run in the lower precision on every device.
-const Operators& lowered() {
-  static const Operators kNames = {
-      "_convolution", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d",
-      "conv_transpose2d", "conv_transpose3d", "convolution", "addmm", "addbmm", "baddbmm", "bmm",
-      "mm", "matmul", "linear", "linalg_vecdot", "linalg_multi_dot", "chain_matmul",
-      "scaled_dot_product_attention", "_native_multi_head_attention", "_addmm_activation",
-      // Multiplies matrices inside.
-      "einsum"};
-  return kNames;
-}
-
-const Operators& lowered_on_cuda() {
-  static const Operators kNames = {"prelu",     "addmv",    "addr",          "mv",
-                                   "lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell"};
-  return kNames;
-}
-
-const Operators& full_precision() {
-  static const Operators kNames = {"binary_cross_entropy_with_logits",
-                                   "cdist",
-                                   "cosine_embedding_loss",
-                                   "hinge_embedding_loss",
-                                   "huber_loss",
-                                   "kl_div",
-                                   "l1_loss",
-                                   "margin_ranking_loss",
-                                   "mse_loss",
-                                   "multi_margin_loss",
-                                   "multilabel_margin_loss",
-                                   "nll_loss",
-                                   "nll_loss2d",
-                                   "poisson_nll_loss",
-                                   "prod",
-                                   "smooth_l1_loss",
-                                   "soft_margin_loss",
-                                   "triplet_margin_loss"};
-  return kNames;
-}
-
-const Operators& full_precision_on_cuda() {
-  static const Operators kNames = {"acos",
-                                   "asin",
-                                   "cosh",
-                                   "erfinv",
-                                   "exp",
-                                   "expm1",
-                                   "log",
-                                   "log10",
-                                   "log2",
-                                   "log1p",
-                                   "reciprocal",
-                                   "rsqrt",
-                                   "sinh",
-                                   "tan",
-                                   "pow",
-                                   "softplus",
-                                   "layer_norm",
-                                   "native_layer_norm",
-                                   "group_norm",
-                                   "frobenius_norm",
-                                   "nuclear_norm",
-                                   "cosine_similarity",
-                                   "dist",
-                                   "pdist",
-                                   "renorm",
-                                   "logsumexp",
-                                   "softmax",
-                                   "log_softmax",
-                                   "cumprod",
-                                   "cumsum",
-                                   "linalg_vector_norm",
-                                   "linalg_matrix_norm",
-                                   "norm",
-                                   "sum",
-                                   "upsample_nearest1d",
-                                   "upsample_nearest2d",
-                                   "upsample_nearest3d",
-                                   "upsample_linear1d",
-                                   "upsample_bilinear2d",
-                                   "upsample_trilinear3d",
-                                   "upsample_bicubic2d"};
-  return kNames;
-}
-
-const Operators& full_precision_on_cpu() {
-  static const Operators kNames = {"adaptive_avg_pool3d",
-                                   "adaptive_max_pool3d",
-                                   "avg_pool3d",
-                                   "binary_cross_entropy",
-                                   "cholesky",
-                                   "cholesky_inverse",
-                                   "cholesky_solve",
-                                   "cross_entropy_loss",
-                                   "ctc_loss",
-                                   "geqrf",
-                                   "grid_sampler",
-                                   "inverse",
-                                   "linalg_cholesky",
-                                   "linalg_cond",
-                                   "linalg_eigh",
-                                   "linalg_eigvals",
-                                   "linalg_eigvalsh",
-                                   "linalg_householder_product",
-                                   "linalg_inv",
-                                   "linalg_matrix_norm",
-                                   "linalg_matrix_rank",
-                                   "linalg_qr",
-                                   "linalg_solve",
-                                   "linalg_svdvals",
-                                   "linalg_tensorinv",
-                                   "linalg_tensorsolve",
-                                   "logdet",
-                                   "lu_solve",
-                                   "max_pool3d",
-                                   "max_unpool2d",
-                                   "max_unpool3d",
-                                   "nanquantile",
-                                   "orgqr",
-                                   "ormqr",
-                                   "pinverse",
-                                   "polar",
-                                   "quantile",
-                                   "reflection_pad1d",
-                                   "reflection_pad2d",
-                                   "replication_pad1d",
-                                   "replication_pad2d",
-                                   "replication_pad3d",
-                                   "stft",
-                                   "trace",
-                                   "view_as_complex"};
-  return kNames;
-}
-
-// Run in the widest type among their arguments.
-const Operators& widest() {
-  static const Operators kNames = {"cat",       "stack",     "index_copy", "addcdiv", "addcmul",
-                                   "atan2",     "bilinear",  "cross",      "dot",     "vdot",
-                                   "index_put", "tensordot", "scatter_add"};
-  return kNames;
-}
 
 bool eligible(const Value* value) {
   return value && value->kind == program::ValueKind::kTensor && base::is_floating(value->dtype) &&
          value->dtype != DType::kFloat64;
 }
 
+Cast cast_of(const Call& call, const Autocast& autocast) {
+  const program::Facts& facts = program::facts_of(*call.schema);
+  return autocast.cuda ? facts.autocast_cuda : facts.autocast_cpu;
+}
+
 // The call says itself what type it makes.
 bool names_dtype(const Call& call) {
-  const std::string_view name = call.schema->base_name();
-  if (name == "to" || name == "type_as" || name == "_to_copy" || name == "_assert_tensor_metadata")
-    return true;
+  if (program::facts_of(*call.schema).autocast_cpu == Cast::kOwn) return true;
   return call.schema->find("dtype") && !call.argument("dtype").is_none();
 }
 
@@ -193,14 +54,17 @@ std::optional<DType> told_by_result(const Call& call, const Autocast& autocast) 
 }
 
 std::optional<DType> listed_dtype(const Call& call, const Autocast& autocast) {
-  if (call.schema->space() != "aten") return std::nullopt;
-  const std::string_view name = call.schema->base_name();
-  if (lowered().contains(name)) return autocast.dtype;
-  if (autocast.cuda && lowered_on_cuda().contains(name)) return autocast.dtype;
-  if (full_precision().contains(name) || name.starts_with("fft_")) return DType::kFloat32;
-  const Operators& full = autocast.cuda ? full_precision_on_cuda() : full_precision_on_cpu();
-  if (full.contains(name)) return DType::kFloat32;
-  if (widest().contains(name)) return widest_argument(call);
+  switch (cast_of(call, autocast)) {
+    case Cast::kLowered:
+      return autocast.dtype;
+    case Cast::kFull:
+      return DType::kFloat32;
+    case Cast::kWidest:
+      return widest_argument(call);
+    case Cast::kNone:
+    case Cast::kOwn:
+      break;
+  }
   return std::nullopt;
 }
 
@@ -286,7 +150,7 @@ void retype(const Call& call, DType dtype, Retyped& retyped) {
 void insert_casts(Program& program, Call& call, const Autocast& autocast, Retyped& retyped,
                   std::vector<Call*>& calls) {
   // Control flow hands on what it is given; the casts are made in its bodies.
-  if (call.schema->space() == "higher_order") return;
+  if (program::holds_bodies(call)) return;
   const bool follows = !retyped.empty() && any_of_them(call, retyped);
   if (!autocast.enabled || call.schema->mutates()) {
     if (follows) retype(call, followed(call), retyped);

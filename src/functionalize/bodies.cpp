@@ -1,6 +1,7 @@
 // Bodies of control flow: what they write to of what they are given becomes a further result.
 #include <algorithm>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "functionalize/refusal.h"
@@ -11,45 +12,26 @@ namespace {
 
 using program::Graph;
 using program::List;
+using program::Runs;
 
-// Which parameters of the call are what its bodies get, in the order of their inputs.
-struct Layout {
-  std::string_view name;
-  std::string_view operands[3];
-};
-
-constexpr Layout kLayouts[] = {
-    {"higher_order::cond", {"operands"}},
-    {"higher_order::while_loop", {"carried_inputs", "additional_inputs"}},
-    {"higher_order::map_impl", {"xs", "additional_inputs"}},
-    {"higher_order::scan", {"init", "xs", "additional_inputs"}},
-};
-
-std::vector<Value*> operands_of(const Call& call) {
-  std::vector<Value*> values;
-  for (const Layout& layout : kLayouts) {
-    if (call.schema->name != layout.name) continue;
-    for (const std::string_view parameter : layout.operands) {
-      if (parameter.empty() || !call.schema->find(parameter)) continue;
-      const List* list = call.argument(parameter).get<List>();
-      for (std::size_t i = 0; list && i < list->size(); ++i) {
-        Value* const* value = (*list)[i].get<Value*>();
-        const bool tensor = value && *value && (*value)->kind == program::ValueKind::kTensor;
-        values.push_back(tensor ? *value : nullptr);
-      }
-    }
+// The bodies that differ: one may stand in several places.
+std::vector<Graph*> distinct(const std::vector<Graph*>& bodies) {
+  std::vector<Graph*> result;
+  for (Graph* body : bodies) {
+    if (std::ranges::find(result, body) == result.end()) result.push_back(body);
   }
-  return values;
+  return result;
 }
 
-std::vector<Graph*> bodies_of(const Call& call) {
-  std::vector<Graph*> bodies;
-  for (const Argument& argument : call.arguments) {
-    Graph* const* body = argument.get<Graph*>();
-    if (body && std::find(bodies.begin(), bodies.end(), *body) == bodies.end())
-      bodies.push_back(*body);
-  }
-  return bodies;
+// What such a body leaves in what it is given can be one more result: branches return it, a loop's
+// step carries it on.
+bool can_return_writes(const program::Region& region, const Graph* body) {
+  if (region.kind->runs == Runs::kOneOf) return true;
+  return region.kind->runs == Runs::kWhile && body == region.bodies[1] && body != region.bodies[0];
+}
+
+List& list_argument(Call& call, std::string_view parameter) {
+  return *call.arguments[*call.schema->find(parameter)].get<List>();
 }
 
 // The inputs of a loop's body: those carried, those at `moved` that are so from now on, those added
@@ -123,18 +105,15 @@ void Rewriter::refuse_body_write(const Call& call, const Graph& body, const Body
                     "return the new value from the body instead"));
 }
 
-void Rewriter::visit_bodies(Call& call) {
-  const std::vector<Value*> operands = operands_of(call);
+void Rewriter::visit_bodies(Call& call, const program::Region& region) {
+  const std::vector<Value*> operands = region.operands();
   std::vector<std::unique_ptr<Rewriter>> inner;
   std::vector<BodyWrite> writes;
-  for (Graph* body : bodies_of(call)) {
+  for (Graph* body : distinct(region.bodies)) {
     inner.push_back(std::make_unique<Rewriter>(session_, *body));
     bind_operands(operands, *inner.back());
     inner.back()->run();
-    const bool expressible = call.schema->name == "higher_order::cond" ||
-                             (call.schema->name == "higher_order::while_loop" &&
-                              body == *call.argument("body_graph").get<Graph*>() &&
-                              body != *call.argument("cond_graph").get<Graph*>());
+    const bool expressible = can_return_writes(region, body);
     for (const BodyWrite& written : written_operands(operands, *inner.back())) {
       if (!expressible || !written.operand || seen_elsewhere(written, operands)) {
         refuse_body_write(call, *body, written);
@@ -148,12 +127,12 @@ void Rewriter::visit_bodies(Call& call) {
     }
   }
   if (!writes.empty()) {
-    if (call.schema->name == "higher_order::cond") {
+    if (region.kind->runs == Runs::kOneOf) {
       for (auto& each : inner) each->return_contents(writes);
       for (BodyWrite& written : writes)
         written.content = builder_.output(call, type_of(*written.operand), written.operand->name);
     } else {
-      carry_contents(call, *inner.front(), *inner.back(), writes);
+      carry_contents(call, *region.kind, *inner.front(), *inner.back(), writes);
     }
   }
   for (auto& each : inner) each->finish();
@@ -173,10 +152,10 @@ void Rewriter::return_contents(const std::vector<BodyWrite>& writes) {
 
 // A loop carries what its body writes to. What it carries anyway is the body's own from the second
 // run on: only what the first run writes reaches the operand.
-void Rewriter::carry_contents(Call& call, Rewriter& condition, Rewriter& step,
-                              std::vector<BodyWrite>& writes) {
-  List& carried = *call.arguments[*call.schema->find("carried_inputs")].get<List>();
-  List& further = *call.arguments[*call.schema->find("additional_inputs")].get<List>();
+void Rewriter::carry_contents(Call& call, const program::RegionKind& kind, Rewriter& condition,
+                              Rewriter& step, std::vector<BodyWrite>& writes) {
+  List& carried = list_argument(call, kind.carried);
+  List& further = list_argument(call, kind.given);
   const std::size_t count = carried.size();
   call.outputs.resize(count);
   std::stable_partition(writes.begin(), writes.end(),

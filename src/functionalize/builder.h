@@ -14,6 +14,7 @@ namespace sardonyx::functionalize {
 using program::Argument;
 using program::Call;
 using program::NamedArgument;
+using program::tensor_of;
 using program::Value;
 using symbolic::Expr;
 

@@ -4,12 +4,13 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "program/facts/facts.h"
+
 namespace sardonyx::functionalize {
 namespace {
 
 using program::Call;
 using program::Value;
-using symbolic::Expr;
 
 using Used = std::unordered_set<const Value*>;
 
@@ -17,23 +18,16 @@ void use(const program::Argument& argument, Used& used) {
   argument.each_value([&](const Value* value) { used.insert(value); });
 }
 
-// Nothing but this value may say what a data-dependent number ("u0", "zuf0") is.
+// Nothing but this value may say what a number is that depends on data.
 bool tells_size(const Value& value) {
-  const auto unbacked = [](Expr size) {
-    if (!size.known() || size.is_constant()) return false;
-    const std::vector<Expr> symbols = symbolic::symbols_of(size);
-    return std::any_of(symbols.begin(), symbols.end(), [](Expr symbol) {
-      return symbol.name().starts_with("u") || symbol.name().starts_with("zuf");
-    });
-  };
-  return unbacked(value.expr) || std::any_of(value.shape.begin(), value.shape.end(), unbacked);
+  return symbolic::depends_on_data(value.expr) ||
+         std::any_of(value.shape.begin(), value.shape.end(), symbolic::depends_on_data);
 }
 
 bool is_dead(const Call& call, const Used& used) {
   const std::string_view space = call.schema->space();
   if (space != "aten" && space != "prims" && space != "sym") return false;
-  const std::string_view name = call.schema->base_name();
-  if (name.starts_with("_assert") || name.starts_with("sym_constrain")) return false;
+  if (program::facts_of(*call.schema).asserts) return false;
   if (call.outputs.empty() || call.schema->mutates()) return false;
   return std::none_of(call.outputs.begin(), call.outputs.end(), [&](const Value* output) {
     return output && (used.contains(output) || tells_size(*output));

@@ -1,7 +1,8 @@
 #include "functionalize/elementwise_calls.h"
 
 #include <algorithm>
-#include <string_view>
+
+#include "program/facts/facts.h"
 
 namespace sardonyx::functionalize {
 namespace {
@@ -11,38 +12,15 @@ using program::Call;
 using program::List;
 using program::Value;
 
-const std::unordered_set<std::string_view>& elementwise_names() {
-  static const std::unordered_set<std::string_view> kNames = {
-      "abs",         "acos",       "acosh",       "add",         "asin",        "asinh",
-      "atan",        "atan2",      "atanh",       "bitwise_and", "bitwise_not", "bitwise_or",
-      "bitwise_xor", "ceil",       "clamp",       "clamp_max",   "clamp_min",   "clone",
-      "cos",         "cosh",       "div",         "eq",          "erf",         "exp",
-      "exp2",        "expm1",      "floor",       "fmod",        "ge",          "gelu",
-      "gt",          "isfinite",   "isinf",       "isnan",       "le",          "leaky_relu",
-      "lerp",        "log",        "log10",       "log1p",       "log2",        "logical_and",
-      "logical_not", "logical_or", "logical_xor", "lt",          "maximum",     "minimum",
-      "mul",         "ne",         "neg",         "pow",         "reciprocal",  "relu",
-      "remainder",   "round",      "rsqrt",       "rsub",        "sigmoid",     "sign",
-      "silu",        "sin",        "sinh",        "softplus",    "sqrt",        "square",
-      "sub",         "tan",        "tanh",        "trunc",       "where",       "__and__",
-      "__or__",      "__xor__"};
-  return kNames;
-}
-
-Value* tensor(const Argument& argument) {
-  Value* const* value = argument.get<Value*>();
-  return value && *value && (*value)->kind == program::ValueKind::kTensor ? *value : nullptr;
-}
-
 bool is_index(const Call& call) { return call.schema->qualified() == "aten::index.Tensor"; }
 
 // With an integer tensor for each of the first dimensions, those tensors broadcast and their
 // dimensions come first in the result.
 bool indexes_something_else(const Call& call, const std::unordered_set<const Value*>& samples) {
   const List* indices = call.argument("indices").get<List>();
-  if (!indices || samples.contains(tensor(call.argument("self")))) return false;
+  if (!indices || samples.contains(tensor_of(call.argument("self")))) return false;
   return std::all_of(indices->begin(), indices->end(), [](const Argument& index) {
-    const Value* value = tensor(index);
+    const Value* value = tensor_of(index);
     return value && base::is_integer(value->dtype);
   });
 }
@@ -52,12 +30,12 @@ bool indexes_something_else(const Call& call, const std::unordered_set<const Val
 bool broadcasts_over_samples(const Call& call, const std::unordered_set<const Value*>& samples) {
   if (call.schema->space() != "aten" || call.schema->mutates()) return false;
   if (is_index(call)) return indexes_something_else(call, samples);
-  if (!elementwise_names().contains(call.schema->base_name())) return false;
+  if (!program::facts_of(*call.schema).pointwise) return false;
   if (call.outputs.size() != 1 || !call.outputs[0]) return false;
   // A sample of rank 0 counts for less when PyTorch finds the common type than a stack of them.
   const Value* first = nullptr;
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
-    const Value* value = tensor(call.arguments[i]);
+    const Value* value = tensor_of(call.arguments[i]);
     if (!value || call.schema->parameters[i].name == "condition") continue;
     if (first && value->dtype != first->dtype) return false;
     first = value;
@@ -69,7 +47,7 @@ std::size_t rank_of_samples(const Call& call) {
   if (!is_index(call)) return call.outputs.front()->rank();
   std::size_t rank = 0;
   for (const Argument& index : *call.argument("indices").get<List>())
-    rank = std::max(rank, tensor(index)->rank());
+    rank = std::max(rank, tensor_of(index)->rank());
   return rank;
 }
 

@@ -8,6 +8,7 @@
 
 #include "functionalize/builder.h"
 #include "functionalize/refusal.h"
+#include "program/facts/facts.h"
 
 namespace sardonyx::functionalize {
 namespace {
@@ -17,23 +18,7 @@ using program::List;
 using program::Program;
 using program::Schema;
 
-constexpr std::string_view kPrefix = "aten::_foreach_";
-
-bool applies_to_list(const Call& call) { return call.schema->name.starts_with(kPrefix); }
-
-// What one tensor's operator is called, without its overload; both end with "_" in place.
-std::string operator_name(const Call& call) {
-  const std::string_view name = std::string_view(call.schema->name).substr(kPrefix.size());
-  const bool by_number = call.schema->overload.starts_with("Scalar");
-  // A number is the larger one where a tensor is below it.
-  if (by_number && name == "maximum") return "clamp_min";
-  if (by_number && name == "maximum_") return "clamp_min_";
-  if (by_number && name == "minimum") return "clamp_max";
-  if (by_number && name == "minimum_") return "clamp_max_";
-  if (name == "zero") return "zeros_like";
-  if (name == "norm") return "linalg_vector_norm";
-  return std::string(name);
-}
+bool applies_to_list(const Call& call) { return !program::operator_on_each(*call.schema).empty(); }
 
 // The overloads that operators on one tensor may have for the kind of the second argument.
 std::array<std::string_view, 3> overloads(const Call& call) {
@@ -45,7 +30,7 @@ std::array<std::string_view, 3> overloads(const Call& call) {
 }
 
 const Schema* schema_of_one(const Call& call) {
-  std::string name = operator_name(call);
+  std::string name(program::operator_on_each(*call.schema));
   // In place, maximum and minimum exist as operators on lists alone.
   const bool assigns = name.ends_with('_');
   for (const std::string_view overload : overloads(call)) {
@@ -145,7 +130,6 @@ class ListExpansion {
 
 void expand_lists(Program& program, Graph& graph) {
   for (const Call* call : graph.calls) {
-    if (call->schema->space() != "higher_order") continue;
     for (const Argument& argument : call->arguments) {
       if (Graph* const* body = argument.get<Graph*>()) expand_lists(program, **body);
     }

@@ -142,6 +142,7 @@ void order_outputs(Program& program) {
 }  // namespace
 
 void functionalize(Program& program) {
+  program::require_settled(program);
   order_outputs(program);
   inline_wrappers(program, *program.graph);
   expand_vectorized_regions(program, *program.graph);

@@ -1,6 +1,7 @@
 #include "functionalize/inline_wrappers.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -9,6 +10,7 @@
 
 #include "functionalize/autocast.h"
 #include "functionalize/plain_calls.h"
+#include "program/regions.h"
 
 namespace sardonyx::functionalize {
 namespace {
@@ -18,43 +20,25 @@ using program::Call;
 using program::Graph;
 using program::List;
 using program::Program;
+using program::Region;
 using program::Value;
 
 // Where capture could not put what runs under autocast into a body of its own.
 constexpr std::string_view kEnterAutocast = "python::_enter_autocast";
 constexpr std::string_view kLeaveAutocast = "python::_exit_autocast";
 
-struct Wrapper {
-  std::string_view name;
-  std::string_view body;
-  std::string_view operands;
-};
-
-constexpr Wrapper kWrappers[] = {
-    {"higher_order::hints_wrapper", "body_graph", "operands"},
-    {"higher_order::invoke_subgraph", "body_graph", "args"},
-    {"higher_order::strict_mode", "body_graph", "operands"},
-    {"higher_order::tag_activation_checkpoint", "body_graph", "args"},
-    {"higher_order::wrap", "body_graph", "args"},
-    {"higher_order::wrap_activation_checkpoint", "body_graph", "args"},
-    {"higher_order::wrap_with_autocast", "body_graph", "args"},
-    {"higher_order::wrap_with_set_grad_enabled", "body_graph", "args"},
-};
-
-const Wrapper* wrapper_of(const Call& call) {
-  if (!call.schema->name.starts_with("higher_order::")) return nullptr;
-  for (const Wrapper& wrapper : kWrappers) {
-    if (call.schema->name != wrapper.name || !call.schema->find(wrapper.body)) continue;
-    return call.argument(wrapper.body).get<Graph*>() ? &wrapper : nullptr;
-  }
-  return nullptr;
+// The region of a call that does no more than run its body.
+std::optional<Region> wrapper_in(const Call& call) {
+  std::optional<Region> region = program::region_of(call);
+  if (region && region->kind->runs != program::Runs::kOnce) region.reset();
+  return region;
 }
 
 bool holds_wrapper(const Graph& graph) {
   for (const Call* call : graph.calls) {
     if (call->schema->name == kEnterAutocast) return true;
-    if (!call->schema->name.starts_with("higher_order::")) continue;
-    if (wrapper_of(*call) || runs_operator(*call)) return true;
+    if (call->schema->space() != "higher_order") continue;
+    if (wrapper_in(*call) || runs_operator(*call)) return true;
     for (const Argument& argument : call->arguments) {
       Graph* const* body = argument.get<Graph*>();
       if (body && *body && holds_wrapper(**body)) return true;
@@ -100,9 +84,9 @@ class Inliner {
 
   void count_runs(const std::vector<Call*>& calls) {
     for (const Call* call : calls) {
-      const Wrapper* wrapper = wrapper_of(*call);
+      const std::optional<Region> wrapper = wrapper_in(*call);
       if (!wrapper) continue;
-      const Graph* body = *call->argument(wrapper->body).get<Graph*>();
+      const Graph* body = wrapper->bodies.front();
       ++runs_[body];
       count_runs(body->calls);
     }
@@ -124,7 +108,7 @@ class Inliner {
 
   void place(Call& call, const Autocast& autocast) {
     for (Argument& argument : call.arguments) substitute(argument);
-    if (const Wrapper* wrapper = wrapper_of(call)) return unwrap(call, *wrapper, autocast);
+    if (const auto wrapper = wrapper_in(call)) return unwrap(call, *wrapper, autocast);
     if (runs_operator(call)) {
       const PlainCalls plain = plain_calls(program_, call);
       for (Call* each : plain.calls) {
@@ -150,10 +134,10 @@ class Inliner {
     calls_.push_back(&call);
   }
 
-  void unwrap(const Call& call, const Wrapper& wrapper, const Autocast& around) {
-    const Graph& body = **call.argument(wrapper.body).get<Graph*>();
+  void unwrap(const Call& call, const Region& wrapper, const Autocast& around) {
+    const Graph& body = *wrapper.bodies.front();
     const Autocast autocast = autocast_of(call, around);
-    const List* operands = call.argument(wrapper.operands).get<List>();
+    const List* operands = wrapper.given;
     for (std::size_t i = 0; i < body.inputs.size(); ++i) {
       if (body.inputs[i] && operands && i < operands->size())
         replaced_[body.inputs[i]] = (*operands)[i];

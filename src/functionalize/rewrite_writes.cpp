@@ -11,11 +11,6 @@ namespace {
 using program::List;
 using program::Schema;
 
-Value* tensor(const Argument& argument) {
-  Value* const* value = argument.get<Value*>();
-  return value ? *value : nullptr;
-}
-
 Value* output_of(const Call& call, std::size_t index = 0) {
   return index < call.outputs.size() ? call.outputs[index] : nullptr;
 }
@@ -48,12 +43,6 @@ Argument number_as(base::DType dtype, const Argument& number) {
   if (base::is_integer(dtype) && real && std::isfinite(*real) && std::abs(*real) < 9e18)
     return Expr(static_cast<std::int64_t>(*real));
   return number;
-}
-
-// Whether the operator makes a row of numbers.
-bool counts(const Schema& schema) {
-  const std::string_view name = schema.base_name();
-  return name == "arange" || name == "range" || name == "linspace" || name == "logspace";
 }
 
 }  // namespace
@@ -95,13 +84,13 @@ std::vector<Argument> Rewriter::arguments_for(const Schema& form, const Call& ca
   const std::string_view name = form.base_name();
   if (name == "cumsum" || name == "cumprod") {
     Argument& dtype = arguments[*form.find("dtype")];
-    if (dtype.is_none()) dtype = tensor(call.arguments.front())->dtype;
+    if (dtype.is_none()) dtype = tensor_of(call.arguments.front())->dtype;
   }
   return arguments;
 }
 
 void Rewriter::in_place(Call& call, const WriteRule& rule) {
-  Value* self = tensor(call.arguments[rule.written.front()]);
+  Value* self = tensor_of(call.arguments[rule.written.front()]);
   Value* result = output_of(call);
   const Type type = type_of(*self);
   const base::DType computed = result_dtype(*rule.form, call, *self);
@@ -119,8 +108,8 @@ Value* Rewriter::cast(Value* value, const Type& type, const Call& call, Value* r
 
 // `source` with the dtype and the shape of `target`.
 Value* Rewriter::converted(const Argument& source, Value& target, const Call& call, Value* result) {
-  Value* value = tensor(current(source));
-  const Value* before = tensor(source);
+  Value* value = tensor_of(current(source));
+  const Value* before = tensor_of(source);
   const bool expands = !same_shape(*before, target);
   if (before->dtype != target.dtype) {
     const Type type = contiguous(target.dtype, before->shape);
@@ -137,7 +126,7 @@ Value* Rewriter::converted(const Argument& source, Value& target, const Call& ca
 }
 
 void Rewriter::copy(Call& call) {
-  Value* self = tensor(call.arguments[0]);
+  Value* self = tensor_of(call.arguments[0]);
   Value* result = output_of(call);
   store(self, converted(call.arguments[1], *self, call, result), result, call);
 }
@@ -156,20 +145,18 @@ Value* Rewriter::full(Value& like, const Argument& number, const Call& call, Val
 }
 
 void Rewriter::fill(Call& call) {
-  Value* self = tensor(call.arguments[0]);
+  Value* self = tensor_of(call.arguments[0]);
   Value* result = output_of(call);
   const Argument number = call.arguments.size() > 1 ? call.arguments[1] : Argument(Expr(0));
-  const Value* source = tensor(number);
-  Value* content = source && source->kind == program::ValueKind::kTensor
-                       ? converted(number, *self, call, result)
-                       : full(*self, current(number), call, result);
+  Value* content = tensor_of(number) ? converted(number, *self, call, result)
+                                     : full(*self, current(number), call, result);
   store(self, content, result, call, true);
 }
 
 // The elements (i, i, ..., i) lie at a fixed distance from each other; with `wrap`, a tall matrix
 // goes on below its square part.
 void Rewriter::fill_diagonal(Call& call) {
-  Value* self = tensor(call.arguments[0]);
+  Value* self = tensor_of(call.arguments[0]);
   Value* result = output_of(call);
   const std::size_t rank = self->rank();
   if (rank < 2 || !all_known(self->shape)) {
@@ -209,7 +196,7 @@ void Rewriter::fill_diagonal(Call& call) {
 }
 
 void Rewriter::nothing(Call& call) {
-  Value* self = tensor(call.arguments[0]);
+  Value* self = tensor_of(call.arguments[0]);
   Alias* alias = aliases_.of(self);
   if (Value* result = output_of(call)) {
     aliases_.bind(result, alias);
@@ -218,7 +205,7 @@ void Rewriter::nothing(Call& call) {
 }
 
 void Rewriter::resize(Call& call) {
-  const Value* self = tensor(call.arguments[0]);
+  const Value* self = tensor_of(call.arguments[0]);
   const Value* result = output_of(call);
   if (!result || same_shape(*self, *result)) return nothing(call);
   refuse_call(call, "SX1705",
@@ -227,8 +214,8 @@ void Rewriter::resize(Call& call) {
 }
 
 void Rewriter::replace(Call& call) {
-  Value* self = tensor(call.arguments[0]);
-  Value* source = tensor(call.arguments[1]);
+  Value* self = tensor_of(call.arguments[0]);
+  Value* source = tensor_of(call.arguments[1]);
   if (!self->producer || !source) {
     refuse_call(call, "SX1705",
                 "the memory of the input '" + self->name + "' is replaced by another tensor's",
@@ -242,7 +229,7 @@ void Rewriter::replace(Call& call) {
 
 // The tensor itself is seen another way from now on: every later use of its name means the view.
 void Rewriter::metadata(Call& call, const WriteRule& rule) {
-  Value* self = tensor(call.arguments[0]);
+  Value* self = tensor_of(call.arguments[0]);
   Alias* parent = aliases_.of(self);
   Value* result = output_of(call);
   if (!result) return nothing(call);
@@ -264,11 +251,11 @@ void Rewriter::metadata(Call& call, const WriteRule& rule) {
 void Rewriter::out(Call& call, const WriteRule& rule) {
   std::vector<Argument> arguments = arguments_for(*rule.form, call);
   if (const auto dtype = rule.form->find("dtype"); dtype && !call.schema->find("dtype")) {
-    arguments[*dtype] = tensor(call.arguments[rule.written.front()])->dtype;
+    arguments[*dtype] = tensor_of(call.arguments[rule.written.front()])->dtype;
   }
   Call* pure = builder_.append(*rule.form, std::move(arguments), cause_of(call));
   for (std::size_t i = 0; i < rule.written.size(); ++i) {
-    Value* target = tensor(call.arguments[rule.written[i]]);
+    Value* target = tensor_of(call.arguments[rule.written[i]]);
     Value* result = output_of(call, i);
     if (!target) {
       pure->outputs.push_back(nullptr);
@@ -283,7 +270,7 @@ void Rewriter::out(Call& call, const WriteRule& rule) {
 void Rewriter::contents_of_out(Call& call, Call& pure, Value* target, Value* result,
                                const Type& type, base::DType computed) {
   // PyTorch keeps the shape of an `out` of as many elements; what it captures says a row.
-  if (counts(*pure.schema) && target->rank() != 1) {
+  if (program::facts_of(*pure.schema).counts && target->rank() != 1) {
     refuse_call(call, "SX1705", "'" + target->name + "', passed as out=, is not a row of numbers",
                 "pass a tensor of one dimension");
   }
@@ -312,7 +299,7 @@ void Rewriter::foreach(Call& call, const WriteRule& rule) {
   const List* targets = call.arguments[rule.written.front()].get<List>();
   Call* pure = builder_.append(*rule.form, arguments_for(*rule.form, call), cause_of(call));
   for (std::size_t i = 0; targets && i < targets->size(); ++i) {
-    Value* target = tensor((*targets)[i]);
+    Value* target = tensor_of((*targets)[i]);
     Value* content = builder_.output(*pure, type_of(*target), call.name);
     store(target, content, output_of(call, i), call);
   }
@@ -331,7 +318,7 @@ void Rewriter::functional(Call& call, const WriteRule& rule) {
     }
   }
   for (const std::size_t position : rule.written) {
-    Value* target = tensor(call.arguments[position]);
+    Value* target = tensor_of(call.arguments[position]);
     store(target, builder_.output(*pure, type_of(*target), target->name), nullptr, call);
   }
 }

@@ -6,15 +6,6 @@
 #include "functionalize/refusal.h"
 
 namespace sardonyx::functionalize {
-namespace {
-
-bool holds_bodies(const Call& call) {
-  return std::any_of(call.arguments.begin(), call.arguments.end(), [](const Argument& argument) {
-    return argument.get<program::Graph*>() != nullptr;
-  });
-}
-
-}  // namespace
 
 const OperatorRules& Session::rules_of(const program::Schema& schema) {
   const auto [place, is_new] = rules.try_emplace(&schema);
@@ -51,7 +42,7 @@ Argument Rewriter::current(const Argument& argument) {
 void Rewriter::visit(Call& call) {
   const OperatorRules& rules = session_.rules_of(*call.schema);
   if (rules.write.kind != WriteKind::kNone) return rewrite(call, rules);
-  if (holds_bodies(call)) return visit_bodies(call);
+  if (const auto region = program::region_of(call)) return visit_bodies(call, *region);
   if (rules.view != ViewFamily::kNone) return register_views(call, rules.view);
   for (Argument& argument : call.arguments) read_in(argument);
   calls_.push_back(&call);

@@ -8,6 +8,7 @@
 #include "functionalize/builder.h"
 #include "functionalize/views.h"
 #include "functionalize/writes.h"
+#include "program/regions.h"
 
 namespace sardonyx::functionalize {
 
@@ -51,15 +52,15 @@ class Rewriter {
   void visit(Call& call);
   // Bodies of control flow; bodies.cpp.
   struct BodyWrite;
-  void visit_bodies(Call& call);
+  void visit_bodies(Call& call, const program::Region& region);
   void bind_operands(const std::vector<Value*>& operands, Rewriter& inner);
   static std::vector<BodyWrite> written_operands(const std::vector<Value*>& operands,
                                                  const Rewriter& inner);
   bool seen_elsewhere(const BodyWrite& written, const std::vector<Value*>& operands);
   void refuse_body_write(const Call& call, const program::Graph& body, const BodyWrite& written);
   void return_contents(const std::vector<BodyWrite>& writes);
-  void carry_contents(Call& call, Rewriter& condition, Rewriter& step,
-                      std::vector<BodyWrite>& writes);
+  void carry_contents(Call& call, const program::RegionKind& kind, Rewriter& condition,
+                      Rewriter& step, std::vector<BodyWrite>& writes);
   Value* carry_flag(Call& call, program::List& carried, Rewriter& condition, Rewriter& step);
   Value* new_input(std::string_view name, const Type& type);
 

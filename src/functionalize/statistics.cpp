@@ -7,11 +7,6 @@ namespace {
 
 using program::List;
 
-Value* tensor(const Call& call, std::string_view name) {
-  Value* const* value = call.argument(name).get<Value*>();
-  return value ? *value : nullptr;
-}
-
 // running = (1 - momentum) * running + momentum * batch
 struct Running {
   Builder& builder;
@@ -37,9 +32,9 @@ struct Running {
 void Rewriter::batch_norm(Call& call) {
   const bool instance = call.schema->find("use_input_stats").has_value();
   const bool* training = call.argument(instance ? "use_input_stats" : "training").get<bool>();
-  Value* mean = tensor(call, "running_mean");
-  Value* variance = tensor(call, "running_var");
-  Value* given = tensor(call, "input");
+  Value* mean = tensor_of(call.argument("running_mean"));
+  Value* variance = tensor_of(call.argument("running_var"));
+  Value* given = tensor_of(call.argument("input"));
   // Of no elements PyTorch takes no statistics; they may not even have an axis of channels.
   const bool empty = given && symbolic::product(given->shape).is(0);
   const bool updates = training && *training && (mean || variance) && !empty;

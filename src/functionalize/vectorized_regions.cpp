@@ -25,11 +25,6 @@ constexpr std::string_view kHide = "python::_add_batch_dim";
 constexpr std::string_view kShow = "python::_remove_batch_dim";
 constexpr std::string_view kPrepare = "python::lazy_load_decompositions";
 
-Value* tensor(const Argument& argument) {
-  Value* const* value = argument.get<Value*>();
-  return value && *value && (*value)->kind == program::ValueKind::kTensor ? *value : nullptr;
-}
-
 std::int64_t dimension_of(const Call& call, std::size_t position, std::size_t rank) {
   const Expr* given = call.arguments.at(position).get<Expr>();
   if (!given || !given->is_constant()) {
@@ -107,7 +102,7 @@ class Expansion {
   }
 
   void hide(const Call& call) {
-    Value* whole = tensor(call.arguments.at(0));
+    Value* whole = tensor_of(call.arguments.at(0));
     Value* sample = call.outputs.empty() ? nullptr : call.outputs[0];
     if (!sample) return;
     hidden_.push_back({whole, dimension_of(call, 1, whole->rank()), sample});
@@ -117,7 +112,7 @@ class Expansion {
   void show(const Call& call) {
     Value* whole = call.outputs.empty() ? nullptr : call.outputs[0];
     if (!whole) return;
-    Value* sample = tensor(call.arguments.at(0));
+    Value* sample = tensor_of(call.arguments.at(0));
     const std::int64_t dim = dimension_of(call, 3, whole->rank());
     if (samples_.contains(sample)) {
       shown_.push_back({sample, dim, whole});
@@ -305,7 +300,6 @@ bool holds_regions(const Graph& graph) {
 
 void expand_vectorized_regions(Program& program, Graph& graph) {
   for (const Call* call : graph.calls) {
-    if (call->schema->space() != "higher_order") continue;
     for (const Argument& argument : call->arguments) {
       if (Graph* const* body = argument.get<Graph*>()) expand_vectorized_regions(program, **body);
     }

@@ -1,8 +1,6 @@
 #include "functionalize/views.h"
 
-#include <array>
 #include <string_view>
-#include <unordered_map>
 
 namespace sardonyx::functionalize {
 namespace {
@@ -13,100 +11,6 @@ using program::List;
 using program::Schema;
 using program::Value;
 using symbolic::Expr;
-
-const std::unordered_map<std::string_view, ViewFamily>& families() {
-  using enum ViewFamily;
-  static const std::unordered_map<std::string_view, ViewFamily> kTable = {
-      {"alias", kAlias},
-      {"detach", kAlias},
-      {"lift", kAlias},
-      {"lift_fresh", kAlias},
-      {"positive", kAlias},
-      {"pin_memory", kAlias},
-      {"data", kAlias},
-      {"view_of", kAlias},
-      {"_fw_primal", kAlias},
-      {"contiguous", kContiguous},
-      {"to", kConversion},
-      {"type_as", kConversion},
-      {"as_tensor", kConversion},
-      {"cpu", kConversion},
-      {"cuda", kConversion},
-      {"_autocast_to_full_precision", kConversion},
-      {"_autocast_to_reduced_precision", kConversion},
-      // In evaluation they return their argument itself, though their schemas do not say so.
-      {"dropout", kDropout},
-      {"feature_dropout", kDropout},
-      {"alpha_dropout", kDropout},
-      {"feature_alpha_dropout", kDropout},
-      {"resolve_conj", kResolve},
-      {"resolve_neg", kResolve},
-      {"real", kReal},
-      {"imag", kImaginary},
-      {"conj", kConjugate},
-      {"_conj", kConjugate},
-      {"_neg_view", kNegative},
-      {"view", kView},
-      {"view_as", kView},
-      {"_unsafe_view", kView},
-      {"_reshape_alias", kView},
-      {"unflatten", kView},
-      {"squeeze", kView},
-      {"unsqueeze", kView},
-      {"_ncf_unsqueeze", kView},
-      {"_ncf_view", kView},
-      {"collapse_view", kView},
-      {"split_dim", kView},
-      // Views without an annotation in their schemas.
-      {"atleast_1d", kView},
-      {"atleast_2d", kView},
-      {"atleast_3d", kView},
-      {"reshape", kReshapeOrCopy},
-      {"reshape_as", kReshapeOrCopy},
-      {"flatten", kReshapeOrCopy},
-      {"ravel", kReshapeOrCopy},
-      {"transpose", kPermute},
-      {"t", kPermute},
-      {"permute", kPermute},
-      {"movedim", kPermute},
-      {"moveaxis", kPermute},
-      {"swapaxes", kPermute},
-      {"swapdims", kPermute},
-      {"numpy_T", kPermute},
-      {"mT", kPermute},
-      {"mH", kPermute},
-      {"adjoint", kPermute},
-      {"matrix_H", kPermute},
-      {"slice", kSection},
-      {"narrow", kSection},
-      {"split", kSection},
-      {"split_with_sizes", kSection},
-      {"unsafe_split", kSection},
-      {"unsafe_split_with_sizes", kSection},
-      {"chunk", kSection},
-      {"unsafe_chunk", kSection},
-      {"tensor_split", kSection},
-      {"hsplit", kSection},
-      {"vsplit", kSection},
-      {"dsplit", kSection},
-      {"select", kSelect},
-      {"unbind", kUnbind},
-      {"expand", kExpand},
-      {"expand_as", kExpand},
-      {"broadcast_to", kExpand},
-      {"broadcast_in_dim", kExpand},
-      {"broadcast_tensors", kBroadcastList},
-      {"meshgrid", kGrid},
-      {"diagonal", kDiagonal},
-      {"linalg_diagonal", kDiagonal},
-      {"as_strided", kStrided},
-      {"unfold", kWindows},
-      {"view_as_real", kPairs},
-      {"view_as_complex", kComplex},
-      {"view_of_dtype", kBits},
-  };
-  return kTable;
-}
 
 std::int64_t integer(const Argument& argument, std::int64_t otherwise) {
   const Expr* expr = argument.get<Expr>();
@@ -175,16 +79,8 @@ ViewKind section_kind(const Call& call, const Value& self, const Value& output, 
 }  // namespace
 
 ViewFamily view_family(const Schema& schema) {
-  const std::string_view space = schema.space();
-  if (space == "aten" || space == "prims" || space == "prim") {
-    const auto found = families().find(schema.base_name());
-    if (found != families().end()) {
-      if (schema.overload == "dtype" && found->second == ViewFamily::kView)
-        return ViewFamily::kBits;
-      if (schema.overload == "Sequence") return ViewFamily::kAtLeastList;
-      return found->second;
-    }
-  }
+  const ViewFamily family = program::facts_of(schema).view;
+  if (family != ViewFamily::kNone) return family;
   if (schema.returns.empty() || schema.returns.front().alias.set.empty()) return ViewFamily::kNone;
   return schema.mutates() ? ViewFamily::kNone : ViewFamily::kUnknown;
 }
@@ -199,8 +95,7 @@ Value* viewed(const Call& call, ViewFamily family, std::size_t index) {
     if (!items || index >= items->size()) return nullptr;
     argument = &(*items)[index];
   }
-  Value* const* value = argument->get<Value*>();
-  return value && *value && (*value)->kind == program::ValueKind::kTensor ? *value : nullptr;
+  return program::tensor_of(*argument);
 }
 
 ViewKind view_kind(const Call& call, ViewFamily family, std::size_t index) {

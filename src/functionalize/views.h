@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "program/facts/facts.h"
 #include "program/program.h"
 
 namespace sardonyx::functionalize {
@@ -31,37 +32,9 @@ enum class ViewKind : std::uint8_t {
   kUnknown,  // a view that this layer can read anew but not write through
 };
 
-// What the schema's name alone tells of an operator; cheap to look up once a schema.
-enum class ViewFamily : std::uint8_t {
-  kNone,
-  kAlias,
-  kContiguous,
-  kConversion,  // to, type_as, _autocast_to_...
-  kDropout,
-  kResolve,
-  kReal,
-  kImaginary,
-  kConjugate,
-  kNegative,
-  kView,
-  kReshapeOrCopy,
-  kPermute,
-  kSection,
-  kSelect,
-  kUnbind,
-  kExpand,
-  kBroadcastList,
-  kAtLeastList,
-  kGrid,
-  kDiagonal,
-  kStrided,
-  kWindows,
-  kPairs,
-  kComplex,
-  kBits,
-  kUnknown,
-};
+using program::ViewFamily;
 
+// What the schema alone tells of an operator; looked up once a schema.
 ViewFamily view_family(const program::Schema& schema);
 
 // How output `index` of the call maps into the argument that it is a view of.

@@ -1,11 +1,9 @@
 #include "functionalize/writes.h"
 
 #include <algorithm>
-#include <array>
+#include <cstdint>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
-#include <utility>
+#include <string_view>
 
 namespace sardonyx::functionalize {
 namespace {
@@ -14,77 +12,6 @@ using program::Call;
 using program::Parameter;
 using program::Schema;
 using program::Value;
-
-struct Special {
-  WriteKind kind;
-  std::string_view form;  // where the name does not follow from dropping the underscore
-};
-
-const std::unordered_map<std::string_view, Special>& specials() {
-  using enum WriteKind;
-  static const std::unordered_map<std::string_view, Special> kTable = {
-      {"aten::fill_.Scalar", {kFill, ""}},
-      {"aten::fill_.Tensor", {kFill, ""}},
-      {"aten::zero_", {kFill, ""}},
-      {"aten::_no_grad_fill_", {kFill, ""}},
-      {"aten::_no_grad_zero_", {kFill, ""}},
-      {"aten::copy_", {kCopy, ""}},
-      {"aten::copy_.Tensor", {kCopy, ""}},
-      {"aten::copy_.int", {kFill, ""}},
-      {"aten::copy_.float", {kFill, ""}},
-      {"prims::copy_to", {kCopy, ""}},
-      {"aten::fill_diagonal_", {kFillDiagonal, ""}},
-      {"aten::requires_grad_", {kNothing, ""}},
-      {"aten::detach_", {kNothing, ""}},
-      {"aten::retain_grad", {kNothing, ""}},
-      {"aten::resize_", {kResize, ""}},
-      {"aten::resize_as_", {kResize, ""}},
-      {"aten::set_.source_Tensor", {kReplace, ""}},
-      {"aten::set_data", {kReplace, ""}},
-      {"aten::t_", {kMetadata, "aten::t"}},
-      {"aten::transpose_", {kMetadata, "aten::transpose.int"}},
-      {"aten::swapaxes_", {kMetadata, "aten::swapaxes"}},
-      {"aten::swapdims_", {kMetadata, "aten::swapdims"}},
-      {"aten::squeeze_", {kMetadata, "aten::squeeze"}},
-      {"aten::squeeze_.dim", {kMetadata, "aten::squeeze.dim"}},
-      {"aten::squeeze_.dims", {kMetadata, "aten::squeeze.dims"}},
-      {"aten::unsqueeze_", {kMetadata, "aten::unsqueeze"}},
-      {"aten::as_strided_", {kMetadata, "aten::as_strided"}},
-      {"aten::__iand__.Scalar", {kInPlace, "aten::__and__.Scalar"}},
-      {"aten::__iand__.Tensor", {kInPlace, "aten::__and__.Tensor"}},
-      {"aten::__ior__.Scalar", {kInPlace, "aten::__or__.Scalar"}},
-      {"aten::__ior__.Tensor", {kInPlace, "aten::__or__.Tensor"}},
-      {"aten::__ixor__.Scalar", {kInPlace, "aten::__xor__.Scalar"}},
-      {"aten::__ixor__.Tensor", {kInPlace, "aten::__xor__.Tensor"}},
-      {"aten::__ilshift__.Scalar", {kInPlace, "aten::__lshift__.Scalar"}},
-      {"aten::__ilshift__.Tensor", {kInPlace, "aten::__lshift__.Tensor"}},
-      {"aten::__irshift__.Scalar", {kInPlace, "aten::__rshift__.Scalar"}},
-      {"aten::__irshift__.Tensor", {kInPlace, "aten::__rshift__.Tensor"}},
-      {"aten::pow_.Scalar", {kInPlace, "aten::pow.Tensor_Scalar"}},
-      {"aten::pow_.Tensor", {kInPlace, "aten::pow.Tensor_Tensor"}},
-      {"aten::float_power_.Scalar", {kInPlace, "aten::float_power.Tensor_Scalar"}},
-      {"aten::float_power_.Tensor", {kInPlace, "aten::float_power.Tensor_Tensor"}},
-      {"aten::floor_divide_.Tensor", {kInPlace, "aten::floor_divide"}},
-      {"aten::ldexp_", {kInPlace, "aten::ldexp.Tensor"}},
-      {"aten::bernoulli_.float", {kInPlace, "aten::bernoulli.p"}},
-      {"aten::normal_", {kInPlace, "aten::normal_functional"}},
-      {"aten::_no_grad_normal_", {kInPlace, "aten::normal_functional"}},
-      {"aten::_no_grad_uniform_", {kInPlace, "aten::uniform"}},
-      {"aten::_index_put_impl_", {kInPlace, "aten::index_put"}},
-      {"aten::_index_put_impl_.hacked_twin", {kInPlace, "aten::index_put.hacked_twin"}},
-      {"aten::_native_batch_norm_legit",
-       {kFunctional, "aten::_native_batch_norm_legit_functional"}},
-      {"aten::_batch_norm_with_update", {kFunctional, "aten::_batch_norm_with_update_functional"}},
-      {"aten::_fused_moving_avg_obs_fq_helper",
-       {kFunctional, "aten::_fused_moving_avg_obs_fq_helper_functional"}},
-      {"aten::rrelu_with_noise", {kFunctional, "aten::rrelu_with_noise_functional"}},
-      {"aten::batch_norm", {kBatchNorm, "aten::_native_batch_norm_legit_functional"}},
-      {"aten::native_batch_norm", {kBatchNorm, "aten::_native_batch_norm_legit_functional"}},
-      {"aten::cudnn_batch_norm", {kBatchNorm, "aten::_native_batch_norm_legit_functional"}},
-      {"aten::instance_norm", {kBatchNorm, ""}},
-  };
-  return kTable;
-}
 
 std::vector<std::size_t> written_parameters(const Schema& schema) {
   std::vector<std::size_t> positions;
@@ -98,19 +25,21 @@ bool same_parameter(const Parameter& a, const Parameter& b) {
   return a.name == b.name && a.type.kind == b.type.kind && a.type.list_depth == b.type.list_depth;
 }
 
-// The form without the underscore takes the same parameters; the first may have another name.
-const Schema* in_place_form(const Schema& schema) {
-  const std::string_view base = schema.name;
-  if (!base.ends_with('_')) return nullptr;
-  std::string name(base.substr(0, base.size() - 1));
-  if (!schema.overload.empty()) name += "." + schema.overload;
-  const Schema* form = program::find_schema(name);
-  if (!form || form->mutates()) return nullptr;
-  for (const Parameter& parameter : form->parameters) {
-    const bool found = schema.find(parameter.name).has_value();
-    if (!found && &parameter != &form->parameters.front()) return nullptr;
+// "add_" -> "add", "__iand__" -> "__and__"; empty for a name that says of no write.
+std::string name_of_form(std::string_view name) {
+  if (name.starts_with("aten::__i") && name.ends_with("__"))
+    return "aten::__" + std::string(name.substr(9));
+  return name.ends_with('_') ? std::string(name.substr(0, name.size() - 1)) : std::string();
+}
+
+// The form that returns takes the same parameters; the first may have another name.
+bool takes_no_other(const Schema& form, const Schema& schema) {
+  for (const Parameter& parameter : form.parameters) {
+    auto position = schema.find(parameter.name);
+    if (!position && &parameter == &form.parameters.front()) position = 0;
+    if (!position || schema.parameters[*position].type.kind != parameter.type.kind) return false;
   }
-  return form;
+  return true;
 }
 
 // What the tensors that operators create are like; with out= that says it.
@@ -119,11 +48,14 @@ bool is_creation_option(const Parameter& parameter) {
   return name == "dtype" || name == "layout" || name == "device" || name == "pin_memory";
 }
 
-// Whether the form takes the same parameters but for those written to; `more` creation options.
-bool takes_the_same(const Schema& form, const Schema& schema, bool more) {
+// Whether the form takes the parameters that are written to as well.
+enum class Written : std::uint8_t { kTaken, kLeftOut };
+
+// Whether the form takes the same parameters; with `more`, creation options besides.
+bool takes_the_same(const Schema& form, const Schema& schema, Written written, bool more) {
   std::size_t next = 0;
   for (const Parameter& parameter : schema.parameters) {
-    if (parameter.alias.is_write) continue;
+    if (parameter.alias.is_write && written == Written::kLeftOut) continue;
     if (next >= form.parameters.size() || !same_parameter(parameter, form.parameters[next]))
       return false;
     ++next;
@@ -132,79 +64,46 @@ bool takes_the_same(const Schema& form, const Schema& schema, bool more) {
   return next == form.parameters.size();
 }
 
-const Schema* out_form(const Schema& schema, bool more) {
-  const std::string prefix = schema.name;
+// The first overload of that name that writes nothing and takes the same.
+const Schema* form_like(const Schema& schema, const std::string& prefix, Written written,
+                        bool more) {
   for (const std::string_view text : program::known_schemas()) {
     if (!text.starts_with(prefix)) continue;
     const std::size_t end = text.find('(');
     const std::string_view name = text.substr(0, end);
     if (name.size() != prefix.size() && name[prefix.size()] != '.') continue;
     const Schema* form = program::find_schema(name);
-    if (form && !form->mutates() && takes_the_same(*form, schema, more)) return form;
+    if (form && !form->mutates() && takes_the_same(*form, schema, written, more)) return form;
   }
   return nullptr;
 }
 
 // "aten::add.out": the overload that takes the same parameters but for those written to.
 const Schema* out_form(const Schema& schema) {
-  const Schema* form = out_form(schema, false);
-  return form ? form : out_form(schema, true);
+  const Schema* form = form_like(schema, schema.name, Written::kLeftOut, false);
+  return form ? form : form_like(schema, schema.name, Written::kLeftOut, true);
 }
 
-const std::unordered_set<std::string_view>& comparisons() {
-  static const std::unordered_set<std::string_view> kNames = {
-      "eq",         "ne",          "lt",         "le",
-      "gt",         "ge",          "greater",    "greater_equal",
-      "less",       "less_equal",  "not_equal",  "logical_and",
-      "logical_or", "logical_xor", "logical_not"};
-  return kNames;
+// "aten::normal" -> "aten::normal_functional", "aten::_batch_norm_with_update" -> ..._functional
+const Schema* functional_form(const Schema& schema, std::string name) {
+  name += "_functional";
+  if (!schema.overload.empty()) name += "." + schema.overload;
+  return program::find_schema(name);
 }
 
-// Their operands are brought to a common type first.
-const std::unordered_set<std::string_view>& promoting() {
-  static const std::unordered_set<std::string_view> kNames = {"add",
-                                                              "sub",
-                                                              "subtract",
-                                                              "mul",
-                                                              "multiply",
-                                                              "div",
-                                                              "divide",
-                                                              "true_divide",
-                                                              "floor_divide",
-                                                              "remainder",
-                                                              "fmod",
-                                                              "pow",
-                                                              "atan2",
-                                                              "arctan2",
-                                                              "hypot",
-                                                              "xlogy",
-                                                              "logaddexp",
-                                                              "logaddexp2",
-                                                              "gcd",
-                                                              "lcm",
-                                                              "bitwise_and",
-                                                              "bitwise_or",
-                                                              "bitwise_xor",
-                                                              "bitwise_left_shift",
-                                                              "bitwise_right_shift",
-                                                              "__and__",
-                                                              "__or__",
-                                                              "__xor__",
-                                                              "__lshift__",
-                                                              "__rshift__",
-                                                              "addcmul",
-                                                              "addcdiv",
-                                                              "clamp",
-                                                              "clip",
-                                                              "clamp_min",
-                                                              "clamp_max",
-                                                              "copysign",
-                                                              "heaviside",
-                                                              "nextafter",
-                                                              "igamma",
-                                                              "igammac",
-                                                              "ldexp"};
-  return kNames;
+// "aten::pow_.Scalar" -> "aten::pow.Tensor_Scalar": the overload of the same name, or else the one
+// that takes the same parameters.
+const Schema* in_place_form(const Schema& schema) {
+  const std::string base = name_of_form(schema.name);
+  // TorchScript's lists are written to as well.
+  if (base.empty() || schema.parameters.front().type.kind != program::TypeKind::kTensor)
+    return nullptr;
+  const std::string dot = schema.overload.empty() ? "" : ".";
+  const Schema* form = program::find_schema(base + dot + schema.overload);
+  if (form && !form->mutates() && takes_no_other(*form, schema)) return form;
+  form = form_like(schema, base, Written::kTaken, false);
+  if (!form) form = functional_form(schema, base);
+  return form && form->returns.size() == 1 ? form : nullptr;
 }
 
 }  // namespace
@@ -212,17 +111,19 @@ const std::unordered_set<std::string_view>& promoting() {
 WriteRule write_rule(const Schema& schema) {
   WriteRule rule;
   rule.written = written_parameters(schema);
-  const auto special = specials().find(schema.qualified());
-  if (special != specials().end()) {
-    rule.kind = special->second.kind;
-    if (!special->second.form.empty()) rule.form = program::find_schema(special->second.form);
-    return rule;
-  }
-  if (rule.written.empty()) return rule;
+  const program::Facts& facts = program::facts_of(schema);
+  rule.kind = facts.write;
+  if (rule.kind == WriteKind::kMetadata) rule.form = in_place_form(schema);
+  if (rule.kind != WriteKind::kNone || rule.written.empty()) return rule;
   const bool lists = schema.parameters[rule.written.front()].type.list_depth > 0;
-  if (const Schema* form = in_place_form(schema)) {
+  const Schema* form =
+      facts.form.empty() ? in_place_form(schema) : program::find_schema(facts.form);
+  if (form) {
     rule.form = form;
     rule.kind = lists ? WriteKind::kForeach : WriteKind::kInPlace;
+  } else if (const Schema* functional = functional_form(schema, schema.name)) {
+    rule.form = functional;
+    rule.kind = WriteKind::kFunctional;
   } else if (const Schema* other = out_form(schema)) {
     rule.form = other;
     rule.kind = WriteKind::kOut;
@@ -233,13 +134,17 @@ WriteRule write_rule(const Schema& schema) {
 }
 
 base::DType result_dtype(const Schema& form, const Call& call, const Value& self) {
-  const std::string_view name = form.base_name();
-  if (comparisons().contains(name)) return base::DType::kBool;
-  if (name == "float_power") {
-    return base::is_complex(self.dtype) ? base::DType::kComplex128 : base::DType::kFloat64;
-  }
   base::DType result = self.dtype;
-  if (!promoting().contains(name)) return result;
+  switch (program::facts_of(form).result) {
+    case program::ResultType::kTruth:
+      return base::DType::kBool;
+    case program::ResultType::kDouble:
+      return base::is_complex(self.dtype) ? base::DType::kComplex128 : base::DType::kFloat64;
+    case program::ResultType::kOwn:
+      return result;
+    case program::ResultType::kPromoted:
+      break;
+  }
   for (const program::Argument& argument : call.arguments) {
     Value* const* other = argument.get<Value*>();
     if (!other || !*other || *other == &self) continue;
@@ -253,9 +158,9 @@ base::DType result_dtype(const Schema& form, const Call& call, const Value& self
 
 base::DType out_dtype(const Schema& form, const Call& call, const WriteRule& rule,
                       const Value& out) {
-  const std::string_view name = form.base_name();
-  if (comparisons().contains(name)) return base::DType::kBool;
-  if (!promoting().contains(name)) return out.dtype;
+  const program::ResultType kind = program::facts_of(form).result;
+  if (kind == program::ResultType::kTruth) return base::DType::kBool;
+  if (kind != program::ResultType::kPromoted) return out.dtype;
   const Value* first = nullptr;
   for (std::size_t i = 0; i < call.arguments.size() && !first; ++i) {
     if (std::find(rule.written.begin(), rule.written.end(), i) != rule.written.end()) continue;

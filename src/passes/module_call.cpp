@@ -103,6 +103,8 @@ class Structure {
         for (const std::string& each : value) text_ += fmt::format("{}'{}", each.size(), each);
       } else if constexpr (std::is_same_v<T, onnx::DType>) {
         text_ += fmt::format("{}", static_cast<int>(value));
+      } else if constexpr (std::is_same_v<T, onnx::Opaque>) {
+        text_ += fmt::format("{}:{}'{}", value.kind, value.fields.size(), value.fields);
       } else if constexpr (std::is_same_v<T, float>) {
         text_ += fmt::format("{:a}", value);
       } else if constexpr (std::is_same_v<T, std::vector<float>>) {

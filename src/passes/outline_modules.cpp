@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/diagnostic.h"
-#include "onnx/graph/names.h"
 #include "passes/module_call.h"
 #include "passes/rewrite.h"
 
@@ -215,23 +214,12 @@ class Outliner {
     function.body = model_.add_graph(made.name, nullptr);
     made.body = function.body;
     for (Node* node : call.nodes) onnx::move_to_end(function.body, node);
-    take_literals(call, function.body);
     for (ValueInfo* input : call.inputs) made.values.push_back(add_input(call, input, function));
     function.opsets = opsets_of(call);
     model_.opsets[made.domain] = 1;
     made.values.insert(made.values.end(), call.values.begin(), call.values.end());
     model_.functions.push_back(std::move(function));
     made_.push_back(std::move(made));
-  }
-
-  // The names under which a function holds its constants are taken in it.
-  void take_literals(const ModuleCall& call, Graph* body) {
-    std::set<const ValueInfo*> literals;
-    for (const Node* node : call.inside) {
-      for (const ValueInfo* input : node->inputs)
-        if (input != nullptr && is_literal(input)) literals.insert(input);
-    }
-    for (const ValueInfo* literal : literals) body->names->take(literal->name);
   }
 
   ValueInfo* add_input(const ModuleCall& call, ValueInfo* outer, const Function& function) {

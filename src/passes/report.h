@@ -21,6 +21,9 @@ struct Options {
   std::string_view stop_after;
   // Without those that replace weights by what is computed of them.
   bool keep_weights = false;
+  // Whether types are inferred first: of models that others have made. Where a file declares
+  // others, the report says so.
+  bool infer_types = false;
   Limits limits;
 };
 

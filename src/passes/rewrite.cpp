@@ -94,7 +94,9 @@ bool replace(ValueInfo* from, ValueInfo* to) {
   return true;
 }
 
-bool used_once(const ValueInfo* value) { return value->uses.size() == 1 && value->returns.empty(); }
+bool used_once(const ValueInfo* value) {
+  return value->uses.size() == 1 && value->returns.empty() && !value->is_pinned;
+}
 
 Node* made_by(const ValueInfo* value, std::string_view op_type) {
   Node* const producer = value == nullptr ? nullptr : value->producer;

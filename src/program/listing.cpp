@@ -219,21 +219,17 @@ class Listing {
 }  // namespace
 
 std::string type_text(const Value& value) {
+  const std::string text = type_text(static_cast<const ValueType&>(value));
   switch (value.kind) {
-    case ValueKind::kTensor: {
-      std::string text = std::string(base::dtype_name(value.dtype)) + shape_text(value.shape);
+    case ValueKind::kTensor:
       return value.strides.empty() ? text : text + " strides " + shape_text(value.strides);
-    }
     case ValueKind::kInt:
-      return "int " + expr_text(value.expr);
     case ValueKind::kFloat:
-      return "float " + expr_text(value.expr);
     case ValueKind::kBool:
-      return "bool " + expr_text(value.expr);
-    case ValueKind::kObject:
-      break;
+      return text + " " + expr_text(value.expr);
+    default:
+      return text;
   }
-  return "object";
 }
 
 std::string to_string(const Program& program) { return Listing().of(program); }

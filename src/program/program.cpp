@@ -24,6 +24,25 @@ bool Call::has(std::string_view parameter) const {
   return position && *position < arguments.size() && !arguments[*position].is_none();
 }
 
+Value* tensor_of(const Argument& argument) {
+  Value* const* value = argument.get<Value*>();
+  return value && *value && (*value)->kind == ValueKind::kTensor ? *value : nullptr;
+}
+
+bool any_complex(const Call& call) {
+  bool found = false;
+  const auto look = [&found](const Value* value) {
+    found = found || (value && base::is_complex(value->dtype));
+  };
+  for (const Argument& argument : call.arguments) {
+    argument.each_value(look);
+    // A comparison of real tensors with a complex number has no complex tensor.
+    found = found || argument.get<std::complex<double>>();
+  }
+  for (const Value* output : call.outputs) look(output);
+  return found;
+}
+
 std::uint32_t call_number(std::string_view key) {
   std::uint32_t number = 0;
   const std::size_t at = key.rfind('@');

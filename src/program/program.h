@@ -15,6 +15,7 @@
 #include "base/dtype.h"
 #include "program/argument.h"
 #include "program/schema.h"
+#include "program/value_type.h"
 #include "symbolic/expr.h"
 
 namespace sardonyx::program {
@@ -46,14 +47,9 @@ struct Source {
   std::string module_path() const;
 };
 
-enum class ValueKind : std::uint8_t { kTensor, kInt, kFloat, kBool, kObject };
-
-struct Value {
+struct Value : ValueType {
   std::string name;
-  ValueKind kind = ValueKind::kTensor;
   // Of tensors:
-  base::DType dtype = base::DType::kUndefined;
-  std::vector<symbolic::Expr> shape;
   std::vector<symbolic::Expr> strides;  // in elements; empty means contiguous
   // Of kInt, kFloat, kBool: its value where one is known (else unknown()).
   symbolic::Expr expr;
@@ -61,8 +57,6 @@ struct Value {
   Call* producer = nullptr;        // null for graph inputs
   std::uint32_t index = 0;         // among the producer's outputs or the graph's inputs
   const Weight* weight = nullptr;  // parameters, buffers and lifted constants
-
-  std::size_t rank() const { return shape.size(); }
 };
 
 // An operator application: every schema argument is bound, in schema order, defaults filled in.
@@ -79,6 +73,11 @@ struct Call {
   const Argument& argument(std::string_view parameter) const;  // SX1204 when there is none
   bool has(std::string_view parameter) const;                  // bound and not None
 };
+
+// The tensor that an argument is; null for anything else.
+Value* tensor_of(const Argument& argument);
+// Some tensor or number that the call takes or gives is complex.
+bool any_complex(const Call& call);
 
 struct Graph {
   std::string name;
@@ -175,7 +174,11 @@ std::vector<Argument> bind(const Schema& schema, std::vector<Argument> positiona
 // A readable listing for `sardonyx inspect` and for golden tests.
 std::string to_string(const Program& program);
 
-// Structural check: definitions before uses, bound arguments, shapes set. Throws SX1205.
+// Structural check: definitions before uses, bound arguments, complete types. Throws SX1205.
 void verify(const Program& program);
+
+// What torch.export gives and every stage behind the front ends takes: tensors of known dtype and
+// rank, no containers, bodies that read what they are given alone. Throws SX1207 for anything else.
+void require_settled(const Program& program);
 
 }  // namespace sardonyx::program

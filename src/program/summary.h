@@ -25,7 +25,7 @@ struct Summary {
 
 Summary summarize(const Program& program);
 
-// "float32[batch, 3]", "int s0", "object"
+// "float32[batch, 3] strides [1, batch]", "int s0": its type and what else is known of it.
 std::string type_text(const Value& value);
 
 }  // namespace sardonyx::program

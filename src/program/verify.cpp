@@ -1,18 +1,32 @@
 // The structural check of a program.
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_set>
+#include <utility>
 
 #include "program/program.h"
+#include "program/regions.h"
 
 namespace sardonyx::program {
 namespace {
 
-using Defined = std::unordered_set<const Value*>;
+// The values of a graph, and of those around it where it reads them by itself.
+struct Defined {
+  const Defined* around = nullptr;
+  std::unordered_set<const Value*> values;
 
-[[noreturn]] void refuse(const std::string& what, const Call* call = nullptr) {
+  bool contains(const Value* value) const {
+    return values.contains(value) || (around && around->contains(value));
+  }
+};
+
+[[noreturn]] void fail(std::string_view code, const std::string& message, const Call* call,
+                       std::string_view help = {}) {
   base::Diagnostic diagnostic;
-  diagnostic.code = "SX1205";
-  diagnostic.message = "the program is malformed: " + what;
+  diagnostic.code = code;
+  diagnostic.message = message;
+  diagnostic.help = help;
   if (call) {
     diagnostic.node = call->name;
     if (call->schema) diagnostic.op = call->schema->qualified();
@@ -24,15 +38,35 @@ using Defined = std::unordered_set<const Value*>;
   throw base::Error(std::move(diagnostic));
 }
 
+[[noreturn]] void refuse(const std::string& what, const Call* call = nullptr) {
+  fail("SX1205", "the program is malformed: " + what, call);
+}
+
+// How many types what holds others names; nothing where any number will do.
+std::optional<std::size_t> item_count(ValueKind kind) {
+  switch (kind) {
+    case ValueKind::kTuple:
+      return std::nullopt;
+    case ValueKind::kOptional:
+    case ValueKind::kList:
+      return 1;
+    case ValueKind::kDict:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
 class Verifier {
  public:
-  void check(const Graph& graph) {
-    Defined defined;
+  // `around` is what the graph may read besides its inputs.
+  void check(const Graph& graph, const Defined* around = nullptr) {
+    Defined defined{around, {}};
     for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
       const Value* input = graph.inputs[i];
       if (!input) continue;  // a constant that the body does not use
       if (input->producer) refuse("graph input '" + input->name + "' has a producer");
-      if (!defined.insert(input).second) refuse("input '" + input->name + "' occurs twice");
+      if (!defined.values.insert(input).second) refuse("input '" + input->name + "' occurs twice");
       check_value(*input, nullptr);
     }
     for (const Call* call : graph.calls) check_call(call, defined);
@@ -40,10 +74,17 @@ class Verifier {
   }
 
  private:
+  static void check_type(const ValueType& type, const Value& value, const Call* call) {
+    if (!type.has_rank && !type.shape.empty())
+      refuse("tensor '" + value.name + "' has a shape and no rank", call);
+    const auto count = item_count(type.kind);
+    if (count && type.items.size() != *count)
+      refuse("the type of '" + value.name + "' does not say what it holds", call);
+    for (const ValueType& item : type.items) check_type(item, value, call);
+  }
+
   static void check_value(const Value& value, const Call* call) {
-    if (value.kind != ValueKind::kTensor) return;
-    if (value.dtype == base::DType::kUndefined)
-      refuse("tensor '" + value.name + "' has no dtype", call);
+    check_type(value, value, call);
     if (!value.strides.empty() && value.strides.size() != value.shape.size())
       refuse("tensor '" + value.name + "' has strides of another rank", call);
   }
@@ -64,7 +105,8 @@ class Verifier {
       check_uses(argument, defined, call);
       if (Graph* const* body = argument.get<Graph*>()) {
         if (!*body) refuse("a body is missing", call);
-        check(**body);
+        const RegionKind* kind = region_kind(*call->schema);
+        check(**body, kind && kind->captures ? &defined : nullptr);
       }
     }
     for (std::size_t i = 0; i < call->outputs.size(); ++i) {
@@ -72,7 +114,8 @@ class Verifier {
       if (!output) continue;
       if (output->producer != call || output->index != i)
         refuse("output '" + output->name + "' does not know its producer", call);
-      if (!defined.insert(output).second) refuse("'" + output->name + "' is defined twice", call);
+      if (!defined.values.insert(output).second)
+        refuse("'" + output->name + "' is defined twice", call);
       check_value(*output, call);
     }
   }
@@ -89,7 +132,32 @@ void check_signature(const Program& program) {
   if (next != program.graph->inputs.size()) refuse("the graph has more inputs than the signature");
 }
 
+void require_settled(const Value* value, const Call* call) {
+  if (!value || is_settled(*value)) return;
+  fail("SX1207",
+       "'" + value->name + "' is " + type_text(static_cast<const ValueType&>(*value)) +
+           ", and this stage needs tensors of known dtype and rank, and numbers",
+       call, "capture the model with torch.export, which settles the type of every value");
+}
+
+void require_settled(const Graph& graph) {
+  for (const Value* input : graph.inputs) require_settled(input, nullptr);
+  for (const Call* call : graph.calls) {
+    const RegionKind* kind = region_kind(*call->schema);
+    if (kind && kind->captures) {
+      fail("SX1207", "the bodies of " + call->schema->qualified() + " read what stands around them",
+           call, "capture the model with torch.export, which hands bodies what they read");
+    }
+    for (const Value* output : call->outputs) require_settled(output, call);
+    for (const Argument& argument : call->arguments) {
+      if (Graph* const* body = argument.get<Graph*>()) require_settled(**body);
+    }
+  }
+}
+
 }  // namespace
+
+void require_settled(const Program& program) { require_settled(*program.graph); }
 
 void verify(const Program& program) {
   if (!program.graph) refuse("it has no graph");

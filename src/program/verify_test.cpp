@@ -66,7 +66,6 @@ TEST(Verify, SaysWhatIsMalformed) {
   expect_refused("has a producer", [](Small& s) { s.x->producer = s.relu; });
   expect_refused("'y' is defined twice",
                  [](Small& s) { s.program.graph->calls.push_back(s.relu); });
-  expect_refused("has no dtype", [](Small& s) { s.y->dtype = base::DType::kUndefined; });
   expect_refused("strides of another rank", [](Small& s) { s.y->strides = {1}; });
   expect_refused("a value is missing", [](Small& s) {
     s.relu->arguments[0] = Argument();

@@ -27,6 +27,7 @@ struct Raw {
   std::vector<std::int64_t> integers;
   std::vector<std::string> texts;
   std::vector<std::string_view> graph, graphs;
+  std::string further;  // fields that have no place here
 };
 
 void read_value(Decoder& in, Raw& raw) {
@@ -69,6 +70,7 @@ void read_value(Decoder& in, Raw& raw) {
       raw.seen = AttributeType::kGraphs;
       break;
     default:
+      raw.further += in.whole();
       break;
   }
 }
@@ -119,8 +121,8 @@ Attribute::Data data_of(Raw& raw, DataSource& source) {
     case AttributeType::kGraphs:
       return std::vector<onnx::Graph*>();
     default:
-      base::fail("SX1153", fmt::format("the attribute '{}' is of kind {}, which is not supported",
-                                       raw.name, static_cast<int>(raw.type)));
+      // Tensors, sparse tensors and types: only carried through.
+      return onnx::Opaque{static_cast<std::int64_t>(raw.type), std::move(raw.further)};
   }
 }
 
@@ -135,6 +137,8 @@ ReadAttribute read_attribute(std::string_view message, DataSource& source) {
   result.attribute.data = data_of(raw, source);
   result.attribute.name = std::move(raw.name);
   result.attribute.reference = std::move(raw.reference);
+  if (!std::holds_alternative<onnx::Opaque>(result.attribute.data))
+    result.attribute.carried = std::move(raw.further);
   return result;
 }
 

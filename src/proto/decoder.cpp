@@ -20,6 +20,7 @@ namespace {
 bool Decoder::next() {
   if (pending_) skip();
   if (at_ == end_) return false;
+  field_start_ = at_;
   const std::uint64_t tag = varint();
   constexpr std::uint64_t kLargestField = (1U << 29) - 1;
   const std::uint64_t number = tag >> 3;
@@ -92,6 +93,11 @@ float Decoder::real() {
 std::string_view Decoder::text() {
   expect(Wire::kLengthDelimited);
   return take(varint());
+}
+
+std::string_view Decoder::whole() {
+  skip();
+  return {field_start_, static_cast<std::size_t>(at_ - field_start_)};
 }
 
 void Decoder::integers(std::vector<std::int64_t>& to) {

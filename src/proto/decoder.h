@@ -25,7 +25,8 @@ class Decoder {
 
   std::int64_t integer();  // int32, int64, bool or an enumeration
   float real();
-  std::string_view text();  // string, bytes or a nested message; borrowed
+  std::string_view text();   // string, bytes or a nested message; borrowed
+  std::string_view whole();  // the field with its tag, as it stands; borrowed
 
   // One element of a repeated field or, where they are packed, all of them; added to `to`.
   void integers(std::vector<std::int64_t>& to);
@@ -43,6 +44,7 @@ class Decoder {
   void append_reals(std::vector<Real>& to, Wire single);
 
   const char* at_;
+  const char* field_start_ = nullptr;
   const char* end_;
   std::uint32_t field_ = 0;
   Wire wire_ = Wire::kVarint;

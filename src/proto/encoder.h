@@ -39,6 +39,15 @@ class Encoder {
     if (!value.empty()) text(field, value);
   }
 
+  // Fields that were encoded before.
+  void fields(std::string_view encoded) {
+    if (writing()) {
+      stream_->append(encoded);
+    } else {
+      size_ += static_cast<std::int64_t>(encoded.size());
+    }
+  }
+
   // A nested message; body() encodes its fields.
   template <typename Body>
   void message(std::uint32_t field, const Body& body) {

@@ -10,7 +10,7 @@ using Number = std::uint32_t;
 namespace model {
 inline constexpr Number kIrVersion = 1, kProducerName = 2, kProducerVersion = 3, kDomain = 4,
                         kModelVersion = 5, kDocString = 6, kGraph = 7, kOpsetImport = 8,
-                        kMetadataProps = 14, kFunctions = 25;
+                        kMetadataProps = 14, kTrainingInfo = 20, kFunctions = 25;
 }
 namespace opset {
 inline constexpr Number kDomain = 1, kVersion = 2;
@@ -20,7 +20,7 @@ inline constexpr Number kKey = 1, kValue = 2;
 }
 namespace graph {
 inline constexpr Number kNode = 1, kName = 2, kInitializer = 5, kInput = 11, kOutput = 12,
-                        kValueInfo = 13, kSparseInitializer = 15;
+                        kValueInfo = 13, kAnnotation = 14, kSparseInitializer = 15;
 }
 namespace node {
 inline constexpr Number kInput = 1, kOutput = 2, kName = 3, kOpType = 4, kAttribute = 5,
@@ -40,6 +40,12 @@ inline constexpr Number kTensor = 1, kSequence = 4, kMap = 5, kOpaque = 7, kSpar
                         kDenotation = 6, kOptional = 9;
 inline constexpr Number kElementType = 1, kShape = 2;  // of tensor, sequence and optional types
 }  // namespace type
+namespace annotation {  // TensorAnnotation
+inline constexpr Number kTensorName = 1, kParameters = 2;
+}
+namespace sparse {  // SparseTensorProto
+inline constexpr Number kValues = 1, kDims = 3;
+}
 namespace shape {
 inline constexpr Number kDim = 1, kDimValue = 1, kDimParam = 2;
 }

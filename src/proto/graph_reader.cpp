@@ -9,6 +9,7 @@
 
 #include "base/diagnostic.h"
 #include "proto/attribute_reader.h"
+#include "proto/constant_reader.h"
 #include "proto/decoder.h"
 #include "proto/fields.h"
 #include "proto/type_reader.h"
@@ -22,6 +23,8 @@ using onnx::ValueInfo;
 
 // Protobuf's own readers end at 100 messages, which is 33 graphs.
 constexpr std::size_t kDeepestGraph = 64;
+// The version of the format in which initializers need not be inputs.
+constexpr std::int64_t kFirstOverridable = 4;
 
 [[noreturn]] void contradict(std::string message) { base::fail("SX1152", std::move(message)); }
 
@@ -50,8 +53,9 @@ std::string_view domain_of(std::string_view domain) {
 
 // A graph's, or a function's, fields sorted by what they are.
 struct GraphReader::Parts {
-  Messages nodes, initializers, inputs, outputs, value_infos;
+  Messages nodes, initializers, sparse, inputs, outputs, value_infos, annotations;
   std::string_view name;
+  std::string further;
 };
 
 void GraphReader::main_graph(std::string_view message) { read_into(model_.graph, message); }
@@ -87,13 +91,19 @@ void GraphReader::read_into(Graph* graph, std::string_view message) {
       case f::kValueInfo:
         parts.value_infos.push_back(in.text());
         break;
+      case f::kAnnotation:
+        parts.annotations.push_back(in.text());
+        break;
       case f::kSparseInitializer:
-        base::fail("SX1153", "sparse initializers are not supported");
+        parts.sparse.push_back(in.text());
+        break;
       default:
+        parts.further += in.whole();
         break;
     }
   }
   graph->name = parts.name;
+  graph->carried = std::move(parts.further);
   scopes_.emplace_back();
   fill(graph, parts);
   scopes_.pop_back();
@@ -101,7 +111,13 @@ void GraphReader::read_into(Graph* graph, std::string_view message) {
 
 void GraphReader::fill(Graph* graph, const Parts& parts) {
   declare(graph, parts);
+  outputs_.emplace_back();
+  for (const std::string_view message : parts.outputs)
+    outputs_.back().insert(name_of_value_info(message));
+  if (outputs_.size() == 1)
+    outputs_.back().insert(function_outputs_.begin(), function_outputs_.end());
   for (const std::string_view message : parts.nodes) node(graph, message);
+  outputs_.pop_back();
   std::vector<ValueInfo*> outputs;
   for (const std::string_view message : parts.outputs) {
     const std::string_view name = name_of_value_info(message);
@@ -110,19 +126,38 @@ void GraphReader::fill(Graph* graph, const Parts& parts) {
   }
   onnx::set_outputs(graph, std::move(outputs));
   for (const std::string_view message : parts.value_infos) describe(message);
+  annotate(graph, parts.annotations);
+}
+
+// A value of a graph under its name, which bodies side by side may share. What the graphs around it
+// define keeps its own, and so do constants of other bodies, which the main graph holds.
+ValueInfo* GraphReader::declare_value(const Graph* graph, std::string_view name) {
+  const bool taken = find(name) != nullptr || hoisted_.contains(std::string(name));
+  ValueInfo* const value =
+      taken ? model_.add_value(name, graph) : model_.declare_value(std::string(name), graph);
+  declare_name(name, value);
+  return value;
 }
 
 // All names of the graph come before its nodes, so that a body's name never takes the place of one
 // that the graph around it uses later.
 void GraphReader::declare(Graph* graph, const Parts& parts) {
-  for (const std::string_view message : parts.initializers) declare_initializer(message);
+  // Since version 4 of the format callers may give an initializer that is an input another value.
+  std::unordered_set<std::string_view> overridable;
+  if (graph == model_.graph && model_.ir_version >= kFirstOverridable)
+    for (const std::string_view message : parts.inputs)
+      overridable.insert(name_of_value_info(message));
+  for (const std::string_view message : parts.initializers)
+    declare_initializer(graph, message, overridable.contains(name_of_tensor(message)));
+  for (const std::string_view message : parts.sparse) declare_sparse(graph, message);
   for (const std::string_view message : parts.inputs) {
     const std::string_view name = name_of_value_info(message);
-    if (const auto known = scopes_.back().find(name);
-        known != scopes_.back().end() && known->second->constant != nullptr)
-      continue;
-    ValueInfo* const input = model_.add_input(graph, std::string(name));
-    declare_name(name, input);
+    const auto known = scopes_.back().find(name);
+    if (known != scopes_.back().end() && known->second->constant != nullptr) continue;
+    const bool fresh = known == scopes_.back().end() || known->second->initial == nullptr;
+    ValueInfo* const input = fresh ? declare_value(graph, name) : known->second;
+    input->graph = graph;
+    graph->inputs.push_back(input);
     define(input);
     describe(message);
   }
@@ -130,16 +165,71 @@ void GraphReader::declare(Graph* graph, const Parts& parts) {
     for (Decoder in(message); in.next();) {
       if (in.field() != field::node::kOutput) continue;
       const std::string_view name = in.text();
-      if (!name.empty()) declare_name(name, model_.add_value(std::string(name)));
+      if (!name.empty()) declare_value(graph, name);
     }
   }
 }
 
-void GraphReader::declare_initializer(std::string_view message) {
+void GraphReader::declare_initializer(Graph* graph, std::string_view message, bool overridable) {
   NamedTensor read = read_tensor(message, source_);
-  ValueInfo* const value = model_.add_weight(std::move(read.name), std::move(read.tensor));
-  declare_name(name_of_tensor(message), value);
+  const std::string_view name = name_of_tensor(message);
+  ValueInfo* value = nullptr;
+  if (overridable) {
+    value = declare_value(graph, name);
+    value->dtype = read.tensor.dtype;
+    value->has_rank = true;
+    value->shape.assign(read.tensor.dims.begin(), read.tensor.dims.end());
+    value->initial = std::make_shared<const onnx::Tensor>(std::move(read.tensor));
+  } else {
+    value = model_.add_weight(std::move(read.name), std::move(read.tensor));
+    value->is_weight = is_weight(*value->constant);
+    if (graph != model_.graph) hoisted_.insert(value->name);
+    declare_name(name, value);
+    define(value);
+  }
+  if (read.further.empty()) return;
+  value->carried = std::make_shared<const onnx::Carried>(
+      onnx::Carried{.type = {}, .info = {}, .tensor = std::move(read.further), .sparse = {}});
+}
+
+// A tensor of which nothing is known but its type.
+void GraphReader::declare_sparse(Graph* graph, std::string_view message) {
+  std::string_view values;
+  onnx::Shape shape;
+  for (Decoder in(message); in.next();) {
+    if (in.field() == field::sparse::kValues) {
+      values = in.text();
+    } else if (in.field() == field::sparse::kDims) {
+      std::vector<std::int64_t> dims;
+      in.integers(dims);
+      shape.insert(shape.end(), dims.begin(), dims.end());
+    }
+  }
+  const NamedTensor read = read_tensor(values, source_);
+  ValueInfo* const value = declare_value(graph, name_of_tensor(values));
+  value->graph = graph;
+  value->dtype = read.tensor.dtype;
+  value->has_rank = true;
+  value->shape = std::move(shape);
+  value->carried = std::make_shared<const onnx::Carried>(
+      onnx::Carried{.type = {}, .info = {}, .tensor = {}, .sparse = std::string(message)});
+  graph->sparse.push_back(value);
   define(value);
+}
+
+// Quantisation parameters are initializers by name, which need have no other readers.
+void GraphReader::annotate(Graph* graph, const Messages& messages) {
+  for (const std::string_view message : messages) {
+    std::string_view name;
+    for (Decoder in(message); in.next();) {
+      if (in.field() == field::annotation::kTensorName) name = in.text();
+      if (in.field() != field::annotation::kParameters) continue;
+      const std::string parameter = read_entry(in.text()).second;
+      if (ValueInfo* const value = find(parameter)) value->is_pinned = value->constant != nullptr;
+    }
+    if (const ValueInfo* const value = find(name))
+      graph->annotations.push_back({value, std::string(message)});
+  }
 }
 
 void GraphReader::declare_name(std::string_view name, ValueInfo* value) {
@@ -152,15 +242,24 @@ void GraphReader::declare_name(std::string_view name, ValueInfo* value) {
 void GraphReader::describe(std::string_view message) {
   const auto known = scopes_.back().find(name_of_value_info(message));
   if (known == scopes_.back().end() || known->second->constant != nullptr) return;
+  ValueInfo& value = *known->second;
+  onnx::Carried carried = value.carried != nullptr ? *value.carried : onnx::Carried{};
+  carried.info.clear();
   try {
     for (Decoder in(message); in.next();) {
-      if (in.field() == field::value_info::kType)
-        read_type(in.text(), *known->second, *model_.pool);
+      if (in.field() == field::value_info::kType) {
+        const std::string_view type = in.text();
+        if (read_type(type, value, *model_.pool)) carried.type = type;
+      } else if (in.field() != field::value_info::kName) {
+        carried.info += in.whole();
+      }
     }
   } catch (base::Error& error) {
     error.within(fmt::format("in the type of '{}'", known->first));
     throw;
   }
+  if (value.carried != nullptr || !carried.type.empty() || !carried.info.empty())
+    value.carried = std::make_shared<const onnx::Carried>(std::move(carried));
 }
 
 void GraphReader::node(Graph* graph, std::string_view message) {
@@ -168,6 +267,7 @@ void GraphReader::node(Graph* graph, std::string_view message) {
   std::string_view name, op_type, domain, overload;
   Messages inputs, outputs, attributes;
   std::vector<std::pair<std::string, std::string>> metadata;
+  std::string further;
   for (Decoder in(message); in.next();) {
     switch (in.field()) {
       case f::kInput:
@@ -195,6 +295,7 @@ void GraphReader::node(Graph* graph, std::string_view message) {
         metadata.push_back(read_entry(in.text()));
         break;
       default:
+        further += in.whole();
         break;
     }
   }
@@ -204,10 +305,11 @@ void GraphReader::node(Graph* graph, std::string_view message) {
     made->name = name;
     made->overload = overload;
     made->metadata = std::move(metadata);
+    made->carried = std::move(further);
     for (const std::string_view each : attributes)
       made->attributes.push_back(attribute(graph, each));
     connect(made, inputs, outputs);
-    onnx::append(graph, made);
+    if (!hold(made, graph, outputs)) onnx::append(graph, made);
   } catch (base::Error& error) {
     error.within(fmt::format("in the node '{}' ({})", name, op_type));
     throw;
@@ -222,6 +324,29 @@ void GraphReader::connect(Node* node, const Messages& inputs, const Messages& ou
     onnx::add_output(node, output);
     if (output != nullptr) define(output);
   }
+}
+
+// A node Constant becomes a constant, under its name where nothing else has it. An output of its
+// graph needs a node; before version 4 of the format, a constant of the model would be an input.
+bool GraphReader::hold(Node* node, const Graph* graph, const Messages& names) {
+  ValueInfo* const value = node->output();
+  if (value == nullptr || model_.ir_version < kFirstOverridable ||
+      outputs_.back().contains(names.front()))
+    return false;
+  std::optional<onnx::Tensor> data = constant_of(*node);
+  if (!data) return false;
+  value->producer = nullptr;
+  value->graph = model_.graph;
+  value->dtype = data->dtype;
+  value->has_rank = true;
+  value->shape.assign(data->dims.begin(), data->dims.end());
+  value->constant = std::make_shared<const onnx::Tensor>(std::move(*data));
+  value->is_weight = is_weight(*value->constant);
+  model_.initializers.push_back(value);
+  if (graph == model_.graph) return true;
+  model_.move_to_main(value);
+  hoisted_.insert(value->name);
+  return true;
 }
 
 onnx::Attribute GraphReader::attribute(Graph* graph, std::string_view message) {
@@ -300,6 +425,7 @@ onnx::Function GraphReader::function(std::string_view message) {
         result.overload = in.text();
         break;
       default:
+        result.carried += in.whole();
         break;
     }
   }
@@ -308,11 +434,15 @@ onnx::Function GraphReader::function(std::string_view message) {
     result.attribute_defaults.push_back(attribute(result.body, each));
   scopes_.assign(1, {});
   for (const std::string_view name : inputs) {
-    ValueInfo* const input = model_.add_input(result.body, std::string(name));
-    declare_name(name, input);
+    ValueInfo* const input = declare_value(result.body, name);
+    input->graph = result.body;
+    result.body->inputs.push_back(input);
     define(input);
   }
+  // Outputs come by name alone here.
+  function_outputs_ = {outputs.begin(), outputs.end()};
   fill(result.body, parts);
+  function_outputs_.clear();
   std::vector<ValueInfo*> values;
   for (const std::string_view name : outputs) values.push_back(find_defined(name));
   onnx::set_outputs(result.body, std::move(values));

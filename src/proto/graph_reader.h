@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "onnx/graph/ir.h"
@@ -29,7 +31,11 @@ class GraphReader {
   void read_into(onnx::Graph* graph, std::string_view message);
   void fill(onnx::Graph* graph, const Parts& parts);
   void declare(onnx::Graph* graph, const Parts& parts);
-  void declare_initializer(std::string_view message);
+  void declare_initializer(onnx::Graph* graph, std::string_view message, bool overridable);
+  void declare_sparse(onnx::Graph* graph, std::string_view message);
+  onnx::ValueInfo* declare_value(const onnx::Graph* graph, std::string_view name);
+  void annotate(onnx::Graph* graph, const Messages& messages);
+  bool hold(onnx::Node* node, const onnx::Graph* graph, const Messages& names);
   void declare_name(std::string_view name, onnx::ValueInfo* value);
   void describe(std::string_view message);
 
@@ -44,6 +50,11 @@ class GraphReader {
   DataSource& source_;
   std::vector<Names> scopes_;  // innermost last
   std::vector<bool> defined_;  // by id: inputs, initializers and outputs of nodes that were read
+  // Names in the main graph of what stands in bodies: constants.
+  std::unordered_set<std::string> hoisted_;
+  // Outputs of the graphs at hand, by name, the innermost last: nodes make them.
+  std::vector<std::unordered_set<std::string_view>> outputs_;
+  Messages function_outputs_;
 };
 
 // Entries of metadata_props.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -11,8 +10,11 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "onnx/graph/names.h"
+#include "onnx/operators/operator.h"
 #include "proto/fields.h"
 #include "proto/gather.h"
+#include "proto/type_reader.h"
 
 namespace sardonyx::proto {
 namespace {
@@ -21,33 +23,12 @@ using onnx::Graph;
 using onnx::Node;
 using onnx::ValueInfo;
 
-// The version of the format that came with an opset of ONNX's own, from the "Released Versions" of
-// the ONNX documentation (docs/Versioning.md).
-std::int64_t ir_version_of(std::int64_t opset) {
-  struct Release {
-    std::int64_t opset, ir_version;
-  };
-  constexpr std::array<Release, 10> kReleases = {{{28, 14},
-                                                  {25, 13},
-                                                  {24, 12},
-                                                  {23, 11},
-                                                  {21, 10},
-                                                  {19, 9},
-                                                  {15, 8},
-                                                  {12, 7},
-                                                  {11, 6},
-                                                  {10, 5}}};
-  for (const Release& release : kReleases) {
-    if (opset >= release.opset) return release.ir_version;
-  }
-  return 4;
-}
-
 std::int64_t ir_version_for(const onnx::Model& model) {
   if (model.ir_version != 0) return model.ir_version;
   const auto own = model.opsets.find("");
   // Version 10 brought metadata_props and the overloads of functions.
-  return std::max<std::int64_t>(10, own == model.opsets.end() ? 0 : ir_version_of(own->second));
+  return std::max<std::int64_t>(10,
+                                own == model.opsets.end() ? 0 : onnx::ir_version_of(own->second));
 }
 
 AttributeType type_of(const onnx::Attribute::Data& data) {
@@ -68,6 +49,9 @@ AttributeType type_of(const onnx::Attribute::Data& data) {
     }
     AttributeType operator()(const std::vector<Graph*>&) const { return AttributeType::kGraphs; }
     AttributeType operator()(base::DType) const { return AttributeType::kInt; }
+    AttributeType operator()(const onnx::Opaque& value) const {
+      return static_cast<AttributeType>(value.kind);
+    }
   };
   return std::visit(Visitor(), data);
 }
@@ -101,6 +85,7 @@ void ModelEncoder::model() {
   for (const auto& [key, value] : model_.metadata) entry(f::kMetadataProps, key, value);
   for (const onnx::Function& each : model_.functions)
     out_.message(f::kFunctions, [&] { function(each); });
+  out_.fields(model_.carried);
 }
 
 void ModelEncoder::graph(const Graph& graph) {
@@ -119,6 +104,16 @@ void ModelEncoder::graph(const Graph& graph) {
   }
   for (const ValueInfo* output : graph.outputs) value_info(f::kOutput, *output);
   value_infos(f::kValueInfo, graph);
+  for (const onnx::Annotation& each : graph.annotations) {
+    // Of what is still there, under its name.
+    if (each.value->names != nullptr)
+      out_.message(f::kAnnotation, [&] { out_.fields(each.message); });
+  }
+  for (const ValueInfo* value : graph.sparse) {
+    if (onnx::has_uses(value))
+      out_.message(f::kSparseInitializer, [&] { out_.fields(value->carried->sparse); });
+  }
+  out_.fields(graph.carried);
 }
 
 void ModelEncoder::function(const onnx::Function& function) {
@@ -129,6 +124,7 @@ void ModelEncoder::function(const onnx::Function& function) {
   for (const std::string& name : function.attributes) out_.text(f::kAttribute, name);
   if (const auto constants = plan_.function_constants.find(function.body);
       constants != plan_.function_constants.end()) {
+    name_constants(*function.body, constants->second);
     for (const ValueInfo* value : constants->second) constant_node(*value);
   }
   for (const Node* each = function.body->first; each != nullptr; each = each->next)
@@ -140,6 +136,24 @@ void ModelEncoder::function(const onnx::Function& function) {
   // Functions have known types of values since version 10.
   if (ir_version_ >= 10) value_infos(f::kValueInfo, *function.body);
   out_.optional_text(f::kOverload, function.overload);
+  out_.fields(function.carried);
+  constant_names_.clear();
+}
+
+// A function has names of its own, of which those of constants from outside must be none.
+void ModelEncoder::name_constants(const Graph& body, const std::vector<const ValueInfo*>& values) {
+  for (const ValueInfo* value : values) {
+    if (!body.names->has(value->name)) continue;
+    std::string name = value->name;
+    for (int i = 1; body.names->has(name); ++i) name = fmt::format("{}_{}", value->name, i);
+    constant_names_.emplace(value, std::move(name));
+  }
+}
+
+std::string_view ModelEncoder::name_of(const ValueInfo* value) const {
+  if (value == nullptr) return {};
+  const auto found = constant_names_.find(value);
+  return found == constant_names_.end() ? std::string_view(value->name) : found->second;
 }
 
 void ModelEncoder::nodes(const Graph& graph) {
@@ -149,9 +163,6 @@ void ModelEncoder::nodes(const Graph& graph) {
 
 void ModelEncoder::node(const Node& node) {
   namespace f = field::node;
-  const auto name_of = [](const ValueInfo* value) {
-    return value == nullptr ? std::string_view() : std::string_view(value->name);
-  };
   for (const ValueInfo* input : node.inputs) out_.text(f::kInput, name_of(input));
   for (const ValueInfo* output : node.outputs) out_.text(f::kOutput, name_of(output));
   out_.optional_text(f::kName, node.name);
@@ -161,6 +172,7 @@ void ModelEncoder::node(const Node& node) {
   out_.optional_text(f::kDomain, node.domain);
   out_.optional_text(f::kOverload, node.overload);
   node_metadata(node);
+  out_.fields(node.carried);
 }
 
 void ModelEncoder::node_metadata(const Node& node) {
@@ -181,7 +193,7 @@ void ModelEncoder::node_metadata(const Node& node) {
 void ModelEncoder::constant_node(const ValueInfo& value) {
   namespace f = field::node;
   out_.message(field::function::kNode, [&] {
-    out_.text(f::kOutput, value.name);
+    out_.text(f::kOutput, name_of(&value));
     out_.text(f::kOpType, "Constant");
     out_.message(f::kAttribute, [&] {
       out_.text(field::attribute::kName, "value");
@@ -197,6 +209,7 @@ void ModelEncoder::attribute(const onnx::Attribute& attribute) {
   if (attribute.reference.empty()) attribute_data(attribute.data);
   out_.integer(f::kType, static_cast<std::int64_t>(type_of(attribute.data)));
   out_.optional_text(f::kReference, attribute.reference);
+  out_.fields(attribute.carried);
 }
 
 void ModelEncoder::attribute_data(const onnx::Attribute::Data& data) {
@@ -207,6 +220,8 @@ void ModelEncoder::attribute_data(const onnx::Attribute::Data& data) {
       out_.integer(f::kInt, value);
     } else if constexpr (std::is_same_v<T, base::DType>) {
       out_.integer(f::kInt, static_cast<std::int64_t>(value));
+    } else if constexpr (std::is_same_v<T, onnx::Opaque>) {
+      out_.fields(value.fields);
     } else if constexpr (std::is_same_v<T, float>) {
       out_.real(f::kFloat, value);
     } else if constexpr (std::is_same_v<T, std::string>) {
@@ -229,13 +244,24 @@ void ModelEncoder::attribute_data(const onnx::Attribute::Data& data) {
   std::visit(put, data);
 }
 
+// Whether the type is still what was read, which says more than element type and shape.
+bool ModelEncoder::keeps_type(const ValueInfo& value) const {
+  if (value.carried == nullptr || value.carried->type.empty()) return false;
+  if (value.type_kind == onnx::TypeKind::kOther) return true;
+  ValueInfo read;
+  read_type(value.carried->type, read, *model_.pool);
+  return read.type_kind == value.type_kind && read.dtype == value.dtype &&
+         read.has_rank == value.has_rank && onnx::same_text(read.shape, value.shape);
+}
+
 void ModelEncoder::value_infos(std::uint32_t field, const Graph& graph) {
   if (!options_.include_value_info) return;
   for (const Node* node = graph.first; node != nullptr; node = node->next) {
     for (const ValueInfo* value : node->outputs) {
       // An output of the graph is described there.
-      if (value == nullptr || value->dtype == base::DType::kUndefined) continue;
-      if (value->returns.empty()) value_info(field, *value);
+      if (value == nullptr || !value->returns.empty() || value->is_disputed) continue;
+      if (value->dtype != base::DType::kUndefined || value->carried != nullptr)
+        value_info(field, *value);
     }
   }
 }
@@ -244,8 +270,11 @@ void ModelEncoder::value_info(std::uint32_t field, const ValueInfo& value) {
   namespace f = field::value_info;
   out_.message(field, [&] {
     out_.text(f::kName, value.name);
-    // No element type means that nothing is known.
-    if (value.dtype != base::DType::kUndefined) out_.message(f::kType, [&] { type(value); });
+    if (keeps_type(value))
+      out_.message(f::kType, [&] { out_.fields(value.carried->type); });
+    else if (value.dtype != base::DType::kUndefined)  // else nothing is known
+      out_.message(f::kType, [&] { type(value); });
+    if (value.carried != nullptr) out_.fields(value.carried->info);
   });
 }
 
@@ -282,9 +311,11 @@ void ModelEncoder::shape(const onnx::Shape& shape) {
 
 void ModelEncoder::initializer(const Placement& placement) {
   namespace f = field::tensor;
-  const onnx::Tensor& data = *placement.value->constant;
+  const onnx::Tensor& data = data_of(*placement.value);
+  const auto& carried = placement.value->carried;
   if (!placement.external) {
     tensor(data, placement.value->name);
+    if (carried != nullptr) out_.fields(carried->tensor);
     return;
   }
   tensor_head(data);
@@ -293,6 +324,7 @@ void ModelEncoder::initializer(const Placement& placement) {
   entry(f::kExternalData, "offset", std::to_string(placement.offset));
   entry(f::kExternalData, "length", std::to_string(placement.length));
   out_.integer(f::kDataLocation, static_cast<std::int64_t>(kExternalLocation));
+  if (carried != nullptr) out_.fields(carried->tensor);
 }
 
 void ModelEncoder::tensor_head(const onnx::Tensor& tensor) {

@@ -5,6 +5,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <vector>
 
 #include "onnx/graph/ir.h"
 #include "proto/encoder.h"
@@ -27,6 +29,9 @@ class ModelEncoder {
   void model();
   void graph(const onnx::Graph& graph);
   void function(const onnx::Function& function);
+  void name_constants(const onnx::Graph& body, const std::vector<const onnx::ValueInfo*>& values);
+  std::string_view name_of(const onnx::ValueInfo* value) const;
+  bool keeps_type(const onnx::ValueInfo& value) const;
   void nodes(const onnx::Graph& graph);
   void node(const onnx::Node& node);
   void node_metadata(const onnx::Node& node);
@@ -50,6 +55,8 @@ class ModelEncoder {
   std::int64_t ir_version_;
   Encoder out_;
   OriginTexts origin_;
+  // In the function at hand, the constants that are called otherwise than in the main graph.
+  std::unordered_map<const onnx::ValueInfo*, std::string> constant_names_;
 };
 
 }  // namespace sardonyx::proto

@@ -30,6 +30,12 @@ class ConstantsRead {
     for (const ValueInfo* output : graph.outputs) add(output);
   }
 
+  // Constants that nothing reads, but something which is carried through names.
+  void add_pinned(const Model& model) {
+    for (const ValueInfo* value : model.initializers)
+      if (value->is_pinned) add(value);
+  }
+
   // In the order of the model's initializers, then of first use.
   std::vector<const ValueInfo*> in_order(const Model& model) {
     std::vector<const ValueInfo*> ordered;
@@ -68,7 +74,7 @@ void check_data(const std::vector<Placement>& initializers) {
   std::string names;
   std::size_t count = 0;
   for (const Placement& placement : initializers) {
-    if (!lacks_data(*placement.value->constant) || ++count > kNamed) continue;
+    if (!lacks_data(data_of(*placement.value)) || ++count > kNamed) continue;
     names += (names.empty() ? "'" : ", '") + placement.value->name + "'";
   }
   if (count == 0) return;
@@ -91,6 +97,10 @@ std::int64_t aligned(std::int64_t offset, std::int64_t length, const WriteOption
 
 }  // namespace
 
+const onnx::Tensor& data_of(const ValueInfo& value) {
+  return value.constant != nullptr ? *value.constant : *value.initial;
+}
+
 bool lacks_data(const onnx::Tensor& tensor) {
   if (tensor.missing) return true;
   if (tensor.dtype == base::DType::kString)
@@ -102,6 +112,7 @@ Plan make_plan(const Model& model, const WriteOptions& options) {
   Plan plan;
   ConstantsRead main(model);
   main.visit(*model.graph);
+  main.add_pinned(model);
   const std::vector<const ValueInfo*> constants = main.in_order(model);
   check_types(constants);
   for (const ValueInfo* value : constants) {
@@ -113,6 +124,10 @@ Plan make_plan(const Model& model, const WriteOptions& options) {
     const std::vector<ValueInfo*>& inputs = model.graph->inputs;
     if (listed && std::find(inputs.begin(), inputs.end(), value) == inputs.end())
       plan.weight_inputs.push_back(value);
+  }
+  for (const ValueInfo* input : model.graph->inputs) {
+    if (input->initial != nullptr && options.include_initializers)
+      plan.initializers.push_back({input, false, 0, input->initial->byte_count()});
   }
   check_data(plan.initializers);
 
@@ -135,7 +150,7 @@ void move_to_data_file(Plan& plan, const WriteOptions& options, std::string loca
   // Weights over the same bytes (reshaped ties) take one place.
   std::map<std::pair<const std::byte*, std::int64_t>, std::int64_t> places;
   for (Placement& placement : plan.initializers) {
-    const onnx::Tensor& tensor = *placement.value->constant;
+    const onnx::Tensor& tensor = data_of(*placement.value);
     if (tensor.dtype == base::DType::kString || placement.length < options.size_threshold ||
         placement.length == 0)
       continue;

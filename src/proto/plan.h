@@ -37,6 +37,9 @@ Plan make_plan(const onnx::Model& model, const WriteOptions& options);
 // Moves what is at least options.size_threshold long to the data file at `location`.
 void move_to_data_file(Plan& plan, const WriteOptions& options, std::string location);
 
+// What a placement writes: a constant, or what an input is where callers give nothing.
+const onnx::Tensor& data_of(const onnx::ValueInfo& value);
+
 // Whether the data of a tensor that has elements is absent.
 bool lacks_data(const onnx::Tensor& tensor);
 

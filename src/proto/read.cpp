@@ -63,7 +63,12 @@ Body read_fields(std::string_view message, onnx::Model& model) {
       case f::kFunctions:
         body.functions.push_back(in.text());
         break;
+      case f::kTrainingInfo:
+        model.has_training = true;
+        model.carried += in.whole();
+        break;
       default:
+        model.carried += in.whole();
         break;
     }
   }

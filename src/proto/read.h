@@ -13,12 +13,14 @@ class Model;
 namespace sardonyx::proto {
 
 // Reads a model of any version of the format that has operator sets. What the graph IR has no place
-// for is left behind: documentation of graphs, nodes and values, denotations, metadata of graphs
-// and values, training information, quantisation annotations, device configurations.
-// - Initializers are constants: one that is listed as an input too, and so could be overridden, no
-//   longer is an input.
-// - Names of values in bodies and functions are made unique across the model; those of the main
-//   graph are kept.
+// for (documentation, metadata of graphs and values, denotations, maps and nested sequences, sparse
+// initializers, quantisation annotations, training information, fields of newer versions) is
+// carried along as it stands, and written again.
+// - Initializers are constants, except those that are inputs, too, and that callers may override
+//   since version 4 of the format. They are weights where is_weight() says so.
+// - Nodes Constant are constants, except those that make an output of their graph.
+// - Names are kept, but in bodies for those of constants and for values that graphs around them
+//   have, too.
 // - External data must lie in the folder of the model, or of the file that a symbolic link to the
 //   model leads to.
 //

@@ -33,6 +33,7 @@ struct Raw {
   std::vector<std::int64_t> int32s, int64s, uint64s;
   std::vector<std::string> strings;
   ExternalEntry external;
+  std::string further;
 };
 
 void read_external_entry(std::string_view message, ExternalEntry& external) {
@@ -88,6 +89,7 @@ void read_field(Decoder& in, Raw& raw) {
       raw.is_external = in.integer() == static_cast<std::int64_t>(kExternalLocation);
       break;
     default:
+      raw.further += in.whole();
       break;
   }
 }
@@ -204,6 +206,7 @@ NamedTensor read_tensor(std::string_view message, DataSource& source) {
     NamedTensor result;
     result.tensor = data_of(raw, source);
     result.name = std::move(raw.name);
+    result.further = std::move(raw.further);
     return result;
   } catch (base::Error& error) {
     error.within(fmt::format("in the tensor '{}'", raw.name));

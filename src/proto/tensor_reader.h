@@ -20,6 +20,7 @@ struct DataSource {
 struct NamedTensor {
   std::string name;
   onnx::Tensor tensor;
+  std::string further;  // fields that a tensor has no place for, as they stand
 };
 
 // Throws SX1151, SX1153, SX1154 or SX1155, with the tensor's name as context.

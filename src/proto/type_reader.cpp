@@ -1,8 +1,8 @@
 #include "proto/type_reader.h"
 
-#include <utility>
+#include <algorithm>
+#include <array>
 
-#include "base/diagnostic.h"
 #include "proto/decoder.h"
 #include "proto/fields.h"
 #include "proto/tensor_reader.h"
@@ -13,82 +13,103 @@ namespace {
 using onnx::TypeKind;
 using symbolic::Expr;
 
-Expr read_dim(std::string_view message, symbolic::Pool& pool) {
-  namespace f = field::shape;
-  Expr dim;
-  for (Decoder in(message); in.next();) {
-    if (in.field() == f::kDimValue) {
-      const std::int64_t value = in.integer();
-      dim = value >= 0 ? Expr(value) : Expr();  // some exporters say -1 for "any"
-    } else if (in.field() == f::kDimParam) {
-      const std::string_view name = in.text();
-      dim = name.empty() ? Expr() : pool.symbol(name);
+// What exporters call dims of which they know nothing: two of them need not be the same.
+constexpr std::array<std::string_view, 6> kUnknown = {"?", "*", "-1", "None", "unk", "unknown"};
+
+class TypeReader {
+ public:
+  TypeReader(onnx::ValueInfo& value, symbolic::Pool& pool) : value_(value), pool_(pool) {}
+
+  // Whether the type says more than what was set.
+  bool read(std::string_view message) {
+    namespace f = field::type;
+    for (Decoder in(message); in.next();) {
+      switch (in.field()) {
+        case f::kTensor:
+          value_.type_kind = TypeKind::kTensor;
+          tensor(in.text());
+          break;
+        case f::kSequence:
+          element(in.text(), TypeKind::kSequence);
+          break;
+        case f::kOptional:
+          element(in.text(), TypeKind::kOptional);
+          break;
+        case f::kMap:
+        case f::kOpaque:
+        case f::kSparseTensor:
+          value_.type_kind = TypeKind::kOther;
+          more_ = true;
+          break;
+        default:
+          more_ = true;
+          break;
+      }
+    }
+    return more_;
+  }
+
+ private:
+  Expr dim(std::string_view message) {
+    namespace f = field::shape;
+    Expr dim;
+    for (Decoder in(message); in.next();) {
+      if (in.field() == f::kDimValue) {
+        const std::int64_t value = in.integer();
+        dim = value >= 0 ? Expr(value) : Expr();  // some exporters say -1 for "any"
+        more_ = more_ || value < 0;
+      } else if (in.field() == f::kDimParam) {
+        const std::string_view name = in.text();
+        const bool unknown = name.empty() || std::ranges::find(kUnknown, name) != kUnknown.end();
+        dim = unknown ? Expr() : pool_.symbol(name);
+        more_ = more_ || unknown;
+      } else {
+        more_ = true;  // a denotation
+      }
+    }
+    return dim;
+  }
+
+  void shape(std::string_view message) {
+    value_.has_rank = true;
+    value_.shape.clear();
+    for (Decoder in(message); in.next();) {
+      if (in.field() == field::shape::kDim) value_.shape.push_back(dim(in.text()));
     }
   }
-  return dim;
-}
 
-void read_shape(std::string_view message, onnx::ValueInfo& value, symbolic::Pool& pool) {
-  value.has_rank = true;
-  value.shape.clear();
-  for (Decoder in(message); in.next();) {
-    if (in.field() == field::shape::kDim) value.shape.push_back(read_dim(in.text(), pool));
+  void tensor(std::string_view message) {
+    for (Decoder in(message); in.next();) {
+      if (in.field() == field::type::kElementType) value_.dtype = dtype_of(in.integer());
+      if (in.field() == field::type::kShape) shape(in.text());
+    }
   }
-}
 
-void read_tensor_type(std::string_view message, onnx::ValueInfo& value, symbolic::Pool& pool) {
-  for (Decoder in(message); in.next();) {
-    if (in.field() == field::type::kElementType) value.dtype = dtype_of(in.integer());
-    if (in.field() == field::type::kShape) read_shape(in.text(), value, pool);
-  }
-}
-
-[[noreturn]] void refuse(const char* what) {
-  base::fail("SX1153", std::string("values of the type ") + what + " are not supported");
-}
-
-// The tensor type in a sequence or an optional.
-void read_element(std::string_view message, onnx::ValueInfo& value, symbolic::Pool& pool) {
-  for (Decoder in(message); in.next();) {
-    if (in.field() != field::type::kElementType) continue;
-    for (Decoder element(in.text()); element.next();) {
-      if (element.field() == field::type::kTensor) {
-        read_tensor_type(element.text(), value, pool);
-      } else if (element.field() != field::type::kDenotation) {
-        refuse("sequence or optional of something other than tensors");
+  // What is in a sequence or an optional: a tensor, or something that is only carried through.
+  void element(std::string_view message, TypeKind kind) {
+    value_.type_kind = kind;
+    for (Decoder in(message); in.next();) {
+      if (in.field() != field::type::kElementType) continue;
+      for (Decoder inner(in.text()); inner.next();) {
+        if (inner.field() == field::type::kTensor) {
+          tensor(inner.text());
+          continue;
+        }
+        more_ = true;
+        if (inner.field() != field::type::kDenotation) value_.type_kind = TypeKind::kOther;
       }
     }
   }
-}
+
+  onnx::ValueInfo& value_;
+  symbolic::Pool& pool_;
+  bool more_ = false;
+};
 
 }  // namespace
 
-void read_type(std::string_view message, onnx::ValueInfo& value, symbolic::Pool& pool) {
-  namespace f = field::type;
-  for (Decoder in(message); in.next();) {
-    switch (in.field()) {
-      case f::kTensor:
-        value.type_kind = TypeKind::kTensor;
-        read_tensor_type(in.text(), value, pool);
-        break;
-      case f::kSequence:
-        value.type_kind = TypeKind::kSequence;
-        read_element(in.text(), value, pool);
-        break;
-      case f::kOptional:
-        value.type_kind = TypeKind::kOptional;
-        read_element(in.text(), value, pool);
-        break;
-      case f::kMap:
-        refuse("map");
-      case f::kOpaque:
-        refuse("opaque");
-      case f::kSparseTensor:
-        refuse("sparse tensor");
-      default:
-        break;
-    }
-  }
+bool read_type(std::string_view message, onnx::ValueInfo& value, symbolic::Pool& pool) {
+  return TypeReader(value, pool).read(message);
 }
 
 }  // namespace sardonyx::proto

@@ -7,8 +7,8 @@
 
 namespace sardonyx::proto {
 
-// Sets kind, element type and shape. Throws SX1151, and SX1153 for maps, sparse tensors and
-// sequences or optionals of anything but tensors.
-void read_type(std::string_view message, onnx::ValueInfo& value, symbolic::Pool& pool);
+// Sets kind, element type and shape; true where the type says more than these can hold. Maps,
+// sparse tensors and nested sequences are TypeKind::kOther. Throws SX1151.
+bool read_type(std::string_view message, onnx::ValueInfo& value, symbolic::Pool& pool);
 
 }  // namespace sardonyx::proto

@@ -78,7 +78,7 @@ void measure(Job& job, const onnx::Model& model, const fs::path& path,
 void write_data(const Plan& plan, Stream& stream) {
   for (const Placement& placement : plan.data) {
     stream.append_zeros(placement.offset - stream.position());
-    put_data(*placement.value->constant, stream);
+    put_data(data_of(*placement.value), stream);
   }
   stream.flush();
 }

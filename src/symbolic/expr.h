@@ -79,6 +79,9 @@ class Expr {
   std::span<const Expr> operands() const;
   bool is_float() const;    // a SymFloat expression
   bool is_boolean() const;  // a comparison or a logical expression
+  // A symbol that only a run tells ("unbacked" in PyTorch): it depends on data, and a size may be
+  // 0.
+  bool is_unbacked() const;
 
   // Readable text that is also a good ONNX dim_param: "batch", "2*s0 + 1", "(s0 + 3)//4".
   std::string str() const;
@@ -130,6 +133,8 @@ class Pool {
   // presumption, so that a symbol can be negative; later ones narrow. Canonical forms depend on
   // ranges: constrain symbols before building expressions from them.
   void constrain(Expr symbol, Range range);
+  // Whoever makes a symbol that depends on data says so.
+  void mark_unbacked(Expr symbol);
   // What the user called a symbol (Dim("batch")): used by Expr::str(). A name that is taken by
   // another symbol gets a number: equal text means equal size.
   void rename(Expr symbol, std::string_view name);
@@ -211,6 +216,9 @@ Expr exact_quotient(Expr a, Expr b);
 
 // Symbols that occur in e, each once, in order of first occurrence.
 std::vector<Expr> symbols_of(Expr e);
+
+// Whether some symbol in e is unbacked.
+bool depends_on_data(Expr e);
 
 // Solves `e == value` for `symbol`, where e is linear in it with an integer coefficient:
 // e = coefficient * symbol + rest.

@@ -42,6 +42,7 @@ struct Node {
   double real = 0;
   std::string_view name;             // of symbols and functions
   mutable std::string_view display;  // of symbols: what the user called it
+  mutable bool is_unbacked = false;  // of symbols: depends on data
   mutable Range range;               // of symbols: what is known; of others: a cache
   mutable std::uint32_t range_epoch = 0;
 

@@ -255,6 +255,10 @@ void Pool::constrain(Expr symbol, Range range) {
   if (symbol.is_symbol()) impl_->constrain(symbol.node(), range);
 }
 
+void Pool::mark_unbacked(Expr symbol) {
+  if (symbol.is_symbol()) symbol.node()->is_unbacked = true;
+}
+
 void Pool::rename(Expr symbol, std::string_view name) {
   if (symbol.is_symbol() && !name.empty()) impl_->rename(symbol.node(), name);
 }
@@ -279,6 +283,7 @@ std::string_view Expr::name() const { return node_ ? node_->name : std::string_v
 double Expr::real() const { return node_ ? node_->real : static_cast<double>(value_); }
 bool Expr::is_float() const { return node_ && node_->type == Type::kFloat; }
 bool Expr::is_boolean() const { return node_ && node_->type == Type::kBool; }
+bool Expr::is_unbacked() const { return node_ && node_->is_unbacked; }
 
 std::span<const Expr> Expr::operands() const {
   return node_ ? node_->arguments() : std::span<const Expr>();

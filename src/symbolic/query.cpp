@@ -31,6 +31,11 @@ std::vector<Expr> symbols_of(Expr e) {
   return found;
 }
 
+bool depends_on_data(Expr e) {
+  if (!e.known() || e.is_constant()) return false;
+  return std::ranges::any_of(symbols_of(e), [](Expr symbol) { return symbol.is_unbacked(); });
+}
+
 std::optional<Linear> linear_in(Expr e, Expr symbol) {
   if (!e.known() || !symbol.is_symbol() || e.is_float() || symbol.is_float()) return std::nullopt;
   Polynomial p = polynomial_of(e);

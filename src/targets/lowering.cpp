@@ -1,5 +1,7 @@
 #include "targets/lowering.h"
 
+#include <algorithm>
+
 #include "onnx/definitions/definitions.h"
 #include "onnx/emit/emit_state.h"
 #include "targets/forms/older_forms.h"
@@ -88,9 +90,35 @@ Values Lowering::build(const Operator& op, std::span<const Value> given,
   return by_rules({*this, op, given, attributes, outputs}, nullptr);
 }
 
+namespace {
+
+// Whether the version has every input, attribute and type of this use; an attribute that it has not
+// may say what it does anyway.
+bool fits(const Operator& op, const OperatorVersion& version, std::span<const Value> inputs,
+          std::span<const Attribute> attributes) {
+  if (inputs.size() > version.max_inputs) return false;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const onnx::Formal* formal = version.input(i);
+    if (formal == nullptr || !inputs[i] || inputs[i].dtype() == DType::kUndefined) continue;
+    if (inputs[i]->type_kind == onnx::TypeKind::kTensor && formal->dtypes != 0 &&
+        (formal->dtypes & onnx::dtype_bit(inputs[i].dtype())) == 0)
+      return false;
+  }
+  return std::ranges::all_of(attributes, [&](const Attribute& attribute) {
+    const onnx::AttributeFormal* newest = op.versions.back().attribute(attribute.name);
+    return version.attribute(attribute.name) != nullptr ||
+           (newest != nullptr && onnx::is_default(*newest, attribute.data));
+  });
+}
+
+}  // namespace
+
 Values Lowering::emitted(const Operator& op, Values inputs, std::vector<Attribute> attributes,
                          std::size_t outputs) {
   if (auto values = in_older_form(*this, op, inputs, attributes, outputs)) return *values;
+  if (const OperatorVersion* there = op.at(opset());
+      there != nullptr && !fits(op, *there, inputs, attributes))
+    if (auto values = onnx::spelled_out({*this, inputs, attributes, outputs}, op)) return *values;
   const OperatorVersion& version = checked(op, inputs, attributes);
   if (auto values = without_node(op, inputs, attributes, outputs)) return *values;
   if (auto values = with_output_type(op, version, inputs, attributes)) return *values;

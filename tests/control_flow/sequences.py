@@ -218,6 +218,12 @@ def vectorises_scalars(x: Tensor, y: Tensor) -> Any:
     return torch.func.vmap(lambda v: (v[0] * y, v.max(), y.sum()))(x)
 
 
+@sequence(numbers(4, 3), numbers(3, seed=1))
+def vectorises_pointwise_functions(x: Tensor, y: Tensor) -> Any:
+    one = torch.func.vmap(lambda v: torch.special.entr(v).hypot(y).nan_to_num(0.5))
+    return one(x), torch.func.vmap(lambda v: v.fmax(y).sinc() + v.logit(0.1))(x)
+
+
 @sequence(numbers(4, 3), numbers(5, 3, seed=1))
 def vectorises_twice(x: Tensor, y: Tensor) -> Tensor:
     one = torch.func.vmap(lambda v, w: (v - w).abs() * w, in_dims=(None, 0))

@@ -50,6 +50,15 @@ def nests_autocast(x: Tensor) -> Any:
     return y, z, w
 
 
+@wrapper(numbers(4, 3), numbers(1, 1, 4))
+def casts_what_pytorch_casts(x: Tensor, signal: Tensor) -> Any:
+    with torch.autocast("cpu", torch.bfloat16):
+        product = torch.tensordot(x, x.t(), 1)
+        kernel = torch.ones(2, 1, 3)
+        same = torch.convolution(signal, kernel, None, [1], [0], [1], False, [0], 1)
+    return product, same
+
+
 @wrapper(positive(4, 3), others=((negative(4, 3),),))
 def branches_under_autocast(x: Tensor) -> Tensor:
     with torch.autocast("cpu", torch.bfloat16):

@@ -235,6 +235,31 @@ def test_complex_tensors_are_pairs() -> None:
     assert_exports(nn.Hardtanh(), (X,), registry=registry)
 
 
+def test_a_complex_number_makes_a_call_complex() -> None:
+    class Numbers(nn.Module):
+        def forward(self, x: torch.Tensor) -> Any:
+            return x == 1j, torch.view_as_real(x + 1j)
+
+    asked = []
+
+    def translate_eq(x: Any, other: complex) -> Any:
+        asked.append(("eq", other))
+        return op.Less(x, x)  # no real number is one with an imaginary part
+
+    def translate_add(x: Any, other: complex, alpha: int = 1) -> Any:
+        asked.append(("add", other))
+        real = op.Unsqueeze(op.Add(x, other.real), [-1])
+        return op.Concat(real, op.Add(op.Sub(real, real), other.imag), axis=-1)
+
+    registry = sardonyx.OnnxRegistry()
+    registry.register_op(translate_eq, "aten", "eq", "Scalar", is_complex=True)
+    registry.register_op(translate_add, "aten", "add", "Tensor", is_complex=True)
+    program = sardonyx.export(Numbers(), (X,), registry=registry)
+    assert asked == [("eq", 1j), ("add", 1j)]
+    for got, want in zip(program(X), Numbers()(X), strict=True):
+        torch.testing.assert_close(got, want)
+
+
 # --- the registry
 
 

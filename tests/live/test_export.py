@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import io
 import subprocess
 import sys
@@ -160,6 +162,30 @@ def test_opsets(opset: int) -> None:
 def test_options_that_cannot_be_meant(options: dict[str, Any]) -> None:
     with pytest.raises(sardonyx.UsageError):
         sardonyx.export(Scaled(), (X,), **options)
+
+
+def test_targets() -> None:
+    from sardonyx import _native
+
+    names = _native.target_names()
+    assert names[0] == "onnxruntime"
+    assert "standard" in names
+    for name in names:
+        assert sardonyx.export(Scaled(), (X,), target_runtime=name).node_count > 0
+    listed = ", ".join(map(repr, names[:-1])) + f" or {names[-1]!r}"
+    with pytest.raises(sardonyx.UsageError, match=f"'abacus' is not {listed}"):
+        sardonyx.export(Scaled(), (X,), target_runtime="abacus")
+
+
+def test_options_are_one_record() -> None:
+    from sardonyx._export.options import ConversionOptions, Options
+
+    for function, record, inputs in (
+        (sardonyx.export, Options, 3),  # model, args, f
+        (sardonyx.convert, ConversionOptions, 1),
+    ):
+        parameters = list(inspect.signature(function).parameters)
+        assert [field.name for field in dataclasses.fields(record)] == parameters[inputs:]
 
 
 # --- dynamic dimensions
@@ -563,3 +589,14 @@ def test_import_is_light() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_files_are_converted_without_torch(tmp_path: Path) -> None:
+    torch.export.save(torch.export.export(Scaled(), (X,)), tmp_path / "model.pt2")
+    code = (
+        "import sys; sys.modules['torch'] = None; import sardonyx; "
+        "print(sardonyx.convert(sys.argv[1]).output_names)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "model.pt2")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(sardonyx.export(Scaled(), (X,)).output_names)

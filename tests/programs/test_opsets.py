@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 from torch import nn
-from torch.export import Dim
+from torch.export import Dim, ExportedProgram
 
 import sardonyx
-from tests.harness import assert_exports
+from tests.harness import assert_exports, capture
 
 OPSETS = range(13, 27)
 
@@ -58,36 +58,53 @@ def _opset(exported) -> int:
     return next(o.version for o in exported.model.opset_import if o.domain in ("", "ai.onnx"))
 
 
-@pytest.mark.parametrize("opset", OPSETS)
-def test_convolutions(opset: int) -> None:
+@pytest.fixture(scope="module")
+def convolutions() -> tuple[nn.Module, ExportedProgram]:
     torch.manual_seed(0)
     model = SmallCnn().eval()
     model.norm.running_mean.uniform_(-1, 1)
+    return model, capture(model, (_images(2),), dynamic_shapes=({0: Dim("batch", max=64)},))
+
+
+def _images(batch: int) -> torch.Tensor:
+    return torch.randn(batch, 3, 9, 11)
+
+
+@pytest.mark.parametrize("opset", OPSETS)
+def test_convolutions(convolutions: tuple[nn.Module, ExportedProgram], opset: int) -> None:
+    model, captured = convolutions
     exported = assert_exports(
-        model,
-        (torch.randn(2, 3, 9, 11),),
-        dynamic_shapes=({0: Dim("batch", max=64)},),
-        other_inputs=[(torch.randn(5, 3, 9, 11),)],
+        captured,
+        (_images(2),),
+        other_inputs=[(_images(5),)],
+        reference=model,
         opset_version=opset,
     )
     assert _opset(exported) == opset
 
 
-@pytest.mark.parametrize("opset", OPSETS)
-def test_attention(opset: int) -> None:
+@pytest.fixture(scope="module")
+def attention() -> tuple[nn.Module, ExportedProgram]:
     torch.manual_seed(0)
-
-    def inputs(batch: int, length: int) -> tuple[torch.Tensor, torch.Tensor]:
-        mask = torch.ones(batch, length, dtype=torch.bool)
-        mask[-1, -1] = False
-        return torch.randint(0, 50, (batch, length)), mask
-
     shape = {0: Dim("batch", max=64), 1: Dim("sequence", min=2, max=64)}
+    model = SmallTransformer().eval()
+    return model, capture(model, _sequences(2, 7), dynamic_shapes=(shape, shape))
+
+
+def _sequences(batch: int, length: int) -> tuple[torch.Tensor, torch.Tensor]:
+    mask = torch.ones(batch, length, dtype=torch.bool)
+    mask[-1, -1] = False
+    return torch.randint(0, 50, (batch, length)), mask
+
+
+@pytest.mark.parametrize("opset", OPSETS)
+def test_attention(attention: tuple[nn.Module, ExportedProgram], opset: int) -> None:
+    model, captured = attention
     exported = assert_exports(
-        SmallTransformer().eval(),
-        inputs(2, 7),
-        dynamic_shapes=(shape, shape),
-        other_inputs=[inputs(3, 5), inputs(1, 12)],
+        captured,
+        _sequences(2, 7),
+        other_inputs=[_sequences(3, 5), _sequences(1, 12)],
+        reference=model,
         opset_version=opset,
     )
     assert _opset(exported) == opset

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -155,3 +155,66 @@ def children_of(spec: TreeSpec) -> list[TreeSpec]:
     """The children of a pytree spec, which became a method."""
     children = getattr(spec, "children", None)
     return list(children() if children is not None else spec.children_specs)
+
+
+@contextmanager
+def equal_sizes(groups: Iterable[Sequence[Any]]) -> Iterator[None]:
+    """Within it, the SymInts of each group are one: a symbol among them is said as the first is."""
+    undo: dict[Any, dict[Any, Any]] = {}
+    try:
+        for first, *others in groups:
+            for other in others:
+                env, symbol, known = first.node.shape_env, other.node.expr, first.node.expr
+                if symbol == known:
+                    continue
+                if not symbol.is_symbol:
+                    symbol, known = known, symbol
+                if symbol.is_symbol and symbol not in known.free_symbols:
+                    undo.setdefault(env, dict(env.replacements))
+                    env.replacements[symbol] = known
+                    _forget_sizes(env)
+        yield
+    finally:
+        for env, before in undo.items():
+            env.replacements.clear()
+            env.replacements.update(before)
+            _forget_sizes(env)
+
+
+def _forget_sizes(env: Any) -> None:
+    """Drops what a ShapeEnv remembers of its replacements."""
+    env._update_version_counter()
+    if hasattr(env, "_replacements_version_counter"):  # a second one, since 2.12
+        env._replacements_version_counter += 1
+
+
+@contextmanager
+def watching_sizes(on_fixed: Callable[[list[str]], None]) -> Iterator[None]:
+    """Within it, `on_fixed` is called with the names of a size ("L['x'].size()[0]") that capture
+    makes constant, while it does."""
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+    kind: Any = ShapeEnv
+    narrowed, replaced = kind._update_var_to_range, kind._set_replacement
+
+    def tell(env: Any, symbol: Any) -> None:
+        sources = getattr(env, "var_to_sources", {}).get(symbol, ())
+        # A source's name became a property.
+        on_fixed([s.name if isinstance(s.name, str) else s.name() for s in sources])
+
+    def narrow(env: Any, symbol: Any, *args: Any, **kwargs: Any) -> Any:
+        result = narrowed(env, symbol, *args, **kwargs)
+        if env.var_to_range[symbol].is_singleton():
+            tell(env, symbol)
+        return result
+
+    def replace(env: Any, symbol: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
+        if target.is_number:
+            tell(env, symbol)
+        return replaced(env, symbol, target, *args, **kwargs)
+
+    kind._update_var_to_range, kind._set_replacement = narrow, replace
+    try:
+        yield
+    finally:
+        kind._update_var_to_range, kind._set_replacement = narrowed, replaced

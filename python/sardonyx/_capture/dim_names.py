@@ -1,25 +1,84 @@
-"""What the dimensions of a captured program are called, and what became of named ones."""
+"""What the dimensions of a captured program are called, and which of them came out constant."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .shapes import SCALAR, Names
+from sardonyx._base.errors import Diagnostic
+from sardonyx._base.torch_versions import equal_sizes
+
+from .places import Place
+from .wanted import SCALAR, Insistence, Leaf, Wanted, size_of
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
 
-def dims_made_constant(program: ExportedProgram, names: Sequence[Names]) -> list[str]:
-    """What to say of each named dimension that capture made constant."""
+class ConstantDim(NamedTuple):
+    """A dimension that was to vary, and what the model's own code makes it."""
+
+    input: str
+    axis: int
+    size: int
+    wanted: Wanted
+    place: Place | None
+
+    def warning(self) -> Diagnostic:
+        """As of a dimension that should vary, but need not."""
+        should = self.wanted._replace(insistence=Insistence.SHOULD_VARY)
+        return self._replace(wanted=should).diagnostic()
+
+    def diagnostic(self) -> Diagnostic:
+        """SX1011 where it must vary, SX1008 where it should, SX1012 where it may."""
+        insistence = self.wanted.insistence
+        what = f"input '{self.input}'"
+        if self.axis != SCALAR:
+            what = f"dimension {self.axis} of {what}"
+        name = f" ('{self.wanted.name}')" if self.wanted.name else ""
+        asked = "may be" if insistence is Insistence.MAY_VARY else "was to be"
+        where = f", at {self.place}" if self.place else ""
+        code, severity = _TOLD[insistence]
+        return Diagnostic(
+            code,
+            f"{what} {asked} dynamic{name}, and the model's own code makes it {self.size}{where}",
+            severity=severity,
+            help=_HELP if insistence is Insistence.MUST_VARY else "",
+            file=self.place.file if self.place else "",
+            line=self.place.line if self.place else 0,
+            function=self.place.function if self.place else "",
+        )
+
+
+_TOLD = {
+    Insistence.MUST_VARY: ("SX1011", "error"),
+    Insistence.SHOULD_VARY: ("SX1008", "warning"),
+    Insistence.MAY_VARY: ("SX1012", "note"),
+}
+_HELP = (
+    "change the code that takes the size for a number, or say Dim.AUTO, which lets the model "
+    "decide, or Dim.STATIC"
+)
+
+
+def constant_dims(
+    program: ExportedProgram, leaves: Sequence[Leaf], places: Mapping[str, Place]
+) -> list[ConstantDim]:
+    """The dimensions of which something is wanted, and that capture made constant.
+
+    `places`: the lines that fixed sizes, by torch.export's names for these.
+    """
     return [
-        f"dimension {axis} of input '{value_name}' was to be dynamic ('{name}'), "
-        f"and the model's own code makes it {size}"
-        for value_name, value, leaf in _named_inputs(program, names)
-        for axis, name in leaf.items()
-        if axis != SCALAR and (size := _constant(program, _size(value, axis))) is not None
+        ConstantDim(name, axis, size, wanted, places.get(leaf.source_of(axis)))
+        for name, value, leaf in _named_inputs(program, leaves)
+        for axis, wanted in leaf.dims.items()
+        if (size := _constant(program, _size(value, axis))) is not None
     ]
+
+
+def _size(value: Any, axis: int) -> Any:
+    return value if axis == SCALAR else size_of(value, axis)
 
 
 def _constant(program: ExportedProgram, size: Any) -> int | None:
@@ -32,42 +91,38 @@ def _constant(program: ExportedProgram, size: Any) -> int | None:
 
 
 def _named_inputs(
-    program: ExportedProgram, names: Sequence[Names]
-) -> Iterator[tuple[str, Any, Names]]:
+    program: ExportedProgram, leaves: Sequence[Leaf]
+) -> Iterator[tuple[str, Any, Leaf]]:
     placeholders = program.graph.find_nodes(op="placeholder")
     values = {n.name: n.meta.get("val") for n in placeholders}
     user = [s for s in program.graph_signature.input_specs if s.kind.name == "USER_INPUT"]
-    for spec, leaf in zip(user, names, strict=False):
+    for spec, leaf in zip(user, leaves, strict=False):
         name = getattr(spec.arg, "name", "")
         yield name, values.get(name), leaf
 
 
-def symbol_names(program: ExportedProgram, names: Sequence[Names]) -> dict[str, str]:
+def symbol_names(program: ExportedProgram, leaves: Sequence[Leaf]) -> dict[str, str]:
     """What to call the program's symbols ("s77" -> "batch"), from the names of its inputs' leaves.
 
     A dimension that became an expression keeps its own text, and so does one that became constant.
-    Two symbols of one name become `name` and `name_1`: the program does not know them equal.
     """
-    result: dict[str, str] = {}
-    for _, value, leaf in _named_inputs(program, names):
-        for axis, name in leaf.items():
-            size = value if axis == SCALAR else _size(value, axis)
-            symbol = str(size)
-            if not hasattr(size, "node") or not symbol.isidentifier() or symbol in result:
-                continue
-            result[symbol] = _unused(name, set(result.values()))
-    return result
+    names: dict[str, str] = {}
+    for _, value, leaf in _named_inputs(program, leaves):
+        for axis, wanted in leaf.dims.items():
+            size = _size(value, axis)
+            if wanted.name is not None and hasattr(size, "node") and str(size).isidentifier():
+                names.setdefault(str(size), wanted.name)
+    return names
 
 
-def _size(value: Any, axis: int) -> Any:
-    shape = getattr(value, "shape", ())
-    return shape[axis] if -len(shape) <= axis < len(shape) else None
-
-
-def _unused(name: str, taken: set[str]) -> str:
-    if name not in taken:
-        return name
-    count = 1
-    while f"{name}_{count}" in taken:
-        count += 1
-    return f"{name}_{count}"
+@contextmanager
+def one_size_a_name(program: ExportedProgram, names: Mapping[str, str]) -> Iterator[None]:
+    """Within it, the symbols of the program's inputs that have one name are one symbol."""
+    groups: dict[str, list[Any]] = {}
+    for node in program.graph.find_nodes(op="placeholder"):
+        value = node.meta.get("val")
+        for size in (value, *getattr(value, "shape", ())):
+            if hasattr(size, "node") and (name := names.get(str(size))) is not None:
+                groups.setdefault(name, []).append(size)
+    with equal_sizes(groups.values()):
+        yield

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base import torch_versions
 
+from .frozen import Frozen, FrozenBranchError
+from .places import Place
+
 if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
-
-
-class FrozenBranchError(RuntimeError):
-    """Only one branch of those that data decide between would be in the program."""
 
 
 def draft(
@@ -22,33 +21,34 @@ def draft(
     kwargs: Mapping[str, Any],
     dynamic_shapes: Any,
     *,
+    frozen: Frozen,
     may_freeze: bool,
 ) -> ExportedProgram:
     """A program that may lack the kernels by which PyTorch reasons about shapes.
 
-    Raises FrozenBranchError where it decides by the example's data what other data would decide
-    otherwise, unless `may_freeze`.
+    Where it decides by the example's data what other data would decide otherwise, raises
+    FrozenBranchError, or tells `frozen` so where it `may_freeze`; what is scripted it may not.
     """
     program = torch_versions.draft_export(model, args, kwargs, dynamic_shapes)
-    frozen = [] if may_freeze else _decided_by_data(program)
-    if frozen:
-        lines = "".join(f"\n    {line}" for line in frozen)
+    decided = list(_decided_by_data(program))
+    if decided and (frozen.scripted or not may_freeze):
+        lines = "".join(f"\n    {line}" for line in decided)
         raise FrozenBranchError(
             f"data decide here, and only what the example's decide would be in the model:{lines}\n"
             "  write it with torch.cond or torch.where; export(..., dynamo=False) freezes it"
         )
+    frozen.python += decided
     return program
 
 
-def _decided_by_data(program: ExportedProgram) -> list[str]:
+def _decided_by_data(program: ExportedProgram) -> Iterator[Place]:
     """The lines of the model where it is."""
-    failures = getattr(getattr(program, "_report", None), "failures", ())
-    found = []
-    for failure in failures:
+    report = getattr(program, "_report", None)
+    files = getattr(report, "str_to_filename", {})
+    for failure in getattr(report, "failures", ()):
         if failure.failure_type.name != "DATA_DEPENDENT_ERROR":
             continue
         stack = failure.data.get("user_stack") or [{}]
         place = stack[-1]
-        what = place.get("loc") or failure.data.get("expr", "?")
-        found.append(f"line {place.get('line', '?')}, in {place.get('name', '?')}: {what}")
-    return found
+        file = files.get(place.get("filename"), "?")
+        yield Place(file, place.get("line", 0), place.get("name", ""))

@@ -2,37 +2,35 @@
 
 Three forms come in: `dynamic_shapes` as torch.export takes it, the same with plain strings for
 dimensions, and `dynamic_axes` of the older exporter. One form goes to torch.export; the names are
-kept beside it, a dictionary `axis -> name` for each leaf of the inputs.
+kept beside it, for each leaf of the inputs.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import usage_error
 from sardonyx._base.torch_versions import children_of
 
+from .wanted import Leaf, check_names, in_call_order, sources_of, wanted_of
+
 if TYPE_CHECKING:
     import torch
     from torch.utils._pytree import TreeSpec
 
-# Of one leaf: the names of its dimensions by axis. Axis -1 names an integer input itself.
-Names = dict[int, str]
-SCALAR = -1
-
 
 @dataclass(frozen=True)
 class DynamicShapes:
-    """What torch.export is told, and the names of each leaf of (args, kwargs), in order.
+    """What torch.export is told, and what is wanted of each leaf of (args, kwargs), in order.
 
     `relaxed` lets torch.export make constant, or equal, what it must.
     """
 
     shapes: Any
-    names: tuple[Names, ...]
+    leaves: tuple[Leaf, ...]
     relaxed: Any = None
 
     @property
@@ -62,23 +60,29 @@ def prepare(
     kwargs: Mapping[str, Any],
     dynamic_shapes: Any,
 ) -> DynamicShapes:
-    """`dynamic_shapes` for torch.export, plain strings replaced; and the dimensions' names."""
+    """`dynamic_shapes` for torch.export, plain strings replaced; and what is wanted.
+
+    UsageError for shapes that are not the arguments', and for one name of several sizes.
+    """
     from torch.utils import _pytree as pytree
 
     if dynamic_shapes is None:
         return DynamicShapes(None, ())
     bound = bound_inputs(model, args, kwargs)
     given = _by_parameter(dynamic_shapes, bound)
-    names: dict[str, list[Names]] = {}
+    wanted: dict[str, list[Leaf]] = {}
     shapes: dict[str, Any] = {}
     relaxed: dict[str, Any] = {}
     for name, value in bound.items():
         spec = pytree.tree_structure(value)
         leaves = leaves_of(spec, given.get(name), name)
-        names[name] = [_names_of(leaf) for leaf in leaves]
+        sources = sources_of(name, value)
+        wanted[name] = [Leaf(s, wanted_of(leaf)) for s, leaf in zip(sources, leaves, strict=True)]
         shapes[name] = shaped_like(spec, [_for_export(leaf, _dim) for leaf in leaves])
         relaxed[name] = shaped_like(spec, [_for_export(leaf, _relaxed_dim) for leaf in leaves])
-    return DynamicShapes(shapes, tuple(_in_call_order(model, args, kwargs, names)), relaxed)
+    ordered = tuple(in_call_order(model, args, kwargs, wanted))
+    check_names(ordered, pytree.tree_leaves((args, dict(kwargs))))
+    return DynamicShapes(shapes, ordered, relaxed)
 
 
 def _by_parameter(dynamic_shapes: Any, bound: Mapping[str, Any]) -> dict[str, Any]:
@@ -179,44 +183,3 @@ def _relaxed_dim(dim: Any) -> Any:
     from torch.export import Dim
 
     return dim if dim is None or isinstance(dim, int) or dim is Dim.STATIC else Dim.AUTO
-
-
-def _names_of(leaf: Any) -> Names:
-    if isinstance(leaf, Mapping):
-        items: Iterable[tuple[Any, Any]] = leaf.items()
-    elif isinstance(leaf, (list, tuple)):
-        items = enumerate(leaf)
-    else:
-        items = ((SCALAR, leaf),)
-    return {axis: name for axis, dim in items if (name := _name(dim)) is not None}
-
-
-def _name(dim: Any) -> str | None:
-    """What the user calls a dimension; None for a hint, a number, or an expression of others."""
-    if isinstance(dim, str):
-        return dim
-    name = getattr(dim, "__name__", None)
-    return name if isinstance(name, str) and name.isidentifier() else None
-
-
-def _in_call_order(
-    model: torch.nn.Module,
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-    names: Mapping[str, list[Names]],
-) -> list[Names]:
-    """The names of each parameter's leaves in the order of the leaves of (args, kwargs)."""
-    bound = inspect.signature(model.forward).bind(*args, **kwargs)
-    parameters = bound.signature.parameters
-    inner: dict[str, list[Names]] = dict(names)
-    for name, parameter in parameters.items():
-        # The leaves of **kwargs, taken apart by key.
-        if parameter.kind is inspect.Parameter.VAR_KEYWORD and name in bound.arguments:
-            from torch.utils import _pytree as pytree
-
-            rest = list(inner.pop(name))
-            for key, value in bound.arguments[name].items():
-                count = pytree.tree_structure(value).num_leaves
-                inner[key], rest = rest[:count], rest[count:]
-    by_keyword = [leaf for key in kwargs for leaf in inner.pop(key)]
-    return [leaf for leaves in inner.values() for leaf in leaves] + by_keyword

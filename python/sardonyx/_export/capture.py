@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base import torch_versions
 from sardonyx._base.errors import usage_error
 from sardonyx._capture.caches import register_caches
 from sardonyx._capture.capture import Captured, capture
+from sardonyx._capture.dim_names import constant_dims
 from sardonyx._capture.dynamic_axes import from_dynamic_axes
-from sardonyx._capture.shapes import DynamicShapes, Names, prepare
+from sardonyx._capture.shapes import prepare
 from sardonyx._report.steps import Steps
 
 from .deprecated import is_older_form
@@ -40,13 +41,13 @@ def captured_program(
     kwargs: dict[str, Any],
     options: Options,
     steps: Steps,
-) -> tuple[ExportedProgram, Sequence[Names]]:
-    """The program, and what the user calls the dimensions of each leaf of the inputs."""
+) -> Captured:
+    """Captures a model; of an ExportedProgram, says what its dimensions are called."""
     import torch
 
     if isinstance(model, torch.export.ExportedProgram):
         _check_program(model, options)
-        return model, _names_for(model, args, kwargs, options.dynamic_shapes)
+        return _named(model, args, kwargs, options.dynamic_shapes)
     module = _as_module(model, args, kwargs, steps)
     dynamic = prepare(module, args, kwargs, _shapes(module, args, kwargs, options))
     captured: Captured = steps.timed(
@@ -55,7 +56,7 @@ def captured_program(
             module, args, kwargs, dynamic, report=steps.say, may_trace=not options.dynamo
         ),
     )
-    return captured.program, dynamic.names
+    return captured
 
 
 def _check_program(program: ExportedProgram, options: Options) -> None:
@@ -104,13 +105,16 @@ def _shapes(
     )
 
 
-def _names_for(
+def _named(
     program: ExportedProgram, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any
-) -> Sequence[Names]:
+) -> Captured:
     if dynamic_shapes is None:
-        return ()
+        return Captured(program)
     example = program.example_inputs
     if example is not None and not args and not kwargs:
         args, kwargs = example[0], dict(example[1])
-    dynamic: DynamicShapes = prepare(program.module(), args, kwargs, dynamic_shapes)
-    return dynamic.names
+    leaves = prepare(program.module(), args, kwargs, dynamic_shapes).leaves
+    constant = [
+        found.warning() for found in constant_dims(program, leaves, {}) if found.wanted.name
+    ]
+    return Captured(program, leaves, tuple(constant))

@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sardonyx import _native
 from sardonyx._base.errors import ConversionError, Diagnostic, diagnostics_from_native
-from sardonyx._capture.fake_values import computed_constants
+from sardonyx._capture.dim_names import one_size_a_name
 from sardonyx._model.program import ONNXProgram
 from sardonyx._translate.autograd import add_kept
 from sardonyx._translate.building import conversion
@@ -20,7 +21,6 @@ from .options import ConversionOptions, untimed
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
-    from sardonyx import _native
     from sardonyx._translate.registry import OnnxRegistry
 
 
@@ -49,13 +49,13 @@ def convert(
     """Converts an ExportedProgram, or the path of a .pt2 file, which is read without torch.
 
     Parameters as for `export`; `dim_names` says what to call the program's symbols ("s77" to
-    "batch"), `modules_as_functions` names the classes of modules that become model-local functions
-    (an empty sequence stands for all), `custom_opsets` says which versions of other domains the
-    model is to import, `fold_weights` whether weights may be replaced by what is computed of them,
-    `fall_through` what becomes of operators without a translation ("no": an
-    error, "as-is": aten::foo, "aten": org.pytorch.aten::ATen), `stop_after` ends the simplification
-    after the pass of that name, and `on_step` is called with the name of each step and a function
-    that does it.
+    "batch"; those of one name are one size), `modules_as_functions` names the classes of modules
+    that become model-local functions (an empty sequence stands for all), `custom_opsets` says which
+    versions of other domains the model is to import, `fold_weights` whether weights may be replaced
+    by what is computed of them, `fall_through` what becomes of operators without a translation
+    ("no": an error, "as-is": aten::foo, "aten": org.pytorch.aten::ATen), `stop_after` ends the
+    simplification after the pass of that name, and `on_step` is called with the name of each step
+    and a function that does it.
     """
     given = dict(locals())
     del given["program"]
@@ -98,8 +98,6 @@ class _Conversion:
 
     def of_file(self, path: str) -> _native.Model:
         """The model of a .pt2 file."""
-        from sardonyx import _native
-
         return self._translated(self.options.on_step("read", lambda: _native.read(path)))
 
     def of_program(self, program: ExportedProgram) -> tuple[_native.Model, list[Diagnostic]]:
@@ -109,14 +107,12 @@ class _Conversion:
         return self._of_live(program), []
 
     def _of_live(self, live: ExportedProgram) -> _native.Model:
-        from sardonyx import _native
-
         names = dict(self.options.dim_names or {})
-        return self._translated(self.options.on_step("walk", lambda: _native.walk(live, names)))
+        with one_size_a_name(live, names):
+            walked = self.options.on_step("walk", lambda: _native.walk(live, names))
+        return self._translated(walked)
 
     def _translated(self, walked: _native.Program) -> _native.Model:
-        from sardonyx import _native
-
         native, wanted = self._native, self._native.output_names
         if self._captured_names is None:
             self._captured_names = walked.user_output_names(native.input_names, wanted)
@@ -142,7 +138,7 @@ def _compute_constants(made: ONNXProgram, program: ExportedProgram) -> None:
     """Supplies what a fake program's own constants hold, which no checkpoint has."""
     if all(getattr(value, "fake_mode", None) is None for value in program.constants.values()):
         return
-    from sardonyx import _native
+    from sardonyx._capture.fake_values import computed_constants
 
     used = set(_native.weight_names(made._model))
     values = computed_constants(program)

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from sardonyx._base.errors import Diagnostic, usage_error
+from sardonyx._base.errors import usage_error
 from sardonyx._base.log import is_log_enabled
-from sardonyx._capture.dim_names import dims_made_constant, symbol_names
+from sardonyx._capture.capture import Captured
+from sardonyx._capture.dim_names import symbol_names
 from sardonyx._capture.modes import select_model_mode_for_export
 from sardonyx._model.program import ONNXProgram
 from sardonyx._report.profile import Profile
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
 
-    from sardonyx._capture.shapes import Names
     from sardonyx._translate.registry import OnnxRegistry
 
 
@@ -107,10 +107,10 @@ def export(
         dump_exported_program: save the captured program to `artifacts_dir` as .pt2.
         artifacts_dir: folder of what `report` and `dump_exported_program` write.
         keep_initializers_as_inputs: list the weights as inputs of the model, too, in `f`.
-        target_runtime: "onnxruntime" computes in another dtype where ONNX Runtime's CPU kernels
-            lack one, multiplies real numbers by quantised weights without rounding them to 8 bits,
-            and makes the second factor of products of uint8 and int8 unsigned, which x86 without
-            VNNI needs; "standard" does none of it, and such models are smaller or quicker there.
+        target_runtime: where the model is to run, which docs/targets.md says the differences of:
+            "onnxruntime" (standard operators only, right on its CPU), "onnxruntime-cpu" and
+            "onnxruntime-cuda" (with the operators of that provider's own), "openvino", "tensorrt",
+            or "standard", which knows no runtime and works around none.
         mutations_as_outputs: buffers and inputs that the model changes become further outputs;
             False drops what they become.
         assertions_as_outputs: what the program asserts of its data (torch._check,
@@ -158,10 +158,11 @@ def export(
                 select_model_mode_for_export(model, options.older.mode),
                 kept_functions(every=options.older.keep_autograd_functions),
             ):
-                program, names = captured_program(model, positional, keywords, options, steps)
+                captured = captured_program(model, positional, keywords, options, steps)
+            program = captured.program
             if dump_exported_program:
                 _dump(program, artifacts_dir)
-            made = _converted(program, names, options, steps)
+            made = _converted(captured, options, steps)
             for note in made.notes:
                 steps.say(note.message)
                 if note.severity == "warning":
@@ -191,17 +192,13 @@ def export(
     return made
 
 
-def _converted(
-    program: ExportedProgram, names: Sequence[Names], options: Options, steps: Steps
-) -> ONNXProgram:
-    """The model, with the names of its dimensions and weights."""
-    names_of_inputs, names_of_weights = _told_apart(program, options.input_names or ())
-    made = converted(
-        program, options.conversion(names_of_inputs, symbol_names(program, names), steps.timed)
-    )
+def _converted(captured: Captured, options: Options, steps: Steps) -> ONNXProgram:
+    """The model, with the names of its dimensions and weights, and the notes of all steps."""
+    names_of_inputs, names_of_weights = _told_apart(captured.program, options.input_names or ())
+    dim_names = symbol_names(captured.program, captured.leaves)
+    made = converted(captured.program, options.conversion(names_of_inputs, dim_names, steps.timed))
     made._name_weights(names_of_weights)
-    constant = dims_made_constant(program, names)
-    made.notes += tuple(Diagnostic("SX1008", c, severity="warning") for c in constant)
+    made.notes += captured.notes
     return made
 
 

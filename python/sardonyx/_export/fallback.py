@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import ConversionError, Diagnostic, OnnxExporterError
 from sardonyx._capture.context import capturing
-from sardonyx.ops import aten_decompositions
 
 from . import flex_attention
 
@@ -83,6 +82,8 @@ def _decompositions(names: Iterable[str]) -> dict[Any, Any]:
     """PyTorch's decomposition of each operator ("aten::pad") that has one."""
     import torch
     from torch._decomp import decomposition_table
+
+    from sardonyx.ops import aten_decompositions
 
     core = torch.export.default_decompositions()
     own = aten_decompositions()

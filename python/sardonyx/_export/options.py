@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from sardonyx import _native
 from sardonyx._base.errors import usage_error
 
 from .deprecated import OlderOptions
 from .module_classes import class_names
 
 if TYPE_CHECKING:
-    from sardonyx import _native
     from sardonyx._translate.registry import OnnxRegistry
 
 Table = Mapping[Callable[..., Any], Any]
@@ -128,8 +128,6 @@ class ConversionOptions:
 
     def checked_opset(self) -> int:
         """The opset that the conversion begins with. UsageError where there is no such."""
-        from sardonyx import _native
-
         opset = _native.default_opset if self.opset_version is None else self.opset_version
         fits = isinstance(opset, int) and _native.oldest_opset <= opset <= _native.newest_opset
         if not fits:
@@ -141,8 +139,6 @@ class ConversionOptions:
 
     def native(self, opset: int | None) -> _native.ConvertOptions:
         """The native library's record of them. UsageError for names that mean nothing there."""
-        from sardonyx import _native
-
         self._check_name("target_runtime", _native.target_names())
         self._check_name("fall_through", _native.fall_through_names())
         native = _native.ConvertOptions()

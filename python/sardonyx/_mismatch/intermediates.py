@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from sardonyx import _native
 from sardonyx._model.inputs import feed_of
 from sardonyx._model.program import ONNXProgram
 from sardonyx._run.session import open_session, run
@@ -39,8 +40,6 @@ def compare_intermediate_values(
     """(name, PyTorch's value, the model's) of what both compute, in the order of computing."""
     exported = program.exported_program
     assert exported is not None
-    from sardonyx import _native
-
     model = program._model
     names = [name for name, _, _ in model.inputs]
     values = feed_of(exported, args, kwargs)
@@ -65,8 +64,6 @@ def compare_intermediate_values(
 
 
 def _run(cut: Any, feed: Mapping[str, Any], outputs: list[str]) -> list[Any]:
-    from sardonyx import _native
-
     try:
         message: str | bytes = _native.serialize(
             cut, include_initializers=True, keep_initializers_as_inputs=False
@@ -87,8 +84,6 @@ def _parts(model: Any, eager: _Eager, outputs: Mapping[str, str]) -> Iterator[_P
     A value bears its node's name, unless it is an output, which has a name of its own; where
     PyTorch's node is one of several results, it is the one that takes it.
     """
-    from sardonyx import _native
-
     nodes = _native.nodes(model)
     begin, values, size = 0, [], 0
     for i, (_, _, _, captured, names, typed) in enumerate(nodes):
@@ -105,8 +100,6 @@ def _parts(model: Any, eager: _Eager, outputs: Mapping[str, str]) -> Iterator[_P
 
 def _needed_later(model: Any, parts: list[_Part]) -> list[tuple[list[str], set[str]]]:
     """For each part what it reads, and what the parts behind it read."""
-    from sardonyx import _native
-
     reads = [
         [name for name, _, _ in _native.extract(model, part.begin, part.end, []).inputs]
         for part in parts

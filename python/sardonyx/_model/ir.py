@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from sardonyx import _native
 from sardonyx._base.errors import OnnxExporterError
 
 if TYPE_CHECKING:
     import onnx_ir
 
-    from sardonyx import _native
 
 # What stands behind an initializer: the tensor object that was handed out, to the constant's name.
 Shared = dict[int, tuple[Any, str]]
@@ -20,8 +20,6 @@ def to_ir(model: _native.Model) -> tuple[onnx_ir.Model, Shared]:
     """An onnx_ir.Model over the same weights, and which of its tensors are the model's own."""
     import onnx
     import onnx_ir
-
-    from sardonyx import _native
 
     # Without weights, so that protobuf copies none; they are inputs in it.
     bare = onnx.load_model_from_string(
@@ -68,8 +66,6 @@ def _over(
     import numpy as np
     import onnx_ir
 
-    from sardonyx import _native
-
     array = _native.constant_array(model, name)
     if array is None:
         if shape.numpy() and 0 in shape.numpy():
@@ -83,8 +79,6 @@ def _over(
 def from_ir(ir_model: onnx_ir.Model, source: _native.Model | None, shared: Shared) -> _native.Model:
     """The native model of an onnx_ir.Model as it is now. Weights that were shared still are."""
     import onnx_ir
-
-    from sardonyx import _native
 
     graph = ir_model.graph
     initializers = dict(graph.initializers)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
+from sardonyx import _native
 from sardonyx._base.errors import Diagnostic, OnnxExporterError, SaveError
 from sardonyx._run.options import ONNXRuntimeOptions
 from sardonyx._run.session import open_session, run
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
 
-    from sardonyx import _native
     from sardonyx._compare.differences import VerificationInfo
 
 T = TypeVar("T")
@@ -42,8 +42,6 @@ class ONNXProgram:
         notes: Sequence[Diagnostic] = (),
     ) -> None:
         """From a native model, as `sardonyx.export` makes one, or from an onnx_ir.Model."""
-        from sardonyx import _native
-
         self._ir: onnx_ir.Model | None = None
         self._shared: Shared = {}
         if isinstance(model, _native.Model):
@@ -100,8 +98,6 @@ class ONNXProgram:
     @property
     def function_names(self) -> list[str]:
         """The model-local functions, "domain::name", callees first."""
-        from sardonyx import _native
-
         return _native.functions(self._model)
 
     @property
@@ -110,8 +106,6 @@ class ONNXProgram:
 
         Nodes that came from none (a model's own outputs) are left out.
         """
-        from sardonyx import _native
-
         return {name: origin for name, _, _, origin, _, _ in _native.nodes(self._model) if origin}
 
     @property
@@ -154,8 +148,6 @@ class ONNXProgram:
 
         Returns the names of the passes that changed something, in the order they ran.
         """
-        from sardonyx import _native
-
         self.release()
         self._native = self._model
         changed = _native.optimize(self._native, stop_after="")
@@ -177,8 +169,6 @@ class ONNXProgram:
         lists all of them, for names that neither has and for tensors of another shape or dtype; the
         model is unchanged then.
         """
-        from sardonyx import _native
-
         self.release()
         if isinstance(state_dict, Mapping):
             problems = _not_tensors(state_dict) or _native.apply_weights(
@@ -200,8 +190,6 @@ class ONNXProgram:
 
     def _renew_tensors(self) -> None:
         """Hands the weights that were replaced to `model`, where it still has them."""
-        from sardonyx import _native
-
         assert self._ir is not None
         for name, dtype, dims, _, is_weight, in_memory in _native.constants(self._native):
             value = self._ir.graph.initializers.get(name)
@@ -214,15 +202,11 @@ class ONNXProgram:
 
     def _name_weights(self, names: Mapping[str, str]) -> None:
         """Names weights otherwise than the module does, which apply_weights() still knows."""
-        from sardonyx import _native
-
         _native.rename_weights(self._native, dict(names))
         self._given_names = dict(names)
 
     def _by_weight(self, state_dict: Mapping[str, T]) -> dict[str, T]:
         """Tied tensors under the one name that the model has for them."""
-        from sardonyx import _native
-
         names = set(_native.weight_names(self._native))
         given = self._given_names
         captured = self.exported_program.state_dict if self.exported_program else {}
@@ -260,8 +244,6 @@ class ONNXProgram:
         Raises TypeError when external data is asked for and `destination` is no path, SaveError
         when the file cannot be written; what was there before is then still there.
         """
-        from sardonyx import _native
-
         if isinstance(destination, (str, os.PathLike)):
             _native.write(
                 self._model,
@@ -278,8 +260,6 @@ class ONNXProgram:
         destination.write(self._serialize(include_initializers, keep_initializers_as_inputs))
 
     def _serialize(self, include: bool = True, as_inputs: bool = False) -> bytes:
-        from sardonyx import _native
-
         return _native.serialize(
             self._model, include_initializers=include, keep_initializers_as_inputs=as_inputs
         )
@@ -337,8 +317,6 @@ class ONNXProgram:
         kwargs: Mapping[str, Any] | None = None,
     ) -> Sequence[torch.Tensor]:
         """What values of the main graph, by name, come to. Raises ValueError for unknown names."""
-        from sardonyx import _native
-
         native = self._model
         nodes = _native.nodes(native)
         known = {name for node in nodes for name in node[4]}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from typing import TYPE_CHECKING
 
+from sardonyx import _native
 from sardonyx._base.errors import Diagnostic, OnnxExporterError
 
 from .module_sizes import ModuleSize, module_sizes
@@ -79,8 +80,6 @@ def report_content(
 
 
 def _operators(program: ONNXProgram) -> dict[str, int]:
-    from sardonyx import _native
-
     nodes = _native.nodes(program._model)
     counted = Counter(f"{domain}::{op}" if domain else op for _, domain, op, _, _, _ in nodes)
     return dict(sorted(counted.items(), key=lambda entry: (-entry[1], entry[0])))
@@ -97,8 +96,6 @@ def _environment() -> dict[str, str]:
 
 def _version(package: str) -> str | None:
     if package == "sardonyx":
-        from sardonyx import _native
-
         return _native.version
     try:
         return metadata.version(package)

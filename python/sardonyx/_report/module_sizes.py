@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from sardonyx import _native
+from sardonyx import _native
 
 
 @dataclass
@@ -37,8 +35,6 @@ class ModuleSize:
 
 def module_sizes(model: _native.Model) -> ModuleSize:
     """The tree of modules by the names of the weights that the model reads."""
-    from sardonyx import _native
-
     root = ModuleSize("")
     for name, _, _, size, is_weight, _ in _native.constants(model):
         if not is_weight:

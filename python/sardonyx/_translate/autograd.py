@@ -10,13 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sardonyx import _native
 from sardonyx._base.errors import OnnxExporterError
 
 from .symbolic_functions import registered_for, symbolic_translator
 
 if TYPE_CHECKING:
-    from sardonyx import _native
-
     from .translators import Translators
 
 _SPACE = "sardonyx_autograd"

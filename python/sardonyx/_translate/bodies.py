@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from sardonyx import _native
 
 from .constants import flattened
-
-if TYPE_CHECKING:
-    from sardonyx import _native
 
 _INT64, _BOOL = 7, 9
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
 
+from sardonyx import _native
 from sardonyx._base.errors import OnnxExporterError
-
-if TYPE_CHECKING:
-    from sardonyx import _native
 
 _emitter: ContextVar[_native.Emitter | None] = ContextVar("emitter", default=None)
 # Local functions that the present conversion has: (domain, name) to their bytes.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sardonyx import _native
+
 from .bodies import has_bodies, with_bodies
 from .building import emitter
 from .constants import Constant, constant_of
@@ -61,8 +63,6 @@ def call(
     metadata: Mapping[str, str] | None = None,
 ) -> Any:
     """One node; its output, or a tuple of them where it has several."""
-    from sardonyx import _native
-
     present = emitter()
     operands = [constant_of(value) for value in inputs]
     rest = {name: constant_of(value) for name, value in attributes.items()}

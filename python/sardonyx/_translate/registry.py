@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sardonyx import _native
 from sardonyx._base.errors import usage_error
 
 if TYPE_CHECKING:
@@ -34,8 +35,6 @@ class OnnxRegistry:
 
     def __init__(self, opset_version: int | None = None) -> None:
         """`opset_version`: 13 to 26; the package's default when None."""
-        from sardonyx import _native
-
         self._opset = _native.default_opset if opset_version is None else opset_version
         if not _native.oldest_opset <= self._opset <= _native.newest_opset:
             raise usage_error(
@@ -61,9 +60,9 @@ class OnnxRegistry:
         function (which the model keeps as a local function), a traced one, or a Python function
         that calls `sardonyx.op.*`.
 
-        With `is_complex` it is for calls that take or give complex tensors, which come as real ones
-        with a last dimension of 2. The last registration counts. Raises ValueError for names that
-        cannot be an operator's.
+        With `is_complex` it is for calls that take or give complex tensors, which come and go as
+        real ones with a last dimension of 2, or that take a complex number. The last registration
+        counts. Raises ValueError for names that cannot be an operator's.
         """
         if not callable(function):
             raise usage_error(f"{function!r} is no function that could translate an operator")
@@ -76,8 +75,6 @@ class OnnxRegistry:
     ) -> list[ONNXFunction] | None:
         """What translates the operator, the library's own first and then in the order of
         registration; None where nothing does."""
-        from sardonyx import _native
-
         name = _name(namespace, op_name, overload)
         own = [ONNXFunction(None, name)] if _native.translates(name) else []
         return own + self._custom.get(name, []) or None

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sardonyx import _native
 from sardonyx._base.errors import OnnxExporterError, usage_error
 
 from .symbolic_graph import GraphContext, GraphValue
 from .translators import Translators, bind
-
-if TYPE_CHECKING:
-    from sardonyx import _native
 
 SymbolicFunction = Callable[..., Any]
 
@@ -111,8 +109,6 @@ def _argument(argument: Any) -> Any:
 
 
 def _wrapped(value: Any) -> Any:
-    from sardonyx import _native
-
     if isinstance(value, _native.Value):
         return GraphValue(value)
     return [_wrapped(item) for item in value] if isinstance(value, list) else value

@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sardonyx import _native
 from sardonyx._base.element_types import onnx_number, torch_dtypes
 
 from .constants import constant_of
 from .scalar_types import JitScalarType
 from .script import GraphEvaluator
-
-if TYPE_CHECKING:
-    from sardonyx import _native
 
 _ATTRIBUTE = re.compile(r"(.+)_([ifst])")
 

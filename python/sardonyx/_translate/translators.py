@@ -6,16 +6,14 @@ import contextlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sardonyx import _native
 from sardonyx._base.errors import usage_error
 
 from .building import building
 from .constants import flattened
 from .script import evaluating
-
-if TYPE_CHECKING:
-    from sardonyx import _native
 
 Function = Callable[..., Any]
 
@@ -79,8 +77,6 @@ def _calling(present: _native.Emitter) -> Iterator[None]:
 def operator_name(target: Any) -> str:
     """ "mylib::foo.bar" of torch.ops.mylib.foo.bar, what torch.library.custom_op returned, a name,
     or a Python function that stands in captured graphs (torch.sym_not, operator.mul)."""
-    from sardonyx import _native
-
     if isinstance(target, str):
         if "::" not in target:
             raise usage_error(f"{target!r} is no operator: names are 'namespace::operator'")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ._attention import attention
+from ._operator import COMPUTED
 from ._rotary_embedding import rotary_embedding
 from ._symbolic import symbolic, symbolic_multi_out
 
@@ -27,15 +28,9 @@ def aten_decompositions() -> dict[Any, Callable[..., Any]]:
     by, PyTorch's own `torch.ops.onnx.*` among them."""
     import torch
 
-    from ._attention import compute_attention
-    from ._rotary_embedding import compute_rotary_embedding
-
     table: dict[Any, Callable[..., Any]] = {}
     for space in ("sardonyx", "onnx"):
-        for name, compute in (
-            ("Attention", compute_attention),
-            ("RotaryEmbedding", compute_rotary_embedding),
-        ):
+        for name, compute in COMPUTED.items():
             packet = getattr(getattr(torch.ops, space), name, None)
             if packet is not None and "opset23" in packet.overloads():
                 table[packet.opset23] = compute

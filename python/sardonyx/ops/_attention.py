@@ -8,9 +8,10 @@ import torch
 
 from sardonyx._base.element_types import torch_dtypes
 
-LIBRARY = torch.library.Library("sardonyx", "FRAGMENT")
-LIBRARY.define(
-    "Attention.opset23(Tensor Q, Tensor K, Tensor V, Tensor? attn_mask=None, "
+from ._operator import onnx_operator
+
+_SCHEMA = (
+    "(Tensor Q, Tensor K, Tensor V, Tensor? attn_mask=None, "
     "Tensor? past_key=None, Tensor? past_value=None, *, bool is_causal=False, "
     "SymInt kv_num_heads=0, SymInt q_num_heads=0, SymInt qk_matmul_output_mode=0, "
     "float? scale=None, float softcap=0., SymInt? softmax_precision=None) "
@@ -23,6 +24,73 @@ Results = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
 # ruff: noqa: N803, PLR0917 (names and order are those of ONNX and torch.onnx.ops)
 
 
+def _check(
+    Q: torch.Tensor,
+    K: torch.Tensor,
+    V: torch.Tensor,
+    past_key: torch.Tensor | None,
+    past_value: torch.Tensor | None,
+    q_num_heads: int,
+    kv_num_heads: int,
+    softmax_precision: int | None,
+) -> None:
+    torch._check(
+        Q.dim() in (3, 4) and Q.dim() == K.dim() == V.dim(),
+        lambda: (
+            f"Q, K and V must all have 3 or all have 4 dimensions, got {Q.dim()}, {K.dim()} "
+            f"and {V.dim()}"
+        ),
+    )
+    torch._check(
+        Q.dim() == 4 or (q_num_heads != 0 and kv_num_heads != 0),
+        lambda: "q_num_heads and kv_num_heads must be provided for 3D inputs",
+    )
+    torch._check(
+        (past_key is None) == (past_value is None),
+        lambda: "past_key and past_value must be given together",
+    )
+    torch._check(
+        softmax_precision is None or softmax_precision in _PRECISIONS,
+        lambda: f"softmax_precision must be one of {_PRECISIONS}, got {softmax_precision}",
+    )
+
+
+def _fake(
+    Q: torch.Tensor,
+    K: torch.Tensor,
+    V: torch.Tensor,
+    _attn_mask: torch.Tensor | None = None,
+    past_key: torch.Tensor | None = None,
+    past_value: torch.Tensor | None = None,
+    *,
+    kv_num_heads: int = 0,
+    q_num_heads: int = 0,
+    softmax_precision: int | None = None,
+    **_options: object,
+) -> Results:
+    _check(Q, K, V, past_key, past_value, q_num_heads, kv_num_heads, softmax_precision)
+    flat = Q.dim() == 3
+    batch, length = Q.shape[0], Q.shape[1 if flat else 2]
+    heads, kv_heads = (q_num_heads, kv_num_heads) if flat else (Q.shape[1], K.shape[1])
+    key_size = K.shape[2] // kv_heads if flat else K.shape[3]
+    value_size = V.shape[2] // kv_heads if flat else V.shape[3]
+    total = K.shape[1 if flat else 2]
+    if past_key is not None:
+        total = past_key.shape[2] + total
+    shapes = (
+        (batch, length, heads * value_size) if flat else (batch, heads, length, value_size),
+        (batch, kv_heads, total, key_size),
+        (batch, kv_heads, total, value_size),
+        (batch, heads, length, total),
+    )
+    y, key, value, scores = (
+        torch.empty(shape, dtype=like.dtype, device=like.device)
+        for shape, like in zip(shapes, (Q, K, V, Q), strict=True)
+    )
+    return y, key, value, scores
+
+
+@onnx_operator("Attention", _SCHEMA, _fake)
 def attention(
     Q: torch.Tensor,
     K: torch.Tensor,
@@ -57,41 +125,6 @@ def attention(
     Returns the output, of the layout of Q; keys and values with those of the past; and what
     `qk_matmul_output_mode` says. Queries that see no key at all give zeros.
     """
-    results: Results = torch.ops.sardonyx.Attention.opset23(
-        Q,
-        K,
-        V,
-        attn_mask,
-        past_key,
-        past_value,
-        is_causal=is_causal,
-        kv_num_heads=kv_num_heads,
-        q_num_heads=q_num_heads,
-        qk_matmul_output_mode=qk_matmul_output_mode,
-        scale=scale,
-        softcap=softcap,
-        softmax_precision=softmax_precision,
-    )
-    return results
-
-
-def compute_attention(
-    Q: torch.Tensor,
-    K: torch.Tensor,
-    V: torch.Tensor,
-    attn_mask: torch.Tensor | None = None,
-    past_key: torch.Tensor | None = None,
-    past_value: torch.Tensor | None = None,
-    *,
-    is_causal: bool = False,
-    kv_num_heads: int = 0,
-    q_num_heads: int = 0,
-    qk_matmul_output_mode: int = 0,
-    scale: float | None = None,
-    softcap: float = 0.0,
-    softmax_precision: int | None = None,
-) -> Results:
-    """The same, of ATen operators."""
     _check(Q, K, V, past_key, past_value, q_num_heads, kv_num_heads, softmax_precision)
     query, key, value = _heads(Q, q_num_heads), _heads(K, kv_num_heads), _heads(V, kv_num_heads)
     past = 0 if past_key is None else past_key.shape[2]
@@ -162,73 +195,3 @@ def _additive(mask: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         return mask
     zeros = torch.zeros(mask.shape, dtype=scores.dtype, device=scores.device)
     return zeros.masked_fill(~mask, -math.inf)
-
-
-def _check(
-    Q: torch.Tensor,
-    K: torch.Tensor,
-    V: torch.Tensor,
-    past_key: torch.Tensor | None,
-    past_value: torch.Tensor | None,
-    q_num_heads: int,
-    kv_num_heads: int,
-    softmax_precision: int | None,
-) -> None:
-    torch._check(
-        Q.dim() in (3, 4) and Q.dim() == K.dim() == V.dim(),
-        lambda: (
-            f"Q, K and V must all have 3 or all have 4 dimensions, got {Q.dim()}, {K.dim()} "
-            f"and {V.dim()}"
-        ),
-    )
-    torch._check(
-        Q.dim() == 4 or (q_num_heads != 0 and kv_num_heads != 0),
-        lambda: "q_num_heads and kv_num_heads must be provided for 3D inputs",
-    )
-    torch._check(
-        (past_key is None) == (past_value is None),
-        lambda: "past_key and past_value must be given together",
-    )
-    torch._check(
-        softmax_precision is None or softmax_precision in _PRECISIONS,
-        lambda: f"softmax_precision must be one of {_PRECISIONS}, got {softmax_precision}",
-    )
-
-
-def _fake(
-    Q: torch.Tensor,
-    K: torch.Tensor,
-    V: torch.Tensor,
-    _attn_mask: torch.Tensor | None = None,
-    past_key: torch.Tensor | None = None,
-    past_value: torch.Tensor | None = None,
-    *,
-    kv_num_heads: int = 0,
-    q_num_heads: int = 0,
-    softmax_precision: int | None = None,
-    **_options: object,
-) -> Results:
-    _check(Q, K, V, past_key, past_value, q_num_heads, kv_num_heads, softmax_precision)
-    flat = Q.dim() == 3
-    batch, length = Q.shape[0], Q.shape[1 if flat else 2]
-    heads, kv_heads = (q_num_heads, kv_num_heads) if flat else (Q.shape[1], K.shape[1])
-    key_size = K.shape[2] // kv_heads if flat else K.shape[3]
-    value_size = V.shape[2] // kv_heads if flat else V.shape[3]
-    total = K.shape[1 if flat else 2]
-    if past_key is not None:
-        total = past_key.shape[2] + total
-    shapes = (
-        (batch, length, heads * value_size) if flat else (batch, heads, length, value_size),
-        (batch, kv_heads, total, key_size),
-        (batch, kv_heads, total, value_size),
-        (batch, heads, length, total),
-    )
-    y, key, value, scores = (
-        torch.empty(shape, dtype=like.dtype, device=like.device)
-        for shape, like in zip(shapes, (Q, K, V, Q), strict=True)
-    )
-    return y, key, value, scores
-
-
-LIBRARY.impl("Attention.opset23", compute_attention, "CompositeExplicitAutograd")
-torch.library.register_fake("sardonyx::Attention.opset23", _fake, lib=LIBRARY)

@@ -39,23 +39,9 @@ def symbolic(
     Raises ValueError for a `domain_op` without "::" and for other types of attributes, TypeError
     for other types of arguments.
     """
-    domain, op_type = _parse(domain_op)
-    packed = _Packed.of(attrs)
-    result: torch.Tensor = torch.ops.sardonyx.symbolic(
-        _listed(inputs),
-        domain,
-        op_type,
-        onnx_number(dtype),
-        list(shape),
-        packed.names,
-        packed.kinds,
-        packed.counts,
-        packed.ints,
-        packed.floats,
-        packed.strings,
-        *_metadata(metadata_props),
-        version,
-    )
+    form = (onnx_number(dtype), list(shape))
+    arguments = _arguments(domain_op, inputs, form, attrs, metadata_props)
+    result: torch.Tensor = torch.ops.sardonyx.symbolic(*arguments, version)
     return result
 
 
@@ -77,15 +63,29 @@ def symbolic_multi_out(
         )
     if not dtypes:
         raise ValueError("an operator without outputs would not be in the model")
-    domain, op_type = _parse(domain_op)
-    packed = _Packed.of(attrs)
-    result: Sequence[torch.Tensor] = torch.ops.sardonyx.symbolic_multi_out(
-        _listed(inputs),
-        domain,
-        op_type,
+    form = (
         [onnx_number(dtype) for dtype in dtypes],
         [len(shape) for shape in shapes],
         [size for shape in shapes for size in shape],
+    )
+    arguments = _arguments(domain_op, inputs, form, attrs, metadata_props)
+    result: Sequence[torch.Tensor] = torch.ops.sardonyx.symbolic_multi_out(*arguments, version)
+    return result
+
+
+def _arguments(
+    domain_op: str,
+    inputs: Any,
+    form: tuple[Any, ...],
+    attrs: Mapping[str, Attribute] | None,
+    metadata_props: Mapping[str, str] | None,
+) -> tuple[Any, ...]:
+    """What both operators take but for the version; `form` says their outputs."""
+    packed = _Packed.of(attrs)
+    return (
+        _listed(inputs),
+        *_parse(domain_op),
+        *form,
         packed.names,
         packed.kinds,
         packed.counts,
@@ -93,9 +93,7 @@ def symbolic_multi_out(
         packed.floats,
         packed.strings,
         *_metadata(metadata_props),
-        version,
     )
-    return result
 
 
 def _parse(domain_op: str) -> tuple[str, str]:

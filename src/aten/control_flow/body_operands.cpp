@@ -19,12 +19,17 @@ Value body_operand(const Call& call, Emit& onnx, const program::Argument& argume
   call.refuse("an operand of the body is neither a tensor nor a number");
 }
 
-Values body_operands(const Call& call, Emit& onnx, std::string_view name) {
+program::Region region_of(const Call& call) {
+  const auto region = program::region_of(call.captured());
+  if (!region || region->kind->runs == program::Runs::kUnknown)
+    base::fail("SX1204", "an argument that has to be a body is none");
+  return *region;
+}
+
+Values body_operands(const Call& call, Emit& onnx, const program::List* list) {
   Values values;
-  const program::Argument& whole = call.argument(name);
-  if (const program::List* list = whole.get<program::List>()) {
-    for (const program::Argument& item : *list) values.push_back(body_operand(call, onnx, item));
-  }
+  if (!list) return values;
+  for (const program::Argument& item : *list) values.push_back(body_operand(call, onnx, item));
   return values;
 }
 

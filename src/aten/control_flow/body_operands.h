@@ -1,15 +1,16 @@
 // What a body of control flow is given, and what it carries from one run to the next.
 #pragma once
 
-#include <string_view>
-
 #include "aten/body.h"
 #include "aten/call.h"
+#include "program/regions.h"
 
 namespace sardonyx::aten {
 
-// The operands in a list argument, in order: tensors, and symbolic scalars as 0-d ones.
-onnx::Values body_operands(const Call& call, Emit& onnx, std::string_view name);
+// The region of a call whose row is one of control flow; SX1204 where its bodies are no graphs.
+program::Region region_of(const Call& call);
+// The operands in a list of the region, in order: tensors, and symbolic scalars as 0-d ones.
+onnx::Values body_operands(const Call& call, Emit& onnx, const program::List* list);
 Value body_operand(const Call& call, Emit& onnx, const program::Argument& argument);
 
 onnx::Values joined(onnx::Values first, const onnx::Values& second);

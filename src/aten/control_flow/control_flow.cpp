@@ -7,8 +7,8 @@ namespace {
 
 using onnx::Values;
 
-onnx::Graph* branch(const Call& call, Emit& onnx, std::string_view name, const Values& inputs) {
-  const program::Graph& graph = call.graph(name);
+onnx::Graph* branch(const Call& call, Emit& onnx, const program::Graph& graph,
+                    const Values& inputs) {
   onnx::Graph* body = onnx.begin_body(graph.name);
   onnx.end_body(call.bodies().emit_body(graph, inputs));
   return body;
@@ -17,21 +17,23 @@ onnx::Graph* branch(const Call& call, Emit& onnx, std::string_view name, const V
 Value as_truth(Emit& onnx, Value x) { return onnx.reshape(onnx.cast(x, DType::kBool), Shape{}); }
 
 Outputs cond(const Call& call, Emit& onnx) {
+  const program::Region region = region_of(call);
   // An If has an output; branches that give nothing do nothing.
-  if (call.graph("true_graph").outputs.empty()) return {};
+  if (region.bodies[0]->outputs.empty()) return {};
   const Value predicate = body_operand(call, onnx, call.argument("pred"));
-  const Values inputs = body_operands(call, onnx, "operands");
-  onnx::Graph* then_branch = branch(call, onnx, "true_graph", inputs);
-  onnx::Graph* else_branch = branch(call, onnx, "false_graph", inputs);
+  const Values inputs = body_operands(call, onnx, region.given);
+  onnx::Graph* then_branch = branch(call, onnx, *region.bodies[0], inputs);
+  onnx::Graph* else_branch = branch(call, onnx, *region.bodies[1], inputs);
   return with_complex_marked(call, onnx.if_(as_truth(onnx, predicate), then_branch, else_branch));
 }
 
 // The condition is asked before the first iteration and at the end of each.
 Outputs while_loop(const Call& call, Emit& onnx) {
-  const program::Graph& condition = call.graph("cond_graph");
-  const program::Graph& step = call.graph("body_graph");
-  const Values initial = body_operands(call, onnx, "carried_inputs");
-  const Values further = body_operands(call, onnx, "additional_inputs");
+  const program::Region region = region_of(call);
+  const program::Graph& condition = *region.bodies[0];
+  const program::Graph& step = *region.bodies[1];
+  const Values initial = body_operands(call, onnx, region.carried);
+  const Values further = body_operands(call, onnx, region.given);
   const Value first =
       as_truth(onnx, call.bodies().emit_body(condition, joined(initial, further)).front());
 

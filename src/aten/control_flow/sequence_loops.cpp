@@ -9,8 +9,12 @@ using onnx::Values;
 
 // Carries the first results of the body on and stacks the others. Scan slices axis 0, which is
 // where the capture has moved the axis and turned it round for a scan in reverse.
-Outputs over_slices(const Call& call, Emit& onnx, const program::Graph& step, const Values& initial,
-                    const Values& xs, const Values& further) {
+Outputs over_slices(const Call& call, Emit& onnx) {
+  const program::Region region = region_of(call);
+  const program::Graph& step = *region.bodies.front();
+  const Values initial = body_operands(call, onnx, region.carried);
+  const Values xs = body_operands(call, onnx, region.scanned);
+  const Values further = body_operands(call, onnx, region.given);
   if (xs.empty()) call.refuse("a loop over no tensors");
   onnx::Graph* body = onnx.begin_body(step.name);
   const Values states = carried_inputs(onnx, step, initial);
@@ -21,17 +25,6 @@ Outputs over_slices(const Call& call, Emit& onnx, const program::Graph& step, co
   if (outputs.empty()) call.refuse("a loop that gives nothing");
   onnx.end_body(outputs);
   return with_complex_marked(call, onnx.scan(initial, xs, body));
-}
-
-Outputs scan(const Call& call, Emit& onnx) {
-  return over_slices(call, onnx, call.graph("combine_graph"), body_operands(call, onnx, "init"),
-                     body_operands(call, onnx, "xs"),
-                     body_operands(call, onnx, "additional_inputs"));
-}
-
-Outputs map(const Call& call, Emit& onnx) {
-  return over_slices(call, onnx, call.graph("body_graph"), {}, body_operands(call, onnx, "xs"),
-                     body_operands(call, onnx, "additional_inputs"));
 }
 
 // combine(a, b) is a + b and nothing else.
@@ -52,9 +45,10 @@ bool adds(const program::Graph& combine) {
 
 // y[0] = x[0], y[t] = combine(y[t - 1], x[t]); any order of combining gives the same.
 Outputs associative_scan(const Call& call, Emit& onnx) {
-  const program::Graph& combine = call.graph("combine_fn");
-  const Values xs = body_operands(call, onnx, "xs");
-  const Values further = body_operands(call, onnx, "additional_inputs");
+  const program::Region region = region_of(call);
+  const program::Graph& combine = *region.bodies.front();
+  const Values xs = body_operands(call, onnx, region.scanned);
+  const Values further = body_operands(call, onnx, region.given);
   if (xs.empty()) call.refuse("a loop over no tensors");
   if (further.empty() && adds(combine) && !xs[0].is_complex())
     return {onnx.cumsum(xs[0], onnx.int_scalar(0))};
@@ -82,9 +76,10 @@ Outputs associative_scan(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"higher_order::associative_scan(Any combine_fn, Any xs, Any additional_inputs=[]) -> Any",
      associative_scan},
-    {"higher_order::map_impl(Any body_graph, Any xs, Any additional_inputs=[]) -> Any", map},
+    {"higher_order::map_impl(Any body_graph, Any xs, Any additional_inputs=[]) -> Any",
+     over_slices},
     {"higher_order::scan(Any combine_graph, Any init, Any xs, Any additional_inputs=[]) -> Any",
-     scan},
+     over_slices},
 };
 
 }  // namespace

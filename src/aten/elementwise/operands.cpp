@@ -35,22 +35,6 @@ Value truncated(Emit& onnx, Value x) {
   return onnx.where(has_sign(onnx, x), onnx.neg(magnitude), magnitude);
 }
 
-// With u = 1 + x rounded, log(u) * x / (u - 1) makes good what rounding lost.
-Value log_one_plus(Emit& onnx, Value x) {
-  const Value one = onnx.one(x.dtype());
-  const Value u = onnx.add(x, one);
-  const Value log = onnx.log(u);
-  const Value corrected = onnx.mul(log, onnx.div(x, onnx.sub(u, one)));
-  const Value small = onnx.where(onnx.equal(u, one), x, corrected);
-  return onnx.where(onnx.greater(x, one), log, small);
-}
-
-// exp(x) - 1 == tanh(x / 2) * (exp(x) + 1)
-Value exp_minus_one(Emit& onnx, Value x) {
-  const Value half = onnx.tanh(onnx.mul(x, onnx.scalar(0.5, x.dtype())));
-  return onnx.mul(half, onnx.add(onnx.exp(x), onnx.one(x.dtype())));
-}
-
 // The angle in the first quadrant, mirrored by the signs. Equal magnitudes stand for inf / inf and
 // 0 / 0, whose quotient would be NaN.
 Value angle_of(Emit& onnx, Value y, Value x) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "aten/call.h"
+#include "onnx/emit/elementary.h"
 
 namespace sardonyx::aten {
 
@@ -24,9 +25,8 @@ Value has_sign(Emit& onnx, Value x);
 // Rounded towards zero.
 Value truncated(Emit& onnx, Value x);
 
-// log(1 + x) and exp(x) - 1 without losing small x.
-Value log_one_plus(Emit& onnx, Value x);
-Value exp_minus_one(Emit& onnx, Value x);
+using onnx::exp_minus_one;
+using onnx::log_one_plus;
 
 // The angle of the point (x, y), as atan2 has it: signs of zeros count, infinities too.
 Value angle_of(Emit& onnx, Value y, Value x);

@@ -63,6 +63,17 @@ Outputs mish_backward(const Call& call, Emit& onnx) {
   });
 }
 
+// sigmoid(beta x), and 1 above the threshold, from where on PyTorch's softplus is x itself.
+Outputs softplus_backward(const Call& call, Emit& onnx) {
+  const double beta = call.scalar("beta").as_double();
+  const double threshold = call.scalar("threshold").as_double();
+  return chained(call, onnx, "self", [&](const Formula& f, Value x) {
+    const Value steep = f.scaled(x, beta);
+    const Value linear = f.onnx.greater(steep, f.number(threshold));
+    return f.onnx.where(linear, f.number(1), f.onnx.sigmoid(steep));
+  });
+}
+
 // The normal distribution's share below x, and x times its density.
 Value gelu_slope(const Formula& f, Value x) {
   const Value below = f.scaled(f.plus(f.onnx.erf(f.scaled(x, 1 / std::numbers::sqrt2)), 1), 0.5);
@@ -202,6 +213,9 @@ constexpr Row kRows[] = {
     {"aten::mish_backward(Tensor grad_output, Tensor self) -> Tensor", mish_backward},
     {"aten::sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor", sigmoid_backward},
     {"aten::silu_backward(Tensor grad_output, Tensor self) -> Tensor", silu_backward},
+    {"aten::softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> "
+     "Tensor",
+     softplus_backward},
     {"aten::softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor",
      softshrink_backward},
     {"aten::tanh_backward(Tensor grad_output, Tensor output) -> Tensor", tanh_backward},

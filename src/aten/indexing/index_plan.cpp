@@ -26,7 +26,10 @@ void add_mask(const Call& call, Emit& onnx, Value mask, std::int64_t axis,
   const Value found = onnx.nonzero(onnx.cast(mask, DType::kBool));
   // What is written may be of any size that broadcasts: the count has no name there.
   Expr count = unmade_size(onnx, result_shape);
-  if (!count.known()) count = onnx.pool().fresh("u_mask");
+  if (!count.known()) {
+    count = onnx.pool().fresh("u_mask");
+    onnx.pool().mark_unbacked(count);
+  }
   onnx.add_size_source(found, 1, count);
   for (std::int64_t i = 0; i < mask.rank(); ++i) {
     indices.push_back({axis + i, onnx.select(found, 0, i), {count}});

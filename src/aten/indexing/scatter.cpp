@@ -10,6 +10,16 @@
 
 namespace sardonyx::aten {
 
+Combining combining_of(const Call& call) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const std::string name = call.text("reduce");
+  if (name == "sum" || name == "mean") return {"add", 0};
+  if (name == "prod") return {"mul", 1};
+  if (name == "amax" || name == "max") return {"max", -kInfinity};
+  if (name == "amin" || name == "min") return {"min", kInfinity};
+  call.refuse(call.op() + " with reduce='" + name + "'");
+}
+
 Value cut_to(Emit& onnx, Value source, Value index) {
   for (std::int64_t axis = 0; axis < index.rank(); ++axis) {
     if (!(source.dim(axis) == index.dim(axis))) {

@@ -1,7 +1,5 @@
 // Sums, products, means and extremes of the elements that an index brings together:
 // scatter_reduce and index_reduce.
-#include <limits>
-
 #include "aten/elementwise/operands.h"
 #include "aten/families.h"
 #include "aten/indexing/scattering.h"
@@ -9,30 +7,15 @@
 namespace sardonyx::aten {
 namespace {
 
-struct Reduction {
-  std::string_view onnx_name;
-  double neutral;
-};
-
-Reduction reduction_of(const Call& call) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const std::string name = call.text("reduce");
-  if (name == "sum" || name == "mean") return {"add", 0};
-  if (name == "prod") return {"mul", 1};
-  if (name == "amax") return {"max", -kInfinity};
-  if (name == "amin") return {"min", kInfinity};
-  call.refuse(call.op() + " with reduce='" + name + "'");
-}
-
 // The type's own value that changes nothing: integers have no infinity.
-Value neutral_value(Emit& onnx, const Reduction& reduction, DType dtype) {
-  if (base::is_integer(dtype) && reduction.onnx_name == "max") {
+Value neutral_value(Emit& onnx, const Combining& combining, DType dtype) {
+  if (base::is_integer(dtype) && combining.scatter == "max") {
     return onnx.int_scalar(base::integer_min(dtype), dtype);
   }
-  if (base::is_integer(dtype) && reduction.onnx_name == "min") {
+  if (base::is_integer(dtype) && combining.scatter == "min") {
     return onnx.int_scalar(base::integer_max(dtype), dtype);
   }
-  return onnx.scalar(reduction.neutral, dtype);
+  return onnx.scalar(combining.neutral, dtype);
 }
 
 // `self` reduced with the elements of `source`, each at its place along the axis.
@@ -59,15 +42,15 @@ Value mean_of_sum(Emit& onnx, const Scattered& s, Value sum, bool include_self) 
 }
 
 Outputs reduced(const Call& call, Emit& onnx, const Scattered& s) {
-  const Reduction reduction = reduction_of(call);
+  const Combining combining = combining_of(call);
   const bool include_self = call.flag("include_self");
   Value start = s.self;
   if (!include_self) {
-    const Value neutral = neutral_value(onnx, reduction, start.dtype());
+    const Value neutral = neutral_value(onnx, combining, start.dtype());
     start = onnx.scatter_elements(start, s.index, onnx.expand(neutral, s.index.shape()),
                                   {.axis = s.axis});
   }
-  Value result = combined(onnx, s, start, s.source, reduction.onnx_name);
+  Value result = combined(onnx, s, start, s.source, combining.scatter);
   if (call.text("reduce") == "mean") result = mean_of_sum(onnx, s, result, include_self);
   return {cast_to_result(onnx, call, onnx.reshape(result, call.result_shape()))};
 }

@@ -8,6 +8,13 @@
 
 namespace sardonyx::aten {
 
+// What a text such as "amax", "max" or "mean" asks for, where elements come together.
+struct Combining {
+  std::string_view scatter;  // what ScatterElements calls it; a mean is a sum at first
+  double neutral;            // changes nothing
+};
+Combining combining_of(const Call& call);  // of the argument `reduce`
+
 // As much of `source` as there are indices: PyTorch takes a larger one.
 Value cut_to(Emit& onnx, Value source, Value index);
 

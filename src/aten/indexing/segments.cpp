@@ -1,6 +1,5 @@
 // Reductions over consecutive segments of an axis, given by lengths or by offsets.
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "aten/elementwise/operands.h"
@@ -10,22 +9,6 @@
 
 namespace sardonyx::aten {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-struct Reduction {
-  std::string_view scatter;  // what ScatterElements calls it
-  double start;
-};
-
-Reduction reduction_of(const Call& call) {
-  const std::string name = call.text("reduce");
-  if (name == "sum" || name == "mean") return {"add", 0};
-  if (name == "prod") return {"mul", 1};
-  if (name == "max") return {"max", -kInfinity};
-  if (name == "min") return {"min", kInfinity};
-  call.refuse("segment_reduce with reduce='" + name + "'");
-}
 
 // Where segments begin, and where the last one ends: int64 [..., segments + 1].
 Value offsets_of(const Call& call, Emit& onnx) {
@@ -68,7 +51,7 @@ Outputs segment_reduce(const Call& call, Emit& onnx) {
   const DType dtype = computing_type(call.result_dtype());
   const Value data = onnx.cast(call.tensor("data"), dtype);
   const std::int64_t axis = call.axis("axis", data.rank());
-  const Reduction reduction = reduction_of(call);
+  const Combining combining = combining_of(call);
   const bool mean = call.text("reduce") == "mean";
   const Expr segments = call.result_shape()[static_cast<std::size_t>(axis)];
   const Value offsets = offsets_of(call, onnx);
@@ -77,9 +60,9 @@ Outputs segment_reduce(const Call& call, Emit& onnx) {
   Shape wide = call.result_shape();
   wide[static_cast<std::size_t>(axis)] = segments + 2;
   const Value first =
-      initial ? scalar_value(onnx, *initial, dtype) : onnx.scalar(reduction.start, dtype);
+      initial ? scalar_value(onnx, *initial, dtype) : onnx.scalar(combining.neutral, dtype);
   Value result =
-      gathered(onnx, onnx.full(wide, first), rows, data, axis, reduction.scatter, segments);
+      gathered(onnx, onnx.full(wide, first), rows, data, axis, combining.scatter, segments);
   if (mean) {
     const Value count = counts(onnx, offsets, segments, axis, result);
     const Value empty = onnx.equal(count, onnx.zero(dtype));

@@ -29,10 +29,7 @@ Parts product_along(Emit& onnx, const Parts& x) {
   const ComplexMath math(onnx);
   const Value one = onnx.full(Shape{x.real.dim(0)}, onnx.one(DType::kFloat64));
   if (!x.imaginary) {
-    // A 1 beside them: ONNX Runtime has no product of nothing.
-    const bool some = symbolic::certainly_positive(x.real.dim(1));
-    const Value factors = some ? x.real : onnx.concat({x.real, onnx.unsqueeze(one, {1})}, 1);
-    return {over_last(onnx, "ReduceProd", factors), {}};
+    return {over_last(onnx, "ReduceProd", x.real), {}};
   }
   return repeat(onnx, onnx.size(x.real.dim(1)), {math.complete({one, {}})},
                 [&](Value k, const State& state) {

@@ -65,24 +65,13 @@ Parts lower_triangle(Emit& onnx, const Parts& x, std::int64_t offset) {
       x, [&](Value part) { return onnx.trilu(part, onnx.int_scalar(offset), {.upper = 0}); });
 }
 
-namespace {
-
-// ONNX Runtime refuses to gather from nothing.
-bool has_nothing(const Parts& x) {
-  return std::ranges::any_of(x.real.shape(), [](Expr dim) { return dim.is(0); });
-}
-
-}  // namespace
-
 Parts ordered_rows(Emit& onnx, const Parts& x, Value order) {
-  if (has_nothing(x)) return x;
   const Shape shape{x.real.dim(0), order.dim(1), x.real.dim(2)};
   const Value indices = onnx.expand(onnx.unsqueeze(order, {2}), shape);
   return each_part(x, [&](Value part) { return onnx.gather_elements(part, indices, {.axis = 1}); });
 }
 
 Parts ordered_columns(Emit& onnx, const Parts& x, Value order) {
-  if (has_nothing(x)) return x;
   const Shape shape{x.real.dim(0), x.real.dim(1), order.dim(1)};
   const Value indices = onnx.expand(onnx.unsqueeze(order, {1}), shape);
   return each_part(x, [&](Value part) { return onnx.gather_elements(part, indices, {.axis = 2}); });

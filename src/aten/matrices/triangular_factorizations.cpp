@@ -33,10 +33,9 @@ Value pivot_size(Emit& onnx, const Parts& x) {
   return x.imaginary ? onnx.add(real, onnx.abs(x.imaginary)) : real;
 }
 
-// Rows of numbers in another order; nothing stays nothing, which ONNX Runtime does not gather from.
+// Rows of numbers in another order.
 Value rearranged(Emit& onnx, Value numbers, Value order) {
-  const bool nothing = numbers.dim(0).is(0) || numbers.dim(1).is(0);
-  return nothing ? numbers : onnx.gather_elements(numbers, order, {.axis = 1});
+  return onnx.gather_elements(numbers, order, {.axis = 1});
 }
 
 Parts zero(Emit& onnx) { return {onnx.zero(DType::kFloat64), {}}; }
@@ -49,7 +48,7 @@ Lu lu_factors(Emit& onnx, const Parts& a) {
   const Value rows = onnx.range(m), columns = onnx.range(n);
   const Value order = onnx.expand(onnx.unsqueeze(rows, {0}), Shape{batch, m});
   const Expr count = symbolic::min(m, n);
-  // A Loop that never runs gives its outputs shapes that ONNX Runtime did not count on.
+  // Nothing to factorise.
   if (count.is(0)) return {a, onnx.full(Shape{batch, 0}, onnx.int_scalar(0)), order};
   const Looped found =
       repeat(onnx, onnx.size(count), {a, {order, {}}}, [&](Value k, const State& state) {

@@ -97,13 +97,14 @@ double rms_epsilon(const Call& call, DType dtype) {
 Outputs rms_norm(const Call& call, Emit& onnx) {
   const Value input = call.tensor("input");
   const DType dtype = compute_type(input.dtype());
-  const Value x = onnx.cast(input, dtype);
-  const Value square =
-      mean(onnx, onnx.mul(x, x), trailing_axes(call.sizes("normalized_shape").size()));
-  const Value inverse =
-      onnx.reciprocal(onnx.sqrt(onnx.add(square, onnx.scalar(rms_epsilon(call, dtype), dtype))));
-  const Value result = affine(onnx, onnx.mul(x, inverse), call.optional_tensor("weight"), {});
-  return {cast_to_result(onnx, call, result)};
+  const std::vector<Expr> shape = call.sizes("normalized_shape");
+  const Value given = call.optional_tensor("weight");
+  const Value weight = given ? onnx.cast(given, dtype) : ones(onnx, shape, dtype);
+  const Value normal =
+      onnx.rms_normalization(onnx.cast(input, dtype), weight,
+                             {.axis = -static_cast<std::int64_t>(shape.size()),
+                              .epsilon = static_cast<float>(rms_epsilon(call, dtype))});
+  return {cast_to_result(onnx, call, normal)};
 }
 
 // The statistics of a batch, over every axis but the channels'.
@@ -174,8 +175,7 @@ Outputs instance_norm(const Call& call, Emit& onnx) {
                                  call.optional_tensor("bias"), call.number("eps"))};
 }
 
-// Each group of channels is one instance of [N, groups, everything else]; ONNX Runtime has a kernel
-// for that, while it spells GroupNormalization out itself.
+// Each group of channels is one instance of [N, groups, everything else].
 Value split_groups(Emit& onnx, Value x, std::int64_t groups) {
   Expr rest = 1;
   for (std::int64_t axis = 1; axis < x.rank(); ++axis) rest = rest * x.dim(axis);
@@ -189,7 +189,21 @@ Value group_normalized(Emit& onnx, Value x, std::int64_t groups, double eps) {
   return onnx.reshape_like(instance_normalization(onnx, split, {}, {}, eps), x);
 }
 
+// GroupNormalization has a scale and a bias, of the input's type.
+Value group_normalization(const Call& call, Emit& onnx, std::int64_t groups) {
+  const Value input = call.tensor("input"), weight = call.optional_tensor("weight"),
+              bias = call.optional_tensor("bias");
+  const bool alike =
+      weight && bias && weight.dtype() == input.dtype() && bias.dtype() == input.dtype();
+  if (!alike) return {};
+  return onnx.group_normalization(
+      input, weight, bias,
+      {.epsilon = static_cast<float>(call.number("eps")), .num_groups = groups});
+}
+
 Outputs group_norm(const Call& call, Emit& onnx) {
+  if (const Value normal = group_normalization(call, onnx, call.integer("num_groups")))
+    return {normal};
   const Value input = call.tensor("input");
   const auto channel = [&](std::string_view name) -> Value {
     const Value vector = call.optional_tensor(name);
@@ -211,6 +225,7 @@ Outputs native_group_norm(const Call& call, Emit& onnx) {
   };
   const Value weight = channel("weight"), bias = channel("bias");
   if (!call.uses_output(1) && !call.uses_output(2)) {
+    if (const Value whole = group_normalization(call, onnx, groups)) return {whole, {}, {}};
     const Value normal = group_normalized(onnx, input, groups, call.number("eps"));
     return {affine(onnx, normal, weight, bias), {}, {}};
   }

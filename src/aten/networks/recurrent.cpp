@@ -1,10 +1,17 @@
 // LSTM, GRU and plain recurrent networks over whole sequences, to ONNX's recurrent operators.
 #include "aten/families.h"
-#include "aten/networks/recurrence.h"
 #include "aten/random/dropout.h"
+#include "onnx/definitions/recurrence.h"
 
 namespace sardonyx::aten {
 namespace {
+
+using onnx::CellStep;
+using onnx::gru_step;
+using onnx::lstm_step;
+using onnx::plain_step;
+using onnx::recurrence;
+using onnx::RecurrentWeights;
 
 // How ONNX orders the gates that PyTorch stacks: the position in PyTorch's order.
 using GateOrder = std::vector<std::int64_t>;
@@ -103,11 +110,6 @@ std::string_view direction_name(const Network& network) {
   return network.bidirectional ? "bidirectional" : "forward";
 }
 
-// ONNX's operators have no projection, and ONNX Runtime's compute in float32.
-bool needs_loop(const Network& network, Value x) {
-  return network.projected || x.dtype() == DType::kFloat64;
-}
-
 // One layer of `step`, as its operator would give it: [time, directions, batch, hidden], then the
 // final states [directions, batch, hidden].
 onnx::Values looped(Emit& onnx, const Network& network, Value x, std::int64_t layer,
@@ -144,7 +146,7 @@ Outputs run_layers(const Call& call, Emit& onnx, const Network& network,
     onnx::Values own;
     for (const Value state : initial) own.push_back(layer_state(onnx, network, state, layer));
     const onnx::Values found =
-        needs_loop(network, x) ? looped(onnx, network, x, layer, own, step) : run(x, layer, own);
+        network.projected ? looped(onnx, network, x, layer, own, step) : run(x, layer, own);
     x = merged_directions(onnx, network, found[0]);
     for (std::size_t i = 0; i < states; ++i) finals[i].push_back(found[1 + i]);
   }

@@ -1,9 +1,16 @@
 // One step of LSTM, GRU and plain recurrent networks, spelled out.
 #include "aten/families.h"
-#include "aten/networks/recurrence.h"
+#include "onnx/definitions/recurrence.h"
 
 namespace sardonyx::aten {
 namespace {
+
+using onnx::CellStep;
+using onnx::gates_of;
+using onnx::gru_step;
+using onnx::lstm_step;
+using onnx::plain_step;
+using onnx::recurrence;
 
 onnx::Values stepped(const Call& call, Emit& onnx, const onnx::Values& states,
                      const CellStep& step) {

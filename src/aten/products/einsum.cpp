@@ -65,7 +65,7 @@ bool is_transposed_matmul(const std::string& left, const std::string& right,
   return is_matmul(left, swapped, out);
 }
 
-// Letters for the axes under an ellipsis, as ONNX Runtime wants them to be as many in each operand;
+// Letters for the axes under an ellipsis, as ONNX wants them to be as many in each operand;
 // PyTorch broadcasts them, so operands with fewer get leading axes of size 1.
 void spell_ellipses(Emit& onnx, std::vector<Value>& operands, std::vector<std::string>& terms,
                     std::string& out) {

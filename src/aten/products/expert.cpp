@@ -32,10 +32,10 @@ bool is_fixed(Value value) {
   return value.is_constant();
 }
 
-// Above this, the nodes cost more than a loop: ONNX Runtime takes 1 to 2 us for each.
+// Above this, the nodes cost more than a loop: a runtime takes 1 to 2 us for each.
 constexpr std::int64_t kMostSpelledOut = 128;
 
-// One product a group, each with its own matrix, which ONNX Runtime packs when it loads the model.
+// One product a group, each with its own matrix, which a runtime can pack when it loads the model.
 // A Loop over the groups would copy each matrix out of the stack, and all rows so far once a group.
 // Beside a model that loops over its experts in Python this takes 0.45 to 0.98 of the time (8 to 64
 // experts, 1 to 128 tokens, ONNX Runtime 1.31 on one thread; 1.06 for 8 experts and 512 tokens).

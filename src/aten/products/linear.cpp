@@ -27,7 +27,7 @@ Outputs addmm(const Call& call, Emit& onnx) {
   Value self = call.tensor("self"), mat1 = call.tensor("mat1"), mat2 = call.tensor("mat2");
   const Scalar beta = call.scalar("beta"), alpha = call.scalar("alpha");
 
-  // Gemm keeps alpha and beta as float32, and ONNX Runtime has no integer Gemm.
+  // Gemm keeps alpha and beta as float32; what they do to integers, nothing says.
   if (base::is_floating(mat1.dtype()) && alpha.exact_f32() && beta.exact_f32()) {
     // PyTorch ignores `self` when beta is 0; multiplying would let its NaNs through.
     if (beta.is(0)) self = {};
@@ -102,7 +102,7 @@ Outputs linear(const Call& call, Emit& onnx) {
   const Value input = call.tensor("input"), weight = call.tensor("weight");
   const Value bias = call.optional_tensor("bias");
 
-  // ONNX Runtime makes a Gemm of MatMul and Add that it cannot run where nothing comes out.
+  // Nothing comes out.
   if (symbolic::product(call.result_shape()).is(0)) {
     return {onnx.full(call.result_shape(), onnx.zero(call.result_dtype()))};
   }

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "aten/translation/translation.h"
+#include "program/facts/facts.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -12,14 +13,11 @@ namespace {
 // PyTorch's own bound of a size that nothing bounds is one less than the largest integer.
 constexpr std::int64_t kUnbounded = std::numeric_limits<std::int64_t>::max() - 1;
 
-// "u0" is a size that depends on data.
-bool depends_on_data(Expr symbol) { return symbol.name().starts_with("u"); }
-
 // "2 <= batch <= 64"; empty when nothing bounds the size. PyTorch presumes every dynamic dim of an
 // input to be 2 or more and checks nothing of it, so that much is not said.
 std::string bounds_text(Expr symbol) {
   const symbolic::Range range = symbolic::range(symbol);
-  const std::int64_t presumed = depends_on_data(symbol) ? 0 : 2;
+  const std::int64_t presumed = symbol.is_unbacked() ? 0 : 2;
   std::string text = symbol.str();
   if (range.low > presumed) text = fmt::format("{} <= {}", range.low, text);
   if (range.high < kUnbounded) text += fmt::format(" <= {}", range.high);
@@ -29,10 +27,7 @@ std::string bounds_text(Expr symbol) {
 }  // namespace
 
 void Translation::keep_assertion(const program::Call& call) {
-  const std::string_view name = call.schema->base_name();
-  const bool of_tensor = name == "_assert_async" || name == "_functional_assert_async";
-  const bool of_scalar = name == "_assert_scalar" || name == "_functional_assert_scalar";
-  if (!of_tensor && !of_scalar) return;
+  if (!program::facts_of(*call.schema).asserts || !call.schema->find("self")) return;
   const program::Argument& asserted = call.argument("self");
   // What follows from the bounds of the sizes is said with them.
   const Expr* expr = asserted.get<Expr>();
@@ -45,7 +40,7 @@ void Translation::keep_assertion(const program::Call& call) {
 
 void Translation::keep_bounds() {
   for (const Expr symbol : program_.pool->symbols()) {
-    const std::string bounds = depends_on_data(symbol) ? bounds_text(symbol) : std::string();
+    const std::string bounds = symbol.is_unbacked() ? bounds_text(symbol) : std::string();
     if (bounds.empty() || !emit_.can_size(symbol)) continue;
     const symbolic::Range range = symbolic::range(symbol);
     const Value size = emit_.size(symbol);

@@ -1,52 +1,23 @@
 #include "aten/translation/translate.h"
 
 #include <algorithm>
-#include <complex>
 #include <utility>
 
 #include "aten/translation/fall_through.h"
 #include "aten/translation/translation.h"
+#include "program/facts/facts.h"
+#include "program/regions.h"
 
 namespace sardonyx::aten {
 namespace {
-
-bool any_complex(const program::Call& call) {
-  bool found = false;
-  const auto look = [&found](const program::Value* value) {
-    found = found || (value && base::is_complex(value->dtype));
-  };
-  for (const program::Argument& argument : call.arguments) {
-    argument.each_value(look);
-    // A comparison of real tensors with a complex number has no complex tensor.
-    found = found || argument.get<std::complex<double>>();
-  }
-  for (const program::Value* output : call.outputs) look(output);
-  return found;
-}
 
 const std::string& captured_name(const program::Call& call) {
   return call.captured.empty() ? call.name : call.captured;
 }
 
-std::string type_text(DType dtype, const Shape& shape) {
-  std::string text = std::string(base::dtype_name(dtype)) + "[";
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    text += (i ? ", " : "") + (shape[i].known() ? shape[i].str() : std::string("?"));
-  }
-  return text + "]";
-}
-
-// A query such as numel or is_floating_point, whose answer PyTorch wrote where it is used: the call
-// is left over.
+// A query whose answer stands where it is used: the call is left over.
 bool is_answered(const program::Call& call) {
-  const program::Schema& schema = *call.schema;
-  if (!call.outputs.empty() || schema.returns.empty() || schema.mutates()) return false;
-  if (schema.space() != "aten" && schema.space() != "prims") return false;
-  return std::all_of(schema.returns.begin(), schema.returns.end(), [](const auto& result) {
-    using enum program::TypeKind;
-    const program::TypeKind kind = result.type.kind;
-    return kind == kInt || kind == kFloat || kind == kBool || kind == kNumber || kind == kDType;
-  });
+  return call.outputs.empty() && program::answers_metadata(*call.schema);
 }
 
 // Several results, none of which the program reads.
@@ -55,24 +26,25 @@ bool nobody_reads(const program::Call& call) {
          std::ranges::none_of(call.outputs, [](const program::Value* value) { return value; });
 }
 
-// PyTorch's shape functions of these say that the loss of a single sample has one dimension; what
-// its kernels give has none.
+// PyTorch captured a dimension of a single sample that its kernels drop.
 bool is_number_in_fact(const program::Call& call, Value value) {
-  const std::string_view name = call.schema->base_name();
-  return value.has_rank() && value.rank() == 0 &&
-         (name == "multi_margin_loss" || name == "multilabel_margin_loss");
+  return value.has_rank() && value.rank() == 0 && program::facts_of(*call.schema).drops_single;
 }
 
 // What inference says must not contradict what PyTorch captured: that would be a wrong model.
 void check_type(const program::Value& captured, Value value) {
+  program::ValueType given;
+  given.dtype = value.dtype();
+  given.has_rank = value.has_rank();
+  if (given.has_rank) given.shape = value.shape();
   Shape expected = captured.shape;
   if (value.is_complex()) expected.emplace_back(2);
   const DType dtype = base::real_of(captured.dtype);
   const auto contradiction = [&]() {
     base::fail(
         "SX1304",
-        "the translation gives " + type_text(value.dtype(), value.shape()) +
-            " where the program has " + type_text(captured.dtype, captured.shape),
+        "the translation gives " + program::type_text(given) + " where the program has " +
+            program::type_text(static_cast<const program::ValueType&>(captured)),
         "this is a defect of Sardonyx; please report it with the operator and its arguments");
   };
   if (value.dtype() != DType::kUndefined && value.dtype() != dtype) contradiction();
@@ -142,7 +114,7 @@ void Translation::translate_call(const program::Call& call) {
 Outputs Translation::apply(const program::Call& call) {
   Call view(call, environment_, emit_, this);
   if (const CustomTranslator* own = custom(call)) return (*own)(view, emit_);
-  if (options_.fall_through != FallThrough::kNo && !any_complex(call) && !known(call)) {
+  if (options_.fall_through != FallThrough::kNo && !program::any_complex(call) && !known(call)) {
     return keep(call, view);
   }
   return translator(call)(view, emit_);
@@ -175,7 +147,7 @@ Outputs Translation::keep(const program::Call& call, const Call& view) {
 }
 
 bool Translation::known(const program::Call& call) const {
-  return find_translator(call.schema->qualified(), any_complex(call)) != nullptr;
+  return find_translator(call.schema->qualified(), program::any_complex(call)) != nullptr;
 }
 
 const CustomTranslator* Translation::custom(const program::Call& call) const {
@@ -185,7 +157,7 @@ const CustomTranslator* Translation::custom(const program::Call& call) const {
 Translator Translation::translator(const program::Call& call) const {
   const std::string name = call.schema->qualified();
   // Bodies of control flow are made of other calls; what they hand on may be of any type.
-  const bool complex = any_complex(call) && call.schema->space() != "higher_order";
+  const bool complex = program::any_complex(call) && !program::holds_bodies(call);
   if (const Translator found = find_translator(name, complex)) return found;
   std::string message = "no translation of " + name;
   if (complex) message += " for complex tensors";
@@ -285,7 +257,7 @@ std::vector<Expr> own_symbols(const program::Graph& body) {
       continue;
     }
     for (const Expr dim : input->shape) {
-      if (dim.known() && dim.is_symbol() && dim.name().starts_with("u")) symbols.push_back(dim);
+      if (dim.is_unbacked()) symbols.push_back(dim);
     }
   }
   return symbols;

@@ -29,32 +29,20 @@ bool is_tensor(nb::handle object) {
          is_a(object, classes().tensor);
 }
 
-// The first node that takes element `index` out of `producer`, and whether anything reads it.
-struct Taken {
-  nb::handle node;
-  bool is_read = false;
-};
-
-Taken taken(nb::handle producer, nb::handle index) {
-  Taken result;
+// The first node that takes element `index` out of `producer`; invalid when none does.
+nb::handle taking(nb::handle producer, nb::handle index) {
   const nb::object users = get(producer, names().users);
   PyObject *user = nullptr, *ignored = nullptr;
   Py_ssize_t position = 0;
   while (PyDict_Next(users.ptr(), &position, &user, &ignored)) {
-    if (!get(user, names().target).is(classes().getitem)) {
-      result.is_read = true;  // takes the whole tuple
-      continue;
-    }
+    if (!get(user, names().target).is(classes().getitem)) continue;
     const nb::object arguments = get(user, names().args);
     const nb::object wanted = nb::borrow(PyTuple_GET_ITEM(arguments.ptr(), 1));
     const int equal = PyObject_RichCompareBool(wanted.ptr(), index.ptr(), Py_EQ);
     if (equal < 0) nb::raise_python_error();
-    if (equal == 0) continue;
-    if (!result.node.is_valid()) result.node = user;
-    const nb::object readers = get(user, names().users);
-    if (PyDict_GET_SIZE(readers.ptr()) > 0) result.is_read = true;
+    if (equal != 0) return user;
   }
-  return result;
+  return {};
 }
 
 }  // namespace
@@ -67,6 +55,7 @@ Walker::Walker(program::Program& program)
       weights_(program) {}
 
 program::Graph* Walker::graph(nb::handle graph_module, std::string name) {
+  std::vector<program::Element> outer = std::exchange(elements_, {});
   program::Graph* graph = program_.add_graph();
   graph->name = std::move(name);
   if (!program_.graph) program_.graph = graph;
@@ -90,6 +79,7 @@ program::Graph* Walker::graph(nb::handle graph_module, std::string name) {
     }
   });
   placeholders_ = std::move(own_placeholders);
+  program::drop_unread(*graph, std::exchange(elements_, std::move(outer)));
   return graph;
 }
 
@@ -185,19 +175,15 @@ Argument Walker::results(nb::handle node, nb::handle meta_value, program::Call& 
 
 Argument Walker::element(nb::handle producer, nb::handle index, nb::handle meta_value,
                          std::string name, program::Call& call) {
-  const Taken user = taken(producer, index);
+  const nb::handle user = taking(producer, index);
   if (is_sequence(meta_value)) {
-    if (user.node.is_valid()) return results(user.node, meta_value, call);
+    if (user.is_valid()) return results(user, meta_value, call);
     // Nothing reads this list.
     for (std::size_t i = 0; i < nb::len(meta_value); ++i) call.outputs.push_back(nullptr);
     return List();
   }
-  if (is_tensor(meta_value) && !user.is_read) {
-    call.outputs.push_back(nullptr);
-    return {};
-  }
-  if (user.node.is_valid()) {
-    const nb::object own = get(user.node, names().name);
+  if (user.is_valid()) {
+    const nb::object own = get(user, names().name);
     name = text(own);
   } else {
     name += "_unused_" + std::to_string(integer(index));
@@ -206,6 +192,7 @@ Argument Walker::element(nb::handle producer, nb::handle index, nb::handle meta_
     call.outputs.push_back(nullptr);
     return {};
   }
+  elements_.push_back({&call, call.outputs.size()});
   return result(std::move(name), meta_value, call);
 }
 

@@ -6,6 +6,7 @@
 
 #include "frontends/live/python.h"
 #include "frontends/live/walker.h"
+#include "program/captured_symbols.h"
 
 namespace sardonyx::live {
 
@@ -68,6 +69,7 @@ void Walker::walk(nb::handle exported_program) {
   const nb::object signature = get(exported_program, names().graph_signature);
   inputs(exported_program, get(signature, names().input_specs), placeholders_);
   outputs(get(signature, names().output_specs));
+  program::mark_unbacked_symbols(*program_.pool);
   call_spec(exported_program);
 }
 

@@ -13,6 +13,7 @@
 #include "frontends/live/targets.h"
 #include "frontends/live/weights.h"
 #include "program/program.h"
+#include "program/unread_outputs.h"
 
 namespace sardonyx::live {
 
@@ -60,6 +61,7 @@ class Walker {
   // What each node stands for. Nodes live as long as their graph does, and that outlives the walk.
   std::unordered_map<PyObject*, program::Argument> nodes_;
   std::vector<nanobind::object> placeholders_;  // of the graph walked last
+  std::vector<program::Element> elements_;      // of the graph being walked
   std::vector<program::Value*> lifted_;         // constants that export left on the module
 };
 

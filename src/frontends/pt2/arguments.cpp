@@ -97,8 +97,7 @@ Argument GraphReader::value(std::string_view name, Scope& scope) {
   const auto found = scope.find(name);
   if (found == scope.end())
     base::fail("SX1206", "the program says nothing of its value '" + std::string(name) + "'");
-  found->second.used = true;
-  Value* held = found->second.value;
+  Value* held = found->second;
   if (held->kind != ValueKind::kTensor && held->expr.known()) return held->expr;
   return held;
 }

@@ -63,11 +63,11 @@ Value* GraphReader::main_value(std::string_view name) {
   const Argument found = value(name, main_);
   Value* const* held = found.get<Value*>();
   // A symbolic number stands for its expression; the signature wants the value itself.
-  return held ? *held : main_.at(name).value;
+  return held ? *held : main_.at(name);
 }
 
 program::Graph* GraphReader::read(JsonObject json, std::string name, Scope& scope) {
-  std::vector<Droppable> outer = std::exchange(droppable_, {});
+  std::vector<program::Element> outer = std::exchange(elements_, {});
   program::Graph* graph = program_.add_graph();
   graph->name = std::move(name);
   add_values(json, scope);
@@ -75,7 +75,7 @@ program::Graph* GraphReader::read(JsonObject json, std::string name, Scope& scop
   read_nodes(array_member(json, "nodes"), *graph, scope);
   for (const Json output : array_member(json, "outputs"))
     graph->outputs.push_back(argument(output, scope));
-  drop_unused(std::exchange(droppable_, std::move(outer)), scope);
+  program::drop_unread(*graph, std::exchange(elements_, std::move(outer)));
   return graph;
 }
 
@@ -83,7 +83,7 @@ Value* GraphReader::add_value(std::string_view name, ValueKind kind, Scope& scop
   Value* value = program_.add_value();
   value->name = name;
   value->kind = kind;
-  scope[name].value = value;
+  scope[name] = value;
   return value;
 }
 
@@ -118,7 +118,7 @@ void GraphReader::read_inputs(JsonArray inputs, program::Graph& graph, Scope& sc
       continue;
     }
     value(*name, scope);
-    Value* held = scope.at(*name).value;
+    Value* held = scope.at(*name);
     held->index = static_cast<std::uint32_t>(graph.inputs.size());
     graph.inputs.push_back(held);
   }
@@ -227,20 +227,13 @@ void GraphReader::add_output(std::string_view name, bool is_element, program::Ca
   const auto found = scope.find(name);
   if (found == scope.end())
     base::fail("SX1206", "the program says nothing of its value '" + std::string(name) + "'");
-  Value* value = found->second.value;
+  Value* value = found->second;
   if (value->producer)
     base::fail("SX1205", "the value '" + std::string(name) + "' is computed twice");
   value->producer = &call;
   value->index = static_cast<std::uint32_t>(call.outputs.size());
-  if (is_element) droppable_.push_back({&call, call.outputs.size()});
+  if (is_element) elements_.push_back({&call, call.outputs.size()});
   call.outputs.push_back(value);
-}
-
-void GraphReader::drop_unused(std::vector<Droppable> outputs, const Scope& scope) {
-  for (const Droppable& output : outputs) {
-    Value*& value = output.call->outputs[output.index];
-    if (value->kind == ValueKind::kTensor && !scope.at(value->name).used) value = nullptr;
-  }
 }
 
 }  // namespace sardonyx::pt2

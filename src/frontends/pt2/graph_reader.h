@@ -10,6 +10,7 @@
 #include "frontends/pt2/json.h"
 #include "frontends/pt2/metadata.h"
 #include "program/program.h"
+#include "program/unread_outputs.h"
 
 namespace sardonyx::pt2 {
 
@@ -26,12 +27,8 @@ class GraphReader {
   program::Value* main_value(std::string_view name);
 
  private:
-  struct Named {
-    program::Value* value = nullptr;
-    bool used = false;
-  };
   // The values of one graph: bodies of control flow have names of their own.
-  using Scope = std::unordered_map<std::string_view, Named>;
+  using Scope = std::unordered_map<std::string_view, program::Value*>;
 
   // How a call target is bound, looked up once for each target.
   struct Target {
@@ -51,15 +48,9 @@ class GraphReader {
   void bind(const Node& node, program::Call& call, Scope& scope);
   const Target& target(std::string_view text);
 
-  // Outputs of a call that was captured as one of several may be dropped when nothing reads them.
-  struct Droppable {
-    program::Call* call = nullptr;
-    std::size_t index = 0;
-  };
   void read_outputs(const Node& node, program::Call& call, Scope& scope);
   void read_output(Json output, bool is_element, program::Call& call, Scope& scope);
   void add_output(std::string_view name, bool is_element, program::Call& call, Scope& scope);
-  void drop_unused(std::vector<Droppable> outputs, const Scope& scope);
 
   // --- arguments (arguments.cpp)
   program::Argument argument(Json json, Scope& scope);
@@ -75,7 +66,7 @@ class GraphReader {
   Metadata metadata_;
   Scope main_;
   std::unordered_map<std::string_view, Target> targets_;
-  std::vector<Droppable> droppable_;  // of the graph being read
+  std::vector<program::Element> elements_;  // of the graph being read
 };
 
 }  // namespace sardonyx::pt2

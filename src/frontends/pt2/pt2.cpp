@@ -9,6 +9,7 @@
 #include "frontends/pt2/signature.h"
 #include "frontends/pt2/weights.h"
 #include "frontends/pt2/zip.h"
+#include "program/captured_symbols.h"
 
 namespace sardonyx::pt2 {
 namespace {
@@ -105,6 +106,7 @@ void read_program(JsonObject root, Weights& weights, program::Program& program) 
   GraphReader graphs(program);
   program.graph = graphs.read_main(object_member(module, "graph"));
   read_signature(object_member(module, "signature"), graphs, weights, program);
+  program::mark_unbacked_symbols(*program.pool);
   if (const auto calls = find_member(module, "module_call_graph"))
     read_call_spec(as_array(*calls, "module_call_graph"), program);
 }

@@ -1,9 +1,13 @@
 #include "onnx/definitions/definitions.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 
 #include "onnx/definitions/bits.h"
+#include "onnx/definitions/parts.h"
 #include "onnx/definitions/running_product.h"
 #include "onnx/definitions/scatters.h"
 #include "onnx/emit/emit_state.h"
@@ -89,7 +93,7 @@ std::optional<Values> layer_normalization(const Composite& call) {
   const Value mean = onnx.reduce("ReduceMean", wide, axes, true);
   const Value centred = onnx.sub(wide, mean);
   const Value variance = onnx.reduce("ReduceMean", onnx.mul(centred, centred), axes, true);
-  const Value epsilon = onnx.scalar_like(call.real("epsilon", 1e-5F), wide);
+  const Value epsilon = onnx.scalar_like(as_written(call.real("epsilon", 1e-5F)), wide);
   const Value deviation = onnx.sqrt(onnx.add(variance, epsilon));
   Value y = onnx.cast(onnx.div(centred, deviation), x.dtype());
   y = onnx.mul(y, call.input(1));
@@ -107,7 +111,7 @@ std::optional<Values> rms_normalization(const Composite& call) {
   if (!x.has_rank()) return std::nullopt;
   const Value wide = stashed(call, x);
   const Value mean = onnx.reduce("ReduceMean", onnx.mul(wide, wide), axes_from(call, x), true);
-  const Value epsilon = onnx.scalar_like(call.real("epsilon", 1e-5F), wide);
+  const Value epsilon = onnx.scalar_like(as_written(call.real("epsilon", 1e-5F)), wide);
   const Value y = onnx.div(wide, onnx.sqrt(onnx.add(mean, epsilon)));
   return Values{onnx.mul(onnx.cast(y, x.dtype()), call.input(1))};
 }
@@ -119,12 +123,17 @@ std::optional<Values> group_normalization(const Composite& call) {
   if (!x.has_rank() || x.rank() < 2) return std::nullopt;
   const std::int64_t groups = call.integer("num_groups", 1);
   // Instance normalisation of [batch, groups, rest]: every group is an instance.
-  const Value grouped = onnx.Operators::reshape(x, onnx.ints({0, groups, -1}));
+  Expr rest = 1;
+  for (std::int64_t axis = 1; axis < x.rank(); ++axis) rest = rest * x.dim(axis);
+  if (!rest.known()) return std::nullopt;
+  const Expr size = symbolic::exact_quotient(rest, groups);
+  const Value grouped =
+      onnx.reshape(x, {x.dim(0), groups, size.known() ? size : symbolic::floor_div(rest, groups)});
   const Value one = onnx.constant(Tensor::filled(x.dtype(), {groups}, 1));
   const Value zero = onnx.constant(Tensor::filled(x.dtype(), {groups}, 0));
   const Value normal =
       onnx.instance_normalization(grouped, one, zero, {.epsilon = call.real("epsilon", 1e-5F)});
-  const Value y = onnx.reshape(normal, x.shape());
+  const Value y = onnx.reshape_like(normal, x);
   std::vector<std::int64_t> spatial(static_cast<std::size_t>(x.rank() - 2));
   std::iota(spatial.begin(), spatial.end(), 1);
   return Values{
@@ -148,6 +157,8 @@ std::optional<Values> trilu(const Composite& call) {
 
 }  // namespace
 
+double as_written(float value) { return std::strtod(fmt::format("{}", value).c_str(), nullptr); }
+
 std::int64_t Composite::integer(std::string_view name, std::int64_t otherwise) const {
   return int_attribute(attributes, name, otherwise);
 }
@@ -160,6 +171,11 @@ float Composite::real(std::string_view name, float otherwise) const {
 std::string Composite::text(std::string_view name, std::string otherwise) const {
   const Attribute* found = find_attribute(attributes, name);
   return found == nullptr ? std::move(otherwise) : std::get<std::string>(found->data);
+}
+
+const std::vector<std::string>* Composite::texts(std::string_view name) const {
+  const Attribute* found = find_attribute(attributes, name);
+  return found == nullptr ? nullptr : &std::get<std::vector<std::string>>(found->data);
 }
 
 std::optional<Values> spelled_out(const Composite& call, const Operator& op) {
@@ -179,6 +195,18 @@ std::optional<Values> spelled_out(const Composite& call, const Operator& op) {
       return inputs.size() > 1 ? std::optional(Values{cast_like(call)}) : std::nullopt;
     case Op::kBernoulli:
       return Values{bernoulli(call)};
+    case Op::kAttention:
+      return inputs.size() > 2 ? attention(call) : std::nullopt;
+    case Op::kRotaryEmbedding:
+      return rotary_embedding(call);
+    case Op::kDequantizeLinear:
+      return dequantize_linear(call);
+    case Op::kQuantizeLinear:
+      return quantize_linear(call);
+    case Op::kLSTM:
+    case Op::kGRU:
+    case Op::kRNN:
+      return recurrent(call, op);
     case Op::kLayerNormalization:
       return inputs.size() > 1 ? layer_normalization(call) : std::nullopt;
     case Op::kRMSNormalization:

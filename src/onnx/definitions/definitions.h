@@ -20,6 +20,8 @@ struct Composite {
   std::int64_t integer(std::string_view name, std::int64_t otherwise) const;
   float real(std::string_view name, float otherwise) const;
   std::string text(std::string_view name, std::string otherwise = {}) const;
+  // Null where it is not given.
+  const std::vector<std::string>* texts(std::string_view name) const;
 };
 
 // What the operator computes, by operators that are closer to the ground (their own definitions

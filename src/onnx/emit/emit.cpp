@@ -9,15 +9,14 @@
 #include "base/diagnostic.h"
 #include "onnx/emit/emit_state.h"
 #include "onnx/emit/newest_forms.h"
+#include "onnx/emit/stand_ins.h"
 #include "onnx/fold/fold.h"
 #include "onnx/gen/op.h"
 #include "onnx/infer/infer.h"
 #include "onnx/infer/inference.h"
 
 namespace sardonyx::onnx {
-namespace {
 
-// Attributes that an older version lacks may be left out when they say what it did anyway.
 bool is_default(const AttributeFormal& formal, const Attribute::Data& data) {
   if (!formal.has_default) return false;
   if (const auto* number = std::get_if<std::int64_t>(&data))
@@ -30,6 +29,8 @@ bool is_default(const AttributeFormal& formal, const Attribute::Data& data) {
     return formal.kind == AttributeKind::kString && *text == formal.default_string;
   return false;
 }
+
+namespace {
 
 [[noreturn]] void lacks(std::int64_t opset, const std::string& what, int since) {
   std::string message = fmt::format("opset {} has no {}", opset, what);
@@ -146,6 +147,20 @@ std::string sharing_key(const Operator& op, std::span<const Value> inputs,
   return key;
 }
 
+// The shape of the node's only output where it has no element, so that there is nothing to compute.
+std::optional<Shape> shape_of_nothing(const Emit& onnx, const Operator& op, const Node& node) {
+  if (node.outputs.size() != 1 || op.id == Op::kConstantOfShape || op.id == Op::kIdentity)
+    return std::nullopt;
+  const ValueInfo& output = *node.outputs[0];
+  const bool plain = output.type_kind == TypeKind::kTensor && output.has_rank &&
+                     output.dtype != DType::kUndefined && output.dtype != DType::kString;
+  if (!plain || !bodies(&node).empty()) return std::nullopt;
+  if (std::ranges::none_of(output.shape, [](Expr dim) { return dim.is(0); })) return std::nullopt;
+  for (const Expr dim : output.shape)
+    if (!dim.known() || !onnx.can_size(dim)) return std::nullopt;
+  return output.shape;
+}
+
 // The constant that the node's only output is, where inference found every element.
 std::optional<Tensor> known_elements(const Node& node) {
   if (node.outputs.size() != 1) return std::nullopt;
@@ -220,9 +235,24 @@ Values Emit::build(const Operator& op, std::span<const Value> given,
                    std::vector<Attribute> attributes, std::size_t outputs) {
   Values inputs(given.begin(), given.end());
   while (!inputs.empty() && !inputs.back()) inputs.pop_back();
-  checked(op, inputs, attributes);
+  const OperatorVersion& version = checked(op, inputs, attributes);
   if (auto values = without_node(op, inputs, attributes, outputs)) return *values;
+  if (auto values = in_taken_types(op, version, inputs, attributes, outputs)) return *values;
   return emit_node(op, inputs, std::move(attributes), outputs);
+}
+
+std::optional<Values> Emit::in_taken_types(const Operator& op, const OperatorVersion& version,
+                                           std::span<const Value> inputs,
+                                           const std::vector<Attribute>& attributes,
+                                           std::size_t outputs) {
+  Bindings bindings = bind(version, inputs);
+  const auto distance = fit(op.id, bindings, [](const Binding& b) { return b.allowed; });
+  if (!distance || *distance == 0) return std::nullopt;
+  for (const Binding& binding : bindings.all())
+    if (lossy(binding.dtype, binding.computed)) return std::nullopt;
+  Values values = build(op, computed_inputs(*this, version, inputs, bindings), attributes, outputs);
+  cast_back(*this, version, values, bindings);
+  return values;
 }
 
 Values Emit::emit_node(const Operator& op, std::span<const Value> inputs,
@@ -246,6 +276,11 @@ Values Emit::emit_node(const Operator& op, std::span<const Value> inputs,
   // Uses are entered only when inference has accepted the node.
   infer(node, pool(), dialect_);
   if (auto elements = known_elements(*node)) return {constant(std::move(*elements))};
+  if (const auto shape = shape_of_nothing(*this, op, *node)) {
+    const DType dtype = values.front().dtype();
+    discard(node);
+    return {full(*shape, zero(dtype))};
+  }
   model_.name_node(node, "node_" + values.front()->name);
   enter_uses(node);
   append(graph(), node);

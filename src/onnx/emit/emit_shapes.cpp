@@ -11,6 +11,15 @@
 #include "onnx/graph/small_float.h"
 
 namespace sardonyx::onnx {
+
+bool may_be_zero(Expr size) {
+  if (!size.known()) return true;
+  if (symbolic::certainly_positive(size)) return false;
+  if (size.is_constant()) return true;
+  if (symbolic::depends_on_data(size)) return true;
+  return size.kind() == symbolic::Kind::kMax || size.kind() == symbolic::Kind::kMin;
+}
+
 namespace {
 
 constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
@@ -40,17 +49,6 @@ Value unshaped(Value x) {
     x = node->input(0);
   }
   return x;
-}
-
-// A size that a batch of inputs has is taken to be at least 1; data-dependent sizes (PyTorch calls
-// them u0, u1, ...) may be 0.
-bool may_be_zero(Expr size) {
-  if (!size.known()) return true;
-  if (symbolic::certainly_positive(size)) return false;
-  if (size.is_constant()) return true;
-  for (const Expr symbol : symbolic::symbols_of(size))
-    if (symbol.name().starts_with("u")) return true;
-  return size.kind() == symbolic::Kind::kMax || size.kind() == symbolic::Kind::kMin;
 }
 
 // How a target shape is written for Reshape: constants, 0 for a dim that stays in place, -1 for one

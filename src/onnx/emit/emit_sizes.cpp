@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/diagnostic.h"
+#include "onnx/emit/elementary.h"
 #include "onnx/emit/emit.h"
 #include "onnx/emit/emit_state.h"
 #include "onnx/infer/inference.h"
@@ -280,18 +281,6 @@ Value Emit::Sizes::real_function(Expr e) {
         e.operands().size() > 1 ? onnx.pow(number(10), real(e.operands()[1])) : number(1);
     return onnx.div(onnx.round(onnx.mul(x, scale)), scale);
   }
-  // Without loss near 0: the rounding of 1 + x cancels out.
-  if (name == "log1p") {
-    const Value sum = onnx.add(x, number(1));
-    const Value exact = onnx.mul(x, onnx.div(onnx.log(sum), onnx.sub(sum, number(1))));
-    return onnx.where(onnx.equal(sum, number(1)), x, exact);
-  }
-  if (name == "expm1") {
-    const Value power = onnx.exp(x), less = onnx.sub(power, number(1));
-    const Value exact = onnx.div(onnx.mul(less, x), onnx.log(power));
-    const Value small = onnx.less(onnx.abs(x), number(1));
-    return onnx.where(onnx.equal(power, number(1)), x, onnx.where(small, exact, less));
-  }
   using Form = Value (*)(Emit&, Value);
   static constexpr std::pair<std::string_view, Form> kForms[] = {
       {"abs", [](Emit& emit, Value v) { return emit.abs(v); }},
@@ -304,6 +293,8 @@ Value Emit::Sizes::real_function(Expr e) {
       {"cos", [](Emit& emit, Value v) { return emit.cos(v); }},
       {"cosh", [](Emit& emit, Value v) { return emit.cosh(v); }},
       {"erf", [](Emit& emit, Value v) { return emit.erf(v); }},
+      {"expm1", exp_minus_one},
+      {"log1p", log_one_plus},
       {"exp", [](Emit& emit, Value v) { return emit.exp(v); }},
       {"log", [](Emit& emit, Value v) { return emit.log(v); }},
       {"sin", [](Emit& emit, Value v) { return emit.sin(v); }},

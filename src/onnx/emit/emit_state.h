@@ -79,6 +79,9 @@ struct Emit::State {
   }
 };
 
+// Whether the attribute may be left out: it says what holds without it.
+bool is_default(const AttributeFormal& formal, const Attribute::Data& data);
+
 // Attributes of a list that is not yet a node's.
 inline const Attribute* find_attribute(std::span<const Attribute> attributes,
                                        std::string_view name) {

@@ -9,14 +9,14 @@
 
 namespace sardonyx::onnx {
 
-struct TestGraph {
+template <class Emitter>
+struct GraphToEmitInto {
   std::shared_ptr<symbolic::Pool> pool = std::make_shared<symbolic::Pool>();
   Model model{pool};
-  Emit onnx;
+  Emitter onnx;
 
-  explicit TestGraph(std::int64_t opset = 20,
-                     TargetRuntime runtime = TargetRuntime::kOnnxRuntimeCpu)
-      : onnx(model, {.opset = opset, .runtime = runtime}) {}
+  template <class... Options>
+  explicit GraphToEmitInto(const Options&... options) : onnx(model, options...) {}
 
   Value input(std::string name, const Shape& shape, DType dtype = DType::kFloat32) {
     const Value value = model.add_input(model.graph, std::move(name));
@@ -45,6 +45,11 @@ struct TestGraph {
               (value.shape()[i].known() ? value.shape()[i].str() : std::string("?"));
     return text + ']';
   }
+};
+
+// Of the core dialect.
+struct TestGraph : GraphToEmitInto<Emit> {
+  TestGraph() : GraphToEmitInto(EmitOptions{}) {}
 };
 
 }  // namespace sardonyx::onnx

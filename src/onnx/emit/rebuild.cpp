@@ -13,7 +13,7 @@ std::vector<Expr> own_symbols(const Graph* body) {
     for (const Expr number : input->contents)
       if (number.is_symbol()) symbols.push_back(number);
     for (const Expr dim : input->shape)
-      if (dim.known() && dim.is_symbol() && dim.name().starts_with("u")) symbols.push_back(dim);
+      if (dim.known() && dim.is_symbol() && symbolic::depends_on_data(dim)) symbols.push_back(dim);
   }
   return symbols;
 }

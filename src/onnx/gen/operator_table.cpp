@@ -4252,7 +4252,7 @@ constexpr Operator kOperators[] = {
 };
 
 // By opset, from 1.
-constexpr std::int64_t kIrVersions[] = {3, 14, 14, 14, 3, 3, 3, 3, 4, 5, 6, 7, 7, 7, 8, 8, 8, 8, 9, 9, 10, 10, 11, 12, 13, 13, 13, 14};
+constexpr std::int64_t kIrVersions[] = {3, 3, 3, 3, 3, 3, 3, 3, 4, 5, 6, 7, 7, 7, 8, 8, 8, 8, 9, 9, 10, 10, 11, 12, 13, 13, 13, 14};
 
 }  // namespace
 

@@ -284,6 +284,13 @@ void Model::rename(ValueInfo* value, std::string_view wanted) {
   value->name = scope->unique(wanted);
 }
 
+void Model::move_to_main(ValueInfo* value) {
+  release_name(value);
+  value->graph = graph;
+  value->names = graph->names;
+  value->name = value->names->unique(value->name);
+}
+
 void Model::name_node(Node* node, std::string_view wanted) {
   release_name(node);
   node->names = node->graph != nullptr ? node->graph->names : graph->names;
@@ -412,7 +419,15 @@ void replace_all_uses(ValueInfo* from, ValueInfo* to) {
   from->returns.clear();
 }
 
-bool has_uses(const ValueInfo* value) { return !value->uses.empty() || !value->returns.empty(); }
+bool same_text(const Shape& a, const Shape& b) {
+  return std::ranges::equal(a, b, [](symbolic::Expr x, symbolic::Expr y) {
+    return x == y || (!x.known() && !y.known());
+  });
+}
+
+bool has_uses(const ValueInfo* value) {
+  return !value->uses.empty() || !value->returns.empty() || value->is_pinned;
+}
 
 void set_attribute(Node* node, std::string name, Attribute::Data data) {
   for (Attribute& attribute : node->attributes) {

@@ -30,6 +30,8 @@ inline constexpr Op kUnknownOp = static_cast<Op>(0xffff);
 
 using base::DType;
 using Shape = std::vector<symbolic::Expr>;  // an unknown Expr is an unknown dim
+// Whether two shapes say the same; unknown dims do, though the sizes may differ.
+bool same_text(const Shape& a, const Shape& b);
 
 // One place that reads a value: input `index` of `node`.
 struct Use {
@@ -45,7 +47,17 @@ struct Return {
   friend bool operator==(Return, Return) = default;
 };
 
-enum class TypeKind : std::uint8_t { kTensor, kSequence, kOptional };
+// kOther: a map, a sparse tensor, a sequence of sequences, ...: only carried through, as `carried`
+// has it.
+enum class TypeKind : std::uint8_t { kTensor, kSequence, kOptional, kOther };
+
+// What a file says of a value and the graph IR has no place for: protobuf fields as they were read.
+struct Carried {
+  std::string type;    // the whole type, where it says more than element type and shape
+  std::string info;    // of the ValueInfoProto: documentation, metadata
+  std::string tensor;  // of the TensorProto likewise
+  std::string sparse;  // the SparseTensorProto that the value is
+};
 
 struct ValueInfo {
   std::string name;
@@ -62,6 +74,9 @@ struct ValueInfo {
   std::uint32_t index = 0;   // among the producer's outputs
   // The data, for initializers (weights and constants alike).
   std::shared_ptr<const Tensor> constant;
+  // What an input of the main graph is where callers give nothing: no constant, since they may.
+  std::shared_ptr<const Tensor> initial;
+  std::shared_ptr<const Carried> carried;
   // The elements of a small integer tensor (a shape, an index) as far as they are known
   // expressions; empty when they are not. For constants see `constant`.
   std::vector<symbolic::Expr> contents;
@@ -73,6 +88,8 @@ struct ValueInfo {
   bool is_folded = false;  // a weight whose values a pass has worked into others'
   // What the file declares is not what the operator gives: nothing may be built on either.
   bool is_disputed = false;
+  // A constant that something which is carried through names: it stays as it is.
+  bool is_pinned = false;
   Graph* graph = nullptr;  // where it is defined
 
   std::vector<Use> uses;        // in no order
@@ -80,14 +97,21 @@ struct ValueInfo {
   std::uint32_t id = 0;         // dense, for side tables
 };
 
+// The value of an attribute of another kind than those below: its fields as they were read.
+struct Opaque {
+  std::int64_t kind;  // AttributeProto.AttributeType
+  std::string fields;
+};
+
 struct Attribute {
   using Data = std::variant<std::int64_t, float, std::string, std::shared_ptr<const Tensor>, Graph*,
                             std::vector<std::int64_t>, std::vector<float>, std::vector<std::string>,
-                            std::vector<Graph*>, DType>;  // DType: a type-valued int attribute
+                            std::vector<Graph*>, DType, Opaque>;  // DType: a type-valued int
   std::string name;
   Data data;
   // In the body of a model-local function: the function's attribute that this one takes.
   std::string reference;
+  std::string carried = {};  // further fields, as they were read
 };
 
 // Where a node came from; shared by the nodes that one captured call became.
@@ -112,6 +136,7 @@ struct Node {
   std::vector<Attribute> attributes;
   const Origin* origin = nullptr;
   std::vector<std::pair<std::string, std::string>> metadata;  // further metadata_props
+  std::string carried;                                        // further fields, as they were read
 
   Graph* graph = nullptr;  // null when erased
   Node* previous = nullptr;
@@ -132,6 +157,12 @@ struct Node {
   ValueInfo* output(std::size_t i = 0) const { return i < outputs.size() ? outputs[i] : nullptr; }
 };
 
+// How a tensor is quantised, as a file says it beside the graph.
+struct Annotation {
+  const ValueInfo* value;
+  std::string message;  // TensorAnnotation
+};
+
 // Nodes are a doubly linked list in execution order: inserting and erasing keep iteration valid as
 // long as the node iterated on is not the one erased.
 struct Graph {
@@ -146,6 +177,9 @@ struct Graph {
   NameScope* names = nullptr;        // shared by a main graph or function and its bodies
   std::vector<std::uint32_t> slots;  // where the returns of each output lists this graph
   bool ordered = true;
+  std::vector<ValueInfo*> sparse;  // sparse initializers
+  std::vector<Annotation> annotations;
+  std::string carried;  // further fields, as they were read
 };
 
 // A model-local function.
@@ -157,6 +191,7 @@ struct Function {
   std::vector<Attribute> attribute_defaults;  // those with a value for calls that do not
   std::map<std::string, std::int64_t> opsets;
   Graph* body = nullptr;
+  std::string carried = {};  // further fields, as they were read
 };
 
 class Model {
@@ -175,6 +210,8 @@ class Model {
   std::int64_t model_version = 0;
   std::string doc;
   std::vector<std::pair<std::string, std::string>> metadata;
+  std::string carried;        // further fields, as they were read
+  bool has_training = false;  // among them how the model is trained, by names of its values
   std::deque<Function> functions;
   // Initializers in the order they were made; those without uses are not written.
   std::vector<ValueInfo*> initializers;
@@ -197,6 +234,8 @@ class Model {
   // A name that no value or node has yet: `wanted`, else wanted_1, wanted_2, ...
   std::string unique_name(std::string_view wanted);
   void rename(ValueInfo* value, std::string_view wanted);
+  // A value of a body or function becomes one of the main graph, with a name that nothing has.
+  void move_to_main(ValueInfo* value);
   // Gives the node a unique name, which is free again once the node is erased.
   void name_node(Node* node, std::string_view wanted);
 

@@ -195,6 +195,7 @@ class Printer {
     }
     std::string operator()(Graph* /*value*/) const { return {}; }  // printed below the node
     std::string operator()(const std::vector<Graph*>& /*value*/) const { return {}; }
+    std::string operator()(const Opaque& /*value*/) const { return "..."; }
     std::string operator()(DType value) const { return std::string(type_name(value)); }
     template <class T>
     std::string operator()(const std::vector<T>& values) const {

@@ -63,6 +63,7 @@ class Verifier {
 
   void graph(const Graph& graph) {
     for (const ValueInfo* input : graph.inputs) define(input, "input");
+    for (const ValueInfo* value : graph.sparse) define(value, "sparse initializer");
     const Node* previous = nullptr;
     for (const Node* node = graph.first; node != nullptr; node = node->next) {
       if (node->previous != previous || node->graph != &graph) {
@@ -86,6 +87,7 @@ class Verifier {
     // What a body defines is not to be seen outside of it, and its names may be taken again.
     if (graph.parent == nullptr) return;
     for (const ValueInfo* input : graph.inputs) forget(input);
+    for (const ValueInfo* value : graph.sparse) forget(value);
     for (const Node* node = graph.first; node != nullptr; node = node->next) {
       for (const ValueInfo* output : node->outputs) forget(output);
     }

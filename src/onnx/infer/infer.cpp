@@ -211,6 +211,9 @@ void infer(Node* node, symbolic::Pool& pool, std::int64_t opset) {
   Inference inference(node, pool, opset, *version);
   check_inputs(inference);
   set_dtypes(inference);
+  // Attributes that each call of a function gives are not known.
+  for (const Attribute& attribute : node->attributes)
+    if (!attribute.reference.empty()) return;
   if (const Rule rule = rule_of(node->op)) rule(inference);
 }
 

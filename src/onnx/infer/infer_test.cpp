@@ -66,7 +66,7 @@ TEST_F(InferTest, RecurrentAndAttention) {
                                  {}, {}, {.direction = "bidirectional", .hidden_size = 10});
   EXPECT_EQ(type(out[0]), "float32[s, 2, b, 10]");
   EXPECT_EQ(type(out[2]), "float32[2, b, 10]");
-  TestGraph g(23);
+  TestGraph g;
   const Expr n = g.pool->symbol("n");
   const Value q = g.input("q", {2, 8, n, 16}), k = g.input("k", {2, 2, n, 16});
   EXPECT_EQ(TestGraph::type(g.onnx.attention(q, k, k)), "float32[2, 8, n, 16]");

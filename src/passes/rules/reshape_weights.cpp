@@ -34,7 +34,7 @@ std::optional<Dims> constant_dims(const ValueInfo* value) {
 bool reshape_weight(Node* node, RuleContext& context) {
   ValueInfo* const weight = node->input(0);
   if (node->output() == nullptr || weight == nullptr || !weight->is_weight ||
-      weight->constant == nullptr || weight->producer != nullptr ||
+      weight->constant == nullptr || weight->is_pinned || weight->producer != nullptr ||
       !weight->constant->as_it_lies() || !weight->weight_axes.empty() ||
       !weight->weight_dims.empty())
     return false;

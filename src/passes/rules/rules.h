@@ -8,6 +8,7 @@ namespace sardonyx::passes {
 extern const Rule kDropIdentity;
 extern const Rule kFoldBatchNorm;
 extern const Rule kFoldChannelAffine;
+extern const Rule kFoldConstants;
 extern const Rule kFoldPad;
 extern const Rule kFoldWeights;
 extern const Rule kIndexByRanges;

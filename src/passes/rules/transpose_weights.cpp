@@ -53,7 +53,8 @@ Tensor turned(const Tensor& tensor, const Axes& axes) {
 
 // Every reader of the weight is this same Transpose.
 bool only_transposed(const ValueInfo* weight, const Axes& axes) {
-  return weight->returns.empty() && std::ranges::all_of(weight->uses, [&](const onnx::Use& use) {
+  return weight->returns.empty() && !weight->is_pinned &&
+         std::ranges::all_of(weight->uses, [&](const onnx::Use& use) {
            return use.node->is(Op::kTranspose) && use.node->output() != nullptr &&
                   use.node->output()->returns.empty() &&
                   permutation_of(use.node, weight->shape.size()) == axes;

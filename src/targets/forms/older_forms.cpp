@@ -141,6 +141,10 @@ std::optional<Values> shape(Lowering& onnx, Values& inputs, Attributes& attribut
   constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
   const std::int64_t start = int_attribute(attributes, "start", 0);
   const std::int64_t end = int_attribute(attributes, "end", kEnd);
+  if (start == 0 && inputs[0].has_rank() && end >= inputs[0].rank()) {
+    attributes.clear();
+    return std::nullopt;
+  }
   const Value whole = onnx.shape(inputs[0]);
   if (!inputs[0].has_rank() || start < 0 || end < 0)
     return Values{onnx.slice(whole, onnx.ints({start}), onnx.ints({end}))};

@@ -10,6 +10,8 @@
 #include <limits>
 #include <numeric>
 
+#include "onnx/definitions/definitions.h"
+#include "onnx/emit/elementary.h"
 #include "onnx/emit/emit_state.h"
 #include "onnx/gen/op.h"
 
@@ -62,20 +64,6 @@ struct Double {
     return sum;
   }
 
-  // log(1 + x) and exp(x) - 1 without loss near 0: the rounding of 1 + x cancels out.
-  Value log1p(Value x) const {
-    const Value w = add(x, 1);
-    const Value ratio = onnx.div(onnx.log(w), add(w, -1));
-    const Value infinite = equals(w, std::numeric_limits<double>::infinity());
-    return onnx.where(equals(w, 1), x, onnx.where(infinite, w, onnx.mul(x, ratio)));
-  }
-  Value expm1(Value x) const {
-    const Value w = onnx.exp(x);
-    const Value small = below(onnx.abs(x), 1);
-    const Value exact = onnx.div(onnx.mul(add(w, -1), x), onnx.log(w));
-    return onnx.where(equals(w, 1), x, onnx.where(small, exact, add(w, -1)));
-  }
-
   Value atan(Value x) const {
     const Value size = onnx.abs(x);
     const Value large = onnx.greater(size, number(2.414213562373095));     // tan(3 pi/8)
@@ -103,7 +91,7 @@ struct Double {
   }
 
   Value sinh(Value x) const {
-    const Value size = onnx.abs(x), e = expm1(size);
+    const Value size = onnx.abs(x), e = exp_minus_one(onnx, size);
     const Value moderate = mul(onnx.add(e, onnx.div(e, add(e, 1))), 0.5);
     // exp(x/2)^2 reaches further than exp(x).
     const Value root = onnx.exp(mul(size, 0.5));
@@ -119,28 +107,31 @@ struct Double {
   Value asinh(Value x) const {
     const Value size = onnx.abs(x), square = onnx.mul(x, x);
     const Value root = onnx.sqrt(add(square, 1));
-    const Value moderate = log1p(onnx.add(size, onnx.div(square, add(root, 1))));
+    const Value moderate = log_one_plus(onnx, onnx.add(size, onnx.div(square, add(root, 1))));
     const Value large = add(onnx.log(size), 0.6931471805599453);
     const Value y = onnx.where(below(size, 1e8), moderate, large);
     return onnx.where(below(x, 0), onnx.neg(y), y);
   }
   Value acosh(Value x) const {
     const Value t = add(x, -1);
-    const Value moderate = log1p(onnx.add(t, onnx.mul(onnx.sqrt(t), onnx.sqrt(add(t, 2)))));
+    const Value moderate =
+        log_one_plus(onnx, onnx.add(t, onnx.mul(onnx.sqrt(t), onnx.sqrt(add(t, 2)))));
     return onnx.where(below(x, 1e8), moderate, add(onnx.log(x), 0.6931471805599453));
   }
-  Value atanh(Value x) const { return mul(log1p(onnx.div(mul(x, 2), from(1, x))), 0.5); }
+  Value atanh(Value x) const {
+    return mul(log_one_plus(onnx, onnx.div(mul(x, 2), from(1, x))), 0.5);
+  }
   Value asin(Value x) const {
     return atan(onnx.div(x, onnx.sqrt(onnx.mul(from(1, x), add(x, 1)))));
   }
   Value acos(Value x) const { return mul(atan(onnx.sqrt(onnx.div(from(1, x), add(x, 1)))), 2); }
   Value softplus(Value x) const {
     const Value positive = onnx.where(below(x, 0), number(0), x);  // keeps NaN
-    return onnx.add(positive, log1p(onnx.exp(onnx.neg(onnx.abs(x)))));
+    return onnx.add(positive, log_one_plus(onnx, onnx.exp(onnx.neg(onnx.abs(x)))));
   }
   // x above 0, alpha * (exp(x / scale) - 1) below.
   Value elu(Value x, double alpha, double scale) const {
-    const Value low = mul(expm1(onnx.div(x, number(scale))), alpha);
+    const Value low = mul(exp_minus_one(onnx, onnx.div(x, number(scale))), alpha);
     return onnx.where(onnx.greater(x, number(0)), x, low);
   }
 };
@@ -189,15 +180,6 @@ Value one_hot(Emit& onnx, std::span<const Value> inputs, std::span<const Attribu
                                  {.axis = int_attribute(attributes, "axis", -1)});
   return onnx.where(onnx.cast(hot, DType::kBool), onnx.gather(inputs[2], onnx.int_scalar(1)),
                     onnx.gather(inputs[2], onnx.int_scalar(0)));
-}
-
-Value gelu(Emit& onnx, Value x, bool by_tanh) {
-  const Double d{onnx};
-  if (!by_tanh)
-    return d.mul(onnx.mul(x, d.add(d.erf(onnx.div(x, d.number(1.4142135623730951))), 1)), 0.5);
-  const Value cube = onnx.mul(onnx.mul(x, x), x);
-  const Value inner = d.mul(onnx.add(x, d.mul(cube, 0.044715)), 0.7978845608028654);
-  return d.mul(onnx.mul(x, d.add(onnx.tanh(inner), 1)), 0.5);
 }
 
 }  // namespace
@@ -256,10 +238,8 @@ Value in_double(Emit& onnx, const Operator& op, std::span<const Value> inputs,
       return onnx.where(onnx.less_or_equal(x, d.number(real("alpha", 1.0F))), d.number(0), x);
     case Op::kPRelu:
       return onnx.where(d.below(x, 0), onnx.mul(inputs[1], x), x);
-    case Op::kGelu: {
-      const Attribute* how = find_attribute(attributes, "approximate");
-      return gelu(onnx, x, how != nullptr && std::get<std::string>(how->data) == "tanh");
-    }
+    case Op::kGelu:  // its Erf is brought here in turn
+      return onnx::spelled_out({onnx, inputs, attributes}, op)->front();
     case Op::kGlobalAveragePool:
       return global_pool(onnx, x, "ReduceMean");
     case Op::kGlobalMaxPool:

@@ -13,8 +13,14 @@ std::span<const Rules> onnxruntime_tables() {
 
 std::span<const Rules> onnxruntime_cpu_tables() {
   static const std::array kTables = {
-      quantized_product_rules(), cast_rules(),         emptiness_rules(),
-      half_product_rules(),      half_scatter_rules(), long_integer_rules(),
+      quantized_product_rules(),
+      cast_rules(),
+      emptiness_rules(),
+      half_product_rules(),
+      half_scatter_rules(),
+      long_integer_rules(),
+      network_rules(),
+      product_rules(),
   };
   return kTables;
 }

@@ -11,6 +11,8 @@ Rules emptiness_rules();
 Rules half_product_rules();
 Rules half_scatter_rules();
 Rules long_integer_rules();
+Rules network_rules();
+Rules product_rules();
 Rules quantized_product_rules();
 
 // Faults of its optimiser, which sees a model before any provider does.

@@ -1,11 +1,11 @@
-// Recurrent layers spelled out as loops, for what the runtime's recurrent operators have not.
+// Recurrent layers spelled out as loops.
 #pragma once
 
 #include <functional>
 
-#include "aten/call.h"
+#include "onnx/emit/emit.h"
 
-namespace sardonyx::aten {
+namespace sardonyx::onnx {
 
 // The weights of one layer in one direction, as PyTorch stacks the gates. Biases and projection may
 // be absent.
@@ -15,20 +15,20 @@ struct RecurrentWeights {
 
 // The next states of a cell from what its gates get from the input and from the hidden state, both
 // [batch, gates * hidden], and from the states now. The hidden state is the first.
-using CellStep = std::function<onnx::Values(Emit&, Value from_input, Value from_hidden,
-                                            const onnx::Values& states)>;
+using CellStep =
+    std::function<Values(Emit&, Value from_input, Value from_hidden, const Values& states)>;
 
 // What the gates get from x, [..., gates * hidden]: x weight^T + bias, which may be absent.
 Value gates_of(Emit& onnx, Value x, Value weight, Value bias);
 
 // The hidden state at each time [time, batch, hidden], then the final states [batch, hidden], of
 // the sequence x [time, batch, input] read from its first or from its last element on.
-onnx::Values recurrence(Emit& onnx, Value x, const RecurrentWeights& weights,
-                        const onnx::Values& states, bool backwards, const CellStep& step);
+Values recurrence(Emit& onnx, Value x, const RecurrentWeights& weights, const Values& states,
+                  bool backwards, const CellStep& step);
 
 // PyTorch's cells.
-onnx::Values lstm_step(Emit& onnx, Value from_input, Value from_hidden, const onnx::Values& states);
-onnx::Values gru_step(Emit& onnx, Value from_input, Value from_hidden, const onnx::Values& states);
+Values lstm_step(Emit& onnx, Value from_input, Value from_hidden, const Values& states);
+Values gru_step(Emit& onnx, Value from_input, Value from_hidden, const Values& states);
 CellStep plain_step(bool rectified);  // relu, else tanh
 
-}  // namespace sardonyx::aten
+}  // namespace sardonyx::onnx

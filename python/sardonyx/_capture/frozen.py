@@ -1,0 +1,50 @@
+"""What data decide, and a captured program has as the example's data decided it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sardonyx._base.errors import Diagnostic
+
+from .places import Place
+
+
+class FrozenBranchError(RuntimeError):
+    """Only one branch of those that data decide between would be in the program."""
+
+
+@dataclass
+class Frozen:
+    """`python`: lines of Python that the program has as the example took them. `scripted`: branches
+    and loops of scripted functions on data, which are never to be so."""
+
+    python: list[Place] = field(default_factory=list)
+    scripted: list[Place] = field(default_factory=list)
+
+    def notes(self) -> list[Diagnostic]:
+        """A warning for each line of Python."""
+        return [
+            Diagnostic(
+                "SX1013",
+                f"the example's data or sizes decide here, for all inputs of the model: {place}",
+                severity="warning",
+                help="write it with torch.cond, torch.while_loop or torch.where",
+                file=place.file,
+                line=place.line,
+                function=place.function,
+            )
+            for place in dict.fromkeys(self.python)
+        ]
+
+    def refusals(self) -> list[Diagnostic]:
+        """An error for each branch or loop that is scripted."""
+        return [
+            Diagnostic(
+                "SX1014",
+                f"data decide in a scripted function, which the model cannot keep: {place}",
+                help="write it with torch.cond or torch.while_loop outside of torch.jit.script",
+                file=place.file,
+                line=place.line,
+            )
+            for place in dict.fromkeys(self.scripted)
+        ]

@@ -1,0 +1,54 @@
+"""Lines of the user's own code."""
+
+from __future__ import annotations
+
+import linecache
+import re
+import sys
+import sysconfig
+from pathlib import Path
+from types import FrameType
+from typing import NamedTuple
+
+_SCRIPT_RANGE = re.compile(r'File "(?P<file>.+)", line (?P<line>\d+)')
+_SARDONYX = str(Path(__file__).parent.parent)
+_CAPTURE = str(Path(__file__).with_name("capture.py"))
+_PYTHON = sysconfig.get_paths()["stdlib"]
+
+
+class Place(NamedTuple):
+    """A line of a file, and the function that it stands in."""
+
+    file: str
+    line: int
+    function: str = ""
+
+    def __str__(self) -> str:
+        code = linecache.getline(self.file, self.line).strip()
+        inside = f", in {self.function}" if self.function else ""
+        return f"{self.file}, line {self.line}{inside}" + (f": {code}" if code else "")
+
+
+def user_place() -> Place | None:
+    """The innermost line of the model that runs now; None where nothing of it does."""
+    import torch
+
+    others = (str(Path(torch.__file__).parent), _SARDONYX, "<")
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        file = code.co_filename
+        if file == _CAPTURE and code.co_name == "capture":
+            return None
+        # Libraries of models are below the standard library's folder, too.
+        is_python = file.startswith(_PYTHON) and "site-packages" not in file
+        if not is_python and not file.startswith(others):
+            return Place(file, frame.f_lineno, code.co_name)
+        frame = frame.f_back
+    return None
+
+
+def scripted_place(source_range: str) -> Place | None:
+    """The first line that a range of TorchScript's text names."""
+    found = _SCRIPT_RANGE.search(source_range)
+    return Place(found["file"], int(found["line"])) if found else None

@@ -1,0 +1,12 @@
+// What simplifying did and left, as text.
+#pragma once
+
+#include "sardonyx/sardonyx.h"
+
+namespace sardonyx::cli {
+
+// "fold-pad: 3 times", then what was declined, a rule and reason a line with the nodes it stands
+// for.
+void print_explanation(const Simplification& simplification);
+
+}  // namespace sardonyx::cli

@@ -1,0 +1,169 @@
+#include "onnx/definitions/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "onnx/definitions/parts.h"
+
+namespace sardonyx::onnx {
+namespace {
+
+// How many query heads share a key head; at run time they must share alike.
+Expr group_size(Value query, Value key) {
+  const Expr query_heads = query.dim(-3), key_heads = key.dim(-3);
+  if (query_heads == key_heads) return 1;
+  const Expr group = symbolic::exact_quotient(query_heads, key_heads);
+  return group.known() ? group : floor_div(query_heads, key_heads);
+}
+
+// x @ y where a group of heads of x shares one of y: [B, Hkv * G, L, D] is taken as
+// [B, Hkv, G * L, D], so that nothing is repeated.
+Value matmul_by_group(Emit& onnx, Value x, Value y, Expr group) {
+  if (group.is(1)) return onnx.matmul(x, y);
+  Shape joined = x.shape(), result = x.shape();
+  joined[joined.size() - 3] = y.dim(-3);
+  joined[joined.size() - 2] = x.dim(-2) * group;
+  result.back() = y.dim(-1);
+  return onnx.reshape(onnx.matmul(onnx.reshape(x, joined), y), result);
+}
+
+// What is added to the scores: 0 where a position may be attended to, -infinity where not.
+Value additive(Emit& onnx, Value mask, DType dtype) {
+  if (mask.dtype() != DType::kBool) return onnx.cast(mask, dtype);
+  return onnx.where(mask, onnx.zero(dtype),
+                    onnx.scalar(-std::numeric_limits<double>::infinity(), dtype));
+}
+
+// True [..., L, 1] for the rows of a mask that see nothing at all.
+Value sees_nothing(Emit& onnx, Value mask) {
+  if (mask.rank() == 0) mask = onnx.unsqueeze(mask, {0});
+  const std::vector<std::int64_t> last = {-1};
+  if (mask.dtype() == DType::kBool) {
+    const Value seen = onnx.reduce("ReduceMax", onnx.cast(mask, DType::kInt32), last, true);
+    return onnx.not_(onnx.cast(seen, DType::kBool));
+  }
+  const Value best = onnx.reduce("ReduceMax", mask, last, true);
+  return onnx.equal(best, onnx.scalar_like(-std::numeric_limits<double>::infinity(), best));
+}
+
+Value scaled_query(Emit& onnx, Value query, std::optional<double> scale) {
+  if (scale) return onnx.mul(query, onnx.scalar_like(*scale, query));
+  if (query.dim(-1).is_constant()) {
+    const auto size = static_cast<double>(query.dim(-1).value());
+    return onnx.mul(query, onnx.scalar_like(1.0 / std::sqrt(size), query));
+  }
+  return onnx.div(query, onnx.sqrt(onnx.cast(onnx.size(query.dim(-1)), query.dtype())));
+}
+
+// [batch, length, heads * size] -> [batch, heads, length, size]
+Value split_heads(Emit& onnx, Value x, std::int64_t heads) {
+  if (!x || x.rank() == 4) return x;
+  const Expr size = symbolic::exact_quotient(x.dim(2), Expr(heads));
+  return onnx.transpose(onnx.reshape(x, {x.dim(0), x.dim(1), Expr(heads), size}), {0, 2, 1, 3});
+}
+
+Value join_heads(Emit& onnx, Value x) {
+  const Value turned = onnx.transpose(x, {0, 2, 1, 3});
+  return onnx.reshape(turned, {turned.dim(0), turned.dim(1), turned.dim(2) * turned.dim(3)});
+}
+
+bool has_ranks(const Composite& call) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Value x = call.input(i);
+    if (!x || !x.has_rank() || x.rank() < 3 || x.rank() > 4) return false;
+    for (const Expr dim : x.shape())
+      if (!dim.known()) return false;
+  }
+  return call.input(0).rank() == call.input(1).rank();
+}
+
+// Which keys each query may see by its place, bool [L, S]; absent where all of them.
+Value seen_by_place(const Composite& call, Value query, Value key, Value past) {
+  Emit& onnx = call.onnx;
+  const std::int64_t left = call.integer("left_window_size", -1);
+  std::int64_t right = call.integer("right_window_size", -1);
+  if (call.integer("is_causal", 0) != 0) right = right < 0 ? 0 : std::min<std::int64_t>(right, 0);
+  if (left < 0 && right < 0) return {};
+  const Value keys = onnx.range(key.dim(-2));
+  Value queries = onnx.range(query.dim(-2));
+  if (past) queries = onnx.add(queries, onnx.size(past.dim(-2)));
+  queries = onnx.unsqueeze(queries, {1});
+  const auto moved = [&](std::int64_t by) {
+    return by == 0 ? queries : onnx.add(queries, onnx.int_scalar(by));
+  };
+  Value seen;
+  if (right >= 0) seen = onnx.less_or_equal(keys, moved(right));
+  if (left < 0) return seen;
+  const Value reached = onnx.greater_or_equal(keys, moved(-left));
+  return seen ? onnx.and_(seen, reached) : reached;
+}
+
+}  // namespace
+
+Value causal_mask(Emit& onnx, Expr queries, Expr keys) {
+  return onnx.less_or_equal(onnx.range(keys), onnx.unsqueeze(onnx.range(queries), {1}));
+}
+
+Attended attend(Emit& onnx, const AttentionForm& form) {
+  // Scores of bfloat16 have too few digits for their softmax.
+  const DType given = form.query.dtype();
+  const DType dtype = given == DType::kBFloat16 ? DType::kFloat32 : given;
+  const Value query = onnx.cast(form.query, dtype), key = onnx.cast(form.key, dtype),
+              value = onnx.cast(form.value, dtype);
+  const Expr group = form.grouped ? group_size(query, key) : Expr(1);
+  Value scores = matmul_by_group(onnx, scaled_query(onnx, query, form.scale),
+                                 onnx.swap_axes(key, -1, -2), group);
+  if (form.softcap > 0) {
+    const Value limit = onnx.scalar(form.softcap, dtype);
+    scores = onnx.mul(onnx.tanh(onnx.div(scores, limit)), limit);
+  }
+  Value mask = form.mask;
+  if (form.seen_by_place) {
+    const Value by_place = additive(onnx, form.seen_by_place, dtype);
+    if (!mask) scores = onnx.add(scores, by_place);
+    if (mask) mask = onnx.add(additive(onnx, mask, dtype), by_place);
+  }
+  if (mask) scores = onnx.add(scores, additive(onnx, mask, dtype));
+  const DType wide = form.softmax_type == DType::kUndefined ? dtype : form.softmax_type;
+  Value weights = onnx.cast(onnx.softmax(onnx.cast(scores, wide), {.axis = -1}), dtype);
+  if (form.on_weights) weights = form.on_weights(weights);
+  Value result = matmul_by_group(onnx, weights, value, group);
+  // A row that may attend to nothing is zero; its softmax is NaN.
+  if (mask) result = onnx.where(sees_nothing(onnx, mask), onnx.zero(dtype), result);
+  return {onnx.cast(result, given), scores};
+}
+
+std::optional<Values> attention(const Composite& call) {
+  // The length of a cache kept outside, and the scores as an output, are not spelt out.
+  if (!has_ranks(call) || call.input(6) || call.outputs > 3) return std::nullopt;
+  Emit& onnx = call.onnx;
+  const bool flat = call.input(0).rank() == 3;
+  const std::int64_t key_heads = call.integer("kv_num_heads", 0);
+  const Value query = split_heads(onnx, call.input(0), call.integer("q_num_heads", 0));
+  Value key = split_heads(onnx, call.input(1), key_heads);
+  Value value = split_heads(onnx, call.input(2), key_heads);
+  const Value past_key = call.input(4), past_value = call.input(5);
+  if (past_key) key = onnx.concat({past_key, key}, 2);
+  if (past_value) value = onnx.concat({past_value, value}, 2);
+  AttentionForm form{.query = query,
+                     .key = key,
+                     .value = value,
+                     .mask = call.input(3),
+                     .seen_by_place = seen_by_place(call, query, key, past_key),
+                     .softcap = as_written(call.real("softcap", 0)),
+                     .grouped = true,
+                     .softmax_type = static_cast<DType>(call.integer("softmax_precision", 0))};
+  if (find_attribute(call.attributes, "scale") != nullptr)
+    form.scale = as_written(call.real("scale", 1));
+  // Rows that a window alone hides are zero too.
+  if (!form.mask && call.integer("left_window_size", -1) >= 0)
+    std::swap(form.mask, form.seen_by_place);
+  const Value result = attend(onnx, form).result;
+  Values values = {flat ? join_heads(onnx, result) : result};
+  if (call.outputs > 1) values.push_back(key);
+  if (call.outputs > 2) values.push_back(value);
+  return values;
+}
+
+}  // namespace sardonyx::onnx

@@ -1,0 +1,70 @@
+// RotaryEmbedding spelt out: pairs of elements turned by an angle that depends on their position.
+#include "onnx/definitions/parts.h"
+
+namespace sardonyx::onnx {
+namespace {
+
+struct Pair {
+  Value first, second;
+};
+
+// Elements 0, 2, 4, ... and 1, 3, 5, ... of the last axis, or its two halves.
+Pair pairs_of(Emit& onnx, Value x, bool interleaved) {
+  const std::int64_t last = x.rank() - 1;
+  const Expr size = x.dim(last);
+  if (interleaved) return {onnx.slice(x, last, 0, size, 2), onnx.slice(x, last, 1, size, 2)};
+  const Expr half = symbolic::floor_div(size, 2);
+  return {onnx.slice(x, last, 0, half), onnx.slice(x, last, half, size)};
+}
+
+Value joined(Emit& onnx, const Pair& pair, bool interleaved) {
+  if (!interleaved) return onnx.concat({pair.first, pair.second}, -1);
+  const std::int64_t rank = pair.first.rank();
+  const Value beside =
+      onnx.concat({onnx.unsqueeze(pair.first, {rank}), onnx.unsqueeze(pair.second, {rank})}, rank);
+  Shape shape = pair.first.shape();
+  shape.back() = shape.back() * 2;
+  return onnx.reshape(beside, shape);
+}
+
+// The cosines or sines of each place as [batch, 1, length, size / 2].
+Value at_places(const Composite& call, std::size_t cache, Expr half) {
+  Emit& onnx = call.onnx;
+  Value table = call.input(cache);
+  if (const Value places = call.input(3)) table = onnx.gather(table, places);
+  table = onnx.unsqueeze(table, {1});
+  return table.dim(-1) == half ? table : onnx.slice(table, 3, 0, half);
+}
+
+}  // namespace
+
+std::optional<Values> rotary_embedding(const Composite& call) {
+  Emit& onnx = call.onnx;
+  const Value given = call.input(0);
+  if (!given.has_rank() || !call.input(1) || !call.input(2) || !call.input(1).has_rank())
+    return std::nullopt;
+  const bool flat = given.rank() == 3;
+  const std::int64_t heads = call.integer("num_heads", 0);
+  if (flat && heads == 0) return std::nullopt;
+  for (const Expr dim : given.shape())
+    if (!dim.known()) return std::nullopt;
+  Value x = given;
+  if (flat) {
+    const Expr size = symbolic::exact_quotient(x.dim(2), Expr(heads));
+    x = onnx.transpose(onnx.reshape(x, {x.dim(0), x.dim(1), Expr(heads), size}), {0, 2, 1, 3});
+  }
+  const std::int64_t turned = call.integer("rotary_embedding_dim", 0);
+  const bool interleaved = call.integer("interleaved", 0) != 0;
+  const bool partly = turned > 0 && !x.dim(3).is(turned);
+  const Value part = partly ? onnx.slice(x, 3, 0, turned) : x;
+  const auto [first, second] = pairs_of(onnx, part, interleaved);
+  const Value cosine = at_places(call, 1, first.dim(-1)), sine = at_places(call, 2, first.dim(-1));
+  const Pair result = {onnx.sub(onnx.mul(first, cosine), onnx.mul(second, sine)),
+                       onnx.add(onnx.mul(first, sine), onnx.mul(second, cosine))};
+  Value y = joined(onnx, result, interleaved);
+  if (partly) y = onnx.concat({y, onnx.slice(x, 3, turned, x.dim(3))}, 3);
+  if (!flat) return Values{y};
+  return Values{onnx.reshape(onnx.transpose(y, {0, 2, 1, 3}), given.shape())};
+}
+
+}  // namespace sardonyx::onnx
