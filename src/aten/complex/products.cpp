@@ -3,7 +3,7 @@
 
 #include "aten/complex/math.h"
 #include "aten/families.h"
-#include "aten/reduction/prefix_scan.h"
+#include "onnx/definitions/prefix_scan.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -89,7 +89,7 @@ Outputs powers(const Call& call, Emit& onnx, bool increasing) {
     return onnx::Values{p.real, p.imaginary};
   };
   const onnx::Values found =
-      prefix_scan(onnx, {factors(x.real, 1), factors(x.imaginary, 0)}, axis, product);
+      onnx::prefix_scan(onnx, {factors(x.real, 1), factors(x.imaginary, 0)}, axis, product);
   return {joined(onnx, each_part(Parts{found[0], found[1]}, [&](Value part) {
                    constexpr std::int64_t kBeginning = std::numeric_limits<std::int64_t>::min();
                    return increasing ? part : onnx.slice(part, axis, -1, kBeginning, -1);

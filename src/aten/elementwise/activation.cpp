@@ -2,7 +2,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "aten/elementwise/long_integers.h"
 #include "aten/elementwise/operands.h"
 #include "aten/families.h"
 
@@ -11,7 +10,8 @@ namespace {
 
 Outputs relu(const Call& call, Emit& onnx) {
   const Value x = call.tensor("self");
-  if (x.dtype() == DType::kInt64) return {larger_of(onnx, x, onnx.int_scalar(0))};
+  // ONNX takes Relu of integers later than their Max.
+  if (base::is_integer(x.dtype())) return {onnx.max({x, onnx.zero(x.dtype())})};
   return {onnx.relu(x)};
 }
 
@@ -69,20 +69,15 @@ Outputs mish(const Call& call, Emit& onnx) {
   return {cast_to_result(onnx, call, onnx.mul(x, onnx.tanh(soft_plus(onnx, x))))};
 }
 
-Value held_between(Emit& onnx, Value x, Value low, Value high) {
-  if (x.dtype() == DType::kInt64) return smaller_of(onnx, larger_of(onnx, x, low), high);
-  return onnx.clip(x, low, high);
-}
-
 Outputs hardtanh(const Call& call, Emit& onnx) {
   const Value x = call.tensor("self");
-  return {held_between(onnx, x, scalar_value(onnx, call.scalar("min_val"), x.dtype()),
-                       scalar_value(onnx, call.scalar("max_val"), x.dtype()))};
+  return {onnx.clip(x, scalar_value(onnx, call.scalar("min_val"), x.dtype()),
+                    scalar_value(onnx, call.scalar("max_val"), x.dtype()))};
 }
 
 Outputs relu6(const Call& call, Emit& onnx) {
   const Value x = call.tensor("self");
-  return {held_between(onnx, x, onnx.scalar(0, x.dtype()), onnx.scalar(6, x.dtype()))};
+  return {onnx.clip(x, onnx.scalar(0, x.dtype()), onnx.scalar(6, x.dtype()))};
 }
 
 // clip(x + 3, 0, 6) / 6. The operator's factors are float32.

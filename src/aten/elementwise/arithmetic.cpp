@@ -1,5 +1,4 @@
 // Sums, differences, products and quotients with PyTorch's promotion.
-#include "aten/elementwise/long_integers.h"
 #include "aten/elementwise/operands.h"
 #include "aten/families.h"
 
@@ -42,15 +41,15 @@ Outputs div(const Call& call, Emit& onnx) {
   return {onnx.div(self, other)};
 }
 
-// The larger or smaller of two, NaN where either is: ONNX Runtime's Max and Min do that for floats.
+// The larger or smaller of two, NaN where either is.
 Outputs larger(const Call& call, Emit& onnx) {
   const auto [self, other] = operands(call, onnx);
-  return {self.dtype() == DType::kBool ? onnx.or_(self, other) : larger_of(onnx, self, other)};
+  return {self.dtype() == DType::kBool ? onnx.or_(self, other) : onnx.max({self, other})};
 }
 
 Outputs smaller(const Call& call, Emit& onnx) {
   const auto [self, other] = operands(call, onnx);
-  return {self.dtype() == DType::kBool ? onnx.and_(self, other) : smaller_of(onnx, self, other)};
+  return {self.dtype() == DType::kBool ? onnx.and_(self, other) : onnx.min({self, other})};
 }
 
 constexpr Row kRows[] = {

@@ -1,7 +1,6 @@
 // What kind of number an element is: NaN, infinite, negative; and what to put in its place.
 #include <limits>
 
-#include "aten/elementwise/long_integers.h"
 #include "aten/elementwise/operands.h"
 #include "aten/families.h"
 
@@ -106,7 +105,7 @@ Outputs numeric_extreme(const Call& call, Emit& onnx, bool largest) {
   const DType dtype = call.result_dtype();
   const Value a = onnx.cast(call.tensor("self"), dtype), b = onnx.cast(call.tensor("other"), dtype);
   if (dtype == DType::kBool) return {largest ? onnx.or_(a, b) : onnx.and_(a, b)};
-  const Value extreme = largest ? larger_of(onnx, a, b) : smaller_of(onnx, a, b);
+  const Value extreme = largest ? onnx.max({a, b}) : onnx.min({a, b});
   if (!base::is_floating(dtype)) return {extreme};
   return {onnx.where(onnx.is_nan(a), b, onnx.where(onnx.is_nan(b), a, extreme))};
 }

@@ -76,14 +76,9 @@ Outputs remainder(const Call& call, Emit& onnx) {
   return {remainder_of(onnx, operands(call, onnx))};
 }
 
-// The remainder with the dividend's sign. That of int64 is spelt out: ONNX Runtime's goes through
-// double.
+// The remainder with the dividend's sign.
 Outputs fmod(const Call& call, Emit& onnx) {
   const Pair pair = operands(call, onnx);
-  if (pair.left.dtype() == DType::kInt64) {
-    const Value multiple = onnx.mul(onnx.div(pair.left, pair.right), pair.right);
-    return {onnx.sub(pair.left, multiple)};
-  }
   return {onnx.mod(pair.left, pair.right, {.fmod = 1})};
 }
 
@@ -110,14 +105,8 @@ Outputs round(const Call& call, Emit& onnx) {
 Outputs sign(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
   if (self.dtype() == DType::kBool) return {self};
-  if (self.dtype() == DType::kInt64) {
-    // ONNX Runtime's Sign looks at 32 bits.
-    const Value zero = onnx.int_scalar(0);
-    const auto counted = [&](Value truth) { return onnx.cast(truth, DType::kInt64); };
-    return {onnx.sub(counted(onnx.greater(self, zero)), counted(onnx.less(self, zero)))};
-  }
   if (!base::is_floating(self.dtype())) return {onnx.sign(self)};
-  // PyTorch gives NaN no sign, ONNX Runtime its own NaN.
+  // PyTorch gives NaN no sign; ONNX does not say what it has.
   return {onnx.where(onnx.is_nan(self), onnx.zero(self.dtype()), onnx.sign(self))};
 }
 

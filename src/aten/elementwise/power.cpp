@@ -52,9 +52,9 @@ Value remaining_bits(Emit& onnx, const Squaring& before) {
   return onnx.loop({}, any_left(initial[2]), initial, body).front();
 }
 
-// Integers to the power of integers. ONNX Runtime goes through double, which loses digits beyond
-// 2^53 and wraps nothing; this multiplies the squares that the exponent's bits choose. Past six
-// squarings powers of even numbers are 0; those of odd ones go round and round.
+// Integers to the power of integers, which wrap round, and are fractions cut off where the exponent
+// is negative: ONNX's Pow says neither. This multiplies the squares that the exponent's bits
+// choose. Past six squarings powers of even numbers are 0; those of odd ones go round and round.
 Value integer_power(Emit& onnx, Value number, Value exponent) {
   const DType dtype = number.dtype();
   number = onnx.cast(number, DType::kInt64);
@@ -84,8 +84,6 @@ Outputs pow_tensor_scalar(const Call& call, Emit& onnx) {
   const Scalar exponent = call.scalar("exponent");
   if (exponent.is(1)) return {x};
   if (exponent.is(0.5)) return {onnx.sqrt(x)};
-  // Squares and cubes of floating numbers stay Pow, which ONNX Runtime multiplies out, and by which
-  // it knows GELU and RMS normalisation and puts one kernel in their place.
   if (!base::is_floating(x.dtype()) && exponent.is_constant() && exponent.as_int() > 0) {
     return {whole_power(onnx, x, exponent.as_int())};
   }

@@ -1,5 +1,4 @@
 // Choosing element by element: where, masked_fill, clamp.
-#include "aten/elementwise/long_integers.h"
 #include "aten/families.h"
 
 namespace sardonyx::aten {
@@ -24,11 +23,11 @@ Outputs masked_fill(const Call& call, Emit& onnx) {
   return {onnx.where(mask, branch(call, onnx, "value"), self)};
 }
 
-// Comparing and choosing instead of Min and Max, whose kernels differ on NaN: a NaN in x stays, and
-// a NaN bound makes everything NaN, as in PyTorch.
+// Comparing and choosing instead of Min and Max, of which ONNX does not say what they make of NaN:
+// a NaN in x stays, and a NaN bound makes everything NaN, as in PyTorch.
 Value bounded(Emit& onnx, Value x, Value bound, bool from_below) {
   if (!base::is_floating(x.dtype())) {
-    return from_below ? larger_of(onnx, x, bound) : smaller_of(onnx, x, bound);
+    return from_below ? onnx.max({x, bound}) : onnx.min({x, bound});
   }
   const Value inside = from_below ? onnx.greater_or_equal(x, bound) : onnx.less_or_equal(x, bound);
   const Value keeps = onnx.or_(inside, onnx.is_nan(x));

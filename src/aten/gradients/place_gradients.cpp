@@ -31,17 +31,12 @@ Value summed_by_source(Emit& onnx, Value grad, std::int64_t axis, Value source, 
   return onnx.swap_axes(sums, axis, 0);
 }
 
-// ONNX Runtime adds no half types.
-template <class Sum>
-Outputs in_computing_type(const Call& call, Emit& onnx, std::string_view name, const Sum& sum) {
-  const Value grad = call.tensor(name);
-  return {onnx.cast(sum(onnx.cast(grad, computing_type(grad.dtype()))), grad.dtype())};
-}
-
-// `padding` lists (before, after) from the last axis backwards.
+// `padding` lists (before, after) from the last axis backwards. Sums of sums are rounded once.
 Value unpadded(const Call& call, Emit& onnx, Value grad, Read read) {
   const Value self = call.tensor("self");
   const std::vector<Expr> padding = call.sizes("padding");
+  const DType dtype = grad.dtype();
+  if (padding.size() > 2) grad = onnx.cast(grad, computing_type(dtype));
   for (std::size_t i = 0; i + 1 < padding.size(); i += 2) {
     if (padding[i].is(0) && padding[i + 1].is(0)) continue;
     const std::int64_t axis = self.rank() - 1 - static_cast<std::int64_t>(i / 2);
@@ -49,18 +44,15 @@ Value unpadded(const Call& call, Emit& onnx, Value grad, Read read) {
     const Expr size = self.dim(axis);
     grad = summed_by_source(onnx, grad, axis, read(onnx, place, size), size);
   }
-  return grad;
+  return onnx.cast(grad, dtype);
 }
 
 Outputs replication(const Call& call, Emit& onnx) {
-  return in_computing_type(call, onnx, "grad_output",
-                           [&](Value grad) { return unpadded(call, onnx, grad, nearest_inside); });
+  return {unpadded(call, onnx, call.tensor("grad_output"), nearest_inside)};
 }
 
 Outputs reflection(const Call& call, Emit& onnx) {
-  return in_computing_type(call, onnx, "grad_output", [&](Value grad) {
-    return unpadded(call, onnx, grad, reflected_inside);
-  });
+  return {unpadded(call, onnx, call.tensor("grad_output"), reflected_inside)};
 }
 
 // Of windows of `size` elements along `dim`, `step` apart, whose elements are the last axis.
@@ -85,8 +77,7 @@ Value put_together(const Call& call, Emit& onnx, Value grad) {
 }
 
 Outputs unfold_backward(const Call& call, Emit& onnx) {
-  return in_computing_type(call, onnx, "grad_in",
-                           [&](Value grad) { return put_together(call, onnx, grad); });
+  return {put_together(call, onnx, call.tensor("grad_in"))};
 }
 
 constexpr Row kRows[] = {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "aten/elementwise/operands.h"
 #include "aten/families.h"
 #include "aten/indexing/index_plan.h"
 
@@ -16,7 +15,7 @@ Outputs take(const Call& call, Emit& onnx) {
   return {onnx.gather(onnx.flatten_to_1d(call.tensor("self")), index)};
 }
 
-// ScatterElements adds from opset 16 on; bools count as truth, and ONNX Runtime adds no half types.
+// Bools count as truth.
 Outputs put(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
   const Value index = onnx.flatten_to_1d(onnx.cast(call.tensor("index"), DType::kInt64));
@@ -25,8 +24,7 @@ Outputs put(const Call& call, Emit& onnx) {
   if (!call.flag("accumulate")) {
     return {onnx.reshape(onnx.scatter_elements(flat, index, source, {.axis = 0}), self.shape())};
   }
-  const bool truth = self.dtype() == DType::kBool;
-  const DType dtype = truth ? DType::kInt32 : computing_type(self.dtype());
+  const DType dtype = self.dtype() == DType::kBool ? DType::kInt32 : self.dtype();
   const Value sum = onnx.scatter_elements(onnx.cast(flat, dtype), index, onnx.cast(source, dtype),
                                           {.axis = 0, .reduction = "add"});
   return {onnx.reshape(onnx.cast(sum, self.dtype()), self.shape())};

@@ -18,8 +18,7 @@ Value spread_index(Emit& onnx, Value index, Value like, std::int64_t axis) {
 
 namespace {
 
-// Whole rows go by ScatterND, which ONNX Runtime adds in one go; an index an element is several
-// times as slow.
+// Whole rows go by ScatterND, for which an index a row is enough.
 Value added(Emit& onnx, Value self, std::int64_t axis, Value index, Value source) {
   if (axis == 0 && self.rank() > 1) {
     const Value rows = onnx.unsqueeze(onnx.with_rank(onnx.cast(index, DType::kInt64), 1), {1});
@@ -30,11 +29,10 @@ Value added(Emit& onnx, Value self, std::int64_t axis, Value index, Value source
 }
 
 Outputs index_add(const Call& call, Emit& onnx) {
-  // ONNX Runtime combines no half types.
-  const DType dtype = computing_type(call.result_dtype());
+  const Scalar alpha = call.scalar("alpha");
+  const DType result = call.result_dtype(), dtype = alpha.is(1) ? result : computing_type(result);
   const Value self = onnx.with_rank(onnx.cast(call.tensor("self"), dtype), 1);
   Value source = onnx.with_rank(onnx.cast(call.tensor("source"), dtype), 1);
-  const Scalar alpha = call.scalar("alpha");
   if (!alpha.is(1)) source = onnx.mul(source, scalar_value(onnx, alpha, source.dtype()));
   const std::int64_t axis = call.axis("dim", self.rank());
   const Value sums = added(onnx, self, axis, call.tensor("index"), source);

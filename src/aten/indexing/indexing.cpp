@@ -75,12 +75,7 @@ Value write_planned(Emit& onnx, Value self, Value values, const IndexPlan& plan,
   const Value front = onnx.transpose(self, plan.to_front);
   Value written;
   if (accumulate) {
-    // ONNX Runtime adds in float32 at least.
-    const bool half = self.dtype() == DType::kFloat16 || self.dtype() == DType::kBFloat16;
-    const DType dtype = half ? DType::kFloat32 : self.dtype();
-    const Value sums = onnx.scatter_nd(onnx.cast(front, dtype), plan.coordinates,
-                                       onnx.cast(updates, dtype), {.reduction = "add"});
-    written = onnx.cast(sums, self.dtype());
+    written = onnx.scatter_nd(front, plan.coordinates, updates, {.reduction = "add"});
   } else {
     written = onnx.scatter_nd(front, plan.coordinates, updates);
   }

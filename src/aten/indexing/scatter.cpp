@@ -107,11 +107,9 @@ Outputs scattered(const Call& call, Emit& onnx, Value updates, std::string_view 
     const Value written = onnx.scatter_elements(base, places, values, {.axis = axis});
     return {onnx.reshape(written, self.shape())};
   }
-  // ONNX Runtime combines no half types.
-  const DType wide = computing_type(self.dtype());
-  const Value result = onnx.scatter_elements(onnx.cast(base, wide), places, onnx.cast(values, wide),
-                                             {.axis = axis, .reduction = reduction});
-  return {onnx.cast(onnx.reshape(result, self.shape()), self.dtype())};
+  const Value result =
+      onnx.scatter_elements(base, places, values, {.axis = axis, .reduction = reduction});
+  return {onnx.reshape(result, self.shape())};
 }
 
 // The older `reduce` of scatter, which overloads without it leave out.

@@ -55,7 +55,7 @@ Outputs reduced(const Call& call, Emit& onnx, const Scattered& s) {
   return {cast_to_result(onnx, call, onnx.reshape(result, call.result_shape()))};
 }
 
-// ONNX Runtime combines neither half types nor truth values.
+// In which a mean is a sum first; truth values are numbers.
 DType combining_type(DType dtype) {
   return dtype == DType::kBool ? DType::kInt32 : computing_type(dtype);
 }

@@ -19,7 +19,7 @@ Combining combining_of(const Call& call);  // of the argument `reduce`
 Value cut_to(Emit& onnx, Value source, Value index);
 
 // ScatterElements with a reduction ("add", "mul", "max", "min"). As in PyTorch, a NaN among the
-// elements of a maximum or minimum is the result: ONNX Runtime's comparisons lose it.
+// elements of a maximum or minimum is the result, of which ONNX says nothing.
 Value scatter_combined(Emit& onnx, Value into, Value index, Value updates, std::int64_t axis,
                        std::string_view reduction);
 

@@ -8,7 +8,6 @@
 namespace sardonyx::aten {
 namespace {
 
-// ScatterElements adds from opset 16 on.
 // The sum of the weights whose index (int64, 1-d) is each of `bins`; an index equal to `bins` is
 // not counted.
 Value counted(Emit& onnx, Value index, Value weights, std::int64_t bins) {
@@ -32,9 +31,18 @@ Range data_range(Emit& onnx, Value x, double margin) {
           onnx.where(point, onnx.add(high, step), high)};
 }
 
+// The whole number of a bin, at most the last one: while it is a real number, where those tell all
+// bins apart.
+Value up_to_last(Emit& onnx, Value bin, std::int64_t bins) {
+  if (bins <= std::int64_t{1} << 24)
+    return onnx.cast(onnx.min({bin, onnx.scalar(static_cast<double>(bins - 1), bin.dtype())}),
+                     DType::kInt64);
+  return onnx.min({onnx.cast(bin, DType::kInt64), onnx.int_scalar(bins - 1)});
+}
+
 // Equal bins over [min, max]; the last one takes max itself. NaN and what is outside counts
 // nowhere. In PyTorch's order, and rounded to the data's own type after each step, so that edges
-// round alike: by casts, as ONNX Runtime does not round between operators of half types.
+// round alike: by casts, as nothing keeps a runtime from fusing operators of half types.
 Outputs histc(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
   const DType dtype = self.dtype();
@@ -56,9 +64,8 @@ Outputs histc(const Call& call, Emit& onnx) {
   const Value scaled = rounded(onnx.div(steps, width));
   const Value inside =
       onnx.and_(onnx.greater_or_equal(x, range.low), onnx.less_or_equal(x, range.high));
-  const Value bin = onnx.cast(onnx.where(inside, scaled, onnx.zero(wide)), DType::kInt64);
-  const Value last = onnx.min({bin, onnx.int_scalar(bins - 1)});
-  const Value index = onnx.where(inside, last, onnx.int_scalar(bins));
+  const Value bin = onnx.where(inside, scaled, onnx.zero(wide));
+  const Value index = onnx.where(inside, up_to_last(onnx, bin, bins), onnx.int_scalar(bins));
   const Value ones = onnx.expand(onnx.one(DType::kFloat32), index.shape());
   return {onnx.cast(counted(onnx, index, ones, bins), dtype)};
 }

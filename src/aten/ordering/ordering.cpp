@@ -69,12 +69,12 @@ Value insertion_points(Emit& onnx, Value sorted, Value values, bool right) {
   const Value from = onnx.body_input("low", DType::kInt64, values.shape());
   const Value to = onnx.body_input("high", DType::kInt64, values.shape());
   const Value middle = onnx.div(onnx.add(from, to), onnx.int_scalar(2));
-  const Value place = onnx.min({middle, onnx.sub(size, one)});
+  const Value open = onnx.less(from, to);
+  const Value place = onnx.where(open, middle, onnx.int_scalar(0));
   const Value element = sorted.rank() == 1 ? onnx.gather(sorted, place)
                                            : onnx.gather_elements(sorted, place, {.axis = -1});
   const Value not_before =
       right ? onnx.greater(element, values) : onnx.greater_or_equal(element, values);
-  const Value open = onnx.less(from, to);
   const Value upwards = onnx.and_(open, onnx.not_(not_before));
   const Value downwards = onnx.and_(open, not_before);
   const Value next_low = onnx.where(upwards, onnx.add(middle, one), from);

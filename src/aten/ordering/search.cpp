@@ -1,5 +1,4 @@
 // Extremes with their places, and orders: max.dim, argmax, topk, sort.
-#include <algorithm>
 #include <limits>
 
 #include "aten/families.h"
@@ -8,9 +7,9 @@ namespace sardonyx::aten {
 namespace {
 
 // What is compared in place of x. Bools are numbers. Among floats NaN is the extreme one in
-// PyTorch, the greatest for +infinity and the least for -infinity here, while ONNX Runtime's answer
-// is chance: NaN stands in as that infinity, and the infinity as the last finite number of a wider
-// type (of float64 itself: where it ties with the infinity).
+// PyTorch, the greatest for +infinity and the least for -infinity here; ONNX's TopK and ArgMax say
+// nothing of it: NaN stands in as that infinity, and the infinity as the last finite number of a
+// wider type (of float64 itself: where it ties with the infinity).
 Value sort_key(Emit& onnx, Value x, double nan = std::numeric_limits<double>::infinity()) {
   if (x.dtype() == DType::kBool) return onnx.cast(x, DType::kInt32);
   if (!base::is_floating(x.dtype()) || x.is_constant()) return x;
@@ -60,17 +59,10 @@ Value arg_extreme(Emit& onnx, Value x, std::int64_t axis, bool keep, bool larges
                  : onnx.arg_min(key, {.axis = axis, .keepdims = keep ? 1 : 0});
 }
 
-bool is_empty(const Shape& shape) {
-  return std::ranges::any_of(shape, [](Expr size) { return size.is(0); });
-}
-
 // argmax over one axis or over all elements.
 Outputs arg(const Call& call, Emit& onnx, bool largest) {
   const Value self = call.tensor("self");
-  // ONNX Runtime refuses to reduce empty tensors, whichever axis is empty.
-  if (self.rank() == 0 || is_empty(call.result_shape())) {
-    return {onnx.full(call.result_shape(), onnx.int_scalar(0))};
-  }
+  if (self.rank() == 0) return {onnx.full(call.result_shape(), onnx.int_scalar(0))};
   if (call.has("dim")) {
     return {arg_extreme(onnx, self, call.axis("dim", self.rank()), call.flag("keepdim"), largest)};
   }
@@ -86,12 +78,6 @@ Outputs extreme_along(const Call& call, Emit& onnx, bool largest) {
   const Value self = call.tensor("self");
   if (self.rank() == 0) return {self, onnx.int_scalar(0)};
   const std::int64_t axis = call.axis("dim", self.rank());
-  Shape left = self.shape();
-  left[static_cast<std::size_t>(axis)] = 1;
-  if (!call.flag("keepdim")) left.erase(left.begin() + axis);
-  if (is_empty(left)) {
-    return {onnx.full(left, onnx.zero(self.dtype())), onnx.full(left, onnx.int_scalar(0))};
-  }
   const Value place = arg_extreme(onnx, self, axis, true, largest);
   const Value value = onnx.gather_elements(self, place, {.axis = axis});
   if (call.flag("keepdim")) return {value, place};

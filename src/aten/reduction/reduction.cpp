@@ -1,10 +1,9 @@
 // Sums, means, products, extremes and truth over axes.
 #include <limits>
 
-#include "aten/elementwise/long_integers.h"
 #include "aten/families.h"
-#include "aten/reduction/prefix_scan.h"
 #include "aten/reduction/reduction_axes.h"
+#include "onnx/definitions/prefix_scan.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -17,10 +16,7 @@ Value reduced(const Call& call, Emit& onnx, std::string_view op, Value x) {
 // Integers and bools sum in int64 (the result's type) and cannot overflow the narrow type on the
 // way.
 Outputs sum(const Call& call, Emit& onnx) {
-  const Value self = reduced_tensor(call);
-  const Value x = cast_to_result(onnx, call, self);
-  const std::vector<std::int64_t> axes = reduction_axes(call, x);
-  return {axes.empty() ? x : whole_sum(onnx, x, self.dtype(), axes, keeps_dims(call))};
+  return {reduced(call, onnx, "ReduceSum", cast_to_result(onnx, call, reduced_tensor(call)))};
 }
 
 // Summed over what was broadcast from the size to the shape of self.
@@ -36,7 +32,7 @@ Outputs sum_to_size(const Call& call, Emit& onnx) {
     }
   }
   if (axes.empty()) return {x};
-  return {onnx.reshape(whole_sum(onnx, x, x.dtype(), axes, true), result)};
+  return {onnx.reshape(onnx.reduce("ReduceSum", x, axes, true), result)};
 }
 
 Outputs mean(const Call& call, Emit& onnx) {
@@ -49,31 +45,8 @@ Outputs mean(const Call& call, Emit& onnx) {
   return {mean_over(onnx, x, axes, keeps_dims(call))};
 }
 
-// The last of running combinations by `operation`, for which there is no reduction; `neutral` is
-// that of nothing.
-Value combined(Emit& onnx, Value x, const std::vector<std::int64_t>& axes, bool keep_dims,
-               Value (Emit::*operation)(Value, Value), Value neutral) {
-  const auto combine = [&](const onnx::Values& earlier, const onnx::Values& later) {
-    return onnx::Values{(onnx.*operation)(earlier.front(), later.front())};
-  };
-  for (const std::int64_t axis : axes) {
-    Shape one = x.shape();
-    one[static_cast<std::size_t>(axis)] = 1;
-    const Value padded = onnx.concat({onnx.full(one, neutral), x}, axis);
-    const Value last = prefix_scan(onnx, {padded}, axis, combine).front();
-    x = onnx.reshape(onnx.slice(last, axis, x.dim(axis), x.dim(axis) + 1), one);
-  }
-  return keep_dims ? x : onnx.squeeze(x, axes);
-}
-
 Outputs prod(const Call& call, Emit& onnx) {
-  const Value x = cast_to_result(onnx, call, reduced_tensor(call));
-  const std::vector<std::int64_t> axes = reduction_axes(call, x);
-  // These wrap round; ONNX Runtime's ReduceProd goes through double.
-  if (x.dtype() == DType::kInt64 && !axes.empty()) {
-    return {combined(onnx, x, axes, keeps_dims(call), &Emit::mul, onnx.int_scalar(1))};
-  }
-  return {reduced(call, onnx, "ReduceProd", x)};
+  return {reduced(call, onnx, "ReduceProd", cast_to_result(onnx, call, reduced_tensor(call)))};
 }
 
 // The bits of all elements as int64 or double, combined by "exclusive or".
@@ -84,31 +57,20 @@ Outputs hash_tensor(const Call& call, Emit& onnx) {
   const Value bits = floats ? onnx.bit_cast(onnx.cast(self, DType::kFloat64), {.to = DType::kInt64})
                             : onnx.cast(self, DType::kInt64);
   const std::vector<std::int64_t> axes = reduction_axes(call, bits);
-  const Value hash =
-      combined(onnx, bits, axes, keeps_dims(call), &Emit::bitwise_xor, onnx.int_scalar(0));
-  return {cast_to_result(onnx, call, hash)};
-}
-
-// ReduceMax and ReduceMin of ONNX Runtime pass NaNs over; PyTorch lets them win.
-Value with_nans(const Call& call, Emit& onnx, Value x, Value extreme) {
-  if (!base::is_floating(x.dtype())) return extreme;
-  const std::vector<std::int64_t> axes = reduction_axes(call, x);
-  if (axes.empty()) return x;
-  const Value any_nan =
-      onnx.reduce("ReduceMax", onnx.cast(onnx.is_nan(x), DType::kInt32), axes, keeps_dims(call));
-  const Value nan = onnx.scalar(std::numeric_limits<double>::quiet_NaN(), x.dtype());
-  return onnx.where(onnx.cast(any_nan, DType::kBool), nan, extreme);
+  const auto combine = [&](const onnx::Values& earlier, const onnx::Values& later) {
+    return onnx::Values{onnx.bitwise_xor(earlier.front(), later.front())};
+  };
+  Value hash = bits;
+  for (const std::int64_t axis : axes)
+    hash = onnx::last_of_scan(onnx, hash, axis, combine, onnx.int_scalar(0));
+  return {cast_to_result(onnx, call, keeps_dims(call) ? hash : onnx.squeeze(hash, axes))};
 }
 
 Value extreme(const Call& call, Emit& onnx, std::string_view op) {
   const Value self = reduced_tensor(call);
-  const std::vector<std::int64_t> axes = reduction_axes(call, self);
-  if (self.dtype() == DType::kInt64 && !axes.empty()) {
-    return whole_extreme(onnx, self, axes, keeps_dims(call), op == "ReduceMax");
-  }
   const bool truth = self.dtype() == DType::kBool;
   const Value x = truth ? onnx.cast(self, DType::kInt32) : self;
-  const Value result = with_nans(call, onnx, x, reduced(call, onnx, op, x));
+  const Value result = extreme_over(onnx, op, x, reduction_axes(call, x), keeps_dims(call));
   return truth ? onnx.cast(result, DType::kBool) : result;
 }
 

@@ -32,6 +32,17 @@ Expr reduced_count(Value x, const std::vector<std::int64_t>& axes) {
   return count;
 }
 
+Value extreme_over(Emit& onnx, std::string_view op, Value x, const std::vector<std::int64_t>& axes,
+                   bool keep_dims) {
+  if (axes.empty()) return x;
+  const Value extreme = onnx.reduce(op, x, axes, keep_dims);
+  if (!base::is_floating(x.dtype())) return extreme;
+  const Value nans = onnx.cast(onnx.is_nan(x), DType::kInt32);
+  const Value any_nan = onnx.cast(onnx.reduce("ReduceMax", nans, axes, keep_dims), DType::kBool);
+  const Value nan = onnx.scalar(std::numeric_limits<double>::quiet_NaN(), x.dtype());
+  return onnx.where(any_nan, nan, extreme);
+}
+
 Value mean_over(Emit& onnx, Value x, const std::vector<std::int64_t>& axes, bool keep_dims) {
   const Value mean = onnx.reduce("ReduceMean", x, axes, keep_dims);
   const Expr count = reduced_count(x, axes);

@@ -22,7 +22,12 @@ bool keeps_dims(const Call& call);
 // Elements of the axes, as an expression.
 Expr reduced_count(Value x, const std::vector<std::int64_t>& axes);
 
-// The mean over the axes, NaN where there is nothing, of which ONNX Runtime's mean is 0.
+// ReduceMax or ReduceMin (`op`) over the axes, NaN where any element is: ONNX does not say what
+// they make of one.
+Value extreme_over(Emit& onnx, std::string_view op, Value x, const std::vector<std::int64_t>& axes,
+                   bool keep_dims);
+
+// The mean over the axes, NaN where there is nothing, of which ONNX's mean is undefined.
 Value mean_over(Emit& onnx, Value x, const std::vector<std::int64_t>& axes, bool keep_dims);
 
 }  // namespace sardonyx::aten

@@ -1,7 +1,7 @@
 // Running sums, products and extremes along an axis.
 #include "aten/elementwise/operands.h"
 #include "aten/families.h"
-#include "aten/reduction/prefix_scan.h"
+#include "onnx/definitions/prefix_scan.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -37,7 +37,7 @@ Outputs running_extreme(const Call& call, Emit& onnx, bool largest) {
     if (base::is_floating(b.dtype())) taken = onnx.or_(taken, onnx.is_nan(b));
     return Values{onnx.where(taken, b, a), onnx.where(taken, later[1], earlier[1])};
   };
-  const Values found = prefix_scan(onnx, {x, places}, axis, combine);
+  const Values found = onnx::prefix_scan(onnx, {x, places}, axis, combine);
   return {onnx.cast(found[0], self.dtype()), found[1]};
 }
 
@@ -56,7 +56,7 @@ Outputs logcumsumexp(const Call& call, Emit& onnx) {
     const Value infinite = onnx.and_(onnx.equal(a, b), onnx.is_inf(a));
     return Values{onnx.where(infinite, a, onnx.add(onnx.max({a, b}), tail))};
   };
-  const Values found = prefix_scan(onnx, {x}, call.axis("dim", x.rank()), sum);
+  const Values found = onnx::prefix_scan(onnx, {x}, call.axis("dim", x.rank()), sum);
   return {cast_to_result(onnx, call, found.front())};
 }
 

@@ -20,7 +20,7 @@ Moments moments(const Call& call, Emit& onnx, double correction) {
   const std::vector<std::int64_t> axes = reduction_axes(call, self);
   const bool keep = keeps_dims(call);
   const Expr count = reduced_count(x, axes);
-  // ONNX Runtime refuses to take a mean of nothing.
+  // ONNX's mean of nothing is undefined.
   if (count.is(0) && !axes.empty()) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const Value nothing =

@@ -2,30 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "aten/reduction/reduction_axes.h"
 
 namespace sardonyx::aten {
-namespace {
-
-// ReduceMax and ReduceMin of ONNX Runtime pass NaNs over.
-Value extreme(Emit& onnx, std::string_view op, Value x, const std::vector<std::int64_t>& axes,
-              bool keep) {
-  const Value found = onnx.reduce(op, x, axes, keep);
-  const Value nans = onnx.reduce("ReduceMax", onnx.cast(onnx.is_nan(x), DType::kInt32), axes, keep);
-  const Value nan = onnx.scalar(std::numeric_limits<double>::quiet_NaN(), x.dtype());
-  return onnx.where(onnx.cast(nans, DType::kBool), nan, found);
-}
-
-}  // namespace
-
 Value vector_norm(Emit& onnx, Value x, const std::vector<std::int64_t>& axes, bool keep,
                   double order) {
   const auto sum = [&](Value of) { return onnx.reduce("ReduceSum", of, axes, keep); };
   const Value magnitude = onnx.abs(x);
-  if (std::isinf(order)) {
-    if (axes.empty()) return magnitude;
-    return extreme(onnx, order > 0 ? "ReduceMax" : "ReduceMin", magnitude, axes, keep);
-  }
+  if (std::isinf(order))
+    return extreme_over(onnx, order > 0 ? "ReduceMax" : "ReduceMin", magnitude, axes, keep);
   if (order == 0) {
     return sum(onnx.cast(onnx.not_(onnx.equal(x, onnx.zero(x.dtype()))), x.dtype()));
   }

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "aten/families.h"
-#include "aten/reduction/prefix_scan.h"
+#include "onnx/definitions/prefix_scan.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -94,7 +94,7 @@ Value powers(Emit& onnx, Value x, Expr count, bool increasing) {
   const auto product = [&](const onnx::Values& earlier, const onnx::Values& later) {
     return onnx::Values{onnx.mul(earlier.front(), later.front())};
   };
-  const Value found = prefix_scan(onnx, {factors}, axis, product).front();
+  const Value found = onnx::prefix_scan(onnx, {factors}, axis, product).front();
   if (increasing) return found;
   return onnx.slice(found, axis, -1, std::numeric_limits<std::int64_t>::min(), -1);
 }

@@ -6,8 +6,11 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "onnx/definitions/bits.h"
 #include "onnx/definitions/images.h"
 #include "onnx/definitions/parts.h"
+#include "onnx/definitions/running_product.h"
+#include "onnx/definitions/scatters.h"
 #include "onnx/definitions/signal.h"
 #include "onnx/emit/emit_state.h"
 #include "onnx/gen/op.h"
@@ -242,6 +245,16 @@ std::optional<Values> spelled_out(const Composite& call, const Operator& op) {
       return bit_cast(call);
     case Op::kCol2Im:
       return inputs.size() > 2 ? spelled_out_col2im(call) : std::nullopt;
+    case Op::kCumProd:
+      return running_product(call);
+    case Op::kTensorScatter:
+      return tensor_scatter_by_elements(call);
+    case Op::kBitwiseAnd:
+    case Op::kBitwiseOr:
+    case Op::kBitwiseXor:
+      return bitwise_by_digits(call, op.id);
+    case Op::kBitwiseNot:
+      return Values{bitwise_not_by_difference(call)};
     default:
       return std::nullopt;
   }

@@ -9,6 +9,7 @@
 #include "base/diagnostic.h"
 #include "onnx/emit/emit_state.h"
 #include "onnx/emit/newest_forms.h"
+#include "onnx/emit/stand_ins.h"
 #include "onnx/fold/fold.h"
 #include "onnx/gen/op.h"
 #include "onnx/infer/infer.h"
@@ -234,9 +235,24 @@ Values Emit::build(const Operator& op, std::span<const Value> given,
                    std::vector<Attribute> attributes, std::size_t outputs) {
   Values inputs(given.begin(), given.end());
   while (!inputs.empty() && !inputs.back()) inputs.pop_back();
-  checked(op, inputs, attributes);
+  const OperatorVersion& version = checked(op, inputs, attributes);
   if (auto values = without_node(op, inputs, attributes, outputs)) return *values;
+  if (auto values = in_taken_types(op, version, inputs, attributes, outputs)) return *values;
   return emit_node(op, inputs, std::move(attributes), outputs);
+}
+
+std::optional<Values> Emit::in_taken_types(const Operator& op, const OperatorVersion& version,
+                                           std::span<const Value> inputs,
+                                           const std::vector<Attribute>& attributes,
+                                           std::size_t outputs) {
+  Bindings bindings = bind(version, inputs);
+  const auto distance = fit(op.id, bindings, [](const Binding& b) { return b.allowed; });
+  if (!distance || *distance == 0) return std::nullopt;
+  for (const Binding& binding : bindings.all())
+    if (lossy(binding.dtype, binding.computed)) return std::nullopt;
+  Values values = build(op, computed_inputs(*this, version, inputs, bindings), attributes, outputs);
+  cast_back(*this, version, values, bindings);
+  return values;
 }
 
 Values Emit::emit_node(const Operator& op, std::span<const Value> inputs,

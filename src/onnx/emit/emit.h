@@ -177,6 +177,11 @@ class Emit : public Operators {
   // What is there already, a simpler node, or constants; nothing where a node must compute it.
   std::optional<Values> without_node(const Operator& op, std::span<const Value> inputs,
                                      const std::vector<Attribute>& attributes, std::size_t outputs);
+  // Casts round an operator that the dialect does not have for the types; nothing where it has it.
+  std::optional<Values> in_taken_types(const Operator& op, const OperatorVersion& version,
+                                       std::span<const Value> inputs,
+                                       const std::vector<Attribute>& attributes,
+                                       std::size_t outputs);
   Values emit_node(const Operator& op, std::span<const Value> inputs,
                    std::vector<Attribute> attributes, std::size_t outputs);
 

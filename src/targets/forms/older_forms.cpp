@@ -10,6 +10,7 @@
 #include "onnx/definitions/definitions.h"
 #include "onnx/definitions/images.h"
 #include "onnx/definitions/pooling.h"
+#include "onnx/definitions/scatters.h"
 #include "onnx/emit/emit_state.h"
 #include "onnx/gen/op.h"
 
@@ -293,6 +294,23 @@ std::optional<Values> quantize(Lowering& onnx, Values& inputs, Attributes& attri
   return std::nullopt;
 }
 
+// Opset 16: sums and products; opset 18: extremes.
+bool scatters(const Lowering& onnx, Attributes& attributes) {
+  const std::string reduction = text_attribute(attributes, "reduction", "none");
+  if (reduction == "none") drop(attributes, "reduction");
+  return reduction == "none" || (onnx.opset() >= 16 && (reduction == "add" || reduction == "mul"));
+}
+
+std::optional<Values> scatter_elements(Lowering& onnx, Values& inputs, Attributes& attributes) {
+  if (scatters(onnx, attributes)) return std::nullopt;
+  return onnx::scatter_elements_by_slices({onnx, inputs, attributes});
+}
+
+std::optional<Values> scatter_nd(Lowering& onnx, Values& inputs, Attributes& attributes) {
+  if (scatters(onnx, attributes)) return std::nullopt;
+  return onnx::scatter_nd_by_indices({onnx, inputs, attributes});
+}
+
 struct Form {
   Op op;
   std::int64_t until;  // the first opset that has the newest form
@@ -300,16 +318,28 @@ struct Form {
 };
 
 constexpr Form kForms[] = {
-    {Op::kAveragePool, 22, average_pool}, {Op::kDFT, 20, dft},
-    {Op::kGridSample, 20, grid_sample},   {Op::kLpPool, 18, norm_pool},
-    {Op::kMaxPool, 22, max_pool},         {Op::kPad, 18, pad},
-    {Op::kQuantizeLinear, 21, quantize},  {Op::kReduceL1, 18, reduce},
-    {Op::kReduceL2, 18, reduce},          {Op::kReduceLogSum, 18, reduce},
-    {Op::kReduceLogSumExp, 18, reduce},   {Op::kReduceMax, 18, reduce},
-    {Op::kReduceMean, 18, reduce},        {Op::kReduceMin, 18, reduce},
-    {Op::kReduceProd, 18, reduce},        {Op::kReduceSumSquare, 18, reduce},
-    {Op::kReshape, 14, reshape},          {Op::kResize, 18, resize},
-    {Op::kRoiAlign, 16, roi_align},       {Op::kShape, 15, shape},
+    {Op::kAveragePool, 22, average_pool},
+    {Op::kDFT, 20, dft},
+    {Op::kGridSample, 20, grid_sample},
+    {Op::kLpPool, 18, norm_pool},
+    {Op::kMaxPool, 22, max_pool},
+    {Op::kPad, 18, pad},
+    {Op::kQuantizeLinear, 21, quantize},
+    {Op::kReduceL1, 18, reduce},
+    {Op::kReduceL2, 18, reduce},
+    {Op::kReduceLogSum, 18, reduce},
+    {Op::kReduceLogSumExp, 18, reduce},
+    {Op::kReduceMax, 18, reduce},
+    {Op::kReduceMean, 18, reduce},
+    {Op::kReduceMin, 18, reduce},
+    {Op::kReduceProd, 18, reduce},
+    {Op::kReduceSumSquare, 18, reduce},
+    {Op::kReshape, 14, reshape},
+    {Op::kResize, 18, resize},
+    {Op::kRoiAlign, 16, roi_align},
+    {Op::kShape, 15, shape},
+    {Op::kScatterElements, 18, scatter_elements},
+    {Op::kScatterND, 18, scatter_nd},
 };
 
 const Form* form_of(const Operator& op, std::int64_t opset) {

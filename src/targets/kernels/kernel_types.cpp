@@ -2,189 +2,41 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/diagnostic.h"
 #include "onnx/definitions/definitions.h"
 #include "onnx/emit/emit_state.h"
+#include "onnx/emit/stand_ins.h"
 #include "onnx/gen/op.h"
 #include "targets/kernels/double_forms.h"
 #include "targets/lowering.h"
 
 namespace sardonyx::targets {
 
+using onnx::Binding;
+using onnx::Bindings;
 using onnx::dtype_bit;
 using onnx::find_attribute;
-using onnx::Formal;
-using onnx::FormalOption;
-using onnx::Node;
 using onnx::Operator;
 using onnx::OperatorVersion;
+using onnx::stand_ins;
 using onnx::Tensor;
-using onnx::TypeKind;
 
 namespace {
 
-// A type parameter of the operator, the dtype that this call gives it and the one to compute in.
-struct Binding {
-  std::string_view parameter;
-  DTypeSet allowed = 0;  // by the schema
-  DType dtype = DType::kUndefined;
-  DType computed = DType::kUndefined;
-};
-
-struct Bindings {
-  std::array<Binding, 8> items;
-  std::size_t count = 0;
-
-  std::span<Binding> all() { return std::span(items).first(count); }
-  Binding* find(std::string_view parameter) {
-    for (Binding& binding : all())
-      if (binding.parameter == parameter) return &binding;
-    return nullptr;
-  }
-};
-
 using enum base::DType;
-
-// Where a type has no kernel: the types that hold its values, nearest first. Integers that wrap
-// round do so again when they are cast back.
-std::span<const DType> stand_ins(DType dtype) {
-  static constexpr DType kSmallFloat[] = {kFloat32, kFloat64};
-  static constexpr DType kSingle[] = {kFloat64};
-  static constexpr DType kDouble[] = {kFloat32};
-  static constexpr DType kTruth[] = {kUInt8, kInt32, kInt64, kFloat32};
-  static constexpr DType kSmallSigned[] = {kInt32, kInt64, kFloat32, kFloat64};
-  static constexpr DType kSmallUnsigned[] = {kInt32, kUInt32, kUInt64, kInt64, kFloat32, kFloat64};
-  static constexpr DType kInt[] = {kInt64, kFloat64};
-  static constexpr DType kUnsigned[] = {kInt64, kUInt64, kFloat64};
-  static constexpr DType kLong[] = {kFloat64};
-  static constexpr DType kUnsignedLong[] = {kInt64};
-  switch (dtype) {
-    case kFloat32:
-      return kSingle;
-    case kFloat64:
-      return kDouble;
-    case kBool:
-      return kTruth;
-    case kInt32:
-      return kInt;
-    case kUInt32:
-      return kUnsigned;
-    case kInt64:
-      return kLong;
-    case kUInt64:
-      return kUnsignedLong;
-    default:
-      if (base::is_floating(dtype)) return kSmallFloat;
-      if (!base::is_integer(dtype)) return {};
-      return base::is_signed(dtype) ? std::span<const DType>(kSmallSigned)
-                                    : std::span<const DType>(kSmallUnsigned);
-  }
-}
-
-// What NonZero asks of any type, exactly.
-constexpr DType kTruthValue[] = {kBool};
-constexpr std::span<const DType> kTruthOf = kTruthValue;
-
-// uint64 as int64: right modulo 2^64, and for what only moves elements.
-bool modular(Op op) {
-  switch (op) {
-    case Op::kAdd:
-    case Op::kSub:
-    case Op::kMul:
-    case Op::kMatMul:
-    case Op::kCumSum:
-    case Op::kReduceSum:
-    case Op::kReduceProd:
-    case Op::kSum:
-    case Op::kEqual:
-    case Op::kWhere:
-    case Op::kBitwiseAnd:
-    case Op::kBitwiseOr:
-    case Op::kBitwiseXor:
-    case Op::kBitwiseNot:
-    case Op::kGather:
-    case Op::kGatherElements:
-    case Op::kGatherND:
-    case Op::kScatterElements:
-    case Op::kScatterND:
-    case Op::kPad:
-    case Op::kTrilu:
-    case Op::kTile:
-    case Op::kCompress:
-    case Op::kNonZero:
-    case Op::kOneHot:
-    case Op::kIdentity:
-    case Op::kReverseSequence:
-    case Op::kDepthToSpace:
-    case Op::kSpaceToDepth:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool may_stand_in(Op op, const Binding& binding, DType stand_in) {
-  if (op == Op::kBitCast) return false;  // other bits
-  // An operator that takes no integers at all means something else for them.
-  if (!base::is_floating(binding.dtype) && base::is_floating(stand_in))
-    return (binding.allowed & dtype_bit(binding.dtype)) != 0;
-  return binding.dtype != kUInt64 || modular(op);
-}
-
-bool lossy(DType from, DType to) {
-  return (from == kFloat64 && to == kFloat32) || (from == kInt64 && to == kFloat64);
-}
 
 // Functions without a kernel are expanded by the runtime, except those newer than it knows.
 bool expanded(Op op) { return op != Op::kSwish && op != Op::kSwiGLU; }
 
-Bindings bind(const OperatorVersion& version, std::span<const Value> inputs) {
-  Bindings bindings;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Formal* formal = version.input(i);
-    if (formal == nullptr || !inputs[i] || formal->type_parameter.empty()) continue;
-    if (inputs[i]->type_kind != TypeKind::kTensor || inputs[i].dtype() == kUndefined) continue;
-    if (formal->option == FormalOption::kVariadic && formal->type_parameter == "V") continue;
-    if (bindings.find(formal->type_parameter) != nullptr) continue;
-    if (bindings.count < bindings.items.size())
-      bindings.items[bindings.count++] = {formal->type_parameter, formal->dtypes, inputs[i].dtype(),
-                                          inputs[i].dtype()};
-  }
-  return bindings;
-}
-
-// The types that one kernel, or the schema alone, takes for a parameter. ONNX Runtime casts float16
-// itself where it has the operator in float32.
-DTypeSet taken(const Binding& binding, std::span<const KernelType> kernel, bool schema_only) {
-  if (schema_only) return binding.allowed;
+// The types that one kernel takes for a parameter. ONNX Runtime casts float16 itself where it has
+// the operator in float32.
+DTypeSet taken(const Binding& binding, std::span<const KernelType> kernel) {
   DTypeSet dtypes = binding.allowed;
   for (const KernelType& type : kernel)
     if (type.parameter == binding.parameter) dtypes &= type.dtypes;
   if ((dtypes & dtype_bit(kFloat32)) != 0) dtypes |= dtype_bit(kFloat16) & binding.allowed;
   return dtypes;
-}
-
-// Chooses what each parameter is computed in; how far that is from what it is, nothing if there is
-// no way.
-std::optional<int> fit(Op op, Bindings& bindings, std::span<const KernelType> kernel,
-                       bool schema_only) {
-  int distance = 0;
-  for (Binding& binding : bindings.all()) {
-    const DTypeSet dtypes = taken(binding, kernel, schema_only);
-    binding.computed = binding.dtype;
-    if ((dtypes & dtype_bit(binding.dtype)) != 0) continue;
-    const auto choices = op == Op::kNonZero ? kTruthOf : stand_ins(binding.dtype);
-    const auto chosen = std::ranges::find_if(choices, [&](DType choice) {
-      return (dtypes & dtype_bit(choice)) != 0 && may_stand_in(op, binding, choice);
-    });
-    if (chosen == choices.end()) return std::nullopt;
-    binding.computed = *chosen;
-    distance += static_cast<int>(chosen - choices.begin()) + 1;
-    if (lossy(binding.dtype, *chosen)) distance += 16;
-  }
-  return distance;
 }
 
 // Throws where the standard takes the types but no kernel does, near or far.
@@ -308,7 +160,7 @@ struct Plan {
 Plan plan_for(const Target& target, const Operator& op, const OperatorVersion& version,
               std::span<const Value> inputs) {
   using enum Plan::Way;
-  Plan plan{.bindings = bind(version, inputs)};
+  Plan plan{.bindings = onnx::bind(version, inputs)};
   Bindings bindings = plan.bindings;
   if (bindings.count == 0) return plan;
   std::optional<int> best;
@@ -316,14 +168,15 @@ Plan plan_for(const Target& target, const Operator& op, const OperatorVersion& v
   for (const Kernel& kernel : target.kernels_of(op.id)) {
     if (!kernel.serves(version.since)) continue;
     served = true;
-    const auto distance = fit(op.id, bindings, types_of(kernel), false);
+    const auto distance =
+        onnx::fit(op.id, bindings, [&](const Binding& b) { return taken(b, types_of(kernel)); });
     if (!distance || (best && *distance >= *best)) continue;
     best = distance;
     plan.bindings = bindings;
     if (*best == 0) return plan;
   }
   if (!served) {
-    best = fit(op.id, bindings, {}, true);
+    best = onnx::fit(op.id, bindings, [](const Binding& b) { return b.allowed; });
     plan.bindings = bindings;
     // A function that the runtime expands is sure to run in float32 only.
     const bool single =
@@ -339,32 +192,6 @@ Plan plan_for(const Target& target, const Operator& op, const OperatorVersion& v
   }
   plan.way = best ? kInOtherTypes : kNot;
   return plan;
-}
-
-Values computed_inputs(Lowering& onnx, const OperatorVersion& version,
-                       std::span<const Value> inputs, Bindings& chosen) {
-  Values casted(inputs.begin(), inputs.end());
-  for (std::size_t i = 0; i < casted.size(); ++i) {
-    const Formal* formal = version.input(i);
-    const Binding* binding = formal == nullptr ? nullptr : chosen.find(formal->type_parameter);
-    // A wrong mixture of types stays for inference to refuse.
-    if (casted[i] && binding != nullptr && casted[i].dtype() == binding->dtype)
-      casted[i] = onnx.cast(casted[i], binding->computed);
-  }
-  return casted;
-}
-
-void cast_back(Lowering& onnx, const OperatorVersion& version, Values& values, Bindings& chosen) {
-  for (std::size_t o = 0; o < values.size(); ++o) {
-    const Formal* formal = version.output(o);
-    const Binding* binding = formal == nullptr ? nullptr : chosen.find(formal->type_parameter);
-    if (binding == nullptr || values[o]->type_kind != TypeKind::kTensor) continue;
-    if (Node* node = values[o]->producer;
-        node != nullptr && node->metadata.empty() && lossy(binding->dtype, binding->computed))
-      node->metadata.emplace_back("sardonyx.computed_in",
-                                  std::string(base::dtype_name(binding->computed)));
-    if (values[o].dtype() == binding->computed) values[o] = onnx.cast(values[o], binding->dtype);
-  }
 }
 
 }  // namespace
@@ -413,14 +240,14 @@ std::optional<Values> Lowering::with_kernel_types(const Operator& op,
     return std::nullopt;  // inference says what the schema has against it
   }
   const bool loses = std::ranges::any_of(
-      plan.bindings.all(), [](const Binding& b) { return lossy(b.dtype, b.computed); });
+      plan.bindings.all(), [](const Binding& b) { return onnx::lossy(b.dtype, b.computed); });
   if (loses && outputs == 1)
     if (const Value exact = in_double(*this, op, inputs, attributes)) return Values{exact};
   if (loses)
     if (auto values = onnx::spelled_out({*this, inputs, attributes, outputs}, op)) return values;
-  Values values =
-      emit_node(op, computed_inputs(*this, version, inputs, plan.bindings), attributes, outputs);
-  cast_back(*this, version, values, plan.bindings);
+  Values values = emit_node(op, onnx::computed_inputs(*this, version, inputs, plan.bindings),
+                            attributes, outputs);
+  onnx::cast_back(*this, version, values, plan.bindings);
   return values;
 }
 
