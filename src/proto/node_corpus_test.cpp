@@ -47,6 +47,14 @@ std::unique_ptr<onnx::Model> read_or_nothing(const std::filesystem::path& path) 
   }
 }
 
+// Whether the shape was inferred, and each of its sizes where the declared one is constant.
+bool shape_is_known(const ValueInfo& inferred, const ValueInfo& declared) {
+  if (!inferred.has_rank || inferred.shape.size() != declared.shape.size()) return false;
+  for (std::size_t i = 0; i < declared.shape.size(); ++i)
+    if (declared.shape[i].is_constant() && !inferred.shape[i].is_constant()) return false;
+  return true;
+}
+
 void check_output(const ValueInfo& inferred, const ValueInfo& declared, const std::string& where) {
   EXPECT_EQ(inferred.dtype, declared.dtype) << where;
   if (!inferred.has_rank || !declared.has_rank) return;
@@ -58,7 +66,7 @@ void check_output(const ValueInfo& inferred, const ValueInfo& declared, const st
 }
 
 TEST_F(NodeCorpus, InferenceAgrees) {
-  int models = 0;
+  int models = 0, outputs = 0, unknown = 0;
   for (const auto& path : files) {
     if (path.extension() != ".onnx") continue;
     const auto model = read_or_nothing(path);
@@ -75,12 +83,18 @@ TEST_F(NodeCorpus, InferenceAgrees) {
       output->shape.clear();
     }
     onnx::infer(model->graph->first, *model->pool, opset);
-    for (std::size_t i = 0; i < declared.size(); ++i)
-      if (declared[i].type_kind == onnx::TypeKind::kTensor)
-        check_output(*model->graph->outputs[i], declared[i], path.filename());
+    for (std::size_t i = 0; i < declared.size(); ++i) {
+      if (declared[i].type_kind != onnx::TypeKind::kTensor) continue;
+      const ValueInfo& inferred = *model->graph->outputs[i];
+      check_output(inferred, declared[i], path.filename());
+      ++outputs;
+      unknown += declared[i].has_rank && !shape_is_known(inferred, declared[i]) ? 1 : 0;
+    }
     ++models;
   }
   EXPECT_GT(models, 1000);
+  // Many of these hang on values that the model is given; they may become fewer, not more.
+  EXPECT_LE(unknown, 301) << "of " << outputs;
 }
 
 bool close(double a, double b) {
