@@ -31,6 +31,7 @@ const std::array kPipeline = {
     Entry{&kFoldPad},
     Entry{&kIndexByRanges},
     Entry{&kUnflattenGemm},
+    Entry{&kRaiseRmsNormalization},
     Entry{&kTransposeWeights},
     Entry{&kSplitSlices},
     Entry{Pass{"drop-unused-nodes", over<drop_unused_nodes>}},
