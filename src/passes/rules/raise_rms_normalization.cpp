@@ -1,7 +1,7 @@
-// Before: y = Mul(weight, Mul(x, Reciprocal(Sqrt(Add(ReduceMean<axes = [-1]>(Mul(x, x)),
-// epsilon))))) After:  y = RMSNormalization<axis = -1, epsilon>(x, weight) So, too, where the
-// square is Pow(x, 2), where x is divided by the root, and where the factors of a product stand the
-// other way round. Language models write it out, in a class of their own each.
+// Before: y = Mul(weight, Mul(x, Reciprocal(Sqrt(Add(ReduceMean<axes = [-1]>(Mul(x, x)), e)))))
+// After:  y = RMSNormalization<axis = -1, epsilon = e>(x, weight)
+// So, too, where the square is Pow(x, 2), where x is divided by the root, and where the factors of
+// a product stand the other way round. Language models write it out, in a class of their own each.
 #include <optional>
 
 #include "passes/patch.h"
