@@ -34,10 +34,12 @@ LAYERS: dict[str, Layer] = {
     "functionalize": Layer("functionalize", ("program",)),
     "aten": Layer("aten", ("program", "onnx")),
     "passes": Layer("passes", ("onnx",)),
+    "targets": Layer("targets", ("onnx",)),
     "proto": Layer("proto", ("onnx",)),
     "report": Layer("report", ("base",)),
     "api": Layer(
-        "api", ("report", "pt2", "torchscript", "functionalize", "aten", "passes", "proto")
+        "api",
+        ("report", "pt2", "torchscript", "functionalize", "aten", "passes", "targets", "proto"),
     ),
     "cli": Layer("cli", ("api", "report")),
 }
@@ -45,7 +47,7 @@ LAYERS: dict[str, Layer] = {
 # The rooms of a layer, each of which may know those before it and what stands at the layer's root;
 # the root knows no room.
 ROOMS: dict[str, tuple[str, ...]] = {
-    "onnx": ("operators", "graph", "infer", "fold", "emit"),
+    "onnx": ("operators", "graph", "infer", "fold", "emit", "definitions"),
     "aten": (
         "elementwise",
         "reduction",

@@ -62,9 +62,9 @@ class SARDONYX_API Model {
   std::unique_ptr<onnx::Model> model_;
 };
 
-// Where a model is to run. ONNX Runtime's CPU provider lacks kernels for some types; for it the
-// model computes in the nearest type and casts back.
-enum class Runtime : std::uint8_t { kOnnxRuntimeCpu, kStandard };
+// Where models can run: "onnxruntime" (the default: standard operators only, safe on its CPU),
+// "onnxruntime-cpu" (its own operators too), "standard", ... docs/targets.md says what each takes.
+SARDONYX_API std::vector<std::string> target_names();
 
 // What becomes of an operator that has no translation.
 enum class FallThrough : std::uint8_t {
@@ -74,14 +74,15 @@ enum class FallThrough : std::uint8_t {
 };
 
 inline constexpr std::int64_t kOldestOpset = 13;
-inline constexpr std::int64_t kDefaultOpset = 20;
+inline constexpr std::int64_t kDefaultOpset = 20;  // of the target runtimes
 inline constexpr std::int64_t kNewestOpset = 26;
 
 struct ConvertOptions {
-  // Missing: kDefaultOpset, or the oldest newer one that has what the program needs, which a note
-  // tells (SX1312).
+  // Missing: the one that serves the target runtime best, or the oldest newer one that has what the
+  // program needs, which a note tells (SX1312).
   std::optional<std::int64_t> opset;
-  Runtime runtime = Runtime::kOnnxRuntimeCpu;
+  // One of target_names(); SX1005 for any other.
+  std::string runtime = "onnxruntime";
   // In order; missing or empty ones are derived from the program.
   std::vector<std::string> input_names;
   std::vector<std::string> output_names;

@@ -14,9 +14,9 @@ void raise(const std::exception_ptr& pointer, void*) {
   try {
     std::rethrow_exception(pointer);
   } catch (const Error& error) {
-    // sardonyx._errors picks the class by the diagnostics' codes.
+    // sardonyx._base.errors picks the class by the diagnostics' codes.
     const std::string json = to_json(error.diagnostics());
-    const nb::object make = nb::module_::import_("sardonyx._errors").attr("from_native");
+    const nb::object make = nb::module_::import_("sardonyx._base.errors").attr("from_native");
     const nb::object made = make(nb::bytes(error.what()), nb::bytes(json.data(), json.size()));
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
   }

@@ -90,7 +90,7 @@ nb::list node(const Emitter& self, const std::string& given_domain, const std::s
   const std::string domain = given_domain == "ai.onnx" ? "" : given_domain;
   const onnx::Operator* op = domain.empty() ? onnx::find_operator(op_type) : nullptr;
   if (domain.empty() && !op) base::fail("SX1305", "ONNX has no operator " + op_type);
-  const onnx::OperatorVersion* schema = op ? op->at(onnx.opset()) : nullptr;
+  const onnx::OperatorVersion* schema = op ? op->at(onnx.named_opset()) : nullptr;
   std::vector<onnx::Attribute> converted;
   for (const auto& [key, value] : attributes) {
     if (value.is_none()) continue;
@@ -221,7 +221,7 @@ nb::object arithmetic(const char* op_type, nb::handle left, nb::handle right) {
   const onnx::Values values = self.building->emit().node(
       "", op_type,
       inputs_of(self.building->emit(), *self.building,
-                onnx::find_operator(op_type)->at(self.building->emit().opset()),
+                onnx::find_operator(op_type)->at(self.building->emit().named_opset()),
                 nb::make_tuple(left, right)),
       {}, 1);
   return to_python(values.at(0), self.building);
@@ -283,7 +283,7 @@ void bind_graph_building(nb::module_& module) {
       });
   nb::class_<Body>(module, "Body", "The body of an If, Loop or Scan.");
   nb::class_<Emitter>(module, "Emitter", "Adds nodes to the graph that is being built.")
-      .def_prop_ro("opset", [](const Emitter& self) { return self.building->emit().opset(); })
+      .def_prop_ro("opset", [](const Emitter& self) { return self.building->emit().named_opset(); })
       .def("node", &node, "domain"_a, "op_type"_a, "inputs"_a, "attributes"_a, "outputs"_a,
            "version"_a.none(), "metadata"_a)
       .def(

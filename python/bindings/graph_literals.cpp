@@ -90,7 +90,7 @@ void store(base::DType dtype, nb::handle object, std::byte* at) {
              "attributes are ints, floats, bools, strings, lists of those, and tensors");
 }
 
-// The Tensor that sardonyx._constants makes of tensors and arrays.
+// The Tensor that sardonyx._translate.constants makes of tensors and arrays.
 bool is_tensor(nb::handle object) { return nb::hasattr(object, "onnx_dtype"); }
 
 onnx::Tensor tensor_of(nb::handle object) {

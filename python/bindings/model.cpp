@@ -1,13 +1,16 @@
 // ONNX models: conversion, optimisation, writing.
-#include <nanobind/stl/function.h>
+#include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <map>
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -50,37 +53,38 @@ nb::list interface(const std::vector<onnx::ValueInfo*>& values) {
   return result;
 }
 
-FallThrough fall_through_of(std::string_view name) {
-  if (name == "as-is") return FallThrough::kAsIs;
-  return name == "aten" ? FallThrough::kATen : FallThrough::kNo;
+// What Python calls the values of an enumeration.
+template <typename Value>
+struct Named {
+  const char* name;
+  Value value;
+};
+
+constexpr std::array kFallThrough{Named{"no", FallThrough::kNo}, Named{"as-is", FallThrough::kAsIs},
+                                  Named{"aten", FallThrough::kATen}};
+
+template <typename Value, std::size_t size>
+std::vector<std::string> names_of(const std::array<Named<Value>, size>& values) {
+  std::vector<std::string> names;
+  for (const Named<Value>& each : values) names.emplace_back(each.name);
+  return names;
 }
 
-Model convert(Program& program, std::optional<std::int64_t> opset,
-              std::vector<std::string> input_names, std::vector<std::string> output_names,
-              bool optimize, bool fold_weights, bool standard_runtime, bool mutations_as_outputs,
-              bool assertions_as_outputs, std::string stop_after,
-              std::optional<std::vector<std::string>> modules_as_functions,
-              const nb::dict& translators, const nb::dict& complex_translators,
-              std::map<std::string, std::int64_t> domain_versions,
-              const std::vector<std::string>& plugins, const std::string& fall_through,
-              nb::handle on_notes) {
-  ConvertOptions options;
-  options.opset = opset;
-  options.runtime = standard_runtime ? Runtime::kStandard : Runtime::kOnnxRuntimeCpu;
-  options.input_names = std::move(input_names);
-  options.output_names = std::move(output_names);
-  options.optimize = optimize;
-  options.fold_weights = fold_weights;
-  options.mutations_as_outputs = mutations_as_outputs;
-  options.assertions_as_outputs = assertions_as_outputs;
-  options.stop_after = std::move(stop_after);
-  if (modules_as_functions) {
-    options.all_modules_as_functions = modules_as_functions->empty();
-    options.modules_as_functions = std::move(*modules_as_functions);
+template <typename Value, std::size_t size>
+Value value_of(const std::array<Named<Value>, size>& values, std::string_view name) {
+  for (const Named<Value>& each : values) {
+    if (each.name == name) return each.value;
   }
-  options.domain_versions = std::move(domain_versions);
-  options.plugins.assign(plugins.begin(), plugins.end());
-  options.fall_through = fall_through_of(fall_through);
+  throw nb::value_error("no such name");
+}
+
+template <typename Value, std::size_t size>
+const char* name_of(const std::array<Named<Value>, size>& values, Value value) {
+  return std::ranges::find(values, value, &Named<Value>::value)->name;
+}
+
+Model convert(Program& program, ConvertOptions options, const nb::dict& translators,
+              const nb::dict& complex_translators, nb::handle on_notes) {
   std::vector<Diagnostic> notes;
   options.on_note = [&notes](const Diagnostic& note) { notes.push_back(note); };
   const PythonTranslators own(translators, complex_translators);
@@ -123,6 +127,36 @@ nb::bytes serialize(const Model& model, bool include_initializers,
   return nb::bytes(bytes.data(), bytes.size());
 }
 
+void bind_options(nb::module_& module) {
+  using Options = ConvertOptions;
+  nb::class_<Options>(module, "ConvertOptions", "As sardonyx/sardonyx.h describes them.")
+      .def(nb::init<>())
+      .def_rw("opset", &Options::opset, nb::for_setter("value"_a.none()))
+      .def_rw("input_names", &Options::input_names)
+      .def_rw("output_names", &Options::output_names)
+      .def_rw("optimize", &Options::optimize)
+      .def_rw("fold_weights", &Options::fold_weights)
+      .def_rw("mutations_as_outputs", &Options::mutations_as_outputs)
+      .def_rw("assertions_as_outputs", &Options::assertions_as_outputs)
+      .def_rw("modules_as_functions", &Options::modules_as_functions)
+      .def_rw("all_modules_as_functions", &Options::all_modules_as_functions)
+      .def_rw("plugins", &Options::plugins)
+      .def_rw("domain_versions", &Options::domain_versions)
+      .def_rw("stop_after", &Options::stop_after)
+      .def_prop_rw(
+          "target_runtime", [](const Options& self) { return self.runtime; },
+          [](Options& self, std::string name) { self.runtime = std::move(name); })
+      .def_prop_rw(
+          "fall_through",
+          [](const Options& self) { return name_of(kFallThrough, self.fall_through); },
+          [](Options& self, const std::string& name) {
+            self.fall_through = value_of(kFallThrough, name);
+          });
+  module.def("target_names", [] { return sardonyx::target_names(); }, "What target_runtime may be.");
+  module.def(
+      "fall_through_names", [] { return names_of(kFallThrough); }, "What fall_through may be.");
+}
+
 }  // namespace
 
 void bind_model(nb::module_& module) {
@@ -140,18 +174,14 @@ void bind_model(nb::module_& module) {
         }
         return opsets;
       });
-  module.def("convert", &convert, "program"_a, nb::kw_only(), "opset"_a, "input_names"_a,
-             "output_names"_a, "optimize"_a, "fold_weights"_a, "standard_runtime"_a,
-             "mutations_as_outputs"_a, "assertions_as_outputs"_a, "stop_after"_a,
-             "modules_as_functions"_a.none(), "translators"_a, "complex_translators"_a,
-             "domain_versions"_a, "plugins"_a, "fall_through"_a, "on_notes"_a,
+  bind_options(module);
+  module.def("convert", &convert, "program"_a, "options"_a, nb::kw_only(), "translators"_a,
+             "complex_translators"_a, "on_notes"_a,
              "The ONNX model of a program, which is used up. on_notes: called with notes as JSON, "
-             "where there are any. modules_as_functions: the classes of "
-             "modules that become model-local functions; an empty list stands for all.");
+             "where there are any.");
   module.def(
-      "translates",
-      [](const std::string& op, std::int64_t opset) { return sardonyx::translates(op, opset); },
-      "op"_a, "opset"_a, "Whether the library has a translator.");
+      "translates", [](const std::string& op) { return sardonyx::translates(op); }, "op"_a,
+      "Whether the library has a translator.");
   module.def(
       "read_model", [](const std::string& path) { return sardonyx::read_model(path); }, "path"_a,
       nb::call_guard<nb::gil_scoped_release>(), "Reads an ONNX file.");

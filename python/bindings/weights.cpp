@@ -15,6 +15,7 @@
 #include "bindings.h"
 #include "frontends/live/tensors.h"
 #include "onnx/graph/ir.h"
+#include "onnx/graph/names.h"
 #include "sardonyx/sardonyx.h"
 
 namespace sardonyx::bindings {
@@ -92,11 +93,11 @@ void rename_weights(Model& model, const nb::dict& names) {
     if (found != weights.end()) renamed.emplace_back(found->second, nb::str(after).c_str());
   }
   for (const auto& [value, name] : renamed) {
-    if (model.internal().unique_name(name) != name) {
+    if (model.internal().graph->names->has(name)) {
       base::fail("SX1001", "the model has something else called '" + name + "'",
                  "give each input and weight a name of its own");
     }
-    value->name = name;
+    model.internal().rename(value, name);
   }
 }
 

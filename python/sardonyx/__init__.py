@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import verification
-    from ._diagnostic_options import DiagnosticOptions
-    from ._dynamo_export import ExportOutputSerializer, FXGraphExtractor, dynamo_export
-    from ._errors import (
+    from ._base.enumerators import OperatorExportTypes, TrainingMode
+    from ._base.errors import (
         CaptureError,
         ConversionError,
         Diagnostic,
@@ -29,21 +28,28 @@ if TYPE_CHECKING:
         UsageError,
         VerificationError,
     )
-    from ._export import convert, export
-    from ._fake_mode import ONNXFakeContext, enable_fake_mode
-    from ._logging import disable_log, enable_log
-    from ._modes import select_model_mode_for_export
-    from ._options import ExportOptions, OperatorExportTypes, TrainingMode
-    from ._program import ONNXProgram
-    from ._registry import ONNXFunction, OnnxRegistry
-    from ._runtime_options import ONNXRuntimeOptions
-    from ._state import is_in_onnx_export
-    from ._symbolic_functions import register_custom_op_symbolic, unregister_custom_op_symbolic
-    from .symbolic_helper import JitScalarType
-    from .utils import export_to_pretty_string, unconvertible_ops
+    from ._base.log import disable_log, enable_log
+    from ._base.state import is_in_onnx_export
+    from ._capture.fake_mode import ONNXFakeContext, enable_fake_mode
+    from ._capture.modes import select_model_mode_for_export
+    from ._export.convert import convert
+    from ._export.export import export
+    from ._model.program import ONNXProgram
+    from ._older.diagnostic_options import DiagnosticOptions
+    from ._older.dynamo_export import ExportOutputSerializer, dynamo_export
+    from ._older.graph_extractor import FXGraphExtractor
+    from ._older.inspection import export_to_pretty_string, unconvertible_ops
+    from ._older.options import ExportOptions
+    from ._run.options import ONNXRuntimeOptions
+    from ._translate.registry import ONNXFunction, OnnxRegistry
+    from ._translate.scalar_types import JitScalarType
+    from ._translate.symbolic_functions import (
+        register_custom_op_symbolic,
+        unregister_custom_op_symbolic,
+    )
 
     ExportOutput = ONNXProgram
-    from ._view import view
+    from ._model.view import view
 
 __all__ = [
     "CaptureError",
@@ -85,32 +91,32 @@ __all__ = [
 ]
 
 _HOME = {
-    "DiagnosticOptions": "_diagnostic_options",
-    "ExportOptions": "_options",
-    "ExportOutput": "_program",
-    "ExportOutputSerializer": "_dynamo_export",
-    "FXGraphExtractor": "_dynamo_export",
-    "JitScalarType": "symbolic_helper",
-    "ONNXFakeContext": "_fake_mode",
-    "ONNXFunction": "_registry",
-    "ONNXProgram": "_program",
-    "ONNXRuntimeOptions": "_runtime_options",
-    "OnnxRegistry": "_registry",
-    "OperatorExportTypes": "_options",
-    "TrainingMode": "_options",
-    "convert": "_export",
-    "disable_log": "_logging",
-    "dynamo_export": "_dynamo_export",
-    "enable_fake_mode": "_fake_mode",
-    "enable_log": "_logging",
-    "export": "_export",
-    "export_to_pretty_string": "utils",
-    "is_in_onnx_export": "_state",
-    "register_custom_op_symbolic": "_symbolic_functions",
-    "select_model_mode_for_export": "_modes",
-    "unconvertible_ops": "utils",
-    "unregister_custom_op_symbolic": "_symbolic_functions",
-    "view": "_view",
+    "DiagnosticOptions": "_older.diagnostic_options",
+    "ExportOptions": "_older.options",
+    "ExportOutput": "_model.program",
+    "ExportOutputSerializer": "_older.dynamo_export",
+    "FXGraphExtractor": "_older.graph_extractor",
+    "JitScalarType": "_translate.scalar_types",
+    "ONNXFakeContext": "_capture.fake_mode",
+    "ONNXFunction": "_translate.registry",
+    "ONNXProgram": "_model.program",
+    "ONNXRuntimeOptions": "_run.options",
+    "OnnxRegistry": "_translate.registry",
+    "OperatorExportTypes": "_base.enumerators",
+    "TrainingMode": "_base.enumerators",
+    "convert": "_export.convert",
+    "disable_log": "_base.log",
+    "dynamo_export": "_older.dynamo_export",
+    "enable_fake_mode": "_capture.fake_mode",
+    "enable_log": "_base.log",
+    "export": "_export.export",
+    "export_to_pretty_string": "_older.inspection",
+    "is_in_onnx_export": "_base.state",
+    "register_custom_op_symbolic": "_translate.symbolic_functions",
+    "select_model_mode_for_export": "_capture.modes",
+    "unconvertible_ops": "_older.inspection",
+    "unregister_custom_op_symbolic": "_translate.symbolic_functions",
+    "view": "_model.view",
 }
 # Modules that are imported when they are first used.
 _MODULES = ("op", "ops", "symbolic_helper", "utils", "verification")
@@ -123,7 +129,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("." + name, __name__)
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module("." + _HOME.get(name, "_errors"), __name__), name)
+    value = getattr(importlib.import_module("." + _HOME.get(name, "_base.errors"), __name__), name)
     globals()[name] = value
     return value
 

@@ -66,28 +66,35 @@ Translator: TypeAlias = Callable[[Emitter, str, list[Argument], list[Output]], S
 
 def walk(exported_program: Any, dim_names: dict[str, str]) -> Program: ...
 def read(path: str) -> Program: ...
+
+class ConvertOptions:
+    opset: int | None
+    input_names: list[str]
+    output_names: list[str]
+    optimize: bool
+    fold_weights: bool
+    target_runtime: str
+    mutations_as_outputs: bool
+    assertions_as_outputs: bool
+    modules_as_functions: list[str]
+    all_modules_as_functions: bool
+    plugins: Sequence[str]
+    domain_versions: dict[str, int]
+    fall_through: str
+    stop_after: str
+
+def target_names() -> list[str]: ...
+def fall_through_names() -> list[str]: ...
 def convert(
     program: Program,
+    options: ConvertOptions,
     *,
-    opset: int | None,
-    input_names: list[str],
-    output_names: list[str],
-    optimize: bool,
-    fold_weights: bool,
-    standard_runtime: bool,
-    mutations_as_outputs: bool,
-    assertions_as_outputs: bool,
-    stop_after: str,
-    modules_as_functions: list[str] | None,
     translators: dict[str, Translator],
     complex_translators: dict[str, Translator],
-    domain_versions: dict[str, int],
-    plugins: list[str],
-    fall_through: str,
     on_notes: Callable[[bytes], None],
 ) -> Model: ...
 def resolve_target(target: str) -> str: ...
-def translates(op: str, opset: int) -> bool: ...
+def translates(op: str) -> bool: ...
 def signature(op_type: str, opset: int) -> tuple[list[str], bool, int, list[str]] | None: ...
 def read_model(path: str) -> Model: ...
 def optimize(model: Model, *, stop_after: str) -> list[str]: ...

@@ -1,6 +1,6 @@
 """ONNX operators for translators: `op.Relu(x)`, `op.Gather(x, indices, axis=1)`.
 
-    from sardonyx import op
+    from . import op
 
     def translate_gelu(x, approximate="none"):
         return op.Mul(x, op.Sigmoid(op.Mul(x, 1.702)))
@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._operators import Domain, call, domain
+from ._translate.operators import Domain, call, domain
 
 __all__ = ["Domain", "call", "domain"]
 

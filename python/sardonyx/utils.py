@@ -1,13 +1,8 @@
 """Functions of the older exporter's module `utils`."""
 
-from __future__ import annotations
-
-import inspect
-from typing import Any
-
-from ._errors import ConversionError
-from ._modes import select_model_mode_for_export
-from ._state import is_in_onnx_export
+from ._base.state import is_in_onnx_export
+from ._capture.modes import select_model_mode_for_export
+from ._older.inspection import export_to_pretty_string, unconvertible_ops
 
 __all__ = [
     "export_to_pretty_string",
@@ -15,45 +10,3 @@ __all__ = [
     "select_model_mode_for_export",
     "unconvertible_ops",
 ]
-
-
-def export_to_pretty_string(model: Any, args: Any, *older: Any, **options: Any) -> str:
-    """The text of the ONNX model that `export(model, args, ...)` gives.
-
-    Takes the options of `export`; `export_type`, `google_printer` and `add_node_names` of the older
-    exporter change nothing. Its further arguments go by keyword.
-    """
-    from ._export import export
-
-    if older:
-        raise TypeError("export_to_pretty_string takes its options by keyword")
-    for name in ("export_type", "google_printer", "add_node_names", "f"):
-        options.pop(name, None)
-    known = inspect.signature(export).parameters
-    unknown = sorted(set(options) - set(known))
-    if unknown:
-        raise TypeError(f"export_to_pretty_string takes no {', '.join(unknown)}")
-    return str(export(model, args, **options))
-
-
-def unconvertible_ops(
-    model: Any, args: Any, training: Any = None, opset_version: int | None = None
-) -> tuple[Any, list[str]]:
-    """The captured graph, and the operators in it that have no translation at this opset or none
-    for these arguments, once for each call; nothing is written.
-
-    Operators that PyTorch can take apart are not among them.
-    """
-    from ._capture import capture
-    from ._dynamic_shapes import prepare
-    from ._export import convert
-
-    positional = args if isinstance(args, tuple) else (args,)
-    with select_model_mode_for_export(model, training):
-        dynamic = prepare(model, positional, {}, None)
-        program = capture(model, positional, {}, dynamic, report=lambda _text: None).program
-    try:
-        convert(program, opset_version=opset_version)
-    except ConversionError as error:
-        return program.graph, [d.op for d in error.diagnostics if d.op]
-    return program.graph, []

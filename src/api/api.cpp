@@ -15,6 +15,7 @@
 #include "proto/read.h"
 #include "proto/write.h"
 #include "sardonyx/sardonyx.h"
+#include "targets/lower.h"
 
 namespace sardonyx {
 namespace {
@@ -28,17 +29,21 @@ std::int64_t count_nodes(const onnx::Graph* graph) {
   return count;
 }
 
-aten::TranslateOptions translate_options(const ConvertOptions& options) {
-  const std::int64_t opset = options.opset.value_or(kDefaultOpset);
-  if (opset < kOldestOpset || opset > kNewestOpset) {
-    base::fail("SX1002", "opset " + std::to_string(opset) + " is not one of " +
-                             std::to_string(kOldestOpset) + " to " + std::to_string(kNewestOpset));
-  }
+const targets::Target& target_of(const std::string& name) {
+  if (const targets::Target* target = targets::find_target(name)) return *target;
+  base::fail("SX1010", fmt::format("there is no target runtime `{}`", name),
+             fmt::format("choose one of {}", fmt::join(target_names(), ", ")));
+}
+
+void check_opset(std::int64_t opset) {
+  if (opset >= kOldestOpset && opset <= kNewestOpset) return;
+  base::fail("SX1002",
+             fmt::format("opset {} is not one of {} to {}", opset, kOldestOpset, kNewestOpset));
+}
+
+aten::TranslateOptions translate_options(const ConvertOptions& options, std::int64_t opset) {
   aten::TranslateOptions result;
   result.emit.opset = opset;
-  result.emit.runtime = options.runtime == Runtime::kStandard
-                            ? onnx::TargetRuntime::kStandard
-                            : onnx::TargetRuntime::kOnnxRuntimeCpu;
   result.input_names = options.input_names;
   result.output_names = options.output_names;
   result.mutated_buffers_as_outputs = options.mutations_as_outputs;
@@ -56,30 +61,52 @@ const Diagnostic* cured_by_newer(const Error& error, std::int64_t opset) {
   return all ? &*std::ranges::max_element(error.diagnostics(), {}, needs) : nullptr;
 }
 
-Diagnostic note_of_newer(Diagnostic needs) {
+Diagnostic note_of_newer(Diagnostic needs, std::int64_t wanted) {
   needs.code = "SX1312";
   needs.severity = Severity::kNote;
   needs.message = fmt::format("the model is of opset {} rather than {}, because {}",
-                              needs.needs_opset, kDefaultOpset, needs.message);
+                              needs.needs_opset, wanted, needs.message);
   needs.help = "see that the runtime knows this opset; an opset_version of yours is kept to";
   return needs;
 }
 
+// From the functional program to a model that the target takes.
+std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Target& target,
+                                        const program::Program& program,
+                                        const ConvertOptions& options,
+                                        const aten::CustomLookup& custom,
+                                        std::vector<Diagnostic>& notes) {
+  aten::TranslateOptions translation = translate_options(options, opset);
+  translation.custom = custom;
+  translation.on_note = [&](const Diagnostic& note) { notes.push_back(note); };
+  std::unique_ptr<onnx::Model> model = aten::translate(program, translation);
+  const passes::Options passing{
+      .stop_after = options.stop_after, .keep_weights = !options.fold_weights, .limits = {}};
+  if (options.optimize) passes::optimize(*model, passing);
+  targets::lower(*model, target, {.opset = opset, .change_weights = options.fold_weights});
+  if (options.optimize && options.stop_after.empty())
+    passes::tidy(*model, passing);
+  return model;
+}
+
 // At the opset that was asked for; or at the default, or the oldest newer one that will do.
-std::unique_ptr<onnx::Model> translate(const program::Program& program,
-                                       aten::TranslateOptions options, bool may_choose,
-                                       std::vector<Diagnostic>& notes) {
-  options.on_note = [&](const Diagnostic& note) { notes.push_back(note); };
+std::unique_ptr<onnx::Model> convert_to(const targets::Target& target,
+                                        const program::Program& program,
+                                        const ConvertOptions& options,
+                                        const aten::CustomLookup& custom,
+                                        std::vector<Diagnostic>& notes) {
+  std::int64_t opset = options.opset.value_or(target.opset);
+  check_opset(opset);
   try {
-    return aten::translate(program, options);
+    return convert_at(opset, target, program, options, custom, notes);
   } catch (const Error& error) {
-    const Diagnostic* needs = may_choose ? cured_by_newer(error, options.emit.opset) : nullptr;
+    const Diagnostic* needs = options.opset ? nullptr : cured_by_newer(error, opset);
     if (needs == nullptr) throw;
-    notes = {note_of_newer(*needs)};
-    options.emit.opset = needs->needs_opset;
+    notes = {note_of_newer(*needs, opset)};
+    opset = needs->needs_opset;
   }
   try {
-    return aten::translate(program, options);
+    return convert_at(opset, target, program, options, custom, notes);
   } catch (Error& error) {
     throw error.within("after: " + notes.front().message);
   }
@@ -119,27 +146,18 @@ Model convert(Program program, const ConvertOptions& options) {
 }
 
 Model convert(Program program, const ConvertOptions& options, aten::CustomLookup custom) {
-  aten::TranslateOptions translation = translate_options(options);
+  const targets::Target& target = target_of(options.runtime);
   const plugin::Plugins plugins(options.plugins);
-  translation.custom = [&](const program::Call& call) {
+  const aten::CustomLookup lookup = [&](const program::Call& call) {
     const aten::CustomTranslator* found = custom ? custom(call) : nullptr;
     return found ? found : plugins.find(call);
   };
   program::record_node_texts(program.internal());
   functionalize::functionalize(program.internal());
   std::vector<Diagnostic> notes;
-  Model model(translate(program.internal(), translation, !options.opset.has_value(), notes));
+  Model model(convert_to(target, program.internal(), options, lookup, notes));
   if (options.on_note) std::ranges::for_each(notes, options.on_note);
   model.internal().producer_version = version();
-  if (options.optimize) {
-    passes::optimize(model.internal(), options.stop_after, /*keep_weights=*/!options.fold_weights);
-  } else {
-    passes::correct(model.internal());
-  }
-  if (options.runtime != Runtime::kStandard) {
-    passes::spell_out_weights(model.internal());
-    passes::unsigned_factors(model.internal(), /*keep_weights=*/!options.fold_weights);
-  }
   if (options.all_modules_as_functions || !options.modules_as_functions.empty()) {
     passes::outline_modules(model.internal(), [&](std::string_view type) {
       return options.all_modules_as_functions ||
@@ -150,8 +168,14 @@ Model convert(Program program, const ConvertOptions& options, aten::CustomLookup
   return model;
 }
 
-bool translates(std::string_view op, std::int64_t opset) {
-  return aten::find_translator(op, opset, /*complex=*/false) != nullptr;
+bool translates(std::string_view op) {
+  return aten::find_translator(op, /*complex=*/false) != nullptr;
+}
+
+std::vector<std::string> target_names() {
+  std::vector<std::string> names;
+  for (const targets::Target& target : targets::targets()) names.emplace_back(target.name);
+  return names;
 }
 
 Model read_model(const std::filesystem::path& path) { return Model(proto::read(path)); }

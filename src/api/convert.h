@@ -10,7 +10,7 @@ namespace sardonyx {
 // `custom` is asked before the plugins of the options, those before the library. It may be empty.
 Model convert(Program program, const ConvertOptions& options, aten::CustomLookup custom);
 
-// Whether the library translates "aten::addmm" at this opset.
-bool translates(std::string_view op, std::int64_t opset);
+// Whether the library translates "aten::addmm".
+bool translates(std::string_view op);
 
 }  // namespace sardonyx

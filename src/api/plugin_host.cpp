@@ -57,7 +57,7 @@ const char* op(sardonyx_call* call) {
       call, nullptr, [&] { return call->texts.emplace_back(call->captured.op()).c_str(); });
 }
 
-std::int64_t opset(sardonyx_call* call) { return call ? call->onnx.opset() : 0; }
+std::int64_t opset(sardonyx_call* call) { return call ? call->onnx.named_opset() : 0; }
 
 int has(sardonyx_call* call, const char* name) {
   return guarded(call, 0, [&] { return call->captured.has(name) ? 1 : 0; });

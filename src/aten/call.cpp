@@ -278,11 +278,4 @@ void Call::refuse(std::string message, std::string help) const {
   base::fail("SX1301", std::move(message), std::move(help));
 }
 
-void Call::need_opset(const Emit& onnx, std::int64_t since, std::string_view what) const {
-  if (onnx.opset() >= since) return;
-  base::fail_before_opset(
-      since, "SX1301",
-      fmt::format("{} needs opset {}, the target is {}", what, since, onnx.opset()));
-}
-
 }  // namespace sardonyx::aten

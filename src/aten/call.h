@@ -108,8 +108,6 @@ class Call {
 
   // Throws SX1301: this call cannot be expressed in ONNX, why, and what to do instead.
   [[noreturn]] void refuse(std::string message, std::string help = {}) const;
-  // Throws SX1301 where the target is older than opset `since`, which `what` needs.
-  void need_opset(const Emit& onnx, std::int64_t since, std::string_view what) const;
 
  private:
   Value value_of(const program::Value* value, std::string_view name) const;

@@ -131,36 +131,31 @@ constexpr std::array kComplexFamilies = {
 // "aten::add.Tensor(Tensor self, ...) -> Tensor" -> "aten::add.Tensor"
 std::string_view name_of(std::string_view schema) { return schema.substr(0, schema.find('(')); }
 
-using Index = std::unordered_map<std::string_view, std::vector<const Row*>>;
+using Index = std::unordered_map<std::string_view, Translator>;
 
 template <class Families>
 Index make_index(const Families& families) {
   Index index;
   for (Family family : families) {
-    for (const Row& row : family()) index[name_of(row.schema)].push_back(&row);
+    for (const Row& row : family()) index.emplace(name_of(row.schema), row.translate);
   }
   return index;
 }
 
-// A complex call that the translator for real tensors serves, if there is one at this opset.
-Translator translator_by_parts(std::string_view qualified_name, std::int64_t opset) {
-  return find_translator(qualified_name, opset, false) ? find_translator_by_parts(qualified_name)
-                                                       : nullptr;
+// A complex call that the translator for real tensors serves, if there is one.
+Translator translator_by_parts(std::string_view qualified_name) {
+  return find_translator(qualified_name, false) ? find_translator_by_parts(qualified_name)
+                                                : nullptr;
 }
 
 }  // namespace
 
-Translator find_translator(std::string_view qualified_name, std::int64_t opset, bool complex) {
+Translator find_translator(std::string_view qualified_name, bool complex) {
   static const Index real_rows = make_index(kFamilies);
   static const Index complex_rows = make_index(kComplexFamilies);
   const Index& index = complex ? complex_rows : real_rows;
-  const auto found = index.find(qualified_name);
-  if (found == index.end()) return complex ? translator_by_parts(qualified_name, opset) : nullptr;
-  const Row* best = nullptr;
-  for (const Row* row : found->second) {
-    if (row->opset <= opset && (!best || row->opset > best->opset)) best = row;
-  }
-  return best ? best->translate : nullptr;
+  if (const auto found = index.find(qualified_name); found != index.end()) return found->second;
+  return complex ? translator_by_parts(qualified_name) : nullptr;
 }
 
 std::vector<Row> all_rows(bool complex) {

@@ -1,4 +1,4 @@
-// The operator library: which translator an operator has at a target opset.
+// The operator library: which translator an operator has.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,11 @@ namespace sardonyx::aten {
 
 using Translator = Outputs (*)(const Call& call, Emit& onnx);
 
-// schema, first opset, function. The row with the highest opset not above the target wins.
+// schema, function.
 struct Row {
   // As PyTorch writes it; a test compares it with PyTorch's own. In the complex families the name
   // alone, where a real family has the schema.
   std::string_view schema;
-  std::int64_t opset;
   Translator translate;
 };
 
@@ -26,9 +25,9 @@ struct Row {
 // All of these are named in library.cpp.
 using Family = std::span<const Row> (*)();
 
-// The translator of "aten::addmm" or "aten::max.dim"; null when there is none for this opset.
+// The translator of "aten::addmm" or "aten::max.dim"; null when there is none.
 // Calls that take or give complex tensors look in the complex families only.
-Translator find_translator(std::string_view qualified_name, std::int64_t opset, bool complex);
+Translator find_translator(std::string_view qualified_name, bool complex);
 
 // Every row of the real or of the complex families, for tests.
 std::vector<Row> all_rows(bool complex);

@@ -101,12 +101,11 @@ void add_convert(CLI::App& app, int& exit_code) {
                                "what the program needs",
                                kDefaultOpset))
       ->check(CLI::Range(kOldestOpset, kNewestOpset));
-  const std::map<std::string, Runtime> runtimes = {{"onnxruntime-cpu", Runtime::kOnnxRuntimeCpu},
-                                                   {"standard", Runtime::kStandard}};
   command
       ->add_option("--runtime", arguments->convert.runtime,
-                   "onnxruntime-cpu avoids types its kernels lack; standard emits all ONNX allows")
-      ->transform(CLI::CheckedTransformer(runtimes));
+                   "what the model is for: onnxruntime (standard operators, safe on its CPU), "
+                   "onnxruntime-cpu (its own operators too), standard, ...; see docs/targets.md")
+      ->check(CLI::IsMember(target_names()));
   command->add_option("--input-names", arguments->convert.input_names, "names, in order: a,b,c")
       ->delimiter(',');
   command->add_option("--output-names", arguments->convert.output_names, "names, in order: a,b,c")

@@ -1,6 +1,6 @@
 // Before: y = Relu(x), and nothing reads y.
 // After:  (gone, and whatever only it needed)
-#include "passes/rules.h"
+#include "passes/passes.h"
 
 namespace sardonyx::passes {
 namespace {
@@ -30,6 +30,11 @@ bool sweep(onnx::Graph* graph) {
 
 }  // namespace
 
-bool drop_unused_nodes(onnx::Model& model) { return sweep(model.graph); }
+bool drop_unused_nodes(onnx::Model& model) {
+  bool changed = sweep(model.graph);
+  for (const onnx::Function& function : model.functions)
+    if (function.body != nullptr) changed |= sweep(function.body);
+  return changed;
+}
 
 }  // namespace sardonyx::passes

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 
@@ -148,10 +149,8 @@ void ModuleCall::add(Node* node) {
       values.push_back(input);
     }
     for (Node* inner = body->first; inner != nullptr; inner = inner->next) add(inner);
-    for (ValueInfo* output : body->outputs) {
-      read(output);
-      ++inner_outputs_[output];
-    }
+    for (ValueInfo* output : body->outputs) read(output);
+    bodies_.insert(body);
   }
   for (ValueInfo* output : node->outputs) {
     if (output == nullptr) continue;
@@ -170,8 +169,9 @@ void ModuleCall::find_outputs() {
   for (const Node* node : nodes) {
     for (ValueInfo* output : node->outputs) {
       if (output == nullptr) continue;
-      const auto inner = inner_outputs_.find(output);
-      bool is_read = output->output_uses > (inner == inner_outputs_.end() ? 0 : inner->second);
+      bool is_read = false;
+      for (const onnx::Return& use : output->returns)
+        is_read = is_read || !bodies_.contains(use.graph);
       for (const onnx::Use& use : output->uses) is_read = is_read || !inside.contains(use.node);
       if (is_read) outputs.push_back(output);
     }

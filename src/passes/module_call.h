@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -35,7 +34,7 @@ struct ModuleCall {
 
   std::unordered_set<const onnx::ValueInfo*> made_;
   std::unordered_set<const onnx::ValueInfo*> read_;
-  std::unordered_map<const onnx::ValueInfo*, std::uint32_t> inner_outputs_;  // of bodies inside
+  std::unordered_set<const onnx::Graph*> bodies_;  // inside
   std::vector<onnx::ValueInfo*> found_weights_;
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/diagnostic.h"
+#include "onnx/graph/names.h"
 #include "passes/module_call.h"
 #include "passes/rewrite.h"
 
@@ -96,13 +97,8 @@ class Outliner {
   }
 
   static std::size_t depth_of(const Graph* graph) {
-    if (graph->parent == nullptr) return 1;
-    for (const Node* node = graph->parent->first; node != nullptr; node = node->next) {
-      const std::vector<Graph*> inner = onnx::bodies(node);
-      if (std::ranges::find(inner, graph) == inner.end()) continue;
-      return node->origin == nullptr ? 1 : node->origin->scopes.size();
-    }
-    return 1;
+    const Origin* origin = graph->owner != nullptr ? graph->owner->origin : nullptr;
+    return origin == nullptr ? 1 : origin->scopes.size();
   }
 
   // Outlines the calls among the nodes first to last. Returns the last node there is then.
@@ -172,12 +168,10 @@ class Outliner {
     if (known == by_structure_.end()) {
       by_structure_.emplace(key, made_.size());
       define(call, type);
-      node->domain = made_.back().domain;
-      node->op_type = made_.back().name;
+      onnx::set_operator(node, made_.back().name, made_.back().domain);
     } else {
       const Made& made = made_[known->second];
-      node->domain = made.domain;
-      node->op_type = made.name;
+      onnx::set_operator(node, made.name, made.domain);
       share(made, call);
     }
     hand_over(call, node);
@@ -195,7 +189,7 @@ class Outliner {
   // The node that stands for the call, in no graph yet and without outputs.
   Node* call_node(const ModuleCall& call, std::size_t depth) {
     Node* node = model_.add_node({}, {});
-    node->name = model_.unique_name(call.path);
+    model_.name_node(node, call.path);
     for (ValueInfo* input : call.inputs) onnx::add_input(node, input);
     const Origin& inner = *call.nodes.front()->origin;
     Origin origin;
@@ -221,11 +215,8 @@ class Outliner {
     function.body = model_.add_graph(made.name, nullptr);
     made.body = function.body;
     for (Node* node : call.nodes) onnx::move_to_end(function.body, node);
-    std::set<std::string> taken;
-    for (const ValueInfo* value : call.values) taken.insert(value->name);
-    literals(call, taken);
-    for (ValueInfo* input : call.inputs)
-      made.values.push_back(add_input(call, input, function, taken));
+    take_literals(call, function.body);
+    for (ValueInfo* input : call.inputs) made.values.push_back(add_input(call, input, function));
     function.opsets = opsets_of(call);
     model_.opsets[made.domain] = 1;
     made.values.insert(made.values.end(), call.values.begin(), call.values.end());
@@ -234,20 +225,17 @@ class Outliner {
   }
 
   // The names under which a function holds its constants are taken in it.
-  static void literals(const ModuleCall& call, std::set<std::string>& taken) {
+  void take_literals(const ModuleCall& call, Graph* body) {
+    std::set<const ValueInfo*> literals;
     for (const Node* node : call.inside) {
       for (const ValueInfo* input : node->inputs)
-        if (input != nullptr && is_literal(input)) taken.insert(input->name);
+        if (input != nullptr && is_literal(input)) literals.insert(input);
     }
+    for (const ValueInfo* literal : literals) body->names->take(literal->name);
   }
 
-  ValueInfo* add_input(const ModuleCall& call, ValueInfo* outer, const Function& function,
-                       std::set<std::string>& taken) {
-    std::string name = call.input_name(outer);
-    for (int i = 1; !taken.insert(name).second; ++i)
-      name = call.input_name(outer) + "_" + std::to_string(i);
-    ValueInfo* inner = model_.add_input(function.body, name);
-    inner->name = name;  // a scope of its own
+  ValueInfo* add_input(const ModuleCall& call, ValueInfo* outer, const Function& function) {
+    ValueInfo* inner = model_.add_input(function.body, call.input_name(outer));
     copy_type(outer, inner);
     const std::vector<onnx::Use> uses = outer->uses;
     for (const onnx::Use& use : uses)
@@ -258,7 +246,7 @@ class Outliner {
 
   // Bodies inside the call may hand out a value of the graph around them.
   static void replace_in_bodies(const ModuleCall& call, ValueInfo* from, ValueInfo* to) {
-    if (from->output_uses == 0) return;
+    if (from->returns.empty()) return;
     for (const Node* node : call.inside) {
       for (Graph* body : onnx::bodies(node)) {
         std::vector<ValueInfo*> outputs = body->outputs;
@@ -281,8 +269,8 @@ class Outliner {
     std::vector<ValueInfo*> inner_outputs;
     for (ValueInfo* outer : call.outputs) {
       Node* const producer = outer->producer;
-      ValueInfo* inner = model_.add_value(outer->name);
-      inner->name = outer->name;
+      // The name stays inside; the node outside has it, too.
+      ValueInfo* inner = model_.declare_value(outer->name, producer->graph);
       copy_type(outer, inner);
       inner->producer = producer;
       inner->index = outer->index;

@@ -1,60 +1,128 @@
-// The passes in the order they run.
+// The rules and passes in the order they run.
 #include <algorithm>
 #include <array>
+#include <variant>
 
 #include "base/diagnostic.h"
 #include "passes/passes.h"
-#include "passes/rules.h"
+#include "passes/rules/rules.h"
 
 namespace sardonyx::passes {
 namespace {
 
-constexpr bool kChangesWeights = true, kCorrects = true;
+// A pass over the whole model as a function of it.
+template <bool (*run)(onnx::Model&)>
+std::int64_t over(RuleContext& context) {
+  return run(context.model()) ? 1 : 0;
+}
 
-// clang-format off: one pass a line
-constexpr std::array kPipeline = {
-    Pass{"drop-identity", drop_identity},
-    Pass{"reshape-weights", reshape_weights, kChangesWeights},
-    Pass{"fold-weights", fold_weights, kChangesWeights},
-    Pass{"fold-batch-norm", fold_batch_norm, kChangesWeights},
-    Pass{"fold-channel-affine", fold_channel_affine, kChangesWeights},
-    Pass{"fold-pad", fold_pad},
-    Pass{"index-by-ranges", index_by_ranges},
-    Pass{"unflatten-gemm", unflatten_gemm},
-    Pass{"transpose-weights", transpose_weights, kChangesWeights},
-    Pass{"split-slices", split_slices},
-    Pass{"part-transposes", part_transposes},
-    Pass{"spell-out-scales", spell_out_scales, !kChangesWeights, kCorrects},
-    Pass{"drop-unused-nodes", drop_unused_nodes},
+// Rules that stand together run together; a pass, or a break, has those before it done first.
+struct Break {};
+using Entry = std::variant<const Rule*, Pass, Break>;
+
+// clang-format off: one a line
+const std::array kPipeline = {
+    Entry{&kDropIdentity},
+    Entry{&kReshapeWeights},
+    Entry{&kFoldWeights},
+    Entry{&kFoldBatchNorm},
+    Entry{&kFoldChannelAffine},
+    Entry{&kFoldPad},
+    Entry{&kIndexByRanges},
+    Entry{&kUnflattenGemm},
+    Entry{Break{}},  // a weight that is turned can no longer be scaled
+    Entry{&kTransposeWeights},
+    Entry{&kSplitSlices},
+    Entry{Pass{"drop-unused-nodes", over<drop_unused_nodes>}},
 };
 // clang-format on
 
+std::string_view name_of(const Entry& entry) {
+  if (const auto* rule = std::get_if<const Rule*>(&entry)) return (*rule)->name;
+  const auto* pass = std::get_if<Pass>(&entry);
+  return pass != nullptr ? pass->name : std::string_view();
+}
+
+class Run {
+ public:
+  Run(onnx::Model& model, const Options& options)
+      : options_(options), context_(model, options, report_) {}
+
+  Report over(std::span<const Entry> entries) {
+    for (const Entry& entry : entries) {
+      if (const auto* rule = std::get_if<const Rule*>(&entry)) {
+        together_.push_back(*rule);
+        continue;
+      }
+      apply_together();
+      if (const auto* pass = std::get_if<Pass>(&entry)) apply(*pass);
+    }
+    apply_together();
+    return std::move(report_);
+  }
+
+ private:
+  void apply_together() {
+    if (together_.empty()) return;
+    const std::vector<std::int64_t> counts = apply_rules(together_, context_);
+    for (std::size_t i = 0; i < together_.size(); ++i) note(together_[i]->name, counts[i]);
+    together_.clear();
+    check();
+  }
+
+  void apply(const Pass& pass) {
+    if (pass.changes_weights && options_.keep_weights) return;
+    const PassScope scope(context_, pass.name);
+    note(pass.name, pass.run(context_));
+    check();
+  }
+
+  void note(std::string_view name, std::int64_t count) {
+    if (count > 0) report_.applied.push_back({std::string(name), count});
+  }
+
+  void check() const {
+#ifndef NDEBUG
+    onnx::verify(context_.model());
+#endif
+  }
+
+  const Options& options_;
+  Report report_;
+  RuleContext context_;
+  std::vector<const Rule*> together_;
+};
+
 }  // namespace
 
-std::vector<Pass> pipeline() { return {kPipeline.begin(), kPipeline.end()}; }
+std::vector<std::string_view> pipeline() {
+  std::vector<std::string_view> names;
+  for (const Entry& entry : kPipeline)
+    if (const std::string_view name = name_of(entry); !name.empty()) names.push_back(name);
+  return names;
+}
 
-void correct(onnx::Model& model) {
-  for (const Pass& pass : kPipeline)
-    if (pass.corrects) pass.run(model);
+void tidy(onnx::Model& model, const Options& options) {
+  static const std::array kTidying = {Entry{&kFoldWeights},
+                                      Entry{Pass{"drop-unused-nodes", over<drop_unused_nodes>}}};
+  Run(model, options).over(kTidying);
+}
+
+Report optimize(onnx::Model& model, const Options& options) {
+  std::span<const Entry> entries = kPipeline;
+  if (!options.stop_after.empty()) {
+    const auto last = std::ranges::find(kPipeline, options.stop_after, name_of);
+    if (last == kPipeline.end())
+      base::fail("SX1801", "there is no pass called " + std::string(options.stop_after));
+    entries = {kPipeline.begin(), last + 1};
+  }
+  return Run(model, options).over(entries);
 }
 
 std::vector<std::string> optimize(onnx::Model& model, std::string_view stop_after,
                                   bool keep_weights) {
-  const auto last = std::find_if(kPipeline.begin(), kPipeline.end(),
-                                 [&](const Pass& pass) { return pass.name == stop_after; });
-  if (!stop_after.empty() && last == kPipeline.end()) {
-    base::fail("SX1801", "there is no pass called " + std::string(stop_after));
-  }
-  std::vector<std::string> changed;
-  for (auto pass = kPipeline.begin(); pass != kPipeline.end(); ++pass) {
-    const bool skipped = keep_weights && pass->changes_weights;
-    if (!skipped && pass->run(model)) changed.emplace_back(pass->name);
-#ifndef NDEBUG
-    onnx::verify(model);
-#endif
-    if (pass == last) break;
-  }
-  return changed;
+  return optimize(model, {.stop_after = stop_after, .keep_weights = keep_weights, .limits = {}})
+      .names();
 }
 
 }  // namespace sardonyx::passes

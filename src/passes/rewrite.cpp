@@ -11,10 +11,7 @@ namespace sardonyx::passes {
 using onnx::Node;
 using onnx::ValueInfo;
 
-namespace {
-
-// From the node back to whatever only it needed.
-void erase_unused(Node* node) {
+void erase_unused(Node* node, const std::function<void(const ValueInfo*)>& let_go) {
   std::vector<Node*> waiting{node};
   while (!waiting.empty()) {
     Node* const last = waiting.back();
@@ -24,14 +21,15 @@ void erase_unused(Node* node) {
       return output != nullptr && onnx::has_uses(output);
     });
     if (needed) continue;
-    // What a body reads is left to drop-unused-nodes.
-    for (const ValueInfo* input : last->inputs)
-      if (input != nullptr) waiting.push_back(input->producer);
+    const std::vector<ValueInfo*> inputs = last->inputs;
     onnx::erase(last);
+    for (const ValueInfo* input : inputs) {
+      if (input == nullptr) continue;
+      waiting.push_back(input->producer);
+      if (let_go) let_go(input);
+    }
   }
 }
-
-}  // namespace
 
 std::int64_t opset_of(const onnx::Model& model) {
   const auto found = model.opsets.find("");
@@ -47,11 +45,11 @@ Node* insert_node(Node* position, std::string op_type, std::vector<ValueInfo*> i
   node->attributes = std::move(attributes);
   node->origin = position->origin;
   node->metadata = position->metadata;
-  node->name = model.unique_name("node_" + std::string(name));
   for (std::size_t i = 0; i < outputs; ++i)
-    onnx::add_output(node, model.add_value(std::string(name)));
+    onnx::add_output(node, model.add_value(name, position->graph));
   onnx::insert_before(position, node);
-  onnx::infer(node, *model.pool, opset_of(model));
+  model.name_node(node, "node_" + std::string(name));
+  onnx::infer(node, *model.pool, opset_of(position->graph));
   return node;
 }
 
@@ -63,37 +61,49 @@ onnx::ValueInfo* insert_cast(onnx::Node* position, onnx::ValueInfo* x, onnx::DTy
 
 bool can_replace(const ValueInfo* from, const ValueInfo* to) {
   if (from == to) return false;
-  if (from->output_uses == 0) return true;
-  return from->output_uses == 1 && to->output_uses == 0 && to->producer != nullptr &&
+  if (from->returns.empty()) return true;
+  return from->returns.size() == 1 && to->returns.empty() && to->producer != nullptr &&
          to->graph == from->graph;
 }
 
-bool replace(ValueInfo* from, ValueInfo* to) {
-  if (!can_replace(from, to)) return false;
-  if (from->output_uses > 0) {
+void take_over(ValueInfo* from, ValueInfo* to) {
+  if (!from->returns.empty()) {
     onnx::Model& model = *from->graph->model;
     const std::string name = from->name;
     model.rename(from, name + "_replaced");
     model.rename(to, name);
-    // The interface says of it what it said before.
-    if (from->has_rank) {
-      to->has_rank = true;
-      to->shape = from->shape;
-    }
-    if (from->dtype != onnx::DType::kUndefined) to->dtype = from->dtype;
   }
+  if (to->constant != nullptr) return;
+  if (to->dtype == onnx::DType::kUndefined) to->dtype = from->dtype;
+  if (to->contents.empty()) to->contents = from->contents;
+  if (!from->has_rank) return;
+  // What stands behind was typed with these sizes, and the interface says them.
+  if (!to->has_rank || to->shape.size() != from->shape.size()) {
+    to->has_rank = true;
+    to->shape = from->shape;
+  }
+  for (std::size_t i = 0; i < from->shape.size(); ++i)
+    if (from->shape[i].known() || !from->returns.empty()) to->shape[i] = from->shape[i];
+}
+
+bool replace(ValueInfo* from, ValueInfo* to) {
+  if (!can_replace(from, to)) return false;
+  take_over(from, to);
   onnx::replace_all_uses(from, to);
   erase_unused(from->producer);
   return true;
 }
 
-bool used_once(const ValueInfo* value) {
-  return value->uses.size() == 1 && value->output_uses == 0;
-}
+bool used_once(const ValueInfo* value) { return value->uses.size() == 1 && value->returns.empty(); }
 
 Node* made_by(const ValueInfo* value, std::string_view op_type) {
   Node* const producer = value == nullptr ? nullptr : value->producer;
   return producer != nullptr && producer->is(op_type) ? producer : nullptr;
+}
+
+Node* made_by(const ValueInfo* value, onnx::Op op) {
+  Node* const producer = value == nullptr ? nullptr : value->producer;
+  return producer != nullptr && producer->is(op) ? producer : nullptr;
 }
 
 }  // namespace sardonyx::passes

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,14 @@ onnx::Node* insert_node(onnx::Node* position, std::string op_type,
 // x in another type, made in front of `position`.
 onnx::ValueInfo* insert_cast(onnx::Node* position, onnx::ValueInfo* x, onnx::DType dtype);
 
+// Gives `to`, which is to be read instead of `from`, what is known of it; and the name, where
+// `from` is an output of a graph.
+void take_over(onnx::ValueInfo* from, onnx::ValueInfo* to);
+
+// Erases a node that nothing reads, and those before it that only it needed. `let_go` is told of
+// each value that has lost a reader. What a body reads is left to drop-unused-nodes.
+void erase_unused(onnx::Node* node, const std::function<void(const onnx::ValueInfo*)>& let_go = {});
+
 // Whether `to` can stand in for `from`. An output of a graph keeps its name, so that a graph output
 // can only be replaced by another node's output, which then takes the name over.
 bool can_replace(const onnx::ValueInfo* from, const onnx::ValueInfo* to);
@@ -36,6 +45,7 @@ bool used_once(const onnx::ValueInfo* value);
 
 // The node that made it when it is this operator of ONNX's own; null otherwise.
 onnx::Node* made_by(const onnx::ValueInfo* value, std::string_view op_type);
+onnx::Node* made_by(const onnx::ValueInfo* value, onnx::Op op);
 
 // Calls visit(node) -> bool for the nodes of a graph and its bodies, in order. `visit` may erase
 // the node and those before it, and insert nodes before it. True when a call said so.

@@ -2,12 +2,14 @@
 // way, run through one rule, and checked by the verifier.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <span>
 #include <string>
 #include <vector>
 
 #include "onnx/emit/emit_test_graph.h"
-#include "passes/rules.h"
+#include "passes/rule.h"
 
 namespace sardonyx::passes {
 
@@ -28,10 +30,35 @@ struct RuleGraph : onnx::TestGraph {
   }
 
   // Whether the rule changed anything; the verifier throws for what it broke.
-  bool run(bool (*rule)(onnx::Model&)) {
-    const bool changed = rule(model);
+  bool run(const Rule& rule, const Options& options = {}) {
+    report = {};
+    RuleContext context(model, options, report);
+    const Rule* const rules[] = {&rule};  // NOLINT(modernize-avoid-c-arrays)
+    const bool changed = apply_rules(rules, context).front() > 0;
     onnx::verify(model);
     return changed;
+  }
+
+  bool run(bool (*pass)(onnx::Model&)) {
+    const bool changed = pass(model);
+    onnx::verify(model);
+    return changed;
+  }
+
+  // The last reason that the rule gave for leaving something as it is.
+  std::string reason() const {
+    return report.declined.empty() ? std::string() : report.declined.back().reason;
+  }
+
+  Report report;
+};
+
+class RulesTest : public testing::Test, public RuleGraph {
+ protected:
+  symbolic::Expr b = pool->symbol("b"), s = pool->symbol("s");
+
+  static std::vector<double> reals(const onnx::ValueInfo* value) {
+    return value->constant->reals().value();
   }
 };
 

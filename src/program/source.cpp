@@ -1,77 +1,15 @@
 // Where a call came from: the user's line and the module path.
-#include <charconv>
-
+#include "base/stack_trace.h"
 #include "program/program.h"
 
 namespace sardonyx::program {
-namespace {
 
-struct Frame {
-  std::string_view file;
-  std::string_view function;
-  int line = 0;
-};
-
-// One line of the form `File "model.py", line 12, in forward`; nothing when it is another line.
-std::optional<Frame> parse_frame(std::string_view text) {
-  const std::size_t start = text.find_first_not_of(' ');
-  if (start == std::string_view::npos) return std::nullopt;
-  text.remove_prefix(start);
-  constexpr std::string_view kFile = "File \"";
-  constexpr std::string_view kLine = "\", line ";
-  constexpr std::string_view kIn = ", in ";
-  if (!text.starts_with(kFile)) return std::nullopt;
-  const std::size_t end = text.find(kLine, kFile.size());
-  if (end == std::string_view::npos) return std::nullopt;
-
-  Frame frame;
-  frame.file = text.substr(kFile.size(), end - kFile.size());
-  const std::string_view rest = text.substr(end + kLine.size());
-  const auto [stop, error] = std::from_chars(rest.data(), rest.data() + rest.size(), frame.line);
-  if (error != std::errc()) return std::nullopt;
-  const std::string_view tail = rest.substr(static_cast<std::size_t>(stop - rest.data()));
-  if (tail.starts_with(kIn)) frame.function = tail.substr(kIn.size());
-  return frame;
-}
-
-bool is_installed(std::string_view file) {
-  return file.find("site-packages") != std::string_view::npos ||
-         file.find("dist-packages") != std::string_view::npos;
-}
-
-bool is_torch(std::string_view file) {
-  return file.find("-packages/torch/") != std::string_view::npos || file.starts_with("<");
-}
-
-}  // namespace
-
-base::UserLocation Source::location() const {
-  // Innermost last: what the user wrote beats what they installed, and that beats PyTorch itself.
-  std::optional<Frame> own;
-  std::optional<Frame> library;
-  std::string_view rest = stack_trace;
-  while (!rest.empty()) {
-    const std::size_t newline = std::min(rest.find('\n'), rest.size());
-    if (const auto frame = parse_frame(rest.substr(0, newline))) {
-      if (!is_installed(frame->file) && !is_torch(frame->file)) {
-        own = frame;
-      } else if (!is_torch(frame->file)) {
-        library = frame;
-      }
-    }
-    rest.remove_prefix(std::min(newline + 1, rest.size()));
-  }
-  const std::optional<Frame>& best = own ? own : library;
-  if (!best) return {};
-  return {std::string(best->file), best->line, std::string(best->function)};
-}
+base::UserLocation Source::location() const { return base::user_location(stack_trace); }
 
 std::string Source::module_path() const {
   if (modules.empty()) return {};
   const ModuleFrame& innermost = modules.back();
-  const std::string type = innermost.type.substr(innermost.type.rfind('.') + 1);
-  if (innermost.path.empty()) return type;
-  return type.empty() ? innermost.path : innermost.path + " (" + type + ")";
+  return base::module_path(innermost.path, innermost.type.substr(innermost.type.rfind('.') + 1));
 }
 
 }  // namespace sardonyx::program

@@ -235,7 +235,7 @@ void ModelEncoder::value_infos(std::uint32_t field, const Graph& graph) {
     for (const ValueInfo* value : node->outputs) {
       // An output of the graph is described there.
       if (value == nullptr || value->dtype == base::DType::kUndefined) continue;
-      if (value->output_uses == 0) value_info(field, *value);
+      if (value->returns.empty()) value_info(field, *value);
     }
   }
 }

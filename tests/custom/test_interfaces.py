@@ -148,7 +148,7 @@ def test_a_profile(capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr().err
     assert "[sardonyx] convert: " in told  # the steps
     assert "cumtime" in told  # and the functions
-    assert "_capture.py" in told
+    assert "(capture)" in told
 
 
 def test_logging(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,14 +10,15 @@ Tests use `assert_exports`; the modules below it are its parts:
 
 from __future__ import annotations
 
-from .comparison import TOLERANCES, Tolerance, difference
+from sardonyx._compare.tolerances import Tolerance
+
+from .comparison import difference
 from .exporting import Exported, Inputs, assert_exports, capture, export
 from .interface import model_inputs, model_outputs
 from .runtime import Session
 from .wellformed import assert_wellformed
 
 __all__ = [
-    "TOLERANCES",
     "Exported",
     "Inputs",
     "Session",

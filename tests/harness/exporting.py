@@ -13,7 +13,9 @@ import onnx
 import torch
 from torch.export import ExportedProgram
 
-from .comparison import Tolerance, difference
+from sardonyx._compare.tolerances import Tolerance
+
+from .comparison import difference
 from .interface import model_inputs, model_outputs
 from .runtime import Session
 from .wellformed import assert_wellformed

@@ -316,8 +316,8 @@ def test_sequences_of_recurrent_networks_stay_dynamic(kind: Any) -> None:
         def forward(self, x: torch.Tensor) -> Any:
             return self.net(x)[0]
 
-    from sardonyx._capture import capture
-    from sardonyx._dynamic_shapes import prepare
+    from sardonyx._capture.capture import capture
+    from sardonyx._capture.shapes import prepare
 
     model, args = Recurrent(), (torch.randn(2, 7, 4),)
     dynamic = prepare(model, args, {}, {"x": {0: "batch", 1: "sequence"}})
@@ -514,7 +514,7 @@ def test_verify_finds_what_differs() -> None:
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             return [2 * value for value in super().__call__(*args, **kwargs)]
 
-    from sardonyx._verify import verify_example
+    from sardonyx._export.verify import verify_example
 
     program = sardonyx.export(Scaled(), (X,))
     program.__class__ = Doubles

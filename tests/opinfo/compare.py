@@ -2,31 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 
-
-@dataclass(frozen=True)
-class Tolerance:
-    relative: float
-    absolute: float
-
-    def widened(self, factor: float) -> Tolerance:
-        return Tolerance(self.relative * factor, self.absolute * factor)
-
-
-# Stated once, for every operator; exact for everything that is not listed.
-TOLERANCES: dict[torch.dtype, Tolerance] = {
-    torch.float64: Tolerance(1e-7, 1e-7),
-    torch.float32: Tolerance(1e-4, 1e-5),
-    torch.float16: Tolerance(5e-3, 1e-3),
-    torch.bfloat16: Tolerance(3e-2, 1e-2),
-    torch.complex128: Tolerance(1e-7, 1e-7),
-    torch.complex64: Tolerance(1e-4, 1e-5),
-    torch.complex32: Tolerance(5e-3, 1e-3),
-}
-EXACT = Tolerance(0.0, 0.0)
+from sardonyx._compare.tolerances import Tolerance, of_operator
 
 
 def real_dtype(dtype: torch.dtype) -> torch.dtype:
@@ -61,7 +39,7 @@ def values_differ(
 ) -> str | None:
     """NaN equals NaN and infinities must agree. `scaled`: absolute errors may grow with the
     largest value, as they do where products are summed."""
-    limits = TOLERANCES.get(expected.dtype, EXACT) if tolerance is None else tolerance
+    limits = of_operator(expected.dtype) if tolerance is None else tolerance
     if expected.is_floating_point() and expected.element_size() == 1:  # torch compares none of them
         actual, expected = actual.float(), expected.float()
     if expected.numel() == 0 or torch.equal(actual, expected):

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from tests.opinfo.compare import TOLERANCES, Tolerance, values_differ
+from sardonyx._compare.tolerances import Tolerance, of_operator
+from tests.opinfo.compare import values_differ
 
 if TYPE_CHECKING:
     from tests.opinfo.capture import Trial
@@ -38,7 +39,7 @@ def pseudo_inverse(trial: Trial, actual: Tensors) -> str | None:
     if not a.numel() or not a.any():
         return values_differ(x, trial.expected[0])
     rounding = 4 * torch.finfo(a.dtype).eps * float(a.abs().max() * x.abs().max())
-    usual = TOLERANCES[a.dtype].widened(16)
+    usual = of_operator(a.dtype).widened(16)
     tolerance = Tolerance(usual.relative, usual.absolute + rounding)
     reason = values_differ(a @ x @ a, a, tolerance, scaled=True)
     if reason is None and x.abs().max() > 2 * trial.expected[0].abs().max():

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import mpmath
 import torch
 
+from sardonyx._compare.tolerances import Tolerance, of_operator
 from tests.opinfo import mathematics
-from tests.opinfo.compare import TOLERANCES, Tolerance, values_differ
+from tests.opinfo.compare import values_differ
 
 if TYPE_CHECKING:
     from tests.opinfo.capture import Trial
@@ -61,7 +62,7 @@ def steps_in_half(trial: Trial, actual: Tensors) -> str | None:
         return plain(trial, actual)
     floats = [t.double().abs().max() for t in trial.inputs if t.is_floating_point() and t.numel()]
     roundings = 4 * torch.finfo(expected.dtype).eps / 2 * float(max(floats))
-    tolerance = TOLERANCES[expected.dtype]
+    tolerance = of_operator(expected.dtype)
     widened = Tolerance(tolerance.relative, tolerance.absolute + roundings)
     return values_differ(actual[0], expected, widened)
 
@@ -257,7 +258,7 @@ def reconstruction(rebuild: Callable[[Tensors], torch.Tensor], *exact: int) -> R
                 return f"output {position}: {reason}"
         if any(not t.numel() for t in trial.expected):
             return _first_difference([t.abs() for t in trial.expected], [t.abs() for t in actual])
-        tolerance = TOLERANCES[trial.expected[0].dtype].widened(4)
+        tolerance = of_operator(trial.expected[0].dtype).widened(4)
         return values_differ(rebuild(actual), rebuild(trial.expected), tolerance, scaled=True)
 
     return rule
@@ -283,7 +284,7 @@ def projected(trial: Trial, actual: Tensors) -> str | None:
     if len(trial.inputs) > 2:
         a = a - trial.inputs[2]
     u, s, v = actual
-    tolerance = TOLERANCES[u.dtype].widened(4)
+    tolerance = of_operator(u.dtype).widened(4)
     for factor in (u, v):
         unit = torch.eye(s.shape[-1], dtype=u.dtype).expand(*s.shape, s.shape[-1])
         if reason := values_differ(factor.mH @ factor, unit, tolerance):

@@ -13,6 +13,7 @@ sys.path.insert(0, str(TOOLS))
 
 import check_diagnostics  # noqa: E402
 import check_layers  # noqa: E402
+import check_packages  # noqa: E402
 import check_tree  # noqa: E402
 
 
@@ -70,6 +71,45 @@ def test_linked_layers(tmp_path, call, complaint):
     write(tmp_path / "proto" / "CMakeLists.txt", f"sardonyx_layer({call})\n")
     complaints = check_layers.check(tmp_path)
     assert complaints == [] if complaint is None else complaint in complaints[0]
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "complaint"),
+    [
+        ("_model/program.py", "from sardonyx._base.errors import Diagnostic", None),
+        ("_model/program.py", "from .ir import x", None),
+        ("_model/program.py", "from sardonyx import _native", None),
+        ("_model/program.py", "import torch", None),
+        ("verification.py", "from ._export.export import export", None),
+        ("__init__.py", "from . import verification", None),
+        ("_base/errors.py", "import sardonyx._model.program", "_base must not know package _model"),
+        ("_model/program.py", "from .._export import export", "must not know package _export"),
+        ("_model/program.py", "from sardonyx import export", "must not import the root's __init__"),
+        ("_model/program.py", "from sardonyx.verification import x", "the root's verification"),
+        ("_new/x.py", "", "is in no package of the table"),
+        ("other.py", "", "is in no package of the table"),
+    ],
+)
+def test_packages(tmp_path, file, line, complaint):
+    package = tmp_path / "sardonyx"
+    for name in ("_base/errors", "_model/program", "_model/ir", "_export/export", "verification"):
+        write(package / f"{name}.py", "")
+    for indented in (line, f"if TYPE_CHECKING:\n    {line or 'pass'}"):
+        write(package / file, indented + "\n")
+        complaints = check_packages.check(package)
+        assert len(complaints) == (complaint is not None)
+        assert complaint is None or complaint in complaints[0]
+
+
+def test_circles_of_imports(tmp_path):
+    package = tmp_path / "sardonyx"
+    write(package / "_base/a.py", "def later():\n    from .b import b\n")
+    write(package / "_base/b.py", "from . import c\n")
+    write(package / "_base/c.py", "from sardonyx._base.a import later\n")
+    write(package / "_base/d.py", "from . import a, b, c\n")
+    assert check_packages.check(package) == [
+        "circle of imports: _base.a -> _base.b -> _base.c -> _base.a"
+    ]
 
 
 def test_diagnostic_codes(tmp_path):

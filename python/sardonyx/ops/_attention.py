@@ -6,7 +6,7 @@ import math
 
 import torch
 
-from sardonyx._element_types import torch_dtypes
+from sardonyx._base.element_types import torch_dtypes
 
 LIBRARY = torch.library.Library("sardonyx", "FRAGMENT")
 LIBRARY.define(

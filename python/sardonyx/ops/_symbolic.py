@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from sardonyx._element_types import onnx_number, torch_dtypes
+from sardonyx._base.element_types import onnx_number, torch_dtypes
 
 Attribute = int | float | str | bool | Sequence[int] | Sequence[float] | Sequence[str]
 

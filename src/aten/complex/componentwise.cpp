@@ -29,7 +29,7 @@ bool is_data_number(std::string_view argument) {
 }
 
 Outputs in_real_numbers(const Call& call, Emit& onnx, const RealView& view) {
-  const Translator translate = find_translator(call.op(), onnx.opset(), false);
+  const Translator translate = find_translator(call.op(), false);
   if (!translate) {
     base::fail("SX1300", "no translation of " + call.op() + " for complex tensors",
                "do it on the real and the imaginary part");
@@ -174,7 +174,7 @@ Outputs multilinear(const Call& call, Emit& onnx) {
 
 // The translator for real tensors knows complex ones as well.
 Outputs alike(const Call& call, Emit& onnx) {
-  return find_translator(call.op(), onnx.opset(), false)(call, onnx);
+  return find_translator(call.op(), false)(call, onnx);
 }
 
 struct Way {

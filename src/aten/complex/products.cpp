@@ -100,10 +100,9 @@ Outputs vander(const Call& call, Emit& onnx) { return powers(call, onnx, call.fl
 Outputs linalg_vander(const Call& call, Emit& onnx) { return powers(call, onnx, true); }
 
 constexpr Row kRows[] = {
-    {"aten::addbmm", 13, addbmm},   {"aten::addmm", 13, addmm},
-    {"aten::addmv", 13, addmv},     {"aten::addr", 13, addr},
-    {"aten::baddbmm", 13, baddbmm}, {"aten::linalg_vander", 13, linalg_vander},
-    {"aten::vander", 13, vander},   {"aten::vdot", 13, vdot},
+    {"aten::addbmm", addbmm}, {"aten::addmm", addmm},     {"aten::addmv", addmv},
+    {"aten::addr", addr},     {"aten::baddbmm", baddbmm}, {"aten::linalg_vander", linalg_vander},
+    {"aten::vander", vander}, {"aten::vdot", vdot},
 };
 
 }  // namespace

@@ -29,8 +29,8 @@ Outputs normal(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::normal.float_float", 13, normal},
-    {"aten::normal_functional", 13, normal},
+    {"aten::normal.float_float", normal},
+    {"aten::normal_functional", normal},
 };
 
 }  // namespace

@@ -62,17 +62,17 @@ Outputs index(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::expand", 13, expand},
-    {"aten::flatten.using_ints", 13, reshape},
-    {"aten::index.Tensor", 13, index},
-    {"aten::permute", 13, permute},
-    {"aten::reshape", 13, reshape},
-    {"aten::select.int", 13, select},
-    {"aten::slice.Tensor", 13, slice},
-    {"aten::squeeze.dim", 13, reshape},
-    {"aten::transpose.int", 13, transpose},
-    {"aten::unsqueeze", 13, unsqueeze},
-    {"aten::view", 13, reshape},
+    {"aten::expand", expand},
+    {"aten::flatten.using_ints", reshape},
+    {"aten::index.Tensor", index},
+    {"aten::permute", permute},
+    {"aten::reshape", reshape},
+    {"aten::select.int", select},
+    {"aten::slice.Tensor", slice},
+    {"aten::squeeze.dim", reshape},
+    {"aten::transpose.int", transpose},
+    {"aten::unsqueeze", unsqueeze},
+    {"aten::view", reshape},
 };
 
 }  // namespace

@@ -20,28 +20,28 @@ Outputs make_token(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::_assert_async(Tensor self) -> ()", 13, nothing},
-    {"aten::_assert_async.msg(Tensor self, str assert_msg) -> ()", 13, nothing},
-    {"aten::_assert_scalar(Scalar self, str assert_msg) -> ()", 13, nothing},
+    {"aten::_assert_async(Tensor self) -> ()", nothing},
+    {"aten::_assert_async.msg(Tensor self, str assert_msg) -> ()", nothing},
+    {"aten::_assert_scalar(Scalar self, str assert_msg) -> ()", nothing},
     {"aten::_assert_tensor_metadata(Tensor a, SymInt[]? size=None, SymInt[]? stride=None, "
      "ScalarType? dtype=None, *, Device? device=None, Layout? layout=None) -> ()",
-     13, nothing},
+     nothing},
     {"aten::_functional_assert_async.msg(Tensor self, str assert_msg, Tensor dep_token) -> Tensor",
-     13, token},
-    {"aten::_functional_assert_scalar(Scalar self, str assert_msg, Tensor dep_token) -> Tensor", 13,
+     token},
+    {"aten::_functional_assert_scalar(Scalar self, str assert_msg, Tensor dep_token) -> Tensor",
      token},
     {"aten::_functional_sym_constrain_range(Scalar size, int? min, int? max, Tensor dep_token) -> "
      "Tensor",
-     13, token},
+     token},
     {"aten::_functional_sym_constrain_range_for_size(Scalar size, int? min, int? max, Tensor "
      "dep_token) -> Tensor",
-     13, token},
+     token},
     {"aten::_make_dep_token(*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
      "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-     13, make_token},
-    {"aten::_print(str s) -> ()", 13, nothing},
-    {"aten::sym_constrain_range(Scalar size, *, int? min=None, int? max=None) -> ()", 13, nothing},
-    {"aten::sym_constrain_range_for_size(Scalar size, *, int? min=None, int? max=None) -> ()", 13,
+     make_token},
+    {"aten::_print(str s) -> ()", nothing},
+    {"aten::sym_constrain_range(Scalar size, *, int? min=None, int? max=None) -> ()", nothing},
+    {"aten::sym_constrain_range_for_size(Scalar size, *, int? min=None, int? max=None) -> ()",
      nothing},
 };
 

@@ -48,11 +48,10 @@ Outputs while_loop(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"higher_order::cond(Any pred, Any true_graph, Any false_graph, Any operands=[]) -> Any", 13,
-     cond},
+    {"higher_order::cond(Any pred, Any true_graph, Any false_graph, Any operands=[]) -> Any", cond},
     {"higher_order::while_loop(Any cond_graph, Any body_graph, Any carried_inputs, Any "
      "additional_inputs=[]) -> Any",
-     13, while_loop},
+     while_loop},
 };
 
 }  // namespace

@@ -80,10 +80,10 @@ Outputs associative_scan(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"higher_order::associative_scan(Any combine_fn, Any xs, Any additional_inputs=[]) -> Any", 13,
+    {"higher_order::associative_scan(Any combine_fn, Any xs, Any additional_inputs=[]) -> Any",
      associative_scan},
-    {"higher_order::map_impl(Any body_graph, Any xs, Any additional_inputs=[]) -> Any", 13, map},
-    {"higher_order::scan(Any combine_graph, Any init, Any xs, Any additional_inputs=[]) -> Any", 13,
+    {"higher_order::map_impl(Any body_graph, Any xs, Any additional_inputs=[]) -> Any", map},
+    {"higher_order::scan(Any combine_graph, Any init, Any xs, Any additional_inputs=[]) -> Any",
      scan},
 };
 

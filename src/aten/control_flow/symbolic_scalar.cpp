@@ -22,14 +22,14 @@ Outputs item(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::_local_scalar_dense(Tensor self) -> Scalar", 13, item},
-    {"aten::item(Tensor self) -> Scalar", 13, item},
-    {"aten::sym_numel(Tensor self) -> SymInt", 13, size},
-    {"aten::sym_size(Tensor self) -> SymInt[]", 13, size},
-    {"aten::sym_size.int(Tensor self, int dim) -> SymInt", 13, size},
-    {"aten::sym_storage_offset(Tensor self) -> SymInt", 13, size},
-    {"aten::sym_stride(Tensor self) -> SymInt[]", 13, size},
-    {"aten::sym_stride.int(Tensor self, int dim) -> SymInt", 13, size},
+    {"aten::_local_scalar_dense(Tensor self) -> Scalar", item},
+    {"aten::item(Tensor self) -> Scalar", item},
+    {"aten::sym_numel(Tensor self) -> SymInt", size},
+    {"aten::sym_size(Tensor self) -> SymInt[]", size},
+    {"aten::sym_size.int(Tensor self, int dim) -> SymInt", size},
+    {"aten::sym_storage_offset(Tensor self) -> SymInt", size},
+    {"aten::sym_stride(Tensor self) -> SymInt[]", size},
+    {"aten::sym_stride.int(Tensor self, int dim) -> SymInt", size},
 };
 
 }  // namespace

@@ -103,78 +103,78 @@ constexpr Row kRows[] = {
     {"aten::arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? "
      "device=None, "
      "bool? pin_memory=None) -> Tensor",
-     13, arange},
+     arange},
     {"aten::arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, "
      "Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, arange_start},
+     arange_start},
     {"aten::arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, "
      "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, arange_start_step},
-    {"aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", 13, copy},
+     arange_start_step},
+    {"aten::copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", copy},
     {"aten::empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
      "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-     13, empty},
+     empty},
     {"aten::empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
      "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-     13, empty},
+     empty},
     {"aten::empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, "
      "Layout? "
      "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, empty},
+     empty},
     {"aten::empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? "
      "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, empty},
+     empty},
     {"aten::eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
      "bool? "
      "pin_memory=None) -> Tensor",
-     13, eye},
+     eye},
     {"aten::eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? "
      "device=None, bool? pin_memory=None) -> Tensor",
-     13, eye},
-    {"aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", 13, fill},
-    {"aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", 13, fill_by_tensor},
+     eye},
+    {"aten::fill.Scalar(Tensor self, Scalar value) -> Tensor", fill},
+    {"aten::fill.Tensor(Tensor self, Tensor value) -> Tensor", fill_by_tensor},
     {"aten::full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
      "Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, full},
+     full},
     {"aten::full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? "
      "layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) "
      "-> "
      "Tensor",
-     13, full},
+     full},
     {"aten::new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
      "Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, empty},
+     empty},
     {"aten::new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? "
      "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, empty},
+     empty},
     {"aten::new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, "
      "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, full},
+     full},
     {"aten::new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
      "Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, ones},
+     ones},
     {"aten::new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
      "Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, zeros},
+     zeros},
     {"aten::ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
      "device=None, "
      "bool? pin_memory=None) -> Tensor",
-     13, ones},
+     ones},
     {"aten::ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
      "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-     13, ones},
+     ones},
     {"aten::scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? "
      "device=None, bool? pin_memory=None) -> Tensor",
-     13, scalar_tensor},
-    {"aten::tril(Tensor self, SymInt diagonal=0) -> Tensor", 14, tril},
-    {"aten::triu(Tensor self, SymInt diagonal=0) -> Tensor", 14, triu},
-    {"aten::zero(Tensor self) -> Tensor", 13, zeros},
+     scalar_tensor},
+    {"aten::tril(Tensor self, SymInt diagonal=0) -> Tensor", tril},
+    {"aten::triu(Tensor self, SymInt diagonal=0) -> Tensor", triu},
+    {"aten::zero(Tensor self) -> Tensor", zeros},
     {"aten::zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
      "device=None, bool? pin_memory=None) -> Tensor",
-     13, zeros},
+     zeros},
     {"aten::zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
      "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-     13, zeros},
+     zeros},
 };
 
 }  // namespace

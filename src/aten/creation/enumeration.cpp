@@ -63,15 +63,15 @@ Outputs cartesian_prod(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::cartesian_prod(Tensor[] tensors) -> Tensor", 13, cartesian_prod},
-    {"aten::combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor", 13,
+    {"aten::cartesian_prod(Tensor[] tensors) -> Tensor", cartesian_prod},
+    {"aten::combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
      combinations},
     {"aten::tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? "
      "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, tril_indices},
+     tril_indices},
     {"aten::triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=4, Layout? "
      "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, triu_indices},
+     triu_indices},
 };
 
 }  // namespace

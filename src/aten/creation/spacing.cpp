@@ -62,37 +62,37 @@ Outputs range(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? "
      "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, linspace},
+     linspace},
     {"aten::linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, "
      "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, linspace},
+     linspace},
     {"aten::linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, "
      "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, linspace},
+     linspace},
     {"aten::linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, "
      "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, linspace},
+     linspace},
     {"aten::logspace(Scalar start, Scalar end, int steps, float base=10., *, ScalarType? "
      "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, logspace},
+     logspace},
     {"aten::logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10., *, "
      "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
      "Tensor",
-     13, logspace},
+     logspace},
     {"aten::logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10., *, "
      "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
      "Tensor",
-     13, logspace},
+     logspace},
     {"aten::logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10., *, "
      "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
      "Tensor",
-     13, logspace},
+     logspace},
     {"aten::range(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, "
      "Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, range},
+     range},
     {"aten::range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? "
      "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, range},
+     range},
 };
 
 }  // namespace

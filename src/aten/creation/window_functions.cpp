@@ -63,45 +63,45 @@ Outputs kaiser(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::bartlett_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, "
      "Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, bartlett},
+     bartlett},
     {"aten::bartlett_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, "
      "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, bartlett},
+     bartlett},
     {"aten::blackman_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, "
      "Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, blackman},
+     blackman},
     {"aten::blackman_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, "
      "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, blackman},
+     blackman},
     {"aten::hamming_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, "
      "Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, hamming},
+     hamming},
     {"aten::hamming_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, "
      "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, hamming},
+     hamming},
     {"aten::hamming_window.periodic_alpha(int window_length, bool periodic, float alpha, *, "
      "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
      "Tensor",
-     13, hamming},
+     hamming},
     {"aten::hamming_window.periodic_alpha_beta(int window_length, bool periodic, float alpha, "
      "float beta, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
      "pin_memory=None) -> Tensor",
-     13, hamming},
+     hamming},
     {"aten::hann_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, Device? "
      "device=None, bool? pin_memory=None) -> Tensor",
-     13, hann},
+     hann},
     {"aten::hann_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, "
      "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, hann},
+     hann},
     {"aten::kaiser_window(int window_length, *, ScalarType? dtype=None, Layout? layout=None, "
      "Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, kaiser},
+     kaiser},
     {"aten::kaiser_window.beta(int window_length, bool periodic, float beta, *, ScalarType? "
      "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, kaiser},
+     kaiser},
     {"aten::kaiser_window.periodic(int window_length, bool periodic, *, ScalarType? dtype=None, "
      "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, kaiser},
+     kaiser},
 };
 
 }  // namespace

@@ -28,33 +28,14 @@ Value self_in_result_type(const Call& call, Emit& onnx) {
   return cast_to_result(onnx, call, call.tensor("self"));
 }
 
-// x * sigmoid(x)
 Outputs silu(const Call& call, Emit& onnx) {
   const Value x = self_in_result_type(call, onnx);
-  return {onnx.mul(x, onnx.sigmoid(x))};
-}
-
-// Before opset 20, by its definition: x / 2 * (1 + erf(x / sqrt(2))), or the tanh approximation.
-Value gelu_spelled_out(Emit& onnx, Value x, bool tanh_form) {
-  const auto number = [&](double value) { return onnx.scalar(value, x.dtype()); };
-  Value inner;
-  if (tanh_form) {
-    const Value cube = onnx.mul(onnx.mul(x, x), x);
-    const Value polynomial = onnx.add(x, onnx.mul(cube, number(0.044715)));
-    inner = onnx.tanh(onnx.mul(polynomial, number(std::sqrt(2.0 / std::numbers::pi))));
-  } else {
-    inner = onnx.erf(onnx.div(x, number(std::numbers::sqrt2)));
-  }
-  return onnx.mul(onnx.mul(x, onnx.add(inner, number(1))), number(0.5));
+  return {onnx.swish(x)};
 }
 
 bool tanh_form(const Call& call) { return call.text("approximate") == "tanh"; }
 
-Outputs gelu_13(const Call& call, Emit& onnx) {
-  return {gelu_spelled_out(onnx, call.tensor("self"), tanh_form(call))};
-}
-
-Outputs gelu_20(const Call& call, Emit& onnx) {
+Outputs gelu(const Call& call, Emit& onnx) {
   return {onnx.gelu(call.tensor("self"), {.approximate = tanh_form(call) ? "tanh" : "none"})};
 }
 
@@ -116,18 +97,7 @@ Outputs hardsigmoid(const Call& call, Emit& onnx) {
   return {hard_sigmoid(onnx, call.tensor("self"))};
 }
 
-Outputs hardswish(const Call& call, Emit& onnx) {
-  const Value x = call.tensor("self");
-  return {onnx.mul(x, hard_sigmoid(onnx, x))};
-}
-
-// A function of HardSigmoid and Mul, which runtimes put in its place: of float32 only, the type
-// that every runtime has them in.
-Outputs hardswish_14(const Call& call, Emit& onnx) {
-  const Value x = call.tensor("self");
-  if (x.dtype() == DType::kFloat32) return {onnx.hard_swish(x)};
-  return hardswish(call, onnx);
-}
+Outputs hardswish(const Call& call, Emit& onnx) { return {onnx.hard_swish(call.tensor("self"))}; }
 
 Outputs leaky_relu(const Call& call, Emit& onnx) {
   return {onnx.leaky_relu(call.tensor("self"), {.alpha = call.scalar("negative_slope").f32()})};
@@ -170,26 +140,23 @@ Outputs glu(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::special_expit(Tensor self) -> Tensor", 13, sigmoid},
-    {"aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", 13,
-     elu},
-    {"aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor", 13, gelu_13},
-    {"aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor", 20, gelu_20},
-    {"aten::glu(Tensor self, int dim=-1) -> Tensor", 13, glu},
-    {"aten::hardsigmoid(Tensor self) -> Tensor", 13, hardsigmoid},
-    {"aten::hardswish(Tensor self) -> Tensor", 13, hardswish},
-    {"aten::hardswish(Tensor self) -> Tensor", 14, hardswish_14},
-    {"aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", 13, hardtanh},
-    {"aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", 13, leaky_relu},
-    {"aten::log_sigmoid(Tensor self) -> Tensor", 13, log_sigmoid},
-    {"aten::mish(Tensor self) -> Tensor", 13, mish},
-    {"aten::prelu(Tensor self, Tensor weight) -> Tensor", 13, prelu},
-    {"aten::relu(Tensor self) -> Tensor", 13, relu},
-    {"aten::relu6(Tensor self) -> Tensor", 13, relu6},
-    {"aten::sigmoid(Tensor self) -> Tensor", 13, sigmoid},
-    {"aten::silu(Tensor self) -> Tensor", 13, silu},
-    {"aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", 13, softplus},
-    {"aten::tanh(Tensor self) -> Tensor", 13, tanh},
+    {"aten::special_expit(Tensor self) -> Tensor", sigmoid},
+    {"aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", elu},
+    {"aten::gelu(Tensor self, *, str approximate=\"none\") -> Tensor", gelu},
+    {"aten::glu(Tensor self, int dim=-1) -> Tensor", glu},
+    {"aten::hardsigmoid(Tensor self) -> Tensor", hardsigmoid},
+    {"aten::hardswish(Tensor self) -> Tensor", hardswish},
+    {"aten::hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", hardtanh},
+    {"aten::leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", leaky_relu},
+    {"aten::log_sigmoid(Tensor self) -> Tensor", log_sigmoid},
+    {"aten::mish(Tensor self) -> Tensor", mish},
+    {"aten::prelu(Tensor self, Tensor weight) -> Tensor", prelu},
+    {"aten::relu(Tensor self) -> Tensor", relu},
+    {"aten::relu6(Tensor self) -> Tensor", relu6},
+    {"aten::sigmoid(Tensor self) -> Tensor", sigmoid},
+    {"aten::silu(Tensor self) -> Tensor", silu},
+    {"aten::softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", softplus},
+    {"aten::tanh(Tensor self) -> Tensor", tanh},
 };
 
 }  // namespace

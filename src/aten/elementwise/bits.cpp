@@ -203,22 +203,20 @@ Outputs nextafter(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::__lshift__.Scalar(Tensor self, Scalar other) -> Tensor", 13, left_shift},
-    {"aten::__lshift__.Tensor(Tensor self, Tensor other) -> Tensor", 13, left_shift},
-    {"aten::__rshift__.Scalar(Tensor self, Scalar other) -> Tensor", 13, right_shift},
-    {"aten::__rshift__.Tensor(Tensor self, Tensor other) -> Tensor", 13, right_shift},
-    {"aten::bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", 13, left_shift},
-    {"aten::bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor", 13, left_shift},
-    {"aten::bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor", 13, left_shift},
-    {"aten::bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", 13,
-     right_shift},
-    {"aten::bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor", 13, right_shift},
-    {"aten::bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor", 13,
-     right_shift},
-    {"aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", 13, frexp},
-    {"aten::gcd(Tensor self, Tensor other) -> Tensor", 13, gcd},
-    {"aten::lcm(Tensor self, Tensor other) -> Tensor", 13, lcm},
-    {"aten::nextafter(Tensor self, Tensor other) -> Tensor", 13, nextafter},
+    {"aten::__lshift__.Scalar(Tensor self, Scalar other) -> Tensor", left_shift},
+    {"aten::__lshift__.Tensor(Tensor self, Tensor other) -> Tensor", left_shift},
+    {"aten::__rshift__.Scalar(Tensor self, Scalar other) -> Tensor", right_shift},
+    {"aten::__rshift__.Tensor(Tensor self, Tensor other) -> Tensor", right_shift},
+    {"aten::bitwise_left_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", left_shift},
+    {"aten::bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor", left_shift},
+    {"aten::bitwise_left_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor", left_shift},
+    {"aten::bitwise_right_shift.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", right_shift},
+    {"aten::bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor", right_shift},
+    {"aten::bitwise_right_shift.Tensor_Scalar(Tensor self, Scalar other) -> Tensor", right_shift},
+    {"aten::frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", frexp},
+    {"aten::gcd(Tensor self, Tensor other) -> Tensor", gcd},
+    {"aten::lcm(Tensor self, Tensor other) -> Tensor", lcm},
+    {"aten::nextafter(Tensor self, Tensor other) -> Tensor", nextafter},
 };
 
 }  // namespace

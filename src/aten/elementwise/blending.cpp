@@ -41,12 +41,12 @@ Outputs lerp(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", 13,
+    {"aten::addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
      addcdiv},
-    {"aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", 13,
+    {"aten::addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor",
      addcmul},
-    {"aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", 13, lerp},
-    {"aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", 13, lerp},
+    {"aten::lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", lerp},
+    {"aten::lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", lerp},
 };
 
 }  // namespace

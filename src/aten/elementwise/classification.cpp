@@ -115,22 +115,22 @@ Outputs fmax(const Call& call, Emit& onnx) { return numeric_extreme(call, onnx, 
 Outputs fmin(const Call& call, Emit& onnx) { return numeric_extreme(call, onnx, false); }
 
 constexpr Row kRows[] = {
-    {"aten::fmax(Tensor self, Tensor other) -> Tensor", 13, fmax},
-    {"aten::fmin(Tensor self, Tensor other) -> Tensor", 13, fmin},
-    {"aten::heaviside(Tensor self, Tensor values) -> Tensor", 13, heaviside},
+    {"aten::fmax(Tensor self, Tensor other) -> Tensor", fmax},
+    {"aten::fmin(Tensor self, Tensor other) -> Tensor", fmin},
+    {"aten::heaviside(Tensor self, Tensor values) -> Tensor", heaviside},
     {"aten::isclose(Tensor self, Tensor other, float rtol=1.0000000000000001e-05, float "
      "atol=1e-08, bool equal_nan=False) -> Tensor",
-     13, isclose},
-    {"aten::isfinite(Tensor self) -> Tensor", 13, isfinite},
-    {"aten::isinf(Tensor self) -> Tensor", 13, isinf},
-    {"aten::isnan(Tensor self) -> Tensor", 13, isnan},
-    {"aten::isneginf(Tensor self) -> Tensor", 13, isneginf},
-    {"aten::isposinf(Tensor self) -> Tensor", 13, isposinf},
-    {"aten::isreal(Tensor self) -> Tensor", 13, isreal},
+     isclose},
+    {"aten::isfinite(Tensor self) -> Tensor", isfinite},
+    {"aten::isinf(Tensor self) -> Tensor", isinf},
+    {"aten::isnan(Tensor self) -> Tensor", isnan},
+    {"aten::isneginf(Tensor self) -> Tensor", isneginf},
+    {"aten::isposinf(Tensor self) -> Tensor", isposinf},
+    {"aten::isreal(Tensor self) -> Tensor", isreal},
     {"aten::nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> "
      "Tensor",
-     13, nan_to_num},
-    {"aten::signbit(Tensor self) -> Tensor", 13, signbit},
+     nan_to_num},
+    {"aten::signbit(Tensor self) -> Tensor", signbit},
 };
 
 }  // namespace

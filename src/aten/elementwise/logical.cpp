@@ -23,61 +23,51 @@ Outputs logical_not(const Call& call, Emit& onnx) {
   return {onnx.not_(truth(onnx, call.tensor("self")))};
 }
 
-// The bitwise operators came with opset 18. Before it, an integer is taken apart by arithmetic:
-// a & b == b - (b & ~a) has no other form, so it is refused.
-void need_bitwise(const Call& call, Emit& onnx) {
-  call.need_opset(onnx, 18, "a bitwise operator on integers");
-}
-
 Outputs bitwise_and(const Call& call, Emit& onnx) {
   const Pair pair = operands(call, onnx);
   if (pair.left.dtype() == DType::kBool) return {onnx.and_(pair.left, pair.right)};
-  need_bitwise(call, onnx);
   return {onnx.bitwise_and(pair.left, pair.right)};
 }
 
 Outputs bitwise_or(const Call& call, Emit& onnx) {
   const Pair pair = operands(call, onnx);
   if (pair.left.dtype() == DType::kBool) return {onnx.or_(pair.left, pair.right)};
-  need_bitwise(call, onnx);
   return {onnx.bitwise_or(pair.left, pair.right)};
 }
 
 Outputs bitwise_xor(const Call& call, Emit& onnx) {
   const Pair pair = operands(call, onnx);
   if (pair.left.dtype() == DType::kBool) return {onnx.xor_(pair.left, pair.right)};
-  need_bitwise(call, onnx);
   return {onnx.bitwise_xor(pair.left, pair.right)};
 }
 
 Outputs bitwise_not(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
   if (self.dtype() == DType::kBool) return {onnx.not_(self)};
-  // ~x == -1 - x in two's complement, with no need of opset 18.
-  return {onnx.sub(onnx.int_scalar(-1, self.dtype()), self)};
+  return {onnx.bitwise_not(self)};
 }
 
 constexpr Row kRows[] = {
-    {"aten::__and__.Scalar(Tensor self, Scalar other) -> Tensor", 13, bitwise_and},
-    {"aten::__and__.Tensor(Tensor self, Tensor other) -> Tensor", 13, bitwise_and},
-    {"aten::__or__.Scalar(Tensor self, Scalar other) -> Tensor", 13, bitwise_or},
-    {"aten::__or__.Tensor(Tensor self, Tensor other) -> Tensor", 13, bitwise_or},
-    {"aten::__xor__.Scalar(Tensor self, Scalar other) -> Tensor", 13, bitwise_xor},
-    {"aten::__xor__.Tensor(Tensor self, Tensor other) -> Tensor", 13, bitwise_xor},
-    {"aten::bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor", 13, bitwise_and},
-    {"aten::bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", 13, bitwise_and},
-    {"aten::bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor", 13, bitwise_and},
-    {"aten::bitwise_not(Tensor self) -> Tensor", 13, bitwise_not},
-    {"aten::bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor", 13, bitwise_or},
-    {"aten::bitwise_or.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", 13, bitwise_or},
-    {"aten::bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor", 13, bitwise_or},
-    {"aten::bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor", 13, bitwise_xor},
-    {"aten::bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", 13, bitwise_xor},
-    {"aten::bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor", 13, bitwise_xor},
-    {"aten::logical_and(Tensor self, Tensor other) -> Tensor", 13, logical_and},
-    {"aten::logical_not(Tensor self) -> Tensor", 13, logical_not},
-    {"aten::logical_or(Tensor self, Tensor other) -> Tensor", 13, logical_or},
-    {"aten::logical_xor(Tensor self, Tensor other) -> Tensor", 13, logical_xor},
+    {"aten::__and__.Scalar(Tensor self, Scalar other) -> Tensor", bitwise_and},
+    {"aten::__and__.Tensor(Tensor self, Tensor other) -> Tensor", bitwise_and},
+    {"aten::__or__.Scalar(Tensor self, Scalar other) -> Tensor", bitwise_or},
+    {"aten::__or__.Tensor(Tensor self, Tensor other) -> Tensor", bitwise_or},
+    {"aten::__xor__.Scalar(Tensor self, Scalar other) -> Tensor", bitwise_xor},
+    {"aten::__xor__.Tensor(Tensor self, Tensor other) -> Tensor", bitwise_xor},
+    {"aten::bitwise_and.Scalar(Tensor self, Scalar other) -> Tensor", bitwise_and},
+    {"aten::bitwise_and.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", bitwise_and},
+    {"aten::bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor", bitwise_and},
+    {"aten::bitwise_not(Tensor self) -> Tensor", bitwise_not},
+    {"aten::bitwise_or.Scalar(Tensor self, Scalar other) -> Tensor", bitwise_or},
+    {"aten::bitwise_or.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", bitwise_or},
+    {"aten::bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor", bitwise_or},
+    {"aten::bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor", bitwise_xor},
+    {"aten::bitwise_xor.Scalar_Tensor(Scalar self, Tensor other) -> Tensor", bitwise_xor},
+    {"aten::bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor", bitwise_xor},
+    {"aten::logical_and(Tensor self, Tensor other) -> Tensor", logical_and},
+    {"aten::logical_not(Tensor self) -> Tensor", logical_not},
+    {"aten::logical_or(Tensor self, Tensor other) -> Tensor", logical_or},
+    {"aten::logical_xor(Tensor self, Tensor other) -> Tensor", logical_xor},
 };
 
 }  // namespace

@@ -60,8 +60,7 @@ Value whole_extreme(Emit& onnx, Value x, const std::vector<std::int64_t>& axes, 
 // A product with ones, which is ten times faster than ReduceSum too.
 Value whole_sum(Emit& onnx, Value x, DType summed, const std::vector<std::int64_t>& axes,
                 bool keep_dims) {
-  if (x.dtype() != DType::kInt64 || stays_small(x, summed) ||
-      onnx.runtime() == onnx::TargetRuntime::kStandard) {
+  if (x.dtype() != DType::kInt64 || stays_small(x, summed)) {
     return onnx.reduce("ReduceSum", x, axes, keep_dims);
   }
   const auto [rows, result] = as_rows(onnx, x, axes, keep_dims);

@@ -103,10 +103,10 @@ Outputs pow_operands(const Call& call, Emit& onnx) { return pow_of(call, onnx, "
 Outputs pow_primitive(const Call& call, Emit& onnx) { return pow_of(call, onnx, "other"); }
 
 constexpr Row kRows[] = {
-    {"aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor", 13, pow_operands},
-    {"aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", 13, pow_tensor_scalar},
-    {"aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", 13, pow_operands},
-    {"prims::pow(Tensor self, Tensor other) -> Tensor", 13, pow_primitive},
+    {"aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor", pow_operands},
+    {"aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor", pow_tensor_scalar},
+    {"aten::pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", pow_operands},
+    {"prims::pow(Tensor self, Tensor other) -> Tensor", pow_primitive},
 };
 
 }  // namespace

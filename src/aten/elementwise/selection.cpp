@@ -48,20 +48,20 @@ Outputs clamp_min(const Call& call, Emit& onnx) { return {clamped(call, onnx, "m
 Outputs clamp_max(const Call& call, Emit& onnx) { return {clamped(call, onnx, "", "max")}; }
 
 constexpr Row kRows[] = {
-    {"aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", 13, clamp},
-    {"aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", 13, clamp},
-    {"aten::clamp_max(Tensor self, Scalar max) -> Tensor", 13, clamp_max},
-    {"aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", 13, clamp_max},
-    {"aten::clamp_min(Tensor self, Scalar min) -> Tensor", 13, clamp_min},
-    {"aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", 13, clamp_min},
-    {"aten::clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", 13, clamp},
-    {"aten::clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", 13, clamp},
-    {"aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", 13, masked_fill},
-    {"aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", 13, masked_fill},
-    {"aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", 13, where},
-    {"aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor", 13, where},
-    {"aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor", 13, where},
-    {"aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", 13, where},
+    {"aten::clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", clamp},
+    {"aten::clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", clamp},
+    {"aten::clamp_max(Tensor self, Scalar max) -> Tensor", clamp_max},
+    {"aten::clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", clamp_max},
+    {"aten::clamp_min(Tensor self, Scalar min) -> Tensor", clamp_min},
+    {"aten::clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", clamp_min},
+    {"aten::clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", clamp},
+    {"aten::clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", clamp},
+    {"aten::masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", masked_fill},
+    {"aten::masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", masked_fill},
+    {"aten::where.Scalar(Tensor condition, Scalar self, Scalar other) -> Tensor", where},
+    {"aten::where.ScalarOther(Tensor condition, Tensor self, Scalar other) -> Tensor", where},
+    {"aten::where.ScalarSelf(Tensor condition, Scalar self, Tensor other) -> Tensor", where},
+    {"aten::where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", where},
 };
 
 }  // namespace

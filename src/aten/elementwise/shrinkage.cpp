@@ -98,21 +98,21 @@ Outputs prelu_kernel(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor", 13, prelu_kernel},
-    {"aten::celu(Tensor self, Scalar alpha=1.) -> Tensor", 13, celu},
-    {"aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", 13, hardshrink},
-    {"aten::log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)", 13,
+    {"aten::_prelu_kernel(Tensor self, Tensor weight) -> Tensor", prelu_kernel},
+    {"aten::celu(Tensor self, Scalar alpha=1.) -> Tensor", celu},
+    {"aten::hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", hardshrink},
+    {"aten::log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)",
      log_sigmoid_forward},
     {"aten::rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.33333333333333331, bool "
      "training=False, Generator? generator=None) -> Tensor",
-     13, rrelu},
+     rrelu},
     {"aten::rrelu_with_noise_functional(Tensor self, Tensor noise, Scalar lower=0.125, Scalar "
      "upper=0.33333333333333331, bool training=False, Generator? generator=None) -> (Tensor, "
      "Tensor noise_out)",
-     13, rrelu},
-    {"aten::selu(Tensor self) -> Tensor", 13, selu},
-    {"aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", 13, softshrink},
-    {"aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", 13, threshold},
+     rrelu},
+    {"aten::selu(Tensor self) -> Tensor", selu},
+    {"aten::softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", softshrink},
+    {"aten::threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", threshold},
 };
 
 }  // namespace

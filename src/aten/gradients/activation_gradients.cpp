@@ -181,31 +181,31 @@ Outputs log_softmax_backward(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType "
      "input_dtype) -> Tensor",
-     13, log_softmax_backward},
+     log_softmax_backward},
     {"aten::_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType "
      "input_dtype) -> Tensor",
-     13, softmax_backward},
+     softmax_backward},
     {"aten::elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool "
      "is_result, Tensor self_or_result) -> Tensor",
-     13, elu_backward},
+     elu_backward},
     {"aten::gelu_backward(Tensor grad_output, Tensor self, *, str approximate=\"none\") -> Tensor",
-     13, gelu_backward},
-    {"aten::glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor", 13, glu_backward},
-    {"aten::hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor", 13,
+     gelu_backward},
+    {"aten::glu_backward(Tensor grad_output, Tensor self, int dim) -> Tensor", glu_backward},
+    {"aten::hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor",
      hardshrink_backward},
     {"aten::hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> "
      "Tensor",
-     13, hardtanh_backward},
+     hardtanh_backward},
     {"aten::leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope, bool "
      "self_is_result) -> Tensor",
-     13, leaky_relu_backward},
-    {"aten::mish_backward(Tensor grad_output, Tensor self) -> Tensor", 13, mish_backward},
-    {"aten::sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor", 13, sigmoid_backward},
-    {"aten::silu_backward(Tensor grad_output, Tensor self) -> Tensor", 13, silu_backward},
-    {"aten::softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor", 13,
+     leaky_relu_backward},
+    {"aten::mish_backward(Tensor grad_output, Tensor self) -> Tensor", mish_backward},
+    {"aten::sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor", sigmoid_backward},
+    {"aten::silu_backward(Tensor grad_output, Tensor self) -> Tensor", silu_backward},
+    {"aten::softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor",
      softshrink_backward},
-    {"aten::tanh_backward(Tensor grad_output, Tensor output) -> Tensor", 13, tanh_backward},
-    {"aten::threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor", 13,
+    {"aten::tanh_backward(Tensor grad_output, Tensor output) -> Tensor", tanh_backward},
+    {"aten::threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
      threshold_backward},
 };
 

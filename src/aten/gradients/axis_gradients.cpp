@@ -157,50 +157,50 @@ Outputs means2d(const Call& call, Emit& onnx) { return means(call, onnx, 2); }
 Outputs means3d(const Call& call, Emit& onnx) { return means(call, onnx, 3); }
 
 constexpr Row kRows[] = {
-    {"aten::_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor", 13,
+    {"aten::_adaptive_avg_pool2d_backward(Tensor grad_output, Tensor self) -> Tensor",
      adaptive_means2d},
-    {"aten::_adaptive_avg_pool3d_backward(Tensor grad_output, Tensor self) -> Tensor", 13,
+    {"aten::_adaptive_avg_pool3d_backward(Tensor grad_output, Tensor self) -> Tensor",
      adaptive_means3d},
     {"aten::avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] "
      "stride, int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> "
      "Tensor",
-     13, means2d},
+     means2d},
     {"aten::avg_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] "
      "stride, int[3] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> "
      "Tensor",
-     13, means3d},
+     means3d},
     {"aten::_upsample_nearest_exact1d_backward(Tensor grad_output, SymInt[1] output_size, "
      "SymInt[3] input_size, float? scales=None) -> Tensor",
-     13, nearest_exact},
+     nearest_exact},
     {"aten::_upsample_nearest_exact2d_backward(Tensor grad_output, SymInt[2] output_size, "
      "SymInt[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor",
-     13, nearest_exact},
+     nearest_exact},
     {"aten::_upsample_nearest_exact3d_backward(Tensor grad_output, SymInt[3] output_size, "
      "SymInt[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> "
      "Tensor",
-     13, nearest_exact},
+     nearest_exact},
     {"aten::upsample_bicubic2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] "
      "input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
-     13, cubic},
+     cubic},
     {"aten::upsample_bilinear2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] "
      "input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor",
-     13, linear},
+     linear},
     {"aten::upsample_linear1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] "
      "input_size, bool align_corners, float? scales=None) -> Tensor",
-     13, linear},
+     linear},
     {"aten::upsample_nearest1d_backward(Tensor grad_output, SymInt[1] output_size, SymInt[3] "
      "input_size, float? scales=None) -> Tensor",
-     13, nearest},
+     nearest},
     {"aten::upsample_nearest2d_backward(Tensor grad_output, SymInt[2] output_size, SymInt[4] "
      "input_size, float? scales_h=None, float? scales_w=None) -> Tensor",
-     13, nearest},
+     nearest},
     {"aten::upsample_nearest3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] "
      "input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
-     13, nearest},
+     nearest},
     {"aten::upsample_trilinear3d_backward(Tensor grad_output, SymInt[3] output_size, SymInt[5] "
      "input_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? "
      "scales_w=None) -> Tensor",
-     13, linear},
+     linear},
 };
 
 }  // namespace

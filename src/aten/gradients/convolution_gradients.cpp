@@ -107,7 +107,7 @@ constexpr Row kRows[] = {
     {"aten::convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? "
      "bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] "
      "output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
-     13, convolution_backward},
+     convolution_backward},
 };
 
 }  // namespace

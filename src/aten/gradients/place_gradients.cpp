@@ -92,25 +92,25 @@ Outputs unfold_backward(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::reflection_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> "
      "Tensor",
-     16, reflection},
+     reflection},
     {"aten::reflection_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> "
      "Tensor",
-     16, reflection},
+     reflection},
     {"aten::reflection_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> "
      "Tensor",
-     16, reflection},
+     reflection},
     {"aten::replication_pad1d_backward(Tensor grad_output, Tensor self, SymInt[2] padding) -> "
      "Tensor",
-     16, replication},
+     replication},
     {"aten::replication_pad2d_backward(Tensor grad_output, Tensor self, SymInt[4] padding) -> "
      "Tensor",
-     16, replication},
+     replication},
     {"aten::replication_pad3d_backward(Tensor grad_output, Tensor self, SymInt[6] padding) -> "
      "Tensor",
-     16, replication},
+     replication},
     {"aten::unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> "
      "Tensor",
-     16, unfold_backward},
+     unfold_backward},
 };
 
 }  // namespace

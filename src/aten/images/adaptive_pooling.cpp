@@ -106,9 +106,7 @@ Value cell_means(Emit& onnx, Value x, std::int64_t axis, Expr cells) {
 }
 
 // ONNX Runtime has AveragePool in float32 only.
-bool has_average_pool(const Emit& onnx, DType dtype) {
-  return dtype != DType::kFloat64 || onnx.runtime() == onnx::TargetRuntime::kStandard;
-}
+bool has_average_pool(DType dtype) { return dtype != DType::kFloat64; }
 
 // Of x [N, C, sizes...].
 Value averaged(Emit& onnx, Value x, const Shape& cells) {
@@ -118,7 +116,7 @@ Value averaged(Emit& onnx, Value x, const Shape& cells) {
     if (cells[static_cast<std::size_t>(i)].is(1)) whole.push_back(2 + i);
   }
   if (static_cast<std::int64_t>(whole.size()) == axes) return onnx.global_average_pool(x);
-  if (even(x, cells) && has_average_pool(onnx, x.dtype())) {
+  if (even(x, cells) && has_average_pool(x.dtype())) {
     const Ints64 kernel = even_kernel(x, cells);
     return onnx.average_pool(x, {.kernel_shape = kernel, .strides = kernel});
   }
@@ -198,20 +196,16 @@ Outputs adaptive_max_pool(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", 13,
-     adaptive_avg_pool},
-    {"aten::_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", 13,
-     adaptive_avg_pool},
-    {"aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor", 13, adaptive_avg_pool},
-    {"aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", 13,
-     adaptive_avg_pool},
-    {"aten::adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", 13,
-     adaptive_avg_pool},
-    {"aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)", 13,
+    {"aten::_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", adaptive_avg_pool},
+    {"aten::_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", adaptive_avg_pool},
+    {"aten::adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor", adaptive_avg_pool},
+    {"aten::adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", adaptive_avg_pool},
+    {"aten::adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", adaptive_avg_pool},
+    {"aten::adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
      adaptive_max_pool},
-    {"aten::adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)", 13,
+    {"aten::adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor, Tensor)",
      adaptive_max_pool},
-    {"aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)", 13,
+    {"aten::adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)",
      adaptive_max_pool},
 };
 

@@ -10,9 +10,8 @@ using Ints64 = std::vector<std::int64_t>;
 
 // ONNX has the number of groups as an attribute. ONNX Runtime convolves in float32 only, and pads
 // the output by less than a stride only.
-bool needs_exact(const Emit& onnx, DType dtype, const ConvolutionWindow& window) {
+bool needs_exact(DType dtype, const ConvolutionWindow& window) {
   if (base::is_integer(dtype) || !window.groups.is_constant()) return true;
-  if (onnx.runtime() != onnx::TargetRuntime::kOnnxRuntimeCpu) return false;
   if (dtype == DType::kFloat64) return true;
   for (std::size_t i = 0; i < window.stride.size(); ++i) {
     if (window.output_padding[i] >= window.stride[i]) return true;
@@ -126,98 +125,98 @@ Outputs conv_tbc(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::_conv_depthwise2d(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias, "
      "SymInt[2] stride, SymInt[2] padding, SymInt[2] dilation) -> Tensor",
-     13, conv_self},
+     conv_self},
     {"aten::_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] "
      "padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, bool "
      "benchmark, bool deterministic, bool cudnn_enabled, bool allow_tf32) -> Tensor",
-     13, convolution},
+     convolution},
     {"aten::_convolution.deprecated(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
      "SymInt[] padding, SymInt[] dilation, bool transposed, int[] output_padding, SymInt groups, "
      "bool benchmark, bool deterministic, bool cudnn_enabled) -> Tensor",
-     13, convolution},
+     convolution},
     {"aten::_convolution_mode(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, str "
      "padding, SymInt[] dilation, SymInt groups) -> Tensor",
-     13, conv_padding},
+     conv_padding},
     {"aten::_slow_conv2d_forward(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias, "
      "SymInt[2] stride, SymInt[2] padding) -> Tensor",
-     13, conv_self},
+     conv_self},
     {"aten::conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], SymInt[1] "
      "padding=[0], SymInt[1] dilation=[1], SymInt groups=1) -> Tensor",
-     13, conv},
+     conv},
     {"aten::conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], "
      "str padding=\"valid\", SymInt[1] dilation=[1], SymInt groups=1) -> Tensor",
-     13, conv_padding},
+     conv_padding},
     {"aten::conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, 1], "
      "SymInt[2] padding=[0, 0], SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor",
-     13, conv},
+     conv},
     {"aten::conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=[1, "
      "1], "
      "str padding=\"valid\", SymInt[2] dilation=[1, 1], SymInt groups=1) -> Tensor",
-     13, conv_padding},
+     conv_padding},
     {"aten::conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, 1], "
      "SymInt[3] padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor",
-     13, conv},
+     conv},
     {"aten::conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=[1, 1, "
      "1], str padding=\"valid\", SymInt[3] dilation=[1, 1, 1], SymInt groups=1) -> Tensor",
-     13, conv_padding},
+     conv_padding},
     {"aten::conv_depthwise3d(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias, "
      "SymInt[3] stride, SymInt[3] padding, SymInt[3] dilation) -> Tensor",
-     13, conv_self},
-    {"aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor", 13, conv_tbc},
+     conv_self},
+    {"aten::conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor", conv_tbc},
     {"aten::conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], "
      "SymInt[1] padding=[0], SymInt[1] output_padding=[0], SymInt groups=1, SymInt[1] "
      "dilation=[1]) "
      "-> Tensor",
-     13, conv_transpose},
+     conv_transpose},
     {"aten::conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] "
      "stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] output_padding=[0, 0], SymInt groups=1, "
      "SymInt[2] dilation=[1, 1]) -> Tensor",
-     13, conv_transpose},
+     conv_transpose},
     {"aten::conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] "
      "stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] output_padding=[0, 0, 0], SymInt "
      "groups=1, SymInt[3] dilation=[1, 1, 1]) -> Tensor",
-     13, conv_transpose},
+     conv_transpose},
     {"aten::convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] "
      "padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups) -> "
      "Tensor",
-     13, convolution},
+     convolution},
     {"aten::convolution_overrideable(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, "
      "SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt "
      "groups) -> Tensor",
-     13, convolution},
+     convolution},
     {"aten::slow_conv3d(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias=None, "
      "SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0]) -> Tensor",
-     13, conv_self},
+     conv_self},
     {"aten::slow_conv3d_forward(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? bias, "
      "SymInt[3] stride, SymInt[3] padding) -> Tensor",
-     13, conv_self},
+     conv_self},
     {"aten::slow_conv_dilated2d(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? "
      "bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] dilation=[1, 1]) -> "
      "Tensor",
-     13, conv_self},
+     conv_self},
     {"aten::slow_conv_dilated3d(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? "
      "bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] dilation=[1, "
      "1, 1]) -> Tensor",
-     13, conv_self},
+     conv_self},
     {"aten::slow_conv_transpose2d(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? "
      "bias=None, SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0], SymInt[2] output_padding=[0, "
      "0], "
      "SymInt[2] dilation=[1, 1]) -> Tensor",
-     13, conv_transpose_self},
+     conv_transpose_self},
     {"aten::slow_conv_transpose3d(Tensor self, Tensor weight, SymInt[3] kernel_size, Tensor? "
      "bias=None, SymInt[3] stride=[1, 1, 1], SymInt[3] padding=[0, 0, 0], SymInt[3] "
      "output_padding=[0, 0, 0], SymInt[3] dilation=[1, 1, 1]) -> Tensor",
-     13, conv_transpose_self},
+     conv_transpose_self},
     {"aten::thnn_conv2d(Tensor self, Tensor weight, SymInt[2] kernel_size, Tensor? bias=None, "
      "SymInt[2] stride=[1, 1], SymInt[2] padding=[0, 0]) -> Tensor",
-     13, conv_self},
+     conv_self},
 };
 
 }  // namespace
 
 Value convolved(Emit& onnx, Value x, Value weight, Value bias, const ConvolutionWindow& window,
                 bool transposed) {
-  if (needs_exact(onnx, x.dtype(), window)) {
+  if (needs_exact(x.dtype(), window)) {
     return transposed ? transposed_convolved_exactly(onnx, x, weight, bias, window)
                       : convolved_exactly(onnx, x, weight, bias, window);
   }

@@ -37,7 +37,8 @@ Value resting(Emit& onnx, const Side& side, DType dtype) {
 }
 
 // DeformConv is there from opset 19 on. Before: gathered neighbours, then a product.
-Value spelled_out(const Call& call, Emit& onnx, const DeformableWindow& w, Value mask) {
+[[maybe_unused]] Value spelled_out(const Call& call, Emit& onnx, const DeformableWindow& w,
+                                   Value mask) {
   const Value x = call.tensor("input"), weight = call.tensor("weight");
   const Expr batch = x.dim(0), kernel = w.rows.kernel * w.columns.kernel;
   const Expr parts = batch * w.offset_groups;
@@ -70,7 +71,6 @@ Value spelled_out(const Call& call, Emit& onnx, const DeformableWindow& w, Value
 Outputs deform_conv2d(const Call& call, Emit& onnx) {
   const DeformableWindow w = window_of(call);
   const Value mask = call.flag("use_mask") ? call.tensor("mask") : Value{};
-  if (onnx.opset() < 19) return {spelled_out(call, onnx, w, mask)};
   return {onnx.deform_conv(call.tensor("input"), call.tensor("weight"), call.tensor("offset"),
                            call.tensor("bias"), mask,
                            {.dilations = {w.rows.dilation, w.columns.dilation},
@@ -84,7 +84,7 @@ constexpr Row kRows[] = {
     {"torchvision::deform_conv2d(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor "
      "bias, SymInt stride_h, SymInt stride_w, SymInt pad_h, SymInt pad_w, SymInt dilation_h, "
      "SymInt dilation_w, SymInt groups, SymInt offset_groups, bool use_mask) -> Tensor",
-     13, deform_conv2d},
+     deform_conv2d},
 };
 
 }  // namespace

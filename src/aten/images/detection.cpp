@@ -138,19 +138,19 @@ Outputs ps_roi_pool(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"torchvision::nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor", 13, nms},
+    {"torchvision::nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor", nms},
     {"torchvision::ps_roi_align(Tensor input, Tensor rois, float spatial_scale, SymInt "
      "pooled_height, SymInt pooled_width, int sampling_ratio) -> (Tensor, Tensor)",
-     13, ps_roi_align},
+     ps_roi_align},
     {"torchvision::ps_roi_pool(Tensor input, Tensor rois, float spatial_scale, SymInt "
      "pooled_height, SymInt pooled_width) -> (Tensor, Tensor)",
-     13, ps_roi_pool},
+     ps_roi_pool},
     {"torchvision::roi_align(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, "
      "SymInt pooled_width, int sampling_ratio, bool aligned) -> Tensor",
-     13, roi_align},
+     roi_align},
     {"torchvision::roi_pool(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, "
      "SymInt pooled_width) -> (Tensor, Tensor)",
-     13, roi_pool},
+     roi_pool},
 };
 
 }  // namespace

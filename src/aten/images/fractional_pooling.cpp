@@ -85,10 +85,10 @@ Outputs fractional_max_pool(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::fractional_max_pool2d(Tensor self, int[2] kernel_size, int[2] output_size, Tensor "
      "random_samples) -> (Tensor, Tensor)",
-     13, fractional_max_pool},
+     fractional_max_pool},
     {"aten::fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor "
      "random_samples) -> (Tensor, Tensor)",
-     13, fractional_max_pool},
+     fractional_max_pool},
 };
 
 }  // namespace

@@ -120,7 +120,7 @@ class GridAxis {
 
 // Without GridSample: by gathering the neighbours. The last axis of the grid counts from the
 // image's last axis.
-Value spelled_out(Emit& onnx, Value image, Value grid, const Sampling& sampling) {
+[[maybe_unused]] Value spelled_out(Emit& onnx, Value image, Value grid, const Sampling& sampling) {
   const std::int64_t axes = image.rank() - 2;
   const Lattice lattice = lattice_of(onnx, image);
   std::vector<Taps> taps;
@@ -142,11 +142,6 @@ Outputs grid_sampler(const Call& call, Emit& onnx) {
   const Value image = onnx.cast(call.tensor("input"), dtype);
   const Value grid = onnx.cast(call.tensor("grid"), dtype);
   const Sampling sampling = sampling_of(call);
-  // GridSample reads images from opset 16 on, volumes and float64 from 20 on.
-  const bool flat = image.rank() == 4 && dtype == DType::kFloat32;
-  if (onnx.opset() < 16 || (onnx.opset() < 20 && !flat)) {
-    return {cast_to_result(onnx, call, spelled_out(onnx, image, grid, sampling))};
-  }
   constexpr std::string_view kModes[] = {"linear", "nearest", "cubic"};
   constexpr std::string_view kPaddings[] = {"zeros", "border", "reflection"};
   const Value read =
@@ -197,18 +192,18 @@ Outputs affine_grid_generator(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::_grid_sampler_2d_cpu_fallback(Tensor input, Tensor grid, int interpolation_mode, int "
      "padding_mode, bool align_corners) -> Tensor",
-     13, grid_sampler},
-    {"aten::affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor", 13,
+     grid_sampler},
+    {"aten::affine_grid_generator(Tensor theta, SymInt[] size, bool align_corners) -> Tensor",
      affine_grid_generator},
     {"aten::grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool "
      "align_corners) -> Tensor",
-     13, grid_sampler},
+     grid_sampler},
     {"aten::grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, "
      "bool align_corners) -> Tensor",
-     13, grid_sampler},
+     grid_sampler},
     {"aten::grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, "
      "bool align_corners) -> Tensor",
-     13, grid_sampler},
+     grid_sampler},
 };
 
 }  // namespace

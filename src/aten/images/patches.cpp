@@ -44,11 +44,11 @@ Outputs col2im(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] "
      "padding, int[2] stride) -> Tensor",
-     18, col2im},
+     col2im},
     {"aten::im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] "
      "stride) "
      "-> Tensor",
-     13, im2col},
+     im2col},
 };
 
 }  // namespace

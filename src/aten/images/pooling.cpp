@@ -82,7 +82,6 @@ bool drops_windows(const Window& window, const std::optional<Ints64>& reach) {
 Value kept_from_padding(Emit& onnx, Value x) {
   const onnx::Node* pad = x->producer;
   if (!pad || !pad->is("Pad") || pad->input(3)) return x;
-  if (onnx.opset() < 18) return onnx.max({x, x});
   Ints64 axes(static_cast<std::size_t>(x.rank()));
   std::iota(axes.begin(), axes.end(), std::int64_t{0});
   return onnx.pad(pad->input(0), pad->input(1), pad->input(2), onnx.ints(axes),
@@ -194,10 +193,7 @@ Value window_sizes(Emit& onnx, Value x, std::span<const WindowAxis> axes, bool i
 
 // ONNX Runtime has AveragePool in float32 only. Sums of integers are divided with what is left over
 // dropped.
-bool has_average_pool(const Emit& onnx, DType dtype) {
-  if (base::is_integer(dtype)) return false;
-  return dtype != DType::kFloat64 || onnx.runtime() == onnx::TargetRuntime::kStandard;
-}
+bool has_average_pool(DType dtype) { return !base::is_integer(dtype) && dtype != DType::kFloat64; }
 
 Value summed_avg_pool(const Call& call, Emit& onnx, Value x, const Window& window,
                       std::optional<std::int64_t> divisor) {
@@ -227,7 +223,7 @@ Value averaged(const Call& call, Emit& onnx, Value x, Window window) {
   if (call.captured().schema->find("divisor_override")) {
     divisor = call.optional_integer("divisor_override");
   }
-  if (!has_average_pool(onnx, x.dtype())) return summed_avg_pool(call, onnx, x, window, divisor);
+  if (!has_average_pool(x.dtype())) return summed_avg_pool(call, onnx, x, window, divisor);
   if (divisor) return overridden_avg_pool(call, onnx, x, window, *divisor);
   const auto reach = reach_of(call, x, window);
   if (drops_windows(window, reach)) {
@@ -250,32 +246,32 @@ Outputs avg_pool(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], bool "
      "ceil_mode=False, bool count_include_pad=True) -> Tensor",
-     13, avg_pool},
+     avg_pool},
     {"aten::avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool "
      "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
-     13, avg_pool},
+     avg_pool},
     {"aten::avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool "
      "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor",
-     13, avg_pool},
+     avg_pool},
     {"aten::max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=[0], "
      "int[1] "
      "dilation=[1], bool ceil_mode=False) -> Tensor",
-     13, max_pool},
+     max_pool},
     {"aten::max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] "
      "padding=[0], int[1] dilation=[1], bool ceil_mode=False) -> (Tensor, Tensor)",
-     13, max_pool},
+     max_pool},
     {"aten::max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] "
      "dilation=1, bool ceil_mode=False) -> Tensor",
-     13, max_pool},
+     max_pool},
     {"aten::max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] "
      "padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
-     13, max_pool},
+     max_pool},
     {"aten::max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] "
      "dilation=1, bool ceil_mode=False) -> Tensor",
-     13, max_pool},
+     max_pool},
     {"aten::max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] "
      "padding=0, int[3] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)",
-     13, max_pool},
+     max_pool},
 };
 
 }  // namespace

@@ -81,10 +81,10 @@ Outputs offsets_to_indices(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"prims::_low_memory_max_pool_offsets_to_indices(Tensor self, SymInt[] kernel_size, SymInt[] "
      "input_size, SymInt[] stride, SymInt[] padding, SymInt[] dilation) -> Tensor",
-     13, offsets_to_indices},
+     offsets_to_indices},
     {"prims::_low_memory_max_pool_with_offsets(Tensor self, SymInt[] kernel_size, SymInt[] stride, "
      "SymInt[] padding, SymInt[] dilation, bool ceil_mode) -> (Tensor, Tensor)",
-     13, with_offsets},
+     with_offsets},
 };
 
 }  // namespace

@@ -105,10 +105,9 @@ bool has_positions(const Call& call) {
 
 // ONNX Runtime computes weights in float32 whatever the image's type, and cuts integers off where
 // PyTorch rounds.
-bool has_weights(const Call& call, const Emit& onnx) {
+bool has_weights(const Call& call) {
   const DType dtype = image(call).dtype();
-  if (base::is_integer(dtype)) return false;
-  return dtype != DType::kFloat64 || onnx.runtime() == onnx::TargetRuntime::kStandard;
+  return !base::is_integer(dtype) && dtype != DType::kFloat64;
 }
 
 Value resized(const Call& call, Emit& onnx, const onnx::ResizeAttributes& attributes) {
@@ -132,7 +131,7 @@ Value resized(const Call& call, Emit& onnx, const onnx::ResizeAttributes& attrib
 Value by_neighbours(const Call& call, Emit& onnx, Neighbours neighbours,
                     const onnx::ResizeAttributes& attributes) {
   const bool mixes = neighbours == Neighbours::kLinear || neighbours == Neighbours::kCubic;
-  if (has_positions(call) && (!mixes || has_weights(call, onnx))) {
+  if (has_positions(call) && (!mixes || has_weights(call))) {
     return resized(call, onnx, attributes);
   }
   return resampled(onnx, image(call), resampled_axes(call), neighbours, aligns_corners(call));
@@ -185,13 +184,12 @@ Value by_filter(const Call& call, Emit& onnx, const Filter& filter) {
 // With antialiasing PyTorch's filter leaves out what is outside, and its cubic has another
 // constant. align_corners moves only the ends of the filter, which Resize cannot say; before opset
 // 18 it has no filters.
-bool has_filters(const Call& call, const Emit& onnx) {
-  return onnx.opset() >= 18 && !aligns_corners(call) && has_positions(call) &&
-         has_weights(call, onnx);
+bool has_filters(const Call& call) {
+  return !aligns_corners(call) && has_positions(call) && has_weights(call);
 }
 
 Outputs linear_antialiased(const Call& call, Emit& onnx) {
-  if (!has_filters(call, onnx)) return {by_filter(call, onnx, linear_filter())};
+  if (!has_filters(call)) return {by_filter(call, onnx, linear_filter())};
   return {resized(call, onnx,
                   {.antialias = 1,
                    .coordinate_transformation_mode = positions(call),
@@ -200,7 +198,7 @@ Outputs linear_antialiased(const Call& call, Emit& onnx) {
 }
 
 Outputs cubic_antialiased(const Call& call, Emit& onnx) {
-  if (!has_filters(call, onnx)) return {by_filter(call, onnx, cubic_filter())};
+  if (!has_filters(call)) return {by_filter(call, onnx, cubic_filter())};
   return {resized(call, onnx,
                   {.antialias = 1,
                    .coordinate_transformation_mode = positions(call),
@@ -216,81 +214,81 @@ Outputs lanczos_antialiased(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::_upsample_bicubic2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? "
      "scales_h=None, float? scales_w=None) -> Tensor",
-     13, cubic_antialiased},
+     cubic_antialiased},
     {"aten::_upsample_bicubic2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, "
      "float[]? scale_factors) -> Tensor",
-     13, cubic_antialiased},
+     cubic_antialiased},
     {"aten::_upsample_bilinear2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? "
      "scales_h=None, float? scales_w=None) -> Tensor",
-     13, linear_antialiased},
+     linear_antialiased},
     {"aten::_upsample_bilinear2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, "
      "float[]? scale_factors) -> Tensor",
-     13, linear_antialiased},
+     linear_antialiased},
     {"aten::_upsample_lanczos2d_aa(Tensor self, SymInt[2] output_size, bool align_corners, float? "
      "scales_h=None, float? scales_w=None) -> Tensor",
-     13, lanczos_antialiased},
+     lanczos_antialiased},
     {"aten::_upsample_lanczos2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, "
      "float[]? scale_factors) -> Tensor",
-     13, lanczos_antialiased},
+     lanczos_antialiased},
     {"aten::_upsample_nearest_exact1d(Tensor self, SymInt[1] output_size, float? scales=None) -> "
      "Tensor",
-     13, nearest_exact},
+     nearest_exact},
     {"aten::_upsample_nearest_exact1d.vec(Tensor input, SymInt[]? output_size, float[]? "
      "scale_factors) -> Tensor",
-     13, nearest_exact},
+     nearest_exact},
     {"aten::_upsample_nearest_exact2d(Tensor self, SymInt[2] output_size, float? scales_h=None, "
      "float? scales_w=None) -> Tensor",
-     13, nearest_exact},
+     nearest_exact},
     {"aten::_upsample_nearest_exact2d.vec(Tensor input, SymInt[]? output_size, float[]? "
      "scale_factors) -> Tensor",
-     13, nearest_exact},
+     nearest_exact},
     {"aten::_upsample_nearest_exact3d(Tensor self, SymInt[3] output_size, float? scales_d=None, "
      "float? scales_h=None, float? scales_w=None) -> Tensor",
-     13, nearest_exact},
+     nearest_exact},
     {"aten::_upsample_nearest_exact3d.vec(Tensor input, SymInt[]? output_size, float[]? "
      "scale_factors) -> Tensor",
-     13, nearest_exact},
+     nearest_exact},
     {"aten::upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, float? "
      "scales_h=None, float? scales_w=None) -> Tensor",
-     13, cubic},
+     cubic},
     {"aten::upsample_bicubic2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, "
      "float[]? scale_factors) -> Tensor",
-     13, cubic},
+     cubic},
     {"aten::upsample_bilinear2d(Tensor self, SymInt[2] output_size, bool align_corners, float? "
      "scales_h=None, float? scales_w=None) -> Tensor",
-     13, linear},
+     linear},
     {"aten::upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, "
      "float[]? scale_factors) -> Tensor",
-     13, linear},
+     linear},
     {"aten::upsample_linear1d(Tensor self, SymInt[1] output_size, bool align_corners, float? "
      "scales=None) -> Tensor",
-     13, linear},
+     linear},
     {"aten::upsample_linear1d.vec(Tensor input, SymInt[]? output_size, bool align_corners, "
      "float[]? scale_factors) -> Tensor",
-     13, linear},
+     linear},
     {"aten::upsample_nearest1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor",
-     13, nearest},
+     nearest},
     {"aten::upsample_nearest1d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> "
      "Tensor",
-     13, nearest},
+     nearest},
     {"aten::upsample_nearest2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? "
      "scales_w=None) -> Tensor",
-     13, nearest},
+     nearest},
     {"aten::upsample_nearest2d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> "
      "Tensor",
-     13, nearest},
+     nearest},
     {"aten::upsample_nearest3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? "
      "scales_h=None, float? scales_w=None) -> Tensor",
-     13, nearest},
+     nearest},
     {"aten::upsample_nearest3d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> "
      "Tensor",
-     13, nearest},
+     nearest},
     {"aten::upsample_trilinear3d(Tensor self, SymInt[3] output_size, bool align_corners, float? "
      "scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor",
-     13, linear},
+     linear},
     {"aten::upsample_trilinear3d.vec(Tensor input, SymInt[]? output_size, bool align_corners, "
      "float[]? scale_factors) -> Tensor",
-     13, linear},
+     linear},
 };
 
 }  // namespace

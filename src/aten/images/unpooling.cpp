@@ -51,27 +51,27 @@ Outputs max_pool3d_backward(const Call& call, Emit& onnx) { return to_maxima(cal
 constexpr Row kRows[] = {
     {"aten::adaptive_max_pool2d_backward(Tensor grad_output, Tensor self, Tensor indices) -> "
      "Tensor",
-     16, max_pool2d_backward},
+     max_pool2d_backward},
     {"aten::adaptive_max_pool3d_backward(Tensor grad_output, Tensor self, Tensor indices) -> "
      "Tensor",
-     16, max_pool3d_backward},
+     max_pool3d_backward},
     {"aten::fractional_max_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, "
      "int[2] output_size, Tensor indices) -> Tensor",
-     16, max_pool2d_backward},
+     max_pool2d_backward},
     {"aten::fractional_max_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, "
      "int[3] output_size, Tensor indices) -> Tensor",
-     16, max_pool3d_backward},
+     max_pool3d_backward},
     {"aten::max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, "
      "int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor",
-     16, max_pool2d_backward},
+     max_pool2d_backward},
     {"aten::max_pool3d_with_indices_backward(Tensor grad_output, Tensor self, int[3] kernel_size, "
      "int[3] stride, int[3] padding, int[3] dilation, bool ceil_mode, Tensor indices) -> Tensor",
-     16, max_pool3d_backward},
-    {"aten::max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor", 13,
+     max_pool3d_backward},
+    {"aten::max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor",
      max_unpool2d},
     {"aten::max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] "
      "padding) -> Tensor",
-     13, max_unpool3d},
+     max_unpool3d},
 };
 
 }  // namespace

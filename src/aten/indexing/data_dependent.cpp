@@ -62,13 +62,13 @@ Outputs masked_select(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::argwhere(Tensor self) -> Tensor", 13, nonzero},
-    {"aten::masked_select(Tensor self, Tensor mask) -> Tensor", 13, masked_select},
-    {"aten::nonzero(Tensor self) -> Tensor", 13, nonzero},
-    {"aten::nonzero_numpy(Tensor self) -> Tensor[]", 13, nonzero_numpy},
-    {"aten::nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", 13,
+    {"aten::argwhere(Tensor self) -> Tensor", nonzero},
+    {"aten::masked_select(Tensor self, Tensor mask) -> Tensor", masked_select},
+    {"aten::nonzero(Tensor self) -> Tensor", nonzero},
+    {"aten::nonzero_numpy(Tensor self) -> Tensor[]", nonzero_numpy},
+    {"aten::nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor",
      nonzero_static},
-    {"aten::where(Tensor condition) -> Tensor[]", 13, where},
+    {"aten::where(Tensor condition) -> Tensor[]", where},
 };
 
 }  // namespace

@@ -38,11 +38,11 @@ Outputs embedding_dense_backward(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::embedding(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool "
      "scale_grad_by_freq=False, bool sparse=False) -> Tensor",
-     13, embedding},
+     embedding},
     {"aten::embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, "
      "SymInt "
      "padding_idx, bool scale_grad_by_freq) -> Tensor",
-     16, embedding_dense_backward},
+     embedding_dense_backward},
 };
 
 }  // namespace

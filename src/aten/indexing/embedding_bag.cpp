@@ -106,7 +106,6 @@ Outputs embedding_bag(const Call& call, Emit& onnx) {
   const double low = mode == kMax ? -std::numeric_limits<double>::infinity() : 0;
   const Value empty = onnx.scalar(low, dtype);
   if (bags.read) rows = onnx.where(onnx.unsqueeze(bags.read, {1}), rows, empty);
-  call.need_opset(onnx, mode == kMax ? 18 : 16, "adding the rows of bags up");
   const Value start = onnx.full(Shape{bags.count, call.tensor("weight").dim(1)}, empty);
   Value sums = onnx.scatter_nd(start, onnx.unsqueeze(bags.bag, {1}), rows,
                                {.reduction = mode == kMax ? "max" : "add"});
@@ -143,22 +142,22 @@ constexpr Row kRows[] = {
     {"aten::_embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool "
      "scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, "
      "bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
-     16, embedding_bag},
+     embedding_bag},
     {"aten::_embedding_bag_forward_only(Tensor weight, Tensor indices, Tensor offsets, bool "
      "scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, "
      "bool include_last_offset=False, int padding_idx=-1) -> (Tensor, Tensor, Tensor, Tensor)",
-     16, embedding_bag},
+     embedding_bag},
     {"aten::embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool "
      "scale_grad_by_freq=False, int mode=0, bool sparse=False, Tensor? per_sample_weights=None, "
      "bool include_last_offset=False) -> (Tensor, Tensor, Tensor, Tensor)",
-     16, embedding_bag},
+     embedding_bag},
     {"aten::embedding_bag.padding_idx(Tensor weight, Tensor indices, Tensor offsets, bool "
      "scale_grad_by_freq, int mode, bool sparse, Tensor? per_sample_weights, bool "
      "include_last_offset, int? padding_idx) -> (Tensor, Tensor, Tensor, Tensor)",
-     16, embedding_bag},
+     embedding_bag},
     {"aten::embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) -> "
      "Tensor",
-     13, embedding_renorm},
+     embedding_renorm},
 };
 
 }  // namespace

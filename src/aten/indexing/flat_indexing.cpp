@@ -25,7 +25,6 @@ Outputs put(const Call& call, Emit& onnx) {
   if (!call.flag("accumulate")) {
     return {onnx.reshape(onnx.scatter_elements(flat, index, source, {.axis = 0}), self.shape())};
   }
-  call.need_opset(onnx, 16, "put with accumulate");
   const bool truth = self.dtype() == DType::kBool;
   const DType dtype = truth ? DType::kInt32 : computing_type(self.dtype());
   const Value sum = onnx.scatter_elements(onnx.cast(flat, dtype), index, onnx.cast(source, dtype),
@@ -73,14 +72,12 @@ Outputs fliplr(const Call& call, Emit& onnx) { return {reversed(onnx, call.tenso
 Outputs flipud(const Call& call, Emit& onnx) { return {reversed(onnx, call.tensor("self"), 0)}; }
 
 constexpr Row kRows[] = {
-    {"aten::fliplr(Tensor self) -> Tensor", 13, fliplr},
-    {"aten::flipud(Tensor self) -> Tensor", 13, flipud},
-    {"aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", 13,
-     put},
-    {"aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", 13, rot90},
-    {"aten::take(Tensor self, Tensor index) -> Tensor", 13, take},
-    {"aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", 13,
-     take_along_dim},
+    {"aten::fliplr(Tensor self) -> Tensor", fliplr},
+    {"aten::flipud(Tensor self) -> Tensor", flipud},
+    {"aten::put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", put},
+    {"aten::rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", rot90},
+    {"aten::take(Tensor self, Tensor index) -> Tensor", take},
+    {"aten::take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", take_along_dim},
 };
 
 }  // namespace

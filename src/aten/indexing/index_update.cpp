@@ -87,7 +87,7 @@ Outputs index_copy(const Call& call, Emit& onnx) {
   const Value self = onnx.with_rank(call.tensor("self"), 1);
   const Value source = onnx.with_rank(call.tensor("source"), 1);
   const std::int64_t axis = call.axis("dim", self.rank());
-  if (onnx.opset() >= 24 && axis > 0) {
+  if (axis > 0) {
     if (const auto first = first_of_consecutive(call))
       return {written_in_batches(onnx, self, source, *first, axis)};
   }
@@ -125,14 +125,13 @@ Outputs one_hot(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> "
      "Tensor",
-     16, index_add},
-    {"aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", 13,
-     index_copy},
-    {"aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", 13,
+     index_add},
+    {"aten::index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", index_copy},
+    {"aten::index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
      index_fill},
-    {"aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor", 13,
+    {"aten::index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
      index_fill},
-    {"aten::one_hot(Tensor self, int num_classes=-1) -> Tensor", 13, one_hot},
+    {"aten::one_hot(Tensor self, int num_classes=-1) -> Tensor", one_hot},
 };
 
 }  // namespace

@@ -68,9 +68,7 @@ Shape written_shape(const IndexPlan& plan, const Shape& self) {
   return shape;
 }
 
-Value write_planned(const Call& call, Emit& onnx, Value self, Value values, const IndexPlan& plan,
-                    bool accumulate) {
-  if (accumulate) call.need_opset(onnx, 16, "index_put with accumulate");
+Value write_planned(Emit& onnx, Value self, Value values, const IndexPlan& plan, bool accumulate) {
   const auto index_rank = static_cast<std::int64_t>(plan.index_shape.size());
   Value updates = onnx.expand(values, written_shape(plan, self.shape()));
   updates = move_block(onnx, updates, plan.position, 0, index_rank);
@@ -100,7 +98,7 @@ Outputs index_put(const Call& call, Emit& onnx) {
   const std::vector<AxisIndex> indices = axis_indices(call, onnx, values.shape());
   if (indices.empty()) return {onnx.expand(values, self.shape())};
   const IndexPlan plan = plan_index(onnx, indices, self.rank());
-  return {write_planned(call, onnx, self, values, plan, call.flag("accumulate"))};
+  return {write_planned(onnx, self, values, plan, call.flag("accumulate"))};
 }
 
 // Indices held within [-size, size), beyond which only what the mask leaves out may lie.
@@ -127,7 +125,7 @@ Outputs unsafe_masked_index_put_accumulate(const Call& call, Emit& onnx) {
   const Value values = onnx.cast(call.tensor("values"), self.dtype());
   const Value added = onnx.where(call.tensor("mask"), values, onnx.zero(self.dtype()));
   const IndexPlan plan = plan_index(onnx, held_indices(call, onnx, self), self.rank());
-  return {write_planned(call, onnx, self, added, plan, true)};
+  return {write_planned(onnx, self, added, plan, true)};
 }
 
 Outputs index_select(const Call& call, Emit& onnx) {
@@ -149,25 +147,25 @@ Outputs gather(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", 13, index},
+    {"aten::_unsafe_index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", index},
     {"aten::_unsafe_index_put(Tensor self, Tensor?[] indices, Tensor values, bool "
      "accumulate=False) "
      "-> Tensor",
-     13, index_put},
+     index_put},
     {"aten::_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> "
      "Tensor",
-     13, unsafe_masked_index},
+     unsafe_masked_index},
     {"aten::_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, "
      "Tensor "
      "values) -> Tensor",
-     13, unsafe_masked_index_put_accumulate},
-    {"aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", 13,
+     unsafe_masked_index_put_accumulate},
+    {"aten::gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
      gather},
-    {"aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", 13, index},
+    {"aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", index},
     {"aten::index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> "
      "Tensor",
-     13, index_put},
-    {"aten::index_select(Tensor self, int dim, Tensor index) -> Tensor", 13, index_select},
+     index_put},
+    {"aten::index_select(Tensor self, int dim, Tensor index) -> Tensor", index_select},
 };
 
 }  // namespace

@@ -89,10 +89,6 @@ Outputs select_scatter(const Call& call, Emit& onnx) {
 
 Outputs scattered(const Call& call, Emit& onnx, Value updates, std::string_view reduction) {
   const Value self = call.tensor("self"), index = call.tensor("index");
-  if (!reduction.empty()) {
-    call.need_opset(onnx, reduction == "max" || reduction == "min" ? 18 : 16,
-                    fmt::format("a scatter with reduction {}", reduction));
-  }
   const Value places = onnx.with_rank(index, 1), base = onnx.with_rank(self, 1);
   if (places.rank() != base.rank()) return {self};  // the index is empty
   const Value values = cut_to(onnx, onnx.with_rank(updates, 1), places);
@@ -149,25 +145,23 @@ Outputs masked_scatter(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", 13, masked_scatter},
+    {"aten::masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", masked_scatter},
     {"aten::scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> "
      "Tensor",
-     13, scatter_src},
-    {"aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", 13,
      scatter_src},
-    {"aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", 13,
+    {"aten::scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", scatter_src},
+    {"aten::scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
      scatter_value},
     {"aten::scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) "
      "-> Tensor",
-     13, scatter_value},
-    {"aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", 13,
-     scatter_add},
-    {"aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor", 13,
+     scatter_value},
+    {"aten::scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", scatter_add},
+    {"aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor",
      select_scatter},
     {"aten::slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? "
      "end=None, "
      "SymInt step=1) -> Tensor",
-     13, slice_scatter},
+     slice_scatter},
 };
 
 }  // namespace

@@ -99,10 +99,10 @@ Outputs index_reduce(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool "
      "include_self=True) -> Tensor",
-     18, index_reduce},
+     index_reduce},
     {"aten::scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool "
      "include_self=True) -> Tensor",
-     18, scatter_reduce},
+     scatter_reduce},
 };
 
 }  // namespace

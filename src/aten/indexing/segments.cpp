@@ -92,7 +92,7 @@ Outputs segment_reduce(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::segment_reduce(Tensor data, str reduce, *, Tensor? lengths=None, Tensor? indices=None, "
      "Tensor? offsets=None, int axis=0, bool unsafe=False, Scalar? initial=None) -> Tensor",
-     18, segment_reduce},
+     segment_reduce},
 };
 
 }  // namespace

@@ -93,14 +93,11 @@ void check_version(const Call& call, const Emit& onnx, const std::string& op_typ
                    std::optional<std::int64_t> version) {
   const onnx::Operator* op = onnx::find_operator(op_type);
   if (!op) call.refuse("ONNX has no operator " + op_type);
-  if (!version || *version == onnx.opset()) return;
-  const onnx::OperatorVersion* wanted = op->at(*version);
-  const onnx::OperatorVersion* present = op->at(onnx.opset());
-  if (wanted != present) {
-    call.refuse(op_type + " of opset " + std::to_string(*version) + " in a model of opset " +
-                    std::to_string(onnx.opset()),
-                "export with opset_version=" + std::to_string(*version));
-  }
+  const std::int64_t opset = onnx.named_opset();
+  if (!version || *version == opset || op->at(*version) == op->at(opset)) return;
+  call.refuse(op_type + " of opset " + std::to_string(*version) + " in a model of opset " +
+                  std::to_string(opset),
+              "export with opset_version=" + std::to_string(*version));
 }
 
 void declare_types(const Call& call, const Request& request, const Values& values) {
@@ -284,30 +281,30 @@ Outputs attention(const Call& call, Emit& onnx) {
   "SymInt? softmax_precision=None) -> (Tensor, Tensor, Tensor, Tensor)"
 
 constexpr Row kRows[] = {
-    {"onnx::" SARDONYX_ATTENTION, 23, attention},
-    {"onnx::" SARDONYX_ROTARY_EMBEDDING, 23, rotary_embedding},
+    {"onnx::" SARDONYX_ATTENTION, attention},
+    {"onnx::" SARDONYX_ROTARY_EMBEDDING, rotary_embedding},
     {"onnx_symbolic::_symbolic(Tensor?[] inputs, str op_type, int onnx_dtype, *, SymInt[] shape, "
      "str[] attr_keys, str[] attr_types, int[][] attr_pos, int[] attr_ints, float[] attr_floats, "
      "str[] attr_strs, str[] metadata_props_keys, str[] metadata_props_values, str domain=\"\", "
      "int? version=None) -> Tensor",
-     13, torch_symbolic},
+     torch_symbolic},
     {"onnx_symbolic::_symbolic_multi_out(Tensor?[] inputs, str op_type, int[] onnx_dtypes, *, "
      "SymInt[][] shapes, str[] attr_keys, str[] attr_types, int[][] attr_pos, int[] attr_ints, "
      "float[] attr_floats, str[] attr_strs, str[] metadata_props_keys, str[] "
      "metadata_props_values, str domain=\"\", int? version=None) -> Tensor[]",
-     13, torch_symbolic_multi_out},
-    {"sardonyx::" SARDONYX_ATTENTION, 23, attention},
-    {"sardonyx::" SARDONYX_ROTARY_EMBEDDING, 23, rotary_embedding},
+     torch_symbolic_multi_out},
+    {"sardonyx::" SARDONYX_ATTENTION, attention},
+    {"sardonyx::" SARDONYX_ROTARY_EMBEDDING, rotary_embedding},
     {"sardonyx::symbolic(Tensor?[] inputs, str domain, str op_type, int onnx_dtype, SymInt[] "
      "shape, str[] attr_names, str[] attr_kinds, int[] attr_counts, int[] attr_ints, float[] "
      "attr_floats, str[] attr_strings, str[] metadata_keys, str[] metadata_values, int? version) "
      "-> Tensor",
-     13, symbolic},
+     symbolic},
     {"sardonyx::symbolic_multi_out(Tensor?[] inputs, str domain, str op_type, int[] onnx_dtypes, "
      "int[] ranks, SymInt[] sizes, str[] attr_names, str[] attr_kinds, int[] attr_counts, int[] "
      "attr_ints, float[] attr_floats, str[] attr_strings, str[] metadata_keys, str[] "
      "metadata_values, int? version) -> Tensor[]",
-     13, symbolic_multi_out},
+     symbolic_multi_out},
 };
 
 #undef SARDONYX_ROTARY_EMBEDDING

@@ -195,32 +195,32 @@ Outputs linear_cross_entropy(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, "
      "SymInt ignore_index=-100, float label_smoothing=0.) -> Tensor",
-     13, cross_entropy_loss},
+     cross_entropy_loss},
     {"aten::nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
      "ignore_index=-100) -> Tensor",
-     13, nll_loss},
+     nll_loss},
     {"aten::nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
      "ignore_index=-100) -> Tensor",
-     13, nll_loss},
+     nll_loss},
     {"aten::nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
      "ignore_index) -> (Tensor output, Tensor total_weight)",
-     13, nll_loss_forward},
+     nll_loss_forward},
     {"aten::nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
      "ignore_index) -> (Tensor output, Tensor total_weight)",
-     13, nll_loss_forward},
+     nll_loss_forward},
     {"aten::nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt "
      "ignore_index=-100) -> Tensor",
-     13, nll_loss},
+     nll_loss},
     {"torch_nn::_linear_cross_entropy_batch_chunked(Tensor input, Tensor linear_weight, Tensor "
      "target, Tensor? linear_bias, Tensor? weight, str reduction, SymInt ignore_index, float "
      "label_smoothing, SymInt batch_chunk_size, str acc_policy, ScalarType acc_dtype, bool "
      "allow_retain_graph, bool compute_input_grad, bool compute_linear_weight_grad, bool "
      "compute_linear_bias_grad) -> (Tensor, Tensor, Tensor, Tensor)",
-     13, linear_cross_entropy},
+     linear_cross_entropy},
     {"torch_nn::_linear_cross_entropy_batch_chunked_no_reduction(Tensor input, Tensor "
      "linear_weight, Tensor target, Tensor? linear_bias, Tensor? weight, SymInt ignore_index, "
      "SymInt batch_chunk_size, str acc_policy, ScalarType acc_dtype) -> Tensor",
-     13, linear_cross_entropy_unreduced},
+     linear_cross_entropy_unreduced},
 };
 
 }  // namespace

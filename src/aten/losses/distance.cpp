@@ -138,20 +138,20 @@ Outputs dist(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor", 13, cdist},
-    {"aten::_euclidean_dist(Tensor x1, Tensor x2) -> Tensor", 13, euclidean_dist},
-    {"aten::_pdist_forward(Tensor self, float p=2.) -> Tensor", 13, pdist},
-    {"aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor", 13, cdist},
-    {"aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor", 13,
+    {"aten::_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor", cdist},
+    {"aten::_euclidean_dist(Tensor x1, Tensor x2) -> Tensor", euclidean_dist},
+    {"aten::_pdist_forward(Tensor self, float p=2.) -> Tensor", pdist},
+    {"aten::cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor", cdist},
+    {"aten::cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
      cosine_similarity},
-    {"aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", 13, dist},
+    {"aten::dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", dist},
     {"aten::pairwise_distance(Tensor x1, Tensor x2, float p=2., float eps=9.9999999999999995e-07, "
      "bool keepdim=False) -> Tensor",
-     13, pairwise_distance},
-    {"aten::pdist(Tensor self, float p=2.) -> Tensor", 13, pdist},
+     pairwise_distance},
+    {"aten::pdist(Tensor self, float p=2.) -> Tensor", pdist},
     {"aten::triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., "
      "float p=2., float eps=9.9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor",
-     13, triplet_margin_loss},
+     triplet_margin_loss},
 };
 
 }  // namespace

@@ -192,32 +192,32 @@ Outputs cosine_embedding_loss(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) "
      "-> Tensor",
-     13, binary_cross_entropy},
+     binary_cross_entropy},
     {"aten::binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, "
      "Tensor? pos_weight=None, int reduction=1) -> Tensor",
-     13, binary_cross_entropy_with_logits},
+     binary_cross_entropy_with_logits},
     {"aten::cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., "
      "int reduction=1) -> Tensor",
-     13, cosine_embedding_loss},
+     cosine_embedding_loss},
     {"aten::hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> "
      "Tensor",
-     13, hinge_embedding_loss},
-    {"aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor", 13,
+     hinge_embedding_loss},
+    {"aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor",
      huber_loss},
     {"aten::kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> "
      "Tensor",
-     13, kl_div},
-    {"aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", 13, l1_loss},
+     kl_div},
+    {"aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", l1_loss},
     {"aten::margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int "
      "reduction=1) -> Tensor",
-     13, margin_ranking_loss},
-    {"aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", 13, mse_loss},
+     margin_ranking_loss},
+    {"aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", mse_loss},
     {"aten::poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, "
      "int reduction) -> Tensor",
-     13, poisson_nll_loss},
+     poisson_nll_loss},
     {"aten::smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor",
-     13, smooth_l1_loss},
-    {"aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", 13,
+     smooth_l1_loss},
+    {"aten::soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
      soft_margin_loss},
 };
 

@@ -74,8 +74,8 @@ Outputs multilabel_margin_loss(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? "
      "weight=None, int reduction=1) -> Tensor",
-     13, multi_margin_loss},
-    {"aten::multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", 13,
+     multi_margin_loss},
+    {"aten::multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
      multilabel_margin_loss},
 };
 

@@ -377,52 +377,51 @@ Outputs tensorsolve(const Call& call, Emit& onnx) {
 Outputs nothing(const Call& /*call*/, Emit& /*onnx*/) { return {}; }
 
 constexpr Row kRows[] = {
-    {"aten::_linalg_check_errors(Tensor info, str api_name, *, bool is_matrix) -> ()", 13, nothing},
-    {"aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)", 13, linalg_det},
+    {"aten::_linalg_check_errors(Tensor info, str api_name, *, bool is_matrix) -> ()", nothing},
+    {"aten::_linalg_det(Tensor A) -> (Tensor result, Tensor LU, Tensor pivots)", linalg_det},
     {"aten::_linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet, Tensor LU, Tensor pivots)",
-     13, linalg_slogdet},
+     linalg_slogdet},
     {"aten::_linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> "
      "(Tensor result, Tensor LU, Tensor pivots, Tensor info)",
-     13, solve},
+     solve},
     {"aten::_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) -> (Tensor LU, "
      "Tensor pivots, Tensor info)",
-     13, lu_with_info},
-    {"aten::det(Tensor self) -> Tensor", 13, det},
-    {"aten::inverse(Tensor self) -> Tensor", 13, inverse},
-    {"aten::linalg_det(Tensor A) -> Tensor", 13, linalg_det},
-    {"aten::linalg_inv(Tensor A) -> Tensor", 13, linalg_inv},
+     lu_with_info},
+    {"aten::det(Tensor self) -> Tensor", det},
+    {"aten::inverse(Tensor self) -> Tensor", inverse},
+    {"aten::linalg_det(Tensor A) -> Tensor", linalg_det},
+    {"aten::linalg_inv(Tensor A) -> Tensor", linalg_inv},
     {"aten::linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
-     13, linalg_inv},
-    {"aten::linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)", 13,
-     linalg_lu},
-    {"aten::linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)", 13,
+     linalg_inv},
+    {"aten::linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)", linalg_lu},
+    {"aten::linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)",
      lu_factor},
     {"aten::linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor "
      "LU, Tensor pivots, Tensor info)",
-     13, lu_factor},
+     lu_factor},
     {"aten::linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool "
      "adjoint=False) -> Tensor",
-     13, linalg_lu_solve},
-    {"aten::linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)", 13, linalg_slogdet},
-    {"aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor", 13, solve},
+     linalg_lu_solve},
+    {"aten::linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)", linalg_slogdet},
+    {"aten::linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor", solve},
     {"aten::linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> "
      "(Tensor result, Tensor info)",
-     13, solve},
+     solve},
     {"aten::linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool "
      "unitriangular=False) -> Tensor",
-     13, linalg_solve_triangular},
-    {"aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor", 13, tensorinv},
-    {"aten::linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor", 13,
+     linalg_solve_triangular},
+    {"aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor", tensorinv},
+    {"aten::linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor",
      tensorsolve},
-    {"aten::logdet(Tensor self) -> Tensor", 13, logdet},
-    {"aten::lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor", 13, lu_solve},
+    {"aten::logdet(Tensor self) -> Tensor", logdet},
+    {"aten::lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor", lu_solve},
     {"aten::lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool "
      "unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)",
-     13, lu_unpack},
-    {"aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", 13, slogdet},
+     lu_unpack},
+    {"aten::slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", slogdet},
     {"aten::triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool "
      "unitriangular=False) -> (Tensor solution, Tensor cloned_coefficient)",
-     13, triangular_solve},
+     triangular_solve},
 };
 
 }  // namespace

@@ -105,15 +105,15 @@ Outputs trace(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", 13, linalg_vecdot},
-    {"aten::chain_matmul(Tensor[] matrices) -> Tensor", 13, chain_matmul},
-    {"aten::linalg_matmul(Tensor self, Tensor other) -> Tensor", 13, linalg_matmul},
-    {"aten::linalg_matrix_exp(Tensor self) -> Tensor", 13, matrix_exp},
-    {"aten::linalg_matrix_power(Tensor self, int n) -> Tensor", 13, matrix_power},
-    {"aten::linalg_multi_dot(Tensor[] tensors) -> Tensor", 13, multi_dot},
-    {"aten::matrix_exp(Tensor self) -> Tensor", 13, matrix_exp},
-    {"aten::matrix_power(Tensor self, int n) -> Tensor", 13, matrix_power},
-    {"aten::trace(Tensor self) -> Tensor", 13, trace},
+    {"aten::linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", linalg_vecdot},
+    {"aten::chain_matmul(Tensor[] matrices) -> Tensor", chain_matmul},
+    {"aten::linalg_matmul(Tensor self, Tensor other) -> Tensor", linalg_matmul},
+    {"aten::linalg_matrix_exp(Tensor self) -> Tensor", matrix_exp},
+    {"aten::linalg_matrix_power(Tensor self, int n) -> Tensor", matrix_power},
+    {"aten::linalg_multi_dot(Tensor[] tensors) -> Tensor", multi_dot},
+    {"aten::matrix_exp(Tensor self) -> Tensor", matrix_exp},
+    {"aten::matrix_power(Tensor self, int n) -> Tensor", matrix_power},
+    {"aten::trace(Tensor self) -> Tensor", trace},
 };
 
 }  // namespace

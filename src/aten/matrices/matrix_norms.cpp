@@ -169,25 +169,24 @@ Outputs linalg_cond(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", 13,
+    {"aten::frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
      frobenius_norm},
-    {"aten::linalg_cond(Tensor self, Scalar? p=None) -> Tensor", 13, linalg_cond},
-    {"aten::linalg_cond.p_str(Tensor self, str p) -> Tensor", 13, linalg_cond},
+    {"aten::linalg_cond(Tensor self, Scalar? p=None) -> Tensor", linalg_cond},
+    {"aten::linalg_cond.p_str(Tensor self, str p) -> Tensor", linalg_cond},
     {"aten::linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2, -1], bool keepdim=False, *, "
      "ScalarType? dtype=None) -> Tensor",
-     13, linalg_matrix_norm},
+     linalg_matrix_norm},
     {"aten::linalg_matrix_norm.str_ord(Tensor self, str ord=\"fro\", int[] dim=[-2, -1], bool "
      "keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-     13, linalg_matrix_norm},
+     linalg_matrix_norm},
     {"aten::linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, "
      "ScalarType? dtype=None) -> Tensor",
-     13, linalg_norm},
+     linalg_norm},
     {"aten::linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, "
      "ScalarType? dtype=None) -> Tensor",
-     13, linalg_norm},
-    {"aten::nuclear_norm(Tensor self, bool keepdim=False) -> Tensor", 13, nuclear_norm},
-    {"aten::nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor", 13,
-     nuclear_norm},
+     linalg_norm},
+    {"aten::nuclear_norm(Tensor self, bool keepdim=False) -> Tensor", nuclear_norm},
+    {"aten::nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor", nuclear_norm},
 };
 
 }  // namespace

@@ -69,15 +69,15 @@ Outputs ormqr(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::geqrf(Tensor self) -> (Tensor a, Tensor tau)", 13, geqrf},
-    {"aten::linalg_householder_product(Tensor input, Tensor tau) -> Tensor", 13,
+    {"aten::geqrf(Tensor self) -> (Tensor a, Tensor tau)", geqrf},
+    {"aten::linalg_householder_product(Tensor input, Tensor tau) -> Tensor",
      linalg_householder_product},
-    {"aten::linalg_qr(Tensor A, str mode=\"reduced\") -> (Tensor Q, Tensor R)", 13, linalg_qr},
-    {"aten::orgqr(Tensor self, Tensor input2) -> Tensor", 13, orgqr},
+    {"aten::linalg_qr(Tensor A, str mode=\"reduced\") -> (Tensor Q, Tensor R)", linalg_qr},
+    {"aten::orgqr(Tensor self, Tensor input2) -> Tensor", orgqr},
     {"aten::ormqr(Tensor self, Tensor input2, Tensor input3, bool left=True, bool transpose=False) "
      "-> Tensor",
-     13, ormqr},
-    {"aten::qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)", 13, qr},
+     ormqr},
+    {"aten::qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)", qr},
 };
 
 }  // namespace

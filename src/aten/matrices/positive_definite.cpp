@@ -49,16 +49,16 @@ Outputs cholesky_inverse(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::_cholesky_solve_helper(Tensor self, Tensor A, bool upper) -> Tensor", 13,
+    {"aten::_cholesky_solve_helper(Tensor self, Tensor A, bool upper) -> Tensor",
      _cholesky_solve_helper},
-    {"aten::cholesky(Tensor self, bool upper=False) -> Tensor", 13, cholesky},
-    {"aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor", 13, cholesky_inverse},
-    {"aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor", 13,
+    {"aten::cholesky(Tensor self, bool upper=False) -> Tensor", cholesky},
+    {"aten::cholesky_inverse(Tensor self, bool upper=False) -> Tensor", cholesky_inverse},
+    {"aten::cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
      cholesky_solve},
-    {"aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor", 13, cholesky},
+    {"aten::linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor", cholesky},
     {"aten::linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> "
      "(Tensor L, Tensor info)",
-     13, cholesky},
+     cholesky},
 };
 
 }  // namespace

@@ -290,56 +290,56 @@ Outputs indefinite_factors(const Call& call, Emit& /*onnx*/) {
 constexpr Row kRows[] = {
     {"aten::_linalg_eigh(Tensor A, str UPLO=\"L\", bool compute_v=True) -> (Tensor eigenvalues, "
      "Tensor eigenvectors)",
-     13, _linalg_eigh},
-    {"aten::_linalg_eigvals(Tensor self) -> Tensor", 13, general_eigenvalues},
+     _linalg_eigh},
+    {"aten::_linalg_eigvals(Tensor self) -> Tensor", general_eigenvalues},
     {"aten::_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? "
      "driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
-     13, _linalg_svd},
-    {"aten::linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)", 13,
+     _linalg_svd},
+    {"aten::linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)",
      general_eigenvalues},
     {"aten::linalg_eigh(Tensor self, str UPLO=\"L\") -> (Tensor eigenvalues, Tensor eigenvectors)",
-     13, linalg_eigh},
-    {"aten::linalg_eigvals(Tensor self) -> Tensor", 13, general_eigenvalues},
-    {"aten::linalg_eigvalsh(Tensor self, str UPLO=\"L\") -> Tensor", 13, linalg_eigvalsh},
+     linalg_eigh},
+    {"aten::linalg_eigvals(Tensor self) -> Tensor", general_eigenvalues},
+    {"aten::linalg_eigvalsh(Tensor self, str UPLO=\"L\") -> Tensor", linalg_eigvalsh},
     {"aten::linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)",
-     13, indefinite_factors},
+     indefinite_factors},
     {"aten::linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> "
      "(Tensor LD, Tensor pivots, Tensor info)",
-     13, indefinite_factors},
+     indefinite_factors},
     {"aten::linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> "
      "Tensor",
-     13, indefinite_factors},
+     indefinite_factors},
     {"aten::linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor "
      "solution, Tensor residuals, Tensor rank, Tensor singular_values)",
-     13, lstsq},
-    {"aten::linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor", 13,
+     lstsq},
+    {"aten::linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor",
      matrix_rank},
     {"aten::linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, "
      "bool hermitian=False) -> Tensor",
-     13, matrix_rank},
+     matrix_rank},
     {"aten::linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? "
      "rtol=None, bool hermitian=False) -> Tensor",
-     13, matrix_rank},
+     matrix_rank},
     {"aten::linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> "
      "Tensor",
-     13, matrix_rank},
-    {"aten::linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor", 13, pinv},
+     matrix_rank},
+    {"aten::linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor", pinv},
     {"aten::linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool "
      "hermitian=False) -> Tensor",
-     13, pinv},
+     pinv},
     {"aten::linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, "
      "bool hermitian=False) -> Tensor",
-     13, pinv},
+     pinv},
     {"aten::linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
-     13, pinv},
+     pinv},
     {"aten::linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, "
      "Tensor S, Tensor Vh)",
-     13, linalg_svd},
-    {"aten::linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor", 13, linalg_svdvals},
-    {"aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor", 13, pinv},
+     linalg_svd},
+    {"aten::linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor", linalg_svdvals},
+    {"aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor", pinv},
     {"aten::svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor "
      "V)",
-     13, svd},
+     svd},
 };
 
 }  // namespace

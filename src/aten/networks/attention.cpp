@@ -132,21 +132,21 @@ constexpr Row kRows[] = {
      "int num_head, Tensor qkv_weight, Tensor qkv_bias, Tensor proj_weight, Tensor proj_bias, "
      "Tensor? mask=None, bool need_weights=True, bool average_attn_weights=True, int? "
      "mask_type=None) -> (Tensor, Tensor)",
-     13, native_multi_head_attention},
+     native_multi_head_attention},
     {"aten::_scaled_dot_product_flash_attention_for_cpu(Tensor query, Tensor key, Tensor value, "
      "float dropout_p=0., bool is_causal=False, *, Tensor? attn_mask=None, float? scale=None) -> "
      "(Tensor output, Tensor logsumexp)",
-     13, flash_attention_for_cpu},
+     flash_attention_for_cpu},
     {"aten::_transformer_encoder_layer_fwd(Tensor src, int embed_dim, int num_heads, Tensor "
      "qkv_weight, Tensor qkv_bias, Tensor proj_weight, Tensor proj_bias, bool use_gelu, bool "
      "norm_first, float eps, Tensor norm_weight_1, Tensor norm_bias_1, Tensor norm_weight_2, "
      "Tensor norm_bias_2, Tensor ffn_weight_1, Tensor ffn_bias_1, Tensor ffn_weight_2, Tensor "
      "ffn_bias_2, Tensor? mask=None, int? mask_type=None) -> Tensor",
-     13, transformer_encoder_layer},
+     transformer_encoder_layer},
     {"aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? "
      "attn_mask=None, float dropout_p=0., bool is_causal=False, *, float? scale=None, bool "
      "enable_gqa=False) -> Tensor",
-     13, scaled_dot_product_attention},
+     scaled_dot_product_attention},
 };
 
 }  // namespace

@@ -121,21 +121,21 @@ constexpr Row kRows[] = {
     {"aten::_batch_norm_no_update(Tensor input, Tensor? weight, Tensor? bias, Tensor? "
      "running_mean, Tensor? running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, "
      "Tensor)",
-     13, batch_norm_no_update},
+     batch_norm_no_update},
     {"aten::_batch_norm_with_update_functional(Tensor input, Tensor? weight, Tensor? bias, Tensor "
      "running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, "
      "Tensor, Tensor running_mean_out, Tensor running_var_out)",
-     13, batch_norm_with_update},
+     batch_norm_with_update},
     {"aten::_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool "
      "training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-     13, native_batch_norm},
+     native_batch_norm},
     {"aten::_native_batch_norm_legit_functional(Tensor input, Tensor? weight, Tensor? bias, Tensor "
      "running_mean, Tensor running_var, bool training, float momentum, float eps) -> (Tensor, "
      "Tensor, Tensor, Tensor running_mean_out, Tensor running_var_out)",
-     13, native_batch_norm},
+     native_batch_norm},
     {"aten::native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
      "Tensor? running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-     13, native_batch_norm},
+     native_batch_norm},
 };
 
 }  // namespace

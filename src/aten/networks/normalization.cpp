@@ -57,21 +57,13 @@ Value layer_norm_spelled_out(const Call& call, Emit& onnx, Value weight, Value b
   return onnx.cast(affine(onnx, normal, weight, bias), input.dtype());
 }
 
-// LayerNormalization came with opset 17.
-Outputs layer_norm_13(const Call& call, Emit& onnx) {
-  return {layer_norm_spelled_out(call, onnx, call.optional_tensor("weight"),
-                                 call.optional_tensor("bias"))};
-}
-
-Outputs layer_norm_17(const Call& call, Emit& onnx) {
+Outputs layer_norm(const Call& call, Emit& onnx) {
   const Value input = call.tensor("input");
   const std::vector<Expr> shape = call.sizes("normalized_shape");
-  // ONNX Runtime normalises at least one element.
-  if (symbolic::product(shape).is(0)) return {input};
   Value weight = call.optional_tensor("weight"), bias = call.optional_tensor("bias");
-  // Mixed types (a float32 weight on a half input) and a bias without a weight are rare.
+  // Mixed types (a float32 weight on a half input) are rare.
   if ((weight && weight.dtype() != input.dtype()) || (bias && bias.dtype() != input.dtype())) {
-    return layer_norm_13(call, onnx);
+    return {layer_norm_spelled_out(call, onnx, weight, bias)};
   }
   if (!weight) weight = ones(onnx, shape, input.dtype());
   return {onnx.layer_normalization(input, weight, bias,
@@ -84,7 +76,7 @@ Outputs native_layer_norm(const Call& call, Emit& onnx) {
   const DType dtype = compute_type(input.dtype());
   const std::vector<std::int64_t> axes = trailing_axes(call.sizes("normalized_shape").size());
   if (!call.uses_output(1) && !call.uses_output(2)) {
-    return onnx.opset() >= 17 ? layer_norm_17(call, onnx) : layer_norm_13(call, onnx);
+    return layer_norm(call, onnx);
   }
   const Normalized normal = normalize(onnx, onnx.cast(input, dtype), axes, call.number("eps"));
   const Value result =
@@ -238,35 +230,32 @@ constexpr Row kRows[] = {
     {"aten::_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, "
      "Tensor "
      "running_mean, Tensor running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
-     13, batch_norm_inference},
+     batch_norm_inference},
     {"aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
      "running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
-     13, batch_norm},
+     batch_norm},
     {"aten::group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float "
      "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
-     13, group_norm},
+     group_norm},
     {"aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
      "Tensor? "
      "running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
-     13, instance_norm},
+     instance_norm},
     {"aten::layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? "
      "bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
-     13, layer_norm_13},
-    {"aten::layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? "
-     "bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
-     17, layer_norm_17},
+     layer_norm},
     {"aten::native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, "
      "SymInt "
      "HxW, int group, float eps) -> (Tensor, Tensor, Tensor)",
-     13, native_group_norm},
+     native_group_norm},
     {"aten::native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? "
      "bias, "
      "float eps) -> (Tensor, Tensor, Tensor)",
-     13, native_layer_norm},
+     native_layer_norm},
     {"aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? "
      "eps=None) "
      "-> Tensor",
-     13, rms_norm},
+     rms_norm},
 };
 
 }  // namespace

@@ -104,9 +104,8 @@ std::string_view direction_name(const Network& network) {
 }
 
 // ONNX's operators have no projection, and ONNX Runtime's compute in float32.
-bool needs_loop(const Emit& onnx, const Network& network, Value x) {
-  return network.projected ||
-         (x.dtype() == DType::kFloat64 && onnx.runtime() == onnx::TargetRuntime::kOnnxRuntimeCpu);
+bool needs_loop(const Network& network, Value x) {
+  return network.projected || x.dtype() == DType::kFloat64;
 }
 
 // One layer of `step`, as its operator would give it: [time, directions, batch, hidden], then the
@@ -144,9 +143,8 @@ Outputs run_layers(const Call& call, Emit& onnx, const Network& network,
     if (layer > 0) x = dropped(onnx, x, dropout);
     onnx::Values own;
     for (const Value state : initial) own.push_back(layer_state(onnx, network, state, layer));
-    const onnx::Values found = needs_loop(onnx, network, x)
-                                   ? looped(onnx, network, x, layer, own, step)
-                                   : run(x, layer, own);
+    const onnx::Values found =
+        needs_loop(network, x) ? looped(onnx, network, x, layer, own, step) : run(x, layer, own);
     x = merged_directions(onnx, network, found[0]);
     for (std::size_t i = 0; i < states; ++i) finals[i].push_back(found[1 + i]);
   }
@@ -211,19 +209,19 @@ Outputs rnn_relu(const Call& call, Emit& onnx) { return plain(call, onnx, true);
 constexpr Row kRows[] = {
     {"aten::gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, "
      "float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
-     13, gru},
+     gru},
     {"aten::lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int "
      "num_layers, "
      "float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)",
-     13, lstm},
+     lstm},
     {"aten::rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int "
      "num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, "
      "Tensor)",
-     13, rnn_relu},
+     rnn_relu},
     {"aten::rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int "
      "num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, "
      "Tensor)",
-     13, rnn_tanh},
+     rnn_tanh},
 };
 
 }  // namespace

@@ -33,16 +33,16 @@ Outputs rnn_relu_cell(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
      "b_hh=None) -> Tensor",
-     13, gru_cell},
+     gru_cell},
     {"aten::lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
      "Tensor? b_hh=None) -> (Tensor, Tensor)",
-     13, lstm_cell},
+     lstm_cell},
     {"aten::rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
      "Tensor? b_hh=None) -> Tensor",
-     13, rnn_relu_cell},
+     rnn_relu_cell},
     {"aten::rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
      "Tensor? b_hh=None) -> Tensor",
-     13, rnn_tanh_cell},
+     rnn_tanh_cell},
 };
 
 }  // namespace

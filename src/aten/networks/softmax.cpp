@@ -37,16 +37,14 @@ Outputs log_softmax(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", 13, log_softmax},
-    {"aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", 13,
-     safe_softmax},
-    {"aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", 13, softmax},
-    {"aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", 13,
+    {"aten::_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", log_softmax},
+    {"aten::_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", safe_softmax},
+    {"aten::_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", softmax},
+    {"aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", log_softmax},
+    {"aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", softmax},
+    {"aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
      log_softmax},
-    {"aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", 13, softmax},
-    {"aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", 13,
-     log_softmax},
-    {"aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", 13, softmax},
+    {"aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", softmax},
 };
 
 }  // namespace

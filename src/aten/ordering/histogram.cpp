@@ -219,31 +219,30 @@ Outputs histogramdd_from_bin_tensors(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::_histogramdd_bin_edges(Tensor self, int[] bins, *, float[]? range=None, Tensor? "
      "weight=None, bool density=False) -> Tensor[]",
-     13, histogramdd_bin_edges},
+     histogramdd_bin_edges},
     {"aten::_histogramdd_from_bin_cts(Tensor self, int[] bins, *, float[]? range=None, Tensor? "
      "weight=None, bool density=False) -> Tensor",
-     16, histogramdd_from_bin_cts},
+     histogramdd_from_bin_cts},
     {"aten::_histogramdd_from_bin_tensors(Tensor self, Tensor[] bins, *, Tensor? weight=None, bool "
      "density=False) -> Tensor",
-     16, histogramdd_from_bin_tensors},
-    {"aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor", 16,
-     bincount},
-    {"aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", 16, histc},
+     histogramdd_from_bin_tensors},
+    {"aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor", bincount},
+    {"aten::histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", histc},
     {"aten::histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? "
      "weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)",
-     16, histogram_bin_ct},
+     histogram_bin_ct},
     {"aten::histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool "
      "density=False) -> (Tensor hist, Tensor bin_edges)",
-     16, histogram_bins_tensor},
+     histogram_bins_tensor},
     {"aten::histogramdd(Tensor self, int[] bins, float[]? range=None, Tensor? weight=None, bool "
      "density=False) -> (Tensor hist, Tensor[] bin_edges)",
-     16, histogramdd},
+     histogramdd},
     {"aten::histogramdd.TensorList_bins(Tensor self, Tensor[] bins, float[]? range=None, Tensor? "
      "weight=None, bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
-     16, histogramdd_tensors},
+     histogramdd_tensors},
     {"aten::histogramdd.int_bins(Tensor self, int bins, float[]? range=None, Tensor? weight=None, "
      "bool density=False) -> (Tensor hist, Tensor[] bin_edges)",
-     16, histogramdd},
+     histogramdd},
 };
 
 }  // namespace

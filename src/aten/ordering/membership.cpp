@@ -69,25 +69,25 @@ Outputs scalar_isin(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool "
      "right=False) -> Tensor",
-     13, bucketize},
+     bucketize},
     {"aten::bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool "
      "right=False) -> Tensor",
-     13, bucketize},
+     bucketize},
     {"aten::isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, "
      "bool invert=False) -> Tensor",
-     13, scalar_isin},
+     scalar_isin},
     {"aten::isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, "
      "bool invert=False) -> Tensor",
-     13, isin_scalar},
+     isin_scalar},
     {"aten::isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, "
      "bool invert=False) -> Tensor",
-     13, isin},
+     isin},
     {"aten::searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool "
      "right=False, str? side=None, Tensor? sorter=None) -> Tensor",
-     13, searchsorted},
+     searchsorted},
     {"aten::searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool "
      "right=False, str? side=None, Tensor? sorter=None) -> Tensor",
-     13, searchsorted},
+     searchsorted},
 };
 
 }  // namespace

@@ -170,30 +170,30 @@ Outputs nanquantile(const Call& call, Emit& onnx) { return quantile_of(call, onn
 constexpr Row kRows[] = {
     {"aten::kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, "
      "Tensor indices)",
-     13, kthvalue},
-    {"aten::median(Tensor self) -> Tensor", 13, median},
+     kthvalue},
+    {"aten::median(Tensor self) -> Tensor", median},
     {"aten::median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor "
      "indices)",
-     13, median_dim},
+     median_dim},
     {"aten::mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
-     16, mode},
-    {"aten::msort(Tensor self) -> Tensor", 13, msort},
-    {"aten::nanmedian(Tensor self) -> Tensor", 13, nanmedian},
+     mode},
+    {"aten::msort(Tensor self) -> Tensor", msort},
+    {"aten::nanmedian(Tensor self) -> Tensor", nanmedian},
     {"aten::nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor "
      "indices)",
-     13, nanmedian_dim},
+     nanmedian_dim},
     {"aten::nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str "
      "interpolation=\"linear\") -> Tensor",
-     13, nanquantile},
+     nanquantile},
     {"aten::nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
      "interpolation=\"linear\") -> Tensor",
-     13, nanquantile},
+     nanquantile},
     {"aten::quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str "
      "interpolation=\"linear\") -> Tensor",
-     13, quantile},
+     quantile},
     {"aten::quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str "
      "interpolation=\"linear\") -> Tensor",
-     13, quantile},
+     quantile},
 };
 
 }  // namespace

@@ -102,27 +102,27 @@ Outputs max_dim(const Call& call, Emit& onnx) { return extreme_along(call, onnx,
 Outputs min_dim(const Call& call, Emit& onnx) { return extreme_along(call, onnx, false); }
 
 constexpr Row kRows[] = {
-    {"aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", 13, argmax},
-    {"aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", 13, argmin},
-    {"aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", 13, argsort},
+    {"aten::argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", argmax},
+    {"aten::argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", argmin},
+    {"aten::argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", argsort},
     {"aten::argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> "
      "Tensor",
-     13, argsort},
+     argsort},
     {"aten::max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-     13, max_dim},
+     max_dim},
     {"aten::min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-     13, min_dim},
+     min_dim},
     {"aten::sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor "
      "indices)",
-     13, sort},
+     sort},
     {"aten::sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> "
      "(Tensor "
      "values, Tensor indices)",
-     13, sort},
+     sort},
     {"aten::topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> "
      "(Tensor "
      "values, Tensor indices)",
-     13, topk},
+     topk},
 };
 
 }  // namespace

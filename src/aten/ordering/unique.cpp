@@ -149,19 +149,19 @@ Outputs unique_consecutive(const Call& call, Emit& onnx) {
 
 constexpr Row kRows[] = {
     {"aten::_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)",
-     13, unique},
+     unique},
     {"aten::_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool "
      "return_counts=False) -> (Tensor, Tensor, Tensor)",
-     13, unique},
+     unique},
     {"aten::unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, "
      "int? dim=None) -> (Tensor, Tensor, Tensor)",
-     13, unique_consecutive},
+     unique_consecutive},
     {"aten::unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool "
      "return_counts=False) -> (Tensor, Tensor, Tensor)",
-     13, unique_dim},
+     unique_dim},
     {"aten::unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool "
      "return_counts=False) -> (Tensor, Tensor, Tensor)",
-     13, unique_dim_consecutive},
+     unique_dim_consecutive},
 };
 
 }  // namespace

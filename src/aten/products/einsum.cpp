@@ -138,7 +138,7 @@ Outputs einsum(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor", 13, einsum},
+    {"aten::einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor", einsum},
 };
 
 }  // namespace

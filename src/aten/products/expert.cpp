@@ -120,8 +120,8 @@ constexpr Row kRows[] = {
     {"aten::_grouped_mm(Tensor self, Tensor mat2, Tensor? offs=None, Tensor? bias=None, "
      "ScalarType? "
      "out_dtype=None) -> Tensor",
-     13, grouped_mm},
-    {"transformers::grouped_mm_fallback(Tensor input, Tensor weight, Tensor offs) -> Tensor", 13,
+     grouped_mm},
+    {"transformers::grouped_mm_fallback(Tensor input, Tensor weight, Tensor offs) -> Tensor",
      grouped_mm_fallback},
 };
 

@@ -117,29 +117,29 @@ Outputs linear(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> "
      "Tensor",
-     13, addbmm},
+     addbmm},
     {"aten::addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> "
      "Tensor",
-     13, addmm},
+     addmm},
     {"aten::addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-     13, addmv},
+     addmv},
     {"aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> "
      "Tensor",
-     13, addr},
+     addr},
     {"aten::baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) "
      "-> "
      "Tensor",
-     13, baddbmm},
-    {"aten::bmm(Tensor self, Tensor mat2) -> Tensor", 13, mm},
-    {"aten::dot(Tensor self, Tensor tensor) -> Tensor", 13, dot},
-    {"aten::ger(Tensor self, Tensor vec2) -> Tensor", 13, outer},
-    {"aten::inner(Tensor self, Tensor other) -> Tensor", 13, inner},
-    {"aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", 13, linear},
-    {"aten::matmul(Tensor self, Tensor other) -> Tensor", 13, matmul},
-    {"aten::mm(Tensor self, Tensor mat2) -> Tensor", 13, mm},
-    {"aten::mv(Tensor self, Tensor vec) -> Tensor", 13, mv},
-    {"aten::outer(Tensor self, Tensor vec2) -> Tensor", 13, outer},
-    {"aten::vdot(Tensor self, Tensor other) -> Tensor", 13, vdot},
+     baddbmm},
+    {"aten::bmm(Tensor self, Tensor mat2) -> Tensor", mm},
+    {"aten::dot(Tensor self, Tensor tensor) -> Tensor", dot},
+    {"aten::ger(Tensor self, Tensor vec2) -> Tensor", outer},
+    {"aten::inner(Tensor self, Tensor other) -> Tensor", inner},
+    {"aten::linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", linear},
+    {"aten::matmul(Tensor self, Tensor other) -> Tensor", matmul},
+    {"aten::mm(Tensor self, Tensor mat2) -> Tensor", mm},
+    {"aten::mv(Tensor self, Tensor vec) -> Tensor", mv},
+    {"aten::outer(Tensor self, Tensor vec2) -> Tensor", outer},
+    {"aten::vdot(Tensor self, Tensor other) -> Tensor", vdot},
 };
 
 }  // namespace

@@ -122,13 +122,13 @@ Outputs trilinear(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::_trilinear(Tensor i1, Tensor i2, Tensor i3, int[] expand1, int[] expand2, int[] "
      "expand3, int[] sumdim, int unroll_dim=1) -> Tensor",
-     13, trilinear},
-    {"aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor", 13,
+     trilinear},
+    {"aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
      bilinear},
-    {"aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor", 13, cross},
-    {"aten::kron(Tensor self, Tensor other) -> Tensor", 13, kron},
-    {"aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", 13, linalg_cross},
-    {"aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor", 13,
+    {"aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor", cross},
+    {"aten::kron(Tensor self, Tensor other) -> Tensor", kron},
+    {"aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", linalg_cross},
+    {"aten::tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
      tensordot},
 };
 

@@ -230,24 +230,24 @@ constexpr Row kRows[] = {
      "ScalarType target_dtype, Scalar? quant_min=None, Scalar? quant_max=None, float? eps=None, "
      "ScalarType? scale_dtype=None, ScalarType? zero_point_dtype=None, bool keepdim=False) -> "
      "(Tensor, Tensor)",
-     13, choose_qparams_affine},
+     choose_qparams_affine},
     {"torchao::choose_scale_float8(Tensor tensor, SymInt[] block_size, ScalarType float8_dtype=24, "
      "ScalarType scale_dtype=6, float? hp_value_lb=None, float? hp_value_ub=None) -> Tensor",
-     13, choose_scale_float8},
+     choose_scale_float8},
     {"torchao::dequantize_affine(Tensor input, SymInt[] block_size, Tensor scale, Tensor? "
      "zero_point, ScalarType input_dtype, Scalar? quant_min=None, Scalar? quant_max=None, "
      "ScalarType output_dtype=6) -> Tensor",
-     13, dequantize_affine},
+     dequantize_affine},
     {"torchao::dequantize_affine_float8_non_decomposed(Tensor tensor, Tensor scale, ScalarType "
      "output_dtype=6) -> Tensor",
-     19, dequantize_float8},
+     dequantize_float8},
     {"torchao::quantize_affine(Tensor input, SymInt[] block_size, Tensor scale, Tensor? "
      "zero_point, ScalarType output_dtype, Scalar? quant_min=None, Scalar? quant_max=None) -> "
      "Tensor",
-     13, quantize_affine},
+     quantize_affine},
     {"torchao::quantize_affine_float8_non_decomposed(Tensor tensor, Tensor scale, ScalarType "
      "float8_dtype=24) -> Tensor",
-     19, quantize_float8},
+     quantize_float8},
 };
 
 }  // namespace

@@ -141,50 +141,50 @@ Outputs convert_element_type(const Call& call, Emit& onnx) {
 
 constexpr Row kRows[] = {
     {"quantized_decomposed::convert_element_type.no_fuse(Tensor input, ScalarType dtype) -> Tensor",
-     13, convert_element_type},
+     convert_element_type},
     {"quantized_decomposed::dequantize_per_channel(Tensor input, Tensor scales, Tensor? "
      "zero_points, int axis, int quant_min, int quant_max, ScalarType dtype, *, ScalarType? "
      "out_dtype=None) -> Tensor",
-     13, dequantize_per_channel},
+     dequantize_per_channel},
     {"quantized_decomposed::dequantize_per_channel_group(Tensor input, Tensor scales, Tensor? "
      "zero_points, int quant_min, int quant_max, ScalarType dtype, int group_size, ScalarType "
      "output_dtype) -> Tensor",
-     13, dequantize_per_channel_group},
+     dequantize_per_channel_group},
     {"quantized_decomposed::dequantize_per_tensor(Tensor input, float scale, int zero_point, int "
      "quant_min, int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor",
-     13, dequantize_per_tensor},
+     dequantize_per_tensor},
     {"quantized_decomposed::dequantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor "
      "zero_point, int quant_min, int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) "
      "-> Tensor",
-     13, dequantize_per_tensor},
+     dequantize_per_tensor},
     {"quantized_decomposed::dequantize_per_tensor.tensor2(Tensor input, Tensor scale, Tensor "
      "zero_point, Tensor quant_min, Tensor quant_max, ScalarType dtype, *, ScalarType? "
      "out_dtype=None) -> Tensor",
-     13, dequantize_per_tensor},
+     dequantize_per_tensor},
     {"quantized_decomposed::dequantize_per_token(Tensor input, Tensor scales, Tensor zero_points, "
      "int quant_min, int quant_max, ScalarType dtype, ScalarType output_dtype) -> Tensor",
-     13, dequantize_per_token},
+     dequantize_per_token},
     {"quantized_decomposed::fake_quant_per_channel(Tensor input, Tensor scales, Tensor "
      "zero_points, int axis, int quant_min, int quant_max) -> Tensor",
-     13, fake_quant_per_channel},
+     fake_quant_per_channel},
     {"quantized_decomposed::quantize_per_channel(Tensor input, Tensor scales, Tensor zero_points, "
      "int axis, int quant_min, int quant_max, ScalarType dtype) -> Tensor",
-     13, quantize_per_channel},
+     quantize_per_channel},
     {"quantized_decomposed::quantize_per_channel_group(Tensor input, Tensor scales, Tensor "
      "zero_points, int quant_min, int quant_max, ScalarType dtype, int group_size) -> Tensor",
-     13, quantize_per_channel_group},
+     quantize_per_channel_group},
     {"quantized_decomposed::quantize_per_tensor(Tensor input, float scale, int zero_point, int "
      "quant_min, int quant_max, ScalarType dtype) -> Tensor",
-     13, quantize_per_tensor},
+     quantize_per_tensor},
     {"quantized_decomposed::quantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor "
      "zero_point, int quant_min, int quant_max, ScalarType dtype) -> Tensor",
-     13, quantize_per_tensor},
+     quantize_per_tensor},
     {"quantized_decomposed::quantize_per_tensor.tensor2(Tensor input, Tensor scale, Tensor "
      "zero_point, Tensor quant_min, Tensor quant_max, ScalarType dtype) -> Tensor",
-     13, quantize_per_tensor},
+     quantize_per_tensor},
     {"quantized_decomposed::quantize_per_token(Tensor input, Tensor scales, Tensor zero_points, "
      "int quant_min, int quant_max, ScalarType dtype) -> Tensor",
-     13, quantize_per_token},
+     quantize_per_token},
 };
 
 }  // namespace

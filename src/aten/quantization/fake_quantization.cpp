@@ -137,29 +137,29 @@ Outputs fake_quantize_learnable_per_channel(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::_fake_quantize_learnable_per_channel_affine(Tensor self, Tensor scale, Tensor "
      "zero_point, int axis, int quant_min, int quant_max, float grad_factor=1.) -> Tensor",
-     13, fake_quantize_learnable_per_channel},
+     fake_quantize_learnable_per_channel},
     {"aten::_fake_quantize_learnable_per_tensor_affine(Tensor self, Tensor scale, Tensor "
      "zero_point, int quant_min, int quant_max, float grad_factor=1.) -> Tensor",
-     13, fake_quantize_learnable_per_tensor},
+     fake_quantize_learnable_per_tensor},
     {"aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams(Tensor self, Tensor scale, "
      "Tensor zero_point, Tensor fake_quant_enabled, int quant_min, int quant_max) -> (Tensor "
      "output, Tensor mask)",
-     13, fake_quantize_enabled},
+     fake_quantize_enabled},
     {"aten::fake_quantize_per_channel_affine(Tensor self, Tensor scale, Tensor zero_point, int "
      "axis, int quant_min, int quant_max) -> Tensor",
-     13, fake_quantize_per_channel},
+     fake_quantize_per_channel},
     {"aten::fake_quantize_per_channel_affine_cachemask(Tensor self, Tensor scale, Tensor "
      "zero_point, int axis, int quant_min, int quant_max) -> (Tensor output, Tensor mask)",
-     13, fake_quantize_per_channel_cachemask},
+     fake_quantize_per_channel_cachemask},
     {"aten::fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int "
      "quant_min, int quant_max) -> Tensor",
-     13, fake_quantize_per_tensor},
+     fake_quantize_per_tensor},
     {"aten::fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor "
      "zero_point, int quant_min, int quant_max) -> Tensor",
-     13, fake_quantize_per_tensor},
+     fake_quantize_per_tensor},
     {"aten::fake_quantize_per_tensor_affine_cachemask(Tensor self, float scale, int zero_point, "
      "int quant_min, int quant_max) -> (Tensor output, Tensor mask)",
-     13, fake_quantize_per_tensor_cachemask},
+     fake_quantize_per_tensor_cachemask},
 };
 
 }  // namespace

@@ -3,17 +3,15 @@
 namespace sardonyx::aten {
 namespace {
 
-// Whether QuantizeLinear and DequantizeLinear of the target know the type and the scales.
-bool has_linear(const Emit& onnx, const Affine& affine) {
-  if (affine.block > 0 && onnx.opset() < 21) return false;
+// Whether QuantizeLinear and DequantizeLinear know the type and the scales.
+bool has_linear(const Affine& affine) {
   if (affine.scale.rank() > 0 && !affine.axis) return false;
   switch (affine.dtype) {
     case DType::kInt8:
     case DType::kUInt8:
-      return true;
     case DType::kInt16:
     case DType::kUInt16:
-      return onnx.opset() >= 21;
+      return true;
     default:
       return false;
   }
@@ -99,7 +97,7 @@ Value scaled_and_rounded(Emit& onnx, Value x, const Affine& affine) {
 }
 
 Value quantized(Emit& onnx, Value x, const Affine& affine) {
-  if (has_linear(onnx, affine) && x.dtype() == DType::kFloat32) {
+  if (has_linear(affine) && x.dtype() == DType::kFloat32) {
     const Value q = onnx.quantize_linear(
         x, linear_scale(onnx, affine), linear_zero_point(onnx, affine),
         {.axis = affine.axis,
@@ -122,7 +120,7 @@ Value quantized(Emit& onnx, Value x, const Affine& affine) {
 }
 
 Value dequantized(Emit& onnx, Value q, const Affine& affine, DType dtype) {
-  if (has_linear(onnx, affine)) {
+  if (has_linear(affine)) {
     const Value x = onnx.dequantize_linear(
         q, linear_scale(onnx, affine), linear_zero_point(onnx, affine),
         {.axis = affine.axis,

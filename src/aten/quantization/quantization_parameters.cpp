@@ -85,19 +85,19 @@ Outputs choose_qparams_per_token_asymmetric(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"quantized_decomposed::_choose_qparams_per_token_asymmetric_impl(Tensor input, ScalarType "
      "dtype) -> (Tensor, Tensor)",
-     13, choose_qparams_per_token_asymmetric},
+     choose_qparams_per_token_asymmetric},
     {"quantized_decomposed::choose_qparams.tensor(Tensor input, int quant_min, int quant_max, "
      "float eps, ScalarType dtype) -> (Tensor, Tensor)",
-     13, choose_qparams},
+     choose_qparams},
     {"quantized_decomposed::choose_qparams_per_token(Tensor input, ScalarType dtype) -> (Tensor, "
      "Tensor)",
-     13, choose_qparams_per_token},
+     choose_qparams_per_token},
     {"quantized_decomposed::choose_qparams_per_token_asymmetric(Tensor input, ScalarType dtype) -> "
      "(Tensor, Tensor)",
-     13, choose_qparams_per_token_asymmetric},
+     choose_qparams_per_token_asymmetric},
     {"quantized_decomposed::choose_qparams_symmetric.tensor(Tensor input, int quant_min, int "
      "quant_max, float eps, ScalarType dtype) -> (Tensor, Tensor)",
-     13, choose_qparams_symmetric},
+     choose_qparams_symmetric},
 };
 
 }  // namespace

@@ -54,24 +54,24 @@ Outputs packed_int4(const Call& call, Emit&) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::_convert_weight_to_int4pack(Tensor self, int innerKTiles) -> Tensor", 13, packed_int4},
-    {"aten::_convert_weight_to_int4pack_for_cpu(Tensor self, int innerKTiles) -> Tensor", 13,
+    {"aten::_convert_weight_to_int4pack(Tensor self, int innerKTiles) -> Tensor", packed_int4},
+    {"aten::_convert_weight_to_int4pack_for_cpu(Tensor self, int innerKTiles) -> Tensor",
      packed_int4},
-    {"aten::_int_mm(Tensor self, Tensor mat2) -> Tensor", 13, int_mm},
+    {"aten::_int_mm(Tensor self, Tensor mat2) -> Tensor", int_mm},
     {"aten::_scaled_mm(Tensor self, Tensor mat2, Tensor scale_a, Tensor scale_b, Tensor? "
      "bias=None, Tensor? scale_result=None, ScalarType? out_dtype=None, bool "
      "use_fast_accum=False) -> Tensor",
-     19, scaled_mm},
+     scaled_mm},
     {"aten::_weight_int4pack_mm(Tensor self, Tensor mat2, int qGroupSize, Tensor qScaleAndZeros) "
      "-> Tensor",
-     13, packed_int4},
+     packed_int4},
     {"aten::_weight_int4pack_mm_for_cpu(Tensor self, Tensor mat2, int qGroupSize, Tensor "
      "qScaleAndZeros) -> Tensor",
-     13, packed_int4},
+     packed_int4},
     {"aten::_weight_int4pack_mm_with_scales_and_zeros(Tensor self, Tensor mat2, int qGroupSize, "
      "Tensor qScale, Tensor qZeros) -> Tensor",
-     13, packed_int4},
-    {"aten::_weight_int8pack_mm(Tensor self, Tensor mat2, Tensor scales) -> Tensor", 13,
+     packed_int4},
+    {"aten::_weight_int8pack_mm(Tensor self, Tensor mat2, Tensor scales) -> Tensor",
      weight_int8pack_mm},
 };
 

@@ -87,14 +87,14 @@ Outputs native_dropout_backward(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor", 13, alpha_dropout},
-    {"aten::dropout(Tensor input, float p, bool train) -> Tensor", 13, dropout},
-    {"aten::feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor", 13,
+    {"aten::alpha_dropout(Tensor input, float p, bool train) -> Tensor", alpha_dropout},
+    {"aten::dropout(Tensor input, float p, bool train) -> Tensor", dropout},
+    {"aten::feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor",
      feature_alpha_dropout},
-    {"aten::feature_dropout(Tensor input, float p, bool train) -> Tensor", 13, feature_dropout},
-    {"aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)", 13,
+    {"aten::feature_dropout(Tensor input, float p, bool train) -> Tensor", feature_dropout},
+    {"aten::native_dropout(Tensor input, float p, bool? train) -> (Tensor, Tensor)",
      native_dropout},
-    {"aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor", 13,
+    {"aten::native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
      native_dropout_backward},
 };
 

@@ -177,110 +177,108 @@ Outputs multinomial(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::rand.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, Layout? "
      "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, rand},
+     rand},
     {"aten::rand_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, "
      "Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? "
      "memory_format=None) -> Tensor",
-     13, rand},
+     rand},
     {"aten::randint.generator(SymInt high, SymInt[] size, *, Generator? generator, ScalarType? "
      "dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, randint},
+     randint},
     {"aten::randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, "
      "ScalarType? dtype=4, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
      "Tensor",
-     13, randint},
+     randint},
     {"aten::randint_like.Tensor_generator(Tensor self, Tensor high, *, Generator? generator, "
      "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
      "MemoryFormat? memory_format=None) -> Tensor",
-     13, randint},
+     randint},
     {"aten::randint_like.generator(Tensor self, SymInt high, *, Generator? generator, ScalarType? "
      "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? "
      "memory_format=None) -> Tensor",
-     13, randint},
+     randint},
     {"aten::randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, *, Generator? "
      "generator, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
      "pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-     13, randint},
+     randint},
     {"aten::randn.generator(SymInt[] size, *, Generator? generator, ScalarType? dtype=None, "
      "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, randn},
+     randn},
     {"aten::randn_like.generator(Tensor self, *, Generator? generator, ScalarType? dtype=None, "
      "Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? "
      "memory_format=None) -> Tensor",
-     13, randn},
-    {"aten::random(Tensor self, *, Generator? generator=None) -> Tensor", 13, random},
+     randn},
+    {"aten::random(Tensor self, *, Generator? generator=None) -> Tensor", random},
     {"aten::random.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor",
-     13, random},
-    {"aten::random.to(Tensor self, int to, *, Generator? generator=None) -> Tensor", 13, random},
+     random},
+    {"aten::random.to(Tensor self, int to, *, Generator? generator=None) -> Tensor", random},
     {"aten::randperm.generator(SymInt n, *, Generator? generator, ScalarType? dtype=4, Layout? "
      "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, randperm},
-    {"aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", 13, bernoulli},
-    {"aten::bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor", 13,
+     randperm},
+    {"aten::bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", bernoulli},
+    {"aten::bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor",
      bernoulli},
-    {"aten::bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", 13,
-     bernoulli},
+    {"aten::bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", bernoulli},
     {"aten::cauchy(Tensor self, float median=0., float sigma=1., *, Generator? generator=None) -> "
      "Tensor",
-     13, cauchy},
-    {"aten::exponential(Tensor self, float lambd=1., *, Generator? generator=None) -> Tensor", 13,
+     cauchy},
+    {"aten::exponential(Tensor self, float lambd=1., *, Generator? generator=None) -> Tensor",
      exponential},
-    {"aten::geometric(Tensor self, float p, *, Generator? generator=None) -> Tensor", 13,
-     geometric},
+    {"aten::geometric(Tensor self, float p, *, Generator? generator=None) -> Tensor", geometric},
     {"aten::log_normal(Tensor self, float mean=1., float std=2., *, Generator? generator=None) -> "
      "Tensor",
-     13, log_normal},
+     log_normal},
     {"aten::multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? "
      "generator=None) -> Tensor",
-     13, multinomial},
+     multinomial},
     {"aten::normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
-     13, normal},
+     normal},
     {"aten::normal.Tensor_float(Tensor mean, float std=1., *, Generator? generator=None) -> Tensor",
-     13, normal},
+     normal},
     {"aten::normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
-     13, normal},
+     normal},
     {"aten::normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, "
      "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
      "Tensor",
-     13, normal},
+     normal},
     {"aten::normal_functional(Tensor self, float mean=0., float std=1., *, Generator? "
      "generator=None) -> Tensor",
-     13, normal},
+     normal},
     {"aten::rand(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
      "device=None, bool? pin_memory=None) -> Tensor",
-     13, rand},
+     rand},
     {"aten::rand_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
      "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-     13, rand},
+     rand},
     {"aten::randint(SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? layout=None, "
      "Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, randint},
+     randint},
     {"aten::randint.low(SymInt low, SymInt high, SymInt[] size, *, ScalarType? dtype=4, Layout? "
      "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-     13, randint},
+     randint},
     {"aten::randint_like(Tensor self, SymInt high, *, ScalarType? dtype=None, Layout? layout=None, "
      "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-     13, randint},
+     randint},
     {"aten::randint_like.Tensor(Tensor self, Tensor high, *, ScalarType? dtype=None, Layout? "
      "layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) "
      "-> Tensor",
-     13, randint},
+     randint},
     {"aten::randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, ScalarType? "
      "dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? "
      "memory_format=None) -> Tensor",
-     13, randint},
+     randint},
     {"aten::randn(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
      "device=None, bool? pin_memory=None) -> Tensor",
-     13, randn},
+     randn},
     {"aten::randn_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? "
      "device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-     13, randn},
+     randn},
     {"aten::randperm(SymInt n, *, ScalarType? dtype=4, Layout? layout=None, Device? device=None, "
      "bool? pin_memory=None) -> Tensor",
-     13, randperm},
+     randperm},
     {"aten::uniform(Tensor self, float from=0., float to=1., *, Generator? generator=None) -> "
      "Tensor",
-     13, uniform},
+     uniform},
 };
 
 }  // namespace

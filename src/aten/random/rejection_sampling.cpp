@@ -132,12 +132,10 @@ Outputs binomial(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor", 13,
-     sample_dirichlet},
-    {"aten::_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", 13, standard_gamma},
-    {"aten::binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", 13,
-     binomial},
-    {"aten::poisson(Tensor self, Generator? generator=None) -> Tensor", 13, poisson},
+    {"aten::_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor", sample_dirichlet},
+    {"aten::_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", standard_gamma},
+    {"aten::binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", binomial},
+    {"aten::poisson(Tensor self, Generator? generator=None) -> Tensor", poisson},
 };
 
 }  // namespace

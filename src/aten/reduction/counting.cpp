@@ -124,21 +124,20 @@ Outputs corrcoef(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::corrcoef(Tensor self) -> Tensor", 13, corrcoef},
-    {"aten::count_nonzero(Tensor self, int? dim=None) -> Tensor", 13, count_nonzero},
-    {"aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", 13, count_nonzero},
+    {"aten::corrcoef(Tensor self) -> Tensor", corrcoef},
+    {"aten::count_nonzero(Tensor self, int? dim=None) -> Tensor", count_nonzero},
+    {"aten::count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", count_nonzero},
     {"aten::cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> "
      "Tensor",
-     13, cov},
-    {"aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", 13, logsumexp},
+     cov},
+    {"aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", logsumexp},
     {"aten::nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) "
      "-> Tensor",
-     13, nanmean},
+     nanmean},
     {"aten::nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) "
      "-> Tensor",
-     13, nansum},
-    {"aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", 13,
-     logsumexp},
+     nansum},
+    {"aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", logsumexp},
 };
 
 }  // namespace

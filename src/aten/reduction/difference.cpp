@@ -27,7 +27,7 @@ Outputs diff(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> "
      "Tensor",
-     13, diff},
+     diff},
 };
 
 }  // namespace

@@ -185,33 +185,33 @@ Outputs gradient(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", 13,
+    {"aten::cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
      cumulative_trapezoid},
-    {"aten::cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", 13,
+    {"aten::cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
      cumulative_trapezoid},
-    {"aten::gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]", 13, gradient},
+    {"aten::gradient.array(Tensor self, *, int[] dim, int edge_order=1) -> Tensor[]", gradient},
     {"aten::gradient.scalararray(Tensor self, *, Scalar spacing, int[] dim, int edge_order=1) -> "
      "Tensor[]",
-     13, gradient},
+     gradient},
     {"aten::gradient.scalarint(Tensor self, *, Scalar? spacing=None, int? dim=None, int "
      "edge_order=1) -> Tensor[]",
-     13, gradient},
+     gradient},
     {"aten::gradient.scalarrayarray(Tensor self, *, Scalar[] spacing, int[] dim, int edge_order=1) "
      "-> Tensor[]",
-     13, gradient},
+     gradient},
     {"aten::gradient.scalarrayint(Tensor self, *, Scalar[] spacing, int? dim=None, int "
      "edge_order=1) -> Tensor[]",
-     13, gradient},
+     gradient},
     {"aten::gradient.tensorarray(Tensor self, *, Tensor[] spacing, int[] dim, int edge_order=1) -> "
      "Tensor[]",
-     13, gradient},
+     gradient},
     {"aten::gradient.tensorarrayint(Tensor self, *, Tensor[] spacing, int? dim=None, int "
      "edge_order=1) -> Tensor[]",
-     13, gradient},
-    {"aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", 13, trapezoid},
-    {"aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", 13, trapezoid},
-    {"aten::trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor", 13, trapezoid},
-    {"aten::trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", 13, trapezoid},
+     gradient},
+    {"aten::trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", trapezoid},
+    {"aten::trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", trapezoid},
+    {"aten::trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor", trapezoid},
+    {"aten::trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", trapezoid},
 };
 
 }  // namespace

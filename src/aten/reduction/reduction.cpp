@@ -81,7 +81,6 @@ Outputs hash_tensor(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
   if (call.integer("mode") != 0) call.refuse("hash_tensor with another mode than 0");
   const bool floats = base::is_floating(self.dtype());
-  if (floats) call.need_opset(onnx, 26, "reading the bits of floats");
   const Value bits = floats ? onnx.bit_cast(onnx.cast(self, DType::kFloat64), {.to = DType::kInt64})
                             : onnx.cast(self, DType::kInt64);
   const std::vector<std::int64_t> axes = reduction_axes(call, bits);
@@ -134,39 +133,38 @@ Outputs all(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::_aminmax(Tensor self) -> (Tensor, Tensor)", 13, aminmax},
-    {"aten::_aminmax.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)", 13,
-     aminmax},
-    {"aten::_is_all_true(Tensor self) -> Tensor", 13, all},
-    {"aten::_is_any_true(Tensor self) -> Tensor", 13, any},
-    {"aten::all(Tensor self) -> Tensor", 13, all},
-    {"aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", 13, all},
-    {"aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", 13, all},
-    {"aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", 13, amax},
-    {"aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", 13, amin},
+    {"aten::_aminmax(Tensor self) -> (Tensor, Tensor)", aminmax},
+    {"aten::_aminmax.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor, Tensor)", aminmax},
+    {"aten::_is_all_true(Tensor self) -> Tensor", all},
+    {"aten::_is_any_true(Tensor self) -> Tensor", any},
+    {"aten::all(Tensor self) -> Tensor", all},
+    {"aten::all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", all},
+    {"aten::all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", all},
+    {"aten::amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", amax},
+    {"aten::amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", amin},
     {"aten::aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor "
      "max)",
-     13, aminmax},
-    {"aten::any(Tensor self) -> Tensor", 13, any},
-    {"aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", 13, any},
-    {"aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", 13, any},
+     aminmax},
+    {"aten::any(Tensor self) -> Tensor", any},
+    {"aten::any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", any},
+    {"aten::any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", any},
     {"aten::hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor",
-     18, hash_tensor},
-    {"aten::max(Tensor self) -> Tensor", 13, amax},
-    {"aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", 13, mean},
+     hash_tensor},
+    {"aten::max(Tensor self) -> Tensor", amax},
+    {"aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", mean},
     {"aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> "
      "Tensor",
-     13, mean},
-    {"aten::min(Tensor self) -> Tensor", 13, amin},
-    {"aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", 13, prod},
+     mean},
+    {"aten::min(Tensor self) -> Tensor", amin},
+    {"aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", prod},
     {"aten::prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> "
      "Tensor",
-     13, prod},
-    {"aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", 13, sum},
+     prod},
+    {"aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", sum},
     {"aten::sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? "
      "dtype=None) -> Tensor",
-     13, sum},
-    {"aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor", 13, sum_to_size},
+     sum},
+    {"aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor", sum_to_size},
 };
 
 }  // namespace

@@ -17,15 +17,6 @@ Outputs cumsum(const Call& call, Emit& onnx) {
 Outputs cumprod(const Call& call, Emit& onnx) {
   const Value x = cast_to_result(onnx, call, call.tensor("self"));
   if (x.rank() == 0) return {x};
-  const auto product = [&](const Values& earlier, const Values& later) {
-    return Values{onnx.mul(earlier.front(), later.front())};
-  };
-  return prefix_scan(onnx, {x}, call.axis("dim", x.rank()), product);
-}
-
-Outputs cumprod_26(const Call& call, Emit& onnx) {
-  const Value x = cast_to_result(onnx, call, call.tensor("self"));
-  if (x.rank() == 0) return {x};
   return {onnx.cumprod(x, onnx.int_scalar(call.axis("dim", x.rank())))};
 }
 
@@ -70,13 +61,12 @@ Outputs logcumsumexp(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::_logcumsumexp(Tensor self, int dim) -> Tensor", 13, logcumsumexp},
-    {"aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", 13, cummax},
-    {"aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", 13, cummin},
-    {"aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", 13, cumprod},
-    {"aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", 26, cumprod_26},
-    {"aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", 13, cumsum},
-    {"aten::logcumsumexp(Tensor self, int dim) -> Tensor", 13, logcumsumexp},
+    {"aten::_logcumsumexp(Tensor self, int dim) -> Tensor", logcumsumexp},
+    {"aten::cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", cummax},
+    {"aten::cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", cummin},
+    {"aten::cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", cumprod},
+    {"aten::cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", cumsum},
+    {"aten::logcumsumexp(Tensor self, int dim) -> Tensor", logcumsumexp},
 };
 
 }  // namespace

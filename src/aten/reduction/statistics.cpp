@@ -128,46 +128,45 @@ Outputs linalg_vector_norm(const Call& call, Emit& onnx) {
 Outputs norm_p(const Call& call, Emit& onnx) { return norm_of_order(call, onnx, "p"); }
 
 constexpr Row kRows[] = {
-    {"aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", 13, renorm},
-    {"aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", 13, weight_norm},
+    {"aten::renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", renorm},
+    {"aten::_weight_norm(Tensor v, Tensor g, int dim=0) -> Tensor", weight_norm},
     {"aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
      "ScalarType? dtype=None) -> Tensor",
-     13, linalg_vector_norm},
-    {"aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor", 13, norm_except_dim},
-    {"aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor", 13, norm_p},
+     linalg_vector_norm},
+    {"aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor", norm_except_dim},
+    {"aten::norm.Scalar(Tensor self, Scalar p=2) -> Tensor", norm_p},
     {"aten::norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
-     13, norm_p},
+     norm_p},
     {"aten::norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, "
      "ScalarType dtype) -> Tensor",
-     13, norm_p},
-    {"aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor", 13,
      norm_p},
-    {"aten::std(Tensor self, bool unbiased=True) -> Tensor", 13, std_deviation},
+    {"aten::norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor", norm_p},
+    {"aten::std(Tensor self, bool unbiased=True) -> Tensor", std_deviation},
     {"aten::std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
      "keepdim=False) -> Tensor",
-     13, std_deviation},
+     std_deviation},
     {"aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
-     13, std_deviation},
-    {"aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", 13, std_mean},
+     std_deviation},
+    {"aten::std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", std_mean},
     {"aten::std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
      "keepdim=False) -> (Tensor, Tensor)",
-     13, std_mean},
+     std_mean},
     {"aten::std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> "
      "(Tensor, Tensor)",
-     13, std_mean},
-    {"aten::var(Tensor self, bool unbiased=True) -> Tensor", 13, var},
+     std_mean},
+    {"aten::var(Tensor self, bool unbiased=True) -> Tensor", var},
     {"aten::var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
      "keepdim=False) -> Tensor",
-     13, var},
+     var},
     {"aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
-     13, var},
-    {"aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", 13, var_mean},
+     var},
+    {"aten::var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", var_mean},
     {"aten::var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool "
      "keepdim=False) -> (Tensor, Tensor)",
-     13, var_mean},
+     var_mean},
     {"aten::var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> "
      "(Tensor, Tensor)",
-     13, var_mean},
+     var_mean},
 };
 
 }  // namespace

@@ -18,13 +18,10 @@ DType unsigned_of(int bits) {
 Value same_width(const Call& call, Emit& onnx, Value x, DType to) {
   const auto whole = [](DType dtype) { return base::is_integer(dtype) || dtype == DType::kBool; };
   if (x.dtype() == to || (whole(x.dtype()) && whole(to))) return onnx.cast(x, to);
-  call.need_opset(onnx, 26,
-                  fmt::format("reading the bits of {} as {}", base::dtype_name(x.dtype()),
-                              base::dtype_name(to)));
   const auto small = [](DType dtype) {
     return base::is_floating(dtype) && base::bit_width(dtype) == 8;
   };
-  if (onnx.runtime() == onnx::TargetRuntime::kOnnxRuntimeCpu && (small(x.dtype()) || small(to))) {
+  if (small(x.dtype()) || small(to)) {
     call.refuse("ONNX Runtime does not read or write the bits of 8-bit floats",
                 "keep the elements as integers outside of the model, or convert for the standard "
                 "alone");
@@ -76,8 +73,8 @@ Outputs view_dtype(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", 13, view_dtype},
-    {"aten::view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor", 13, view_dtype},
+    {"aten::view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", view_dtype},
+    {"aten::view_copy.dtype(Tensor self, ScalarType dtype) -> Tensor", view_dtype},
 };
 
 }  // namespace

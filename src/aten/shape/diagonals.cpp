@@ -112,13 +112,12 @@ Outputs vander(const Call& call, Emit& onnx) {
 Outputs linalg_vander(const Call& call, Emit& onnx) { return vander_of(call, onnx, "x", true); }
 
 constexpr Row kRows[] = {
-    {"aten::block_diag(Tensor[] tensors) -> Tensor", 13, block_diag},
-    {"aten::diag(Tensor self, int diagonal=0) -> Tensor", 13, diag},
-    {"aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", 13,
-     diag_embed},
-    {"aten::diagflat(Tensor self, int offset=0) -> Tensor", 13, diagflat},
-    {"aten::linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor", 13, linalg_vander},
-    {"aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", 13, vander},
+    {"aten::block_diag(Tensor[] tensors) -> Tensor", block_diag},
+    {"aten::diag(Tensor self, int diagonal=0) -> Tensor", diag},
+    {"aten::diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", diag_embed},
+    {"aten::diagflat(Tensor self, int offset=0) -> Tensor", diagflat},
+    {"aten::linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor", linalg_vander},
+    {"aten::vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", vander},
 };
 
 }  // namespace

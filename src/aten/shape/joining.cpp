@@ -101,19 +101,19 @@ Outputs chunk_cat(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor", 13, chunk_cat},
-    {"aten::cat(Tensor[] tensors, int dim=0) -> Tensor", 13, cat},
-    {"aten::column_stack(Tensor[] tensors) -> Tensor", 13, column_stack},
-    {"aten::concat(Tensor[] tensors, int dim=0) -> Tensor", 13, cat},
-    {"aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor", 13, cat},
-    {"aten::dstack(Tensor[] tensors) -> Tensor", 13, dstack},
-    {"aten::hstack(Tensor[] tensors) -> Tensor", 13, hstack},
-    {"aten::row_stack(Tensor[] tensors) -> Tensor", 13, vstack},
+    {"aten::_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor", chunk_cat},
+    {"aten::cat(Tensor[] tensors, int dim=0) -> Tensor", cat},
+    {"aten::column_stack(Tensor[] tensors) -> Tensor", column_stack},
+    {"aten::concat(Tensor[] tensors, int dim=0) -> Tensor", cat},
+    {"aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor", cat},
+    {"aten::dstack(Tensor[] tensors) -> Tensor", dstack},
+    {"aten::hstack(Tensor[] tensors) -> Tensor", hstack},
+    {"aten::row_stack(Tensor[] tensors) -> Tensor", vstack},
     {"aten::pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0., str "
      "padding_side=\"right\") -> Tensor",
-     13, pad_sequence},
-    {"aten::stack(Tensor[] tensors, int dim=0) -> Tensor", 13, stack},
-    {"aten::vstack(Tensor[] tensors) -> Tensor", 13, vstack},
+     pad_sequence},
+    {"aten::stack(Tensor[] tensors, int dim=0) -> Tensor", stack},
+    {"aten::vstack(Tensor[] tensors) -> Tensor", vstack},
 };
 
 }  // namespace

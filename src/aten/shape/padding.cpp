@@ -126,19 +126,17 @@ Outputs pad_circular(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor", 13, pad_circular},
-    {"aten::_pad_enum(Tensor self, SymInt[] pad, int mode, float? value=None) -> Tensor", 13,
-     pad_enum},
-    {"aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor", 13,
-     constant_pad_nd},
-    {"aten::pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor", 13,
+    {"aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor", pad_circular},
+    {"aten::_pad_enum(Tensor self, SymInt[] pad, int mode, float? value=None) -> Tensor", pad_enum},
+    {"aten::constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor", constant_pad_nd},
+    {"aten::pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor",
      pad},
-    {"aten::reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor", 13, reflection_pad},
-    {"aten::reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor", 13, reflection_pad},
-    {"aten::reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor", 13, reflection_pad},
-    {"aten::replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor", 13, replication_pad},
-    {"aten::replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor", 13, replication_pad},
-    {"aten::replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor", 13, replication_pad},
+    {"aten::reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor", reflection_pad},
+    {"aten::reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor", reflection_pad},
+    {"aten::reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor", reflection_pad},
+    {"aten::replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor", replication_pad},
+    {"aten::replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor", replication_pad},
+    {"aten::replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor", replication_pad},
 };
 
 }  // namespace

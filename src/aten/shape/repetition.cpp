@@ -104,18 +104,18 @@ Outputs roll(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor", 16,
+    {"aten::repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
      repeat_interleave_tensor},
     {"aten::repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? "
      "output_size=None) -> Tensor",
-     16, repeat_interleave_self},
-    {"aten::flip(Tensor self, int[] dims) -> Tensor", 13, flip},
-    {"aten::repeat(Tensor self, SymInt[] repeats) -> Tensor", 13, repeat},
+     repeat_interleave_self},
+    {"aten::flip(Tensor self, int[] dims) -> Tensor", flip},
+    {"aten::repeat(Tensor self, SymInt[] repeats) -> Tensor", repeat},
     {"aten::repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? "
      "output_size=None) -> Tensor",
-     13, repeat_interleave_int},
-    {"aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", 13, roll},
-    {"aten::tile(Tensor self, SymInt[] dims) -> Tensor", 13, tile},
+     repeat_interleave_int},
+    {"aten::roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", roll},
+    {"aten::tile(Tensor self, SymInt[] dims) -> Tensor", tile},
 };
 
 }  // namespace

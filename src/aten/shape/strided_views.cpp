@@ -193,29 +193,27 @@ Outputs unfold(const Call& call, Emit& onnx) {
 constexpr Row kRows[] = {
     {"aten::as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? "
      "storage_offset=None) -> Tensor(a)",
-     13, as_strided},
+     as_strided},
     {"aten::as_strided_copy(Tensor self, SymInt[] size, SymInt[] stride, SymInt? "
      "storage_offset=None) -> Tensor",
-     13, as_strided},
+     as_strided},
     {"aten::as_strided_scatter(Tensor self, Tensor src, SymInt[] size, SymInt[] stride, SymInt? "
      "storage_offset=None) -> Tensor",
-     13, as_strided_scatter},
-    {"aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)", 13,
-     diagonal},
-    {"aten::diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor", 13,
-     diagonal},
+     as_strided_scatter},
+    {"aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)", diagonal},
+    {"aten::diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor", diagonal},
     {"aten::diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> "
      "Tensor",
-     13, diagonal_scatter},
+     diagonal_scatter},
     {"aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)",
-     13, linalg_diagonal},
-    {"aten::resize(Tensor self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor", 13,
+     linalg_diagonal},
+    {"aten::resize(Tensor self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor",
      resize},
     {"aten::resize_as(Tensor self, Tensor the_template, *, MemoryFormat? memory_format=None) -> "
      "Tensor",
-     13, resize},
-    {"aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)", 13, unfold},
-    {"aten::unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor", 13, unfold},
+     resize},
+    {"aten::unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)", unfold},
+    {"aten::unfold_copy(Tensor self, int dimension, int size, int step) -> Tensor", unfold},
 };
 
 }  // namespace

@@ -154,15 +154,15 @@ constexpr Row kRows[] = {
     {"aten::istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
      "window=None, bool center=True, bool normalized=False, bool? onesided=None, int? length=None, "
      "bool return_complex=False) -> Tensor",
-     13, istft},
+     istft},
     {"aten::stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? "
      "window=None, bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? "
      "align_to_window=None) -> Tensor",
-     13, stft},
+     stft},
     {"aten::stft.center(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, "
      "Tensor? window=None, bool center=True, str pad_mode=\"reflect\", bool normalized=False, "
      "bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor",
-     13, stft},
+     stft},
 };
 
 }  // namespace

@@ -138,15 +138,15 @@ Outputs ndtri(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::erfc(Tensor self) -> Tensor", 13, erfc},
-    {"aten::erfinv(Tensor self) -> Tensor", 13, erfinv},
-    {"aten::special_erf(Tensor self) -> Tensor", 13, erf},
-    {"aten::special_erfc(Tensor self) -> Tensor", 13, erfc},
-    {"aten::special_erfcx(Tensor self) -> Tensor", 13, erfcx},
-    {"aten::special_erfinv(Tensor self) -> Tensor", 13, erfinv},
-    {"aten::special_log_ndtr(Tensor self) -> Tensor", 13, log_ndtr},
-    {"aten::special_ndtr(Tensor self) -> Tensor", 13, ndtr},
-    {"aten::special_ndtri(Tensor self) -> Tensor", 13, ndtri},
+    {"aten::erfc(Tensor self) -> Tensor", erfc},
+    {"aten::erfinv(Tensor self) -> Tensor", erfinv},
+    {"aten::special_erf(Tensor self) -> Tensor", erf},
+    {"aten::special_erfc(Tensor self) -> Tensor", erfc},
+    {"aten::special_erfcx(Tensor self) -> Tensor", erfcx},
+    {"aten::special_erfinv(Tensor self) -> Tensor", erfinv},
+    {"aten::special_log_ndtr(Tensor self) -> Tensor", log_ndtr},
+    {"aten::special_ndtr(Tensor self) -> Tensor", ndtr},
+    {"aten::special_ndtri(Tensor self) -> Tensor", ndtri},
 };
 
 }  // namespace

@@ -286,22 +286,22 @@ Outputs igammac(const Call& call, Emit& onnx) {
 }
 
 constexpr Row kRows[] = {
-    {"aten::digamma(Tensor self) -> Tensor", 13, digamma},
-    {"aten::igamma(Tensor self, Tensor other) -> Tensor", 13, igamma},
-    {"aten::igammac(Tensor self, Tensor other) -> Tensor", 13, igammac},
-    {"aten::lgamma(Tensor self) -> Tensor", 13, lgamma},
-    {"aten::mvlgamma(Tensor self, int p) -> Tensor", 13, multigammaln},
-    {"aten::polygamma(int n, Tensor self) -> Tensor", 13, polygamma},
-    {"aten::special_digamma(Tensor self) -> Tensor", 13, digamma},
-    {"aten::special_gammainc(Tensor self, Tensor other) -> Tensor", 13, igamma},
-    {"aten::special_gammaincc(Tensor self, Tensor other) -> Tensor", 13, igammac},
-    {"aten::special_gammaln(Tensor self) -> Tensor", 13, lgamma},
-    {"aten::special_multigammaln(Tensor self, int p) -> Tensor", 13, multigammaln},
-    {"aten::special_polygamma(int n, Tensor self) -> Tensor", 13, polygamma},
-    {"aten::special_psi(Tensor self) -> Tensor", 13, digamma},
-    {"aten::special_zeta(Tensor self, Tensor other) -> Tensor", 13, zeta},
-    {"aten::special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor", 13, zeta},
-    {"aten::special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor", 13, zeta},
+    {"aten::digamma(Tensor self) -> Tensor", digamma},
+    {"aten::igamma(Tensor self, Tensor other) -> Tensor", igamma},
+    {"aten::igammac(Tensor self, Tensor other) -> Tensor", igammac},
+    {"aten::lgamma(Tensor self) -> Tensor", lgamma},
+    {"aten::mvlgamma(Tensor self, int p) -> Tensor", multigammaln},
+    {"aten::polygamma(int n, Tensor self) -> Tensor", polygamma},
+    {"aten::special_digamma(Tensor self) -> Tensor", digamma},
+    {"aten::special_gammainc(Tensor self, Tensor other) -> Tensor", igamma},
+    {"aten::special_gammaincc(Tensor self, Tensor other) -> Tensor", igammac},
+    {"aten::special_gammaln(Tensor self) -> Tensor", lgamma},
+    {"aten::special_multigammaln(Tensor self, int p) -> Tensor", multigammaln},
+    {"aten::special_polygamma(int n, Tensor self) -> Tensor", polygamma},
+    {"aten::special_psi(Tensor self) -> Tensor", digamma},
+    {"aten::special_zeta(Tensor self, Tensor other) -> Tensor", zeta},
+    {"aten::special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor", zeta},
+    {"aten::special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor", zeta},
 };
 
 }  // namespace

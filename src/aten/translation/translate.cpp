@@ -175,7 +175,7 @@ Outputs Translation::keep(const program::Call& call, const Call& view) {
 }
 
 bool Translation::known(const program::Call& call) const {
-  return find_translator(call.schema->qualified(), emit_.opset(), any_complex(call)) != nullptr;
+  return find_translator(call.schema->qualified(), any_complex(call)) != nullptr;
 }
 
 const CustomTranslator* Translation::custom(const program::Call& call) const {
@@ -186,9 +186,8 @@ Translator Translation::translator(const program::Call& call) const {
   const std::string name = call.schema->qualified();
   // Bodies of control flow are made of other calls; what they hand on may be of any type.
   const bool complex = any_complex(call) && call.schema->space() != "higher_order";
-  if (const Translator found = find_translator(name, emit_.opset(), complex)) return found;
-  std::string message =
-      "no translation of " + name + " to ONNX opset " + std::to_string(emit_.opset());
+  if (const Translator found = find_translator(name, complex)) return found;
+  std::string message = "no translation of " + name;
   if (complex) message += " for complex tensors";
   const std::string_view space = call.schema->space();
   const bool own = space != "aten" && space != "prims" && space != "higher_order";

@@ -1,5 +1,4 @@
-// The way of a node: form of the target opset, checks, identities, folding, kernel types, sharing
-// of equal nodes, inference.
+// The way of a node: checks, identities, folding, sharing of equal nodes, inference.
 #include "onnx/emit/emit.h"
 
 #include <fmt/format.h>
@@ -9,7 +8,7 @@
 
 #include "base/diagnostic.h"
 #include "onnx/emit/emit_state.h"
-#include "onnx/emit/opset_forms.h"
+#include "onnx/emit/newest_forms.h"
 #include "onnx/fold/fold.h"
 #include "onnx/gen/op.h"
 #include "onnx/infer/infer.h"
@@ -165,10 +164,16 @@ std::optional<Tensor> known_elements(const Node& node) {
 
 }  // namespace
 
-Emit::Emit(Model& model, EmitOptions options)
-    : model_(model), options_(options), state_(std::make_unique<State>()) {
-  model_.opsets[""] = options_.opset;
-  model_.ir_version = ir_version_of(options_.opset);
+Emit::Emit(Model& model, EmitOptions options) : Emit(model, newest_opset(), std::move(options)) {
+  model_.opsets[""] = dialect_;
+  model_.ir_version = ir_version_of(dialect_);
+}
+
+Emit::Emit(Model& model, std::int64_t dialect, EmitOptions options)
+    : model_(model),
+      dialect_(dialect),
+      options_(std::move(options)),
+      state_(std::make_unique<State>()) {
   state_->scopes.emplace_back().graph = model_.graph;
 }
 
@@ -187,31 +192,37 @@ void Emit::set_type(Value value, DType dtype, const Shape& shape) {
   value->shape = shape;
 }
 
+const OperatorVersion& Emit::checked(const Operator& op, std::span<const Value> inputs,
+                                     std::vector<Attribute>& attributes) const {
+  const OperatorVersion& version = version_at(op, dialect_);
+  check_inputs(op, version, dialect_, inputs);
+  check_attributes(op, version, dialect_, attributes);
+  return version;
+}
+
+std::optional<Values> Emit::without_node(const Operator& op, std::span<const Value> inputs,
+                                         const std::vector<Attribute>& attributes,
+                                         std::size_t outputs) {
+  if (outputs == 1)
+    if (const Value same = simplified(op, inputs, attributes)) return Values{same};
+  Node tentative;
+  tentative.op_type = op.name;
+  for (const Value input : inputs) tentative.inputs.push_back(input.info());
+  tentative.attributes = attributes;
+  std::vector<Tensor> folded = fold(tentative);
+  if (folded.empty()) return std::nullopt;
+  Values constants;
+  for (Tensor& tensor : folded) constants.push_back(constant(std::move(tensor)));
+  return constants;
+}
+
 Values Emit::build(const Operator& op, std::span<const Value> given,
                    std::vector<Attribute> attributes, std::size_t outputs) {
   Values inputs(given.begin(), given.end());
   while (!inputs.empty() && !inputs.back()) inputs.pop_back();
-  if (auto values = in_target_form(*this, op, inputs, attributes, outputs)) return *values;
-
-  const OperatorVersion& version = version_at(op, options_.opset);
-  check_inputs(op, version, options_.opset, inputs);
-  check_attributes(op, version, options_.opset, attributes);
-  if (outputs == 1)
-    if (const Value same = simplified(op, inputs, attributes)) return {same};
-
-  Node tentative;
-  tentative.op_type = op.name;
-  for (const Value input : inputs) tentative.inputs.push_back(input.info());
-  tentative.attributes = std::move(attributes);
-  if (std::vector<Tensor> folded = fold(tentative); !folded.empty()) {
-    Values constants;
-    for (Tensor& tensor : folded) constants.push_back(constant(std::move(tensor)));
-    return constants;
-  }
-  if (auto values = with_output_type(op, version, inputs, tentative.attributes)) return *values;
-  if (auto values = with_kernel_types(op, version, inputs, tentative.attributes, outputs))
-    return *values;
-  return emit_node(op, inputs, std::move(tentative.attributes), outputs);
+  checked(op, inputs, attributes);
+  if (auto values = without_node(op, inputs, attributes, outputs)) return *values;
+  return emit_node(op, inputs, std::move(attributes), outputs);
 }
 
 Values Emit::emit_node(const Operator& op, std::span<const Value> inputs,
@@ -233,12 +244,10 @@ Values Emit::emit_node(const Operator& op, std::span<const Value> inputs,
     values.emplace_back(output);
   }
   // Uses are entered only when inference has accepted the node.
-  infer(node, pool(), options_.opset);
+  infer(node, pool(), dialect_);
   if (auto elements = known_elements(*node)) return {constant(std::move(*elements))};
-  node->name = model_.unique_name("node_" + values.front()->name);
-  for (std::size_t i = 0; i < node->inputs.size(); ++i)
-    if (ValueInfo* input = node->inputs[i])
-      input->uses.push_back({node, static_cast<std::uint32_t>(i)});
+  model_.name_node(node, "node_" + values.front()->name);
+  enter_uses(node);
   append(graph(), node);
   for (const Value value : values) state_->add_compound_dims(value);
   if (!key.empty()) state_->scope().nodes.emplace(std::move(key), values);
@@ -250,7 +259,11 @@ Values Emit::node(std::string_view domain, std::string_view op_type, std::span<c
   if (domain.empty() || domain == "ai.onnx") {
     const Operator* op = find_operator(op_type);
     if (op == nullptr) base::fail("SX1503", fmt::format("there is no operator {}", op_type));
-    return build(*op, inputs, std::move(attributes), outputs);
+    Values given(inputs.begin(), inputs.end());
+    if (options_.opset < dialect_)
+      if (auto values = in_newest_form(*this, *op, options_.opset, given, attributes, outputs))
+        return *values;
+    return build(*op, given, std::move(attributes), outputs);
   }
   Node* node = model_.add_node(std::string(op_type), std::string(domain));
   node->origin = state_->origin;
@@ -264,7 +277,7 @@ Values Emit::node(std::string_view domain, std::string_view op_type, std::span<c
     add_output(node, output);
     values.emplace_back(output);
   }
-  node->name = model_.unique_name("node_" + (values.empty() ? node->op_type : values[0]->name));
+  model_.name_node(node, "node_" + (values.empty() ? node->op_type : values[0]->name));
   use_domain(domain);
   return values;
 }
@@ -308,6 +321,41 @@ Value Emit::int_scalar(std::int64_t value, DType dtype) {
 
 Value Emit::bool_scalar(bool value) {
   return constant(Tensor::filled_int(DType::kBool, {}, value ? 1 : 0));
+}
+
+// --- graphs that are there
+
+void Emit::enter(Graph* body, std::vector<Expr> symbols) {
+  Scope& scope = state_->scopes.emplace_back();
+  scope.graph = body;
+  scope.rebound = std::move(symbols);
+}
+
+void Emit::leave() { state_->scopes.pop_back(); }
+
+void Emit::adopt(const Node* node) {
+  for (ValueInfo* output : node->outputs) {
+    if (output == nullptr || !output->has_rank) continue;
+    state_->add_compound_dims(output);
+    for (std::size_t axis = 0; axis < output->shape.size(); ++axis) {
+      const Expr dim = output->shape[axis];
+      if (dim.known() && dim.is_symbol() && !can_size(dim))
+        add_size_source(output, static_cast<std::int64_t>(axis), dim);
+    }
+    if (output->contents.size() == 1 && output->contents[0].is_symbol() &&
+        !can_size(output->contents[0]))
+      add_size_source(output, output->contents[0]);
+  }
+  const Operator* op = node->domain.empty() ? find_operator(node->op_type) : nullptr;
+  if (op == nullptr) return;
+  Values inputs, outputs;
+  for (ValueInfo* input : node->inputs) inputs.emplace_back(input);
+  for (ValueInfo* output : node->outputs) {
+    if (output == nullptr) return;
+    outputs.emplace_back(output);
+  }
+  if (std::string key = sharing_key(*op, inputs, node->attributes, outputs.size()); !key.empty())
+    state_->scope().nodes.try_emplace(std::move(key), std::move(outputs));
 }
 
 // --- bodies

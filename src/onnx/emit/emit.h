@@ -1,6 +1,6 @@
-// Emitting ONNX operators: typed methods, one an operator, that infer the type and shape of what
-// they emit, fold constants and shape arithmetic, share equal nodes, and keep to what the target
-// opset and runtime offer.
+// Emitting the core dialect: ONNX's operators in the form of the newest opset, whatever target the
+// model is for (src/targets lowers it in the end). Typed methods, one an operator, infer the type
+// and shape of what they emit, fold constants and shape arithmetic, and share equal nodes.
 //
 //   Value y = onnx.add(onnx.matmul(x, w), b);
 //   Value z = onnx.softmax(y, {.axis = -1});
@@ -8,9 +8,7 @@
 // The operators themselves (`gemm`, `conv`, `reduce_sum`, ...) are declared in the generated base
 // class Operators (onnx/gen/operators.h): snake_case of ONNX's name, a trailing underscore where
 // C++ has the word (and_, or_, not_, if_); inputs in ONNX's order, absent ones as Value{};
-// attributes as a struct with designated initialisers. Where an operator changed between opsets 13
-// and the newest (axes as attribute or input, Split, Pad, Resize, ...) the method has the newest
-// form and emits the target's.
+// attributes as a struct with designated initialisers.
 #pragma once
 
 #include <cstdint>
@@ -31,26 +29,23 @@ namespace sardonyx::onnx {
 
 using symbolic::Expr;
 
-// Which kernels to count on. kOnnxRuntimeCpu: where ONNX Runtime's CPU provider has no kernel for a
-// type, the operator computes in the nearest type that has one and casts back. kStandard: whatever
-// the ONNX specification allows.
-enum class TargetRuntime : std::uint8_t { kOnnxRuntimeCpu, kStandard };
-
 struct EmitOptions {
-  std::int64_t opset = 20;
-  TargetRuntime runtime = TargetRuntime::kOnnxRuntimeCpu;
+  // The opset whose forms node() takes: who names operators (a user's translator, a function)
+  // writes them as the opset of his model has them.
+  std::int64_t opset = newest_opset();
   // What the user wants of other domains than ONNX's own; stands above what translators say.
   std::map<std::string, std::int64_t> domain_versions = {};
 };
 
 class Emit : public Operators {
  public:
+  // Into the main graph of a new model, which becomes one of the core dialect.
   Emit(Model& model, EmitOptions options);
   ~Emit() override;
 
   Model& model() { return model_; }
-  std::int64_t opset() const { return options_.opset; }
-  TargetRuntime runtime() const { return options_.runtime; }
+  // Of the forms that node() takes.
+  std::int64_t named_opset() const { return options_.opset; }
   symbolic::Pool& pool() { return *model_.pool; }
   // The graph that nodes are appended to now.
   Graph* graph() const;
@@ -58,7 +53,7 @@ class Emit : public Operators {
   // Nodes emitted from here on come from this captured call and are named after it.
   void set_origin(const Origin* origin, std::string_view name);
 
-  // --- any operator by name, for what the generated methods do not cover (other domains)
+  // --- any operator by name, in the form of named_opset(); operators of other domains
   Values node(std::string_view domain, std::string_view op_type, std::span<const Value> inputs,
               std::vector<Attribute> attributes, std::size_t outputs);
   // The model imports a domain of other operators, at 1 where nobody names a version. Throws SX1506
@@ -158,31 +153,45 @@ class Emit : public Operators {
   // outputs states..., scanned.... Returns final states, then the stacked scanned ones.
   Values scan(std::span<const Value> states, std::span<const Value> sequences, Graph* body);
 
+  // --- graphs that are there already
+  // Until leave(), nodes go to the end of this body of the present graph. The symbols mean
+  // something else in it, as with begin_symbols().
+  void enter(Graph* body, std::vector<Expr> symbols);
+  void leave();
+  // The node at the end of the present graph is one of ours from here on: equal ones are not
+  // emitted again, and sizes are read off its outputs.
+  void adopt(const Node* node);
+
  protected:
+  // For emitters of other dialects than the core, into a model that is there.
+  Emit(Model& model, std::int64_t dialect, EmitOptions options);
+
   Values build(const Operator& op, std::span<const Value> inputs, std::vector<Attribute> attributes,
                std::size_t outputs) override;
 
+  // --- the steps of build()
+  // The version of the operator that the dialect has, which inputs and attributes are checked
+  // against; attributes that say what is the default are dropped.
+  const OperatorVersion& checked(const Operator& op, std::span<const Value> inputs,
+                                 std::vector<Attribute>& attributes) const;
+  // What is there already, a simpler node, or constants; nothing where a node must compute it.
+  std::optional<Values> without_node(const Operator& op, std::span<const Value> inputs,
+                                     const std::vector<Attribute>& attributes, std::size_t outputs);
+  Values emit_node(const Operator& op, std::span<const Value> inputs,
+                   std::vector<Attribute> attributes, std::size_t outputs);
+
+  std::int64_t dialect() const { return dialect_; }
+
  private:
   struct State;
+  struct Sizes;  // emit_sizes.cpp
 
-  // Steps of build(), each in a file of its name. Nothing: the step has nothing to do.
   // identities.cpp: a value that is there already, or a simpler node.
   Value simplified(const Operator& op, std::span<const Value> inputs,
                    std::span<const Attribute> attributes);
-  // emit_types.cpp: casts round the operator where it has no kernel for the types.
-  std::optional<Values> with_kernel_types(const Operator& op, const OperatorVersion& version,
-                                          std::span<const Value> inputs,
-                                          const std::vector<Attribute>& attributes,
-                                          std::size_t outputs);
-  // emit_types.cpp: the same for a type that an attribute asks of the output.
-  std::optional<Values> with_output_type(const Operator& op, const OperatorVersion& version,
-                                         std::span<const Value> inputs,
-                                         const std::vector<Attribute>& attributes);
-  Values emit_node(const Operator& op, std::span<const Value> inputs,
-                   std::vector<Attribute> attributes, std::size_t outputs);
-  struct Sizes;  // emit_sizes.cpp
 
   Model& model_;
+  std::int64_t dialect_;  // the opset whose forms nodes are emitted in
   EmitOptions options_;
   std::unique_ptr<State> state_;
 };

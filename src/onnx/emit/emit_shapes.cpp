@@ -107,9 +107,6 @@ Value Emit::reshape(Value x, std::span<const Expr> shape) {
 
   const ReshapePlan plan = plan_reshape(from, shape);
   const Value wanted = sizes(plan.entries);
-  if (plan.zero_is_zero && options_.opset < 14)
-    // No allowzero yet; there is nothing in the tensor but its type.
-    return full(shape, zero(x.dtype()));
   Value y = Operators::reshape(x, wanted, {.allowzero = plan.zero_is_zero ? 1 : 0});
   if (!y.is_constant()) set_type(y, x.dtype(), Shape(shape.begin(), shape.end()));
   return y;
@@ -233,17 +230,7 @@ Value Emit::with_rank(Value x, std::int64_t rank) {
 
 Value Emit::cast(Value x, DType to) {
   if (x.dtype() == to) return x;
-  // ONNX Runtime takes a -0.0 of 8 bits for true.
-  if (to == DType::kBool && is_float8(x.dtype())) x = Operators::cast(x, {.to = DType::kFloat32});
   if (!is_float8(to) || saturates(to)) return Operators::cast(x, {.to = to});
-  // ONNX Runtime makes NaN of what rounds up to infinity.
-  if (to == DType::kFloat8E5M2 && x.dtype() != DType::kBool && !is_float8(x.dtype())) {
-    const DType dtype = x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
-    const Value wide = cast(x, dtype);
-    const Value infinity = scalar(std::numeric_limits<double>::infinity(), dtype);
-    const Value too_large = greater_or_equal(abs(wide), scalar(61440, dtype));
-    x = mul(wide, where(too_large, infinity, one(dtype)));
-  }
   return Operators::cast(x, {.saturate = 0, .to = to});
 }
 

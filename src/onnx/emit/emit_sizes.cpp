@@ -47,16 +47,8 @@ struct Emit::Sizes {
 };
 
 Value Emit::Sizes::dims(Value x, std::int64_t start, std::int64_t end) {
-  if (onnx.opset() >= 15) {
-    const std::int64_t rank = x.rank();
-    return onnx.shape(x,
-                      {.end = end == rank ? std::optional<std::int64_t>() : end, .start = start});
-  }
-  const Value whole = onnx.shape(x);
-  if (start == 0 && end == x.rank()) return whole;
-  std::vector<std::int64_t> axes;
-  for (std::int64_t axis = start; axis < end; ++axis) axes.push_back(axis);
-  return onnx.gather(whole, onnx.ints(axes));
+  const std::int64_t rank = x.rank();
+  return onnx.shape(x, {.end = end == rank ? std::optional<std::int64_t>() : end, .start = start});
 }
 
 Value Emit::Sizes::read(const SizeSource& source) {
@@ -347,12 +339,8 @@ Value Emit::Sizes::logical(Expr e) {
     }
     case Kind::kNot:
       return onnx.not_(logical(operands[0]));
-    case Kind::kIf: {
-      // Where takes bool only in ONNX, not in ONNX Runtime.
-      const Value condition = logical(operands[0]);
-      return onnx.or_(onnx.and_(condition, logical(operands[1])),
-                      onnx.and_(onnx.not_(condition), logical(operands[2])));
-    }
+    case Kind::kIf:
+      return onnx.where(logical(operands[0]), logical(operands[1]), logical(operands[2]));
     default:
       if (e.is_boolean()) no_source(e);
       return onnx.not_(onnx.equal(integer(e), onnx.ints({0})));

@@ -92,7 +92,7 @@ Value same_reshape(Value x, Value shape, Attributes attributes) {
 Value same_expand(Emit& onnx, Value x, Value shape) {
   const auto wanted = contents_of(shape.info());
   if (!wanted) return {};
-  // No element is left. ONNX Runtime drops an Expand of 1 to 0 as if it changed nothing.
+  // No element is left.
   const auto none = [](Expr dim) { return dim.is(0); };
   if (std::ranges::any_of(*wanted, none) && x.has_rank() && x.dtype() != DType::kString) {
     const auto shape_of_none = broadcast(x.shape(), *wanted);
@@ -223,7 +223,7 @@ Value same_twice(Value x, std::string_view op) {
   return x->producer != nullptr && x->producer->is(op) ? Value(x->producer->input(0)) : Value();
 }
 
-// Sums of nothing. ONNX Runtime leaves what was in memory in some of them.
+// Sums of nothing.
 Value product_of_nothing(Emit& onnx, Value a, Value b) {
   const auto is_matrix = [](Value x) { return x.has_rank() && x.rank() >= 2; };
   if (!is_matrix(a) || !is_matrix(b) || !a.dim(-1).is(0)) return {};
@@ -234,30 +234,6 @@ Value product_of_nothing(Emit& onnx, Value a, Value b) {
   result->push_back(b.dim(-1));
   const bool known = std::ranges::all_of(*result, [](Expr dim) { return dim.known(); });
   return known ? onnx.full(*result, onnx.zero(a.dtype())) : Value();
-}
-
-bool covers(Expr left, Expr right) { return right.is(1) || left == right; }
-
-// ONNX Runtime adds up nothing to 0 only where the first factor alone has the result's batch, or
-// both are vectors. Elsewhere it leaves what was in memory, or forgets the batch: where the sums
-// may turn out to be of nothing, they are made to begin with 0 * 0.
-Value product_of_perhaps_nothing(Emit& onnx, Value a, Value b) {
-  if (!a.has_rank() || !b.has_rank() || !base::is_floating(a.dtype())) return {};
-  const Expr inner = a.dim(-1);
-  if (!inner.known() || symbolic::certainly_less(Expr(0), inner)) return {};
-  if (inner.is_constant() || !symbolic::certainly_less_equal(Expr(0), inner)) return {};
-  bool covered = a.rank() >= b.rank() && (b.rank() > 1 || a.rank() == 1);
-  for (std::int64_t i = 3; covered && i <= b.rank(); ++i) covered = covers(a.dim(-i), b.dim(-i));
-  if (covered) return {};
-  const auto begun = [&](Value x, std::int64_t axis) {
-    Shape shape = x.shape();
-    shape[static_cast<std::size_t>(axis)] = Expr(1);
-    const bool known = std::ranges::all_of(shape, [](Expr dim) { return dim.known(); });
-    return known ? onnx.concat({onnx.full(shape, onnx.zero(x.dtype())), x}, axis) : Value();
-  };
-  const Value left = begun(a, a.rank() - 1),
-              right = begun(b, std::max(b.rank() - 2, std::int64_t{0}));
-  return left && right ? onnx.matmul(left, right) : Value();
 }
 
 bool all_are(Value x, std::int64_t number) {
@@ -298,8 +274,7 @@ Value Emit::simplified(const Operator& op, std::span<const Value> inputs,
     case Op::kConcat:
       return same_concat(*this, inputs, attributes);
     case Op::kMatMul:
-      if (const Value zeros = product_of_nothing(*this, inputs[0], inputs[1])) return zeros;
-      return product_of_perhaps_nothing(*this, inputs[0], inputs[1]);
+      return product_of_nothing(*this, inputs[0], inputs[1]);
     case Op::kMax:
     case Op::kMin:
     case Op::kSum:

@@ -34,15 +34,14 @@ class Extraction {
   void note(const Node& node) {
     inside_.insert(&node);
     for (const Graph* body : bodies(&node)) {
+      inside_bodies_.insert(body);
       for (const Node* inner = body->first; inner != nullptr; inner = inner->next) note(*inner);
-      for (const ValueInfo* output : body->outputs) ++inner_outputs_[output];
     }
   }
 
   // Values of the new model bear the same names: they come from scopes in which those were unique.
-  ValueInfo* like(const ValueInfo& value) {
-    ValueInfo* made = made_->add_value(value.name);
-    made->name = value.name;
+  ValueInfo* like(const ValueInfo& value, const Graph* graph) {
+    ValueInfo* made = made_->declare_value(value.name, graph);
     made->type_kind = value.type_kind;
     made->dtype = value.dtype;
     made->has_rank = value.has_rank;
@@ -57,7 +56,7 @@ class Extraction {
   ValueInfo* read(const ValueInfo* value) {
     if (value == nullptr) return nullptr;
     if (const auto found = copies_.find(value); found != copies_.end()) return found->second;
-    ValueInfo* made = like(*value);
+    ValueInfo* made = like(*value, made_->graph);
     if (value->constant != nullptr && value->producer == nullptr) {
       made->constant = value->constant;
       made->is_weight = value->is_weight;
@@ -79,7 +78,7 @@ class Extraction {
       made->attributes.push_back({attribute.name, data(attribute, to), attribute.reference});
     }
     for (const ValueInfo* output : node.outputs)
-      add_output(made, output == nullptr ? nullptr : like(*output));
+      add_output(made, output == nullptr ? nullptr : like(*output, to));
     append(to, made);
   }
 
@@ -101,7 +100,7 @@ class Extraction {
 
   void fill(const Graph& graph, Graph* made) {
     for (const ValueInfo* input : graph.inputs) {
-      made->inputs.push_back(like(*input));
+      made->inputs.push_back(like(*input, made));
       made->inputs.back()->graph = made;
     }
     for (const Node* node = graph.first; node != nullptr; node = node->next) copy(*node, made);
@@ -117,9 +116,10 @@ class Extraction {
   }
 
   bool is_read_after(const ValueInfo& value) const {
-    const auto inner = inner_outputs_.find(&value);
-    if (value.output_uses > (inner == inner_outputs_.end() ? 0 : inner->second)) return true;
-    return std::ranges::any_of(value.uses,
+    return std::ranges::any_of(
+               value.returns,
+               [this](const Return& use) { return !inside_bodies_.contains(use.graph); }) ||
+           std::ranges::any_of(value.uses,
                                [this](const Use& use) { return !inside_.contains(use.node); });
   }
 
@@ -139,7 +139,7 @@ class Extraction {
   std::unique_ptr<Model> made_;
   std::unordered_map<const ValueInfo*, ValueInfo*> copies_;
   std::unordered_set<const Node*> inside_;
-  std::unordered_map<const ValueInfo*, std::uint32_t> inner_outputs_;
+  std::unordered_set<const Graph*> inside_bodies_;
   std::vector<const Node*> taken_;
 };
 

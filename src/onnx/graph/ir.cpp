@@ -8,6 +8,9 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "onnx/graph/names.h"
+#include "onnx/operators/operator.h"
+
 namespace sardonyx::onnx {
 namespace {
 
@@ -37,31 +40,129 @@ std::string content_key(const Tensor& tensor) {
   return key;
 }
 
-void drop_use(ValueInfo* value, const Node* node, std::size_t index) {
+void add_use(Node* node, std::size_t index) {
+  node->slots.resize(node->inputs.size());
+  ValueInfo* const value = node->inputs[index];
   if (value == nullptr) return;
-  const auto found = std::ranges::find_if(
-      value->uses, [&](const Use& use) { return use.node == node && use.index == index; });
-  assert(found != value->uses.end());
-  value->uses.erase(found);
+  node->slots[index] = static_cast<std::uint32_t>(value->uses.size());
+  value->uses.push_back({node, static_cast<std::uint32_t>(index)});
+}
+
+// The last use takes the place of the one that goes.
+void drop_use(Node* node, std::size_t index) {
+  ValueInfo* const value = node->inputs[index];
+  if (value == nullptr) return;
+  const std::uint32_t slot = node->slots[index];
+  assert(slot < value->uses.size() && value->uses[slot].node == node);
+  const Use last = value->uses.back();
+  value->uses[slot] = last;
+  last.node->slots[last.index] = slot;
+  value->uses.pop_back();
+}
+
+void drop_uses(Node* node) {
+  for (std::size_t i = 0; i < node->inputs.size(); ++i) drop_use(node, i);
+  node->inputs.clear();
+  node->slots.clear();
+}
+
+void add_return(Graph* graph, std::size_t index) {
+  ValueInfo* const value = graph->outputs[index];
+  graph->slots[index] = static_cast<std::uint32_t>(value->returns.size());
+  value->returns.push_back({graph, static_cast<std::uint32_t>(index)});
+}
+
+void drop_return(Graph* graph, std::size_t index) {
+  ValueInfo* const value = graph->outputs[index];
+  const std::uint32_t slot = graph->slots[index];
+  assert(slot < value->returns.size() && value->returns[slot].graph == graph);
+  const Return last = value->returns.back();
+  value->returns[slot] = last;
+  last.graph->slots[last.index] = slot;
+  value->returns.pop_back();
+}
+
+void move_name(ValueInfo* value, NameScope* to) {
+  if (value->names == to) return;
+  if (value->names != nullptr) value->names->release(value->name);
+  value->name = to->unique(value->name);
+  value->names = to;
+}
+
+void release_name(ValueInfo* value) {
+  if (value->names != nullptr) value->names->release(value->name);
+  value->names = nullptr;
+}
+
+void release_name(Node* node) {
+  if (node->names != nullptr) node->names->release(node->name);
+  node->names = nullptr;
+}
+
+// What belongs to a node that comes into a graph.
+void take_in(Graph* graph, Node* node);
+
+void take_in(Node* owner, Graph* body) {
+  const bool moved = body->names != owner->graph->names;
+  body->owner = owner;
+  body->parent = owner->graph;
+  body->names = owner->graph->names;
+  if (!moved) return;
+  for (ValueInfo* input : body->inputs) move_name(input, body->names);
+  for (Node* node = body->first; node != nullptr; node = node->next) take_in(body, node);
+}
+
+void take_in(Graph* graph, Node* node) {
+  node->graph = graph;
+  for (ValueInfo* output : node->outputs) {
+    if (output == nullptr) continue;
+    output->graph = graph;
+    move_name(output, graph->names);
+  }
+  if (node->names != nullptr && node->names != graph->names) {
+    node->names->release(node->name);
+    node->names = graph->names;
+    node->name = node->names->unique(node->name);
+  }
+  for (Graph* body : bodies(node)) take_in(node, body);
+}
+
+constexpr std::uint64_t kOrderGap = std::uint64_t{1} << 20;
+
+// A key between those of its neighbours; where there is none, the graph is numbered anew when
+// somebody asks.
+void give_order(Graph* graph, Node* node, const Node* previous, const Node* next) {
+  const std::uint64_t low = previous != nullptr ? previous->order : 0;
+  if (next == nullptr) {
+    node->order = low + kOrderGap;
+    return;
+  }
+  node->order = low + (next->order - low) / 2;
+  if (node->order == low) graph->ordered = false;
 }
 
 void link(Graph* graph, Node* node, Node* previous, Node* next) {
-  node->graph = graph;
   node->previous = previous;
   node->next = next;
   (previous != nullptr ? previous->next : graph->first) = node;
   (next != nullptr ? next->previous : graph->last) = node;
-  for (ValueInfo* output : node->outputs)
-    if (output != nullptr) output->graph = graph;
+  give_order(graph, node, previous, next);
+  take_in(graph, node);
+}
+
+void number(Graph* graph) {
+  std::uint64_t order = 0;
+  for (Node* node = graph->first; node != nullptr; node = node->next)
+    node->order = (order += kOrderGap);
+  graph->ordered = true;
 }
 
 }  // namespace
 
-// Names in use, with the number to try next after a clash; small constants by content.
+// Small constants by content; the names of the main graph and of each function.
 struct Model::Tables {
-  std::unordered_map<std::string, std::uint32_t> names;
+  std::deque<NameScope> scopes;
   std::unordered_map<std::string, ValueInfo*> constants;
-  std::vector<Graph*> graphs;
 };
 
 const Attribute* Node::find(std::string_view attribute) const {
@@ -105,26 +206,37 @@ Graph* Model::add_graph(std::string name, Graph* parent) {
   added.name = std::move(name);
   added.parent = parent;
   added.model = this;
-  tables_->graphs.push_back(&added);
+  added.names = parent != nullptr ? parent->names : &tables_->scopes.emplace_back();
   return &added;
 }
 
-ValueInfo* Model::add_value(std::string name) {
+ValueInfo* Model::add_value(std::string_view name, const Graph* in) {
+  const Graph* const where = in != nullptr ? in : graph;
   ValueInfo& value = values_.emplace_back();
   value.id = value_count() - 1;
-  value.name = unique_name(name);
+  value.names = where->names;
+  value.name = value.names->unique(name);
+  return &value;
+}
+
+ValueInfo* Model::declare_value(std::string name, const Graph* in) {
+  ValueInfo& value = values_.emplace_back();
+  value.id = value_count() - 1;
+  value.names = in->names;
+  value.names->take(name);
+  value.name = std::move(name);
   return &value;
 }
 
 ValueInfo* Model::add_input(Graph* to, std::string name) {
-  ValueInfo* value = add_value(std::move(name));
+  ValueInfo* value = add_value(name, to);
   value->graph = to;
   to->inputs.push_back(value);
   return value;
 }
 
 ValueInfo* Model::add_weight(std::string name, Tensor tensor) {
-  ValueInfo* value = add_value(std::move(name));
+  ValueInfo* value = add_value(name);
   value->dtype = tensor.dtype;
   value->has_rank = true;
   value->shape.assign(tensor.dims.begin(), tensor.dims.end());
@@ -155,29 +267,34 @@ ValueInfo* Model::add_constant(Tensor tensor, std::string_view name_hint) {
 
 Node* Model::add_node(std::string op_type, std::string node_domain) {
   Node& node = nodes_.emplace_back();
-  node.op_type = std::move(op_type);
-  node.domain = std::move(node_domain);
+  set_operator(&node, std::move(op_type), std::move(node_domain));
   node.id = node_count() - 1;
   return &node;
 }
 
 const Origin* Model::add_origin(Origin origin) { return &origins_.emplace_back(std::move(origin)); }
 
-std::string Model::unique_name(std::string_view wanted) {
-  std::string name(wanted);
-  const auto [first, added] = tables_->names.try_emplace(name, 1);
-  if (added) return name;
-  std::uint32_t& next = first->second;  // references stay valid when the table grows
-  while (true) {
-    std::string candidate = fmt::format("{}_{}", wanted, next++);
-    if (tables_->names.try_emplace(candidate, 1).second) return candidate;
-  }
-}
+std::string Model::unique_name(std::string_view wanted) { return graph->names->unique(wanted); }
 
 void Model::rename(ValueInfo* value, std::string_view wanted) {
   if (value->name == wanted) return;
-  tables_->names.erase(value->name);
-  value->name = unique_name(wanted);
+  NameScope* const scope = value->names != nullptr ? value->names : graph->names;
+  release_name(value);
+  value->names = scope;
+  value->name = scope->unique(wanted);
+}
+
+void Model::name_node(Node* node, std::string_view wanted) {
+  release_name(node);
+  node->names = node->graph != nullptr ? node->graph->names : graph->names;
+  node->name = node->names->unique(wanted);
+}
+
+void set_operator(Node* node, std::string op_type, std::string domain) {
+  const Operator* known = domain.empty() ? find_operator(op_type) : nullptr;
+  node->op = known != nullptr ? known->id : kUnknownOp;
+  node->op_type = std::move(op_type);
+  node->domain = std::move(domain);
 }
 
 namespace {
@@ -190,10 +307,19 @@ void unlink(Node* node) {
 
 }  // namespace
 
+void enter_uses(Node* node) {
+  for (std::size_t i = 0; i < node->inputs.size(); ++i) add_use(node, i);
+}
+
+void discard(Node* node) {
+  for (ValueInfo* output : node->outputs)
+    if (output != nullptr) release_name(output);
+  release_name(node);
+}
+
 void move_to_end(Graph* graph, Node* node) {
   unlink(node);
   append(graph, node);
-  for (Graph* body : bodies(node)) body->parent = graph;
 }
 
 void append(Graph* graph, Node* node) { link(graph, node, graph->last, nullptr); }
@@ -213,16 +339,22 @@ void insert_after(Node* position, Node* node) {
 
 namespace {
 
-// The nodes of a body that goes away let go of what they read, outer values among it.
+void release_body(Graph* body);
+
+// The node lets go of what it reads, outer values of its bodies among it, and of names.
+void release(Node* node) {
+  drop_uses(node);
+  for (Graph* inner : bodies(node)) release_body(inner);
+  for (ValueInfo* output : node->outputs)
+    if (output != nullptr && output->producer == node) release_name(output);
+  release_name(node);
+  node->graph = nullptr;
+}
+
 void release_body(Graph* body) {
-  for (Node* node = body->first; node != nullptr; node = node->next) {
-    for (std::size_t i = 0; i < node->inputs.size(); ++i) drop_use(node->inputs[i], node, i);
-    node->inputs.clear();
-    for (Graph* inner : bodies(node)) release_body(inner);
-    node->graph = nullptr;
-  }
-  for (ValueInfo* output : body->outputs) --output->output_uses;
-  body->outputs.clear();
+  for (Node* node = body->first; node != nullptr; node = node->next) release(node);
+  for (ValueInfo* input : body->inputs) release_name(input);
+  set_outputs(body, {});
   body->first = body->last = nullptr;
 }
 
@@ -231,25 +363,21 @@ void release_body(Graph* body) {
 void erase(Node* node) {
   assert(std::ranges::none_of(node->outputs,
                               [](const ValueInfo* v) { return v != nullptr && has_uses(v); }));
-  for (std::size_t i = 0; i < node->inputs.size(); ++i) drop_use(node->inputs[i], node, i);
-  node->inputs.clear();
-  for (Graph* body : bodies(node)) release_body(body);
   unlink(node);
   // `next` stays, so that a loop standing on this node can go on.
-  node->graph = nullptr;
+  release(node);
 }
 
 void set_input(Node* node, std::size_t index, ValueInfo* value) {
-  while (node->inputs.size() <= index) node->inputs.push_back(nullptr);
-  drop_use(node->inputs[index], node, index);
+  while (node->inputs.size() <= index) add_input(node, nullptr);
+  drop_use(node, index);
   node->inputs[index] = value;
-  if (value != nullptr) value->uses.push_back({node, static_cast<std::uint32_t>(index)});
+  add_use(node, index);
 }
 
 void add_input(Node* node, ValueInfo* value) {
   node->inputs.push_back(value);
-  if (value != nullptr)
-    value->uses.push_back({node, static_cast<std::uint32_t>(node->inputs.size() - 1)});
+  add_use(node, node->inputs.size() - 1);
 }
 
 void add_output(Node* node, ValueInfo* value) {
@@ -258,36 +386,33 @@ void add_output(Node* node, ValueInfo* value) {
   value->producer = node;
   value->index = static_cast<std::uint32_t>(node->outputs.size() - 1);
   value->graph = node->graph;
+  if (node->graph != nullptr) move_name(value, node->graph->names);
 }
 
 void set_outputs(Graph* graph, std::vector<ValueInfo*> outputs) {
-  for (ValueInfo* value : outputs) ++value->output_uses;
-  for (ValueInfo* value : graph->outputs) --value->output_uses;
+  for (std::size_t i = 0; i < graph->outputs.size(); ++i) drop_return(graph, i);
   graph->outputs = std::move(outputs);
+  graph->slots.resize(graph->outputs.size());
+  for (std::size_t i = 0; i < graph->outputs.size(); ++i) add_return(graph, i);
 }
 
 void replace_all_uses(ValueInfo* from, ValueInfo* to) {
   if (from == to) return;
   for (const Use& use : from->uses) {
     use.node->inputs[use.index] = to;
+    use.node->slots[use.index] = static_cast<std::uint32_t>(to->uses.size());
     to->uses.push_back(use);
   }
   from->uses.clear();
-  if (from->output_uses == 0) return;
-  // A body may hand out a value of a graph around it, so that every graph is looked at.
-  for (Graph* graph : from->graph->model->graphs()) {
-    for (ValueInfo*& output : graph->outputs) {
-      if (output != from) continue;
-      output = to;
-      --from->output_uses;
-      ++to->output_uses;
-    }
+  for (const Return& use : from->returns) {
+    use.graph->outputs[use.index] = to;
+    use.graph->slots[use.index] = static_cast<std::uint32_t>(to->returns.size());
+    to->returns.push_back(use);
   }
+  from->returns.clear();
 }
 
-std::span<Graph* const> Model::graphs() const { return tables_->graphs; }
-
-bool has_uses(const ValueInfo* value) { return !value->uses.empty() || value->output_uses > 0; }
+bool has_uses(const ValueInfo* value) { return !value->uses.empty() || !value->returns.empty(); }
 
 void set_attribute(Node* node, std::string name, Attribute::Data data) {
   for (Attribute& attribute : node->attributes) {
@@ -307,6 +432,37 @@ std::vector<Graph*> bodies(const Node* node) {
       found.insert(found.end(), many->begin(), many->end());
   }
   return found;
+}
+
+bool precedes(const Node* a, const Node* b) {
+  assert(a->graph != nullptr && a->graph == b->graph);
+  if (!a->graph->ordered) number(a->graph);
+  return a->order < b->order;
+}
+
+const Node* ancestor_in(const Graph* graph, const Node* node) {
+  while (node != nullptr && node->graph != graph)
+    node = node->graph != nullptr ? node->graph->owner : nullptr;
+  return node;
+}
+
+bool is_visible(const ValueInfo* value, const Node* node) {
+  const Node* maker = value->producer;
+  if (maker == nullptr) {
+    return value->constant != nullptr || ancestor_in(value->graph, node) != nullptr;
+  }
+  const Node* const reader = ancestor_in(maker->graph, node);
+  return reader != nullptr && precedes(maker, reader);
+}
+
+std::int64_t opset_of(const Graph* graph) {
+  while (graph->parent != nullptr) graph = graph->parent;
+  const Model& model = *graph->model;
+  const std::map<std::string, std::int64_t>* opsets = &model.opsets;
+  for (const Function& function : model.functions)
+    if (function.body == graph) opsets = &function.opsets;
+  const auto found = opsets->find("");
+  return found == opsets->end() ? 0 : found->second;
 }
 
 }  // namespace sardonyx::onnx

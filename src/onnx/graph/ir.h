@@ -22,6 +22,11 @@ namespace sardonyx::onnx {
 struct Node;
 struct Graph;
 class Model;
+class NameScope;
+
+enum class Op : std::uint16_t;  // onnx/gen/op.h
+// Operators of other domains, and those that the tables do not know.
+inline constexpr Op kUnknownOp = static_cast<Op>(0xffff);
 
 using base::DType;
 using Shape = std::vector<symbolic::Expr>;  // an unknown Expr is an unknown dim
@@ -33,10 +38,18 @@ struct Use {
   friend bool operator==(Use, Use) = default;
 };
 
+// One place that hands a value out: output `index` of `graph`.
+struct Return {
+  Graph* graph;
+  std::uint32_t index;
+  friend bool operator==(Return, Return) = default;
+};
+
 enum class TypeKind : std::uint8_t { kTensor, kSequence, kOptional };
 
 struct ValueInfo {
   std::string name;
+  NameScope* names = nullptr;  // where the name is taken; null when the value was erased
   TypeKind type_kind = TypeKind::kTensor;
   DType dtype = DType::kUndefined;  // of the tensor, or of the sequence's tensors
   bool has_rank = false;
@@ -58,11 +71,13 @@ struct ValueInfo {
   // The program's dims of a weight that a pass has given others, which differ in ones.
   std::vector<std::int64_t> weight_dims;
   bool is_folded = false;  // a weight whose values a pass has worked into others'
+  // What the file declares is not what the operator gives: nothing may be built on either.
+  bool is_disputed = false;
   Graph* graph = nullptr;  // where it is defined
 
-  std::vector<Use> uses;
-  std::uint32_t output_uses = 0;  // how often it is an output of its graph
-  std::uint32_t id = 0;           // dense, for side tables
+  std::vector<Use> uses;        // in no order
+  std::vector<Return> returns;  // the graphs that it is an output of
+  std::uint32_t id = 0;         // dense, for side tables
 };
 
 struct Attribute {
@@ -87,6 +102,7 @@ struct Origin {
 };
 
 struct Node {
+  Op op = kUnknownOp;  // goes with the next two: see set_operator()
   std::string op_type;
   std::string domain;    // empty for ONNX's own
   std::string overload;  // of a model-local function
@@ -100,6 +116,9 @@ struct Node {
   Graph* graph = nullptr;  // null when erased
   Node* previous = nullptr;
   Node* next = nullptr;
+  std::uint64_t order = 0;           // ascending in a graph that is `ordered`; see precedes()
+  std::vector<std::uint32_t> slots;  // where the uses of each input lists this node
+  NameScope* names = nullptr;        // where the node's name is taken, if it is
   std::uint32_t id = 0;
 
   const Attribute* find(std::string_view attribute) const;
@@ -107,6 +126,7 @@ struct Node {
   float float_or(std::string_view attribute, float otherwise) const;
   std::string string_or(std::string_view attribute, std::string otherwise) const;
   const std::vector<std::int64_t>* ints(std::string_view attribute) const;
+  bool is(Op known) const { return op == known; }
   bool is(std::string_view type) const { return op_type == type && domain.empty(); }
   ValueInfo* input(std::size_t i) const { return i < inputs.size() ? inputs[i] : nullptr; }
   ValueInfo* output(std::size_t i = 0) const { return i < outputs.size() ? outputs[i] : nullptr; }
@@ -121,7 +141,11 @@ struct Graph {
   Node* first = nullptr;
   Node* last = nullptr;
   Graph* parent = nullptr;  // the graph that holds the If, Loop or Scan this is a body of
+  Node* owner = nullptr;    // that node, once it is in a graph
   Model* model = nullptr;
+  NameScope* names = nullptr;        // shared by a main graph or function and its bodies
+  std::vector<std::uint32_t> slots;  // where the returns of each output lists this graph
+  bool ordered = true;
 };
 
 // A model-local function.
@@ -151,7 +175,7 @@ class Model {
   std::int64_t model_version = 0;
   std::string doc;
   std::vector<std::pair<std::string, std::string>> metadata;
-  std::vector<Function> functions;
+  std::deque<Function> functions;
   // Initializers in the order they were made; those without uses are not written.
   std::vector<ValueInfo*> initializers;
 
@@ -159,7 +183,10 @@ class Model {
 
   // --- building
   Graph* add_graph(std::string name, Graph* parent);
-  ValueInfo* add_value(std::string name);  // the name is made unique
+  // The name is made unique in the main graph, or where `graph` is.
+  ValueInfo* add_value(std::string_view name, const Graph* graph = nullptr);
+  // Keeps the name, which must not be that of another value that is seen in the graph.
+  ValueInfo* declare_value(std::string name, const Graph* graph);
   ValueInfo* add_input(Graph* graph, std::string name);
   ValueInfo* add_weight(std::string name, Tensor tensor);
   // Small constants are shared: the same dtype, dims and bytes give the same value.
@@ -170,9 +197,8 @@ class Model {
   // A name that no value or node has yet: `wanted`, else wanted_1, wanted_2, ...
   std::string unique_name(std::string_view wanted);
   void rename(ValueInfo* value, std::string_view wanted);
-
-  // Every graph and body ever added.
-  std::span<Graph* const> graphs() const;
+  // Gives the node a unique name, which is free again once the node is erased.
+  void name_node(Node* node, std::string_view wanted);
 
   std::uint32_t value_count() const { return static_cast<std::uint32_t>(values_.size()); }
   std::uint32_t node_count() const { return static_cast<std::uint32_t>(nodes_.size()); }
@@ -186,9 +212,14 @@ class Model {
   std::shared_ptr<Tables> tables_;
 };
 
-// --- editing; each keeps uses, producers and links right.
+// --- editing; each keeps uses, producers, links and names right.
+void set_operator(Node* node, std::string op_type, std::string domain);
+// Enters the uses of a node whose inputs were set while it was in no graph.
+void enter_uses(Node* node);
+// Gives back the names of a node that was never in a graph, and whose uses were not entered.
+void discard(Node* node);
 void append(Graph* graph, Node* node);
-// To the end of another graph, with its bodies.
+// To the end of another graph, with its bodies; names that are taken there change.
 void move_to_end(Graph* graph, Node* node);
 void insert_before(Node* position, Node* node);
 // The same for a node of the same graph, from where it is.
@@ -206,6 +237,17 @@ bool has_uses(const ValueInfo* value);
 void set_attribute(Node* node, std::string name, Attribute::Data data);
 // The bodies of a node (If, Loop, Scan, functions' none).
 std::vector<Graph*> bodies(const Node* node);
+
+// --- order
+// Whether a stands before b, both of one graph.
+bool precedes(const Node* a, const Node* b);
+// The node of `graph` that is `node` or has it in its bodies; null where none is.
+const Node* ancestor_in(const Graph* graph, const Node* node);
+// Whether `value` can be read at the place of `node`: made before it, in its graph or one around.
+bool is_visible(const ValueInfo* value, const Node* node);
+// The version of ONNX's own operators in the graph, which a function says for itself; 0 where it
+// is not said.
+std::int64_t opset_of(const Graph* graph);
 
 // Readable text: the form of the torch.onnx.ops page (operators, types with symbolic dims, arrows).
 std::string to_string(const Model& model);

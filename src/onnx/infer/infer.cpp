@@ -205,14 +205,13 @@ std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
 }
 
 void infer(Node* node, symbolic::Pool& pool, std::int64_t opset) {
-  if (!node->domain.empty()) return;
-  const Operator* op = find_operator(node->op_type);
-  const OperatorVersion* version = op == nullptr ? nullptr : op->at(opset);
+  if (node->op == kUnknownOp) return;
+  const OperatorVersion* version = operator_of(node->op).at(opset);
   if (version == nullptr) return;
   Inference inference(node, pool, opset, *version);
   check_inputs(inference);
   set_dtypes(inference);
-  if (const Rule rule = rule_of(op->id)) rule(inference);
+  if (const Rule rule = rule_of(node->op)) rule(inference);
 }
 
 }  // namespace sardonyx::onnx

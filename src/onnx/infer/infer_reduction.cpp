@@ -46,7 +46,7 @@ void arg_extreme(Inference& node) {
 
 void along_axis(Inference& node) {
   if (node.has_rank(0)) {
-    const std::int64_t otherwise = node.node().op_type == "LpNormalization" ? -1 : 0;
+    const std::int64_t otherwise = node.node().is(Op::kLpNormalization) ? -1 : 0;
     if (node.node().find("axis") != nullptr)
       node.axis(node.integer("axis", otherwise), node.rank(0));
   }

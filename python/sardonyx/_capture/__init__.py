@@ -1,0 +1,1 @@
+"""From a model to the program that torch.export captures of it."""

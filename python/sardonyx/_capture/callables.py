@@ -1,0 +1,35 @@
+"""Functions and bound methods as modules: torch.export takes nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from sardonyx._base.errors import usage_error
+
+
+def as_module(model: Any) -> torch.nn.Module:
+    """The module itself, or one that calls the function. Raises UsageError for what is neither."""
+    if isinstance(model, torch.nn.Module):
+        return model
+    if isinstance(model, type) or not callable(model):
+        raise usage_error(f"model is a {type(model).__name__}, which no input can be given to")
+    return Function(model)
+
+
+class Function(torch.nn.Module):
+    """Calls a function; its parameters keep their names.
+
+    The module of a bound method is a submodule, so that its weights stay weights. Tensors that a
+    function merely closes over become constants of the program.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        owner = getattr(function, "__self__", None)
+        if isinstance(owner, torch.nn.Module):
+            self.module = owner
+            self.training = owner.training
+        self.forward = function

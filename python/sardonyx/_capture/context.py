@@ -1,0 +1,25 @@
+"""What holds while a program is captured, whatever captures it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sardonyx._base import torch_versions
+from sardonyx._base.state import exporting
+
+from .missing_shapes import shapes_of_least_squares
+from .recurrent import whole_recurrent_operators
+
+
+@contextmanager
+def capturing() -> Iterator[None]:
+    """What holds while a model is captured, and is put back afterwards."""
+    with (
+        exporting(),
+        torch_versions.torch_sees_onnx_export(),
+        torch_versions.quiet_capture(),
+        whole_recurrent_operators(),
+        shapes_of_least_squares(),
+    ):
+        yield

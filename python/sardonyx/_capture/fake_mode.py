@@ -1,0 +1,45 @@
+"""Models that are captured without the memory that their weights would take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+
+@dataclass(frozen=True)
+class ONNXFakeContext:
+    """What `enable_fake_mode()` is entered with."""
+
+    fake_mode: FakeTensorMode
+
+
+@contextmanager
+def enable_fake_mode() -> Iterator[ONNXFakeContext]:
+    """Within it, tensors, and so a model's parameters, have shapes and types but no data.
+
+    Buffers that no checkpoint has (persistent=False), and tensors that are no buffers, are computed
+    after the export, by what the model computed them with in this mode.
+
+    with sardonyx.enable_fake_mode():
+        model, x = Model(), torch.randn(2, 2)
+    program = sardonyx.export(model, (x,))
+    program.save("architecture.onnx", include_initializers=False)
+    program.apply_weights("folder/of/safetensors/shards")
+    program.save("model.onnx")
+    """
+    import torch
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+    from .fake_values import RecordingFakeMode
+
+    mode = RecordingFakeMode(
+        allow_non_fake_inputs=not torch._guards.detect_fake_mode(),
+        shape_env=ShapeEnv(allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False),
+    )
+    with mode:
+        yield ONNXFakeContext(mode)

@@ -1,0 +1,104 @@
+"""TorchScript modules and functions as modules that torch.export captures."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import warnings
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+
+from sardonyx._base.torch_versions import quiet_capture
+
+from .interpreted import Interpreted
+
+_SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+
+
+def as_module(
+    model: torch.jit.ScriptModule | torch.jit.ScriptFunction[Any, Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+) -> torch.nn.Module:
+    """The same computation, under the same names.
+
+    PyTorch has a converter, which makes torch.cond of branches on data. Where that does not know
+    what the program does, or makes something else of the example, the module runs the program.
+    """
+    signature = _signature(model)
+    bound = signature.bind(None, *args, **kwargs)
+    bound.apply_defaults()
+    module = _converted_or_interpreted(model, bound.args[1:])
+    compiled = type(module).forward
+
+    def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
+        called = signature.bind(self, *args, **kwargs)
+        called.apply_defaults()
+        return compiled(*called.args)
+
+    forward.__signature__ = signature  # type: ignore[attr-defined]
+    type(module).forward = forward
+    return module
+
+
+def _converted_or_interpreted(model: Any, given: tuple[Any, ...]) -> torch.nn.Module:
+    try:
+        with warnings.catch_warnings(), quiet_capture(), torch.no_grad():
+            warnings.simplefilter("ignore")
+            module = _converted(model, given)
+            same = _is_same(module(*given), model(*given))
+            # Dropout makes two runs differ.
+            if same or getattr(model, "training", False):
+                return module
+        reason: Exception = ValueError("its answer to the example differs")
+    except Exception as error:
+        reason = error
+    # A class for each program, whose forward() has the program's parameters.
+    kind = type("TorchScript", (Interpreted,), {"reason": reason})
+    interpreted: torch.nn.Module = kind(model)
+    return interpreted
+
+
+def _signature(model: Any) -> inspect.Signature:
+    """As forward() is declared, with the names that TorchScript keeps."""
+    is_function = isinstance(model, torch.jit.ScriptFunction)
+    declared: Any = model if is_function else model.forward
+    arguments = declared.schema.arguments
+    parameters = [_SELF]
+    for argument in arguments if is_function else arguments[1:]:  # without `self`
+        has_default = argument.has_default_value()
+        default = argument.default_value if has_default else inspect.Parameter.empty
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        parameters.append(inspect.Parameter(argument.name, kind, default=default))
+    return inspect.Signature(parameters)
+
+
+def _converted(model: Any, args: tuple[Any, ...]) -> torch.fx.GraphModule:
+    """What PyTorch's converter makes of it before it captures that itself, for all sizes."""
+    converter: Any = importlib.import_module("torch._export.converter").TS2EPConverter(model, args)
+    found: list[torch.fx.GraphModule] = []
+
+    def keep(module: torch.fx.GraphModule, _constants: Any) -> Any:
+        found.append(module)
+        return SimpleNamespace(state_dict=converter.name_to_param | converter.name_to_buffer)
+
+    converter.retrace_as_exported_program = keep
+    converter.convert()
+    (module,) = found
+    return module
+
+
+def _is_same(found: Any, expected: Any) -> bool:
+    from torch.utils import _pytree as pytree
+
+    pairs = pytree.tree_leaves(found), pytree.tree_leaves(expected)
+    if len(pairs[0]) != len(pairs[1]):
+        return False
+    try:
+        torch.testing.assert_close(*pairs, rtol=1e-3, atol=1e-4, equal_nan=True)
+    except AssertionError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""The export itself: capture, conversion, and what goes with them."""

@@ -1,0 +1,116 @@
+"""The captured program of whatever `export` is given."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sardonyx._base import torch_versions
+from sardonyx._base.errors import usage_error
+from sardonyx._capture.caches import register_caches
+from sardonyx._capture.capture import Captured, capture
+from sardonyx._capture.dynamic_axes import from_dynamic_axes
+from sardonyx._capture.shapes import DynamicShapes, Names, prepare
+from sardonyx._report.steps import Steps
+
+from .deprecated import is_older_form
+from .options import Options
+
+if TYPE_CHECKING:
+    import torch
+    from torch.export import ExportedProgram
+
+
+def example_inputs(
+    model: Any, args: Any, kwargs: Mapping[str, Any] | None
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The positional and keyword inputs of the example, in whichever form they were given."""
+    if not isinstance(args, (tuple, list)):
+        args = (args,)
+    positional = tuple(args)
+    if kwargs is None and positional and is_older_form(model, positional):
+        return positional[:-1], dict(positional[-1])
+    return positional, dict(kwargs or {})
+
+
+def captured_program(
+    model: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    options: Options,
+    steps: Steps,
+) -> tuple[ExportedProgram, Sequence[Names]]:
+    """The program, and what the user calls the dimensions of each leaf of the inputs."""
+    import torch
+
+    if isinstance(model, torch.export.ExportedProgram):
+        _check_program(model, options)
+        return model, _names_for(model, args, kwargs, options.dynamic_shapes)
+    module = _as_module(model, args, kwargs, steps)
+    dynamic = prepare(module, args, kwargs, _shapes(module, args, kwargs, options))
+    captured: Captured = steps.timed(
+        "capture",
+        lambda: capture(
+            module, args, kwargs, dynamic, report=steps.say, may_trace=not options.dynamo
+        ),
+    )
+    return captured.program, dynamic.names
+
+
+def _check_program(program: ExportedProgram, options: Options) -> None:
+    if options.dynamic_axes:
+        warnings.warn(
+            "dynamic_axes does nothing for an ExportedProgram: its dimensions are what "
+            "torch.export.export() made them",
+            stacklevel=4,
+        )
+    if torch_versions.lacks_derivatives(program):
+        raise usage_error(
+            "the ExportedProgram lacks derivatives that the model takes by torch.func",
+            "pass the module itself, which is then captured below autograd",
+        )
+
+
+def _as_module(
+    model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], steps: Steps
+) -> torch.nn.Module:
+    import torch
+
+    from sardonyx._capture import callables, torchscript
+
+    if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
+        script = model
+        model = steps.timed("TorchScript", lambda: torchscript.as_module(script, args, kwargs))
+    register_caches(model)
+    return callables.as_module(model)
+
+
+def _shapes(
+    module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], options: Options
+) -> Any:
+    """`dynamic_shapes`, or the older form as that."""
+    if not options.dynamic_axes:
+        return options.dynamic_shapes
+    if options.dynamic_shapes is not None:
+        raise usage_error("pass dynamic_shapes or dynamic_axes, not both")
+    return from_dynamic_axes(
+        module,
+        args,
+        kwargs,
+        options.dynamic_axes,
+        input_names=options.input_names or (),
+        output_names=options.output_names or (),
+    )
+
+
+def _names_for(
+    program: ExportedProgram, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any
+) -> Sequence[Names]:
+    if dynamic_shapes is None:
+        return ()
+    example = program.example_inputs
+    if example is not None and not args and not kwargs:
+        args, kwargs = example[0], dict(example[1])
+    dynamic: DynamicShapes = prepare(program.module(), args, kwargs, dynamic_shapes)
+    return dynamic.names

@@ -1,0 +1,160 @@
+"""From a captured program to an ONNX model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sardonyx._base.errors import ConversionError, Diagnostic, diagnostics_from_native
+from sardonyx._capture.fake_values import computed_constants
+from sardonyx._model.program import ONNXProgram
+from sardonyx._translate.autograd import add_kept
+from sardonyx._translate.building import conversion
+from sardonyx._translate.symbolic_functions import add_registered, change_above
+from sardonyx._translate.translators import Translators
+
+from .fallback import convert_or_decompose
+from .options import ConversionOptions, untimed
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
+    from sardonyx import _native
+    from sardonyx._translate.registry import OnnxRegistry
+
+
+def convert(
+    program: ExportedProgram | str | os.PathLike[str],
+    *,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    opset_version: int | None = None,
+    optimize: bool = True,
+    fold_weights: bool = True,
+    target_runtime: str = "onnxruntime",
+    mutations_as_outputs: bool = True,
+    assertions_as_outputs: bool = False,
+    dim_names: Mapping[str, str] | None = None,
+    custom_translation_table: Mapping[Callable[..., Any], Any] | None = None,
+    registry: OnnxRegistry | None = None,
+    custom_opsets: Mapping[str, int] | None = None,
+    plugins: Sequence[str | os.PathLike[str]] = (),
+    fall_through: str = "no",
+    decompose: bool = True,
+    modules_as_functions: Sequence[str] | None = None,
+    stop_after: str = "",
+    on_step: Callable[[str, Callable[[], Any]], Any] | None = None,
+) -> ONNXProgram:
+    """Converts an ExportedProgram, or the path of a .pt2 file, which is read without torch.
+
+    Parameters as for `export`; `dim_names` says what to call the program's symbols ("s77" to
+    "batch"), `modules_as_functions` names the classes of modules that become model-local functions
+    (an empty sequence stands for all), `custom_opsets` says which versions of other domains the
+    model is to import, `fold_weights` whether weights may be replaced by what is computed of them,
+    `fall_through` what becomes of operators without a translation ("no": an
+    error, "as-is": aten::foo, "aten": org.pytorch.aten::ATen), `stop_after` ends the simplification
+    after the pass of that name, and `on_step` is called with the name of each step and a function
+    that does it.
+    """
+    given = dict(locals())
+    del given["program"]
+    return converted(program, ConversionOptions(**{**given, "on_step": on_step or untimed}))
+
+
+def converted(
+    program: ExportedProgram | str | os.PathLike[str], options: ConversionOptions
+) -> ONNXProgram:
+    """The same with the options as one record."""
+    attempt = _Conversion(options)
+    try:
+        if isinstance(program, (str, os.PathLike)):
+            return ONNXProgram(attempt.of_file(os.fspath(program)), None, attempt.notes)
+        model, notes = attempt.of_program(program)
+    except ConversionError as error:
+        if attempt.translators.errors:
+            raise error from attempt.translators.errors[0]
+        raise
+    made = ONNXProgram(model, program, notes + attempt.notes)
+    _compute_constants(made, program)
+    return made
+
+
+class _Conversion:
+    """One conversion, which tries again where operators were taken apart."""
+
+    def __init__(self, options: ConversionOptions) -> None:
+        self.options = options
+        opset = options.checked_opset()
+        self.translators = _translators(options, opset)
+        self.notes: list[Diagnostic] = []
+        # Where it is open, the program may ask for a newer one, unless other translators of the
+        # user's own are for that.
+        is_open = (
+            options.opset_version is None and options.registry is None and not change_above(opset)
+        )
+        self._native = options.native(None if is_open else opset)
+        self._captured_names: list[str] | None = None
+
+    def of_file(self, path: str) -> _native.Model:
+        """The model of a .pt2 file."""
+        from sardonyx import _native
+
+        return self._translated(self.options.on_step("read", lambda: _native.read(path)))
+
+    def of_program(self, program: ExportedProgram) -> tuple[_native.Model, list[Diagnostic]]:
+        """The model of a program in memory, and a note for each operator that was taken apart."""
+        if self.options.decompose:
+            return convert_or_decompose(program, self._of_live)
+        return self._of_live(program), []
+
+    def _of_live(self, live: ExportedProgram) -> _native.Model:
+        from sardonyx import _native
+
+        names = dict(self.options.dim_names or {})
+        return self._translated(self.options.on_step("walk", lambda: _native.walk(live, names)))
+
+    def _translated(self, walked: _native.Program) -> _native.Model:
+        from sardonyx import _native
+
+        native, wanted = self._native, self._native.output_names
+        if self._captured_names is None:
+            self._captured_names = walked.user_output_names(native.input_names, wanted)
+        else:  # decomposed: its own names for the outputs mean nothing to the user
+            native.output_names = self._captured_names
+        self.notes.clear()  # of an attempt before this one
+
+        def run() -> _native.Model:
+            with conversion():
+                return _native.convert(
+                    walked,
+                    native,
+                    translators=self.translators.plain,
+                    complex_translators=self.translators.complex,
+                    on_notes=lambda told: self.notes.extend(diagnostics_from_native(told)),
+                )
+
+        model: _native.Model = self.options.on_step("convert", run)
+        return model
+
+
+def _compute_constants(made: ONNXProgram, program: ExportedProgram) -> None:
+    """Supplies what a fake program's own constants hold, which no checkpoint has."""
+    if all(getattr(value, "fake_mode", None) is None for value in program.constants.values()):
+        return
+    from sardonyx import _native
+
+    used = set(_native.weight_names(made._model))
+    values = computed_constants(program)
+    made.apply_weights({name: value for name, value in values.items() if name in used})
+
+
+def _translators(options: ConversionOptions, opset: int) -> Translators:
+    """The user's own, the nearest last: registered for all exports, of a registry, of the table."""
+    translators = Translators()
+    add_registered(translators, opset)
+    add_kept(translators, opset)
+    if options.registry is not None:
+        options.registry.fill(translators)
+    translators.add_table(options.custom_translation_table)
+    return translators

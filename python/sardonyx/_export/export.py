@@ -1,0 +1,250 @@
+"""The export: capture, conversion, and what goes with them."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from sardonyx._base.errors import Diagnostic, usage_error
+from sardonyx._base.log import is_log_enabled
+from sardonyx._capture.dim_names import dims_made_constant, symbol_names
+from sardonyx._capture.modes import select_model_mode_for_export
+from sardonyx._model.program import ONNXProgram
+from sardonyx._report.profile import Profile
+from sardonyx._report.report import write_report
+from sardonyx._report.steps import Steps
+from sardonyx._translate.autograd import kept_functions
+
+from .capture import captured_program, example_inputs
+from .convert import converted
+from .deprecated import warn_of_older_options
+from .options import Options
+from .verify import verify_example
+
+if TYPE_CHECKING:
+    import torch
+    from torch.export import ExportedProgram
+
+    from sardonyx._capture.shapes import Names
+    from sardonyx._translate.registry import OnnxRegistry
+
+
+def export(
+    model: torch.nn.Module | ExportedProgram | Callable[..., Any],
+    args: tuple[Any, ...] | torch.Tensor = (),
+    f: str | os.PathLike[str] | IO[bytes] | None = None,
+    *,
+    kwargs: Mapping[str, Any] | None = None,
+    export_params: bool = True,
+    verbose: bool | None = None,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    opset_version: int | None = None,
+    dynamo: bool = True,
+    external_data: bool = True,
+    dynamic_shapes: Any = None,
+    dynamic_axes: Mapping[str, Any] | None = None,
+    custom_translation_table: Mapping[Callable[..., Any], Any] | None = None,
+    report: bool = False,
+    optimize: bool = True,
+    verify: bool = False,
+    profile: bool = False,
+    dump_exported_program: bool = False,
+    artifacts_dir: str | os.PathLike[str] = ".",
+    keep_initializers_as_inputs: bool = False,
+    target_runtime: str = "onnxruntime",
+    mutations_as_outputs: bool = True,
+    assertions_as_outputs: bool = False,
+    decompose: bool = True,
+    training: Any = None,
+    operator_export_type: Any = None,
+    do_constant_folding: bool = True,
+    custom_opsets: Mapping[str, int] | None = None,
+    export_modules_as_functions: Any = False,
+    autograd_inlining: bool = True,
+    registry: OnnxRegistry | None = None,
+    plugins: Sequence[str | os.PathLike[str]] = (),
+) -> ONNXProgram:
+    """Exports a PyTorch model to ONNX.
+
+    Parameters:
+        model: a torch.nn.Module, which torch.export captures on the example inputs, a function or
+            bound method, a TorchScript module or function, or a torch.export.ExportedProgram, which
+            is taken as it is.
+        args: positional example inputs: a tuple, or one tensor. A last element that is a dict holds
+            keyword arguments where `kwargs` is not given and forward() takes them.
+        f: where to save the model; None saves nothing.
+        kwargs: example inputs by keyword.
+        export_params: False writes the model to `f` without its weights.
+        verbose: print the model, and tell on standard error how each step goes.
+        input_names, output_names: names for the first inputs and outputs of the model; the others
+            are named after forward()'s parameters, and the captured values. Further input_names are
+            for the weights, in the order of the state dict.
+        opset_version: 13 to 26; when None, 20 or the oldest newer one that has what the program
+            needs, which one of the result's `notes` tells.
+        dynamo: of the older exporter: False lets torch.jit.trace capture what torch.export does
+            not, with branches on data as the example takes them.
+        external_data: when saving to `f`: True puts weights into a second file where the model
+            exceeds 2 GB; False never does, and raises SaveError where it would have to.
+        dynamic_shapes: as for torch.export.export(): by parameter or position, a dict from axis to
+            torch.export.Dim, Dim.DYNAMIC, Dim.AUTO or a plain string. Names become the model's.
+            For an ExportedProgram, only the names are used.
+        dynamic_axes: the older form: input name to axes, as a list or a dict from axis to name.
+        custom_translation_table: from operators (torch.ops.ns.op.overload, names, functions such as
+            torch.sym_not) to what translates them: functions that call `sardonyx.op.*`, or
+            onnxscript functions.
+        report: write a Markdown report of the export to `artifacts_dir`.
+        optimize: simplify the graph after translation.
+        verify: run the model in ONNX Runtime on the example inputs and compare it with the program
+            in eager PyTorch; VerificationError where they differ.
+        profile: measure the export function by function, for the report, or without one for
+            standard error, where the time of each step stands too.
+        dump_exported_program: save the captured program to `artifacts_dir` as .pt2.
+        artifacts_dir: folder of what `report` and `dump_exported_program` write.
+        keep_initializers_as_inputs: list the weights as inputs of the model, too, in `f`.
+        target_runtime: "onnxruntime" computes in another dtype where ONNX Runtime's CPU kernels
+            lack one, multiplies real numbers by quantised weights without rounding them to 8 bits,
+            and makes the second factor of products of uint8 and int8 unsigned, which x86 without
+            VNNI needs; "standard" does none of it, and such models are smaller or quicker there.
+        mutations_as_outputs: buffers and inputs that the model changes become further outputs;
+            False drops what they become.
+        assertions_as_outputs: what the program asserts of its data (torch._check,
+            torch._assert_async) becomes further bool outputs `assertion_0`, ..., which should be
+            true; the model's metadata has their messages. False drops them, as are always those
+            inside branches and loops.
+        decompose: operators without a translation are taken apart by PyTorch, those alone; the
+            result's `notes` name them. False raises UnsupportedOperatorError instead.
+        training: of the older exporter, as the next ones; a DeprecationWarning says what to write
+            instead. TrainingMode.EVAL exports the model for inference, TRAINING for training,
+            PRESERVE (and None) in the mode that it is in. It is in its own mode afterwards.
+        operator_export_type: an OperatorExportTypes, what becomes of operators that have no
+            translation.
+        do_constant_folding: False leaves weights what the module has, under its names: nothing is
+            computed of them beforehand (a batch norm is not folded into the convolution before
+            it). Arithmetic of constants of the program itself is always done.
+        custom_opsets: versions of the domains of custom operators; 1 for others.
+        autograd_inlining: False keeps every torch.autograd.Function as one node.
+        export_modules_as_functions: modules become model-local functions of the ONNX model, one
+            for each class and configuration: True for all modules, or a set of module classes.
+            Needs opset 15.
+        registry: translators of operators of the user's own, as `custom_translation_table`.
+        plugins: shared libraries with translators (include/sardonyx/plugin.h).
+
+    Returns the ONNXProgram, saved or not.
+
+    Raises UsageError for arguments that cannot be meant, CaptureError when no strategy of
+    torch.export captures the model, ConversionError (UnsupportedOperatorError) with every reason
+    when the program cannot be said in ONNX, SaveError, VerificationError; all of them are
+    OnnxExporterErrors that carry `.diagnostics`.
+    """
+    given = dict(locals())
+    options = Options(**{k: v for k, v in given.items() if k not in ("model", "args", "f")})
+    steps = Steps(bool(verbose) or profile or is_log_enabled())
+    warn_of_older_options(options)
+    options.check()
+    made: ONNXProgram | None = None
+    program: ExportedProgram | None = None
+    failure: Exception | None = None
+    measured = Profile()
+    try:
+        with measured.measuring(profile):
+            positional, keywords = example_inputs(model, args, kwargs)
+            with (
+                select_model_mode_for_export(model, options.older.mode),
+                kept_functions(every=options.older.keep_autograd_functions),
+            ):
+                program, names = captured_program(model, positional, keywords, options, steps)
+            if dump_exported_program:
+                _dump(program, artifacts_dir)
+            made = _converted(program, names, options, steps)
+            for note in made.notes:
+                steps.say(note.message)
+                if note.severity == "warning":
+                    warnings.warn(note.message, UserWarning, stacklevel=2)
+            if verbose:
+                print(made)
+            if f is not None:
+                _save(made, f, options, steps)
+            if verify:
+                _verify(made, positional, keywords, steps)
+    except Exception as error:
+        failure = error
+        raise
+    finally:
+        if report:
+            path = write_report(
+                artifacts_dir,
+                steps,
+                program=made,
+                captured=program,
+                error=failure,
+                profile=measured.text,
+            )
+            steps.say(f"report: {path}")
+        elif measured.text:
+            print(measured.text, file=sys.stderr)
+    return made
+
+
+def _converted(
+    program: ExportedProgram, names: Sequence[Names], options: Options, steps: Steps
+) -> ONNXProgram:
+    """The model, with the names of its dimensions and weights."""
+    names_of_inputs, names_of_weights = _told_apart(program, options.input_names or ())
+    made = converted(
+        program, options.conversion(names_of_inputs, symbol_names(program, names), steps.timed)
+    )
+    made._name_weights(names_of_weights)
+    constant = dims_made_constant(program, names)
+    made.notes += tuple(Diagnostic("SX1008", c, severity="warning") for c in constant)
+    return made
+
+
+def _told_apart(program: ExportedProgram, names: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Names for the inputs, and those behind them for the weights: as parameters and buffers stand
+    in the state dict, which is how the older exporter had them."""
+    if isinstance(names, str):
+        raise usage_error(f"input_names={names!r} is a string, not a list of names")
+    user_inputs = [
+        spec
+        for spec in program.graph_signature.input_specs
+        if spec.kind.name == "USER_INPUT" and type(spec.arg).__name__ != "ConstantArgument"
+    ]
+    count, weights = len(user_inputs), list(program.state_dict)
+    if len(names) - count > len(weights):
+        return list(names), {}  # too many, which the conversion tells
+    return list(names[:count]), dict(zip(weights, names[count:], strict=False))
+
+
+def _save(
+    program: ONNXProgram, f: str | os.PathLike[str] | IO[bytes], options: Options, steps: Steps
+) -> None:
+    def save() -> None:
+        program.save(
+            f,
+            include_initializers=options.export_params,
+            keep_initializers_as_inputs=options.keep_initializers_as_inputs,
+            external_data=None if options.external_data else False,
+        )
+
+    steps.timed("save", save)
+
+
+def _verify(
+    program: ONNXProgram, args: tuple[Any, ...], kwargs: Mapping[str, Any], steps: Steps
+) -> None:
+    steps.timed("verify", lambda: verify_example(program, args, kwargs))
+
+
+def _dump(program: ExportedProgram, folder: str | os.PathLike[str]) -> None:
+    import torch
+
+    path = Path(folder)
+    path.mkdir(parents=True, exist_ok=True)
+    stamp = time.strftime("%Y-%m-%d_%H-%M-%S")
+    torch.export.save(program, path / f"sardonyx_export_{stamp}.pt2")

@@ -1,0 +1,105 @@
+"""Operators without a translation, taken apart by PyTorch: those operators, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from sardonyx._base.errors import ConversionError, Diagnostic, OnnxExporterError
+from sardonyx._capture.context import capturing
+from sardonyx.ops import aten_decompositions
+
+from . import flex_attention
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
+# No translation for the operator, or one that refuses these arguments.
+_CURABLE = frozenset({"SX1300", "SX1301", "SX1302"})
+# A decomposition may call what needs taking apart itself.
+_ROUNDS = 4
+
+
+def convert_or_decompose(
+    program: ExportedProgram, convert: Callable[[ExportedProgram], Any]
+) -> tuple[Any, list[Diagnostic]]:
+    """`convert(program)`; where that lacks operators, of the program with them taken apart.
+
+    Returns the result and a note for each operator that was decomposed. Raises the ConversionError
+    of the program as it was captured when decomposing does not help.
+    """
+    notes: list[Diagnostic] = []
+    first: ConversionError | None = None
+    for _ in range(_ROUNDS):
+        try:
+            return convert(program), notes
+        except ConversionError as error:
+            first = first or error
+            names = {d.op for d in error.diagnostics if d.code in _CURABLE and d.op}
+            curable = all(d.code in _CURABLE for d in error.diagnostics)
+            operators = names - {flex_attention.NAME}
+            table = _decompositions(operators) if curable else {}
+            if not curable or len(table) < len(operators) or not names:
+                raise first from None
+            try:
+                program = _run(program, table)
+            except Exception as failure:
+                raise first from failure
+            notes += [_note(name) for name in sorted(names)]
+        except OnnxExporterError as error:
+            # What PyTorch made of the operator is not even read: say what was there before.
+            if first is None:
+                raise
+            raise first from error
+    assert first is not None
+    raise first
+
+
+def _note(name: str) -> Diagnostic:
+    text = f"{name} has no translation of its own here and was taken apart by PyTorch"
+    return Diagnostic("SX1310", text, severity="note", op=name)
+
+
+def _run(program: ExportedProgram, table: dict[Any, Any]) -> ExportedProgram:
+    before = _guards(program)
+    with capturing(), flex_attention.spelt_out(program):
+        decomposed: ExportedProgram = program.run_decompositions(table)
+    # A decomposition that branches on a size holds for sizes like the captured ones alone.
+    if new := _guards(decomposed)[len(before) :]:
+        raise ValueError(f"taken apart by PyTorch, the program would hold only where {new[0]}")
+    return decomposed
+
+
+def _guards(program: ExportedProgram) -> list[str]:
+    """What tracing has assumed of the symbolic sizes so far."""
+    for node in program.graph.nodes:
+        mode = getattr(node.meta.get("val"), "fake_mode", None)
+        if mode is not None and mode.shape_env is not None:
+            return [str(guard.expr) for guard in mode.shape_env.guards]
+    return []
+
+
+def _decompositions(names: Iterable[str]) -> dict[Any, Any]:
+    """PyTorch's decomposition of each operator ("aten::pad") that has one."""
+    import torch
+    from torch._decomp import decomposition_table
+
+    core = torch.export.default_decompositions()
+    own = aten_decompositions()
+    found: dict[Any, Any] = {}
+    for name in names:
+        overload = _overload(name)
+        for known in (own, core, decomposition_table):
+            if overload is not None and overload in known:
+                found[overload] = known[overload]
+                break
+    return found
+
+
+def _overload(name: str) -> Any:
+    import torch
+
+    space, _, rest = name.partition("::")
+    base, _, overload = rest.partition(".")
+    packet = getattr(getattr(torch.ops, space), base, None)
+    return getattr(packet, overload or "default", None)

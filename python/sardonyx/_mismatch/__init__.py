@@ -1,0 +1,1 @@
+"""Where a model differs from the program that it was made of."""

@@ -1,0 +1,1 @@
+"""The interfaces that came before `export`."""

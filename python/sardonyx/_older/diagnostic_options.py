@@ -1,0 +1,36 @@
+"""What of an export's diagnostics is told, and what is an error."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sardonyx._base.errors import Diagnostic, OnnxExporterError
+
+_LEVELS = {"note": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+
+
+@dataclass(frozen=True)
+class DiagnosticOptions:
+    """Options of the diagnostics of `dynamo_export`.
+
+    - `verbosity_level`: what is below this level of Python's logging is not logged.
+    - `warnings_as_errors`: whether a warning ends the export.
+    """
+
+    verbosity_level: int = logging.INFO
+    warnings_as_errors: bool = False
+
+    def honour(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Logs them to the logger "sardonyx"; raises OnnxExporterError for warnings that are to be
+        errors, all of them in one."""
+        found = list(diagnostics)
+        logger = logging.getLogger("sardonyx")
+        for diagnostic in found:
+            level = _LEVELS[diagnostic.severity]
+            if level >= self.verbosity_level:
+                logger.log(level, "%s: %s", diagnostic.code, diagnostic.message)
+        warnings = [d for d in found if d.severity == "warning"]
+        if self.warnings_as_errors and warnings:
+            raise OnnxExporterError("\n".join(d.message for d in warnings), warnings)

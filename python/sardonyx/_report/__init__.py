@@ -1,0 +1,1 @@
+"""What is told of an export: reports, SARIF, the time of each step."""

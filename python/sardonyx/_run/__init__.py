@@ -1,0 +1,1 @@
+"""Running models in ONNX Runtime."""

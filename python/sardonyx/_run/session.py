@@ -1,0 +1,38 @@
+"""Runs a model in ONNX Runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .installed import onnxruntime
+from .values import from_runtime, to_runtime
+
+if TYPE_CHECKING:
+    import torch
+
+
+def open_session(
+    model: str | bytes,
+    session_options: Any = None,
+    providers: Sequence[Any] | None = None,
+    provider_options: Sequence[dict[Any, Any]] | None = None,
+) -> Any:
+    """An onnxruntime.InferenceSession for a model's path or bytes, on the CPU where no providers
+    are given, and without its warnings where no options are."""
+    ort = onnxruntime()
+    if session_options is None:
+        session_options = ort.SessionOptions()
+        session_options.log_severity_level = 3
+    return ort.InferenceSession(
+        model,
+        session_options,
+        providers=["CPUExecutionProvider"] if providers is None else list(providers),
+        provider_options=provider_options,
+    )
+
+
+def run(session: Any, feed: Mapping[str, Any], outputs: Sequence[str]) -> list[torch.Tensor]:
+    """The outputs of one run; `feed` holds tensors and numbers by input name."""
+    fed = {name: to_runtime(value) for name, value in feed.items()}
+    return [from_runtime(value) for value in session.run_with_ort_values(list(outputs), fed)]

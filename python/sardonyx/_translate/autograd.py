@@ -1,0 +1,245 @@
+"""torch.autograd.Functions in captured programs: those with a static method `symbolic`, or all, are
+kept as one operator each; the others are captured by what their forward() computes."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sardonyx._base.errors import OnnxExporterError
+
+from .symbolic_functions import registered_for, symbolic_translator
+
+if TYPE_CHECKING:
+    from sardonyx import _native
+
+    from .translators import Translators
+
+_SPACE = "sardonyx_autograd"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A Function as an operator.
+
+    `tensors` says which arguments are tensors, the operator's own; `arguments` are the others, part
+    of what the operator is. The last ones go by keyword, under these names.
+    """
+
+    cls: Any
+    op_name: str
+    tensors: tuple[bool, ...]
+    arguments: tuple[Any, ...]
+    keywords: tuple[str, ...]
+    several: bool
+
+    def bound(self, tensors: list[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """What the Function was applied to, with these tensors."""
+        values = [
+            tensors.pop(0) if is_tensor else constant
+            for is_tensor, constant in zip(self.tensors, self.arguments, strict=True)
+        ]
+        return _by_keyword(values, self.keywords)
+
+
+def _by_keyword(values: list[Any], keywords: tuple[str, ...]) -> tuple[list[Any], dict[str, Any]]:
+    free = len(values) - len(keywords)
+    return values[:free], dict(zip(keywords, values[free:], strict=True))
+
+
+_kept: dict[Any, Kept] = {}
+_library: list[Any] = []
+
+
+@contextlib.contextmanager
+def kept_functions(*, every: bool = False) -> Iterator[None]:
+    """Within it, applying a Function with a `symbolic` (with `every`: any Function) puts one
+    operator into the program that is captured."""
+    from torch.autograd import function
+
+    # Function.apply() hands on to what stands here, so that applies which models have bound to a
+    # name of their own are found, too.
+    base: Any = function._SingleLevelFunction
+
+    def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        wanted = every or callable(getattr(cls, "symbolic", None))
+        values = (*args, *kwargs.values())
+        if not wanted or not _fits(values):
+            return super(base, cls).apply(*args, **kwargs)
+        return _apply(cls, values, tuple(kwargs))
+
+    base.apply = classmethod(apply)
+    try:
+        yield
+    finally:
+        del base.apply
+
+
+def _fits(args: tuple[Any, ...]) -> bool:
+    import torch
+
+    plain = (torch.Tensor, int, float, bool, str, type(None))
+    lists = (list, tuple)
+    return any(isinstance(arg, torch.Tensor) for arg in args) and all(
+        isinstance(arg, plain)
+        or (isinstance(arg, lists) and all(isinstance(i, (int, float, str)) for i in arg))
+        for arg in args
+    )
+
+
+def _apply(cls: Any, args: tuple[Any, ...], keywords: tuple[str, ...]) -> Any:
+    import torch
+
+    tensors = tuple(isinstance(arg, torch.Tensor) for arg in args)
+    constants = tuple(
+        None if is_tensor else (tuple(arg) if isinstance(arg, list) else arg)
+        for arg, is_tensor in zip(args, tensors, strict=True)
+    )
+    key = (cls, tensors, tuple((type(c), c) for c in constants), keywords)
+    if key not in _kept:
+        _kept[key] = _define(cls, args, tensors, constants, keywords)
+    operator = getattr(getattr(torch.ops, _SPACE), _kept[key].op_name)
+    return operator(*(arg for arg, is_tensor in zip(args, tensors, strict=True) if is_tensor))
+
+
+def _define(
+    cls: Any,
+    args: tuple[Any, ...],
+    tensors: tuple[bool, ...],
+    constants: tuple[Any, ...],
+    keywords: tuple[str, ...],
+) -> Kept:
+    """An operator of the tensor arguments that computes forward()."""
+    import torch
+
+    if not _library:
+        _library.append(torch.library.Library(_SPACE, "FRAGMENT"))
+    positional = _names(cls, args[: len(args) - len(keywords)])
+    every = zip((*positional, *keywords), tensors, strict=True)
+    names = [name for name, is_tensor in every if is_tensor]
+    op_name = re.sub(r"\W", "_", cls.__qualname__.split("<locals>.")[-1]) + f"_{len(_kept)}"
+    with _not_captured():
+        example = _forward(cls, *_by_keyword(list(args), keywords))
+    several = isinstance(example, (tuple, list))
+    returns = f"({', '.join(['Tensor'] * len(example))})" if several else "Tensor"
+    parameters = ", ".join(f"Tensor {name}" for name in names)
+    _library[0].define(f"{op_name}({parameters}) -> {returns}")
+    kept = Kept(cls, op_name, tensors, constants, keywords, several)
+
+    def compute(*given: Any) -> Any:
+        result = _forward(cls, *kept.bound(list(given)))
+        if not several:
+            return _apart(result, given)
+        return tuple(_apart(part, given) for part in result)
+
+    _library[0].impl(op_name, compute, "CompositeExplicitAutograd")
+    torch.library.register_fake(f"{_SPACE}::{op_name}", compute, lib=_library[0])
+    return kept
+
+
+def _apart(result: Any, given: tuple[Any, ...]) -> Any:
+    """An operator may not return its own input."""
+    return result.clone() if any(result is tensor for tensor in given) else result
+
+
+@contextlib.contextmanager
+def _not_captured() -> Iterator[None]:
+    from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
+
+    with disable_proxy_modes_tracing():
+        yield
+
+
+def _names(cls: Any, args: tuple[Any, ...]) -> list[str]:
+    parameters = list(inspect.signature(cls.forward).parameters.values())
+    skipped = 0 if _has_setup_context(cls) else 1
+    names = [p.name for p in parameters[skipped:] if p.kind == p.POSITIONAL_OR_KEYWORD]
+    names += [f"arg{index}" for index in range(len(names), len(args))]
+    return ["self_" if name == "self" else name for name in names[: len(args)]]
+
+
+def _has_setup_context(cls: Any) -> bool:
+    from torch.autograd.function import _SingleLevelFunction
+
+    return bool(cls.setup_context is not _SingleLevelFunction.setup_context)
+
+
+class _Context:
+    """What forward() is given for `ctx` where there is no backward pass."""
+
+    needs_input_grad: tuple[bool, ...] = ()
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        self.saved_tensors = tensors
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        pass
+
+    def mark_dirty(self, *_tensors: Any) -> None:
+        raise OnnxExporterError("a Function that changes its inputs cannot be kept as one operator")
+
+    def mark_non_differentiable(self, *_tensors: Any) -> None:
+        pass
+
+    def set_materialize_grads(self, value: bool) -> None:
+        pass
+
+
+def _forward(cls: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
+    import torch
+
+    with torch.no_grad():
+        if _has_setup_context(cls):
+            return cls.forward(*args, **keywords)
+        context = _Context()
+        context.needs_input_grad = (False,) * len(args)
+        return cls.forward(context, *args, **keywords)
+
+
+def add_kept(translators: Translators, opset: int) -> None:
+    """Adds a translator for each Function that was kept."""
+    for kept in _kept.values():
+        symbolic = getattr(kept.cls, "symbolic", None)
+        function = symbolic or registered_for("prim::PythonOp", opset)
+        translate = (
+            _one_node(kept) if function is None else _by_symbolic(kept, function, symbolic is None)
+        )
+        translators.add_native(f"{_SPACE}::{kept.op_name}", translate)
+
+
+def _by_symbolic(kept: Kept, function: Any, needs_name: bool) -> _native.Translator:
+    """The symbolic function gets all arguments that the Function was applied to."""
+
+    def with_all(g: Any, *tensors: Any) -> Any:
+        arguments, keywords = kept.bound(list(tensors))
+        if needs_name:
+            keywords["name"] = kept.cls.__name__
+        return function(g, *arguments, **keywords)
+
+    return symbolic_translator(with_all)
+
+
+def _one_node(kept: Kept) -> _native.Translator:
+    """The node prim::PythonOp that the older exporter left in place of a Function."""
+
+    def translate(
+        emitter: _native.Emitter,
+        _op: str,
+        arguments: list[_native.Argument],
+        outputs: list[_native.Output],
+    ) -> Any:
+        attributes: dict[str, Any] = {
+            "name": kept.cls.__name__,
+            "module": kept.cls.__module__,
+        }
+        for index, constant in enumerate(kept.arguments):
+            if constant is not None and not kept.tensors[index]:
+                attributes[f"arg{index}"] = constant
+        inputs = [value for _, value, *_ in arguments]
+        return emitter.node("prim", "PythonOp", inputs, attributes, len(outputs), None, {})
+
+    return translate

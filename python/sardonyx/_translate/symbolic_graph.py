@@ -1,0 +1,156 @@
+"""The graph as symbolic functions see it: `g.op(...)`, and values that know their types."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sardonyx._base.element_types import onnx_number, torch_dtypes
+
+from .constants import constant_of
+from .scalar_types import JitScalarType
+from .script import GraphEvaluator
+
+if TYPE_CHECKING:
+    from sardonyx import _native
+
+_ATTRIBUTE = re.compile(r"(.+)_([ifst])")
+
+
+@dataclass(frozen=True)
+class GraphType:
+    """What is known of a value's type, as symbolic functions ask for it."""
+
+    number: int
+    shape: Sequence[int | str | None] | None
+
+    def scalarType(self) -> str | None:  # noqa: N802 (the name it has in torch._C)
+        """ "Float", "Long", ...; None where it is not known."""
+        if self.number not in torch_dtypes():
+            return None
+        return JitScalarType.from_dtype(torch_dtypes()[self.number]).scalar_name()
+
+    def dtype(self) -> Any:
+        """The torch.dtype; None where it is not known."""
+        return torch_dtypes().get(self.number)
+
+    def sizes(self) -> list[int | None] | None:
+        """Each size, None where it is not constant; None where the rank is not known."""
+        if self.shape is None:
+            return None
+        return [size if isinstance(size, int) else None for size in self.shape]
+
+    def dim(self) -> int | None:
+        """The rank; None where it is not known."""
+        return None if self.shape is None else len(self.shape)
+
+    def with_dtype(self, dtype: Any) -> GraphType:
+        """The same of another element type."""
+        return GraphType(onnx_number(dtype), self.shape)
+
+    def with_sizes(self, sizes: Sequence[int | None] | None) -> GraphType:
+        """The same of another shape."""
+        return GraphType(self.number, sizes)
+
+
+class GraphValue:
+    """A value of the graph with the methods that symbolic functions call on it."""
+
+    def __init__(self, native: _native.Value) -> None:
+        """Of a value of the native library."""
+        self.native = native
+
+    def type(self) -> GraphType:
+        """Its type, as far as it is known."""
+        return GraphType(self.native.dtype, self.native.shape)
+
+    def setType(self, wanted: GraphType) -> GraphValue:  # noqa: N802 (as above)
+        """Declares its type; returns the value."""
+        self.native.set_type(wanted.number or None, wanted.shape)
+        return self
+
+    def setTypeAs(self, other: GraphValue) -> GraphValue:  # noqa: N802 (as above)
+        """Declares the type of another value; returns the value."""
+        return self.setType(other.type())
+
+    def isCompleteTensor(self) -> bool:  # noqa: N802 (as above)
+        """Whether element type and every size are known."""
+        sizes = self.type().sizes()
+        return self.native.dtype != 0 and sizes is not None and None not in sizes
+
+    def debugName(self) -> str:  # noqa: N802 (as above)
+        """Its name in the graph."""
+        return self.native.name
+
+    def __repr__(self) -> str:
+        return repr(self.native)
+
+
+class GraphContext:
+    """The graph that a symbolic function writes into."""
+
+    def __init__(
+        self, emitter: _native.Emitter, op: str, outputs: Sequence[_native.Output]
+    ) -> None:
+        """For one call of an operator."""
+        self.opset = emitter.opset
+        self.operator = op
+        self.captured_outputs = outputs
+        self._emitter = emitter
+
+    def op(self, opname: str, *raw_args: Any, outputs: int = 1, **kwargs: Any) -> Any:
+        """One node. `opname` is "domain::Operator", or one of ONNX's own without a domain.
+
+        Attributes end in the letter of their type: `alpha_f=1.0`, `axes_i=[0, 1]`, `mode_s="x"`,
+        `value_t=torch.tensor(0)`. ValueError for other endings.
+        """
+        domain, _, op_type = opname.rpartition("::")
+        domain = "" if domain in ("onnx", "aionnx", "ai.onnx") else domain
+        attributes = _attributes(kwargs)
+        inputs = [self._input(value) for value in raw_args]
+        if not domain and op_type == "Constant" and not inputs:
+            return GraphValue(self._emitter.constant(next(iter(attributes.values())), None))
+        values = self._emitter.node(domain, op_type, inputs, attributes, outputs, None, {})
+        wrapped = tuple(GraphValue(value) for value in values)
+        return wrapped[0] if outputs == 1 else wrapped
+
+    def at(self, operator: str, *args: Any, overload_name: str = "", **kwargs: Any) -> Any:
+        """The node org.pytorch.aten::ATen that stands for an operator of ATen."""
+        named = {"operator_s": operator, "overload_name_s": overload_name, **kwargs}
+        return self.op("org.pytorch.aten::ATen", *args, **named)
+
+    def onnxscript_op(self, onnx_fn: Any, *raw_args: Any, outputs: int = 1, **kwargs: Any) -> Any:
+        """A node that calls an onnxscript function, which the model keeps as a local function."""
+        del outputs  # the function knows
+        inputs = [self._input(value) for value in raw_args]
+        result = GraphEvaluator().eval_function(onnx_fn, inputs, _attributes(kwargs))
+        if isinstance(result, tuple):
+            return tuple(GraphValue(value) for value in result)
+        return GraphValue(result)
+
+    @staticmethod
+    def _input(value: Any) -> Any:
+        return value.native if isinstance(value, GraphValue) else constant_of(value)
+
+
+def _attributes(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes by name, without the letter of their type."""
+    convert: dict[str, Callable[[Any], Any]] = {"i": int, "f": float, "s": str, "t": constant_of}
+    attributes: dict[str, Any] = {}
+    for key, value in kwargs.items():
+        match = _ATTRIBUTE.fullmatch(key)
+        if match is None:
+            raise ValueError(
+                f"Invalid attribute specifier '{key}': names must be suffixed with type, e.g. "
+                "'dim_i' or 'dims_i'"
+            )
+        name, kind = match.groups()
+        if value is None:
+            continue
+        is_list = isinstance(value, (list, tuple))
+        attributes[name] = (
+            [convert[kind](item) for item in value] if is_list else convert[kind](value)
+        )
+    return attributes

@@ -1,0 +1,201 @@
+#include "onnx/definitions/definitions.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "onnx/emit/emit_state.h"
+#include "onnx/gen/op.h"
+
+namespace sardonyx::onnx {
+namespace {
+
+// Opset 20. x/2 * (1 + erf(x/sqrt 2)), or the approximation by tanh.
+Value gelu(const Composite& call) {
+  Emit& onnx = call.onnx;
+  const Value x = call.input(0);
+  const auto number = [&](double value) { return onnx.scalar_like(value, x); };
+  Value inner;
+  if (call.text("approximate") == "tanh") {
+    const Value cube = onnx.mul(onnx.mul(x, x), x);
+    const Value sum = onnx.add(x, onnx.mul(cube, number(0.044715)));
+    inner = onnx.tanh(onnx.mul(sum, number(std::sqrt(2.0 / 3.14159265358979323846))));
+  } else {
+    inner = onnx.erf(onnx.div(x, number(std::sqrt(2.0))));
+  }
+  return onnx.mul(onnx.mul(x, onnx.add(inner, number(1))), number(0.5));
+}
+
+// Opset 14.
+Value hard_swish(const Composite& call) {
+  const Value x = call.input(0);
+  return call.onnx.mul(x, call.onnx.hard_sigmoid(x, {.alpha = 1.0F / 6.0F, .beta = 0.5F}));
+}
+
+// Opset 18.
+Value mish(const Composite& call) {
+  const Value x = call.input(0);
+  return call.onnx.mul(x, call.onnx.tanh(call.onnx.softplus(x)));
+}
+
+// Opset 24.
+Value swish(const Composite& call) {
+  Emit& onnx = call.onnx;
+  const Value x = call.input(0);
+  const float alpha = call.real("alpha", 1.0F);
+  return onnx.mul(x, onnx.sigmoid(onnx.mul(x, onnx.scalar_like(alpha, x))));
+}
+
+// Opset 28.
+Value swiglu(const Composite& call) { return call.onnx.mul(swish(call), call.input(1)); }
+
+// Opset 15.
+Value cast_like(const Composite& call) {
+  return call.onnx.cast(call.input(0), call.input(1).dtype());
+}
+
+Value bernoulli(const Composite& call) {
+  Emit& onnx = call.onnx;
+  const Value p = call.input(0);
+  RandomUniformLikeAttributes attributes{.dtype = p.dtype()};
+  if (find_attribute(call.attributes, "seed") != nullptr) attributes.seed = call.real("seed", 0);
+  const Value drawn = onnx.less(onnx.random_uniform_like(p, attributes), p);
+  return onnx.cast(drawn, static_cast<DType>(call.integer("dtype", static_cast<int>(p.dtype()))));
+}
+
+std::vector<std::int64_t> axes_from(const Composite& call, Value x) {
+  std::int64_t axis = call.integer("axis", -1);
+  if (axis < 0) axis += x.rank();
+  std::vector<std::int64_t> axes(static_cast<std::size_t>(x.rank() - axis));
+  std::iota(axes.begin(), axes.end(), axis);
+  return axes;
+}
+
+// x in the type that statistics are computed in: float32, or float64 for itself.
+Value stashed(const Composite& call, Value x) {
+  if (x.dtype() == DType::kFloat64) return x;
+  return call.onnx.cast(x, static_cast<DType>(call.integer("stash_type", 1)));
+}
+
+// Opset 17: (x - mean) / sqrt(variance + epsilon) * scale + bias.
+std::optional<Values> layer_normalization(const Composite& call) {
+  Emit& onnx = call.onnx;
+  const Value x = call.input(0);
+  if (!x.has_rank()) return std::nullopt;
+  const auto axes = axes_from(call, x);
+  const Value wide = stashed(call, x);
+  const Value mean = onnx.reduce("ReduceMean", wide, axes, true);
+  const Value centred = onnx.sub(wide, mean);
+  const Value variance = onnx.reduce("ReduceMean", onnx.mul(centred, centred), axes, true);
+  const Value epsilon = onnx.scalar_like(call.real("epsilon", 1e-5F), wide);
+  const Value deviation = onnx.sqrt(onnx.add(variance, epsilon));
+  Value y = onnx.cast(onnx.div(centred, deviation), x.dtype());
+  y = onnx.mul(y, call.input(1));
+  if (call.input(2)) y = onnx.add(y, call.input(2));
+  Values values{y};
+  if (call.outputs > 1) values.push_back(mean);
+  if (call.outputs > 2) values.push_back(onnx.reciprocal(deviation));
+  return values;
+}
+
+// Opset 23: x / sqrt(mean(x^2) + epsilon) * scale.
+std::optional<Values> rms_normalization(const Composite& call) {
+  Emit& onnx = call.onnx;
+  const Value x = call.input(0);
+  if (!x.has_rank()) return std::nullopt;
+  const Value wide = stashed(call, x);
+  const Value mean = onnx.reduce("ReduceMean", onnx.mul(wide, wide), axes_from(call, x), true);
+  const Value epsilon = onnx.scalar_like(call.real("epsilon", 1e-5F), wide);
+  const Value y = onnx.div(wide, onnx.sqrt(onnx.add(mean, epsilon)));
+  return Values{onnx.mul(onnx.cast(y, x.dtype()), call.input(1))};
+}
+
+// Opset 21, where scale and bias are a channel's; in opset 18 they were a group's.
+std::optional<Values> group_normalization(const Composite& call) {
+  Emit& onnx = call.onnx;
+  const Value x = call.input(0), scale = call.input(1), bias = call.input(2);
+  if (!x.has_rank() || x.rank() < 2) return std::nullopt;
+  const std::int64_t groups = call.integer("num_groups", 1);
+  // Instance normalisation of [batch, groups, rest]: every group is an instance.
+  const Value grouped = onnx.Operators::reshape(x, onnx.ints({0, groups, -1}));
+  const Value one = onnx.constant(Tensor::filled(x.dtype(), {groups}, 1));
+  const Value zero = onnx.constant(Tensor::filled(x.dtype(), {groups}, 0));
+  const Value normal =
+      onnx.instance_normalization(grouped, one, zero, {.epsilon = call.real("epsilon", 1e-5F)});
+  const Value y = onnx.reshape(normal, x.shape());
+  std::vector<std::int64_t> spatial(static_cast<std::size_t>(x.rank() - 2));
+  std::iota(spatial.begin(), spatial.end(), 1);
+  return Values{
+      onnx.add(onnx.mul(y, onnx.unsqueeze(scale, spatial)), onnx.unsqueeze(bias, spatial))};
+}
+
+// Opset 14: element (i, j) stays where j - i >= k (upper) or <= k (lower).
+std::optional<Values> trilu(const Composite& call) {
+  Emit& onnx = call.onnx;
+  const Value x = call.input(0);
+  if (!x.has_rank() || x.rank() < 2 || !x.dim(-1).known() || !x.dim(-2).known())
+    return std::nullopt;
+  const Value rows = onnx.unsqueeze(onnx.range(x.dim(-2)), {1});
+  const Value columns = onnx.unsqueeze(onnx.range(x.dim(-1)), {0});
+  const Value distance = onnx.sub(columns, rows);
+  const Value k = call.input(1) ? call.input(1) : onnx.int_scalar(0);
+  const Value kept = call.integer("upper", 1) != 0 ? onnx.greater_or_equal(distance, k)
+                                                   : onnx.less_or_equal(distance, k);
+  return Values{onnx.where(kept, x, onnx.zero(x.dtype()))};
+}
+
+}  // namespace
+
+std::int64_t Composite::integer(std::string_view name, std::int64_t otherwise) const {
+  return int_attribute(attributes, name, otherwise);
+}
+
+float Composite::real(std::string_view name, float otherwise) const {
+  const Attribute* found = find_attribute(attributes, name);
+  return found == nullptr ? otherwise : std::get<float>(found->data);
+}
+
+std::string Composite::text(std::string_view name, std::string otherwise) const {
+  const Attribute* found = find_attribute(attributes, name);
+  return found == nullptr ? std::move(otherwise) : std::get<std::string>(found->data);
+}
+
+std::optional<Values> spelled_out(const Composite& call, const Operator& op) {
+  const std::span<const Value> inputs = call.inputs;
+  switch (op.id) {
+    case Op::kGelu:
+      return Values{gelu(call)};
+    case Op::kHardSwish:
+      return Values{hard_swish(call)};
+    case Op::kMish:
+      return Values{mish(call)};
+    case Op::kSwish:
+      return Values{swish(call)};
+    case Op::kSwiGLU:
+      return inputs.size() > 1 ? std::optional(Values{swiglu(call)}) : std::nullopt;
+    case Op::kCastLike:
+      return inputs.size() > 1 ? std::optional(Values{cast_like(call)}) : std::nullopt;
+    case Op::kBernoulli:
+      return Values{bernoulli(call)};
+    case Op::kLayerNormalization:
+      return inputs.size() > 1 ? layer_normalization(call) : std::nullopt;
+    case Op::kRMSNormalization:
+      return inputs.size() > 1 ? rms_normalization(call) : std::nullopt;
+    case Op::kGroupNormalization:
+      return inputs.size() > 2 ? group_normalization(call) : std::nullopt;
+    case Op::kTrilu:
+      return trilu(call);
+    default:
+      return std::nullopt;
+  }
+}
+
+bool is_defined_before(const Operator& op, std::int64_t opset) {
+  switch (op.id) {
+    case Op::kGroupNormalization:
+      return opset < 21;  // scale and bias were a group's
+    default:
+      return false;
+  }
+}
+
+}  // namespace sardonyx::onnx

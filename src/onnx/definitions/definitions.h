@@ -1,0 +1,34 @@
+// The definitions of ONNX's composites: how each is spelt out with simpler operators.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "onnx/emit/emit.h"
+
+namespace sardonyx::onnx {
+
+// One use of a composite that is to be spelt out, its arguments by name.
+struct Composite {
+  Emit& onnx;
+  std::span<const Value> inputs;
+  std::span<const Attribute> attributes;
+  std::size_t outputs = 1;
+
+  Value input(std::size_t i) const { return i < inputs.size() ? inputs[i] : Value(); }
+  std::int64_t integer(std::string_view name, std::int64_t otherwise) const;
+  float real(std::string_view name, float otherwise) const;
+  std::string text(std::string_view name, std::string otherwise = {}) const;
+};
+
+// What the operator computes, by operators that are closer to the ground (their own definitions
+// included: they may be composites too). Nothing where it is no composite, or where its definition
+// needs what is not known of these inputs (a rank).
+std::optional<Values> spelled_out(const Composite& composite, const Operator& op);
+
+// Whether the operator is there at `opset`, but means less than it does now or something else, so
+// that its definition stands for it.
+bool is_defined_before(const Operator& op, std::int64_t opset);
+
+}  // namespace sardonyx::onnx

@@ -1,0 +1,279 @@
+#include "targets/forms/older_forms.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "base/diagnostic.h"
+#include "onnx/definitions/definitions.h"
+#include "onnx/emit/emit_state.h"
+#include "onnx/gen/op.h"
+
+namespace sardonyx::targets {
+namespace {
+
+using onnx::find_attribute;
+using onnx::int_attribute;
+using onnx::ints_attribute;
+using onnx::Operator;
+using onnx::Tensor;
+using Attributes = std::vector<Attribute>;
+
+void drop(Attributes& attributes, std::string_view name) {
+  std::erase_if(attributes, [name](const Attribute& a) { return a.name == name; });
+}
+
+std::string text_attribute(const Attributes& attributes, std::string_view name,
+                           std::string otherwise) {
+  const Attribute* found = find_attribute(attributes, name);
+  return found == nullptr ? std::move(otherwise) : std::get<std::string>(found->data);
+}
+
+[[noreturn]] void lacks(const Lowering& onnx, std::string_view what, int since) {
+  base::fail_before_opset(since, "SX1504", fmt::format("opset {} has no {}", onnx.opset(), what));
+}
+
+// An input that became one where it was an attribute before; it must be constant.
+std::vector<std::int64_t> constant_input(const Lowering& onnx, Values& inputs, std::size_t index,
+                                         std::string_view what, int since) {
+  const auto values = inputs[index].ints();
+  if (!values) lacks(onnx, fmt::format("{} that are computed", what), since);
+  inputs.resize(index);
+  return *values;
+}
+
+// Opset 18: axes from an attribute to an input (ReduceSum: 13).
+std::optional<Values> reduce(Lowering& onnx, Values& inputs, Attributes& attributes) {
+  const bool given = inputs.size() > 1 && inputs[1];
+  std::vector<std::int64_t> axes;
+  if (given) axes = constant_input(onnx, inputs, 1, "reduced axes", 18);
+  inputs.resize(1);
+  if (axes.empty() && int_attribute(attributes, "noop_with_empty_axes", 0) != 0)
+    lacks(onnx, "noop_with_empty_axes", 18);
+  drop(attributes, "noop_with_empty_axes");
+  // An empty list means every axis in both forms.
+  if (!axes.empty()) attributes.push_back({"axes", std::move(axes), {}});
+  return std::nullopt;
+}
+
+// Opset 18: pads of some axes only.
+std::optional<Values> pad(Lowering& onnx, Values& inputs, Attributes&) {
+  if (inputs.size() < 4 || !inputs[3]) return std::nullopt;
+  const auto axes = constant_input(onnx, inputs, 3, "padded axes", 18);
+  const Value x = inputs[0];
+  const auto rank = static_cast<std::size_t>(x.rank());
+  Values pieces(2 * rank, onnx.ints({0}));
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const auto axis = static_cast<std::size_t>(axes[i] < 0 ? axes[i] + x.rank() : axes[i]);
+    if (axis >= rank) base::fail("SX1503", "Pad: an axis is out of range");
+    pieces[axis] = onnx.gather(inputs[1], onnx.ints({static_cast<std::int64_t>(i)}));
+    pieces[axis + rank] =
+        onnx.gather(inputs[1], onnx.ints({static_cast<std::int64_t>(i + axes.size())}));
+  }
+  inputs[1] = onnx.concat(pieces, 0);
+  return std::nullopt;
+}
+
+// Opset 18: sizes or scales of some axes only.
+std::optional<Values> resize(Lowering& onnx, Values& inputs, Attributes& attributes) {
+  if (int_attribute(attributes, "antialias", 0) != 0) lacks(onnx, "antialiased Resize", 18);
+  if (text_attribute(attributes, "keep_aspect_ratio_policy", "stretch") != "stretch")
+    lacks(onnx, "keep_aspect_ratio_policy of Resize", 18);
+  drop(attributes, "antialias");
+  drop(attributes, "keep_aspect_ratio_policy");
+  const auto* given = ints_attribute(attributes, "axes");
+  if (given == nullptr) return std::nullopt;
+  const std::vector<std::int64_t> axes = *given;
+  drop(attributes, "axes");
+  const Value x = inputs[0];
+  const std::int64_t rank = x.rank();
+  const auto spread = [&](Value some, const std::vector<Value>& all) {
+    Values pieces = all;
+    for (std::size_t i = 0; i < axes.size(); ++i)
+      pieces[static_cast<std::size_t>(axes[i] < 0 ? axes[i] + rank : axes[i])] =
+          onnx.gather(some, onnx.ints({static_cast<std::int64_t>(i)}));
+    return onnx.concat(pieces, 0);
+  };
+  if (inputs.size() > 2 && inputs[2]) {
+    const Value one = onnx.constant(Tensor::filled(DType::kFloat32, {1}, 1));
+    inputs[2] = spread(inputs[2], Values(static_cast<std::size_t>(rank), one));
+  }
+  if (inputs.size() > 3 && inputs[3]) {
+    Values sizes;
+    for (std::int64_t axis = 0; axis < rank; ++axis) sizes.push_back(onnx.dim_of(x, axis));
+    inputs[3] = spread(inputs[3], sizes);
+  }
+  return std::nullopt;
+}
+
+// Opset 18: num_outputs, without which pieces are of equal size.
+std::optional<Values> split(Lowering& onnx, Values& inputs, Attributes& attributes,
+                            std::size_t outputs) {
+  if (inputs.size() > 1 && inputs[1]) {
+    drop(attributes, "num_outputs");
+    return std::nullopt;
+  }
+  const auto count = static_cast<std::int64_t>(outputs);
+  if (onnx.opset() >= 18) {
+    if (find_attribute(attributes, "num_outputs") == nullptr)
+      attributes.push_back({"num_outputs", count, {}});
+    return std::nullopt;
+  }
+  drop(attributes, "num_outputs");
+  const Expr size = inputs[0].dim(int_attribute(attributes, "axis", 0));
+  if (symbolic::exact_quotient(size, count).known()) return std::nullopt;
+  const Expr chunk = symbolic::ceil_div(size, count);
+  std::vector<Expr> sizes(outputs, chunk);
+  sizes.back() = size - chunk * (count - 1);
+  inputs.resize(1);
+  inputs.push_back(onnx.sizes(sizes));
+  return std::nullopt;
+}
+
+// Opset 15: a part of the shape.
+std::optional<Values> shape(Lowering& onnx, Values& inputs, Attributes& attributes) {
+  if (find_attribute(attributes, "start") == nullptr &&
+      find_attribute(attributes, "end") == nullptr)
+    return std::nullopt;
+  constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t start = int_attribute(attributes, "start", 0);
+  const std::int64_t end = int_attribute(attributes, "end", kEnd);
+  const Value whole = onnx.shape(inputs[0]);
+  if (!inputs[0].has_rank() || start < 0 || end < 0)
+    return Values{onnx.slice(whole, onnx.ints({start}), onnx.ints({end}))};
+  std::vector<std::int64_t> axes;
+  for (std::int64_t axis = start; axis < std::min(end, inputs[0].rank()); ++axis)
+    axes.push_back(axis);
+  return Values{onnx.gather(whole, onnx.ints(axes))};
+}
+
+// Opset 14: with allowzero a 0 is one; without it, it copies. No 0, no difference.
+std::optional<Values> reshape(Lowering& onnx, Values& inputs, Attributes& attributes) {
+  if (int_attribute(attributes, "allowzero", 0) == 0) return std::nullopt;
+  const auto dims = inputs[1].ints();
+  if (dims && std::ranges::find(*dims, 0) == dims->end()) {
+    drop(attributes, "allowzero");
+    return std::nullopt;
+  }
+  // A tensor without elements: there is nothing in it but its type.
+  const auto& known = inputs[1]->contents;
+  const bool empty = (dims && std::ranges::find(*dims, -1) == dims->end()) ||
+                     std::ranges::any_of(known, [](Expr dim) { return dim.is(0); });
+  if (!empty) return std::nullopt;
+  const Value zero = onnx.zero(inputs[0].dtype());
+  Tensor one = *zero.constant();
+  one.dims = {1};
+  return Values{onnx.constant_of_shape(inputs[1], {.value = std::move(one)})};
+}
+
+// Opset 20: other names of the modes, and volumes.
+std::optional<Values> grid_sample(Lowering& onnx, Values& inputs, Attributes& attributes) {
+  if (inputs[0].has_rank() && inputs[0].rank() != 4) lacks(onnx, "GridSample of volumes", 20);
+  const std::string mode = text_attribute(attributes, "mode", "linear");
+  drop(attributes, "mode");
+  const std::string old = mode == "linear" ? "bilinear" : mode == "cubic" ? "bicubic" : mode;
+  attributes.push_back({"mode", old, {}});
+  return std::nullopt;
+}
+
+// Opset 20: the axis from an attribute to an input, and from 1 to -2 by default.
+std::optional<Values> dft(Lowering& onnx, Values& inputs, Attributes& attributes) {
+  std::int64_t axis = -2;
+  if (inputs.size() > 2) axis = constant_input(onnx, inputs, 2, "axes of DFT", 20).at(0);
+  if (axis < 0) axis += inputs[0].rank();
+  while (!inputs.back()) inputs.pop_back();
+  attributes.push_back({"axis", axis, {}});
+  return std::nullopt;
+}
+
+// Opset 19 (LpPool: 18): dilations.
+std::optional<Values> pool(Lowering&, Values&, Attributes& attributes) {
+  const auto* dilations = ints_attribute(attributes, "dilations");
+  if (dilations != nullptr && std::ranges::all_of(*dilations, [](auto d) { return d == 1; }))
+    drop(attributes, "dilations");
+  return std::nullopt;
+}
+
+// Opset 16: before, RoIs were not shifted by half a pixel.
+std::optional<Values> roi_align(Lowering& onnx, Values&, Attributes& attributes) {
+  const auto mode = text_attribute(attributes, "coordinate_transformation_mode", "half_pixel");
+  if (mode != "output_half_pixel") lacks(onnx, "RoiAlign with half_pixel coordinates", 16);
+  drop(attributes, "coordinate_transformation_mode");
+  return std::nullopt;
+}
+
+// Opset 21: output_dtype; before, the zero point tells.
+std::optional<Values> quantize(Lowering& onnx, Values& inputs, Attributes& attributes) {
+  const auto dtype = static_cast<DType>(int_attribute(attributes, "output_dtype", 0));
+  drop(attributes, "output_dtype");
+  if (dtype == DType::kUndefined || (inputs.size() > 2 && inputs[2])) return std::nullopt;
+  Tensor zeros = Tensor::filled_int(dtype, {}, 0);
+  if (!inputs[1].is_scalar()) {
+    std::vector<std::int64_t> dims;
+    for (const Expr dim : inputs[1].shape()) {
+      if (!dim.is_constant()) lacks(onnx, "output_dtype of QuantizeLinear", 21);
+      dims.push_back(dim.value());
+    }
+    zeros = Tensor::filled_int(dtype, dims, 0);
+  }
+  inputs.resize(2);
+  inputs.push_back(onnx.constant(std::move(zeros)));
+  return std::nullopt;
+}
+
+struct Form {
+  Op op;
+  std::int64_t until;  // the first opset that has the newest form
+  std::optional<Values> (*change)(Lowering& onnx, Values& inputs, Attributes& attributes);
+};
+
+constexpr Form kForms[] = {
+    {Op::kAveragePool, 19, pool},
+    {Op::kDFT, 20, dft},
+    {Op::kGridSample, 20, grid_sample},
+    {Op::kLpPool, 19, pool},
+    {Op::kPad, 18, pad},
+    {Op::kQuantizeLinear, 21, quantize},
+    {Op::kReduceL1, 18, reduce},
+    {Op::kReduceL2, 18, reduce},
+    {Op::kReduceLogSum, 18, reduce},
+    {Op::kReduceLogSumExp, 18, reduce},
+    {Op::kReduceMax, 18, reduce},
+    {Op::kReduceMean, 18, reduce},
+    {Op::kReduceMin, 18, reduce},
+    {Op::kReduceProd, 18, reduce},
+    {Op::kReduceSumSquare, 18, reduce},
+    {Op::kReshape, 14, reshape},
+    {Op::kResize, 18, resize},
+    {Op::kRoiAlign, 16, roi_align},
+    {Op::kShape, 15, shape},
+};
+
+const Form* form_of(const Operator& op, std::int64_t opset) {
+  const auto found = std::ranges::find(kForms, op.id, &Form::op);
+  return found != std::end(kForms) && opset < found->until ? &*found : nullptr;
+}
+
+}  // namespace
+
+bool changes_form(const Operator& op, std::int64_t opset) {
+  // Sizes of equal pieces: the number of outputs says enough before opset 18, not after.
+  if (op.id == Op::kSplit) return opset < 18;
+  return form_of(op, opset) != nullptr || onnx::is_defined_before(op, opset);
+}
+
+std::optional<Values> in_older_form(Lowering& onnx, const Operator& op, Values& inputs,
+                                    Attributes& attributes, std::size_t outputs) {
+  // Missing inputs are found by the check that follows.
+  if (inputs.empty() || !inputs[0]) return std::nullopt;
+  if (op.id == Op::kSplit) return split(onnx, inputs, attributes, outputs);
+  if (op.at(onnx.opset()) == nullptr || onnx::is_defined_before(op, onnx.opset()))
+    return onnx::spelled_out({onnx, inputs, attributes, outputs}, op);
+  const Form* form = form_of(op, onnx.opset());
+  if (form == nullptr || (op.id == Op::kReshape && inputs.size() < 2)) return std::nullopt;
+  return form->change(onnx, inputs, attributes);
+}
+
+}  // namespace sardonyx::targets

@@ -1,0 +1,15 @@
+// From the core dialect to what a target takes.
+#pragma once
+
+#include "onnx/graph/ir.h"
+#include "targets/lowering.h"
+
+namespace sardonyx::targets {
+
+// Lowers every node of a model of the core dialect, in place; model-local functions are as their
+// authors wrote them, and stay. Collects all failures and throws them together as one base::Error:
+// SX1504 for what the opset cannot say, SX1505 for what the runtime has no kernel for. The model is
+// not to be used then.
+void lower(onnx::Model& model, const Target& target, const LowerOptions& options);
+
+}  // namespace sardonyx::targets

@@ -1,0 +1,37 @@
+// Where a model is to run, as data: which kernels there are, and what a runtime cannot take as it
+// is.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "targets/kernels/kernels.h"
+#include "targets/rule.h"
+
+namespace sardonyx::targets {
+
+struct Target {
+  std::string_view name;   // "onnxruntime-cpu", as users write it
+  std::string_view title;  // "ONNX Runtime's CPU provider", as messages say it
+  std::string_view about;  // a sentence for the documentation
+  std::int64_t opset;      // that serves it best
+  // The kernels that there are; empty: whatever the standard allows.
+  std::span<const Kernel> kernels;
+  // What it cannot take as it is, in the order in which rules are asked.
+  std::span<const Rules> rules;
+  // Where the rows come from: "tried with ONNX Runtime 1.31", "read in its documentation".
+  std::string_view source;
+
+  // The kernels of an operator, which may be none: such an operator is a function that the runtime
+  // expands.
+  std::span<const Kernel> kernels_of(onnx::Op op) const;
+  std::span<const Rule* const> rules_of(onnx::Op op) const;
+};
+
+// Every target; the first is the default.
+std::span<const Target> targets();
+// Null where there is none of that name.
+const Target* find_target(std::string_view name);
+
+}  // namespace sardonyx::targets

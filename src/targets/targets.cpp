@@ -1,0 +1,108 @@
+// The targets, and the tables that each is made of.
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "onnx/operators/operator.h"
+#include "targets/onnxruntime/tables.h"
+#include "targets/target.h"
+
+namespace sardonyx::targets {
+namespace {
+
+// The rows of each operator, for one lookup a node.
+template <class Row>
+struct ByOperator {
+  std::vector<std::vector<Row>> rows = std::vector<std::vector<Row>>(onnx::operators().size());
+
+  std::vector<Row>& of(Op op) { return rows[static_cast<std::size_t>(op)]; }
+};
+
+struct Index {
+  ByOperator<const Rule*> rules;
+  std::vector<std::span<const Kernel>> kernels =
+      std::vector<std::span<const Kernel>>(onnx::operators().size());
+
+  explicit Index(const Target& target) {
+    for (const Rules& table : target.rules)
+      for (const Rule& rule : table) rules.of(rule.op).push_back(&rule);
+    for (std::size_t i = 0; i < target.kernels.size();) {
+      std::size_t end = i;
+      while (end < target.kernels.size() && target.kernels[end].op == target.kernels[i].op) ++end;
+      kernels[static_cast<std::size_t>(target.kernels[i].op)] = target.kernels.subspan(i, end - i);
+      i = end;
+    }
+  }
+};
+
+const Index& index_of(const Target& target) {
+  static const std::vector<Index> indices(targets().begin(), targets().end());
+  return indices[static_cast<std::size_t>(&target - targets().data())];
+}
+
+}  // namespace
+
+std::span<const Kernel> Target::kernels_of(Op op) const {
+  return index_of(*this).kernels[static_cast<std::size_t>(op)];
+}
+
+std::span<const Rule* const> Target::rules_of(Op op) const {
+  return index_of(*this).rules.rows[static_cast<std::size_t>(op)];
+}
+
+std::span<const Target> targets() {
+  static const std::array kTargets = {
+      Target{.name = "onnxruntime",
+             .title = "ONNX Runtime's CPU provider",
+             .about = "Standard operators only, safe on ONNX Runtime's CPU provider: types without "
+                      "a kernel are computed in the nearest one, and its faults are worked around.",
+             .opset = 20,
+             .kernels = cpu_kernels(),
+             .rules = onnxruntime_cpu_tables(),
+             .source = "tried with ONNX Runtime 1.31"},
+      Target{.name = "onnxruntime-cpu",
+             .title = "ONNX Runtime's CPU provider",
+             .about = "The same, and operators of ONNX Runtime's own where they are quicker.",
+             .opset = 20,
+             .kernels = cpu_kernels(),
+             .rules = onnxruntime_cpu_tables(),
+             .source = "tried with ONNX Runtime 1.31"},
+      Target{.name = "onnxruntime-cuda",
+             .title = "ONNX Runtime's CUDA provider",
+             .about = "What ONNX Runtime's optimiser does wrong wherever the model runs; what the "
+                      "CUDA provider has no kernel for, ONNX Runtime itself gives to the CPU.",
+             .opset = 20,
+             .kernels = cpu_kernels(),
+             .rules = onnxruntime_tables(),
+             .source = "ONNX Runtime 1.31 on the CPU, and its documentation: no GPU was at hand"},
+      Target{.name = "openvino",
+             .title = "OpenVINO",
+             .about = "OpenVINO's reader of ONNX models, on the CPU.",
+             .opset = 20,
+             .kernels = {},
+             .rules = {},
+             .source = "tried with OpenVINO"},
+      Target{.name = "tensorrt",
+             .title = "TensorRT",
+             .about = "NVIDIA's reader of ONNX models.",
+             .opset = 20,
+             .kernels = {},
+             .rules = {},
+             .source = "its documentation: it cannot be run without a GPU"},
+      Target{.name = "standard",
+             .title = "the standard",
+             .about = "Whatever the ONNX specification allows, for any runtime that keeps to it.",
+             .opset = 20,
+             .kernels = {},
+             .rules = {},
+             .source = "the specification"},
+  };
+  return kTargets;
+}
+
+const Target* find_target(std::string_view name) {
+  const auto found = std::ranges::find(targets(), name, &Target::name);
+  return found == targets().end() ? nullptr : &*found;
+}
+
+}  // namespace sardonyx::targets
