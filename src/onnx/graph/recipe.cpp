@@ -5,23 +5,23 @@
 namespace sardonyx::onnx {
 namespace {
 
-using Ints = std::vector<std::int64_t>;
+using Sizes = std::vector<std::int64_t>;
 
-Ints row_major(const Ints& dims) {
-  Ints strides(dims.size(), 1);
+Sizes row_major(const Sizes& dims) {
+  Sizes strides(dims.size(), 1);
   for (std::size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
   return strides;
 }
 
-Ints reordered(const Ints& list, const Ints& axes) {
-  Ints result = list;
+Sizes reordered(const Sizes& list, const Sizes& axes) {
+  Sizes result = list;
   for (std::size_t i = 0; i < axes.size(); ++i) result[i] = list[static_cast<std::size_t>(axes[i])];
   return result;
 }
 
 // Strides of the same elements under dims that differ in ones.
-Ints without_ones(const Ints& dims, const Ints& strides, const Ints& to) {
-  Ints kept, result;
+Sizes without_ones(const Sizes& dims, const Sizes& strides, const Sizes& to) {
+  Sizes kept, result;
   for (std::size_t i = 0; i < dims.size(); ++i)
     if (dims[i] != 1) kept.push_back(strides[i]);
   std::size_t next = 0;
@@ -29,8 +29,8 @@ Ints without_ones(const Ints& dims, const Ints& strides, const Ints& to) {
   return result;
 }
 
-Ints sizes(const Ints& dims) {
-  Ints kept;
+Sizes sizes(const Sizes& dims) {
+  Sizes kept;
   for (const std::int64_t dim : dims)
     if (dim != 1) kept.push_back(dim);
   return kept;
@@ -45,7 +45,7 @@ std::shared_ptr<Recipe> extended(const Tensor& tensor, Step step) {
   return recipe;
 }
 
-bool row_major_strides(const Ints& dims, const Ints& strides) {
+bool row_major_strides(const Sizes& dims, const Sizes& strides) {
   std::int64_t expected = 1;
   for (std::size_t i = dims.size(); i-- > 0;) {
     if (dims[i] != 1 && strides[i] != expected) return false;
@@ -57,7 +57,7 @@ bool row_major_strides(const Ints& dims, const Ints& strides) {
 // The numbers, under `strides`, of the elements from `first` on in row-major order.
 class Numbering {
  public:
-  Numbering(const Ints& dims, const Ints& strides, std::int64_t first)
+  Numbering(const Sizes& dims, const Sizes& strides, std::int64_t first)
       : dims_(dims),
         strides_(strides),
         index_(dims.size(), 0),
@@ -87,9 +87,9 @@ class Numbering {
   }
 
  private:
-  const Ints& dims_;
-  const Ints& strides_;
-  Ints index_;
+  const Sizes& dims_;
+  const Sizes& strides_;
+  Sizes index_;
   bool plain_;
   std::int64_t number_;
 };
@@ -100,7 +100,7 @@ bool Tensor::as_it_lies() const { return recipe == nullptr || recipe->computatio
 
 base::DType Tensor::stored_dtype() const { return as_it_lies() ? dtype : recipe->dtype; }
 
-Tensor turned(const Tensor& tensor, Ints axes) {
+Tensor turned(const Tensor& tensor, Sizes axes) {
   Tensor result = tensor;
   if (result.strides.empty()) result.strides = row_major(result.dims);
   result.dims = reordered(tensor.dims, axes);
@@ -111,7 +111,7 @@ Tensor turned(const Tensor& tensor, Ints axes) {
   return result;
 }
 
-std::optional<Tensor> with_dims(const Tensor& tensor, Ints dims) {
+std::optional<Tensor> with_dims(const Tensor& tensor, Sizes dims) {
   if (sizes(tensor.dims) != sizes(dims)) return std::nullopt;
   Tensor result = tensor;
   if (!tensor.strides.empty()) result.strides = without_ones(tensor.dims, tensor.strides, dims);
