@@ -151,10 +151,21 @@ SARDONYX_API Model convert(Program program, const ConvertOptions& options = {});
 // Reads an ONNX model.
 SARDONYX_API Model read_model(const std::filesystem::path& path);
 
-// Simplifies a model in place; the names of the passes that changed something, in order.
-SARDONYX_API std::vector<std::string> optimize(Model& model, std::string_view stop_after = {});
+struct OptimizeOptions {
+  // Missing: the model's own. Models of before opset 13 become newer only where one is named.
+  std::optional<std::int64_t> opset;
+  // One of target_names(). Empty: what the model was converted for, or "onnxruntime".
+  std::string runtime;
+  // Runs the passes up to and including the one of this name.
+  std::string stop_after;
+};
+
+// Simplifies a model in place, and gives it to its target; the names of the passes that changed
+// something, in order. A node that only the runtime does not take stays as it is; what the opset
+// cannot say is an error (SX1504), and the model is not to be used then.
+SARDONYX_API std::vector<std::string> optimize(Model& model, const OptimizeOptions& options = {});
 // The same, told in full.
-SARDONYX_API Simplification simplify(Model& model, std::string_view stop_after = {});
+SARDONYX_API Simplification simplify(Model& model, const OptimizeOptions& options = {});
 
 // Writes atomically: on failure, what was at `path` before is still there.
 SARDONYX_API void write(const Model& model, const std::filesystem::path& path,

@@ -116,7 +116,7 @@ void add_function(const Emitter& self, const nb::bytes& message,
                   std::optional<std::int64_t> version) {
   onnx::Emit& onnx = self.building->emit();
   const onnx::Function& function =
-      proto::add_function(onnx.model(), {message.c_str(), message.size()});
+      proto::add_function(onnx.model(), {message.c_str(), message.size()}, onnx.named_opset());
   onnx.use_domain(function.domain, version);
 }
 

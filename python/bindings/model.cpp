@@ -141,7 +141,8 @@ void bind_options(nb::module_& module) {
           [](Options& self, const std::string& name) {
             self.fall_through = value_of(kFallThrough, name);
           });
-  module.def("target_names", [] { return sardonyx::target_names(); }, "What target_runtime may be.");
+  module.def(
+      "target_names", [] { return sardonyx::target_names(); }, "What target_runtime may be.");
   module.def(
       "fall_through_names", [] { return names_of(kFallThrough); }, "What fall_through may be.");
 }
@@ -177,7 +178,7 @@ void bind_model(nb::module_& module) {
   module.def(
       "optimize",
       [](Model& model, const std::string& stop_after) {
-        return sardonyx::optimize(model, stop_after);
+        return sardonyx::optimize(model, {.opset = {}, .runtime = {}, .stop_after = stop_after});
       },
       "model"_a, nb::kw_only(), "stop_after"_a, nb::call_guard<nb::gil_scoped_release>(),
       "Simplifies in place; the names of the passes that changed something.");

@@ -9,6 +9,7 @@
 #include "aten/translation/translate.h"
 #include "frontends/pt2/pt2.h"
 #include "functionalize/functionalize.h"
+#include "onnx/infer/infer_model.h"
 #include "passes/outline_modules.h"
 #include "passes/passes.h"
 #include "program/node_text.h"
@@ -16,6 +17,7 @@
 #include "proto/write.h"
 #include "sardonyx/sardonyx.h"
 #include "targets/lower.h"
+#include "targets/raise.h"
 
 namespace sardonyx {
 namespace {
@@ -191,16 +193,30 @@ std::vector<std::string> target_names() {
 
 Model read_model(const std::filesystem::path& path) { return Model(proto::read(path)); }
 
-std::vector<std::string> optimize(Model& model, std::string_view stop_after) {
+std::vector<std::string> optimize(Model& model, const OptimizeOptions& options) {
   std::vector<std::string> names;
-  for (Simplification::Applied& each : simplify(model, stop_after).applied)
+  for (Simplification::Applied& each : simplify(model, options).applied)
     names.push_back(std::move(each.name));
   return names;
 }
 
-Simplification simplify(Model& model, std::string_view stop_after) {
-  return told(passes::optimize(model.internal(),
-                               {.stop_after = stop_after, .infer_types = true, .limits = {}}));
+Simplification simplify(Model& model, const OptimizeOptions& options) {
+  onnx::Model& inner = model.internal();
+  std::string runtime = options.runtime.empty() ? inner.target : options.runtime;
+  const targets::Target& target = target_of(runtime.empty() ? "onnxruntime" : runtime);
+  if (options.opset) check_opset(*options.opset);
+  const std::int64_t own = onnx::opset_of(inner.graph);
+  const passes::Options passing{
+      .stop_after = options.stop_after, .infer_types = true, .limits = {}};
+  // Models of before opset 13 stay what they are, unless they are to become newer ones.
+  const bool has_target = options.opset || (own >= kOldestOpset && own <= kNewestOpset);
+  if (!has_target || inner.has_training) return told(passes::optimize(inner, passing));
+  onnx::infer_types(inner);
+  targets::raise(inner);
+  const Simplification done = told(passes::optimize(inner, passing));
+  targets::lower(inner, target, {.opset = options.opset.value_or(own), .keep_what_fails = true});
+  if (options.stop_after.empty()) passes::tidy(inner, passing);
+  return done;
 }
 
 void write(const Model& model, const std::filesystem::path& path, const WriteOptions& options) {

@@ -16,7 +16,7 @@ namespace {
 struct OptimizeArguments {
   std::string input;
   std::string output;
-  std::string stop_after;
+  OptimizeOptions optimize;
   bool explain = false;
   bool json = false;
   bool quiet = false;
@@ -25,7 +25,7 @@ struct OptimizeArguments {
 void run_optimize(const OptimizeArguments& arguments) {
   Model model = read_model(arguments.input);
   const long long before = model.node_count();
-  const Simplification done = simplify(model, arguments.stop_after);
+  const Simplification done = simplify(model, arguments.optimize);
   WriteOptions options;
   options.progress = progress_line("writing", arguments.quiet || arguments.json);
   write(model, arguments.output, options);
@@ -56,7 +56,17 @@ void add_optimize(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("optimize", "Simplify an ONNX model");
   command->add_option("input", arguments->input, "the .onnx file")->required();
   command->add_option("-o,--output", arguments->output, "the .onnx file to write")->required();
-  command->add_option("--stop-after", arguments->stop_after, "run the passes only up to this one");
+  command
+      ->add_option("--opset", arguments->optimize.opset,
+                   "the opset that the model is to have; otherwise its own")
+      ->check(CLI::Range(kOldestOpset, kNewestOpset));
+  command
+      ->add_option("--runtime", arguments->optimize.runtime,
+                   "what the model is for; see docs/targets.md")
+      ->check(CLI::IsMember(target_names()))
+      ->default_str("onnxruntime");
+  command->add_option("--stop-after", arguments->optimize.stop_after,
+                      "run the passes only up to this one");
   command->add_flag("--explain", arguments->explain,
                     "how often each rule was applied, and why others were not");
   command->add_flag("--json", arguments->json, "say the result as JSON on standard output");

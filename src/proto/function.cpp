@@ -27,26 +27,25 @@ std::string differing_operator(const onnx::Graph& graph, std::int64_t from, std:
   return {};
 }
 
-void adopt_opset(const onnx::Model& model, onnx::Function& function) {
+void adopt_opset(std::int64_t opset, onnx::Function& function) {
   const auto own = function.opsets.find("");
-  const auto target = model.opsets.find("");
-  if (own == function.opsets.end() || target == model.opsets.end()) return;
-  if (own->second == target->second) return;
-  const std::string op = differing_operator(*function.body, own->second, target->second);
+  if (own == function.opsets.end() || own->second == opset) return;
+  const std::string op = differing_operator(*function.body, own->second, opset);
   if (!op.empty()) {
     base::fail("SX1153",
                fmt::format("the function {}::{} is written for opset {}, and {} is another "
                            "operator in the model's opset {}",
-                           function.domain, function.name, own->second, op, target->second),
+                           function.domain, function.name, own->second, op, opset),
                fmt::format("write the function for opset {0}, or export with opset_version={1}",
-                           target->second, own->second));
+                           opset, own->second));
   }
-  own->second = target->second;
+  own->second = opset;
 }
 
 }  // namespace
 
-const onnx::Function& add_function(onnx::Model& model, std::string_view message) {
+const onnx::Function& add_function(onnx::Model& model, std::string_view message,
+                                   std::int64_t opset) {
   const auto bytes = std::make_shared<const std::string>(message);
   DataSource source{bytes, ExternalData({})};
   onnx::Function function = GraphReader(model, source).function(*bytes);
@@ -55,7 +54,7 @@ const onnx::Function& add_function(onnx::Model& model, std::string_view message)
         known.overload == function.overload)
       return known;
   }
-  adopt_opset(model, function);
+  adopt_opset(opset, function);
   return model.functions.emplace_back(std::move(function));
 }
 

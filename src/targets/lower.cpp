@@ -40,12 +40,14 @@ void lower(onnx::Model& model, const Target& target, const LowerOptions& options
                       std::span<const Value> inputs) { return onnx.lowered(node, inputs); },
        .failed =
            [&](const onnx::Node* node, const base::Error& error) {
+             if (options.keep_what_fails && onnx.says(node)) return;
              for (base::Diagnostic diagnostic : error.diagnostics()) {
                place(diagnostic, node);
                failures.push_back(std::move(diagnostic));
              }
            }});
   if (!failures.empty()) throw base::Error(std::move(failures));
+  model.target = target.name;
   model.opsets[""] = options.opset;
   model.ir_version = onnx::ir_version_of(options.opset);
 }

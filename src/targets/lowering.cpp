@@ -57,6 +57,36 @@ Values Lowering::by_rules(const Use& use, const Rule* after) {
                  {use.attributes.begin(), use.attributes.end()}, use.outputs);
 }
 
+namespace {
+
+// Whether the version has every input, attribute and type of this use; an attribute that it has not
+// may say what it does anyway.
+bool fits(const Operator& op, const OperatorVersion& version, std::span<const Value> inputs,
+          std::span<const Attribute> attributes) {
+  if (inputs.size() > version.max_inputs) return false;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const onnx::Formal* formal = version.input(i);
+    if (formal == nullptr || !inputs[i] || inputs[i].dtype() == DType::kUndefined) continue;
+    if (inputs[i]->type_kind == onnx::TypeKind::kTensor && formal->dtypes != 0 &&
+        (formal->dtypes & onnx::dtype_bit(inputs[i].dtype())) == 0)
+      return false;
+  }
+  return std::ranges::all_of(attributes, [&](const Attribute& attribute) {
+    const onnx::AttributeFormal* newest = op.versions.back().attribute(attribute.name);
+    return version.attribute(attribute.name) != nullptr ||
+           (newest != nullptr && onnx::is_default(*newest, attribute.data));
+  });
+}
+
+}  // namespace
+
+bool Lowering::says(const onnx::Node* node) const {
+  const Operator* op = node->domain.empty() ? onnx::find_operator(node->op_type) : nullptr;
+  const OperatorVersion* version = op == nullptr ? nullptr : op->at(opset());
+  const Values inputs(node->inputs.begin(), node->inputs.end());
+  return op == nullptr || (version != nullptr && fits(*op, *version, inputs, node->attributes));
+}
+
 bool Lowering::takes(const onnx::Node* node) {
   if (!node->domain.empty()) return true;
   const Operator* op = onnx::find_operator(node->op_type);
@@ -89,29 +119,6 @@ Values Lowering::build(const Operator& op, std::span<const Value> given,
   while (!given.empty() && !given.back()) given = given.first(given.size() - 1);
   return by_rules({*this, op, given, attributes, outputs}, nullptr);
 }
-
-namespace {
-
-// Whether the version has every input, attribute and type of this use; an attribute that it has not
-// may say what it does anyway.
-bool fits(const Operator& op, const OperatorVersion& version, std::span<const Value> inputs,
-          std::span<const Attribute> attributes) {
-  if (inputs.size() > version.max_inputs) return false;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const onnx::Formal* formal = version.input(i);
-    if (formal == nullptr || !inputs[i] || inputs[i].dtype() == DType::kUndefined) continue;
-    if (inputs[i]->type_kind == onnx::TypeKind::kTensor && formal->dtypes != 0 &&
-        (formal->dtypes & onnx::dtype_bit(inputs[i].dtype())) == 0)
-      return false;
-  }
-  return std::ranges::all_of(attributes, [&](const Attribute& attribute) {
-    const onnx::AttributeFormal* newest = op.versions.back().attribute(attribute.name);
-    return version.attribute(attribute.name) != nullptr ||
-           (newest != nullptr && onnx::is_default(*newest, attribute.data));
-  });
-}
-
-}  // namespace
 
 Values Lowering::emitted(const Operator& op, Values inputs, std::vector<Attribute> attributes,
                          std::size_t outputs) {

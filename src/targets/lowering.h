@@ -14,6 +14,9 @@ struct LowerOptions {
   // False: weights stay what the program has, and what could be computed of them once is computed
   // at each run.
   bool change_weights = true;
+  // A node that the opset has, and only the runtime does not take, stays as it is: somebody else's
+  // model is not refused for it.
+  bool keep_what_fails = false;
 };
 
 // An Emit whose operators are in the core dialect, as everywhere, and whose nodes are the target's.
@@ -28,6 +31,8 @@ class Lowering : public onnx::Emit {
   std::int64_t opset() const { return dialect(); }
   bool changes_weights() const { return options_.change_weights; }
 
+  // Whether the opset has the node as it is.
+  bool says(const onnx::Node* node) const;
   // Whether the target takes the node of the core dialect as it is.
   bool takes(const onnx::Node* node);
   // What stands for it, if it does not.

@@ -32,23 +32,6 @@ Outputs scalar_tensor(const Call& call, Emit& onnx) {
   return {filled(call, onnx, call.scalar("s"))};
 }
 
-bool negative(const Scalar& number) {
-  return number.expr() ? symbolic::range(*number.expr()).low < 0 : number.as_int() < 0;
-}
-
-// ONNX Runtime makes a Slice of what is gathered by a Range, whose ends below 0 it then counts from
-// the back: only a range that starts with 0 or above and goes up is one Range.
-Value whole_range(Emit& onnx, const Scalar& start, const Scalar& end, const Scalar& step) {
-  const auto number = [&](const Scalar& s) { return scalar_value(onnx, s, DType::kInt64); };
-  const Value first = number(start), last = number(end), by = number(step);
-  if (!negative(start) && !negative(step)) return onnx.range(first, last, by);
-  const Value zero = onnx.int_scalar(0);
-  const Value steps = step.is_constant() && step.as_int() < 0
-                          ? onnx.neg(onnx.range(zero, onnx.sub(first, last), onnx.neg(by)))
-                          : onnx.range(zero, onnx.sub(last, first), by);
-  return onnx.add(first, steps);
-}
-
 // PyTorch counts integers in int64, to which it cuts fractions of the start and the step, half
 // types in float32 and other floats in double.
 Value range(const Call& call, Emit& onnx, const Scalar& start, const Scalar& end,
@@ -56,7 +39,8 @@ Value range(const Call& call, Emit& onnx, const Scalar& start, const Scalar& end
   const DType result = call.result_dtype();
   const bool whole = base::is_integer(result);
   if (whole && !start.is_float() && !end.is_float() && !step.is_float()) {
-    return onnx.cast(whole_range(onnx, start, end, step), result);
+    const auto number = [&](const Scalar& s) { return scalar_value(onnx, s, DType::kInt64); };
+    return onnx.cast(onnx.range(number(start), number(end), number(step)), result);
   }
   const DType counting = whole                          ? DType::kInt64
                          : base::bit_width(result) < 32 ? DType::kFloat32
@@ -87,13 +71,9 @@ Outputs eye(const Call& call, Emit& onnx) {
   return {onnx.cast(diagonal, call.result_dtype())};
 }
 
-// Trilu has no bool kernel of its own everywhere, but integers stand in for truth values.
 Outputs triangle(const Call& call, Emit& onnx, bool upper) {
-  const Value self = call.tensor("self");
-  const bool truth = self.dtype() == DType::kBool;
-  const Value x = truth ? onnx.cast(self, DType::kInt64) : self;
-  const Value kept = onnx.trilu(x, onnx.size(call.size("diagonal")), {.upper = upper ? 1 : 0});
-  return {truth ? onnx.cast(kept, DType::kBool) : kept};
+  return {
+      onnx.trilu(call.tensor("self"), onnx.size(call.size("diagonal")), {.upper = upper ? 1 : 0})};
 }
 
 Outputs tril(const Call& call, Emit& onnx) { return triangle(call, onnx, false); }

@@ -4,11 +4,15 @@
 
 #include "aten/elementwise/operands.h"
 #include "aten/families.h"
-#include "aten/images/resampling_by_index.h"
 #include "aten/images/spatial.h"
+#include "onnx/definitions/resampling.h"
 
 namespace sardonyx::aten {
 namespace {
+
+using onnx::neighbour_matrix;
+using onnx::Neighbours;
+using onnx::ResampledAxis;
 
 Value spread_along(Emit& onnx, Value grad, std::int64_t axis, Value matrix) {
   return onnx.swap_axes(onnx.matmul(onnx.swap_axes(grad, axis, -1), matrix), axis, -1);
@@ -20,20 +24,20 @@ std::optional<double> step_factor(const Call& call, std::string_view name) {
   return factor && *factor > 0 ? factor : std::nullopt;
 }
 
-std::vector<ResampledAxis> resampled_axes(const Call& call) {
+std::vector<ResampledAxis> resampled_axes(const Call& call, Neighbours neighbours) {
   const Value grad = call.tensor("grad_output");
   const std::vector<Expr> sizes = call.sizes("input_size");
   std::vector<ResampledAxis> axes;
   for (const char* name : {"scales", "scales_d", "scales_h", "scales_w"}) {
     if (!call.captured().schema->find(name)) continue;
     const auto axis = static_cast<std::int64_t>(axes.size()) + 2;
-    // The kernels of gradients take the whole step of an axis that is kept or doubled on images of
-    // any rank.
+    // The kernels of gradients take the whole step of an axis that is kept or, by nearest
+    // neighbours, doubled, on images of any rank.
     axes.push_back({.axis = axis,
                     .from = sizes.at(static_cast<std::size_t>(axis)),
                     .to = grad.dim(axis),
                     .factor = step_factor(call, name),
-                    .repeats = true});
+                    .whole = neighbours == Neighbours::kFloor ? 2 : 1});
   }
   return axes;
 }
@@ -58,7 +62,7 @@ Outputs read_back(const Call& call, Emit& onnx, Neighbours neighbours) {
   const bool align_corners =
       call.captured().schema->find("align_corners") && call.flag("align_corners");
   Value grad = onnx.cast(call.tensor("grad_output"), computing_type(call.result_dtype()));
-  const std::vector<ResampledAxis> axes = resampled_axes(call);
+  const std::vector<ResampledAxis> axes = resampled_axes(call, neighbours);
   if (neighbours == Neighbours::kCubic && keeps_sizes(call, axes)) {
     return {cast_to_result(onnx, call, grad)};
   }

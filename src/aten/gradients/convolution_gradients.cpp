@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "aten/families.h"
-#include "aten/images/exact_convolution.h"
+#include "aten/images/convolution.h"
 #include "aten/images/spatial.h"
 
 namespace sardonyx::aten {

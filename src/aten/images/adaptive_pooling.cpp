@@ -6,7 +6,6 @@
 #include "aten/elementwise/operands.h"
 #include "aten/families.h"
 #include "aten/images/candidates.h"
-#include "aten/images/lattice.h"
 #include "aten/images/spatial.h"
 
 namespace sardonyx::aten {
@@ -105,9 +104,6 @@ Value cell_means(Emit& onnx, Value x, std::int64_t axis, Expr cells) {
   return onnx.div(sums, onnx.cast(along(members.counts), x.dtype()));
 }
 
-// ONNX Runtime has AveragePool in float32 only.
-bool has_average_pool(DType dtype) { return dtype != DType::kFloat64; }
-
 // Of x [N, C, sizes...].
 Value averaged(Emit& onnx, Value x, const Shape& cells) {
   const auto axes = static_cast<std::int64_t>(cells.size());
@@ -116,7 +112,7 @@ Value averaged(Emit& onnx, Value x, const Shape& cells) {
     if (cells[static_cast<std::size_t>(i)].is(1)) whole.push_back(2 + i);
   }
   if (static_cast<std::int64_t>(whole.size()) == axes) return onnx.global_average_pool(x);
-  if (even(x, cells) && has_average_pool(x.dtype())) {
+  if (even(x, cells)) {
     const Ints64 kernel = even_kernel(x, cells);
     return onnx.average_pool(x, {.kernel_shape = kernel, .strides = kernel});
   }

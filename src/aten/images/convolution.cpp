@@ -1,6 +1,7 @@
 // Convolutions and transposed convolutions of one to three spatial axes.
+#include "aten/images/convolution.h"
+
 #include "aten/families.h"
-#include "aten/images/exact_convolution.h"
 #include "aten/images/spatial.h"
 
 namespace sardonyx::aten {
@@ -8,15 +9,9 @@ namespace {
 
 using Ints64 = std::vector<std::int64_t>;
 
-// ONNX has the number of groups as an attribute. ONNX Runtime convolves in float32 only, and pads
-// the output by less than a stride only.
-bool needs_exact(DType dtype, const ConvolutionWindow& window) {
-  if (base::is_integer(dtype) || !window.groups.is_constant()) return true;
-  if (dtype == DType::kFloat64) return true;
-  for (std::size_t i = 0; i < window.stride.size(); ++i) {
-    if (window.output_padding[i] >= window.stride[i]) return true;
-  }
-  return false;
+// ONNX has the number of groups as an attribute, and no integers.
+bool is_conv(DType dtype, const ConvolutionWindow& window) {
+  return !base::is_integer(dtype) && window.groups.is_constant();
 }
 
 Outputs convolve(const Call& call, Emit& onnx, Value input, const ConvolutionWindow& window,
@@ -216,9 +211,9 @@ constexpr Row kRows[] = {
 
 Value convolved(Emit& onnx, Value x, Value weight, Value bias, const ConvolutionWindow& window,
                 bool transposed) {
-  if (needs_exact(x.dtype(), window)) {
-    return transposed ? transposed_convolved_exactly(onnx, x, weight, bias, window)
-                      : convolved_exactly(onnx, x, weight, bias, window);
+  if (!is_conv(x.dtype(), window)) {
+    return transposed ? onnx::transposed_convolved_exactly(onnx, x, weight, bias, window)
+                      : onnx::convolved_exactly(onnx, x, weight, bias, window);
   }
   Ints64 pads = window.before;
   pads.insert(pads.end(), window.after.begin(), window.after.end());

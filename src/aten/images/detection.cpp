@@ -4,7 +4,6 @@
 
 #include "aten/elementwise/operands.h"
 #include "aten/families.h"
-#include "aten/images/lattice.h"
 
 namespace sardonyx::aten {
 namespace {

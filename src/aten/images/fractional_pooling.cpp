@@ -4,7 +4,6 @@
 #include "aten/elementwise/operands.h"
 #include "aten/families.h"
 #include "aten/images/candidates.h"
-#include "aten/images/lattice.h"
 #include "aten/images/spatial.h"
 
 namespace sardonyx::aten {

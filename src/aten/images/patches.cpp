@@ -1,10 +1,13 @@
 // Sliding patches of images: im2col and col2im.
 #include "aten/families.h"
-#include "aten/images/windows.h"
+#include "onnx/definitions/windows.h"
 
 namespace sardonyx::aten {
 namespace {
 
+using onnx::window_count;
+using onnx::WindowAxis;
+using onnx::windows_of;
 using Ints64 = std::vector<std::int64_t>;
 
 Ints64 pair_of(const Call& call, std::string_view name) {

@@ -6,12 +6,17 @@
 
 #include "aten/families.h"
 #include "aten/images/candidates.h"
-#include "aten/images/lattice.h"
 #include "aten/images/spatial.h"
-#include "aten/images/windows.h"
+#include "onnx/definitions/pooling.h"
 
 namespace sardonyx::aten {
 namespace {
+
+using onnx::padded_to_windows;
+using onnx::window_elements;
+using onnx::window_positions;
+using onnx::window_sizes;
+using onnx::WindowAxis;
 
 using Ints64 = std::vector<std::int64_t>;
 
@@ -56,38 +61,6 @@ const Shape& pooled_shape(const Call& call) {
   return call.result_shape(call.uses_output(0) ? 0 : 1);
 }
 
-// What ceil_mode comes to, an axis: by how much the last window reaches beyond the padding, which
-// is below 0 where PyTorch drops the window that would begin there. Nothing for symbolic sizes.
-std::optional<Ints64> reach_of(const Call& call, Value x, const Window& window) {
-  const Shape& result = pooled_shape(call);
-  Ints64 reach;
-  for (std::size_t i = 0; i < window.axes; ++i) {
-    const Expr size = x.dim(static_cast<std::int64_t>(i) + 2);
-    const Expr count = result[result.size() - window.axes + i];
-    if (!size.is_constant() || !count.is_constant()) return std::nullopt;
-    const std::int64_t extent = window.dilation[i] * (window.kernel[i] - 1) + 1;
-    reach.push_back((count.value() - 1) * window.stride[i] + extent - size.value() -
-                    2 * window.padding[i]);
-  }
-  return reach;
-}
-
-// Before opset 22 ONNX's inference, if not ONNX Runtime, counts the dropped windows.
-bool drops_windows(const Window& window, const std::optional<Ints64>& reach) {
-  return window.ceil && reach && std::ranges::min(*reach) < 0;
-}
-
-// ONNX Runtime 1.31 moves a Pad by 0 into the MaxPool behind it, which pads by -inf. It leaves
-// alone pads that name their axes, and does not look through a Max.
-Value kept_from_padding(Emit& onnx, Value x) {
-  const onnx::Node* pad = x->producer;
-  if (!pad || !pad->is("Pad") || pad->input(3)) return x;
-  Ints64 axes(static_cast<std::size_t>(x.rank()));
-  std::iota(axes.begin(), axes.end(), std::int64_t{0});
-  return onnx.pad(pad->input(0), pad->input(1), pad->input(2), onnx.ints(axes),
-                  {.mode = pad->string_or("mode", "constant")});
-}
-
 // The windows as gathered ones; the program says how many there are.
 std::vector<WindowAxis> window_axes(const Call& call, const Window& window) {
   const Shape& result = pooled_shape(call);
@@ -97,23 +70,6 @@ std::vector<WindowAxis> window_axes(const Call& call, const Window& window) {
                     window.dilation[i], window.padding[i]});
   }
   return axes;
-}
-
-// Windows of integers, of which MaxPool takes those of 8 bits only: [N, C, windows..., K].
-Value gathered(Emit& onnx, Value x, std::span<const WindowAxis> axes, Value fill) {
-  const Value windows = windows_of(onnx, x, axes, fill);  // [N, C, kernel..., windows...]
-  const auto count = static_cast<std::int64_t>(axes.size());
-  Ints64 order = {0, 1};
-  Shape shape = {x.dim(0), x.dim(1)};
-  Expr elements = 1;
-  for (std::int64_t i = 0; i < count; ++i) order.push_back(2 + count + i);
-  for (std::int64_t i = 0; i < count; ++i) order.push_back(2 + i);
-  for (const WindowAxis& axis : axes) {
-    shape.push_back(axis.count);
-    elements = elements * axis.kernel;
-  }
-  shape.push_back(elements);
-  return onnx.reshape(onnx.transpose(windows, order), shape);
 }
 
 // The place in the plane of each window's element: [windows..., K].
@@ -138,10 +94,11 @@ Value places_in_plane(Emit& onnx, Value x, std::span<const WindowAxis> axes) {
   return onnx.reshape(places, shape);
 }
 
+// ONNX's MaxPool takes integers of 8 bits only.
 onnx::Values integer_max_pool(const Call& call, Emit& onnx, Value x, const Window& window) {
   const std::vector<WindowAxis> axes = window_axes(call, window);
   const Value least = onnx.int_scalar(base::integer_min(x.dtype()), x.dtype());
-  const Value candidates = gathered(onnx, x, axes, least);
+  const Value candidates = window_elements(onnx, x, axes, least);
   const Best best = best_of(onnx, candidates);
   if (!call.uses_output(1)) return {best.values};
   const Value places = onnx.expand(places_in_plane(onnx, x, axes), candidates.shape());
@@ -158,51 +115,24 @@ onnx::MaxPoolAttributes max_pool_attributes(const Window& window, const Ints64& 
 }
 
 // Indices count within one channel's plane; ONNX counts through the whole tensor.
-onnx::Values floating_max_pool(const Call& call, Emit& onnx, Value image, Window window) {
-  const Value x = kept_from_padding(onnx, image);
-  Ints64 pads = both_sides(window.padding);
-  const auto reach = reach_of(call, x, window);
-  if (drops_windows(window, reach)) {
-    window.ceil = false;
-    for (std::size_t i = 0; i < window.axes; ++i) {
-      pads[window.axes + i] += std::max<std::int64_t>((*reach)[i], 0);
-    }
-  }
+onnx::Values floating_max_pool(const Call& call, Emit& onnx, Value x, const Window& window) {
+  const Ints64 pads = both_sides(window.padding);
   if (!call.uses_output(1)) return {onnx.max_pool(x, max_pool_attributes(window, pads))};
   const onnx::Values both = onnx.max_pool_n(2, x, max_pool_attributes(window, pads));
   const Expr plane = symbolic::product(std::span(x.shape()).subspan(2));
   return {both[0], onnx.mod(both[1], onnx.size(plane))};
 }
 
-// How many elements each window's mean is taken over, [windows...]: those inside of the image, with
-// `include_padding` also of the padding, but not what ceil_mode adds beyond it.
-Value window_sizes(Emit& onnx, Value x, std::span<const WindowAxis> axes, bool include_padding) {
-  Value sizes = onnx.int_scalar(1);
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    const WindowAxis& axis = axes[i];
-    const Value start = onnx.sub(onnx.mul(onnx.range(axis.count), onnx.int_scalar(axis.stride)),
-                                 onnx.size(axis.before));
-    const Expr size = x.dim(static_cast<std::int64_t>(i) + 2);
-    const Value limit = onnx.size(include_padding ? size + axis.before : size);
-    const Value end = onnx.min({onnx.add(start, onnx.size(axis.kernel)), limit});
-    const Value first = include_padding ? start : onnx.max({start, onnx.int_scalar(0)});
-    sizes = onnx.mul(onnx.unsqueeze(sizes, {-1}), onnx.sub(end, first));
-  }
-  return sizes;
-}
-
-// ONNX Runtime has AveragePool in float32 only. Sums of integers are divided with what is left over
-// dropped.
-bool has_average_pool(DType dtype) { return !base::is_integer(dtype) && dtype != DType::kFloat64; }
-
+// ONNX's AveragePool takes no integers, sums of which are divided with what is left over dropped.
 Value summed_avg_pool(const Call& call, Emit& onnx, Value x, const Window& window,
                       std::optional<std::int64_t> divisor) {
   const std::vector<WindowAxis> axes = window_axes(call, window);
   const Ints64 last = {-1};
   const Value sum =
-      onnx.reduce("ReduceSum", gathered(onnx, x, axes, onnx.zero(x.dtype())), last, false);
-  const Value count = divisor ? onnx.int_scalar(*divisor)
-                              : window_sizes(onnx, x, axes, call.flag("count_include_pad"));
+      onnx.reduce("ReduceSum", window_elements(onnx, x, axes, onnx.zero(x.dtype())), last, false);
+  std::optional<std::vector<Expr>> padding;
+  if (call.flag("count_include_pad")) padding.emplace(window.padding.begin(), window.padding.end());
+  const Value count = divisor ? onnx.int_scalar(*divisor) : window_sizes(onnx, x, axes, padding);
   return onnx.div(sum, onnx.cast(count, x.dtype()));
 }
 
@@ -218,18 +148,13 @@ Value overridden_avg_pool(const Call& call, Emit& onnx, Value x, const Window& w
   return onnx.mul(mean, onnx.scalar(elements / static_cast<double>(divisor), x.dtype()));
 }
 
-Value averaged(const Call& call, Emit& onnx, Value x, Window window) {
+Value averaged(const Call& call, Emit& onnx, Value x, const Window& window) {
   std::optional<std::int64_t> divisor;
   if (call.captured().schema->find("divisor_override")) {
     divisor = call.optional_integer("divisor_override");
   }
-  if (!has_average_pool(x.dtype())) return summed_avg_pool(call, onnx, x, window, divisor);
+  if (base::is_integer(x.dtype())) return summed_avg_pool(call, onnx, x, window, divisor);
   if (divisor) return overridden_avg_pool(call, onnx, x, window, *divisor);
-  const auto reach = reach_of(call, x, window);
-  if (drops_windows(window, reach)) {
-    if (std::ranges::max(*reach) > 0) return summed_avg_pool(call, onnx, x, window, divisor);
-    window.ceil = false;
-  }
   return onnx.average_pool(x, {.ceil_mode = window.ceil ? 1 : 0,
                                .count_include_pad = call.flag("count_include_pad") ? 1 : 0,
                                .kernel_shape = window.kernel,

@@ -1,12 +1,19 @@
 // Images at another size: nearest, linear and cubic interpolation.
+#include "onnx/definitions/resampling.h"
+
 #include <algorithm>
 #include <optional>
 
 #include "aten/families.h"
-#include "aten/images/resampling_by_index.h"
 
 namespace sardonyx::aten {
 namespace {
+
+using onnx::Filter;
+using onnx::filtered;
+using onnx::Neighbours;
+using onnx::resampled;
+using onnx::ResampledAxis;
 
 // The plain overloads call the image `self` and give a size; the .vec ones call it `input` and give
 // a size or scale factors.
@@ -93,61 +100,46 @@ bool may_come_out(const ResampledAxis& axis, std::int64_t times) {
 }
 
 // Whether Resize places the elements where PyTorch does. With align_corners only the sizes count.
-// ONNX Runtime copies an image that keeps its size, whatever the factors; PyTorch's linear kernels
-// copy along each axis that does.
 bool has_positions(const Call& call) {
   const std::vector<double> factors = scale_factors(call);
   if (aligns_corners(call) || factors.empty()) return true;
-  return exact_in_float32(factors) && gives_captured_size(call, factors) &&
-         std::ranges::none_of(resampled_axes(call),
-                              [](const ResampledAxis& axis) { return may_come_out(axis, 1); });
+  return exact_in_float32(factors) && gives_captured_size(call, factors);
 }
 
-// ONNX Runtime computes weights in float32 whatever the image's type, and cuts integers off where
-// PyTorch rounds.
-bool has_weights(const Call& call) {
-  const DType dtype = image(call).dtype();
-  return !base::is_integer(dtype) && dtype != DType::kFloat64;
+// Whether it does so where PyTorch's kernels leave the factors of kept axes aside, or of doubled
+// ones too.
+bool has_whole_positions(const Call& call, const std::vector<ResampledAxis>& axes) {
+  return has_positions(call) && std::ranges::none_of(axes, [](const ResampledAxis& axis) {
+           for (std::int64_t times = axis.whole; times > 0; --times)
+             if (may_come_out(axis, times)) return true;
+           return false;
+         });
 }
 
 Value resized(const Call& call, Emit& onnx, const onnx::ResizeAttributes& attributes) {
-  Value x = image(call);
-  std::vector<double> factors = scale_factors(call);
-  Shape result = call.result_shape();
-  // Of one spatial axis ONNX Runtime makes two, the channels being rows, and so adds 0 times the
-  // next channel, which may be infinite. A row of its own has no neighbour.
-  const bool one_axis = x.rank() == 3 && attributes.mode == "linear";
-  if (one_axis) {
-    x = onnx.unsqueeze(x, {2});
-    result.insert(result.begin() + 2, 1);
-    if (!factors.empty()) factors.insert(factors.begin(), 1.0);
-  }
+  const Value x = image(call);
+  const std::vector<double> factors = scale_factors(call);
   const bool by_factors = !factors.empty() && !aligns_corners(call);
-  const Value other = by_factors ? onnx.resize(x, {}, scales_value(onnx, factors), {}, attributes)
-                                 : onnx.resize(x, {}, {}, onnx.sizes(result), attributes);
-  return one_axis ? onnx.squeeze(other, {2}) : other;
+  if (by_factors) return onnx.resize(x, {}, scales_value(onnx, factors), {}, attributes);
+  return onnx.resize(x, {}, {}, onnx.sizes(call.result_shape()), attributes);
 }
 
-Value by_neighbours(const Call& call, Emit& onnx, Neighbours neighbours,
+// `whole`: up to how many times as long an axis may come out for its factor not to count. Of
+// integers, Resize does not say how it rounds what it mixes.
+Value by_neighbours(const Call& call, Emit& onnx, Neighbours neighbours, std::int64_t whole,
                     const onnx::ResizeAttributes& attributes) {
+  std::vector<ResampledAxis> axes = resampled_axes(call);
+  for (ResampledAxis& axis : axes) axis.whole = aligns_corners(call) ? 0 : whole;
   const bool mixes = neighbours == Neighbours::kLinear || neighbours == Neighbours::kCubic;
-  if (has_positions(call) && (!mixes || has_weights(call))) {
+  if (has_whole_positions(call, axes) && !(mixes && base::is_integer(image(call).dtype()))) {
     return resized(call, onnx, attributes);
   }
-  return resampled(onnx, image(call), resampled_axes(call), neighbours, aligns_corners(call));
+  return resampled(onnx, image(call), axes, neighbours, aligns_corners(call));
 }
 
+// Images repeat the elements of an axis that comes out as long, or twice as long.
 Outputs nearest(const Call& call, Emit& onnx) {
-  std::vector<ResampledAxis> axes = resampled_axes(call);
-  if (image(call).rank() == 4) {
-    for (ResampledAxis& axis : axes) axis.repeats = true;
-    if (!has_positions(call) || std::ranges::any_of(axes, [](const ResampledAxis& axis) {
-          return may_come_out(axis, 2);
-        })) {
-      return {resampled(onnx, image(call), axes, Neighbours::kFloor, false)};
-    }
-  }
-  return {by_neighbours(call, onnx, Neighbours::kFloor,
+  return {by_neighbours(call, onnx, Neighbours::kFloor, image(call).rank() == 4 ? 2 : 0,
                         {.coordinate_transformation_mode = "asymmetric",
                          .mode = "nearest",
                          .nearest_mode = "floor"})};
@@ -155,7 +147,7 @@ Outputs nearest(const Call& call, Emit& onnx) {
 
 // floor((i + 0.5) * scale): half_pixel and rounding up at one half.
 Outputs nearest_exact(const Call& call, Emit& onnx) {
-  return {by_neighbours(call, onnx, Neighbours::kNearest,
+  return {by_neighbours(call, onnx, Neighbours::kNearest, 0,
                         {.coordinate_transformation_mode = "half_pixel",
                          .mode = "nearest",
                          .nearest_mode = "round_prefer_ceil"})};
@@ -166,12 +158,12 @@ std::string_view positions(const Call& call) {
 }
 
 Outputs linear(const Call& call, Emit& onnx) {
-  return {by_neighbours(call, onnx, Neighbours::kLinear,
+  return {by_neighbours(call, onnx, Neighbours::kLinear, 1,
                         {.coordinate_transformation_mode = positions(call), .mode = "linear"})};
 }
 
 Outputs cubic(const Call& call, Emit& onnx) {
-  return {by_neighbours(call, onnx, Neighbours::kCubic,
+  return {by_neighbours(call, onnx, Neighbours::kCubic, 0,
                         {.coordinate_transformation_mode = positions(call),
                          .cubic_coeff_a = -0.75F,
                          .mode = "cubic"})};
@@ -182,14 +174,13 @@ Value by_filter(const Call& call, Emit& onnx, const Filter& filter) {
 }
 
 // With antialiasing PyTorch's filter leaves out what is outside, and its cubic has another
-// constant. align_corners moves only the ends of the filter, which Resize cannot say; before opset
-// 18 it has no filters.
+// constant. align_corners moves only the ends of the filter, which Resize cannot say.
 bool has_filters(const Call& call) {
-  return !aligns_corners(call) && has_positions(call) && has_weights(call);
+  return !aligns_corners(call) && has_positions(call) && !base::is_integer(image(call).dtype());
 }
 
 Outputs linear_antialiased(const Call& call, Emit& onnx) {
-  if (!has_filters(call)) return {by_filter(call, onnx, linear_filter())};
+  if (!has_filters(call)) return {by_filter(call, onnx, onnx::linear_filter())};
   return {resized(call, onnx,
                   {.antialias = 1,
                    .coordinate_transformation_mode = positions(call),
@@ -198,7 +189,7 @@ Outputs linear_antialiased(const Call& call, Emit& onnx) {
 }
 
 Outputs cubic_antialiased(const Call& call, Emit& onnx) {
-  if (!has_filters(call)) return {by_filter(call, onnx, cubic_filter())};
+  if (!has_filters(call)) return {by_filter(call, onnx, onnx::cubic_filter())};
   return {resized(call, onnx,
                   {.antialias = 1,
                    .coordinate_transformation_mode = positions(call),
@@ -208,7 +199,7 @@ Outputs cubic_antialiased(const Call& call, Emit& onnx) {
 }
 
 Outputs lanczos_antialiased(const Call& call, Emit& onnx) {
-  return {by_filter(call, onnx, lanczos_filter())};
+  return {by_filter(call, onnx, onnx::lanczos_filter())};
 }
 
 constexpr Row kRows[] = {

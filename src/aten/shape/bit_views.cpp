@@ -1,6 +1,4 @@
 // The bits of a tensor read as another type: view(dtype). Elements are little-endian in memory.
-#include <fmt/format.h>
-
 #include "aten/families.h"
 
 namespace sardonyx::aten {
@@ -15,17 +13,9 @@ DType unsigned_of(int bits) {
 
 // The same bits in a type of the same width. Casts between integers keep them, and truth values
 // are stored as 0 and 1; for floating types it takes BitCast.
-Value same_width(const Call& call, Emit& onnx, Value x, DType to) {
+Value same_width(Emit& onnx, Value x, DType to) {
   const auto whole = [](DType dtype) { return base::is_integer(dtype) || dtype == DType::kBool; };
   if (x.dtype() == to || (whole(x.dtype()) && whole(to))) return onnx.cast(x, to);
-  const auto small = [](DType dtype) {
-    return base::is_floating(dtype) && base::bit_width(dtype) == 8;
-  };
-  if (small(x.dtype()) || small(to)) {
-    call.refuse("ONNX Runtime does not read or write the bits of 8-bit floats",
-                "keep the elements as integers outside of the model, or convert for the standard "
-                "alone");
-  }
   return onnx.bit_cast(x, {.to = to});
 }
 
@@ -36,7 +26,7 @@ Value shifted(Emit& onnx, Value x, int places, std::string_view direction) {
 
 // Each element in parts of `width` bits, the low ones first: they become the last axis.
 Value in_parts(const Call& call, Emit& onnx, Value x, int bits, int width) {
-  const Value wide = onnx.cast(same_width(call, onnx, x, unsigned_of(bits)), DType::kUInt64);
+  const Value wide = onnx.cast(same_width(onnx, x, unsigned_of(bits)), DType::kUInt64);
   std::vector<Value> parts;
   for (int places = 0; places < bits; places += width) {
     const Value part = onnx.cast(shifted(onnx, wide, places, "RIGHT"), unsigned_of(width));
@@ -49,7 +39,7 @@ Value in_parts(const Call& call, Emit& onnx, Value x, int bits, int width) {
 Value put_together(const Call& call, Emit& onnx, Value x, int bits, int width) {
   Shape rows = call.result_shape();
   rows.emplace_back(width / bits);
-  const Value narrow = same_width(call, onnx, x, unsigned_of(bits));
+  const Value narrow = same_width(onnx, x, unsigned_of(bits));
   const Value wide = onnx.reshape(onnx.cast(narrow, DType::kUInt64), rows);
   Value sum;
   for (int i = 0; i < width / bits; ++i) {
@@ -63,13 +53,13 @@ Outputs view_dtype(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
   const DType to = call.result_dtype();
   const int from_bits = base::bit_width(self.dtype()), to_bits = base::bit_width(to);
-  if (from_bits == to_bits) return {same_width(call, onnx, self, to)};
+  if (from_bits == to_bits) return {same_width(onnx, self, to)};
   if (from_bits < 8 || to_bits < 8) {
     call.refuse("types of less than a byte viewed as another type", "unpack them by arithmetic");
   }
   const Value bits = from_bits > to_bits ? in_parts(call, onnx, self, from_bits, to_bits)
                                          : put_together(call, onnx, self, from_bits, to_bits);
-  return {same_width(call, onnx, bits, to)};
+  return {same_width(onnx, bits, to)};
 }
 
 constexpr Row kRows[] = {

@@ -19,9 +19,6 @@ namespace sardonyx::aten {
 using CustomTranslator = std::function<Outputs(const Call& call, Emit& onnx)>;
 using CustomLookup = std::function<const CustomTranslator*(const program::Call& call)>;
 
-// Whether a call takes or gives complex tensors, or takes a complex number, as `real == 1j` does:
-// it is for translators that know these.
-
 // What becomes of an operator that has no translation.
 enum class FallThrough : std::uint8_t {
   kNo,    // it is reported

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "onnx/definitions/bits.h"
+#include "onnx/definitions/images.h"
 #include "onnx/definitions/parts.h"
 #include "onnx/definitions/running_product.h"
 #include "onnx/definitions/scatters.h"
@@ -168,6 +169,13 @@ float Composite::real(std::string_view name, float otherwise) const {
   return found == nullptr ? otherwise : std::get<float>(found->data);
 }
 
+std::vector<std::int64_t> Composite::integers(std::string_view name, std::size_t count,
+                                              std::int64_t otherwise) const {
+  const std::vector<std::int64_t>* found = ints_attribute(attributes, name);
+  if (found != nullptr && !found->empty()) return *found;
+  return std::vector<std::int64_t>(count, otherwise);
+}
+
 std::string Composite::text(std::string_view name, std::string otherwise) const {
   const Attribute* found = find_attribute(attributes, name);
   return found == nullptr ? std::move(otherwise) : std::get<std::string>(found->data);
@@ -225,6 +233,12 @@ std::optional<Values> spelled_out(const Composite& call, const Operator& op) {
       return bitwise_by_digits(call, op.id);
     case Op::kBitwiseNot:
       return Values{bitwise_not_by_difference(call)};
+    case Op::kDeformConv:
+      return inputs.size() > 2 ? spelled_out_deform_conv(call) : std::nullopt;
+    case Op::kGridSample:
+      return inputs.size() > 1 ? spelled_out_grid_sample(call) : std::nullopt;
+    case Op::kCol2Im:
+      return inputs.size() > 2 ? spelled_out_col2im(call) : std::nullopt;
     default:
       return std::nullopt;
   }

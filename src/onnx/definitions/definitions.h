@@ -19,6 +19,9 @@ struct Composite {
   Value input(std::size_t i) const { return i < inputs.size() ? inputs[i] : Value(); }
   std::int64_t integer(std::string_view name, std::int64_t otherwise) const;
   float real(std::string_view name, float otherwise) const;
+  // A list; as many of `otherwise` where it is not given.
+  std::vector<std::int64_t> integers(std::string_view name, std::size_t count = 0,
+                                     std::int64_t otherwise = 0) const;
   std::string text(std::string_view name, std::string otherwise = {}) const;
   // Null where it is not given.
   const std::vector<std::string>* texts(std::string_view name) const;

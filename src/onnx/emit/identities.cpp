@@ -223,10 +223,13 @@ Value same_twice(Value x, std::string_view op) {
   return x->producer != nullptr && x->producer->is(op) ? Value(x->producer->input(0)) : Value();
 }
 
-// Sums of nothing.
+// Sums of nothing, and products without an element.
 Value product_of_nothing(Emit& onnx, Value a, Value b) {
   const auto is_matrix = [](Value x) { return x.has_rank() && x.rank() >= 2; };
-  if (!is_matrix(a) || !is_matrix(b) || !a.dim(-1).is(0)) return {};
+  const auto is_empty = [](Value x) {
+    return std::ranges::any_of(x.shape(), [](Expr dim) { return dim.is(0); });
+  };
+  if (!is_matrix(a) || !is_matrix(b) || (!is_empty(a) && !is_empty(b))) return {};
   const auto batch = [](const Shape& shape) { return Shape(shape.begin(), shape.end() - 2); };
   std::optional<Shape> result = broadcast(batch(a.shape()), batch(b.shape()));
   if (!result) return {};

@@ -54,6 +54,7 @@ bool modular(Op op) {
 }
 
 bool may_stand_in(Op op, const Binding& binding, DType stand_in) {
+  if (op == Op::kBitCast) return false;  // other bits
   // An operator that takes no integers at all means something else for them.
   if (!base::is_floating(binding.dtype) && base::is_floating(stand_in))
     return (binding.allowed & dtype_bit(binding.dtype)) != 0;

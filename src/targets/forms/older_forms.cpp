@@ -8,6 +8,8 @@
 
 #include "base/diagnostic.h"
 #include "onnx/definitions/definitions.h"
+#include "onnx/definitions/images.h"
+#include "onnx/definitions/pooling.h"
 #include "onnx/definitions/scatters.h"
 #include "onnx/emit/emit_state.h"
 #include "onnx/gen/op.h"
@@ -79,7 +81,10 @@ std::optional<Values> pad(Lowering& onnx, Values& inputs, Attributes&) {
 
 // Opset 18: sizes or scales of some axes only.
 std::optional<Values> resize(Lowering& onnx, Values& inputs, Attributes& attributes) {
-  if (int_attribute(attributes, "antialias", 0) != 0) lacks(onnx, "antialiased Resize", 18);
+  if (int_attribute(attributes, "antialias", 0) != 0) {
+    if (auto values = onnx::spelled_out_resize({onnx, inputs, attributes})) return values;
+    lacks(onnx, "antialiased Resize", 18);
+  }
   if (text_attribute(attributes, "keep_aspect_ratio_policy", "stretch") != "stretch")
     lacks(onnx, "keep_aspect_ratio_policy of Resize", 18);
   drop(attributes, "antialias");
@@ -175,7 +180,10 @@ std::optional<Values> reshape(Lowering& onnx, Values& inputs, Attributes& attrib
 
 // Opset 20: other names of the modes, and volumes.
 std::optional<Values> grid_sample(Lowering& onnx, Values& inputs, Attributes& attributes) {
-  if (inputs[0].has_rank() && inputs[0].rank() != 4) lacks(onnx, "GridSample of volumes", 20);
+  if (inputs[0].has_rank() && inputs[0].rank() != 4) {
+    if (auto values = onnx::spelled_out_grid_sample({onnx, inputs, attributes})) return values;
+    lacks(onnx, "GridSample of volumes", 20);
+  }
   const std::string mode = text_attribute(attributes, "mode", "linear");
   drop(attributes, "mode");
   const std::string old = mode == "linear" ? "bilinear" : mode == "cubic" ? "bicubic" : mode;
@@ -193,11 +201,69 @@ std::optional<Values> dft(Lowering& onnx, Values& inputs, Attributes& attributes
   return std::nullopt;
 }
 
-// Opset 19 (LpPool: 18): dilations.
-std::optional<Values> pool(Lowering&, Values&, Attributes& attributes) {
+bool dilates(const Attributes& attributes) {
   const auto* dilations = ints_attribute(attributes, "dilations");
-  if (dilations != nullptr && std::ranges::all_of(*dilations, [](auto d) { return d == 1; }))
-    drop(attributes, "dilations");
+  return dilations != nullptr && !std::ranges::all_of(*dilations, [](auto d) { return d == 1; });
+}
+
+// Opset 18: dilations.
+std::optional<Values> norm_pool(Lowering&, Values&, Attributes& attributes) {
+  if (!dilates(attributes)) drop(attributes, "dilations");
+  return std::nullopt;
+}
+
+// By how much the last window of each axis reaches beyond the padding, which is below 0 where
+// ceil_mode leaves out a window that would begin there. Nothing for sizes that are not known.
+std::optional<std::vector<std::int64_t>> reach_of(Lowering& onnx, const Values& inputs,
+                                                  const Attributes& attributes) {
+  const onnx::Composite pooling{onnx, inputs, attributes};
+  const auto axes = onnx::pooling_windows(pooling);
+  if (!axes) return std::nullopt;
+  const auto padding = onnx::padding_of(pooling, axes->size());
+  std::vector<std::int64_t> reach;
+  for (std::size_t i = 0; i < axes->size(); ++i) {
+    const onnx::WindowAxis& axis = (*axes)[i];
+    const Expr extent = (axis.kernel - 1) * axis.dilation + 1;
+    const Expr beyond = (axis.count - 1) * axis.stride + extent - axis.before - padding->after[i] -
+                        inputs[0].dim(static_cast<std::int64_t>(i) + 2);
+    if (!beyond.is_constant()) return std::nullopt;
+    reach.push_back(beyond.value());
+  }
+  return reach;
+}
+
+// Opset 22: a window that would begin in the padding at the end does not count. Before, inference
+// counts it.
+bool leaves_out_windows(const std::optional<std::vector<std::int64_t>>& reach) {
+  return reach && std::ranges::any_of(*reach, [](std::int64_t beyond) { return beyond < 0; });
+}
+
+std::optional<Values> max_pool(Lowering& onnx, Values& inputs, Attributes& attributes) {
+  if (int_attribute(attributes, "ceil_mode", 0) == 0) return std::nullopt;
+  const auto reach = reach_of(onnx, inputs, attributes);
+  if (!leaves_out_windows(reach)) return std::nullopt;
+  std::vector<std::int64_t> pads =
+      onnx::Composite{onnx, inputs, attributes}.integers("pads", 2 * reach->size());
+  for (std::size_t i = 0; i < reach->size(); ++i)
+    pads[reach->size() + i] += std::max<std::int64_t>((*reach)[i], 0);
+  drop(attributes, "ceil_mode");
+  drop(attributes, "pads");
+  attributes.push_back({"pads", std::move(pads), {}});
+  return std::nullopt;
+}
+
+// And opset 19: dilations.
+std::optional<Values> average_pool(Lowering& onnx, Values& inputs, Attributes& attributes) {
+  if (onnx.opset() < 19 && dilates(attributes))
+    return onnx::spelled_out_average_pool({onnx, inputs, attributes});
+  if (onnx.opset() < 19) drop(attributes, "dilations");
+  if (int_attribute(attributes, "ceil_mode", 0) == 0) return std::nullopt;
+  const auto reach = reach_of(onnx, inputs, attributes);
+  if (!leaves_out_windows(reach)) return std::nullopt;
+  // What one axis reaches into beyond the padding does not count in the mean.
+  if (std::ranges::any_of(*reach, [](std::int64_t beyond) { return beyond > 0; }))
+    return onnx::spelled_out_average_pool({onnx, inputs, attributes});
+  drop(attributes, "ceil_mode");
   return std::nullopt;
 }
 
@@ -252,27 +318,17 @@ struct Form {
 };
 
 constexpr Form kForms[] = {
-    {Op::kAveragePool, 19, pool},
-    {Op::kDFT, 20, dft},
-    {Op::kGridSample, 20, grid_sample},
-    {Op::kLpPool, 19, pool},
-    {Op::kPad, 18, pad},
-    {Op::kQuantizeLinear, 21, quantize},
-    {Op::kReduceL1, 18, reduce},
-    {Op::kReduceL2, 18, reduce},
-    {Op::kReduceLogSum, 18, reduce},
-    {Op::kReduceLogSumExp, 18, reduce},
-    {Op::kReduceMax, 18, reduce},
-    {Op::kReduceMean, 18, reduce},
-    {Op::kReduceMin, 18, reduce},
-    {Op::kReduceProd, 18, reduce},
-    {Op::kReduceSumSquare, 18, reduce},
-    {Op::kReshape, 14, reshape},
-    {Op::kResize, 18, resize},
-    {Op::kRoiAlign, 16, roi_align},
-    {Op::kScatterElements, 18, scatter_elements},
-    {Op::kScatterND, 18, scatter_nd},
-    {Op::kShape, 15, shape},
+    {Op::kAveragePool, 22, average_pool}, {Op::kDFT, 20, dft},
+    {Op::kGridSample, 20, grid_sample},   {Op::kLpPool, 18, norm_pool},
+    {Op::kMaxPool, 22, max_pool},         {Op::kPad, 18, pad},
+    {Op::kQuantizeLinear, 21, quantize},  {Op::kReduceL1, 18, reduce},
+    {Op::kReduceL2, 18, reduce},          {Op::kReduceLogSum, 18, reduce},
+    {Op::kReduceLogSumExp, 18, reduce},   {Op::kReduceMax, 18, reduce},
+    {Op::kReduceMean, 18, reduce},        {Op::kReduceMin, 18, reduce},
+    {Op::kReduceProd, 18, reduce},        {Op::kReduceSumSquare, 18, reduce},
+    {Op::kReshape, 14, reshape},          {Op::kResize, 18, resize},
+    {Op::kRoiAlign, 16, roi_align},       {Op::kScatterElements, 18, scatter_elements},
+    {Op::kScatterND, 18, scatter_nd},     {Op::kShape, 15, shape},
 };
 
 const Form* form_of(const Operator& op, std::int64_t opset) {

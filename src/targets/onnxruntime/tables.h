@@ -8,12 +8,18 @@ namespace sardonyx::targets {
 
 Rules cast_rules();
 Rules emptiness_rules();
+Rules convolution_rules();
 Rules half_product_rules();
 Rules half_scatter_rules();
 Rules long_integer_rules();
 Rules network_rules();
+Rules padded_pooling_rules();
+Rules pooling_rules();
 Rules product_rules();
 Rules quantized_product_rules();
+Rules range_rules();
+Rules resizing_rules();
+Rules sampling_rules();
 
 // Faults of its optimiser, which sees a model before any provider does.
 std::span<const Rules> onnxruntime_tables();

@@ -1,24 +1,23 @@
-// Interpolation spelled out, for what ONNX's Resize does not place as PyTorch does: scale factors
-// that float32 does not hold, and filters that Resize has not.
+// Interpolation spelled out: the definition of Resize, and what Resize cannot say.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <vector>
 
-#include "aten/call.h"
+#include "onnx/emit/emit.h"
 
-namespace sardonyx::aten {
+namespace sardonyx::onnx {
 
-// One spatial axis that gets another size. PyTorch steps through the input by 1 / factor where a
-// factor was given, else by the ratio of the sizes.
+// One spatial axis that gets another size: by steps of 1 / factor through the input where a factor
+// is given, else of the ratio of the sizes.
 struct ResampledAxis {
   std::int64_t axis;
   Expr from, to;
   std::optional<double> factor;
-  // PyTorch's nearest neighbours of images repeat the elements of an axis that comes out as long,
-  // or twice as long, whatever the factor says.
-  bool repeats = false;
+  // The step is the ratio of the sizes, whatever the factor says, where the axis comes out up to so
+  // many times as long: kFloor and kLinear only.
+  std::int64_t whole = 0;
 };
 
 enum class Neighbours : std::uint8_t { kFloor, kNearest, kLinear, kCubic };
@@ -44,4 +43,4 @@ Filter lanczos_filter();
 Value filtered(Emit& onnx, Value x, const std::vector<ResampledAxis>& axes, const Filter& filter,
                bool align_corners);
 
-}  // namespace sardonyx::aten
+}  // namespace sardonyx::onnx

@@ -1,11 +1,11 @@
-#include "aten/images/exact_convolution.h"
+#include "onnx/definitions/exact_convolution.h"
 
 #include <limits>
 #include <numeric>
 
-#include "aten/images/windows.h"
+#include "onnx/definitions/windows.h"
 
-namespace sardonyx::aten {
+namespace sardonyx::onnx {
 namespace {
 
 using Ints64 = std::vector<std::int64_t>;
@@ -26,8 +26,6 @@ Value product(Emit& onnx, Value x, Value weights, Expr group_outputs, Expr group
     count = count * axis.count;
     result.push_back(axis.count);
   }
-  // ONNX Runtime's MatMul does not broadcast to a batch of none.
-  if (x.dim(0).is(0)) return onnx.full(result, onnx.zero(x.dtype()));
   const Expr group_inputs = of_group(x.dim(1), groups);
   const Value windows = windows_of(onnx, x, axes, onnx.zero(x.dtype()));
   const Value columns = onnx.reshape(windows, {x.dim(0), groups, group_inputs * kernel, count});
@@ -107,4 +105,4 @@ Value transposed_convolved_exactly(Emit& onnx, Value x, Value weight, Value bias
   return with_bias(onnx, product(onnx, x, weights, weight.dim(1), window.groups, axes), bias);
 }
 
-}  // namespace sardonyx::aten
+}  // namespace sardonyx::onnx

@@ -1,12 +1,14 @@
-#include "aten/images/resampling_by_index.h"
+#include "onnx/definitions/resampling.h"
 
 #include <numbers>
 
-#include "aten/elementwise/operands.h"
-#include "aten/images/lattice.h"
-
-namespace sardonyx::aten {
+namespace sardonyx::onnx {
 namespace {
+
+// Half types are mixed in float32.
+DType computing_type(DType dtype) {
+  return base::is_floating(dtype) && base::bit_width(dtype) < 32 ? DType::kFloat32 : dtype;
+}
 
 // Numbers and sizes of the type in which positions are computed.
 struct Positions {
@@ -32,12 +34,11 @@ struct Positions {
   }
 };
 
-// The step where PyTorch leaves the factor aside for an axis that comes out as long, or up to so
-// many times as long.
-Value step_or_whole(const Positions& p, const ResampledAxis& axis, std::int64_t most) {
+// The step where the factor does not count for an axis that comes out up to `whole` times as long.
+Value step_or_whole(const Positions& p, const ResampledAxis& axis) {
   Value step = p.step(axis, false);
   if (!axis.factor) return step;
-  for (std::int64_t times = most; times > 0; --times) {
+  for (std::int64_t times = axis.whole; times > 0; --times) {
     const Expr size = axis.from * times;
     const Value whole = p.number(1.0 / static_cast<double>(times));
     if (axis.to == size) return whole;
@@ -62,7 +63,7 @@ struct Tap {
   Value place, weight;
 };
 
-// PyTorch's cubic convolution with a = -0.75, at distances within [0, 1] and [1, 2].
+// Cubic convolution with a = -0.75, at distances within [0, 1] and [1, 2].
 Value cubic_near(const Positions& p, Value d) {
   const Value inner = p.add(p.onnx.mul(d, p.number(1.25)), -2.25);
   return p.add(p.onnx.mul(p.onnx.mul(inner, d), d), 1);
@@ -77,13 +78,13 @@ std::vector<Tap> taps_of(const Positions& p, const ResampledAxis& axis, Neighbou
                          bool align_corners) {
   Emit& onnx = p.onnx;
   const bool linear = neighbours == Neighbours::kLinear && !align_corners;
-  const Value step = linear ? step_or_whole(p, axis, 1) : p.step(axis, align_corners);
+  const Value step = linear ? step_or_whole(p, axis) : p.step(axis, align_corners);
   const Value place = p.places(axis.to);
   const Value centre = p.add(onnx.mul(p.add(place, 0.5), step), -0.5);
   const Value real = align_corners ? onnx.mul(place, step) : centre;
   switch (neighbours) {
     case Neighbours::kFloor:
-      return {{onnx.floor(onnx.mul(place, step_or_whole(p, axis, axis.repeats ? 2 : 0))), {}}};
+      return {{onnx.floor(onnx.mul(place, step_or_whole(p, axis))), {}}};
     case Neighbours::kNearest:
       return {{onnx.floor(onnx.mul(p.add(place, 0.5), step)), {}}};
     case Neighbours::kLinear: {
@@ -243,4 +244,4 @@ Filter lanczos_filter() {
           }};
 }
 
-}  // namespace sardonyx::aten
+}  // namespace sardonyx::onnx

@@ -1,14 +1,30 @@
-#include "aten/images/windows.h"
+#include "onnx/definitions/windows.h"
 
 #include <algorithm>
 #include <numeric>
 
-#include "aten/images/lattice.h"
-
-namespace sardonyx::aten {
+namespace sardonyx::onnx {
 
 Expr window_count(Expr size, Expr kernel, std::int64_t stride, std::int64_t dilation) {
   return symbolic::floor_div(size - (kernel - 1) * dilation - 1, stride) + 1;
+}
+
+Expr window_count_up(Expr size, const WindowAxis& axis) {
+  const Expr room = size + axis.before + axis.after - (axis.kernel - 1) * axis.dilation - 1;
+  const Expr reaching = symbolic::ceil_div(room, axis.stride) + 1;
+  return symbolic::min(reaching, symbolic::ceil_div(size + axis.before, axis.stride));
+}
+
+std::optional<Padding> padding_of(const Composite& call, std::size_t axes) {
+  const std::string automatic = call.text("auto_pad", "NOTSET");
+  std::vector<std::int64_t> pads(2 * axes, 0);
+  if (automatic == "NOTSET")
+    pads = call.integers("pads", 2 * axes);
+  else if (automatic != "VALID")
+    return std::nullopt;
+  if (pads.size() != 2 * axes) return std::nullopt;
+  const auto middle = pads.begin() + static_cast<std::ptrdiff_t>(axes);
+  return Padding{{pads.begin(), middle}, {middle, pads.end()}};
 }
 
 Value window_positions(Emit& onnx, const WindowAxis& axis) {
@@ -43,4 +59,4 @@ Value windows_of(Emit& onnx, Value image, std::span<const WindowAxis> axes, Valu
   return onnx.transpose(x, order);
 }
 
-}  // namespace sardonyx::aten
+}  // namespace sardonyx::onnx

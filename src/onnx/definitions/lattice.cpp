@@ -1,8 +1,8 @@
-#include "aten/images/lattice.h"
+#include "onnx/definitions/lattice.h"
 
 #include <numeric>
 
-namespace sardonyx::aten {
+namespace sardonyx::onnx {
 
 Lattice lattice_of(Emit& onnx, Value image) {
   std::vector<std::int64_t> channels_last = {0};
@@ -52,4 +52,4 @@ Value interpolated(Emit& onnx, const Lattice& lattice, Value image, std::vector<
   return onnx.reduce("ReduceSum", terms, tap_axes, false);
 }
 
-}  // namespace sardonyx::aten
+}  // namespace sardonyx::onnx

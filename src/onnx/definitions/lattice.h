@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "aten/call.h"
+#include "onnx/emit/emit.h"
 
-namespace sardonyx::aten {
+namespace sardonyx::onnx {
 
 // An image [N, C, sizes...] laid out so that one Gather reads all channels of a place.
 struct Lattice {
@@ -28,4 +28,4 @@ Taps linear_taps(Emit& onnx, Value coordinate);
 // the places) is the image of the batch to read.
 Value interpolated(Emit& onnx, const Lattice& lattice, Value image, std::vector<Taps> taps);
 
-}  // namespace sardonyx::aten
+}  // namespace sardonyx::onnx

@@ -1,0 +1,50 @@
+#include "targets/raise.h"
+
+#include <utility>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "onnx/emit/newest_forms.h"
+#include "onnx/emit/rebuild.h"
+
+namespace sardonyx::targets {
+namespace {
+
+// Emits the core dialect into a model that is there, from operators as its opset has them.
+class Raising : public onnx::Emit {
+ public:
+  Raising(onnx::Model& model, std::int64_t opset)
+      : Emit(model, onnx::newest_opset(), {.opset = opset}) {}
+
+  bool has_newest_form(const onnx::Node* node) const {
+    const onnx::Operator* op = node->domain.empty() ? onnx::find_operator(node->op_type) : nullptr;
+    return op == nullptr || !onnx::has_older_form(*op, named_opset());
+  }
+};
+
+}  // namespace
+
+void raise(onnx::Model& model) {
+  const std::int64_t opset = onnx::opset_of(model.graph);
+  Raising onnx(model, opset);
+  std::vector<base::Diagnostic> failures;
+  onnx::rebuild(model, onnx,
+                {.keeps = [&](const onnx::Node* node) { return onnx.has_newest_form(node); },
+                 .rebuilt =
+                     [&](const onnx::Node* node, std::span<const onnx::Value> inputs) {
+                       return onnx.node("", node->op_type, inputs, node->attributes,
+                                        node->outputs.size());
+                     },
+                 .failed =
+                     [&](const onnx::Node* node, const base::Error& error) {
+                       for (base::Diagnostic diagnostic : error.diagnostics()) {
+                         if (diagnostic.op.empty()) diagnostic.op = node->op_type;
+                         if (diagnostic.node.empty()) diagnostic.node = node->name;
+                         failures.push_back(std::move(diagnostic));
+                       }
+                     }});
+  if (!failures.empty()) throw base::Error(std::move(failures));
+  model.opsets[""] = onnx::newest_opset();
+}
+
+}  // namespace sardonyx::targets
