@@ -38,7 +38,8 @@ LAYERS: dict[str, Layer] = {
     "proto": Layer("proto", ("onnx",)),
     "report": Layer("report", ("base",)),
     "api": Layer(
-        "api", ("report", "pt2", "torchscript", "functionalize", "aten", "passes", "targets", "proto")
+        "api",
+        ("report", "pt2", "torchscript", "functionalize", "aten", "passes", "targets", "proto"),
     ),
     "cli": Layer("cli", ("api", "report")),
 }

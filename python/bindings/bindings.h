@@ -12,5 +12,6 @@ void bind_graph_building(nanobind::module_& module);
 void bind_weights(nanobind::module_& module);
 void bind_parts(nanobind::module_& module);
 void bind_report(nanobind::module_& module);
+void bind_targets(nanobind::module_& module);
 
 }  // namespace sardonyx::bindings

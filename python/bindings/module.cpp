@@ -17,4 +17,5 @@ NB_MODULE(_native, module) {
   sardonyx::bindings::bind_weights(module);
   sardonyx::bindings::bind_parts(module);
   sardonyx::bindings::bind_report(module);
+  sardonyx::bindings::bind_targets(module);
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "frontends/live/tensors.h"
 #include "onnx/graph/ir.h"
 #include "onnx/graph/names.h"
+#include "onnx/graph/recipe.h"
 #include "sardonyx/sardonyx.h"
 
 namespace sardonyx::bindings {
@@ -43,22 +45,6 @@ onnx::Tensor borrow(const live::LiveTensor& live) {
   return tensor;
 }
 
-// The axes in the order that a pass has given them; dims that do not fit are told as they are.
-void turn(onnx::Tensor& tensor, const std::vector<std::int64_t>& axes) {
-  if (axes.empty() || axes.size() != tensor.dims.size()) return;
-  if (tensor.strides.empty()) {
-    tensor.strides.assign(axes.size(), 1);
-    for (std::size_t i = axes.size() - 1; i-- > 0;)
-      tensor.strides[i] = tensor.strides[i + 1] * tensor.dims[i + 1];
-  }
-  onnx::Tensor turned = tensor;
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    turned.dims[i] = tensor.dims[static_cast<std::size_t>(axes[i])];
-    turned.strides[i] = tensor.strides[static_cast<std::size_t>(axes[i])];
-  }
-  tensor = std::move(turned);
-}
-
 std::string text_of(base::DType dtype, const std::vector<std::int64_t>& dims) {
   std::string text(base::dtype_name(dtype));
   text += '[';
@@ -74,6 +60,21 @@ std::unordered_map<std::string_view, onnx::ValueInfo*> weights_of(const onnx::Mo
     if (value->is_weight && value->constant) weights.emplace(value->name, value);
   }
   return weights;
+}
+
+// Weights whose values are in others that something reads.
+std::unordered_set<const onnx::ValueInfo*> worked_in(const onnx::Model& model) {
+  std::unordered_set<const onnx::ValueInfo*> found;
+  std::vector<const onnx::ValueInfo*> waiting;
+  for (const onnx::ValueInfo* value : model.initializers)
+    if (onnx::has_uses(value)) waiting.push_back(value);
+  while (!waiting.empty()) {
+    const onnx::ValueInfo* const made = waiting.back();
+    waiting.pop_back();
+    for (const onnx::ValueInfo* source : made->made_of)
+      if (found.insert(source).second) waiting.push_back(source);
+  }
+  return found;
 }
 
 nb::list weight_names(const Model& model) {
@@ -104,26 +105,23 @@ void rename_weights(Model& model, const nb::dict& names) {
 // New data for weights: all of it takes effect, or none.
 class Replacements {
  public:
-  explicit Replacements(Model& model) : weights_(weights_of(model.internal())) {}
+  explicit Replacements(Model& model)
+      : weights_(weights_of(model.internal())), worked_in_(worked_in(model.internal())) {}
 
   void add(const std::string& name, onnx::Tensor tensor) {
     const auto found = weights_.find(name);
     if (found == weights_.end()) return problem("the model has no weight '" + name + "'");
-    if (found->second->is_folded)
+    if (worked_in_.contains(found->second))
       return problem(
           "'" + name +
           "' has been worked into other weights; export with do_constant_folding=False to "
           "replace it");
     const onnx::Tensor& old = *found->second->constant;
-    const auto& program_dims = found->second->weight_dims;
-    turn(tensor, found->second->weight_axes);
-    if (!program_dims.empty() && tensor.dims == program_dims)
-      tensor = onnx::with_dims(tensor, old.dims).value();
-    if (tensor.dtype != old.dtype || tensor.dims != old.dims)
-      return problem("'" + name + "' is " +
-                     text_of(old.dtype, program_dims.empty() ? old.dims : program_dims) +
+    const onnx::Tensor program = onnx::source_type(old);
+    if (tensor.dtype != program.dtype || tensor.dims != program.dims)
+      return problem("'" + name + "' is " + text_of(program.dtype, program.dims) +
                      " in the model, and " + text_of(tensor.dtype, tensor.dims) + " here");
-    replacements_.emplace_back(found->second, std::move(tensor));
+    replacements_.emplace_back(found->second, onnx::remade(old, std::move(tensor)));
   }
 
   // What does not fit; nothing is replaced then.
@@ -139,6 +137,7 @@ class Replacements {
   void problem(const std::string& text) { problems_.append(nb::str(text.c_str())); }
 
   std::unordered_map<std::string_view, onnx::ValueInfo*> weights_;
+  std::unordered_set<const onnx::ValueInfo*> worked_in_;
   std::vector<std::pair<onnx::ValueInfo*, onnx::Tensor>> replacements_;
   nb::list problems_;
 };

@@ -11,6 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/explain.h"
 #include "cli/report.h"
@@ -123,7 +124,7 @@ void add_convert(CLI::App& app, int& exit_code) {
   command
       ->add_option("--external-data", arguments->write.external_data,
                    "weights in a second file: auto (above 2 GB), always, never")
-      ->transform(CLI::CheckedTransformer(placements));
+      ->transform(choices(placements));
   command
       ->add_option("--plugin", arguments->convert.plugins,
                    "shared libraries with translators of your own (sardonyx/plugin.h)")
@@ -134,7 +135,7 @@ void add_convert(CLI::App& app, int& exit_code) {
       ->add_option("--fall-through", arguments->convert.fall_through,
                    "operators without a translation: no (an error), as-is (aten::foo), aten "
                    "(org.pytorch.aten::ATen)")
-      ->transform(CLI::CheckedTransformer(fall_throughs));
+      ->transform(choices(fall_throughs));
   command->add_flag("--no-optimize", arguments->no_optimize, "leave the graph as translated");
   command->add_flag("--keep-weights", arguments->keep_weights,
                     "weights stay what the program has; nothing is computed of them beforehand");

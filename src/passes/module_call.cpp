@@ -127,7 +127,7 @@ class Structure {
 
 bool is_literal(const ValueInfo* value) {
   return value->constant != nullptr && !value->is_weight && !value->constant->missing &&
-         !value->constant->scale && value->constant->byte_count() <= kLargestLiteral;
+         value->constant->as_it_lies() && value->constant->byte_count() <= kLargestLiteral;
 }
 
 ModuleCall::ModuleCall(Node* first, Node* last, std::string module_path)

@@ -107,6 +107,10 @@ ValueInfo* Patch::ints(std::vector<std::int64_t> values) {
   return context_.model().add_constant(onnx::Tensor::of_ints(values, {count}));
 }
 
+ValueInfo* Patch::weight(std::string name, onnx::Tensor tensor) {
+  return weights_.emplace_back(context_.model().add_weight(std::move(name), std::move(tensor)));
+}
+
 void Patch::set_input(Node* node, std::size_t index, ValueInfo* value) {
   check_input(value, node);
   if (!failed_) edits_.push_back({node, index, value, {}, {}});
@@ -212,7 +216,7 @@ void Patch::commit() {
     data.constant->shape = std::move(data.typed.shape);
     data.constant->contents.clear();
   }
-  for (ValueInfo* weight : folded_) weight->is_folded = true;
+  for (ValueInfo* weight : weights_) weight->made_of = folded_;
   for (const Edit& edit : edits_) commit(edit);
   for (const auto& [from, to] : replacements_) {
     Node* const maker = from->producer;

@@ -48,8 +48,9 @@ class Patch {
 
   // The constant gets other data; its readers are to be replaced or edited in the same patch.
   void set_data(onnx::ValueInfo* constant, onnx::Tensor tensor);
-  // The values of a weight are worked into others'.
-  void fold_in(onnx::ValueInfo* weight) { folded_.push_back(weight); }
+  // A new weight, which stands for those whose values fold_in() says are worked into it.
+  onnx::ValueInfo* weight(std::string name, onnx::Tensor tensor);
+  void fold_in(const onnx::ValueInfo* weight) { folded_.push_back(weight); }
 
   void fail(std::string reason);
   bool failed() const { return failed_; }
@@ -87,7 +88,8 @@ class Patch {
   std::vector<Edit> edits_;
   std::vector<Replacement> replacements_;
   std::vector<Data> data_;
-  std::vector<onnx::ValueInfo*> folded_;
+  std::vector<onnx::ValueInfo*> weights_;
+  std::vector<const onnx::ValueInfo*> folded_;
   std::string reason_;
   bool failed_ = false;
 };

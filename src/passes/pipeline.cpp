@@ -17,9 +17,8 @@ std::int64_t over(RuleContext& context) {
   return run(context.model()) ? 1 : 0;
 }
 
-// Rules that stand together run together; a pass, or a break, has those before it done first.
-struct Break {};
-using Entry = std::variant<const Rule*, Pass, Break>;
+// Rules that stand together run together; a pass has those before it done first.
+using Entry = std::variant<const Rule*, Pass>;
 
 // clang-format off: one a line
 const std::array kPipeline = {
@@ -32,7 +31,7 @@ const std::array kPipeline = {
     Entry{&kFoldPad},
     Entry{&kIndexByRanges},
     Entry{&kUnflattenGemm},
-    Entry{Break{}},  // a weight that is turned can no longer be scaled
+    Entry{&kRaiseRmsNormalization},
     Entry{&kTransposeWeights},
     Entry{&kSplitSlices},
     Entry{Pass{"drop-unused-nodes", over<drop_unused_nodes>}},
@@ -41,8 +40,7 @@ const std::array kPipeline = {
 
 std::string_view name_of(const Entry& entry) {
   if (const auto* rule = std::get_if<const Rule*>(&entry)) return (*rule)->name;
-  const auto* pass = std::get_if<Pass>(&entry);
-  return pass != nullptr ? pass->name : std::string_view();
+  return std::get<Pass>(entry).name;
 }
 
 class Run {
@@ -121,8 +119,7 @@ class Run {
 
 std::vector<std::string_view> pipeline() {
   std::vector<std::string_view> names;
-  for (const Entry& entry : kPipeline)
-    if (const std::string_view name = name_of(entry); !name.empty()) names.push_back(name);
+  for (const Entry& entry : kPipeline) names.push_back(name_of(entry));
   return names;
 }
 

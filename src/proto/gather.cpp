@@ -10,6 +10,7 @@
 
 #include "base/dtype.h"
 #include "base/mapped_file.h"
+#include "onnx/graph/recipe.h"
 
 namespace sardonyx::proto {
 namespace {
@@ -190,44 +191,61 @@ void gather_packed(const onnx::Tensor& tensor, int bits, Stream& stream) {
   if (filled > 0) put();
 }
 
-// Contiguous data, multiplied channel by channel on its way through the stream's buffer.
-template <typename Element>
-void put_scaled(const onnx::Tensor& tensor, Stream& stream) {
-  constexpr std::int64_t kChunk = 4096;
-  constexpr auto kSize = static_cast<std::int64_t>(sizeof(Element));
-  const onnx::ChannelScale& scale = *tensor.scale;
-  const std::int64_t count = tensor.element_count();
-  for (std::int64_t begin = 0; begin < count;) {
-    const std::int64_t end = std::min(count, begin + kChunk);
-    std::byte* const to = stream.reserve(static_cast<std::size_t>((end - begin) * kSize));
-    for (std::int64_t i = begin; i < end;) {
-      const double factor = scale.factors[scale.channel(i)];
-      const std::int64_t stop = std::min(end, (i / scale.inner + 1) * scale.inner);
-      for (; i < stop; ++i) {
-        Element value;
-        std::memcpy(&value, tensor.data + i * kSize, sizeof value);
-        value = static_cast<Element>(static_cast<double>(value) * factor);
-        std::memcpy(to + (i - begin) * kSize, &value, sizeof value);
-      }
+// Elements that are computed, chunk by chunk on their way through the stream's buffer: load(at) and
+// store(value, at) are of the element types before and after.
+template <typename Load, typename Store>
+void put_computed(const onnx::Tensor& tensor, Stream& stream, const Load& load,
+                  const Store& store) {
+  constexpr std::size_t kChunk = 4096;
+  const std::int64_t from = base::bit_width(tensor.stored_dtype()) / 8;
+  const auto to = static_cast<std::size_t>(base::bit_width(tensor.dtype) / 8);
+  std::vector<double> values;
+  values.reserve(kChunk);
+  std::int64_t first = 0;
+  const auto put = [&] {
+    onnx::compute(tensor, first, values);
+    std::byte* at = stream.reserve(values.size() * to);
+    for (const double value : values) {
+      store(value, at);
+      at += to;
     }
-    stream.commit(static_cast<std::size_t>((end - begin) * kSize));
-    begin = end;
+    stream.commit(values.size() * to);
+    first += static_cast<std::int64_t>(values.size());
+    values.clear();
+  };
+  const auto take = [&](std::int64_t offset) {
+    values.push_back(load(tensor.data + offset * from));
+    if (values.size() == kChunk) put();
+  };
+  if (tensor.contiguous()) {
+    for (std::int64_t i = 0; i < tensor.element_count(); ++i) take(i);
+    base::release_pages({tensor.data, static_cast<std::size_t>(tensor.element_count() * from)});
+  } else {
+    for_each_offset(merged_axes(tensor), take);
+    base::release_pages(extent(tensor, from));
   }
-  base::release_pages({tensor.data, static_cast<std::size_t>(tensor.byte_count())});
+  if (!values.empty()) put();
 }
 
-// Contiguous int8 data as uint8, 128 more.
-void put_biased(const onnx::Tensor& tensor, Stream& stream) {
-  constexpr std::int64_t kChunk = 4096;
-  const std::int64_t count = tensor.element_count();
-  for (std::int64_t begin = 0; begin < count; begin += kChunk) {
-    const auto size = static_cast<std::size_t>(std::min(kChunk, count - begin));
-    std::byte* const to = stream.reserve(size);
-    std::transform(tensor.data + begin, tensor.data + begin + size, to,
-                   [](std::byte element) { return element ^ std::byte{0x80}; });
-    stream.commit(size);
+void put_computed(const onnx::Tensor& tensor, Stream& stream) {
+  using base::DType;
+  const DType from = tensor.stored_dtype(), to = tensor.dtype;
+  if (from == DType::kFloat32 && to == DType::kFloat32) {
+    const auto load = [](const std::byte* at) {
+      float value;
+      std::memcpy(&value, at, sizeof value);
+      return static_cast<double>(value);
+    };
+    const auto store = [](double value, std::byte* at) {
+      const auto rounded = static_cast<float>(value);
+      std::memcpy(at, &rounded, sizeof rounded);
+    };
+    put_computed(tensor, stream, load, store);
+    return;
   }
-  base::release_pages({tensor.data, static_cast<std::size_t>(count)});
+  put_computed(
+      tensor, stream, [from](const std::byte* at) { return onnx::load_real(from, at); },
+      [to](double value, std::byte* at) { onnx::store_real(to, value, at); });
 }
 
 struct Pair64 {  // complex128
@@ -239,15 +257,8 @@ struct Pair64 {  // complex128
 void put_data(const onnx::Tensor& tensor, Stream& stream) {
   if (tensor.element_count() == 0) return;
   const int bits = base::bit_width(tensor.dtype);
-  if (tensor.scale != nullptr) {
-    if (tensor.dtype == base::DType::kFloat64)
-      put_scaled<double>(tensor, stream);
-    else
-      put_scaled<float>(tensor, stream);
-    return;
-  }
-  if (tensor.biased) {
-    put_biased(tensor, stream);
+  if (!tensor.as_it_lies()) {
+    put_computed(tensor, stream);
     return;
   }
   if (tensor.contiguous()) {

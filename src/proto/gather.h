@@ -6,8 +6,8 @@
 
 namespace sardonyx::proto {
 
-// Writes byte_count() bytes: contiguous data as it lies, strided data gathered, scaled data
-// multiplied, biased data moved. Elements under eight bits are packed, the first in the lowest
+// Writes byte_count() bytes: contiguous data as it lies, strided data gathered, what a
+// recipe computes computed. Elements under eight bits are packed, the first in the lowest
 // bits; their strides count elements, not bytes. The tensor has data and is no string tensor.
 void put_data(const onnx::Tensor& tensor, Stream& stream);
 

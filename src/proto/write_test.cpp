@@ -10,6 +10,7 @@
 
 #include "base/diagnostic.h"
 #include "onnx/graph/ir.h"
+#include "onnx/graph/recipe.h"
 #include "proto/example_models.h"
 #include "proto/read.h"
 
@@ -260,8 +261,8 @@ TEST(WriteTest, ScaledWeightsAreMultipliedOnTheirWay) {
   for (const auto& [inner, period, rows] :
        {std::array<std::int64_t, 3>{5000, 3, 1}, {1, 3, 5000}, {7, 3, 2}}) {
     Tensor tensor = counting(15000 / 42 * 42);
-    tensor.scale = std::make_shared<const onnx::ChannelScale>(
-        onnx::ChannelScale{.factors = factors, .inner = inner, .period = period, .rows = rows});
+    tensor =
+        onnx::scaled(tensor, {.factors = factors, .inner = inner, .period = period, .rows = rows});
     const std::vector<double> expected = tensor.reals().value();
     const auto model = parsed(serialize(*adding_model(tensor)));
     const std::vector<double> values = initializer(*model, "w")->constant->reals().value();
@@ -271,11 +272,31 @@ TEST(WriteTest, ScaledWeightsAreMultipliedOnTheirWay) {
   }
 }
 
+// Whatever passes did, one after the other, in bounded memory.
+TEST(WriteTest, RecipesAreFollowedOnTheirWay) {
+  Tensor tensor = counting(6000);
+  tensor.dims = {20, 300};
+  tensor = onnx::turned(tensor, {1, 0});
+  std::vector<double> factors;
+  for (int i = 0; i < 300; ++i) factors.push_back(i % 7);
+  tensor = onnx::scaled(tensor, {.factors = factors, .inner = 20, .period = 300, .rows = 1});
+  tensor = onnx::turned(onnx::with_dims(tensor, {300, 1, 20}).value(), {2, 1, 0});
+  const auto model = parsed(serialize(*adding_model(onnx::moved(tensor, DType::kFloat16, 1))));
+  const auto values = initializer(*model, "w")->constant->reals().value();
+  ASSERT_EQ(values.size(), 6000U);
+  std::byte rounded[2];  // NOLINT(modernize-avoid-c-arrays)
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto factor = static_cast<double>(i % 300 % 7);
+    onnx::store_real(DType::kFloat16, static_cast<double>(i) * factor + 1, rounded);
+    ASSERT_EQ(values[i], onnx::load_real(DType::kFloat16, rounded)) << i;
+  }
+}
+
 TEST(WriteTest, BiasedWeightsAreMovedOnTheirWay) {
   std::vector<std::byte> bytes;  // longer than the writer's pieces
   for (int i = 0; i < 10000; ++i) bytes.push_back(static_cast<std::byte>(i));
-  Tensor tensor = Tensor::of_bytes(DType::kUInt8, {100, 100}, bytes);
-  tensor.biased = true;
+  const Tensor tensor =
+      onnx::moved(Tensor::of_bytes(DType::kInt8, {100, 100}, bytes), DType::kUInt8, 128);
   const std::vector<std::int64_t> expected = tensor.ints().value();
   EXPECT_EQ(expected[0], 128);    // of 0
   EXPECT_EQ(expected[127], 255);  // of 127

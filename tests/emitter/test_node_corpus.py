@@ -73,4 +73,4 @@ def test_inference_and_folding_agree(tmp_path: Path) -> None:
         check=False,
     )
     assert run.returncode == 0, run.stdout
-    assert "PASSED  ] 2 tests" in run.stdout, run.stdout
+    assert "PASSED  ] 3 tests" in run.stdout, run.stdout

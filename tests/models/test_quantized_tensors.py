@@ -229,6 +229,8 @@ def test_layers_quantised_by_their_data(dtype: torch.dtype) -> None:
 
 
 def test_a_transformer_quantised_by_its_data() -> None:
+    # A value halfway between two steps may go to either: none of this seed's is.
+    torch.manual_seed(0)
     model = quantization.quantize_dynamic(small_bert().eval(), {nn.Linear}, I8)
     tokens = torch.randint(0, 50, (2, 7))
     program = sardonyx.export(
@@ -237,7 +239,7 @@ def test_a_transformer_quantised_by_its_data() -> None:
     with torch.no_grad():
         for shape in ((2, 7), (3, 5)):
             tokens = torch.randint(0, 50, shape)
-            torch.testing.assert_close(program(tokens)[0], model(tokens)[0], atol=2e-2, rtol=0)
+            torch.testing.assert_close(program(tokens)[0], model(tokens)[0], atol=1e-5, rtol=0)
     kept = [v for v in program.model.graph.initializers.values() if v.dtype.name == "UINT8"]
     assert sum(v.shape is not None and len(v.shape) == 2 for v in kept) >= 12
 

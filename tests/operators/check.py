@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import linecache
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 import torch
 
 from tests.opinfo import exporter as exporters
-from tests.opinfo.capture import capture_module
-from tests.opinfo.judge import REFUSED, RIGHT, Outcome, judge_program
+from tests.opinfo.capture import can_vary, capture_module
+from tests.opinfo.judge import REFUSED, RIGHT, UNCAPTURABLE, Outcome, judge_program
 from tests.opinfo.pool import quiet
 from tests.opinfo.rules import Rule, plain
+from tests.opinfo.together import Failed, Part, Together
 
 quiet()
 
@@ -31,6 +31,12 @@ class Case:
     inputs: tuple[torch.Tensor, ...]
     dynamic: bool
     refusal: str = ""  # how the diagnostic begins, where the program cannot be expressed
+    uncapturable: str = ""  # how torch.export's complaint begins, where it cannot capture that
+    batch: Batch | None = None  # the cases with which it is captured
+    number: int = 0  # among those
+
+    def part(self) -> Part:
+        return Part(Call(self.function), self.inputs)
 
     def __str__(self) -> str:
         code = getattr(self.function, "__code__", None)
@@ -42,18 +48,26 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Refused:
-    """A row that has to be refused: it fails when it is right, and when it is refused otherwise."""
+class Marked:
+    """A row that fails as it should: it fails the test when it is right, or fails otherwise."""
 
-    refusal: str
     row: Row
-    static: bool
-    dynamic: bool
+    refusal: str = ""  # of the exporter
+    static: bool = False
+    dynamic: bool = False
+    uncapturable: str = ""  # what torch.export says to it with dynamic sizes
 
 
-def refused(refusal: str, *row: Any, static: bool = True, dynamic: bool = True) -> Refused:
+def refused(
+    refusal: str, *row: Any, static: bool = True, dynamic: bool = True, uncapturable: str = ""
+) -> Marked:
     """`refusal` is how the diagnostic begins, its code first."""
-    return Refused(refusal, row, static, dynamic)
+    return Marked(row, refusal, static, dynamic, uncapturable)
+
+
+def uncapturable(reason: str, *row: Any) -> Marked:
+    """A row that torch.export cannot capture with dynamic sizes; `reason` begins what it says."""
+    return Marked(row, uncapturable=reason)
 
 
 class Call(torch.nn.Module):
@@ -65,70 +79,113 @@ class Call(torch.nn.Module):
         return self.function(*tensors)
 
 
-# `make test` has half an hour: of every second row it takes the dynamic form alone.
-_ALL = os.environ.get("SARDONYX_OPERATOR_ROWS") == "all"
+# One row of so many: `make test-fast` asks for fewer.
+_EVERY = int(os.environ.get("SARDONYX_ROWS_EVERY", "1"))
 
 
-def table(*rows: Row | Refused, dynamic: bool = True) -> pytest.MarkDecorator:
+def table(*rows: Row | Marked, dynamic: bool = True) -> pytest.MarkDecorator:
     """Parametrises a test over the rows, static and (where a size can change) dynamic."""
     cases = []
-    for place, given in enumerate(rows):
-        marked = given if isinstance(given, Refused) else Refused("", given, False, False)
+    for given in rows[::_EVERY]:
+        marked = given if isinstance(given, Marked) else Marked(given)
         function, *inputs = marked.row
         refusal = marked.refusal if marked.static else ""
-        varies = dynamic and any(size > 1 for t in inputs for size in t.shape)
-        if _ALL or refusal or not varies or place % 2 == 0:
-            cases.append(Case(function, tuple(inputs), dynamic=False, refusal=refusal))
-        if varies:
+        cases.append(Case(function, tuple(inputs), dynamic=False, refusal=refusal))
+        if dynamic and can_vary(inputs):
             refusal = marked.refusal if marked.dynamic else ""
-            cases.append(Case(function, tuple(inputs), dynamic=True, refusal=refusal))
-    return pytest.mark.parametrize("case", cases, ids=str)
+            cases.append(Case(function, tuple(inputs), True, refusal, marked.uncapturable))
+    return pytest.mark.parametrize("case", _in_batches(cases), ids=str)
+
+
+# More in a program save little; fewer have to be tried alone when one of them fails.
+_BATCH = 8
+
+
+def _in_batches(cases: list[Case]) -> list[Case]:
+    """The cases in the same order, those that are not expected to fail captured together."""
+    alike: dict[bool, list[int]] = {False: [], True: []}
+    for place, case in enumerate(cases):
+        if not case.refusal and not case.uncapturable and case.part().fits():
+            alike[case.dynamic].append(place)
+    for dynamic, places in alike.items():
+        for start in range(0, len(places), _BATCH):
+            chosen = places[start : start + _BATCH]
+            batch = Batch([cases[place].part() for place in chosen], dynamic)
+            for number, place in enumerate(chosen):
+                cases[place] = replace(cases[place], batch=batch, number=number)
+    return cases
+
+
+class Batch:
+    """Cases that are captured together when the first of them is checked."""
+
+    def __init__(self, parts: list[Part], dynamic: bool) -> None:
+        self._parts = parts
+        self._dynamic = dynamic
+        self._right_alone: set[int] = set()
+
+    def difference(self, number: int, rule: Rule, opset: int) -> str:
+        """What is wrong with that case's answers; raises Failed where there are none."""
+        together = self._together()
+        if isinstance(together, Failed):
+            raise together
+        return together.differences(exporter(), rule, opset)[number]
+
+    @functools.cache  # noqa: B019 - a table lives as long as its module
+    def _together(self) -> Together | Failed:
+        if len(self._parts) == 1:
+            return Failed("alone")
+        try:
+            return Together(self._parts, self._dynamic)
+        except Failed as failed:
+            return failed
+
+    def right_alone(self, number: int, failed: Failed) -> str:
+        """The failure, once every case of a program that was captured is right without the
+        others."""
+        self._right_alone.add(number)
+        captured = isinstance(self._together(), Together)
+        return str(failed) if captured and len(self._right_alone) == len(self._parts) else ""
 
 
 def check(case: Case, rule: Rule = plain, opset: int = 0) -> None:
+    found, failed = "", None
+    if case.batch is not None:
+        try:
+            found = case.batch.difference(case.number, rule, opset)
+        except Failed as error:
+            failed = error
+        if not found and failed is None:
+            return
     reason = _complaint(case, _outcome(case, rule, opset))
     assert not reason, reason
+    if case.batch is not None and failed is not None:
+        found = case.batch.right_alone(case.number, failed)
+    assert not found, f"only together with its neighbours: {found}"
 
 
 def check_together(cases: list[Case]) -> None:
-    """Captures static cases as one program, in a fraction of the time; a refused one stays alone.
-
-    Where the program is not right, each is tried alone, so that the failure names it.
-    """
-    together = [case for case in cases if not case.refusal]
-    ends = list(itertools.accumulate(len(case.inputs) for case in together))
-
-    def function(*tensors: torch.Tensor) -> list[Any]:
-        starts = [0, *ends]
-        parts = zip(together, starts, ends, strict=False)
-        return [case.function(*tensors[start:end]) for case, start, end in parts]
-
-    inputs = tuple(tensor for case in together for tensor in case.inputs)
-    outcome = _outcome(Case(function, inputs, dynamic=False), plain, 0)
-    fits = outcome.outcome == RIGHT
-    alone = [case for case in cases if case.refusal or not fits]
-    reasons = [_complaint(case, _outcome(case, plain, 0)) for case in alone]
-    named = [f"{case} {case.inputs}: {r}" for case, r in zip(alone, reasons, strict=True) if r]
-    assert not named, "\n".join(named)
-    assert fits, f"only together: {_complaint(together[0], outcome)}"
+    """Checks static cases that have no row of a table."""
+    for case in _in_batches(cases):
+        try:
+            check(case)
+        except AssertionError as error:
+            raise AssertionError(f"{case} {case.inputs}: {error}") from error
 
 
 def _complaint(case: Case, outcome: Outcome) -> str:
     """What is not as it has to be."""
     found = f"{outcome.outcome} {outcome.code} {outcome.reason}"
-    if not case.refusal:
-        return "" if outcome.outcome == RIGHT else found
-    as_expected = found.startswith(f"{REFUSED} {case.refusal}")
-    return "" if as_expected else f"not refused with {case.refusal!r} but {found}"
+    wanted = f"{REFUSED} {case.refusal}" if case.refusal else RIGHT
+    if case.uncapturable:
+        wanted = f"{UNCAPTURABLE}  {case.uncapturable}"
+    return "" if found.startswith(wanted) else f"not {wanted!r} but {found!r}"
 
 
 def _outcome(case: Case, rule: Rule, opset: int) -> Outcome:
     captured = capture_module(Call(case.function), list(case.inputs), case.dynamic)
-    if captured.status == "unfit" and case.dynamic:
-        pytest.skip(captured.reason)
-    if captured.status == "uncapturable" and case.dynamic:
-        pytest.skip(f"torch.export cannot capture it with dynamic sizes: {captured.reason}")
-    assert captured.status == "captured", captured.reason
+    if captured.status != "captured":
+        return Outcome(str(case), captured.status, reason=captured.reason)
     return judge_program(str(case), captured, exporter(), rule, opset)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
+from unittest import mock
 
+import sympy
 import torch
 import torch._dynamo.config
 from torch.export import Dim, ExportedProgram
@@ -132,13 +135,10 @@ def capture_module(
         return Captured("unfit", _headline(error))
     if not trial.expected:
         return Captured("unfit", "no tensor in the result")
-    shapes = _dynamic_shapes(tensors) if dynamic else None
-    if dynamic and shapes is None:
+    if dynamic and not can_vary(tensors):
         return Captured("unfit", "no dimension that can be dynamic")
     try:
-        # Its cache of shapes pays where a layer repeats; here it costs a quarter of the time.
-        with torch._dynamo.config.patch(fake_tensor_cache_enabled=False):
-            program = torch.export.export(module, tuple(tensors), dynamic_shapes=shapes)
+        program = export_program(module, tensors, dynamic)
     except Exception as error:
         return Captured("uncapturable", _headline(error))
     captured = Captured("captured", trials=[trial], program=program)
@@ -148,6 +148,30 @@ def capture_module(
         if other is not None:
             captured.trials.append(other)
     return captured
+
+
+def export_program(
+    module: torch.nn.Module, tensors: list[torch.Tensor], dynamic: bool
+) -> ExportedProgram:
+    shapes = {"tensors": tuple(_dynamic_dims(t) for t in tensors)} if dynamic else None
+    # Its cache of shapes pays where a layer repeats; here it costs a quarter of the time.
+    with torch._dynamo.config.patch(fake_tensor_cache_enabled=False), _ranges_solved_once():
+        return torch.export.export(module, tuple(tensors), dynamic_shapes=shapes)
+
+
+_reduce_inequalities = sympy.solvers.inequalities.reduce_inequalities
+
+
+@functools.cache
+def _reduced(conditions: tuple[Any, ...], symbol: Any) -> Any:
+    return _reduce_inequalities(list(conditions), symbol)
+
+
+def _ranges_solved_once() -> Any:
+    """torch.export solves for the range of each size that varies, though most are alike: a quarter
+    of the time of a dynamic capture."""
+    solver = "sympy.solvers.inequalities.reduce_inequalities"
+    return mock.patch(solver, lambda conditions, symbol: _reduced(tuple(conditions), symbol))
 
 
 def run_eager(module: torch.nn.Module, tensors: list[torch.Tensor]) -> Trial:
@@ -180,9 +204,12 @@ def call_targets(program: ExportedProgram) -> list[str]:
     return found
 
 
-def _dynamic_shapes(tensors: list[torch.Tensor]) -> Any:
-    marked = [{d: Dim.AUTO for d, size in enumerate(t.shape) if size > 1} for t in tensors]
-    return {"tensors": tuple(marked)} if any(marked) else None
+def _dynamic_dims(tensor: torch.Tensor) -> dict[int, Any]:
+    return {d: Dim.AUTO for d, size in enumerate(tensor.shape) if size > 1}
+
+
+def can_vary(tensors: Iterable[torch.Tensor]) -> bool:
+    return any(_dynamic_dims(t) for t in tensors)
 
 
 def _other_sizes(
@@ -190,24 +217,39 @@ def _other_sizes(
 ) -> Trial | None:
     """Every dynamic size one larger; None where eager or the captured program refuse that."""
     try:
-        shapes = _grown_shapes(program, tensors)
-        if shapes is None:
+        shapes = grown_shapes(program, tensors)
+        larger = grown(tensors, shapes)
+        if larger is None:
             return None
-        generator = torch.Generator().manual_seed(7)
-        grown = [_grow(t, s, generator) for t, s in zip(tensors, shapes, strict=True)]
-        trial = run_eager(module, grown)
-        again = run_eager(program.module(), grown)
+        trial = run_eager(module, larger)
+        again = run_eager(program.module(), larger)
     except Exception:
         return None
-    same = len(again.expected) == len(trial.expected) and all(
+    return trial if same_answers(again.expected, trial.expected) else None
+
+
+def same_answers(captured: list[torch.Tensor], eager: list[torch.Tensor]) -> bool:
+    """Whether the captured program still says what eager does, at other sizes."""
+    return len(captured) == len(eager) and all(
         torch.equal(torch.nan_to_num(a), torch.nan_to_num(b))
-        for a, b in zip(again.expected, trial.expected, strict=True)
+        for a, b in zip(captured, eager, strict=True)
         if a.numel() and not a.dtype.is_complex
     )
-    return trial if same else None
 
 
-def _grown_shapes(program: ExportedProgram, tensors: list[torch.Tensor]) -> list[list[int]] | None:
+def grown(
+    tensors: Iterable[torch.Tensor], shapes: Iterable[list[int]]
+) -> list[torch.Tensor] | None:
+    """The tensors in these shapes; None where that changes nothing."""
+    generator = torch.Generator().manual_seed(7)
+    pairs = list(zip(tensors, shapes, strict=True))
+    if all(list(tensor.shape) == shape for tensor, shape in pairs):
+        return None
+    return [_grow(tensor, shape, generator) for tensor, shape in pairs]
+
+
+def grown_shapes(program: ExportedProgram, tensors: Iterable[torch.Tensor]) -> list[list[int]]:
+    """The shapes of the program's inputs where every size that varies is one larger."""
     names = program.graph_signature.user_inputs
     values = {n.name: n.meta.get("val") for n in program.graph.nodes if n.op == "placeholder"}
     sizes: dict[Any, int] = {}
@@ -221,9 +263,13 @@ def _grown_shapes(program: ExportedProgram, tensors: list[torch.Tensor]) -> list
                 upper = program.range_constraints[expression].upper
                 sizes[expression] = real + 1 if real + 1 <= upper else real
         shapes.append(shape)
-    if not sizes:
-        return None
-    return [[d if isinstance(d, int) else int(d.subs(sizes)) for d in s] for s in shapes]
+
+    def grown_size(size: Any) -> int:
+        if isinstance(size, int):
+            return size
+        return sizes[size] if size in sizes else int(size.subs(sizes))
+
+    return [[grown_size(size) for size in shape] for shape in shapes]
 
 
 def _grow(tensor: torch.Tensor, shape: list[int], generator: torch.Generator) -> torch.Tensor:

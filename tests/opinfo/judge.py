@@ -53,14 +53,14 @@ def judge_program(
     except Exception as error:
         return Outcome(key, CRASH, type(error).__name__, str(error)[:300])
     try:
-        onnx.checker.check_model(model, full_check=True)
+        check_model(model)
     except Exception as error:  # several classes, of onnx and of protobuf
         return Outcome(key, WRONG, reason=f"onnx.checker: {' '.join(str(error).split())[:300]}")
     try:
         session = Session(model)
         for number, trial in enumerate(captured.trials):
             trial.in_float32 = lambda trial=trial: answers_in_float32(captured.exported(), trial)
-            reason = _compare(rule, trial, session.run(trial.inputs))
+            reason = compare(rule, trial, session.run(trial.inputs))
             if reason:
                 return Outcome(key, WRONG, reason=("at other sizes: " * number) + reason)
     except RuntimeRefused as refused:
@@ -70,7 +70,12 @@ def judge_program(
     return Outcome(key, RIGHT)
 
 
-def _compare(rule: Rule, trial: Trial, actual: list[torch.Tensor]) -> str | None:
+def check_model(model: bytes) -> None:
+    onnx.checker.check_model(model, full_check=True)
+
+
+def compare(rule: Rule, trial: Trial, actual: list[torch.Tensor]) -> str | None:
+    """What is wrong with the model's outputs, if anything."""
     expected, numbers = trial.expected, set(trial.scalars)
     if len(actual) == len(expected) - len(numbers):
         # Results that are constant Python numbers need not be outputs of the model.

@@ -126,6 +126,20 @@ def drawn(low: float, high: float, integral: bool = False) -> Rule:
 INFINITY = float("inf")
 
 
+def uniform(trial: Trial, actual: Tensors) -> str | None:
+    """The samples of the operator database tell their ranges by their ranks."""
+    low, high = {1: (-100, 100), 2: (0, 1), 3: (1, 2)}[trial.expected[0].dim()]
+    return drawn(low, high)(trial, actual)
+
+
+def categories(trial: Trial, actual: Tensors) -> str | None:
+    """Places of weights, and none of a weight of nothing."""
+    weights = trial.inputs[0]
+    if reason := drawn(0, weights.shape[-1] - 1, integral=True)(trial, actual):
+        return reason
+    return None if (weights.gather(-1, actual[0]) > 0).all() else "values: a weight of nothing"
+
+
 def uninitialised(trial: Trial, actual: Tensors) -> str | None:
     """Eager's values are whatever the memory held: only dtype and shape count."""
     return None
@@ -138,17 +152,34 @@ def dropped(trial: Trial, actual: Tensors) -> str | None:
     if values_differ(result, answer) is None or values_differ(result, source) is None:
         return None
     kept = (answer != 0) & (source != 0)
-    scale = (answer[kept] / source[kept]).mean() if kept.any() else torch.tensor(0.0)
-    zeroed = torch.where(result == 0, torch.zeros_like(result), (source * scale).to(result.dtype))
-    return values_differ(result, zeroed, of_operator(result.dtype).widened(4))
+    scales = answer[kept].double() / source[kept].double()  # each within a rounding of the true one
+    scale = scales.mean() if kept.any() else 0.0
+    zeroed = torch.where(result == 0, 0.0, source.double() * scale)
+    return values_differ(result, zeroed.to(result.dtype))
 
 
 def masked_by_noise(trial: Trial, actual: Tensors) -> str | None:
-    """Alpha and feature dropout, random pooling: the draw decides, finiteness is all that holds."""
+    """Alpha and feature dropout: the draw decides, finiteness is all that holds."""
     for a, e in zip(actual, trial.expected, strict=True):
         if bool(e.isfinite().all()) and not bool(a.isfinite().all()):
             return "values: not finite"
     return None
+
+
+def picked_at_random(axes: int) -> Rule:
+    """Pooling of random windows over the last axes: every value stands in its channel, at the index
+    if that is given."""
+
+    def rule(trial: Trial, actual: Tensors) -> str | None:
+        plane, values = trial.inputs[0].flatten(-axes), actual[0].flatten(-axes)
+        present = (values.unsqueeze(-1) == plane.unsqueeze(-2)).any(-1)
+        if not present.all():
+            return "values: not of the input"
+        if len(actual) == 1:
+            return None
+        return values_differ(plane.gather(-1, actual[1].flatten(-axes)), values)
+
+    return rule
 
 
 def leaky_by_noise(trial: Trial, actual: Tensors) -> str | None:
@@ -282,15 +313,19 @@ def _product(parts: Tensors) -> torch.Tensor:
 _ANY = drawn(-INFINITY, INFINITY)
 _RANDOM: list[tuple[str, Rule]] = [
     (r"bernoulli", drawn(0, 1, integral=True)),
-    (r"uniform|rand_like", drawn(-1e4, 1e4)),
+    (r"uniform", uniform),
     (r"exponential|log_normal", drawn(0, INFINITY)),
     (r"geometric", drawn(1, INFINITY, integral=True)),
-    (r"randint(_like)?|multinomial", drawn(-1e9, 1e9, integral=True)),
-    (r"cauchy|normal(\..*)?|randn(_like)?", _ANY),
+    (r"randint(_like)?", drawn(0, 9, integral=True)),
+    (r"multinomial", categories),
+    # The database's rand_like is randn_like; farther off is one draw in 10^22.
+    (r"rand_like|randn(_like)?", drawn(-10, 10)),
+    (r"cauchy|normal(\..*)?", _ANY),
     (r"empty(_like|_strided|_permuted)?|new_empty(_strided)?|resize_.*", uninitialised),
     (r"nn\.functional\.dropout[23]?d?", dropped),
     (r"nn\.functional\.(alpha_dropout|feature_alpha_dropout.*)", masked_by_noise),
-    (r"nn\.functional\.fractional_max_pool[23]d", masked_by_noise),
+    (r"nn\.functional\.fractional_max_pool2d", picked_at_random(2)),
+    (r"nn\.functional\.fractional_max_pool3d", picked_at_random(3)),
     (r"nn\.functional\.rrelu", leaky_by_noise),
     (r"torch\.ops\.aten\._(flash|efficient)_attention_forward", first_output_only),
     (r"pca_lowrank", reconstruction(_old_svd_product)),

@@ -110,6 +110,20 @@ def test_random() -> None:
     assert verdict("rand_like", drawn, drawn, torch.full((100,), 0.5)) is not None
     assert verdict("exponential", drawn, drawn, drawn - 2) is not None
     assert verdict("empty", drawn, drawn, drawn * 0) is None
+    assert verdict("uniform", drawn, drawn, drawn + 200) is not None
+    assert verdict("randint_like", drawn, drawn.round(), drawn.round() * 10) is not None
+    assert verdict("multinomial", t(0.0, 1.0, 1.0), t(1, 2), t(2, 1)) is None
+    assert verdict("multinomial", t(0.0, 1.0, 1.0), t(1, 2), t(0, 1)) is not None
+
+
+def test_random_windows() -> None:
+    image = torch.arange(9.0).reshape(1, 1, 3, 3)
+    picked, places = image[..., 1:, 1:], torch.tensor([[[[4, 5], [7, 8]]]])
+    op = "nn.functional.fractional_max_pool2d"
+    assert verdict(op, image, picked, image[..., :2, :2]) is None
+    assert verdict(op, image, picked, picked + 0.5) is not None
+    assert verdict(op, image, (picked, places), (picked, places)) is None
+    assert verdict(op, image, (picked, places), (picked, places - 1)) is not None
 
 
 def test_dropout() -> None:
@@ -153,7 +167,7 @@ def test_workers_survive(tmp_path: Path) -> None:
         modes=("static",),
         variants=("function",),
     )
-    job = Job(selection, Misbehaving(), tmp_path, seconds=15)
+    job = Job(selection, Misbehaving(), tmp_path, seconds=8)
     records = list(Pool(job, 2).run(units(selection), set()))
     outcomes = {(r["key"].split("|")[0], r["outcome"]) for r in records}
     assert outcomes == {

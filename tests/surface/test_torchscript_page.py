@@ -77,11 +77,11 @@ def test_alexnet_to_onnx(capsys: pytest.CaptureFixture[str]) -> None:
 
     ort_session = ort.InferenceSession("alexnet.onnx")
 
-    outputs = ort_session.run(
-        None,
-        {"actual_input_1": np.random.randn(10, 3, 224, 224).astype(np.float32)},  # noqa: NPY002
-    )
-    assert outputs[0].shape == (10, 10)
+    images = np.random.randn(10, 3, 224, 224).astype(np.float32)  # noqa: NPY002
+    outputs = ort_session.run(None, {"actual_input_1": images})
+    with torch.no_grad():
+        expected = model(torch.from_numpy(images))
+    torch.testing.assert_close(torch.from_numpy(outputs[0]), expected, rtol=1e-3, atol=1e-4)
 
 
 # --- tracing and scripting

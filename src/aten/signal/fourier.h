@@ -1,9 +1,8 @@
 // Discrete Fourier transforms of one axis, as products with matrices of roots of unity.
 //
-// ONNX Runtime's DFT takes n^2 steps for every length that is no power of two, and sums in an order
-// that loses four digits of float32 at n = 400; a product with a matrix is exact to rounding and
-// faster up to n = 1000 (measured: 1.7 ms against 22.6 ms for 100 signals of 400). Long axes are
-// split into factors. All of it works at any opset, in float32 and float64.
+// A product is exact to rounding, at any opset, in float32 and float64; its matrix takes up the
+// scaling, and leaves out the bins that are not asked for and the padding. Long axes are split into
+// factors.
 #pragma once
 
 #include <cstdint>

@@ -11,6 +11,7 @@
 #include "onnx/definitions/parts.h"
 #include "onnx/definitions/running_product.h"
 #include "onnx/definitions/scatters.h"
+#include "onnx/definitions/signal.h"
 #include "onnx/emit/emit_state.h"
 #include "onnx/gen/op.h"
 
@@ -59,6 +60,13 @@ Value swiglu(const Composite& call) { return call.onnx.mul(swish(call), call.inp
 // Opset 15.
 Value cast_like(const Composite& call) {
   return call.onnx.cast(call.input(0), call.input(1).dtype());
+}
+
+// Opset 26. Casts between integers keep the bits.
+std::optional<Values> bit_cast(const Composite& call) {
+  const auto to = static_cast<DType>(call.integer("to", 0));
+  if (!base::is_integer(call.input(0).dtype()) || !base::is_integer(to)) return std::nullopt;
+  return Values{call.onnx.cast(call.input(0), to)};
 }
 
 Value bernoulli(const Composite& call) {
@@ -223,6 +231,20 @@ std::optional<Values> spelled_out(const Composite& call, const Operator& op) {
       return inputs.size() > 2 ? group_normalization(call) : std::nullopt;
     case Op::kTrilu:
       return trilu(call);
+    case Op::kDeformConv:
+      return inputs.size() > 2 ? spelled_out_deform_conv(call) : std::nullopt;
+    case Op::kGridSample:
+      return inputs.size() > 1 ? spelled_out_grid_sample(call) : std::nullopt;
+    case Op::kHannWindow:
+      return Values{spelled_out_hann_window(call)};
+    case Op::kHammingWindow:
+      return Values{spelled_out_hamming_window(call)};
+    case Op::kBlackmanWindow:
+      return Values{spelled_out_blackman_window(call)};
+    case Op::kBitCast:
+      return bit_cast(call);
+    case Op::kCol2Im:
+      return inputs.size() > 2 ? spelled_out_col2im(call) : std::nullopt;
     case Op::kCumProd:
       return running_product(call);
     case Op::kTensorScatter:
@@ -233,12 +255,6 @@ std::optional<Values> spelled_out(const Composite& call, const Operator& op) {
       return bitwise_by_digits(call, op.id);
     case Op::kBitwiseNot:
       return Values{bitwise_not_by_difference(call)};
-    case Op::kDeformConv:
-      return inputs.size() > 2 ? spelled_out_deform_conv(call) : std::nullopt;
-    case Op::kGridSample:
-      return inputs.size() > 1 ? spelled_out_grid_sample(call) : std::nullopt;
-    case Op::kCol2Im:
-      return inputs.size() > 2 ? spelled_out_col2im(call) : std::nullopt;
     default:
       return std::nullopt;
   }

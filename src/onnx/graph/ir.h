@@ -81,11 +81,8 @@ struct ValueInfo {
   // expressions; empty when they are not. For constants see `constant`.
   std::vector<symbolic::Expr> contents;
   bool is_weight = false;  // a parameter, buffer or lifted constant of the program, by name
-  // A weight that a pass has turned: its axis i is axis weight_axes[i] of the program's tensor.
-  std::vector<std::int64_t> weight_axes;
-  // The program's dims of a weight that a pass has given others, which differ in ones.
-  std::vector<std::int64_t> weight_dims;
-  bool is_folded = false;  // a weight whose values a pass has worked into others'
+  // The weights whose values were worked into this one's: other data for them would come too late.
+  std::vector<const ValueInfo*> made_of;
   // What the file declares is not what the operator gives: nothing may be built on either.
   bool is_disputed = false;
   // A constant that something which is carried through names: it stays as it is.

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "onnx/graph/recipe.h"
 #include "onnx/graph/small_float.h"
 
 namespace sardonyx::onnx {
@@ -24,9 +25,6 @@ template <typename T>
 void store(T value, std::byte* at) {
   std::memcpy(at, &value, sizeof(T));
 }
-
-// What is added to int8 elements that are read as uint8.
-constexpr std::int64_t kBias = 128;
 
 bool sub_byte(DType dtype) { return base::bit_width(dtype) > 0 && base::bit_width(dtype) < 8; }
 
@@ -48,7 +46,7 @@ std::int64_t packed_int(const Tensor& tensor, std::int64_t index) {
 template <typename Visit>
 void for_each_element(const Tensor& tensor, Visit visit) {
   const std::int64_t count = tensor.element_count();
-  const std::int64_t width = base::bit_width(tensor.dtype) / 8;
+  const std::int64_t width = base::bit_width(tensor.stored_dtype()) / 8;
   if (tensor.contiguous()) {
     for (std::int64_t i = 0; i < count; ++i) visit(i * width);
     return;
@@ -157,10 +155,12 @@ std::optional<std::vector<std::int64_t>> Tensor::ints() const {
     for (std::int64_t i = 0; i < count; ++i) values.push_back(packed_int(*this, i));
     return values;
   }
-  for_each_element(*this, [&](std::int64_t at) {
-    values.push_back(biased ? load_int(DType::kInt8, data + at) + kBias
-                            : load_int(dtype, data + at));
-  });
+  if (!as_it_lies()) {
+    const std::vector<double> computed = reals().value();
+    for (const double value : computed) values.push_back(static_cast<std::int64_t>(value));
+    return values;
+  }
+  for_each_element(*this, [&](std::int64_t at) { values.push_back(load_int(dtype, data + at)); });
   return values;
 }
 
@@ -170,42 +170,16 @@ std::optional<std::vector<double>> Tensor::reals() const {
   if (data == nullptr && count > 0) return std::nullopt;
   std::vector<double> values;
   values.reserve(static_cast<std::size_t>(count));
-  if (sub_byte(dtype)) {
+  if (sub_byte(dtype) && as_it_lies()) {
     for (std::int64_t i = 0; i < count; ++i)
       values.push_back(base::is_floating(dtype) ? decode_small_float(dtype, packed_bits(*this, i))
                                                 : static_cast<double>(packed_int(*this, i)));
     return values;
   }
-  if (biased) {
-    const std::vector<std::int64_t> whole = ints().value();
-    return std::vector<double>(whole.begin(), whole.end());
-  }
-  for_each_element(*this, [&](std::int64_t at) { values.push_back(load_real(dtype, data + at)); });
-  if (scale != nullptr) {
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] *= scale->factors[scale->channel(static_cast<std::int64_t>(i))];
-  }
+  const DType stored = stored_dtype();
+  for_each_element(*this, [&](std::int64_t at) { values.push_back(load_real(stored, data + at)); });
+  if (!as_it_lies()) compute(*this, 0, values);
   return values;
-}
-
-std::optional<Tensor> with_dims(const Tensor& tensor, std::vector<std::int64_t> dims) {
-  std::vector<std::int64_t> sizes, new_sizes, strides;
-  for (std::size_t i = 0; i < tensor.dims.size(); ++i) {
-    if (tensor.dims[i] == 1) continue;
-    sizes.push_back(tensor.dims[i]);
-    if (!tensor.strides.empty()) strides.push_back(tensor.strides[i]);
-  }
-  Tensor result = tensor;
-  result.strides.clear();
-  std::size_t next = 0;
-  for (const std::int64_t dim : dims) {
-    if (dim != 1) new_sizes.push_back(dim);
-    if (!tensor.strides.empty() && new_sizes.size() <= strides.size())
-      result.strides.push_back(dim == 1 ? 1 : strides[next++]);
-  }
-  if (sizes != new_sizes) return std::nullopt;
-  result.dims = std::move(dims);
-  return result;
 }
 
 double load_real(DType dtype, const std::byte* at) {

@@ -13,21 +13,10 @@
 
 namespace sardonyx::onnx {
 
-// Factors for the channels of a weight. Element i, in row-major order, is of channel
-// i / inner / period / rows * period + i / inner % period: `inner` elements of one channel lie
-// together, `period` channels follow one another, and so `rows` times before the next ones begin.
-struct ChannelScale {
-  std::vector<double> factors;
-  std::int64_t inner = 1, period = 1, rows = 1;
-
-  std::size_t channel(std::int64_t element) const {
-    const std::int64_t run = element / inner;
-    return static_cast<std::size_t>(run / period / rows * period + run % period);
-  }
-};
-
 // `data` is borrowed and kept alive by `owner`; it points at element 0 (strides count from there).
 // Never complex: complex data is stored as a trailing pair of reals.
+struct Recipe;  // onnx/graph/recipe.h
+
 struct Tensor {
   base::DType dtype = base::DType::kUndefined;
   std::vector<std::int64_t> dims;
@@ -36,14 +25,14 @@ struct Tensor {
   std::shared_ptr<const void> owner;
   std::vector<std::string> strings;  // of dtype string only
   bool missing = false;              // a weight whose data is to be supplied later
-  // Multiplies contiguous float32 or float64 data as it is read out or written, in float64 and
-  // rounded once: a rewritten weight needs no memory of its own.
-  std::shared_ptr<const ChannelScale> scale;
-  // Contiguous int8 data read and written as uint8, 128 more.
-  bool biased = false;
+  // What was done to the program's tensor since: see onnx/graph/recipe.h. What is computed of its
+  // elements is computed as they are read out or written: a rewritten weight takes no memory.
+  std::shared_ptr<const Recipe> recipe;
 
   // Whether the elements are what lies at `data`.
-  bool as_it_lies() const { return scale == nullptr && !biased; }
+  bool as_it_lies() const;
+  // Of the elements at `data`.
+  base::DType stored_dtype() const;
   std::int64_t element_count() const;
   std::int64_t byte_count() const;  // of the contiguous form
   bool contiguous() const;
@@ -62,9 +51,6 @@ struct Tensor {
   std::optional<std::vector<std::int64_t>> ints() const;  // integer and bool types
   std::optional<std::vector<double>> reals() const;       // every real type
 };
-
-// The same elements under dims that differ from the tensor's own in ones only; nothing for others.
-std::optional<Tensor> with_dims(const Tensor& tensor, std::vector<std::int64_t> dims);
 
 // One element, to and from bytes; conversions round as PyTorch does.
 double load_real(base::DType dtype, const std::byte* at);

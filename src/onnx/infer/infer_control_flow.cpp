@@ -14,6 +14,7 @@ Graph* body_of(const Inference& node, std::string_view name) {
 // The type of body outputs a and b, which the same output has in turn.
 void set_common(Inference& node, std::size_t i, const ValueInfo& a, const ValueInfo& b) {
   node.set_dtype(i, a.dtype);
+  if (ValueInfo* output = node.node().output(i)) output->type_kind = a.type_kind;
   if (!a.has_rank || !b.has_rank || a.shape.size() != b.shape.size()) return;
   Shape shape;
   for (std::size_t d = 0; d < a.shape.size(); ++d)

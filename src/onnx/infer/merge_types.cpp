@@ -43,6 +43,8 @@ Type merged(const Type& declared, const Type& inferred, std::string& contradicti
   Type result = inferred;
   if (declared.dtype == DType::kUndefined && !declared.has_rank) return result;
   if (declared.kind != inferred.kind) {
+    // Of sequences and the like no rule says that they are, but few that they are none.
+    if (inferred.kind == TypeKind::kTensor && !inferred.has_rank) return declared;
     dispute();
     return result;
   }

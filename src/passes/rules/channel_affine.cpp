@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "onnx/gen/op.h"
+#include "onnx/graph/recipe.h"
 #include "passes/rewrite.h"
 
 namespace sardonyx::passes {
@@ -47,18 +48,6 @@ Tensor rounded(onnx::DType dtype, std::vector<std::int64_t> dims, const Reals& v
   tensor.data = bytes->data();
   tensor.owner = std::move(bytes);
   return tensor;
-}
-
-// The weight multiplied: while it is written where it lies contiguous, else now.
-Tensor scaled(const Tensor& weight, ChannelScale scale) {
-  Tensor lazy = weight;
-  if (weight.scale != nullptr) {
-    for (std::size_t c = 0; c < scale.factors.size(); ++c)
-      scale.factors[c] *= weight.scale->factors[c];
-  }
-  lazy.scale = std::make_shared<const ChannelScale>(std::move(scale));
-  if (weight.contiguous()) return lazy;
-  return rounded(weight.dtype, weight.dims, lazy.reals().value());
 }
 
 // The bias with the affine worked in; nothing where the old one is not what it should be.
@@ -132,18 +121,17 @@ void apply_affine(Patch& patch, Node* node, const ChannelAffine& affine,
   const auto bias = new_bias(node, affine, data.dtype);
   if (!bias) return patch.fail("the bias is no constant with an entry a channel");
 
-  onnx::Model& model = *node->graph->model;
   if (!identity) {
     scale.factors = affine.factor;
     patch.set_input(node, 1,
-                    model.add_weight(folded_name(weight->name), scaled(data, std::move(scale))));
+                    patch.weight(folded_name(weight->name), onnx::scaled(data, std::move(scale))));
     patch.fold_in(weight);
   }
   if (old_bias != nullptr) patch.fold_in(old_bias);
   const std::string name =
       folded_name(old_bias != nullptr ? std::string_view(old_bias->name) : bias_name);
   const auto channels = static_cast<std::int64_t>(bias->size());
-  patch.set_input(node, 2, model.add_weight(name, rounded(data.dtype, {channels}, *bias)));
+  patch.set_input(node, 2, patch.weight(name, rounded(data.dtype, {channels}, *bias)));
 }
 
 }  // namespace sardonyx::passes

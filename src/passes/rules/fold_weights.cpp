@@ -50,9 +50,8 @@ bool fold_node(Node* node, RuleContext& context) {
   if (results.size() != 1) return false;
   if (results[0].element_count() > largest)
     return context.decline(node, "the result is larger than the weight");
-  ValueInfo* const folded =
-      context.model().add_weight(output->name + "_folded", std::move(results[0]));
   Patch patch(context, node);
+  ValueInfo* const folded = patch.weight(output->name + "_folded", std::move(results[0]));
   for (ValueInfo* input : node->inputs)
     if (input != nullptr) patch.fold_in(input);
   patch.replace(output, folded);

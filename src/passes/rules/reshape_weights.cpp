@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "onnx/graph/recipe.h"
 #include "passes/patch.h"
 #include "passes/rules/rules.h"
 
@@ -34,9 +35,7 @@ std::optional<Dims> constant_dims(const ValueInfo* value) {
 bool reshape_weight(Node* node, RuleContext& context) {
   ValueInfo* const weight = node->input(0);
   if (node->output() == nullptr || weight == nullptr || !weight->is_weight ||
-      weight->constant == nullptr || weight->is_pinned || weight->producer != nullptr ||
-      !weight->constant->as_it_lies() || !weight->weight_axes.empty() ||
-      !weight->weight_dims.empty())
+      weight->constant == nullptr || weight->is_pinned || weight->producer != nullptr)
     return false;
   const auto dims = constant_dims(node->output());
   const auto reshaped = dims ? onnx::with_dims(*weight->constant, *dims) : std::nullopt;
@@ -49,12 +48,9 @@ bool reshape_weight(Node* node, RuleContext& context) {
   }
   if (!weight->returns.empty()) return context.decline(node, "the weight is an output of a graph");
   Patch patch(context, node);
-  Dims program_dims = weight->constant->dims;
   patch.set_data(weight, *reshaped);
   for (const onnx::Use& use : uses) patch.replace(use.node->output(), weight);
-  if (!patch.apply()) return false;
-  weight->weight_dims = std::move(program_dims);
-  return true;
+  return patch.apply();
 }
 
 constexpr Op kRoots[] = {Op::kUnsqueeze, Op::kSqueeze, Op::kReshape};

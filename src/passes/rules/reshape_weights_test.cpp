@@ -1,3 +1,4 @@
+#include "onnx/graph/recipe.h"
 #include "passes/rules/rules.h"
 #include "passes/rules_test_graph.h"
 
@@ -12,7 +13,7 @@ TEST_F(RulesTest, AnUnsqueezedWeightTakesItsDims) {
   EXPECT_TRUE(run(kReshapeWeights));
   EXPECT_EQ(ops(), "Mul");
   EXPECT_EQ(w->constant->dims, (std::vector<std::int64_t>{2, 1}));
-  EXPECT_EQ(w->weight_dims, std::vector<std::int64_t>{2});
+  EXPECT_EQ(onnx::source_type(*w->constant).dims, std::vector<std::int64_t>{2});
 }
 
 TEST_F(RulesTest, AWeightOfTwoShapesStays) {

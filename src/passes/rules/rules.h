@@ -12,6 +12,7 @@ extern const Rule kFoldConstants;
 extern const Rule kFoldPad;
 extern const Rule kFoldWeights;
 extern const Rule kIndexByRanges;
+extern const Rule kRaiseRmsNormalization;
 extern const Rule kReshapeWeights;
 extern const Rule kSplitSlices;
 extern const Rule kTransposeWeights;

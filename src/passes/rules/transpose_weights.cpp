@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "onnx/graph/recipe.h"
 #include "passes/patch.h"
 #include "passes/rules/rules.h"
 
@@ -32,25 +33,6 @@ Axes permutation_of(const Node* node, std::size_t rank) {
   return axes;
 }
 
-template <class List>
-List reordered(const List& list, const Axes& axes) {
-  List result = list;
-  for (std::size_t i = 0; i < axes.size(); ++i) result[i] = list[static_cast<std::size_t>(axes[i])];
-  return result;
-}
-
-Tensor turned(const Tensor& tensor, const Axes& axes) {
-  Tensor result = tensor;
-  if (result.strides.empty()) {
-    result.strides.assign(axes.size(), 1);
-    for (std::size_t i = axes.size() - 1; i-- > 0;)
-      result.strides[i] = result.strides[i + 1] * result.dims[i + 1];
-  }
-  result.dims = reordered(result.dims, axes);
-  result.strides = reordered(result.strides, axes);
-  return result;
-}
-
 // Every reader of the weight is this same Transpose.
 bool only_transposed(const ValueInfo* weight, const Axes& axes) {
   return weight->returns.empty() && !weight->is_pinned &&
@@ -67,8 +49,6 @@ bool transpose_weight(Node* node, RuleContext& context) {
       weight->producer != nullptr)
     return false;
   const Tensor& tensor = *weight->constant;
-  if (!weight->weight_dims.empty() || !tensor.as_it_lies())
-    return context.decline(node, "the weight was changed in another way");
   if (base::bit_width(tensor.dtype) < 8)
     return context.decline(node, "several elements of the weight share a byte");
   if (tensor.dims.size() < 2) return false;
@@ -80,11 +60,9 @@ bool transpose_weight(Node* node, RuleContext& context) {
     return context.decline(node, "something else reads the weight");
   const std::vector<onnx::Use> uses = weight->uses;
   Patch patch(context, node);
-  patch.set_data(weight, turned(tensor, axes));
+  patch.set_data(weight, onnx::turned(tensor, axes));
   for (const onnx::Use& use : uses) patch.replace(use.node->output(), weight);
-  if (!patch.apply()) return false;
-  weight->weight_axes = weight->weight_axes.empty() ? axes : reordered(weight->weight_axes, axes);
-  return true;
+  return patch.apply();
 }
 
 constexpr Op kRoots[] = {Op::kTranspose};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "onnx/graph/ir.h"
+#include "onnx/graph/recipe.h"
 #include "targets/lowering.h"
 #include "targets/onnxruntime/tables.h"
 
@@ -157,11 +158,10 @@ Value moved_weight(Lowering& onnx, Value weight) {
   const Tensor* tensor = onnx.changes_weights() ? weight.constant() : nullptr;
   if (tensor == nullptr || tensor->missing || !tensor->as_it_lies() || !tensor->contiguous())
     return {};
-  Tensor moved = *tensor;
-  moved.dtype = kUInt8;
-  moved.biased = true;
-  weight->is_folded = true;
-  return onnx.model().add_weight(weight->name + "_unsigned", std::move(moved));
+  ValueInfo* const made =
+      onnx.model().add_weight(weight->name + "_unsigned", onnx::moved(*tensor, kUInt8, 128));
+  made->made_of.push_back(weight.info());
+  return made;
 }
 
 std::optional<Values> unsigned_factor(const Use& use, const Rule& rule) {

@@ -7,15 +7,14 @@
 namespace sardonyx::targets {
 
 Rules cast_rules();
-Rules emptiness_rules();
 Rules convolution_rules();
+Rules emptiness_rules();
 Rules half_product_rules();
 Rules half_scatter_rules();
 Rules long_integer_rules();
 Rules network_rules();
 Rules padded_pooling_rules();
 Rules pooling_rules();
-Rules product_rules();
 Rules quantized_product_rules();
 Rules range_rules();
 Rules resizing_rules();

@@ -1,0 +1,178 @@
+#include "onnx/graph/recipe.h"
+
+#include <utility>
+
+namespace sardonyx::onnx {
+namespace {
+
+using Sizes = std::vector<std::int64_t>;
+
+Sizes row_major(const Sizes& dims) {
+  Sizes strides(dims.size(), 1);
+  for (std::size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
+  return strides;
+}
+
+Sizes reordered(const Sizes& list, const Sizes& axes) {
+  Sizes result = list;
+  for (std::size_t i = 0; i < axes.size(); ++i) result[i] = list[static_cast<std::size_t>(axes[i])];
+  return result;
+}
+
+// Strides of the same elements under dims that differ in ones.
+Sizes without_ones(const Sizes& dims, const Sizes& strides, const Sizes& to) {
+  Sizes kept, result;
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    if (dims[i] != 1) kept.push_back(strides[i]);
+  std::size_t next = 0;
+  for (const std::int64_t dim : to) result.push_back(dim == 1 ? 1 : kept[next++]);
+  return result;
+}
+
+Sizes sizes(const Sizes& dims) {
+  Sizes kept;
+  for (const std::int64_t dim : dims)
+    if (dim != 1) kept.push_back(dim);
+  return kept;
+}
+
+// A recipe of one step more, to be changed.
+std::shared_ptr<Recipe> extended(const Tensor& tensor, Step step) {
+  auto recipe = tensor.recipe != nullptr
+                    ? std::make_shared<Recipe>(*tensor.recipe)
+                    : std::make_shared<Recipe>(Recipe{tensor.dtype, tensor.dims, {}, {}});
+  recipe->steps.push_back(std::move(step));
+  return recipe;
+}
+
+bool row_major_strides(const Sizes& dims, const Sizes& strides) {
+  std::int64_t expected = 1;
+  for (std::size_t i = dims.size(); i-- > 0;) {
+    if (dims[i] != 1 && strides[i] != expected) return false;
+    expected *= dims[i];
+  }
+  return true;
+}
+
+// The numbers, under `strides`, of the elements from `first` on in row-major order.
+class Numbering {
+ public:
+  Numbering(const Sizes& dims, const Sizes& strides, std::int64_t first)
+      : dims_(dims),
+        strides_(strides),
+        index_(dims.size(), 0),
+        plain_(row_major_strides(dims, strides)),
+        number_(plain_ ? first : 0) {
+    if (plain_) return;
+    for (std::size_t axis = dims.size(); axis-- > 0;) {
+      index_[axis] = first % dims[axis];
+      first /= dims[axis];
+      number_ += index_[axis] * strides[axis];
+    }
+  }
+
+  std::int64_t next() {
+    const std::int64_t number = number_;
+    if (plain_) {
+      ++number_;
+      return number;
+    }
+    for (std::size_t axis = index_.size(); axis-- > 0;) {
+      number_ += strides_[axis];
+      if (++index_[axis] < dims_[axis]) break;
+      number_ -= strides_[axis] * dims_[axis];
+      index_[axis] = 0;
+    }
+    return number;
+  }
+
+ private:
+  const Sizes& dims_;
+  const Sizes& strides_;
+  Sizes index_;
+  bool plain_;
+  std::int64_t number_;
+};
+
+}  // namespace
+
+bool Tensor::as_it_lies() const { return recipe == nullptr || recipe->computations.empty(); }
+
+base::DType Tensor::stored_dtype() const { return as_it_lies() ? dtype : recipe->dtype; }
+
+Tensor turned(const Tensor& tensor, Sizes axes) {
+  Tensor result = tensor;
+  if (result.strides.empty()) result.strides = row_major(result.dims);
+  result.dims = reordered(tensor.dims, axes);
+  result.strides = reordered(result.strides, axes);
+  const auto recipe = extended(tensor, Turned{axes});
+  for (Computation& each : recipe->computations) each.strides = reordered(each.strides, axes);
+  result.recipe = recipe;
+  return result;
+}
+
+std::optional<Tensor> with_dims(const Tensor& tensor, Sizes dims) {
+  if (sizes(tensor.dims) != sizes(dims)) return std::nullopt;
+  Tensor result = tensor;
+  if (!tensor.strides.empty()) result.strides = without_ones(tensor.dims, tensor.strides, dims);
+  const auto recipe = extended(tensor, Shaped{dims});
+  for (Computation& each : recipe->computations)
+    each.strides = without_ones(tensor.dims, each.strides, dims);
+  result.recipe = recipe;
+  result.dims = std::move(dims);
+  return result;
+}
+
+Tensor scaled(const Tensor& tensor, ChannelScale scale) {
+  Tensor result = tensor;
+  const Scaled step{std::make_shared<const ChannelScale>(std::move(scale))};
+  const auto recipe = extended(tensor, step);
+  recipe->computations.push_back({step, row_major(tensor.dims)});
+  result.recipe = recipe;
+  return result;
+}
+
+Tensor moved(const Tensor& tensor, base::DType dtype, std::int64_t by) {
+  Tensor result = tensor;
+  const Moved step{dtype, by};
+  const auto recipe = extended(tensor, step);
+  recipe->computations.push_back({step, row_major(tensor.dims)});
+  result.recipe = recipe;
+  result.dtype = dtype;
+  return result;
+}
+
+Tensor source_type(const Tensor& tensor) {
+  Tensor source;
+  source.dtype = tensor.recipe != nullptr ? tensor.recipe->dtype : tensor.dtype;
+  source.dims = tensor.recipe != nullptr ? tensor.recipe->dims : tensor.dims;
+  return source;
+}
+
+Tensor remade(const Tensor& made, Tensor source) {
+  if (made.recipe == nullptr) return source;
+  struct Follow {
+    Tensor& tensor;
+    void operator()(const Turned& step) const { tensor = turned(tensor, step.axes); }
+    void operator()(const Shaped& step) const { tensor = with_dims(tensor, step.dims).value(); }
+    void operator()(const Scaled& step) const { tensor = scaled(tensor, *step.scale); }
+    void operator()(const Moved& step) const { tensor = moved(tensor, step.dtype, step.by); }
+  };
+  for (const Step& step : made.recipe->steps) std::visit(Follow{source}, step);
+  return source;
+}
+
+void compute(const Tensor& tensor, std::int64_t first, std::span<double> values) {
+  if (tensor.as_it_lies()) return;
+  for (const Computation& each : tensor.recipe->computations) {
+    if (const auto* move = std::get_if<Moved>(&each.step)) {
+      for (double& value : values) value += static_cast<double>(move->by);
+      continue;
+    }
+    const ChannelScale& scale = *std::get<Scaled>(each.step).scale;
+    Numbering numbering(tensor.dims, each.strides, first);
+    for (double& value : values) value *= scale.factors[scale.channel(numbering.next())];
+  }
+}
+
+}  // namespace sardonyx::onnx

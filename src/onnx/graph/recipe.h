@@ -1,0 +1,77 @@
+// What was done to a weight, as a recipe that can be followed again with other data: one for all
+// passes. Axes and dims change where the bytes lie; what is computed is computed as the elements
+// are read out or written, in float64 and rounded once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "onnx/graph/tensor.h"
+
+namespace sardonyx::onnx {
+
+// Factors for the channels of a weight. Element i, in row-major order, is of channel
+// i / inner / period / rows * period + i / inner % period: `inner` elements of one channel lie
+// together, `period` channels follow one another, and so `rows` times before the next ones begin.
+struct ChannelScale {
+  std::vector<double> factors;
+  std::int64_t inner = 1, period = 1, rows = 1;
+
+  std::size_t channel(std::int64_t element) const {
+    const std::int64_t run = element / inner;
+    return static_cast<std::size_t>(run / period / rows * period + run % period);
+  }
+};
+
+struct Turned {
+  std::vector<std::int64_t> axes;  // axis i is axis axes[i] of what there was
+};
+struct Shaped {
+  std::vector<std::int64_t> dims;  // differ in ones
+};
+struct Scaled {
+  std::shared_ptr<const ChannelScale> scale;
+};
+// Another element type of the same meaning, all elements so much more: int8 as uint8 by 128, or a
+// cast by 0.
+struct Moved {
+  base::DType dtype;
+  std::int64_t by;
+};
+using Step = std::variant<Turned, Shaped, Scaled, Moved>;
+
+// A Scaled or Moved, and how the elements were numbered then: the number of the one at an index of
+// the tensor as it is now is the sum of the index times `strides`.
+struct Computation {
+  std::variant<Scaled, Moved> step;
+  std::vector<std::int64_t> strides;
+};
+
+struct Recipe {
+  base::DType dtype;               // of the program's tensor, and of the bytes there are
+  std::vector<std::int64_t> dims;  // of the program's tensor
+  std::vector<Step> steps;
+  std::vector<Computation> computations;  // those among the steps
+};
+
+// The tensor after one more step; it keeps its bytes.
+Tensor turned(const Tensor& tensor, std::vector<std::int64_t> axes);
+// Nothing for dims that differ from the tensor's own in more than ones.
+std::optional<Tensor> with_dims(const Tensor& tensor, std::vector<std::int64_t> dims);
+Tensor scaled(const Tensor& tensor, ChannelScale scale);
+Tensor moved(const Tensor& tensor, base::DType dtype, std::int64_t by);
+
+// The tensor that the program had: its type and dims alone.
+Tensor source_type(const Tensor& tensor);
+// What was done to `made`, done to another tensor of the program's type and dims.
+Tensor remade(const Tensor& made, Tensor source);
+
+// Computes on elements in row-major order, of which `values` are those from number `first` on: the
+// elements at `data` become the tensor's, not rounded yet.
+void compute(const Tensor& tensor, std::int64_t first, std::span<double> values);
+
+}  // namespace sardonyx::onnx
