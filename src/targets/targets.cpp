@@ -5,7 +5,9 @@
 
 #include "onnx/operators/operator.h"
 #include "targets/onnxruntime/tables.h"
+#include "targets/openvino/tables.h"
 #include "targets/target.h"
+#include "targets/tensorrt/tables.h"
 
 namespace sardonyx::targets {
 namespace {
@@ -77,18 +79,21 @@ std::span<const Target> targets() {
              .source = "ONNX Runtime 1.31 on the CPU, and its documentation: no GPU was at hand"},
       Target{.name = "openvino",
              .title = "OpenVINO",
-             .about = "OpenVINO's reader of ONNX models, on the CPU.",
+             .about =
+                 "OpenVINO on the CPU, which computes float64 in float32, integers of 64 bits in "
+                 "32, and loses NaN in Relu, Clip, Max and Min.",
              .opset = 20,
              .kernels = {},
-             .rules = {},
-             .source = "tried with OpenVINO"},
+             .rules = openvino_tables(),
+             .source = "tried with OpenVINO 2026.4.1"},
       Target{.name = "tensorrt",
              .title = "TensorRT",
              .about = "NVIDIA's reader of ONNX models.",
              .opset = 20,
              .kernels = {},
-             .rules = {},
-             .source = "its documentation: it cannot be run without a GPU"},
+             .rules = tensorrt_tables(),
+             .source = "the list of operators of its reader of ONNX models, 10.15: it cannot be "
+                       "run without a GPU"},
       Target{.name = "standard",
              .title = "the standard",
              .about = "Whatever the ONNX specification allows, for any runtime that keeps to it.",

@@ -1,0 +1,32 @@
+// Quantisation in OpenVINO.
+#include "onnx/definitions/definitions.h"
+#include "targets/lowering.h"
+#include "targets/openvino/tables.h"
+
+namespace sardonyx::targets {
+namespace {
+
+bool has_scales(const Use& use) {
+  return use.input(1).has_rank() && use.input(1).rank() > 0 && !use.input(1).dim(0).is(1);
+}
+
+std::optional<Values> in_real_numbers(const Use& use, const Rule&) {
+  return onnx::spelled_out({use.onnx, use.inputs, use.attributes, use.outputs}, use.op);
+}
+
+constexpr Rule kRows[] = {
+    {.name = "scales-along-an-axis",
+     .op = Op::kQuantizeLinear,
+     .reason = Reason::kWrong,
+     .when = has_scales,
+     .how = in_real_numbers,
+     .why = "where sizes are not known, each scale is taken for one of the last axis, or the model "
+            "fails as it runs",
+     .since = "2026.4.1"},
+};
+
+}  // namespace
+
+Rules openvino_quantizer_rules() { return kRows; }
+
+}  // namespace sardonyx::targets

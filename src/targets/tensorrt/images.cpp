@@ -1,0 +1,102 @@
+// Images, windows and normalisation that TensorRT's documentation does not list.
+#include <algorithm>
+
+#include "onnx/definitions/definitions.h"
+#include "targets/lowering.h"
+#include "targets/tensorrt/tables.h"
+
+namespace sardonyx::targets {
+namespace {
+
+constexpr std::string_view kSince = "documentation of 10.15, not run";
+
+std::optional<Values> spelled_out(const Use& use, const Rule&) {
+  return onnx::spelled_out({use.onnx, use.inputs, use.attributes, use.outputs}, use.op);
+}
+
+bool resizes_otherwise(const Use& use) {
+  return use.text("mode", "nearest") == "cubic" || use.integer("antialias", 0) != 0;
+}
+
+bool is_volume(const Use& use) { return use.input(0).has_rank() && use.input(0).rank() != 4; }
+
+bool has_several_outputs(const Use& use) { return use.outputs > 1; }
+
+// Windows along one axis; without indices, which would count otherwise.
+bool is_row(const Use& use) {
+  return use.outputs == 1 && use.input(0).has_rank() && use.input(0).rank() == 3;
+}
+
+// What the attribute says of the new axis in front of the row's own.
+std::int64_t of_new_axis(std::string_view name) { return name == "pads" ? 0 : 1; }
+
+// Before: MaxPool<kernel_shape = [3]>(x [N, C, size])
+// After:  Squeeze(MaxPool<kernel_shape = [1, 3]>(Unsqueeze(x, [2])), [2])
+std::optional<Values> as_image(const Use& use, const Rule& rule) {
+  Lowering& onnx = use.onnx;
+  std::vector<Attribute> attributes;
+  for (const Attribute& attribute : use.attributes) {
+    attributes.push_back(attribute);
+    const auto* list = std::get_if<std::vector<std::int64_t>>(&attribute.data);
+    if (list == nullptr) continue;
+    std::vector<std::int64_t> wider;
+    for (const std::int64_t entry : *list) {
+      wider.push_back(of_new_axis(attribute.name));
+      wider.push_back(entry);
+    }
+    attributes.back().data = std::move(wider);
+  }
+  const Value image = onnx.unsqueeze(use.input(0), {2});
+  const Values pooled = onnx.without(rule, use, std::vector{image}, std::move(attributes));
+  return Values{onnx.squeeze(pooled.front(), {2})};
+}
+
+constexpr Rule kRows[] = {
+    {.name = "resize-by-cubes-or-filters",
+     .op = Op::kResize,
+     .reason = Reason::kLacks,
+     .when = resizes_otherwise,
+     .how = spelled_out,
+     .why = "the documentation lists the modes nearest and linear, without antialias",
+     .since = kSince},
+    {.name = "sample-of-a-volume",
+     .op = Op::kGridSample,
+     .reason = Reason::kLacks,
+     .when = is_volume,
+     .how = spelled_out,
+     .why = "the documentation lists GridSample of 4 axes only",
+     .since = kSince},
+    {.name = "image-of-patches",
+     .op = Op::kCol2Im,
+     .reason = Reason::kLacks,
+     .how = spelled_out,
+     .why = "the documentation does not list Col2Im",
+     .since = kSince},
+    {.name = "mean-of-a-row",
+     .op = Op::kAveragePool,
+     .reason = Reason::kLacks,
+     .when = is_row,
+     .how = as_image,
+     .why = "the documentation lists windows of 2 and 3 axes only",
+     .since = kSince},
+    {.name = "maximum-of-a-row",
+     .op = Op::kMaxPool,
+     .reason = Reason::kLacks,
+     .when = is_row,
+     .how = as_image,
+     .why = "the documentation lists windows of 2 and 3 axes only",
+     .since = kSince},
+    {.name = "statistics-of-a-layer",
+     .op = Op::kLayerNormalization,
+     .reason = Reason::kLacks,
+     .when = has_several_outputs,
+     .how = spelled_out,
+     .why = "the documentation lists the first output of LayerNormalization only",
+     .since = kSince},
+};
+
+}  // namespace
+
+Rules tensorrt_image_rules() { return kRows; }
+
+}  // namespace sardonyx::targets
