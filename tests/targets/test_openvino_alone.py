@@ -71,12 +71,6 @@ def test_greater_or_equal_of_great_integers() -> None:
     assert compared("GreaterOrEqual", GREAT, GREAT + 1)
 
 
-def test_remainder_of_great_integers() -> None:
-    most = np.array([2**31 - 1], np.int32)
-    seven = np.array([7], np.int32)
-    assert run("Mod", most, seven)[0] != most[0] % seven[0]
-
-
 def test_resize_with_a_filter() -> None:
     """Every other row is left out, as without a filter."""
     sizes = helper.make_node("Constant", [], ["sizes"], value_ints=[1, 1, 2, 2])
