@@ -37,8 +37,8 @@ Outputs max_unpool3d(const Call& call, Emit& onnx) {
   return {put_back(call, onnx, call.tensor("self"), 3, {})};
 }
 
-// Windows may share their largest element, whose gradient is the sum of theirs. ONNX Runtime adds
-// no half types.
+// Windows may share their largest element, whose gradient is the sum of theirs: of half types in
+// float32.
 Outputs to_maxima(const Call& call, Emit& onnx, std::size_t axes) {
   const Value grad = call.tensor("grad_output");
   const Value wide = onnx.cast(grad, computing_type(grad.dtype()));

@@ -1,10 +1,11 @@
+#include "onnx/fold/fold.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
 #include "onnx/emit/emit.h"
-#include "onnx/fold/fold.h"
 #include "symbolic/expr.h"
 
 namespace sardonyx::onnx {

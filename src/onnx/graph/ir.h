@@ -207,7 +207,7 @@ class Model {
   std::int64_t model_version = 0;
   std::string doc;
   std::vector<std::pair<std::string, std::string>> metadata;
-  std::string target;  // the runtime that it was lowered for, if it was; not written
+  std::string target;         // the runtime that it was lowered for, if it was; not written
   std::string carried;        // further fields, as they were read
   bool has_training = false;  // among them how the model is trained, by names of its values
   std::deque<Function> functions;
