@@ -16,20 +16,20 @@ IMAGE = np.random.default_rng(0).standard_normal((1, 1, 6, 6)).astype(np.float32
 
 @pytest.mark.parametrize("dtype", BYTES)
 def test_sum_of_bytes(dtype: type) -> None:
-    most = np.array([np.iinfo(dtype).max], dtype)
+    most: np.ndarray = np.array([np.iinfo(dtype).max], dtype)
     assert run("Add", most, most)[0] == most[0] != (most + most)[0]
 
 
 @pytest.mark.parametrize("dtype", BYTES)
 def test_difference_of_bytes(dtype: type) -> None:
-    least = np.array([np.iinfo(dtype).min], dtype)
-    one = np.ones(1, dtype)
+    least: np.ndarray = np.array([np.iinfo(dtype).min], dtype)
+    one: np.ndarray = np.ones(1, dtype)
     assert run("Sub", least, one)[0] == least[0] != (least - one)[0]
 
 
 @pytest.mark.parametrize("dtype", BYTES)
 def test_product_of_bytes(dtype: type) -> None:
-    x = np.array([20], dtype)
+    x: np.ndarray = np.array([20], dtype)
     assert run("Mul", x, x)[0] == np.iinfo(dtype).max != (x * x)[0]
 
 

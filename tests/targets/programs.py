@@ -1,0 +1,28 @@
+"""Small programs for a target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.export import Dim
+
+from tests.harness.exporting import capture, export
+
+
+class Program(torch.nn.Module):
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args: torch.Tensor) -> Any:
+        return self.function(*args)
+
+
+def exported(target: str, function: Callable[..., Any], *args: torch.Tensor, axis: int = 0) -> Any:
+    """With one axis of the first argument, and of its equals, free; any but the first is odd."""
+    size = Dim("size", min=2, max=64)
+    free = {axis: size if axis == 0 else 2 * size - 1}
+    shapes = (tuple(free if x.shape == args[0].shape else None for x in args),)
+    return export(capture(Program(function), args, None, shapes), target_runtime=target)
