@@ -15,7 +15,6 @@ from tests.harness.comparison import difference
 from .openvino import Session
 from .programs import exported
 
-
 BYTES = torch.tensor([100, -100, 7, 127], dtype=torch.int8)
 GREAT = torch.tensor([2**24, 2**24 + 1, 2**31 - 1, -(2**30) - 1])
 NEAR = torch.tensor([2**24 + 1, 2**24 + 1, 7, 10])
