@@ -67,7 +67,6 @@ def test_statistics_of_a_layer() -> None:
 
 def test_clip_of_integers() -> None:
     assert "Clip" not in nodes(lambda x: x.clamp(1, 5), ROW.long())
-    assert "Clip" in nodes(lambda x: x.clamp(1, 5), ROW)
 
 
 def test_places_of_integers() -> None:
