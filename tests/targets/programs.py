@@ -21,7 +21,8 @@ class Program(torch.nn.Module):
 
 
 def exported(target: str, function: Callable[..., Any], *args: torch.Tensor, axis: int = 0) -> Any:
-    """With one axis of the first argument, and of those that are as long, free; any but the first is odd."""
+    """With one axis of the arguments free where it is as long as the first one's; any axis but 0 is
+    odd."""
     size = Dim("size", min=2, max=64)
     free = {axis: size if axis == 0 else 2 * size - 1}
     shapes = (tuple(free if x.shape[axis] == args[0].shape[axis] else None for x in args),)
