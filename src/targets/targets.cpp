@@ -80,8 +80,9 @@ std::span<const Target> targets() {
       Target{.name = "openvino",
              .title = "OpenVINO",
              .about =
-                 "OpenVINO on the CPU, which computes float64 in float32, integers of 64 bits in "
-                 "32, and loses NaN in Relu, Clip, Max and Min.",
+                 "OpenVINO on the CPU. It computes float64 in float32 and integers of 64 bits in "
+                 "32, divides, adds up and multiplies matrices of integers beyond 2^24 as float32, "
+                 "and loses NaN in Relu, Clip, Max and Min.",
              .opset = 20,
              .kernels = {},
              .rules = openvino_tables(),

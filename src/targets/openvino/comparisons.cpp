@@ -1,4 +1,4 @@
-// Integers that OpenVINO compares, or divides with a remainder, as float32: right up to 2^24.
+// Integers that OpenVINO compares as float32: right up to 2^24.
 #include <algorithm>
 #include <array>
 
@@ -71,18 +71,6 @@ std::optional<Values> told_by_difference(const Use& use, const Rule& rule) {
       onnx.or_(onnx.and_(near, exact.front()), onnx.and_(onnx.not_(near), rough.front()))};
 }
 
-// Before: Mod(a, b)
-// After:  r = a - (a / b) * b, and r + b where r is not 0 and has not the sign of b
-std::optional<Values> by_quotient(const Use& use, const Rule&) {
-  Lowering& onnx = use.onnx;
-  const Value a = use.input(0), b = use.input(1), zero = onnx.zero(use.dtype());
-  const Value rest = onnx.sub(a, onnx.mul(onnx.div(a, b), b));
-  if (use.integer("fmod", 0) != 0) return Values{rest};
-  const Value other_sign = onnx.xor_(onnx.less(rest, zero), onnx.less(b, zero));
-  const Value misses = onnx.and_(onnx.not_(onnx.equal(rest, zero)), other_sign);
-  return Values{onnx.where(misses, onnx.add(rest, b), rest)};
-}
-
 constexpr DTypeSet kIntegers = onnx::dtype_bit(kInt32) | onnx::dtype_bit(kInt64);
 
 constexpr Rule compares(std::string_view name, Op op,
@@ -103,13 +91,6 @@ constexpr Rule kRows[] = {
     compares("greater-of-great-integers", Op::kGreater, told_by_difference),
     compares("less-or-equal-of-great-integers", Op::kLessOrEqual, told_by_difference),
     compares("greater-or-equal-of-great-integers", Op::kGreaterOrEqual, told_by_difference),
-    {.name = "remainder-of-great-integers",
-     .op = Op::kMod,
-     .reason = Reason::kWrong,
-     .types = kIntegers,
-     .how = by_quotient,
-     .why = "remainders of integers are taken of float32, which is wrong beyond 2^24",
-     .since = "2026.4.1"},
 };
 
 }  // namespace

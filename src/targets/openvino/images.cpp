@@ -58,10 +58,12 @@ bool may_begin_behind(const Use& use) {
   if (use.integer("ceil_mode", 0) == 0 || use.node == nullptr || use.node->output() == nullptr ||
       !use.node->output()->has_rank || !use.input(0).has_rank())
     return false;
-  const auto pad = use.text("auto_pad", "NOTSET");
-  return pad == "NOTSET" && std::ranges::any_of(axes_of(use), [](const Axis& axis) {
-           return axis.after > 0 || axis.stride > (axis.kernel - 1) * axis.dilation + 1;
-         });
+  const bool is_known = std::ranges::all_of(std::span(use.input(0).shape()).subspan(2),
+                                            [](Expr size) { return size.is_constant(); });
+  const bool is_told = use.text("auto_pad", "NOTSET") == "NOTSET";
+  return !is_known && is_told && std::ranges::any_of(axes_of(use), [](const Axis& axis) {
+    return axis.after > 0 || axis.stride > (axis.kernel - 1) * axis.dilation + 1;
+  });
 }
 
 // Before: MaxPool<ceil_mode = 1>(x)
@@ -118,7 +120,8 @@ constexpr Rule kRows[] = {
      .reason = Reason::kWrong,
      .when = may_begin_behind,
      .how = padded_to_the_last,
-     .why = "with ceil_mode, a window that begins behind the input counts too",
+     .why = "with ceil_mode and sizes that are not known, a window that begins behind the input "
+            "counts too",
      .since = "2026.4.1"},
 };
 

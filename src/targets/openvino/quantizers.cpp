@@ -1,4 +1,6 @@
 // Quantisation in OpenVINO.
+#include <algorithm>
+
 #include "onnx/definitions/definitions.h"
 #include "targets/lowering.h"
 #include "targets/openvino/tables.h"
@@ -10,6 +12,13 @@ bool has_scales(const Use& use) {
   return use.input(1).has_rank() && use.input(1).rank() > 0 && !use.input(1).dim(0).is(1);
 }
 
+bool is_of_any_size(Value x) {
+  return !x.has_rank() ||
+         !std::ranges::all_of(x.shape(), [](Expr size) { return size.is_constant(); });
+}
+
+bool scales_any_size(const Use& use) { return has_scales(use) && is_of_any_size(use.input(0)); }
+
 std::optional<Values> in_real_numbers(const Use& use, const Rule&) {
   return onnx::spelled_out({use.onnx, use.inputs, use.attributes, use.outputs}, use.op);
 }
@@ -18,7 +27,7 @@ constexpr Rule kRows[] = {
     {.name = "scales-along-an-axis",
      .op = Op::kQuantizeLinear,
      .reason = Reason::kWrong,
-     .when = has_scales,
+     .when = scales_any_size,
      .how = in_real_numbers,
      .why = "where sizes are not known, each scale is taken for one of the last axis, or the model "
             "fails as it runs",

@@ -1,4 +1,6 @@
 // Images, windows and normalisation that TensorRT's documentation does not list.
+#include "onnx/definitions/images.h"
+
 #include <algorithm>
 
 #include "onnx/definitions/definitions.h"
@@ -12,6 +14,10 @@ constexpr std::string_view kSince = "documentation of 10.15, not run";
 
 std::optional<Values> spelled_out(const Use& use, const Rule&) {
   return onnx::spelled_out({use.onnx, use.inputs, use.attributes, use.outputs}, use.op);
+}
+
+std::optional<Values> resized(const Use& use, const Rule&) {
+  return onnx::spelled_out_resize({use.onnx, use.inputs, use.attributes});
 }
 
 bool resizes_otherwise(const Use& use) {
@@ -56,7 +62,7 @@ constexpr Rule kRows[] = {
      .op = Op::kResize,
      .reason = Reason::kLacks,
      .when = resizes_otherwise,
-     .how = spelled_out,
+     .how = resized,
      .why = "the documentation lists the modes nearest and linear, without antialias",
      .since = kSince},
     {.name = "sample-of-a-volume",
