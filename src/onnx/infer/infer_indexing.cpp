@@ -59,7 +59,7 @@ void one_hot(Inference& node) {
 }
 
 void nonzero(Inference& node) {
-  // A scalar has one coordinate in ONNX Runtime, none in NumPy.
+  // A scalar counts as a vector of one element; NumPy gives it no coordinate.
   if (node.has_rank(0)) node.set_shape(0, {std::max<std::int64_t>(node.rank(0), 1), Expr()});
 }
 

@@ -47,7 +47,7 @@ bool unflatten(Node* last, RuleContext& context) {
       !(x->shape.back() == gemm->input(0)->shape[1]) ||
       !same_but_last(x->shape, y->shape, weight->shape[1]))
     return context.decline(last, "the product is not given the shape back that was taken");
-  // ONNX Runtime multiplies such integers only as matrices of its own making.
+  // Of integers a Gemm is what runtimes have, where they have products of them at all.
   if (!base::is_floating(x->dtype)) return context.decline(last, "it multiplies integers");
 
   const std::string name = gemm->output()->name;
