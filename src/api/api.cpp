@@ -81,6 +81,17 @@ Diagnostic note_of_newer(Diagnostic needs, std::int64_t wanted) {
   return needs;
 }
 
+// Throws what the translation could not do, and what the target cannot do of the rest.
+[[noreturn]] void refuse(onnx::Model& partial, const targets::Target& target, std::int64_t opset,
+                         std::vector<Diagnostic> failures) {
+  try {
+    targets::lower(partial, target, {.opset = opset});
+  } catch (const Error& error) {
+    failures.insert(failures.begin(), error.diagnostics().begin(), error.diagnostics().end());
+  }
+  throw Error(std::move(failures));
+}
+
 // From the functional program to a model that the target takes.
 std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Target& target,
                                         const program::Program& program,
@@ -90,7 +101,10 @@ std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Targe
   aten::TranslateOptions translation = translate_options(options, opset);
   translation.custom = custom;
   translation.on_note = [&](const Diagnostic& note) { notes.push_back(note); };
+  std::vector<Diagnostic> failures;
+  translation.failures = &failures;
   std::unique_ptr<onnx::Model> model = aten::translate(program, translation);
+  if (!failures.empty()) refuse(*model, target, opset, std::move(failures));
   const passes::Options passing{
       .stop_after = options.stop_after, .keep_weights = !options.fold_weights, .limits = {}};
   if (options.optimize) {
@@ -211,9 +225,12 @@ Simplification simplify(Model& model, const OptimizeOptions& options) {
   // Models of before opset 13 stay what they are, unless they are to become newer ones.
   const bool has_target = options.opset || (own >= kOldestOpset && own <= kNewestOpset);
   if (!has_target || inner.has_training) return told(passes::optimize(inner, passing));
-  onnx::infer_types(inner);
+  const std::vector<onnx::Dispute> disputes = onnx::infer_types(inner);
   targets::raise(inner);
-  const Simplification done = told(passes::optimize(inner, passing));
+  passes::Report report = passes::optimize(inner, passing);
+  for (const onnx::Dispute& each : disputes)
+    report.declined.insert(report.declined.begin(), {"infer-types", each.node, each.message});
+  const Simplification done = told(report);
   targets::lower(inner, target, {.opset = options.opset.value_or(own), .keep_what_fails = true});
   if (options.stop_after.empty()) passes::tidy(inner, passing);
   return done;

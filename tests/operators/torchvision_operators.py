@@ -6,6 +6,7 @@ needed to judge their translations. Where torchvision is installed, its own are 
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import math
 from typing import Any
@@ -206,6 +207,7 @@ _FAKES: dict[str, Any] = {
 }
 
 
+@functools.cache  # operators are defined once a process
 def register() -> None:
     if importlib.util.find_spec("torchvision"):
         import torchvision  # noqa: F401

@@ -21,7 +21,7 @@ def model(opset: int, nodes: list[onnx.NodeProto], constants: dict[str, np.ndarr
         nodes,
         "model",
         [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 4, 6])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["rows", "columns"])],
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
     )
     imports = [helper.make_opsetid("", opset)]

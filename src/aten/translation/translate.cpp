@@ -78,7 +78,9 @@ std::unique_ptr<onnx::Model> Translation::run() {
       diagnostics_ = error.diagnostics();
     }
   }
-  if (!diagnostics_.empty()) throw base::Error(std::move(diagnostics_));
+  if (diagnostics_.empty()) return std::move(model_);
+  if (options_.failures == nullptr) throw base::Error(std::move(diagnostics_));
+  *options_.failures = std::move(diagnostics_);
   return std::move(model_);
 }
 

@@ -35,6 +35,9 @@ struct TranslateOptions {
   bool assertions_as_outputs = false;
   CustomLookup custom;  // may be empty
   FallThrough fall_through = FallThrough::kNo;
+  // Where given, what failed is put there rather than thrown, and the model lacks it: for a caller
+  // that has more to find.
+  std::vector<base::Diagnostic>* failures = nullptr;
   // Told of every operator that is kept as it is; may be empty.
   std::function<void(const base::Diagnostic& note)> on_note;
 };
