@@ -125,7 +125,7 @@ TEST_F(SizesTest, ReshapeToZeroSizes) {
   const Value x = input("x", {2, 0});
   const Value y = onnx.reshape(x, {0, 5});
   EXPECT_EQ(type(y), "float32[0, 5]");
-  EXPECT_EQ(y->producer->int_or("allowzero", 0), 1);
+  EXPECT_TRUE(y.is_constant());  // it has no element
 }
 
 TEST_F(SizesTest, ExpandLeavesDimsAsTheyAre) {

@@ -166,8 +166,9 @@ TEST(OpsetForms, RefusesWhatTheOpsetLacks) {
   const Value x = old.input("x", {2, 3});
   EXPECT_EQ(refused([&] { old.onnx.deform_conv(x, x, x); }), "SX1504");
   EXPECT_EQ(refused([&] { old.onnx.cast(x, DType::kBFloat16); }), "");
-  EXPECT_EQ(refused([&] { old.onnx.scatter_elements(x, x, x, {.reduction = "add"}); }), "SX1504");
+  EXPECT_EQ(refused([&] { old.onnx.dft(old.input("signal", {2, 3, 1})); }), "SX1504");
   const Value i = old.input("i", {2, 3}, DType::kInt64);
+  EXPECT_EQ(refused([&] { old.onnx.scatter_elements(x, i, x, {.reduction = "add"}); }), "");
   EXPECT_EQ(refused([&] { old.onnx.scatter_elements(x, i, x, {.reduction = "none"}); }), "");
 }
 
@@ -191,12 +192,16 @@ TEST(SpelledOut, NewerFunctionsByOlderOperators) {
 }
 
 TEST(SpelledOut, OneNodeWhereTheTargetHasIt) {
-  LoweringGraph g(24);
-  const Value x = g.input("x", {2, 6, 4}), channels = g.input("channels", {6});
-  g.onnx.gelu(x);
-  g.onnx.swish(x);
-  g.onnx.group_normalization(x, channels, channels, {.num_groups = 3});
-  EXPECT_EQ(g.ops(), "Gelu Sigmoid Mul GroupNormalization");  // ONNX Runtime has no Swish
+  LoweringGraph standard(24, "standard"), runtime(24);
+  for (LoweringGraph* g : {&standard, &runtime}) {
+    const Value x = g->input("x", {2, 6, 4}), channels = g->input("channels", {6});
+    g->onnx.gelu(x);
+    g->onnx.swish(x);
+    g->onnx.group_normalization(x, channels, channels, {.num_groups = 3});
+  }
+  EXPECT_EQ(standard.ops(), "Gelu Swish GroupNormalization");
+  // ONNX Runtime has no Swish, and a row says what it does with GroupNormalization.
+  EXPECT_TRUE(runtime.ops().starts_with("Gelu Sigmoid Mul Reshape InstanceNormalization"));
 }
 
 // --- kernel types
