@@ -65,6 +65,8 @@ class SARDONYX_API Model {
 // Where models can run: "onnxruntime" (the default: standard operators only, safe on its CPU),
 // "onnxruntime-cpu" (its own operators too), "standard", ... docs/targets.md says what each takes.
 SARDONYX_API std::vector<std::string> target_names();
+// The opset that serves a target best, which it has where none is named; SX1010 for an unknown one.
+SARDONYX_API std::int64_t target_opset(const std::string& name);
 
 // What becomes of an operator that has no translation.
 enum class FallThrough : std::uint8_t {

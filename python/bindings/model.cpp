@@ -141,6 +141,8 @@ void bind_options(nb::module_& module) {
           [](Options& self, const std::string& name) {
             self.fall_through = value_of(kFallThrough, name);
           });
+  module.def("target_opset", &sardonyx::target_opset, "name"_a,
+             "The opset that serves a target best.");
   module.def(
       "target_names", [] { return sardonyx::target_names(); }, "What target_runtime may be.");
   module.def(

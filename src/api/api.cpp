@@ -205,6 +205,8 @@ std::vector<std::string> target_names() {
   return names;
 }
 
+std::int64_t target_opset(const std::string& name) { return target_of(name).opset; }
+
 Model read_model(const std::filesystem::path& path) { return Model(proto::read(path)); }
 
 std::vector<std::string> optimize(Model& model, const OptimizeOptions& options) {

@@ -72,3 +72,17 @@ def test_the_command_line_tells_of_it(tmp_path: Path) -> None:
     assert (run.returncode, "SX1312" in run.stderr) == (0, True)
     run = run_command(*arguments, "--opset", "20")
     assert (run.returncode, "SX1504" in run.stderr) == (1, True)
+
+
+def test_a_target_says_which_opset_serves_it_best() -> None:
+    class Attends(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.nn.functional.scaled_dot_product_attention(x, x, x)
+
+    x = torch.randn(2, 3, 4, 8)
+    for runtime, opset, whole in (("onnxruntime", 20, False), ("onnxruntime-cpu", 23, True)):
+        program = sardonyx.export(Attends(), (x,), target_runtime=runtime)
+        assert program.opset_version == opset
+        kinds = [node.op_type for node in program.model_proto.graph.node]
+        assert ("Attention" in kinds) == whole
+        torch.testing.assert_close(program(x)[0], Attends()(x), rtol=1e-5, atol=1e-5)

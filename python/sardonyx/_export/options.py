@@ -128,7 +128,9 @@ class ConversionOptions:
 
     def checked_opset(self) -> int:
         """The opset that the conversion begins with. UsageError where there is no such."""
-        opset = _native.default_opset if self.opset_version is None else self.opset_version
+        self._check_name("target_runtime", _native.target_names())
+        best = _native.target_opset(self.target_runtime)
+        opset = best if self.opset_version is None else self.opset_version
         fits = isinstance(opset, int) and _native.oldest_opset <= opset <= _native.newest_opset
         if not fits:
             raise usage_error(
@@ -139,7 +141,6 @@ class ConversionOptions:
 
     def native(self, opset: int | None) -> _native.ConvertOptions:
         """The native library's record of them. UsageError for names that mean nothing there."""
-        self._check_name("target_runtime", _native.target_names())
         self._check_name("fall_through", _native.fall_through_names())
         native = _native.ConvertOptions()
         native.opset = opset
