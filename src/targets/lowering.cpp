@@ -33,6 +33,10 @@ const std::vector<std::int64_t>* Use::integers(std::string_view name) const {
   return onnx::ints_attribute(attributes, name);
 }
 
+std::optional<Values> by_definition(const Use& use, const Rule&) {
+  return onnx::spelled_out({use.onnx, use.inputs, use.attributes, use.outputs}, use.op);
+}
+
 Lowering::Lowering(onnx::Model& model, const Target& target, const LowerOptions& options)
     : Emit(model, options.opset, {.opset = options.opset}), target_(target), options_(options) {}
 

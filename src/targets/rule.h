@@ -74,4 +74,7 @@ struct Rule {
 
 using Rules = std::span<const Rule>;
 
+// For rows whose operator is a composite that the target is to get spelt out.
+std::optional<Values> by_definition(const Use& use, const Rule& rule);
+
 }  // namespace sardonyx::targets

@@ -1,7 +1,6 @@
 // Layers of networks.
 #include <algorithm>
 
-#include "onnx/definitions/definitions.h"
 #include "targets/lowering.h"
 #include "targets/onnxruntime/tables.h"
 
@@ -9,10 +8,6 @@ namespace sardonyx::targets {
 namespace {
 
 using enum base::DType;
-
-std::optional<Values> spelled_out(const Use& use, const Rule&) {
-  return onnx::spelled_out({use.onnx, use.inputs, use.attributes, use.outputs}, use.op);
-}
 
 bool normalises_nothing(const Use& use) {
   const Value x = use.input(0);
@@ -44,13 +39,13 @@ constexpr Rule kRows[] = {
      .op = Op::kAttention,
      .reason = Reason::kFails,
      .when = may_attend_to_nothing,
-     .how = spelled_out,
+     .how = by_definition,
      .why = "a batch of none, or no query, is refused when the model runs",
      .since = "1.31"},
     {.name = "group-normalization",
      .op = Op::kGroupNormalization,
      .reason = Reason::kSlow,
-     .how = spelled_out,
+     .how = by_definition,
      .why = "it spells GroupNormalization out by statistics of its own, and has a kernel for the "
             "InstanceNormalization that it is",
      .since = "1.31"},
@@ -65,21 +60,21 @@ constexpr Rule kRows[] = {
      .op = Op::kLSTM,
      .reason = Reason::kLacks,
      .types = kDouble,
-     .how = spelled_out,
+     .how = by_definition,
      .why = "a kernel for float64 is registered, which refuses when it runs",
      .since = "1.31"},
     {.name = "gru-in-double",
      .op = Op::kGRU,
      .reason = Reason::kLacks,
      .types = kDouble,
-     .how = spelled_out,
+     .how = by_definition,
      .why = "a kernel for float64 is registered, which refuses when it runs",
      .since = "1.31"},
     {.name = "rnn-in-double",
      .op = Op::kRNN,
      .reason = Reason::kLacks,
      .types = kDouble,
-     .how = spelled_out,
+     .how = by_definition,
      .why = "there is no kernel for float64",
      .since = "1.31"},
 };

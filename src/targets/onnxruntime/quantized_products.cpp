@@ -77,24 +77,6 @@ bool scales_another_axis(const Use& use) {
   return scales && !read_as_meant(*scales);
 }
 
-// (x - zero_point) * scale, in real numbers.
-std::optional<Values> in_real_numbers(const Use& use, const Rule&) {
-  onnx::Emit& onnx = use.onnx;
-  const std::optional<Scaled> scales = scales_of(use);
-  const auto against = [&](Value entries) {
-    if (!scales) return entries;
-    std::vector<std::int64_t> behind;
-    for (std::int64_t axis = scales->axis + 1; axis < scales->rank(); ++axis)
-      behind.push_back(axis - scales->axis);
-    return onnx.unsqueeze(entries, behind);
-  };
-  const Value scale = use.input(1);
-  Value steps = onnx.cast(use.input(0), scale.dtype());
-  if (const Value zero_point = use.input(2))
-    steps = onnx.sub(steps, against(onnx.cast(zero_point, scale.dtype())));
-  return Values{onnx.mul(steps, against(scale))};
-}
-
 // Whether a product takes it for its second factor beside a first one that is not dequantised.
 bool is_second_of_reals(const ValueInfo* weight) {
   return std::ranges::any_of(weight->uses, [](const onnx::Use& use) {
@@ -184,7 +166,7 @@ constexpr Rule kRewritten[] = {
      .op = Op::kDequantizeLinear,
      .reason = Reason::kRewrites,
      .when = scales_another_axis,
-     .how = in_real_numbers,
+     .how = by_definition,
      .why = "products of dequantised tensors become products of integers, for which every scale "
             "that is not a single number counts as one of the second factor's output channels, "
             "whatever axis it stands for",
@@ -193,7 +175,7 @@ constexpr Rule kRewritten[] = {
      .op = Op::kDequantizeLinear,
      .reason = Reason::kRewrites,
      .when = is_weight_of_reals,
-     .how = in_real_numbers,
+     .how = by_definition,
      .why = "real numbers times 8-bit weights become MatMulNBits, which rounds the numbers to 8 "
             "bits: half a percent off",
      .since = "1.31"},

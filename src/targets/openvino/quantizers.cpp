@@ -1,7 +1,6 @@
 // Quantisation in OpenVINO.
 #include <algorithm>
 
-#include "onnx/definitions/definitions.h"
 #include "targets/lowering.h"
 #include "targets/openvino/tables.h"
 
@@ -19,16 +18,12 @@ bool is_of_any_size(Value x) {
 
 bool scales_any_size(const Use& use) { return has_scales(use) && is_of_any_size(use.input(0)); }
 
-std::optional<Values> in_real_numbers(const Use& use, const Rule&) {
-  return onnx::spelled_out({use.onnx, use.inputs, use.attributes, use.outputs}, use.op);
-}
-
 constexpr Rule kRows[] = {
     {.name = "scales-along-an-axis",
      .op = Op::kQuantizeLinear,
      .reason = Reason::kWrong,
      .when = scales_any_size,
-     .how = in_real_numbers,
+     .how = by_definition,
      .why = "where sizes are not known, each scale is taken for one of the last axis, or the model "
             "fails as it runs",
      .since = "2026.4.1"},

@@ -12,10 +12,6 @@ namespace {
 
 constexpr std::string_view kSince = "documentation of 10.15, not run";
 
-std::optional<Values> spelled_out(const Use& use, const Rule&) {
-  return onnx::spelled_out({use.onnx, use.inputs, use.attributes, use.outputs}, use.op);
-}
-
 std::optional<Values> resized(const Use& use, const Rule&) {
   return onnx::spelled_out_resize({use.onnx, use.inputs, use.attributes});
 }
@@ -69,13 +65,13 @@ constexpr Rule kRows[] = {
      .op = Op::kGridSample,
      .reason = Reason::kLacks,
      .when = is_volume,
-     .how = spelled_out,
+     .how = by_definition,
      .why = "the documentation lists GridSample of 4 axes only",
      .since = kSince},
     {.name = "image-of-patches",
      .op = Op::kCol2Im,
      .reason = Reason::kLacks,
-     .how = spelled_out,
+     .how = by_definition,
      .why = "the documentation does not list Col2Im",
      .since = kSince},
     {.name = "mean-of-a-row",
@@ -96,7 +92,7 @@ constexpr Rule kRows[] = {
      .op = Op::kLayerNormalization,
      .reason = Reason::kLacks,
      .when = has_several_outputs,
-     .how = spelled_out,
+     .how = by_definition,
      .why = "the documentation lists the first output of LayerNormalization only",
      .since = kSince},
 };

@@ -1,7 +1,6 @@
 // Quantisation in TensorRT: int8 round zero.
 #include <algorithm>
 
-#include "onnx/definitions/definitions.h"
 #include "onnx/graph/ir.h"
 #include "targets/lowering.h"
 #include "targets/tensorrt/tables.h"
@@ -23,10 +22,6 @@ bool is_not_taken(const Use& use) {
   return stored != base::DType::kInt8 || is_moved(use.input(2));
 }
 
-std::optional<Values> in_real_numbers(const Use& use, const Rule&) {
-  return onnx::spelled_out({use.onnx, use.inputs, use.attributes, use.outputs}, use.op);
-}
-
 constexpr std::string_view kWhy =
     "the documentation lists int8 with a zero point of 0, and uint8 as inputs and outputs only";
 
@@ -35,14 +30,14 @@ constexpr Rule kRows[] = {
      .op = Op::kQuantizeLinear,
      .reason = Reason::kLacks,
      .when = is_not_taken,
-     .how = in_real_numbers,
+     .how = by_definition,
      .why = kWhy,
      .since = "documentation of 10.15, not run"},
     {.name = "dequantised-otherwise",
      .op = Op::kDequantizeLinear,
      .reason = Reason::kLacks,
      .when = is_not_taken,
-     .how = in_real_numbers,
+     .how = by_definition,
      .why = kWhy,
      .since = "documentation of 10.15, not run"},
 };
