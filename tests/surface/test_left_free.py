@@ -330,6 +330,17 @@ def test_numbers_of_data_that_the_program_keeps_are_taken() -> None:
         torch.testing.assert_close(program(*inputs)[0], script(*inputs))
 
 
+def test_a_scripted_loop_on_data_is_named_where_the_script_is_the_model() -> None:
+    script = Calls(scripted_while).function
+    with pytest.raises(
+        sardonyx.CaptureError, match=r"in a scripted function.*while bool"
+    ) as caught:
+        sardonyx.export(script, (ONES, torch.tensor(3)))
+    assert told(caught.value.diagnostics)[-1] == (
+        "SX1014", "error", __file__, line_of(scripted_while, "while bool"),
+    )  # fmt: skip
+
+
 class Inner(nn.Module):
     def forward(self, x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
         while bool(n > 0):

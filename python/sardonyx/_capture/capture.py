@@ -14,7 +14,7 @@ from .context import capturing
 from .dim_names import constant_dims
 from .frozen import Frozen
 from .places import Place, user_place
-from .scripted import check_numbers
+from .scripted import check_numbers, readings_of
 from .shapes import DynamicShapes
 from .strategies import Attempt, FixedSizeError, first_line, is_interpreted, strategies
 from .wanted import Insistence, Leaf
@@ -145,6 +145,10 @@ def _failure(model: torch.nn.Module, attempts: list[Attempt], frozen: Frozen) ->
         for a in attempts
         if a.error is not None
     ]
+    if any("DataDependent" in type(a.error).__name__ for a in attempts):
+        scripted = Frozen(scripted=readings_of(model).decided).refusals()
+        diagnostics += scripted
+        said = "\n\n".join((said, *(d.message for d in scripted)))
     error = CaptureError(
         f"torch.export could not capture {type(model).__name__}.\n\n{said}\n\nhelp: {help_text}",
         diagnostics,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .frozen import Frozen, FrozenBranchError
 from .places import Place, scripted_place
@@ -72,14 +72,30 @@ def _is_tensor(value: Any) -> bool:
     return bool(value.type().kind() == "TensorType")
 
 
-# What the classes of modules that TorchScript was made into have: the places of its numbers.
-NUMBERS = "_numbers_of_data"
+class Readings(NamedTuple):
+    """Where a program of TorchScript makes numbers of data, and where data decide."""
+
+    numbers: list[Place]
+    decided: list[Place]
+
+    @staticmethod
+    def of(graph: Any) -> Readings:
+        """Of an inlined graph."""
+        return Readings(numbers_of_data(graph), decided_by_data(graph))
 
 
-def numbers_in(module: torch.nn.Module) -> list[Place]:
-    """Where the TorchScript that a module was made of makes numbers of data; none of others."""
-    numbers: list[Place] = getattr(type(module), NUMBERS, [])
-    return numbers
+_KEPT = "_readings"
+
+
+def keep_readings(module: torch.nn.Module, graph: Any) -> None:
+    """Notes what a module was made of, on its class."""
+    setattr(type(module), _KEPT, Readings.of(graph))
+
+
+def readings_of(module: torch.nn.Module) -> Readings:
+    """Those of the TorchScript that a module was made of; none of others."""
+    readings: Readings = getattr(type(module), _KEPT, Readings([], []))
+    return readings
 
 
 def check_numbers(program: ExportedProgram, module: torch.nn.Module, frozen: Frozen) -> None:
@@ -89,7 +105,7 @@ def check_numbers(program: ExportedProgram, module: torch.nn.Module, frozen: Fro
     Integers that PyTorch's converter computes with are plain ones while torch.export captures them:
     what comes of them is a constant, and nobody reads the number.
     """
-    numbers = numbers_in(module)
+    numbers = readings_of(module).numbers
     if numbers and _leaves_numbers_unread(program):
         frozen.scripted += numbers
         raise FrozenBranchError("numbers that TorchScript makes of data are constants here")

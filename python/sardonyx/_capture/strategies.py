@@ -13,7 +13,7 @@ from sardonyx._base.errors import Diagnostic
 
 from .draft import draft
 from .frozen import Frozen, FrozenBranchError
-from .scripted import check_numbers, numbers_in
+from .scripted import check_numbers, readings_of
 from .shapes import DynamicShapes
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def strategies(
             )
     if any(isinstance(attempt.error, FixedSizeError) for attempt in attempts):
         return  # the others do not know better
-    if quantized or is_interpreted(model) or numbers_in(model):
+    if quantized or is_interpreted(model) or readings_of(model).numbers:
         return  # the others know neither quantised tensors nor TorchScript's branches on data
     yield Strategy("torch.export below autograd", with_derivatives)
     yield Strategy("torch.export with TorchDynamo", lambda: export(True, dynamic.shapes))

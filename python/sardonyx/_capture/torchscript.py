@@ -14,7 +14,7 @@ import torch
 from sardonyx._base.torch_versions import quiet_capture
 
 from .interpreted import Interpreted
-from .scripted import NUMBERS, numbers_of_data
+from .scripted import keep_readings
 
 _SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
 
@@ -42,7 +42,7 @@ def as_module(
 
     forward.__signature__ = signature  # type: ignore[attr-defined]
     type(module).forward = forward
-    setattr(type(module), NUMBERS, numbers_of_data(model.inlined_graph))
+    keep_readings(module, model.inlined_graph)
     return module
 
 
