@@ -70,7 +70,7 @@ class Outliner {
   Outliner(onnx::Model& model, const ChooseClass& choose) : model_(model), choose_(choose) {}
 
   std::vector<std::string> run() {
-    if (opset_of(model_) < kFirstOpset)
+    if (onnx::opset_of(model_.graph) < kFirstOpset)
       base::fail("SX1802", "modules as functions need opset 15 or newer",
                  "choose a higher opset, or leave the modules inline");
     graph(model_.graph);

@@ -1,10 +1,8 @@
 #include "passes/rewrite.h"
 
 #include <algorithm>
-#include <utility>
-
-#include "onnx/emit/emit.h"
-#include "onnx/infer/infer.h"
+#include <string>
+#include <vector>
 
 namespace sardonyx::passes {
 
@@ -29,34 +27,6 @@ void erase_unused(Node* node, const std::function<void(const ValueInfo*)>& let_g
       if (let_go) let_go(input);
     }
   }
-}
-
-std::int64_t opset_of(const onnx::Model& model) {
-  const auto found = model.opsets.find("");
-  return found == model.opsets.end() ? 0 : found->second;
-}
-
-Node* insert_node(Node* position, std::string op_type, std::vector<ValueInfo*> inputs,
-                  std::vector<onnx::Attribute> attributes, std::string_view name,
-                  std::size_t outputs) {
-  onnx::Model& model = *position->graph->model;
-  Node* node = model.add_node(std::move(op_type), "");
-  for (ValueInfo* input : inputs) onnx::add_input(node, input);
-  node->attributes = std::move(attributes);
-  node->origin = position->origin;
-  node->metadata = position->metadata;
-  for (std::size_t i = 0; i < outputs; ++i)
-    onnx::add_output(node, model.add_value(name, position->graph));
-  onnx::insert_before(position, node);
-  model.name_node(node, "node_" + std::string(name));
-  onnx::infer(node, *model.pool, opset_of(position->graph));
-  return node;
-}
-
-onnx::ValueInfo* insert_cast(onnx::Node* position, onnx::ValueInfo* x, onnx::DType dtype) {
-  return insert_node(position, "Cast", {x}, {{"to", static_cast<std::int64_t>(dtype), {}}},
-                     x->name + "_Cast")
-      ->output();
 }
 
 bool can_replace(const ValueInfo* from, const ValueInfo* to) {
@@ -84,14 +54,6 @@ void take_over(ValueInfo* from, ValueInfo* to) {
   }
   for (std::size_t i = 0; i < from->shape.size(); ++i)
     if (from->shape[i].known() || !from->returns.empty()) to->shape[i] = from->shape[i];
-}
-
-bool replace(ValueInfo* from, ValueInfo* to) {
-  if (!can_replace(from, to)) return false;
-  take_over(from, to);
-  onnx::replace_all_uses(from, to);
-  erase_unused(from->producer);
-  return true;
 }
 
 bool used_once(const ValueInfo* value) {
