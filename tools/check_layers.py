@@ -33,8 +33,9 @@ LAYERS: dict[str, Layer] = {
     "torchscript": Layer("frontends/torchscript", ("program",)),
     "functionalize": Layer("functionalize", ("program",)),
     "aten": Layer("aten", ("program", "onnx")),
-    "passes": Layer("passes", ("onnx",)),
-    "targets": Layer("targets", ("onnx",)),
+    "rewriting": Layer("rewriting", ("onnx",)),
+    "passes": Layer("passes", ("rewriting",)),
+    "targets": Layer("targets", ("rewriting",)),
     "proto": Layer("proto", ("onnx",)),
     "report": Layer("report", ("base",)),
     "api": Layer(

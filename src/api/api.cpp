@@ -22,11 +22,11 @@
 namespace sardonyx {
 namespace {
 
-Simplification told(const passes::Report& report) {
+Simplification told(const rewriting::Report& report) {
   Simplification result;
-  for (const passes::Applied& each : report.applied)
+  for (const rewriting::Applied& each : report.applied)
     result.applied.push_back({each.name, each.count});
-  for (const passes::Declined& each : report.declined)
+  for (const rewriting::Declined& each : report.declined)
     result.declined.push_back({each.rule, each.node, each.reason});
   return result;
 }
@@ -105,10 +105,10 @@ std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Targe
   translation.failures = &failures;
   std::unique_ptr<onnx::Model> model = aten::translate(program, translation);
   if (!failures.empty()) refuse(*model, target, opset, std::move(failures));
-  const passes::Options passing{
+  const rewriting::Options passing{
       .stop_after = options.stop_after, .keep_weights = !options.fold_weights, .limits = {}};
   if (options.optimize) {
-    const passes::Report report = passes::optimize(*model, passing);
+    const rewriting::Report report = passes::optimize(*model, passing);
     if (options.on_simplified) options.on_simplified(told(report));
   }
   targets::lower(*model, target, {.opset = opset, .change_weights = options.fold_weights});
@@ -222,14 +222,14 @@ Simplification simplify(Model& model, const OptimizeOptions& options) {
   const targets::Target& target = target_of(runtime.empty() ? "onnxruntime" : runtime);
   if (options.opset) check_opset(*options.opset);
   const std::int64_t own = onnx::opset_of(inner.graph);
-  const passes::Options passing{
+  const rewriting::Options passing{
       .stop_after = options.stop_after, .infer_types = true, .limits = {}};
   // Models of before opset 13 stay what they are, unless they are to become newer ones.
   const bool has_target = options.opset || (own >= kOldestOpset && own <= kNewestOpset);
   if (!has_target || inner.has_training) return told(passes::optimize(inner, passing));
   const std::vector<onnx::Dispute> disputes = onnx::infer_types(inner);
   targets::raise(inner);
-  passes::Report report = passes::optimize(inner, passing);
+  rewriting::Report report = passes::optimize(inner, passing);
   for (const onnx::Dispute& each : disputes)
     report.declined.insert(report.declined.begin(), {"infer-types", each.node, each.message});
   const Simplification done = told(report);

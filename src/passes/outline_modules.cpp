@@ -7,7 +7,7 @@
 
 #include "base/diagnostic.h"
 #include "passes/module_call.h"
-#include "passes/rewrite.h"
+#include "rewriting/rewrite.h"
 
 namespace sardonyx::passes {
 namespace {

@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "onnx/graph/ir.h"
-#include "passes/report.h"
-#include "passes/rule_context.h"
+#include "rewriting/report.h"
+#include "rewriting/rule_context.h"
 
 namespace sardonyx::passes {
+
+using namespace rewriting;
 
 // What looks at a model as a whole, where a rule (rule.h) looks at a node.
 struct Pass {

@@ -6,7 +6,11 @@
 #include "base/diagnostic.h"
 #include "onnx/infer/infer_model.h"
 #include "passes/passes.h"
-#include "passes/rules/rules.h"
+#include "passes/rules/constants/rules.h"
+#include "passes/rules/identities/rules.h"
+#include "passes/rules/normalization/rules.h"
+#include "passes/rules/shapes/rules.h"
+#include "passes/rules/weights/rules.h"
 
 namespace sardonyx::passes {
 namespace {

@@ -78,6 +78,8 @@ def test_only_the_public_interface_is_exported(prefix: Path) -> None:
 
 def test_nothing_of_torch_python_or_protobuf_is_linked(prefix: Path) -> None:
     for file in (prefix / "bin" / "sardonyx", next(prefix.glob("lib*/libsardonyx.so"))):
-        linked = run("ldd", file).stdout
-        for name in ("torch", "python", "protobuf", "c10"):
-            assert name not in linked, f"{file.name} links {name}"
+        # Names alone: the addresses that ldd prints beside them may contain "c10" as well.
+        linked = [line.split()[0] for line in run("ldd", file).stdout.splitlines()]
+        assert any(name.startswith("libstdc++") for name in linked)
+        for foreign in ("torch", "python", "protobuf", "c10"):
+            assert not [name for name in linked if foreign in name], f"{file.name} links {foreign}"

@@ -1,0 +1,12 @@
+// Rules that drop what does nothing, one file each.
+#pragma once
+
+#include "rewriting/rule.h"
+
+namespace sardonyx::passes {
+
+using namespace rewriting;
+
+extern const Rule kDropIdentity;
+
+}  // namespace sardonyx::passes

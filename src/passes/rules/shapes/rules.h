@@ -1,0 +1,14 @@
+// Rules about axes, sizes and places, one file each.
+#pragma once
+
+#include "rewriting/rule.h"
+
+namespace sardonyx::passes {
+
+using namespace rewriting;
+
+extern const Rule kIndexByRanges;
+extern const Rule kSplitSlices;
+extern const Rule kUnflattenGemm;
+
+}  // namespace sardonyx::passes

@@ -1,0 +1,31 @@
+#include "passes/rules/shapes/rules.h"
+#include "rewriting/test_graph.h"
+
+namespace sardonyx::passes {
+namespace {
+
+using onnx::Value;
+using symbolic::Expr;
+
+TEST_F(RulesTest, GemmOfFlattenedRowsBecomesMatMul) {
+  const Value x = input("x", {b, s, 3});
+  const Value w = weight("w", {3, 2}, {1, 2, 3, 4, 5, 6}), c = weight("c", {2}, {1, 2});
+  const Value rows = onnx.reshape(x, {b * s, Expr(3)});
+  const Value y = onnx.reshape(onnx.gemm(rows, w, c), {b, s, Expr(2)});
+  outputs({y});
+  const std::string name = y->name;
+  EXPECT_TRUE(run(kUnflattenGemm));
+  EXPECT_EQ(ops().substr(ops().size() - 10), "MatMul Add");
+  EXPECT_EQ(model.graph->outputs[0]->name, name);
+}
+
+TEST_F(RulesTest, AScaledGemmStays) {
+  const Value x = input("x", {b, s, 3});
+  const Value w = weight("w", {3, 2}, {1, 2, 3, 4, 5, 6}), c = weight("c", {2}, {1, 2});
+  const Value rows = onnx.reshape(x, {b * s, Expr(3)});
+  outputs({onnx.reshape(onnx.gemm(rows, w, c, {.alpha = 2.0F}), {b, s, Expr(2)})});
+  EXPECT_FALSE(run(kUnflattenGemm));
+}
+
+}  // namespace
+}  // namespace sardonyx::passes

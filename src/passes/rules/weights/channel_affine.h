@@ -1,0 +1,41 @@
+// Working y = x * factor + offset, by channel, into the weight and bias of what made x.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "onnx/graph/ir.h"
+#include "rewriting/patch.h"
+#include "rewriting/rule_context.h"
+
+namespace sardonyx::passes {
+
+using namespace rewriting;
+
+using Reals = std::vector<double>;
+
+// An entry a channel.
+struct ChannelAffine {
+  Reals factor, offset;
+};
+
+// The data of a constant of this type, float32 or float64; nothing for any other value.
+std::optional<Reals> reals_of(const onnx::ValueInfo* value, onnx::DType dtype);
+
+// The Conv, ConvTranspose or Gemm whose output this is, for `reader` alone, with a weight that can
+// be rewritten: float32 or float64, with data, and read by nothing else. Null otherwise, and where
+// there is such a node, but not in this state, the context is told why.
+onnx::Node* affine_taker(const onnx::ValueInfo* x, const onnx::Node* reader, RuleContext& context);
+
+// Output channels of such a node.
+std::int64_t channels_of(const onnx::Node* node);
+
+// Gives the node a new weight and bias in the patch, the latter named after its old one or
+// `bias_name`. They are computed in float64 and rounded once, the weight as it is written: a
+// model's worth of them is never held. The patch fails where the factors are not finite or do not
+// fit.
+void apply_affine(Patch& patch, onnx::Node* node, const ChannelAffine& affine,
+                  std::string_view bias_name);
+
+}  // namespace sardonyx::passes

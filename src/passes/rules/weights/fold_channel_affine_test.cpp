@@ -1,0 +1,28 @@
+#include "passes/rules/weights/rules.h"
+#include "rewriting/test_graph.h"
+
+namespace sardonyx::passes {
+namespace {
+
+using onnx::Value;
+
+TEST_F(RulesTest, ScaleAndShiftByChannelGoIntoConv) {
+  const Value x = input("x", {b, 1, 4});
+  const Value y = onnx.conv(x, weight("w", {2, 1, 1}, {1, 2}), Value());
+  const Value scaled = onnx.mul(weight("scale", {1, 2, 1}, {10, 100}), y);
+  outputs({onnx.add(scaled, weight("shift", {2, 1}, {3, 4}))});
+  EXPECT_TRUE(run(kFoldChannelAffine));
+  EXPECT_EQ(ops(), "Conv");
+  EXPECT_EQ(reals(model.graph->first->input(1)), (std::vector<double>{10, 200}));
+  EXPECT_EQ(reals(model.graph->first->input(2)), (std::vector<double>{3, 4}));
+}
+
+TEST_F(RulesTest, AScaleAlongAnotherAxisStays) {
+  const Value x = input("x", {b, 1, 2});
+  const Value y = onnx.conv(x, weight("w", {2, 1, 1}, {1, 2}), Value());
+  outputs({onnx.mul(y, weight("scale", {2}, {10, 100}))});
+  EXPECT_FALSE(run(kFoldChannelAffine));
+}
+
+}  // namespace
+}  // namespace sardonyx::passes

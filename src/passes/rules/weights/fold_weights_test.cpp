@@ -1,0 +1,28 @@
+#include "passes/rules/weights/rules.h"
+#include "rewriting/test_graph.h"
+
+namespace sardonyx::passes {
+namespace {
+
+using onnx::Value;
+
+TEST_F(RulesTest, SmallWeightsAreComputedWith) {
+  const Value w = weight("w", {2}, {4, 16});
+  outputs({onnx.mul(input("x", {b, 2}), onnx.reciprocal(onnx.sqrt(w)))});
+  EXPECT_TRUE(run(kFoldWeights));
+  EXPECT_EQ(ops(), "Mul");
+  EXPECT_EQ(reals(model.graph->first->input(1)), (std::vector<double>{0.5, 0.25}));
+  // By way of the square roots.
+  EXPECT_EQ(model.graph->first->input(1)->made_of.at(0)->made_of.at(0), w.info());
+}
+
+TEST_F(RulesTest, WeightsThatAreReadTwiceOrOnlyMovedStay) {
+  const Value tied = weight("tied", {2}, {4, 16}), moved = weight("moved", {2, 2}, {1, 2, 3, 4});
+  const Value x = input("x", {b, 2});
+  outputs({onnx.mul(onnx.mul(x, tied), onnx.sqrt(tied)),
+           onnx.matmul(x, onnx.transpose(moved, {1, 0}))});
+  EXPECT_FALSE(run(kFoldWeights));
+}
+
+}  // namespace
+}  // namespace sardonyx::passes
