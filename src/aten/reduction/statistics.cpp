@@ -27,8 +27,14 @@ Moments moments(const Call& call, Emit& onnx, double correction) {
         onnx.full(call.result_shape(call.uses_output(0) ? 0 : 1), onnx.scalar(nan, self.dtype()));
     return {nothing, nothing};
   }
-  const Value mean = axes.empty() ? x : mean_over(onnx, x, axes, true);
-  const Value centered = onnx.sub(x, mean);
+  Value mean = axes.empty() ? x : mean_over(onnx, x, axes, true);
+  Value centered = onnx.sub(x, mean);
+  // A mean that is large beside the spread is rounded by as much; what is left shows by how much.
+  if (!axes.empty()) {
+    const Value rest = mean_over(onnx, centered, axes, true);
+    centered = onnx.sub(centered, rest);
+    mean = onnx.add(mean, rest);
+  }
   const Value squares = onnx.mul(centered, centered);
   const Value sum = axes.empty() ? squares : onnx.reduce("ReduceSum", squares, axes, keep);
   const Value divisor =
