@@ -29,6 +29,7 @@ const Pass kDropUnusedNodes = {"drop-unused-nodes", over<drop_unused_nodes>};
 
 // clang-format off: one a line
 const std::array kPipeline = {
+    Entry{Pass{.name = "emit-anew", .run = over<emit_anew>, .foreign = true}},
     Entry{kDropUnusedNodes},  // rules ask who else reads a value
     Entry{&kDropIdentity},
     Entry{&kFoldConstants},
@@ -92,6 +93,7 @@ class Run {
 
   void apply(const Pass& pass) {
     if (pass.changes_weights && options_.keep_weights) return;
+    if (pass.foreign && !options_.infer_types) return;
     const PassScope scope(context_, pass.name);
     note(pass.name, pass.run(context_));
     check();
