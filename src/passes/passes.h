@@ -22,7 +22,7 @@ struct Pass {
   bool changes_weights = false;  // replaces weights by what is computed of them
 };
 
-// Runs the pipeline. Throws SX1801 where it has nothing called options.stop_after.
+// Runs the pipeline. Throws SX1801 for a name in the options that nothing of it has.
 Report optimize(onnx::Model& model, const Options& options);
 // The names of what changed the model, in order.
 std::vector<std::string> optimize(onnx::Model& model, std::string_view stop_after = {},
