@@ -6,6 +6,7 @@
 #include "base/diagnostic.h"
 #include "onnx/infer/infer_model.h"
 #include "passes/passes.h"
+#include "passes/rules/attention/rules.h"
 #include "passes/rules/constants/rules.h"
 #include "passes/rules/identities/rules.h"
 #include "passes/rules/normalization/rules.h"
@@ -24,8 +25,11 @@ std::int64_t over(RuleContext& context) {
 // Rules that stand together run together; a pass has those before it done first.
 using Entry = std::variant<const Rule*, Pass>;
 
+const Pass kDropUnusedNodes = {"drop-unused-nodes", over<drop_unused_nodes>};
+
 // clang-format off: one a line
 const std::array kPipeline = {
+    Entry{kDropUnusedNodes},  // rules ask who else reads a value
     Entry{&kDropIdentity},
     Entry{&kFoldConstants},
     Entry{&kReshapeWeights},
@@ -36,9 +40,10 @@ const std::array kPipeline = {
     Entry{&kIndexByRanges},
     Entry{&kUnflattenGemm},
     Entry{&kRaiseRmsNormalization},
+    Entry{&kJoinAttentionHeads},
     Entry{&kTransposeWeights},
     Entry{&kSplitSlices},
-    Entry{Pass{"drop-unused-nodes", over<drop_unused_nodes>}},
+    Entry{kDropUnusedNodes},
 };
 // clang-format on
 
@@ -128,18 +133,19 @@ std::vector<std::string_view> pipeline() {
 }
 
 void tidy(onnx::Model& model, const Options& options) {
-  static const std::array kTidying = {Entry{&kFoldWeights},
-                                      Entry{Pass{"drop-unused-nodes", over<drop_unused_nodes>}}};
+  static const std::array kTidying = {Entry{&kFoldWeights}, Entry{kDropUnusedNodes}};
   Run(model, options).over(kTidying);
 }
 
 Report optimize(onnx::Model& model, const Options& options) {
   std::span<const Entry> entries = kPipeline;
   if (!options.stop_after.empty()) {
-    const auto last = std::ranges::find(kPipeline, options.stop_after, name_of);
-    if (last == kPipeline.end())
+    // What stands twice ends the second time.
+    const auto rest =
+        std::ranges::find(kPipeline.rbegin(), kPipeline.rend(), options.stop_after, name_of);
+    if (rest == kPipeline.rend())
       base::fail("SX1801", "there is no pass called " + std::string(options.stop_after));
-    entries = {kPipeline.begin(), last + 1};
+    entries = {kPipeline.begin(), rest.base()};
   }
   Run run(model, options);
   if (options.infer_types) run.infer_types();
