@@ -6,10 +6,12 @@
 #include "base/diagnostic.h"
 #include "onnx/infer/infer_model.h"
 #include "passes/passes.h"
+#include "passes/rules/activations/rules.h"
 #include "passes/rules/attention/rules.h"
 #include "passes/rules/constants/rules.h"
 #include "passes/rules/identities/rules.h"
 #include "passes/rules/normalization/rules.h"
+#include "passes/rules/quantization/rules.h"
 #include "passes/rules/shapes/rules.h"
 #include "passes/rules/weights/rules.h"
 
@@ -31,6 +33,7 @@ const Pass kDropUnusedNodes = {"drop-unused-nodes", over<drop_unused_nodes>};
 const std::array kPipeline = {
     Entry{kDropUnusedNodes},  // rules ask who else reads a value
     Entry{&kDropIdentity},
+    Entry{&kSpellCastLike},
     Entry{&kFoldConstants},
     Entry{&kReshapeWeights},
     Entry{&kFoldWeights},
@@ -39,11 +42,25 @@ const std::array kPipeline = {
     Entry{&kFoldPad},
     Entry{&kIndexByRanges},
     Entry{&kUnflattenGemm},
+    Entry{&kRaiseClip},
+    Entry{&kRaiseSigmoid},
+    Entry{&kRaiseSoftmax},
+    Entry{&kRaiseLogSoftmax},
+    Entry{&kRaiseHardSigmoid},
+    Entry{&kRaiseHardSwish},
+    Entry{&kRaiseGelu},
+    Entry{&kRaiseSwish},
+    Entry{&kRaiseSoftplus},
+    Entry{&kRaiseMish},
     Entry{&kRaiseLayerNormalization},
     Entry{&kRaiseRmsNormalization},
+    Entry{&kRaiseGroupNormalization},
     Entry{&kNarrowNormalization},
     Entry{&kScaleNormalization},
     Entry{&kShiftNormalization},
+    Entry{&kAffineGroupNormalization},
+    Entry{&kRaiseDepthToSpace},
+    Entry{&kDropRequantization},
     Entry{&kJoinAttentionHeads},
     Entry{&kTransposeWeights},
     Entry{&kSplitSlices},
