@@ -1,6 +1,6 @@
-// Before: y = Add(Relu(x), Log(Add(Exp(Neg(Abs(x))), 1)))
+// Before: y = Log(Add(Exp(x), 1))
 // After:  y = Softplus(x)
-// So, too, Log(Add(Exp(x), 1)), which is inf where Softplus is x, and
+// It is x where the sum overflows. So, too, Add(Relu(x), Softplus(Neg(Abs(x)))), and
 // Where(Greater(x, 20), x, Softplus(x)), which is PyTorch's: from 17 on they are the same in
 // float32.
 #include "passes/rules/activations/rules.h"
@@ -16,16 +16,15 @@ using onnx::Op;
 
 enum { kX, kThreshold };
 
-constexpr auto kWritten = either(
-    op(Op::kAdd, op(Op::kRelu, any(kX)),
-       op(Op::kLog, op(Op::kAdd, is_number(1), op(Op::kExp, op(Op::kNeg, op(Op::kAbs, any(kX))))))),
-    op(Op::kLog, op(Op::kAdd, is_number(1), op(Op::kExp, any(kX)))));
-
+constexpr auto kPlain = op(Op::kLog, op(Op::kAdd, is_number(1), op(Op::kExp, any(kX))));
+constexpr auto kStable =
+    op(Op::kAdd, op(Op::kRelu, any(kX)), op(Op::kSoftplus, op(Op::kNeg, op(Op::kAbs, any(kX)))));
 constexpr auto kLinearAbove = op(Op::kWhere, op(Op::kGreater, any(kX), number(kThreshold)), any(kX),
                                  op(Op::kSoftplus, any(kX)));
 
 bool raise(Node* root, RuleContext& context) {
-  auto found = match(kWritten, root, context);
+  auto found = match(kPlain, root, context);
+  if (!found) found = match(kStable, root, context);
   if (!found) {
     found = match(kLinearAbove, root, context);
     if (found && (root->output()->dtype == onnx::DType::kFloat64 || found->real(kThreshold) < 17))

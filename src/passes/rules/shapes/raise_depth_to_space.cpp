@@ -21,10 +21,9 @@ using symbolic::Expr;
 
 enum { kX, kSplit, kSplitShape, kTurned, kShape };
 
-constexpr auto kWritten =
-    op(Op::kReshape,
-       as(kTurned, op(Op::kTranspose, as(kSplit, op(Op::kReshape, any(kX), any(kSplitShape))))),
-       any(kShape));
+// The first Reshape moves nothing: that others read it does no harm.
+constexpr auto kSixAxes = as(kSplit, shared(op(Op::kReshape, any(kX), any(kSplitShape))));
+constexpr auto kWritten = op(Op::kReshape, as(kTurned, op(Op::kTranspose, kSixAxes)), any(kShape));
 
 // Where the six axes of the split tensor are those of the four that come in and go out.
 struct Form {
