@@ -16,6 +16,7 @@
 #include "proto/read.h"
 #include "proto/write.h"
 #include "sardonyx/sardonyx.h"
+#include "targets/fuse.h"
 #include "targets/lower.h"
 #include "targets/raise.h"
 
@@ -108,7 +109,8 @@ std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Targe
   const rewriting::Options passing{
       .stop_after = options.stop_after, .keep_weights = !options.fold_weights, .limits = {}};
   if (options.optimize) {
-    const rewriting::Report report = passes::optimize(*model, passing);
+    rewriting::Report report = passes::optimize(*model, passing);
+    if (options.stop_after.empty()) targets::fuse(*model, target, passing, report);
     if (options.on_simplified) options.on_simplified(told(report));
   }
   targets::lower(*model, target, {.opset = opset, .change_weights = options.fold_weights});
@@ -230,6 +232,7 @@ Simplification simplify(Model& model, const OptimizeOptions& options) {
   const std::vector<onnx::Dispute> disputes = onnx::infer_types(inner);
   targets::raise(inner);
   rewriting::Report report = passes::optimize(inner, passing);
+  if (options.stop_after.empty()) targets::fuse(inner, target, passing, report);
   for (const onnx::Dispute& each : disputes)
     report.declined.insert(report.declined.begin(), {"infer-types", each.node, each.message});
   const Simplification done = told(report);
