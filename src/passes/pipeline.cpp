@@ -42,6 +42,7 @@ const std::array kPipeline = {
     Entry{&kRaiseRmsNormalization},
     Entry{&kHalveRotaryTables},
     Entry{&kRaiseRotaryEmbedding},
+    Entry{&kRaiseAttention},
     Entry{&kShareAttentionHeads},
     Entry{&kGiveAttentionItsCache},
     Entry{&kRotateJoinedHeads},
