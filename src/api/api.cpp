@@ -16,6 +16,7 @@
 #include "proto/read.h"
 #include "proto/write.h"
 #include "sardonyx/sardonyx.h"
+#include "targets/fuse.h"
 #include "targets/lower.h"
 #include "targets/raise.h"
 
@@ -105,14 +106,22 @@ std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Targe
   translation.failures = &failures;
   std::unique_ptr<onnx::Model> model = aten::translate(program, translation);
   if (!failures.empty()) refuse(*model, target, opset, std::move(failures));
-  const rewriting::Options passing{
-      .stop_after = options.stop_after, .keep_weights = !options.fold_weights, .limits = {}};
+  const rewriting::Options passing{.stop_after = options.stop_after,
+                                   .keep_weights = !options.fold_weights,
+                                   .limits = {},
+                                   .disabled = options.disable};
+  Simplification done;
+  const std::int64_t before = count_nodes(model->graph);
   if (options.optimize) {
-    const rewriting::Report report = passes::optimize(*model, passing);
-    if (options.on_simplified) options.on_simplified(told(report));
+    rewriting::Report report = passes::optimize(*model, passing);
+    if (options.stop_after.empty()) targets::fuse(*model, target, passing, report);
+    done = told(report);
   }
   targets::lower(*model, target, {.opset = opset, .change_weights = options.fold_weights});
   if (options.optimize && options.stop_after.empty()) passes::tidy(*model, passing);
+  done.nodes_before = before;
+  done.nodes_after = count_nodes(model->graph);
+  if (options.optimize && options.on_simplified) options.on_simplified(done);
   return model;
 }
 
@@ -158,7 +167,8 @@ Program::~Program() = default;
 
 std::string Program::str() const { return program::to_string(*program_); }
 
-Model::Model(std::unique_ptr<onnx::Model> model) : model_(std::move(model)) {}
+Model::Model(std::unique_ptr<onnx::Model> model, bool has_data_file)
+    : model_(std::move(model)), has_data_file_(has_data_file) {}
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 Model::~Model() = default;
@@ -207,7 +217,16 @@ std::vector<std::string> target_names() {
 
 std::int64_t target_opset(const std::string& name) { return target_of(name).opset; }
 
-Model read_model(const std::filesystem::path& path) { return Model(proto::read(path)); }
+Model read_model(const std::filesystem::path& path) {
+  bool has_data_file = false;
+  std::unique_ptr<onnx::Model> model = proto::read(path, &has_data_file);
+  return Model(std::move(model), has_data_file);
+}
+
+std::vector<std::string> rule_names() {
+  const std::vector<std::string_view> names = passes::pipeline();
+  return {names.begin(), names.end()};
+}
 
 std::vector<std::string> optimize(Model& model, const OptimizeOptions& options) {
   std::vector<std::string> names;
@@ -216,20 +235,24 @@ std::vector<std::string> optimize(Model& model, const OptimizeOptions& options) 
   return names;
 }
 
-Simplification simplify(Model& model, const OptimizeOptions& options) {
-  onnx::Model& inner = model.internal();
+namespace {
+
+Simplification simplify(onnx::Model& inner, const OptimizeOptions& options) {
   std::string runtime = options.runtime.empty() ? inner.target : options.runtime;
   const targets::Target& target = target_of(runtime.empty() ? "onnxruntime" : runtime);
   if (options.opset) check_opset(*options.opset);
   const std::int64_t own = onnx::opset_of(inner.graph);
-  const rewriting::Options passing{
-      .stop_after = options.stop_after, .infer_types = true, .limits = {}};
+  const rewriting::Options passing{.stop_after = options.stop_after,
+                                   .infer_types = true,
+                                   .limits = {},
+                                   .disabled = options.disable};
   // Models of before opset 13 stay what they are, unless they are to become newer ones.
   const bool has_target = options.opset || (own >= kOldestOpset && own <= kNewestOpset);
   if (!has_target || inner.has_training) return told(passes::optimize(inner, passing));
   const std::vector<onnx::Dispute> disputes = onnx::infer_types(inner);
   targets::raise(inner);
   rewriting::Report report = passes::optimize(inner, passing);
+  if (options.stop_after.empty()) targets::fuse(inner, target, passing, report);
   for (const onnx::Dispute& each : disputes)
     report.declined.insert(report.declined.begin(), {"infer-types", each.node, each.message});
   const Simplification done = told(report);
@@ -238,8 +261,21 @@ Simplification simplify(Model& model, const OptimizeOptions& options) {
   return done;
 }
 
+}  // namespace
+
+Simplification simplify(Model& model, const OptimizeOptions& options) {
+  const std::int64_t before = model.node_count();
+  Simplification done = simplify(model.internal(), options);
+  done.nodes_before = before;
+  done.nodes_after = model.node_count();
+  return done;
+}
+
 void write(const Model& model, const std::filesystem::path& path, const WriteOptions& options) {
-  proto::write(model.internal(), path, write_options(options));
+  proto::WriteOptions writing = write_options(options);
+  if (model.has_data_file() && options.external_data == ExternalData::kAuto)
+    writing.external_data = proto::WriteOptions::ExternalData::kAlways;
+  proto::write(model.internal(), path, writing);
 }
 
 std::string serialize(const Model& model, const WriteOptions& options) {
