@@ -62,6 +62,7 @@ const std::array kPipeline = {
     Entry{&kShiftNormalization},
     Entry{&kHalveRotaryTables},
     Entry{&kRaiseRotaryEmbedding},
+    Entry{&kRaiseAttention},
     Entry{&kShareAttentionHeads},
     Entry{&kGiveAttentionItsCache},
     Entry{&kRotateJoinedHeads},

@@ -10,6 +10,7 @@ using namespace rewriting;
 extern const Rule kGiveAttentionItsCache;
 extern const Rule kHalveRotaryTables;
 extern const Rule kJoinAttentionHeads;
+extern const Rule kRaiseAttention;
 extern const Rule kRaiseRotaryEmbedding;
 extern const Rule kRotateJoinedHeads;
 extern const Rule kShareAttentionHeads;
