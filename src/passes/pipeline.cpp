@@ -7,10 +7,12 @@
 #include "base/near_names.h"
 #include "onnx/infer/infer_model.h"
 #include "passes/passes.h"
+#include "passes/rules/activations/rules.h"
 #include "passes/rules/attention/rules.h"
 #include "passes/rules/constants/rules.h"
 #include "passes/rules/identities/rules.h"
 #include "passes/rules/normalization/rules.h"
+#include "passes/rules/quantization/rules.h"
 #include "passes/rules/shapes/rules.h"
 #include "passes/rules/weights/rules.h"
 
@@ -35,6 +37,7 @@ const std::array kPipeline = {
     Entry{Pass{.name = "emit-anew", .run = over<emit_anew>, .foreign = true}},
     Entry{kDropUnusedNodes},  // rules ask who else reads a value
     Entry{&kDropIdentity},
+    Entry{&kSpellCastLike},
     Entry{&kFoldConstants},
     Entry{&kReshapeWeights},
     Entry{&kFoldWeights},
@@ -43,11 +46,31 @@ const std::array kPipeline = {
     Entry{&kFoldPad},
     Entry{&kIndexByRanges},
     Entry{&kUnflattenGemm},
+    Entry{&kRaiseClip},
+    Entry{&kRaiseSigmoid},
+    Entry{&kRaiseSoftmax},
+    Entry{&kRaiseLogSoftmax},
+    Entry{&kRaiseHardSigmoid},
+    Entry{&kRaiseHardSwish},
+    Entry{&kRaiseGelu},
+    Entry{&kRaiseSwish},
+    Entry{&kRaiseSoftplus},
+    Entry{&kRaiseMish},
     Entry{&kRaiseLayerNormalization},
     Entry{&kRaiseRmsNormalization},
+    Entry{&kRaiseGroupNormalization},
     Entry{&kNarrowNormalization},
     Entry{&kScaleNormalization},
     Entry{&kShiftNormalization},
+    Entry{&kHalveRotaryTables},
+    Entry{&kRaiseRotaryEmbedding},
+    Entry{&kRaiseAttention},
+    Entry{&kShareAttentionHeads},
+    Entry{&kGiveAttentionItsCache},
+    Entry{&kRotateJoinedHeads},
+    Entry{&kAffineGroupNormalization},
+    Entry{&kRaiseDepthToSpace},
+    Entry{&kDropRequantization},
     Entry{&kJoinAttentionHeads},
     Entry{&kTransposeWeights},
     Entry{&kSplitSlices},

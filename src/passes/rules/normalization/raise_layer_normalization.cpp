@@ -14,31 +14,38 @@ namespace {
 using namespace form;
 using onnx::Node;
 
-enum { kX, kAxes, kMean, kEpsilon, kVariance, kSquaredAxes };
+enum { kX, kMean, kAxes, kAxesAgain, kEpsilon, kSquares, kAxesOfSquares, kScale };
 
 constexpr auto kCentred = op(Op::kSub, any(kX), as(kMean, mean(any(kX), any(kAxes))));
-constexpr auto kWritten = over_root(
-    kCentred,
-    op(Op::kAdd, number(kEpsilon), as(kVariance, mean(square(kCentred), any(kSquaredAxes)))));
+// The same, or once more by nodes of its own.
+constexpr auto kCentredToo =
+    either(kCentred, op(Op::kSub, any(kX), mean(any(kX), any(kAxesAgain))));
+constexpr auto kVariance =
+    op(Op::kAdd, number(kEpsilon), as(kSquares, mean(square(kCentredToo), any(kAxesOfSquares))));
+constexpr auto kWritten = over_root(kCentred, kVariance);
+constexpr auto kScaled = scaled_over_root(any(kScale), kCentred, kVariance);
 
-bool same_axes(const Match& found) {
-  const auto *a = found[kAxes], *b = found[kSquaredAxes];
-  return a == b || (a->constant != nullptr && b->constant != nullptr &&
-                    a->constant->ints() == b->constant->ints());
+bool means_agree(const Match& found) {
+  const auto agrees = [&](int axes) {
+    return found[axes] == nullptr || same_axes(found[kX], found[kAxes], found[axes]);
+  };
+  return agrees(kAxesAgain) && agrees(kAxesOfSquares);
 }
 
 bool raise(Node* root, RuleContext& context) {
-  const auto found = match(kWritten, root, context);
+  auto found = match(kWritten, root, context);
+  if (!found) found = match(kScaled, root, context);
   if (!found) return false;
-  if (!same_axes(*found))
+  if (!means_agree(*found))
     return context.decline(root, "mean and variance are taken over different axes");
+  onnx::ValueInfo* const x = (*found)[kX];
   const auto norm =
-      normalized((*found)[kX], found->node(kMean), found->real(kEpsilon), root, context);
+      normalized(x, found->node(kMean), found->real(kEpsilon), (*found)[kScale], root, context);
   if (!norm) return false;
   Patch patch(context, root);
   patch.replace(
       root->output(),
-      patch.node(Op::kLayerNormalization, {(*found)[kX], patch.constant(norm->ones)},
+      patch.node(Op::kLayerNormalization, {x, norm->scale},
                  {{"axis", norm->axis, {}}, {"epsilon", norm->epsilon, {}}}, root->output()->name));
   return patch.apply();
 }
