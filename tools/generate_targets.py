@@ -65,6 +65,24 @@ def lines_of(rows: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
+FUSIONS = """\
+Operators of the runtime's own, each a rule that `--explain` tells of, and how long it takes \
+beside what it stands for (`make bench-kernels` measures again):
+"""
+
+
+def fusions_of(rows: list[dict[str, Any]]) -> list[str]:
+    if not rows:
+        return []
+    lines = [FUSIONS, "| rule | instead of | there is | measured | in |", "|" + "---|" * 5]
+    lines += [
+        f"| `{row['name']}` | {cell(row['before'])} | {cell(row['after'])} "
+        f"| {cell(row['measured'])} | {row['since']} |"
+        for row in sorted(rows, key=lambda row: str(row["name"]))
+    ]
+    return ["", *lines]
+
+
 def generate(tables: list[dict[str, Any]]) -> str:
     lines = [
         f"| `{t['name']}` | {t['opset']} | {cell(t['about'])} (Source: {cell(t['source'])}.) |"
@@ -82,6 +100,7 @@ def generate(tables: list[dict[str, Any]]) -> str:
         else:
             lines += rows
             shown[text] = target["name"]
+        lines += fusions_of(target["fusions"])
     return HEAD + "\n".join(lines) + "\n"
 
 

@@ -55,6 +55,16 @@ nb::dict row_of(const targets::Rule& rule) {
   return row;
 }
 
+nb::dict row_of(const targets::Fusion& fusion) {
+  nb::dict row;
+  row["name"] = text(fusion.rule->name);
+  row["before"] = text(fusion.before);
+  row["after"] = text(fusion.after);
+  row["measured"] = text(fusion.measured);
+  row["since"] = text(fusion.since);
+  return row;
+}
+
 nb::list tables() {
   nb::list all;
   for (const targets::Target& target : targets::targets()) {
@@ -69,6 +79,9 @@ nb::list tables() {
     for (const targets::Rules& table : target.rules)
       for (const targets::Rule& rule : table) rows.append(row_of(rule));
     entry["rules"] = rows;
+    nb::list fusions;
+    for (const targets::Fusion& fusion : target.fusions) fusions.append(row_of(fusion));
+    entry["fusions"] = fusions;
     all.append(entry);
   }
   return all;

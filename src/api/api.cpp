@@ -16,6 +16,7 @@
 #include "proto/read.h"
 #include "proto/write.h"
 #include "sardonyx/sardonyx.h"
+#include "targets/fuse.h"
 #include "targets/lower.h"
 #include "targets/raise.h"
 
@@ -111,7 +112,11 @@ std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Targe
                                    .disabled = options.disable};
   Simplification done;
   const std::int64_t before = count_nodes(model->graph);
-  if (options.optimize) done = told(passes::optimize(*model, passing));
+  if (options.optimize) {
+    rewriting::Report report = passes::optimize(*model, passing);
+    if (options.stop_after.empty()) targets::fuse(*model, target, passing, report);
+    done = told(report);
+  }
   targets::lower(*model, target, {.opset = opset, .change_weights = options.fold_weights});
   if (options.optimize && options.stop_after.empty()) passes::tidy(*model, passing);
   done.nodes_before = before;
@@ -247,6 +252,7 @@ Simplification simplify(onnx::Model& inner, const OptimizeOptions& options) {
   const std::vector<onnx::Dispute> disputes = onnx::infer_types(inner);
   targets::raise(inner);
   rewriting::Report report = passes::optimize(inner, passing);
+  if (options.stop_after.empty()) targets::fuse(inner, target, passing, report);
   for (const onnx::Dispute& each : disputes)
     report.declined.insert(report.declined.begin(), {"infer-types", each.node, each.message});
   const Simplification done = told(report);

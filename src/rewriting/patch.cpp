@@ -66,13 +66,11 @@ void Patch::check_input(const ValueInfo* value, const Node* reader) {
     fail(fmt::format("'{}' is made later", value->name));
 }
 
-std::vector<ValueInfo*> Patch::nodes(onnx::Op op, std::vector<ValueInfo*> inputs,
-                                     std::vector<onnx::Attribute> attributes, std::string_view name,
-                                     std::size_t outputs) {
-  for (const ValueInfo* input : inputs) check_input(input, position_);
-  if (failed_) return {};
+Node* Patch::made(std::string_view op_type, std::string_view domain, std::vector<ValueInfo*> inputs,
+                  std::vector<onnx::Attribute> attributes, std::string_view name,
+                  std::size_t outputs) {
   onnx::Model& model = context_.model();
-  Node* const made = model.add_node(std::string(onnx::operator_of(op).name), {});
+  Node* const made = model.add_node(std::string(op_type), std::string(domain));
   made_.push_back(made);
   made->inputs = std::move(inputs);
   made->attributes = std::move(attributes);
@@ -80,16 +78,53 @@ std::vector<ValueInfo*> Patch::nodes(onnx::Op op, std::vector<ValueInfo*> inputs
   made->metadata = position_->metadata;
   for (std::size_t i = 0; i < outputs; ++i)
     onnx::add_output(made, model.add_value(name, position_->graph));
+  return made;
+}
+
+std::vector<ValueInfo*> Patch::nodes(onnx::Op op, std::vector<ValueInfo*> inputs,
+                                     std::vector<onnx::Attribute> attributes, std::string_view name,
+                                     std::size_t outputs) {
+  for (const ValueInfo* input : inputs) check_input(input, position_);
+  if (failed_) return {};
+  Node* const node =
+      made(onnx::operator_of(op).name, {}, std::move(inputs), std::move(attributes), name, outputs);
   try {
-    onnx::infer(made, *model.pool, context_.opset());
+    onnx::infer(node, *context_.model().pool, context_.opset());
   } catch (const base::Error& error) {
     fail(first_message(error));
     return {};
   }
-  return made->outputs;
+  return node->outputs;
+}
+
+std::vector<ValueInfo*> Patch::nodes(const onnx::ForeignOperator& op,
+                                     std::vector<ValueInfo*> inputs,
+                                     std::vector<onnx::Attribute> attributes, std::string_view name,
+                                     std::size_t outputs) {
+  for (const ValueInfo* input : inputs) check_input(input, position_);
+  const onnx::Model& model = context_.model();
+  if (onnx::ancestor_in(model.graph, position_) == nullptr) fail("it is of a function");
+  if (failed_) return {};
+  Node* const node =
+      made(op.name, op.domain, std::move(inputs), std::move(attributes), name, outputs);
+  foreign_.push_back(&op);
+  try {
+    onnx::infer(node, *model.pool, context_.opset(), op);
+  } catch (const base::Error& error) {
+    fail(first_message(error));
+    return {};
+  }
+  return node->outputs;
 }
 
 ValueInfo* Patch::node(onnx::Op op, std::vector<ValueInfo*> inputs,
+                       std::vector<onnx::Attribute> attributes, std::string_view name) {
+  const std::vector<ValueInfo*> outputs =
+      nodes(op, std::move(inputs), std::move(attributes), name, 1);
+  return outputs.empty() ? nullptr : outputs.front();
+}
+
+ValueInfo* Patch::node(const onnx::ForeignOperator& op, std::vector<ValueInfo*> inputs,
                        std::vector<onnx::Attribute> attributes, std::string_view name) {
   const std::vector<ValueInfo*> outputs =
       nodes(op, std::move(inputs), std::move(attributes), name, 1);
@@ -105,6 +140,10 @@ ValueInfo* Patch::cast(ValueInfo* x, onnx::DType dtype) {
 ValueInfo* Patch::ints(std::vector<std::int64_t> values) {
   const auto count = static_cast<std::int64_t>(values.size());
   return context_.model().add_constant(onnx::Tensor::of_ints(values, {count}));
+}
+
+ValueInfo* Patch::constant(onnx::Tensor tensor) {
+  return context_.model().add_constant(std::move(tensor));
 }
 
 ValueInfo* Patch::weight(std::string name, onnx::Tensor tensor) {
@@ -210,6 +249,8 @@ void Patch::commit() {
     context_.model().name_node(made, "node_" + made->output()->name);
     context_.touch(made);
   }
+  for (const onnx::ForeignOperator* op : foreign_)
+    context_.model().opsets[std::string(op->domain)] = op->domain_version;
   for (Data& data : data_) {
     data.constant->constant = std::move(data.tensor);
     data.constant->dtype = data.typed.dtype;

@@ -9,6 +9,7 @@
 
 #include "onnx/gen/op.h"
 #include "onnx/graph/ir.h"
+#include "onnx/infer/foreign.h"
 #include "rewriting/rule_context.h"
 
 namespace sardonyx::rewriting {
@@ -36,8 +37,17 @@ class Patch {
   std::vector<onnx::ValueInfo*> nodes(onnx::Op op, std::vector<onnx::ValueInfo*> inputs,
                                       std::vector<onnx::Attribute> attributes,
                                       std::string_view name, std::size_t outputs);
+  // The same for an operator of a runtime. Functions stay as they are written, in the operators
+  // that they name.
+  std::vector<onnx::ValueInfo*> nodes(const onnx::ForeignOperator& op,
+                                      std::vector<onnx::ValueInfo*> inputs,
+                                      std::vector<onnx::Attribute> attributes,
+                                      std::string_view name, std::size_t outputs);
+  onnx::ValueInfo* node(const onnx::ForeignOperator& op, std::vector<onnx::ValueInfo*> inputs,
+                        std::vector<onnx::Attribute> attributes, std::string_view name);
   onnx::ValueInfo* cast(onnx::ValueInfo* x, onnx::DType dtype);
   onnx::ValueInfo* ints(std::vector<std::int64_t> values);  // a constant of one axis
+  onnx::ValueInfo* constant(onnx::Tensor tensor);
 
   // The node gets another input (or one more), or another attribute.
   void set_input(onnx::Node* node, std::size_t index, onnx::ValueInfo* value);
@@ -74,6 +84,9 @@ class Patch {
     onnx::ValueInfo typed;  // as it will be
   };
 
+  onnx::Node* made(std::string_view op_type, std::string_view domain,
+                   std::vector<onnx::ValueInfo*> inputs, std::vector<onnx::Attribute> attributes,
+                   std::string_view name, std::size_t outputs);
   const onnx::ValueInfo& as_it_will_be(const onnx::ValueInfo* value) const;
   bool is_new(const onnx::ValueInfo* value) const;
   void check_input(const onnx::ValueInfo* value, const onnx::Node* reader);
@@ -85,6 +98,7 @@ class Patch {
   RuleContext& context_;
   onnx::Node* position_;
   std::vector<onnx::Node*> made_;
+  std::vector<const onnx::ForeignOperator*> foreign_;  // among them
   std::vector<Edit> edits_;
   std::vector<Replacement> replacements_;
   std::vector<Data> data_;

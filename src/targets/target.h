@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "targets/fusion.h"
 #include "targets/kernels/kernels.h"
 #include "targets/rule.h"
 
@@ -20,6 +21,8 @@ struct Target {
   std::span<const Kernel> kernels;
   // What it cannot take as it is, in the order in which rules are asked.
   std::span<const Rules> rules;
+  // The operators of its own that it is given for several of the core dialect.
+  Fusions fusions;
   // Where the rows come from: "tried with ONNX Runtime 1.31", "read in its documentation".
   std::string_view source;
 

@@ -13,7 +13,13 @@ TOOLS = Path(__file__).resolve().parents[2] / "tools"
 
 @pytest.mark.parametrize(
     "generator",
-    ["generate_emitter.py", "generate_kernels.py", "generate_op_stub.py", "generate_rules.py"],
+    [
+        "generate_emitter.py",
+        "generate_kernels.py",
+        "generate_microsoft.py",
+        "generate_op_stub.py",
+        "generate_rules.py",
+    ],
 )
 def test_generated_files_are_fresh(generator: str) -> None:
     run = subprocess.run(

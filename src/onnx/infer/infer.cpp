@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "base/diagnostic.h"
+#include "onnx/infer/foreign.h"
 #include "onnx/infer/inference.h"
 
 namespace sardonyx::onnx {
@@ -215,6 +216,33 @@ void infer(Node* node, symbolic::Pool& pool, std::int64_t opset) {
   for (const Attribute& attribute : node->attributes)
     if (!attribute.reference.empty()) return;
   if (const Rule rule = rule_of(node->op)) rule(inference);
+}
+
+namespace {
+
+// What the verifier asks of ONNX's own operators: their names are all that it knows of others.
+void check_signature(const Inference& node) {
+  const OperatorVersion& schema = node.version();
+  if (node.inputs() < schema.min_inputs || node.inputs() > schema.max_inputs)
+    node.fail(fmt::format("it has {} inputs", node.inputs()));
+  if (node.outputs() < schema.min_outputs || node.outputs() > schema.max_outputs)
+    node.fail(fmt::format("it has {} outputs", node.outputs()));
+  for (const Attribute& attribute : node.node().attributes)
+    if (schema.attribute(attribute.name) == nullptr)
+      node.fail(fmt::format("it has no attribute {}", attribute.name));
+  for (const AttributeFormal& formal : schema.attributes)
+    if (formal.required && node.node().find(formal.name) == nullptr)
+      node.fail(fmt::format("attribute {} is missing", formal.name));
+}
+
+}  // namespace
+
+void infer(Node* node, symbolic::Pool& pool, std::int64_t opset, const ForeignOperator& op) {
+  Inference inference(node, pool, opset, *op.schema);
+  check_signature(inference);
+  check_inputs(inference);
+  set_dtypes(inference);
+  op.shapes(inference);
 }
 
 }  // namespace sardonyx::onnx

@@ -1,0 +1,284 @@
+"""ONNX Runtime's own operators beside what Sardonyx would emit otherwise, by turns on one thread.
+
+`make bench-kernels` prints a table; its figures are those of the rows' `measured` in
+`src/targets/onnxruntime/fusions.cpp`, from which docs/targets.md has them. Below 1: the operator of
+`com.microsoft` is quicker. What it is held against is optimised by ONNX Runtime as any model is.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx.parser
+import onnxruntime
+
+_SECONDS = 1.5
+_LEAST_ROUNDS = 9
+
+Feeds = dict[str, np.ndarray[Any, Any]]
+
+
+@dataclass
+class Case:
+    """What a fusion replaces and what it makes, as the bodies of two graphs."""
+
+    fusion: str
+    sizes: str
+    plain: str
+    fused: str
+    feeds: Feeds
+    outputs: tuple[str, ...] = ("y",)
+
+
+def _floats(*shape: int) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(0).standard_normal(shape).astype(np.float32) * np.float32(0.1)
+
+
+def _session(body: str, case: Case) -> onnxruntime.InferenceSession:
+    """Of `y = Op(x) ...`, whose inputs are the feeds; those called w... are weights."""
+    feeds = case.feeds
+    types = {"float32": "float", "int64": "int64", "int32": "int32", "bool": "bool"}
+    inputs = ", ".join(
+        f"{types[value.dtype.name]}[{', '.join(map(str, value.shape))}] {name}"
+        for name, value in feeds.items()
+        if not name.startswith("w")
+    )
+    outputs = ", ".join(f"float {name}" for name in case.outputs)
+    text = (
+        '<ir_version: 10, opset_import: ["" : 23, "com.microsoft" : 1]>\n'
+        f"g ({inputs}) => ({outputs}) {{ {body} }}"
+    )
+    model = onnx.parser.parse_model(text.replace("msft.", "com.microsoft."))
+    model.graph.initializer.extend(
+        onnx.numpy_helper.from_array(value, name)
+        for name, value in feeds.items()
+        if name.startswith("w") and re.search(rf"\b{name}\b", body)
+    )
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 4
+    return onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+
+
+def _skip_normalization(tokens: int, width: int) -> Iterator[Case]:
+    feeds = {"a": _floats(1, tokens, width), "b": _floats(1, tokens, width)}
+    weights = {"w": _floats(width), "wb": _floats(width)}
+    sizes = f"{tokens} x {width}"
+    yield Case(
+        "skip-layer-normalization",
+        sizes,
+        "s = Add(a, b) r = Identity(s) y = LayerNormalization<axis=-1>(s, w, wb)",
+        "y, m, n, r = msft.SkipLayerNormalization(a, b, w, wb)",
+        feeds | weights,
+        ("y", "r"),
+    )
+    yield Case(
+        "skip-rms-normalization",
+        sizes,
+        "s = Add(a, b) r = Identity(s) y = RMSNormalization<axis=-1>(s, w)",
+        "y, m, n, r = msft.SkipSimplifiedLayerNormalization(a, b, w)",
+        feeds | {"w": weights["w"]},
+        ("y", "r"),
+    )
+
+
+def _rms_normalization(tokens: int, width: int) -> Iterator[Case]:
+    yield Case(
+        "rms-normalization",
+        f"{tokens} x {width}",
+        "y = RMSNormalization<axis=-1>(a, w)",
+        "y = SimplifiedLayerNormalization<axis=-1>(a, w)",
+        {"a": _floats(1, tokens, width), "w": _floats(width)},
+    )
+
+
+def _activations(tokens: int, width: int) -> Iterator[Case]:
+    feeds = {"a": _floats(1, tokens, width)}
+    sizes = f"{tokens} x {width}"
+    yield Case(
+        "bias-gelu",
+        sizes,
+        "s = Add(a, w) y = Gelu(s)",
+        "y = msft.BiasGelu(a, w)",
+        feeds | {"w": _floats(width)},
+    )
+    yield Case("fast-gelu", sizes, 'y = Gelu<approximate="tanh">(a)', "y = msft.FastGelu(a)", feeds)
+    yield Case(
+        "silu",
+        sizes,
+        "s = Sigmoid(a) y = Mul(a, s)",
+        "y = msft.QuickGelu<alpha=1.0>(a)",
+        feeds,
+    )
+
+
+def _products(tokens: int, width: int) -> Iterator[Case]:
+    yield Case(
+        "scaled-product",
+        f"12 x {tokens} x {width}",
+        "t = Transpose<perm=[0,1,3,2]>(b) p = MatMul(a, t) "
+        "c = Constant<value=float {0.125}>() y = Mul(p, c)",
+        "y = msft.FusedMatMul<alpha=0.125, transB=1>(a, b)",
+        {"a": _floats(1, 12, tokens, width), "b": _floats(1, 12, tokens, width)},
+    )
+
+
+def _attention(batch: int, tokens: int, heads: int, size: int) -> Iterator[Case]:
+    q = _floats(batch, tokens, heads * size)
+    bias = np.zeros((batch, 1, 1, tokens), np.float32).repeat(tokens, 2)
+    for sizes, mask in (("", {}), (", masked", {"m": bias})):
+        names = "q, k, v, m" if mask else "q, k, v"
+        other = "q, k, v, , , m" if mask else "q, k, v"
+        yield Case(
+            "multi-head-attention",
+            f"{batch} x {tokens}, {heads} heads of {size}{sizes}",
+            f"y = Attention<q_num_heads={heads}, kv_num_heads={heads}>({names})",
+            f"y = msft.MultiHeadAttention<num_heads={heads}>({other})",
+            {"q": q, "k": q * np.float32(0.5), "v": q + np.float32(1)} | mask,
+        )
+
+
+def _packed_attention(batch: int, tokens: int, heads: int, size: int) -> Iterator[Case]:
+    width = heads * size
+    bias = np.zeros((batch, 1, 1, tokens), np.float32).repeat(tokens, 2)
+    packed, packed_bias = _floats(width, 3 * width), _floats(3 * width)
+    weights = dict(zip(("wq", "wk", "wv"), np.split(packed, 3, axis=1), strict=True))
+    biases = dict(zip(("wbq", "wbk", "wbv"), np.split(packed_bias, 3), strict=True))
+    products = " ".join(f"p{x} = MatMul(x, w{x}) {x} = Add(p{x}, wb{x})" for x in "qkv")
+    counts = f"q_num_heads={heads}, kv_num_heads={heads}"
+    yield Case(
+        "packed-attention",
+        f"{batch} x {tokens}, {heads} heads of {size}, masked",
+        f"{products} y = Attention<{counts}>(q, k, v, m)",
+        f"y = msft.Attention<num_heads={heads}>(x, w, wb, , , m)",
+        {"x": _floats(batch, tokens, width), "m": bias, "w": packed, "wb": packed_bias}
+        | weights
+        | biases,
+    )
+    yield Case(
+        "packed-product",
+        f"{batch} x {tokens}, {heads} heads of {size}, masked",
+        f"{products} y = Attention<{counts}>(q, k, v, m)",
+        f"p = MatMul(x, w) a = Add(p, wb) q, k, v = Split<axis=2, num_outputs=3>(a) y = Attention<{counts}>(q, k, v, m)",
+        {"x": _floats(batch, tokens, width), "m": bias, "w": packed, "wb": packed_bias}
+        | weights
+        | biases,
+    )
+
+
+def _cached(tokens: int, past: int, heads: int, groups: int, size: int) -> Iterator[Case]:
+    total = past + tokens
+    angles = np.outer(np.arange(total), 10000.0 ** (-np.arange(size // 2) / (size // 2)))
+    mask = np.tril(np.ones((total, total), bool))[past:]
+    bias = np.where(mask, np.float32(0), np.finfo(np.float32).min)[None, None].astype(np.float32)
+    feeds = {
+        "q": _floats(1, tokens, heads * size),
+        "k": _floats(1, tokens, groups * size),
+        "v": _floats(1, tokens, groups * size),
+        "c": _floats(1, groups, past, size),
+        "d": _floats(1, groups, past, size),
+        "m": bias,
+        "cos": np.cos(angles).astype(np.float32),
+        "sin": np.sin(angles).astype(np.float32),
+    }
+    counts = f"q_num_heads={heads}, kv_num_heads={groups}"
+    sizes = f"{tokens} after {past}, {heads} heads of {size} in {groups} groups"
+    rotate = (
+        f"a = RotaryEmbedding<num_heads={heads}>(q, cos, sin, p) "
+        f"b = RotaryEmbedding<num_heads={groups}>(k, cos, sin, p) "
+    )
+    plain = rotate + f"y, e, f = Attention<{counts}>(a, b, v, m, c, d)"
+    counts = f"num_heads={heads}, kv_num_heads={groups}"
+    positions = np.arange(past, total, dtype=np.int64)[None]
+    lengths = {"l": np.array([total - 1], np.int32), "t": np.array(total, np.int32)}
+    yield Case(
+        "group-query-attention",
+        sizes,
+        plain,
+        f"y, e, f = msft.GroupQueryAttention<{counts}, do_rotary=1>(q, k, v, c, d, l, t, cos, sin)",
+        feeds | {"p": positions} | lengths,
+        ("y", "e", "f"),
+    )
+
+
+def cases() -> Iterator[Case]:
+    for tokens in (1, 128, 512):
+        yield from _rms_normalization(tokens, 1024)
+        yield from _skip_normalization(tokens, 768)
+        yield from _skip_normalization(tokens, 1024)
+        yield from _activations(tokens, 3072)
+    for tokens in (32, 128):
+        yield from _products(tokens, 64)
+    for batch, tokens in ((1, 16), (1, 128), (8, 128), (1, 512)):
+        yield from _attention(batch, tokens, 12, 64)
+        yield from _packed_attention(batch, tokens, 12, 64)
+    for tokens, past in ((1, 0), (1, 128), (1, 512), (1, 2048), (128, 0), (512, 0)):
+        yield from _cached(tokens, past, 16, 4, 64)
+
+
+def _turns(run: dict[str, Callable[[], object]]) -> dict[str, list[float]]:
+    """Seconds of each; whoever begins changes from round to round."""
+    times: dict[str, list[float]] = {name: [] for name in run}
+    order = list(run)
+    began = time.perf_counter()
+    while len(times[order[0]]) < _LEAST_ROUNDS or time.perf_counter() - began < _SECONDS:
+        for name in order:
+            start = time.perf_counter()
+            run[name]()
+            times[name].append(time.perf_counter() - start)
+        order.reverse()
+    return times
+
+
+def measure(case: Case) -> tuple[float, float, float, float]:
+    """Milliseconds without and with, the median of their ratios, the greatest difference."""
+    sessions = {}
+    for name, body in (("plain", case.plain), ("fused", case.fused)):
+        session = _session(body, case)
+        known = {each.name for each in session.get_inputs()}
+        given = {key: value for key, value in case.feeds.items() if key in known}
+        sessions[name] = (session, given)
+    answers = [session.run(None, given) for session, given in sessions.values()]
+    pairs = zip(*answers, strict=True)
+    apart = max(float(np.abs(a - b).max(initial=0)) for a, b in pairs)
+
+    def run(name: str) -> Callable[[], object]:
+        session, given = sessions[name]
+        return lambda: session.run(None, given)
+
+    times = _turns({name: run(name) for name in sessions})
+    ratio = statistics.median(b / a for a, b in zip(times["plain"], times["fused"], strict=True))
+    return (
+        1e3 * statistics.median(times["plain"]),
+        1e3 * statistics.median(times["fused"]),
+        ratio,
+        apart,
+    )
+
+
+def main(wanted: list[str]) -> int:
+    print("| fusion | sizes | without | with | ratio | apart |\n|---|---|---|---|---|---|")
+    for case in cases():
+        if wanted and case.fusion not in wanted:
+            continue
+        plain, fused, ratio, apart = measure(case)
+        print(
+            f"| {case.fusion} | {case.sizes} | {plain:.3f} ms | {fused:.3f} ms "
+            f"| {ratio:.2f} | {apart:.1e} |",
+            flush=True,
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,23 @@
+// A row of a target's fusions: nodes of the core dialect that one operator of the runtime stands
+// for.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "rewriting/rule.h"
+
+namespace sardonyx::targets {
+
+struct Fusion {
+  const rewriting::Rule* rule;  // its name is the row's
+  std::string_view before;      // "Gelu(Add(x, bias))", for the documentation
+  std::string_view after;       // "com.microsoft.BiasGelu(x, bias)"
+  // How long it takes beside what it replaces, where and when; `make bench-kernels` repeats it.
+  std::string_view measured;
+  std::string_view since;  // the release it was measured in
+};
+
+using Fusions = std::span<const Fusion>;
+
+}  // namespace sardonyx::targets

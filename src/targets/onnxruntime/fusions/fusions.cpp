@@ -1,0 +1,33 @@
+// Figures are those of bench/kernels.py on one thread of a Xeon. Some operators that the runtime
+// has are not here, because they are slower than what they stand for: SkipLayerNormalization,
+// MultiHeadAttention, GroupQueryAttention.
+#include "targets/onnxruntime/fusions/fusions.h"
+
+#include <array>
+
+namespace sardonyx::targets {
+
+Fusions onnxruntime_cpu_fusions() {
+  static const std::array kFusions = {
+      Fusion{.rule = &kPackedAttention,
+             .before = "Attention(x·Wq + bq, x·Wk + bk, x·Wv + bv, mask)",
+             .after = "com.microsoft.Attention(x, W, b, , , mask)",
+             .measured = "0.92, 0.98, 0.97 of the time for 16, 128, 512 tokens, 12 heads of 64; "
+                         "0.91 for 8 batches of 128",
+             .since = "1.31"},
+      Fusion{.rule = &kBiasGelu,
+             .before = "Gelu(x + bias)",
+             .after = "com.microsoft.BiasGelu(x, bias)",
+             .measured = "1.00, 0.99, 0.88 of the time for 1, 128, 512 rows of 3072",
+             .since = "1.31"},
+      Fusion{.rule = &kQuickGelu,
+             .before = "x · Sigmoid(alpha · x)",
+             .after = "com.microsoft.QuickGelu(x)",
+             .measured = "as long for 1, 128, 512 rows of 3072: ONNX Runtime makes the same of "
+                         "it as it loads the model",
+             .since = "1.31"},
+  };
+  return kFusions;
+}
+
+}  // namespace sardonyx::targets

@@ -1,0 +1,15 @@
+// What operators of com.microsoft stand for. A new one is a file with its test beside it, a line
+// here and a row in fusions.cpp.
+#pragma once
+
+#include "targets/fusion.h"
+
+namespace sardonyx::targets {
+
+extern const rewriting::Rule kBiasGelu;
+extern const rewriting::Rule kPackedAttention;
+extern const rewriting::Rule kQuickGelu;
+
+Fusions onnxruntime_cpu_fusions();
+
+}  // namespace sardonyx::targets

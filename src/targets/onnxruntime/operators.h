@@ -1,0 +1,12 @@
+// Operators of ONNX Runtime's own domain that are emitted for it.
+#pragma once
+
+#include "onnx/infer/foreign.h"
+
+namespace sardonyx::targets::microsoft {
+
+extern const onnx::ForeignOperator kPackedAttention;  // Attention: with the products of q, k and v
+extern const onnx::ForeignOperator kGeluOfSum;        // BiasGelu
+extern const onnx::ForeignOperator kSwish;            // QuickGelu
+
+}  // namespace sardonyx::targets::microsoft
