@@ -36,11 +36,22 @@ LAYERS: dict[str, Layer] = {
     "rewriting": Layer("rewriting", ("onnx",)),
     "passes": Layer("passes", ("rewriting",)),
     "targets": Layer("targets", ("rewriting",)),
+    "precision": Layer("precision", ("rewriting",)),
     "proto": Layer("proto", ("onnx",)),
     "report": Layer("report", ("base",)),
     "api": Layer(
         "api",
-        ("report", "pt2", "torchscript", "functionalize", "aten", "passes", "targets", "proto"),
+        (
+            "report",
+            "pt2",
+            "torchscript",
+            "functionalize",
+            "aten",
+            "passes",
+            "targets",
+            "precision",
+            "proto",
+        ),
     ),
     "cli": Layer("cli", ("api", "report")),
 }

@@ -22,6 +22,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "_compare": ("_base",),
     "_model": ("_base", "_run", "_compare"),
     "_report": ("_base", "_compare", "_model"),
+    "_optimize": ("_base", "_model"),
     "_export": (
         "_base", "ops", "_capture", "_translate", "_run", "_compare", "_model", "_report",
     ),

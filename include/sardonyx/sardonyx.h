@@ -47,7 +47,7 @@ class SARDONYX_API Program {
 // An ONNX model in memory. Weights stay where the program has them.
 class SARDONYX_API Model {
  public:
-  explicit Model(std::unique_ptr<onnx::Model> model);
+  explicit Model(std::unique_ptr<onnx::Model> model, bool has_data_file = false);
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
   ~Model();
@@ -56,10 +56,13 @@ class SARDONYX_API Model {
   std::string str() const;
   // Nodes of the main graph and all bodies.
   std::int64_t node_count() const;
+  // Whether it was read with data in a file beside it.
+  bool has_data_file() const { return has_data_file_; }
   onnx::Model& internal() const { return *model_; }
 
  private:
   std::unique_ptr<onnx::Model> model_;
+  bool has_data_file_ = false;
 };
 
 // Where models can run: "onnxruntime" (the default: standard operators only, safe on its CPU),
@@ -91,6 +94,9 @@ struct Simplification {
   };
   std::vector<Applied> applied;  // in the order they ran
   std::vector<Declined> declined;
+  // Of the main graph and all bodies.
+  std::int64_t nodes_before = 0;
+  std::int64_t nodes_after = 0;
 };
 
 struct ConvertOptions {
@@ -123,14 +129,16 @@ struct ConvertOptions {
   // `assertion_0`, ... that should be true, with their messages in the model's metadata; false
   // drops them. Assertions inside bodies of branches and loops are always dropped.
   bool assertions_as_outputs = false;
-  // Runs the passes up to and including the one of this name (to find the one at fault).
+  // Runs the rules and passes up to and including the one of this name (to find the one at fault),
+  // without those of `disable`. One of rule_names(); SX1801 for any other.
   std::string stop_after;
+  std::vector<std::string> disable;
   // Called with what simplifying did, where `optimize`.
   std::function<void(const Simplification&)> on_simplified;
 };
 
 enum class ExternalData : std::uint8_t {
-  kAuto,    // a second file when the model exceeds 2 GB
+  kAuto,    // a second file when the model exceeds 2 GB, or was read with one
   kAlways,  // weights always go to <path>.data
   kNever,   // an error when the model exceeds 2 GB
 };
@@ -158,9 +166,14 @@ struct OptimizeOptions {
   std::optional<std::int64_t> opset;
   // One of target_names(). Empty: what the model was converted for, or "onnxruntime".
   std::string runtime;
-  // Runs the passes up to and including the one of this name.
+  // Runs the rules and passes up to and including the one of this name, without those of `disable`.
+  // One of rule_names(); SX1801 for any other.
   std::string stop_after;
+  std::vector<std::string> disable;
 };
+
+// The rules and passes that simplify, by name, in the order they run.
+SARDONYX_API std::vector<std::string> rule_names();
 
 // Simplifies a model in place, and gives it to its target; the names of the passes that changed
 // something, in order. A node that only the runtime does not take stays as it is; what the opset

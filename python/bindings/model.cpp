@@ -88,6 +88,22 @@ Model convert(Program& program, ConvertOptions options, const nb::dict& translat
   return model;
 }
 
+nb::tuple simplify(Model& model, std::optional<std::int64_t> opset, const std::string& runtime,
+                   const std::string& stop_after, const std::vector<std::string>& disable) {
+  const auto run = [&] {
+    const nb::gil_scoped_release released;
+    return sardonyx::simplify(model, {opset, runtime, stop_after, disable});
+  };
+  const Simplification done = run();
+  nb::list applied;
+  for (const Simplification::Applied& each : done.applied)
+    applied.append(nb::make_tuple(each.name, each.count));
+  nb::list declined;
+  for (const Simplification::Declined& each : done.declined)
+    declined.append(nb::make_tuple(each.rule, each.node, each.reason));
+  return nb::make_tuple(applied, declined, done.nodes_before, done.nodes_after);
+}
+
 WriteOptions write_options(std::optional<bool> external_data, bool include_initializers,
                            bool keep_initializers_as_inputs) {
   WriteOptions options;
@@ -132,6 +148,7 @@ void bind_options(nb::module_& module) {
       .def_rw("plugins", &Options::plugins)
       .def_rw("domain_versions", &Options::domain_versions)
       .def_rw("stop_after", &Options::stop_after)
+      .def_rw("disable", &Options::disable)
       .def_prop_rw(
           "target_runtime", [](const Options& self) { return self.runtime; },
           [](Options& self, std::string name) { self.runtime = std::move(name); })
@@ -180,10 +197,17 @@ void bind_model(nb::module_& module) {
   module.def(
       "optimize",
       [](Model& model, const std::string& stop_after) {
-        return sardonyx::optimize(model, {.opset = {}, .runtime = {}, .stop_after = stop_after});
+        OptimizeOptions options;
+        options.stop_after = stop_after;
+        return sardonyx::optimize(model, options);
       },
       "model"_a, nb::kw_only(), "stop_after"_a, nb::call_guard<nb::gil_scoped_release>(),
       "Simplifies in place; the names of the passes that changed something.");
+  module.def("simplify", &simplify, "model"_a, nb::kw_only(), "opset"_a.none(), "runtime"_a,
+             "stop_after"_a, "disable"_a,
+             "Simplifies in place: what was applied, (name, count) each; what was declined, (rule, "
+             "node, reason) each; the nodes before and after.");
+  module.def("rule_names", [] { return sardonyx::rule_names(); });
   module.def("write", &write, "model"_a, "path"_a, nb::kw_only(), "external_data"_a,
              "include_initializers"_a, "keep_initializers_as_inputs"_a,
              nb::call_guard<nb::gil_scoped_release>(), "Writes atomically.");

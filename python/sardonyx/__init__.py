@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from ._older.graph_extractor import FXGraphExtractor
     from ._older.inspection import export_to_pretty_string, unconvertible_ops
     from ._older.options import ExportOptions
+    from ._optimize.optimize import Optimized, optimize
+    from ._optimize.report import OptimizationReport
     from ._run.options import ONNXRuntimeOptions
     from ._translate.registry import ONNXFunction, OnnxRegistry
     from ._translate.scalar_types import JitScalarType
@@ -68,6 +70,8 @@ __all__ = [
     "OnnxExporterError",
     "OnnxRegistry",
     "OperatorExportTypes",
+    "OptimizationReport",
+    "Optimized",
     "ProgramError",
     "SaveError",
     "TrainingMode",
@@ -82,6 +86,7 @@ __all__ = [
     "export",
     "export_to_pretty_string",
     "is_in_onnx_export",
+    "optimize",
     "register_custom_op_symbolic",
     "select_model_mode_for_export",
     "unconvertible_ops",
@@ -103,6 +108,8 @@ _HOME = {
     "ONNXRuntimeOptions": "_run.options",
     "OnnxRegistry": "_translate.registry",
     "OperatorExportTypes": "_base.enumerators",
+    "OptimizationReport": "_optimize.report",
+    "Optimized": "_optimize.optimize",
     "TrainingMode": "_base.enumerators",
     "convert": "_export.convert",
     "disable_log": "_base.log",
@@ -112,6 +119,7 @@ _HOME = {
     "export": "_export.export",
     "export_to_pretty_string": "_older.inspection",
     "is_in_onnx_export": "_base.state",
+    "optimize": "_optimize.optimize",
     "register_custom_op_symbolic": "_translate.symbolic_functions",
     "select_model_mode_for_export": "_capture.modes",
     "unconvertible_ops": "_older.inspection",

@@ -93,6 +93,18 @@ Diagnostic note_of_newer(Diagnostic needs, std::int64_t wanted) {
   throw Error(std::move(failures));
 }
 
+// By the passes, and behind them by the fusions of the target: a name is of either.
+rewriting::Report rewritten(onnx::Model& model, const targets::Target& target,
+                            const rewriting::Options& options) {
+  rewriting::Options passing = options;
+  std::erase_if(passing.disabled, targets::is_fusion);
+  const bool stops_behind = targets::is_fusion(options.stop_after);
+  if (stops_behind) passing.stop_after = {};
+  rewriting::Report report = passes::optimize(model, passing);
+  if (options.stop_after.empty() || stops_behind) targets::fuse(model, target, options, report);
+  return report;
+}
+
 // From the functional program to a model that the target takes.
 std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Target& target,
                                         const program::Program& program,
@@ -106,15 +118,18 @@ std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Targe
   translation.failures = &failures;
   std::unique_ptr<onnx::Model> model = aten::translate(program, translation);
   if (!failures.empty()) refuse(*model, target, opset, std::move(failures));
-  const rewriting::Options passing{
-      .stop_after = options.stop_after, .keep_weights = !options.fold_weights, .limits = {}};
-  if (options.optimize) {
-    rewriting::Report report = passes::optimize(*model, passing);
-    if (options.stop_after.empty()) targets::fuse(*model, target, passing, report);
-    if (options.on_simplified) options.on_simplified(told(report));
-  }
+  const rewriting::Options passing{.stop_after = options.stop_after,
+                                   .keep_weights = !options.fold_weights,
+                                   .limits = {},
+                                   .disabled = options.disable};
+  Simplification done;
+  const std::int64_t before = count_nodes(model->graph);
+  if (options.optimize) done = told(rewritten(*model, target, passing));
   targets::lower(*model, target, {.opset = opset, .change_weights = options.fold_weights});
   if (options.optimize && options.stop_after.empty()) passes::tidy(*model, passing);
+  done.nodes_before = before;
+  done.nodes_after = count_nodes(model->graph);
+  if (options.optimize && options.on_simplified) options.on_simplified(done);
   return model;
 }
 
@@ -160,7 +175,8 @@ Program::~Program() = default;
 
 std::string Program::str() const { return program::to_string(*program_); }
 
-Model::Model(std::unique_ptr<onnx::Model> model) : model_(std::move(model)) {}
+Model::Model(std::unique_ptr<onnx::Model> model, bool has_data_file)
+    : model_(std::move(model)), has_data_file_(has_data_file) {}
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 Model::~Model() = default;
@@ -209,7 +225,17 @@ std::vector<std::string> target_names() {
 
 std::int64_t target_opset(const std::string& name) { return target_of(name).opset; }
 
-Model read_model(const std::filesystem::path& path) { return Model(proto::read(path)); }
+Model read_model(const std::filesystem::path& path) {
+  bool has_data_file = false;
+  std::unique_ptr<onnx::Model> model = proto::read(path, &has_data_file);
+  return Model(std::move(model), has_data_file);
+}
+
+std::vector<std::string> rule_names() {
+  std::vector<std::string_view> names = passes::pipeline();
+  for (const std::string_view fusion : targets::fusion_names()) names.push_back(fusion);
+  return {names.begin(), names.end()};
+}
 
 std::vector<std::string> optimize(Model& model, const OptimizeOptions& options) {
   std::vector<std::string> names;
@@ -218,21 +244,23 @@ std::vector<std::string> optimize(Model& model, const OptimizeOptions& options) 
   return names;
 }
 
-Simplification simplify(Model& model, const OptimizeOptions& options) {
-  onnx::Model& inner = model.internal();
+namespace {
+
+Simplification simplify(onnx::Model& inner, const OptimizeOptions& options) {
   std::string runtime = options.runtime.empty() ? inner.target : options.runtime;
   const targets::Target& target = target_of(runtime.empty() ? "onnxruntime" : runtime);
   if (options.opset) check_opset(*options.opset);
   const std::int64_t own = onnx::opset_of(inner.graph);
-  const rewriting::Options passing{
-      .stop_after = options.stop_after, .infer_types = true, .limits = {}};
+  const rewriting::Options passing{.stop_after = options.stop_after,
+                                   .infer_types = true,
+                                   .limits = {},
+                                   .disabled = options.disable};
   // Models of before opset 13 stay what they are, unless they are to become newer ones.
   const bool has_target = options.opset || (own >= kOldestOpset && own <= kNewestOpset);
   if (!has_target || inner.has_training) return told(passes::optimize(inner, passing));
   const std::vector<onnx::Dispute> disputes = onnx::infer_types(inner);
   targets::raise(inner);
-  rewriting::Report report = passes::optimize(inner, passing);
-  if (options.stop_after.empty()) targets::fuse(inner, target, passing, report);
+  rewriting::Report report = rewritten(inner, target, passing);
   for (const onnx::Dispute& each : disputes)
     report.declined.insert(report.declined.begin(), {"infer-types", each.node, each.message});
   const Simplification done = told(report);
@@ -241,8 +269,21 @@ Simplification simplify(Model& model, const OptimizeOptions& options) {
   return done;
 }
 
+}  // namespace
+
+Simplification simplify(Model& model, const OptimizeOptions& options) {
+  const std::int64_t before = model.node_count();
+  Simplification done = simplify(model.internal(), options);
+  done.nodes_before = before;
+  done.nodes_after = model.node_count();
+  return done;
+}
+
 void write(const Model& model, const std::filesystem::path& path, const WriteOptions& options) {
-  proto::write(model.internal(), path, write_options(options));
+  proto::WriteOptions writing = write_options(options);
+  if (model.has_data_file() && options.external_data == ExternalData::kAuto)
+    writing.external_data = proto::WriteOptions::ExternalData::kAlways;
+  proto::write(model.internal(), path, writing);
 }
 
 std::string serialize(const Model& model, const WriteOptions& options) {

@@ -6,6 +6,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "sardonyx/sardonyx.h"
+
 namespace sardonyx::cli {
 
 // Turns the words into the values that they stand for; help lists the words alone: {auto,never}.
@@ -16,6 +18,13 @@ CLI::Validator choices(const std::map<std::string, Value>& values) {
   CLI::Validator transformer = CLI::CheckedTransformer(values);
   transformer.description("{" + words + "}");
   return transformer;
+}
+
+// Where weights are written.
+inline std::map<std::string, ExternalData> external_data_choices() {
+  return {{"auto", ExternalData::kAuto},
+          {"always", ExternalData::kAlways},
+          {"never", ExternalData::kNever}};
 }
 
 }  // namespace sardonyx::cli

@@ -118,13 +118,10 @@ void add_convert(CLI::App& app, int& exit_code) {
       ->delimiter(',');
   command->add_option("--output-names", arguments->convert.output_names, "names, in order: a,b,c")
       ->delimiter(',');
-  const std::map<std::string, ExternalData> placements = {{"auto", ExternalData::kAuto},
-                                                          {"always", ExternalData::kAlways},
-                                                          {"never", ExternalData::kNever}};
   command
       ->add_option("--external-data", arguments->write.external_data,
                    "weights in a second file: auto (above 2 GB), always, never")
-      ->transform(choices(placements));
+      ->transform(choices(external_data_choices()));
   command
       ->add_option("--plugin", arguments->convert.plugins,
                    "shared libraries with translators of your own (sardonyx/plugin.h)")
@@ -139,8 +136,15 @@ void add_convert(CLI::App& app, int& exit_code) {
   command->add_flag("--no-optimize", arguments->no_optimize, "leave the graph as translated");
   command->add_flag("--keep-weights", arguments->keep_weights,
                     "weights stay what the program has; nothing is computed of them beforehand");
-  command->add_option("--stop-after", arguments->convert.stop_after,
-                      "run the passes only up to this one");
+  command
+      ->add_option("--stop-after", arguments->convert.stop_after,
+                   "run the rules and passes only up to this one")
+      ->type_name("RULE");
+  command
+      ->add_option("--disable", arguments->convert.disable,
+                   "run without this rule or pass; may be given again")
+      ->type_name("RULE")
+      ->allow_extra_args(false);
   command->add_flag("--keep-assertions", arguments->convert.assertions_as_outputs,
                     "what the program asserts of its data becomes bool outputs");
   command->add_flag("--drop-mutations", arguments->drop_mutations,

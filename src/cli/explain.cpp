@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "sardonyx/report.h"
+
 namespace sardonyx::cli {
 namespace {
 
@@ -28,6 +30,21 @@ void print_explanation(const Simplification& simplification) {
     if (names.size() > kNodesNamed) std::printf(" and %zu more", names.size() - kNodesNamed);
     std::printf("\n");
   }
+}
+
+std::string explanation_json(const Simplification& simplification) {
+  std::string applied;
+  for (const Simplification::Applied& each : simplification.applied)
+    applied += (applied.empty() ? "" : ", ") + ("{\"name\": " + json_string(each.name)) +
+               ", \"count\": " + std::to_string(each.count) + "}";
+  std::string declined;
+  for (const Simplification::Declined& each : simplification.declined)
+    declined += (declined.empty() ? "" : ", ") + ("{\"rule\": " + json_string(each.rule)) +
+                ", \"node\": " + json_string(each.node) +
+                ", \"reason\": " + json_string(each.reason) + "}";
+  return "\"nodes_before\": " + std::to_string(simplification.nodes_before) +
+         ", \"nodes\": " + std::to_string(simplification.nodes_after) + ", \"applied\": [" +
+         applied + "], \"declined\": [" + declined + "]";
 }
 
 }  // namespace sardonyx::cli

@@ -1,6 +1,8 @@
 // What simplifying did and left, as text.
 #pragma once
 
+#include <string>
+
 #include "sardonyx/sardonyx.h"
 
 namespace sardonyx::cli {
@@ -8,5 +10,8 @@ namespace sardonyx::cli {
 // "fold-pad: 3 times", then what was declined, a rule and reason a line with the nodes it stands
 // for.
 void print_explanation(const Simplification& simplification);
+// The same as members of a JSON object, each reason with its node: "nodes_before", "nodes",
+// "applied", "declined".
+std::string explanation_json(const Simplification& simplification);
 
 }  // namespace sardonyx::cli

@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -5,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/explain.h"
 #include "sardonyx/report.h"
@@ -17,29 +19,33 @@ struct OptimizeArguments {
   std::string input;
   std::string output;
   OptimizeOptions optimize;
+  WriteOptions write;
+  bool list_rules = false;
   bool explain = false;
   bool json = false;
   bool quiet = false;
 };
 
+void list_rules(bool json) {
+  std::string text;
+  for (const std::string& name : rule_names())
+    text += json ? (text.empty() ? "" : ", ") + json_string(name) : name + '\n';
+  std::printf(json ? "{\"ok\": true, \"rules\": [%s]}\n" : "%s", text.c_str());
+}
+
 void run_optimize(const OptimizeArguments& arguments) {
   Model model = read_model(arguments.input);
-  const long long before = model.node_count();
   const Simplification done = simplify(model, arguments.optimize);
-  WriteOptions options;
+  WriteOptions options = arguments.write;
   options.progress = progress_line("writing", arguments.quiet || arguments.json);
   write(model, arguments.output, options);
-  const long long after = model.node_count();
   if (arguments.json) {
-    std::string passes;
-    for (const Simplification::Applied& each : done.applied)
-      passes += (passes.empty() ? "" : ", ") + json_string(each.name);
-    std::printf(
-        "{\"ok\": true, \"output\": %s, \"nodes_before\": %lld, \"nodes\": %lld, "
-        "\"passes\": [%s]}\n",
-        json_string(arguments.output).c_str(), before, after, passes.c_str());
+    std::printf("{\"ok\": true, \"output\": %s, %s}\n", json_string(arguments.output).c_str(),
+                explanation_json(done).c_str());
   } else if (!arguments.quiet) {
-    std::printf("%s: %lld nodes, %lld before\n", arguments.output.c_str(), after, before);
+    std::printf("%s: %lld nodes, %lld before\n", arguments.output.c_str(),
+                static_cast<long long>(done.nodes_after),
+                static_cast<long long>(done.nodes_before));
     if (arguments.explain) {
       print_explanation(done);
       return;
@@ -49,13 +55,45 @@ void run_optimize(const OptimizeArguments& arguments) {
   }
 }
 
+constexpr const char* kFooter =
+    "Examples:\n"
+    "  sardonyx optimize model.onnx -o smaller.onnx\n"
+    "  sardonyx optimize model.onnx -o model.onnx             in place\n"
+    "  sardonyx optimize model.onnx -o out.onnx --opset 17    an older opset, or a newer one\n"
+    "  sardonyx optimize model.onnx -o out.onnx --runtime onnxruntime-cpu\n"
+    "  sardonyx optimize model.onnx -o out.onnx --explain     what was found and left, and why\n"
+    "  sardonyx optimize model.onnx -o out.onnx --disable fold-pad --disable fold-weights\n"
+    "\n"
+    "Weights stay where they are until they are written: memory does not grow with the model.\n"
+    "What cannot be read, optimised or written ends with exit code 1 and a diagnostic, and what\n"
+    "was at the output before is still there; wrong usage ends with 2.";
+
+void add_rules(CLI::App* command, OptimizeArguments& arguments) {
+  command
+      ->add_option("--disable", arguments.optimize.disable,
+                   "run without this rule or pass; may be given again")
+      ->type_name("RULE")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--stop-after", arguments.optimize.stop_after,
+                   "run the rules and passes only up to this one")
+      ->type_name("RULE");
+  command->add_flag("--list-rules", arguments.list_rules,
+                    "list the rules and passes in the order they run, and do nothing else");
+  command->add_flag("--explain", arguments.explain,
+                    "how often each rule was applied, and why others were not");
+}
+
 }  // namespace
 
 void add_optimize(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<OptimizeArguments>();
   CLI::App* command = app.add_subcommand("optimize", "Simplify an ONNX model");
-  command->add_option("input", arguments->input, "the .onnx file")->required();
-  command->add_option("-o,--output", arguments->output, "the .onnx file to write")->required();
+  command->footer(kFooter);
+  CLI::Option* input = command->add_option("input", arguments->input, "the .onnx file");
+  CLI::Option* output =
+      command->add_option("-o,--output", arguments->output,
+                          "the .onnx file to write; may be the input, which is then replaced");
   command
       ->add_option("--opset", arguments->optimize.opset,
                    "the opset that the model is to have; otherwise its own")
@@ -65,14 +103,26 @@ void add_optimize(CLI::App& app, int& exit_code) {
                    "what the model is for; see docs/targets.md")
       ->check(CLI::IsMember(target_names()))
       ->default_str("onnxruntime");
-  command->add_option("--stop-after", arguments->optimize.stop_after,
-                      "run the passes only up to this one");
-  command->add_flag("--explain", arguments->explain,
-                    "how often each rule was applied, and why others were not");
+  command
+      ->add_option("--external-data", arguments->write.external_data,
+                   "weights in a second file: auto (above 2 GB, or as the input has them), "
+                   "always, never")
+      ->transform(choices(external_data_choices()));
+  add_rules(command, *arguments);
   command->add_flag("--json", arguments->json, "say the result as JSON on standard output");
   command->add_flag("-q,--quiet", arguments->quiet, "print errors only");
-  command->callback([arguments, &exit_code] {
-    exit_code = guarded(arguments->json, [&] { run_optimize(*arguments); });
+  command->callback([arguments, input, output, &exit_code] {
+    if (!arguments->list_rules) {
+      for (const CLI::Option* needed : {input, output})
+        if (needed->count() == 0) throw CLI::RequiredError(needed->get_name());
+    }
+    exit_code = guarded(arguments->json, [&] {
+      if (arguments->list_rules) {
+        list_rules(arguments->json);
+      } else {
+        run_optimize(*arguments);
+      }
+    });
   });
 }
 

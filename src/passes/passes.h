@@ -20,9 +20,10 @@ struct Pass {
   // after it.
   std::int64_t (*run)(RuleContext& context);
   bool changes_weights = false;  // replaces weights by what is computed of them
+  bool foreign = false;          // for other people's models alone
 };
 
-// Runs the pipeline. Throws SX1801 where it has nothing called options.stop_after.
+// Runs the pipeline. Throws SX1801 for a name in the options that nothing of it has.
 Report optimize(onnx::Model& model, const Options& options);
 // The names of what changed the model, in order.
 std::vector<std::string> optimize(onnx::Model& model, std::string_view stop_after = {},
@@ -30,6 +31,9 @@ std::vector<std::string> optimize(onnx::Model& model, std::string_view stop_afte
 
 // After lowering: computes once what was put round weights, and drops what nobody reads any more.
 void tidy(onnx::Model& model, const Options& options);
+
+// Emits other people's models anew. True when the model has changed.
+bool emit_anew(onnx::Model& model);
 
 // Erases nodes whose outputs nothing reads, in bodies and functions too.
 bool drop_unused_nodes(onnx::Model& model);

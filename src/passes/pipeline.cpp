@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "base/diagnostic.h"
+#include "base/near_names.h"
 #include "onnx/infer/infer_model.h"
 #include "passes/passes.h"
 #include "passes/rules/attention/rules.h"
@@ -29,6 +30,7 @@ const Pass kDropUnusedNodes = {"drop-unused-nodes", over<drop_unused_nodes>};
 
 // clang-format off: one a line
 const std::array kPipeline = {
+    Entry{Pass{.name = "emit-anew", .run = over<emit_anew>, .foreign = true}},
     Entry{kDropUnusedNodes},  // rules ask who else reads a value
     Entry{&kDropIdentity},
     Entry{&kFoldConstants},
@@ -39,7 +41,11 @@ const std::array kPipeline = {
     Entry{&kFoldPad},
     Entry{&kIndexByRanges},
     Entry{&kUnflattenGemm},
+    Entry{&kRaiseLayerNormalization},
     Entry{&kRaiseRmsNormalization},
+    Entry{&kNarrowNormalization},
+    Entry{&kScaleNormalization},
+    Entry{&kShiftNormalization},
     Entry{&kJoinAttentionHeads},
     Entry{&kTransposeWeights},
     Entry{&kSplitSlices},
@@ -70,6 +76,7 @@ class Run {
 
   Report over(std::span<const Entry> entries) {
     for (const Entry& entry : entries) {
+      if (is_disabled(name_of(entry))) continue;
       if (const auto* rule = std::get_if<const Rule*>(&entry)) {
         together_.push_back(*rule);
         continue;
@@ -82,6 +89,10 @@ class Run {
   }
 
  private:
+  bool is_disabled(std::string_view name) const {
+    return std::ranges::find(options_.disabled, name) != options_.disabled.end();
+  }
+
   void apply_together() {
     if (together_.empty()) return;
     const std::vector<std::int64_t> counts = apply_rules(together_, context_);
@@ -92,6 +103,7 @@ class Run {
 
   void apply(const Pass& pass) {
     if (pass.changes_weights && options_.keep_weights) return;
+    if (pass.foreign && !options_.infer_types) return;
     const PassScope scope(context_, pass.name);
     note(pass.name, pass.run(context_));
     check();
@@ -124,6 +136,16 @@ class Run {
   bool is_valid_ = true;
 };
 
+// Throws SX1801 where nothing of the pipeline has the name.
+void check_name(std::string_view name) {
+  if (std::ranges::find(kPipeline, name, name_of) != kPipeline.end()) return;
+  std::string help = base::did_you_mean(name, pipeline());
+  help +=
+      (help.empty() ? "" : " ") + std::string("`sardonyx optimize --list-rules` lists them all");
+  base::fail("SX1801", "there is no rule or pass called '" + std::string(name) + "'",
+             std::move(help));
+}
+
 }  // namespace
 
 std::vector<std::string_view> pipeline() {
@@ -138,13 +160,13 @@ void tidy(onnx::Model& model, const Options& options) {
 }
 
 Report optimize(onnx::Model& model, const Options& options) {
+  for (const std::string& name : options.disabled) check_name(name);
   std::span<const Entry> entries = kPipeline;
   if (!options.stop_after.empty()) {
+    check_name(options.stop_after);
     // What stands twice ends the second time.
     const auto rest =
         std::ranges::find(kPipeline.rbegin(), kPipeline.rend(), options.stop_after, name_of);
-    if (rest == kPipeline.rend())
-      base::fail("SX1801", "there is no pass called " + std::string(options.stop_after));
     entries = {kPipeline.begin(), rest.base()};
   }
   Run run(model, options);

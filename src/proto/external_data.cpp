@@ -45,6 +45,12 @@ BorrowedBytes ExternalData::find(const ExternalEntry& entry, std::int64_t size) 
   if (entry.length && *entry.length != size)
     refuse(fmt::format("external data in '{}' has {} bytes, its tensor takes {}", entry.location,
                        *entry.length, size));
+  if (const auto given = given_.find(entry.location); given != given_.end()) {
+    if (std::cmp_not_equal(given->second.bytes.size(), size))
+      refuse(fmt::format("the data given has {} bytes, its tensor takes {}",
+                         given->second.bytes.size(), size));
+    return given->second;
+  }
   std::shared_ptr<const base::MappedFile> file = open(entry.location);
   const auto file_size = static_cast<std::int64_t>(file->bytes().size());
   if (entry.offset > file_size || size > file_size - entry.offset)

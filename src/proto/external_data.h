@@ -38,14 +38,23 @@ class ExternalData {
   // `roots`: the folders that data may lie in; locations are relative to the first.
   explicit ExternalData(std::vector<std::filesystem::path> roots) : roots_(std::move(roots)) {}
 
+  // Bytes that are in memory already, under a location that is no file's.
+  void give(std::string location, BorrowedBytes bytes) {
+    given_.insert_or_assign(std::move(location), std::move(bytes));
+  }
+
   // The `size` bytes of a tensor. Throws SX1155 for a place outside the roots or the file.
   BorrowedBytes find(const ExternalEntry& entry, std::int64_t size);
+
+  // Whether any tensor's data was found in a file.
+  bool was_read() const { return !files_.empty(); }
 
  private:
   std::shared_ptr<const base::MappedFile> open(const std::string& location);
 
   std::vector<std::filesystem::path> roots_;
   std::map<std::string, std::shared_ptr<const base::MappedFile>> files_;  // by location
+  std::map<std::string, BorrowedBytes> given_;
 };
 
 }  // namespace sardonyx::proto

@@ -103,18 +103,6 @@ void copy_chunk(const std::byte* from, Axis rows, Axis columns, std::byte* to) {
   }
 }
 
-// The bytes between a strided tensor's first and last element.
-std::span<const std::byte> extent(const onnx::Tensor& tensor, std::int64_t element_bytes) {
-  std::int64_t low = 0;
-  std::int64_t high = 0;
-  for (std::size_t i = 0; i < tensor.dims.size(); ++i) {
-    const std::int64_t reach = (tensor.dims[i] - 1) * tensor.strides[i];
-    (reach < 0 ? low : high) += reach;
-  }
-  return {tensor.data + low * element_bytes,
-          static_cast<std::size_t>((high - low + 1) * element_bytes)};
-}
-
 // Chunks of this size stay in the cache from being gathered until they are written. Where a tile's
 // rows are longer than that, a chunk is as many of them as fit the larger size.
 constexpr std::int64_t kChunkBytes = std::int64_t{512} << 10;
@@ -148,7 +136,7 @@ void gather(const onnx::Tensor& tensor, Stream& stream) {
       std::max(std::int64_t{1}, std::min({wanted, kLargestChunkBytes / row_bytes, rows.size}));
   const auto buffer = std::make_unique_for_overwrite<std::byte[]>(
       static_cast<std::size_t>(chunk_rows * chunk_columns * kSize));
-  const std::span<const std::byte> source = extent(tensor, kSize);
+  const std::span<const std::byte> source = onnx::extent(tensor);
   std::int64_t resident = 0;
   for_each_offset(outer, [&](std::int64_t offset) {
     for (std::int64_t row = 0; row < rows.size; row += chunk_rows) {
@@ -219,11 +207,10 @@ void put_computed(const onnx::Tensor& tensor, Stream& stream, const Load& load,
   };
   if (tensor.contiguous()) {
     for (std::int64_t i = 0; i < tensor.element_count(); ++i) take(i);
-    base::release_pages({tensor.data, static_cast<std::size_t>(tensor.element_count() * from)});
   } else {
     for_each_offset(merged_axes(tensor), take);
-    base::release_pages(extent(tensor, from));
   }
+  base::release_pages(onnx::extent(tensor));
   if (!values.empty()) put();
 }
 
@@ -256,6 +243,11 @@ struct Pair64 {  // complex128
 
 void put_data(const onnx::Tensor& tensor, Stream& stream) {
   if (tensor.element_count() == 0) return;
+  if (const onnx::Derived* step = onnx::derivation_of(tensor)) {
+    step->how->put(step->part, *tensor.recipe->source,
+                   [&](std::span<const std::byte> piece) { stream.append(piece); });
+    return;
+  }
   const int bits = base::bit_width(tensor.dtype);
   if (!tensor.as_it_lies()) {
     put_computed(tensor, stream);
@@ -286,7 +278,7 @@ void put_data(const onnx::Tensor& tensor, Stream& stream) {
       gather<Pair64>(tensor, stream);
       break;
   }
-  base::release_pages(extent(tensor, bits / 8));
+  base::release_pages(onnx::extent(tensor));
 }
 
 }  // namespace sardonyx::proto

@@ -90,16 +90,22 @@ std::unique_ptr<onnx::Model> read_model(std::string_view message, DataSource& so
   return model;
 }
 
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 std::unique_ptr<onnx::Model> read_bytes(std::span<const std::byte> bytes,
                                         std::shared_ptr<const void> owner,
-                                        std::vector<fs::path> roots) {
+                                        std::vector<fs::path> roots, bool* has_data_file) {
   DataSource source{std::move(owner), ExternalData(std::move(roots))};
-  return read_model({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, source);
+  std::unique_ptr<onnx::Model> model = read_model(text_of(bytes), source);
+  if (has_data_file != nullptr) *has_data_file = source.external.was_read();
+  return model;
 }
 
 }  // namespace
 
-std::unique_ptr<onnx::Model> read(const fs::path& path) {
+std::unique_ptr<onnx::Model> read(const fs::path& path, bool* has_data_file) {
   try {
     const auto file = std::make_shared<const base::MappedFile>(path.string());
     const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
@@ -108,7 +114,7 @@ std::unique_ptr<onnx::Model> read(const fs::path& path) {
     // Model caches keep links to a model and its data side by side.
     if (const fs::path real = fs::canonical(path, error); !error)
       roots.push_back(real.parent_path());
-    return read_bytes(file->bytes(), file, std::move(roots));
+    return read_bytes(file->bytes(), file, std::move(roots), has_data_file);
   } catch (base::Error& error) {
     error.within(fmt::format("while reading '{}'", path.string()));
     throw;
@@ -119,7 +125,15 @@ std::unique_ptr<onnx::Model> parse(std::span<const std::byte> bytes,
                                    std::shared_ptr<const void> owner, const fs::path& folder) {
   std::vector<fs::path> roots;
   if (!folder.empty()) roots.push_back(folder);
-  return read_bytes(bytes, std::move(owner), std::move(roots));
+  return read_bytes(bytes, std::move(owner), std::move(roots), nullptr);
+}
+
+std::unique_ptr<onnx::Model> parse(std::span<const std::byte> bytes,
+                                   std::shared_ptr<const void> owner,
+                                   std::map<std::string, BorrowedBytes> given) {
+  DataSource source{std::move(owner), ExternalData({})};
+  for (auto& [location, data] : given) source.external.give(location, std::move(data));
+  return read_model(text_of(bytes), source);
 }
 
 }  // namespace sardonyx::proto

@@ -3,8 +3,12 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
+
+#include "proto/external_data.h"
 
 namespace sardonyx::onnx {
 class Model;
@@ -28,12 +32,20 @@ namespace sardonyx::proto {
 // ONNX model, or corrupt), SX1152 (the graph contradicts itself), SX1153 (of a kind that is not
 // supported), SX1154 (data does not fit its tensor), SX1155 (external data). The result is
 // consistent, but not checked against the operators' schemas: that is onnx::verify().
-std::unique_ptr<onnx::Model> read(const std::filesystem::path& path);
+//
+// `has_data_file`: set to whether there is any.
+std::unique_ptr<onnx::Model> read(const std::filesystem::path& path, bool* has_data_file = nullptr);
 
 // The same of bytes in memory, kept alive by `owner`. External data is looked for in `folder`;
 // refused where that is empty.
 std::unique_ptr<onnx::Model> parse(std::span<const std::byte> bytes,
                                    std::shared_ptr<const void> owner,
                                    const std::filesystem::path& folder = {});
+
+// The same where tensors are external data at locations that are names in `given`: of a model whose
+// larger tensors lie in memory apart from it.
+std::unique_ptr<onnx::Model> parse(std::span<const std::byte> bytes,
+                                   std::shared_ptr<const void> owner,
+                                   std::map<std::string, BorrowedBytes> given);
 
 }  // namespace sardonyx::proto

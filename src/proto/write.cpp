@@ -155,6 +155,39 @@ void write(const onnx::Model& model, const fs::path& path, const WriteOptions& o
   model_file.settle();
 }
 
+Apart serialize_apart(const onnx::Model& model, WriteOptions options) {
+  options.external_data = ExternalData::kAlways;
+  Job job(model, options);
+  move_to_data_file(job.plan, options, "apart");
+  job.encoder.emplace(model, job.plan, options);
+  job.size = job.encoder->measure();
+  if (job.size > kMessageLimit) refuse_size(job.size, "the graph itself is too long");
+  Apart apart;
+  apart.message.reserve(static_cast<std::size_t>(job.size));
+  const Sink append = [&](std::span<const std::byte> part) {
+    apart.message.append(reinterpret_cast<const char*>(part.data()), part.size());
+  };
+  SinkOutput output(append);
+  Stream stream(output, {});
+  write_model(job, stream);
+  for (const Placement& placement : job.plan.data)
+    apart.tensors.emplace(placement.offset, &data_of(*placement.value));
+  return apart;
+}
+
+std::string bytes_of(const onnx::Tensor& tensor) {
+  std::string bytes;
+  bytes.reserve(static_cast<std::size_t>(tensor.byte_count()));
+  const Sink append = [&](std::span<const std::byte> part) {
+    bytes.append(reinterpret_cast<const char*>(part.data()), part.size());
+  };
+  SinkOutput output(append);
+  Stream stream(output, {});
+  put_data(tensor, stream);
+  stream.flush();
+  return bytes;
+}
+
 std::string serialize(const onnx::Model& model, const WriteOptions& options) {
   std::string bytes;
   const auto append = [&](std::span<const std::byte> part) {

@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 
 namespace sardonyx::onnx {
 class Model;
-}
+struct Tensor;
+}  // namespace sardonyx::onnx
 
 namespace sardonyx::proto {
 
@@ -59,5 +61,15 @@ void write(const onnx::Model& model, const std::filesystem::path& path,
 // write() does; kAlways is refused (SX1602), there being no folder for a data file.
 std::string serialize(const onnx::Model& model, const WriteOptions& options = {});
 void write_to(const onnx::Model& model, const Sink& sink, const WriteOptions& options = {});
+
+// A model in memory whose tensors of size_threshold bytes and more lie apart from it, so that there
+// is none too large for it, and none need be copied twice.
+struct Apart {
+  std::string message;                                  // as external data in the file "apart",
+  std::map<std::int64_t, const onnx::Tensor*> tensors;  // by the offsets there; the model's own
+};
+Apart serialize_apart(const onnx::Model& model, WriteOptions options = {});
+// A tensor's elements, row by row.
+std::string bytes_of(const onnx::Tensor& tensor);
 
 }  // namespace sardonyx::proto

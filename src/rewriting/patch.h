@@ -47,6 +47,7 @@ class Patch {
                         std::vector<onnx::Attribute> attributes, std::string_view name);
   onnx::ValueInfo* cast(onnx::ValueInfo* x, onnx::DType dtype);
   onnx::ValueInfo* ints(std::vector<std::int64_t> values);  // a constant of one axis
+  onnx::ValueInfo* constant(onnx::Tensor tensor);
 
   // The node gets another input (or one more), or another attribute.
   void set_input(onnx::Node* node, std::size_t index, onnx::ValueInfo* value);

@@ -25,6 +25,8 @@ struct Options {
   // others, the report says so.
   bool infer_types = false;
   Limits limits;
+  // The names of rules and passes that do not run.
+  std::vector<std::string> disabled = {};
 };
 
 // A rule that had found what it looks for, and left it as it is.

@@ -85,16 +85,26 @@ def from_ir(ir_model: onnx_ir.Model, source: _native.Model | None, shared: Share
     inputs = list(graph.inputs)
     # An initializer that is listed as an input is one that callers may override.
     listed = {id(value) for value in inputs}
+    # These, and strings, go with the message; all others are attached where they lie.
+    inside = {
+        name: value
+        for name, value in initializers.items()
+        if id(value) in listed or _holds_strings(value)
+    }
     try:
         graph.initializers.clear()
-        graph.inputs.extend(value for value in initializers.values() if id(value) not in listed)
+        graph.initializers.update(inside)
+        graph.inputs.extend(value for value in initializers.values() if value.name not in inside)
         bare = onnx_ir.serde.serialize_model(ir_model).SerializeToString()
     finally:
         graph.inputs.clear()
         graph.inputs.extend(inputs)
+        graph.initializers.clear()
         graph.initializers.update(initializers)
     result = _native.parse_model(bare)
-    same, given = _origins(initializers, source, shared)
+    same, given = _origins(
+        {name: value for name, value in initializers.items() if name not in inside}, source, shared
+    )
     _native.attach(result, source or result, same, given)
     return result
 
@@ -120,13 +130,17 @@ def _sizes(shape: Any) -> list[int]:
     return [int(dim) for dim in shape or ()]
 
 
+def _holds_strings(value: Any) -> bool:
+    import onnx_ir
+
+    tensor = value.const_value
+    return tensor is not None and tensor.dtype == onnx_ir.DataType.STRING
+
+
 def _bytes(tensor: Any) -> Any:
     """A tensor's elements as a flat array of bytes, in its own memory where that can be."""
     import numpy as np
-    import onnx_ir
 
-    if tensor.dtype == onnx_ir.DataType.STRING:
-        raise OnnxExporterError(f"the initializer '{tensor.name}' holds strings; use a Constant")
     if tensor.dtype.bitwidth < 8:
         return np.frombuffer(tensor.tobytes(), dtype=np.uint8)
     return np.ascontiguousarray(tensor.numpy()).reshape(-1).view(np.uint8)

@@ -148,14 +148,24 @@ class ONNXProgram:
 
         Returns the names of the passes that changed something, in the order they ran.
         """
+        native = self.as_native()
+        changed = _native.optimize(native, stop_after="")
+        self.take_native(native)
+        return changed
+
+    def as_native(self) -> _native.Model:
+        """The native model as it is now, for those who change it; take_native() follows."""
         self.release()
         self._native = self._model
-        changed = _native.optimize(self._native, stop_after="")
+        return self._native
+
+    def take_native(self, model: _native.Model) -> None:
+        """The program becomes what was made of its native model."""
+        self._native = model
         if self._ir is not None:
             # The same object, so that those who hold it see the change.
-            made, self._shared = to_ir(self._native)
+            made, self._shared = to_ir(model)
             self._ir.graph = made.graph
-        return changed
 
     def apply_weights(self, state_dict: Mapping[str, torch.Tensor] | Paths) -> None:
         """Replaces weights by the tensors of `state_dict`, whose memory is borrowed, not copied.

@@ -40,7 +40,7 @@ Sizes sizes(const Sizes& dims) {
 std::shared_ptr<Recipe> extended(const Tensor& tensor, Step step) {
   auto recipe = tensor.recipe != nullptr
                     ? std::make_shared<Recipe>(*tensor.recipe)
-                    : std::make_shared<Recipe>(Recipe{tensor.dtype, tensor.dims, {}, {}});
+                    : std::make_shared<Recipe>(Recipe{tensor.dtype, tensor.dims, {}, {}, {}});
   recipe->steps.push_back(std::move(step));
   return recipe;
 }
@@ -96,11 +96,14 @@ class Numbering {
 
 }  // namespace
 
-bool Tensor::as_it_lies() const { return recipe == nullptr || recipe->computations.empty(); }
+bool Tensor::as_it_lies() const {
+  return recipe == nullptr || (recipe->computations.empty() && recipe->source == nullptr);
+}
 
 base::DType Tensor::stored_dtype() const { return as_it_lies() ? dtype : recipe->dtype; }
 
 Tensor turned(const Tensor& tensor, Sizes axes) {
+  if (derivation_of(tensor) != nullptr) return turned(computed(tensor), std::move(axes));
   Tensor result = tensor;
   if (result.strides.empty()) result.strides = row_major(result.dims);
   result.dims = reordered(tensor.dims, axes);
@@ -113,6 +116,7 @@ Tensor turned(const Tensor& tensor, Sizes axes) {
 
 std::optional<Tensor> with_dims(const Tensor& tensor, Sizes dims) {
   if (sizes(tensor.dims) != sizes(dims)) return std::nullopt;
+  if (derivation_of(tensor) != nullptr) return with_dims(computed(tensor), std::move(dims));
   Tensor result = tensor;
   if (!tensor.strides.empty()) result.strides = without_ones(tensor.dims, tensor.strides, dims);
   const auto recipe = extended(tensor, Shaped{dims});
@@ -124,6 +128,7 @@ std::optional<Tensor> with_dims(const Tensor& tensor, Sizes dims) {
 }
 
 Tensor scaled(const Tensor& tensor, ChannelScale scale) {
+  if (derivation_of(tensor) != nullptr) return scaled(computed(tensor), std::move(scale));
   Tensor result = tensor;
   const Scaled step{std::make_shared<const ChannelScale>(std::move(scale))};
   const auto recipe = extended(tensor, step);
@@ -133,6 +138,7 @@ Tensor scaled(const Tensor& tensor, ChannelScale scale) {
 }
 
 Tensor moved(const Tensor& tensor, base::DType dtype, std::int64_t by) {
+  if (derivation_of(tensor) != nullptr) return moved(computed(tensor), dtype, by);
   Tensor result = tensor;
   const Moved step{dtype, by};
   const auto recipe = extended(tensor, step);
@@ -140,6 +146,32 @@ Tensor moved(const Tensor& tensor, base::DType dtype, std::int64_t by) {
   result.recipe = recipe;
   result.dtype = dtype;
   return result;
+}
+
+Tensor derived(const Tensor& tensor, Derived step) {
+  Tensor result = tensor;
+  result.dtype = step.dtype;
+  result.dims = step.dims;
+  result.strides.clear();
+  const auto recipe = extended(tensor, std::move(step));
+  recipe->source = std::make_shared<const Tensor>(tensor);
+  result.recipe = recipe;
+  return result;
+}
+
+const Derived* derivation_of(const Tensor& tensor) {
+  if (tensor.recipe == nullptr || tensor.recipe->source == nullptr) return nullptr;
+  return &std::get<Derived>(tensor.recipe->steps.back());
+}
+
+Tensor computed(const Tensor& derived) {
+  const Derived& step = *derivation_of(derived);
+  std::vector<std::byte> bytes;
+  bytes.reserve(static_cast<std::size_t>(derived.byte_count()));
+  step.how->put(step.part, *derived.recipe->source, [&](std::span<const std::byte> piece) {
+    bytes.insert(bytes.end(), piece.begin(), piece.end());
+  });
+  return Tensor::of_bytes(derived.dtype, derived.dims, bytes);
 }
 
 Tensor source_type(const Tensor& tensor) {
@@ -157,9 +189,22 @@ Tensor remade(const Tensor& made, Tensor source) {
     void operator()(const Shaped& step) const { tensor = with_dims(tensor, step.dims).value(); }
     void operator()(const Scaled& step) const { tensor = scaled(tensor, *step.scale); }
     void operator()(const Moved& step) const { tensor = moved(tensor, step.dtype, step.by); }
+    void operator()(const Derived& step) const { tensor = derived(tensor, step); }
   };
   for (const Step& step : made.recipe->steps) std::visit(Follow{source}, step);
   return source;
+}
+
+std::span<const std::byte> extent(const Tensor& tensor) {
+  const std::int64_t width = base::bit_width(tensor.stored_dtype()) / 8;
+  if (tensor.strides.empty())
+    return {tensor.data, static_cast<std::size_t>(tensor.element_count() * width)};
+  std::int64_t low = 0, high = 0;
+  for (std::size_t i = 0; i < tensor.dims.size(); ++i) {
+    const std::int64_t reach = (tensor.dims[i] - 1) * tensor.strides[i];
+    (reach < 0 ? low : high) += reach;
+  }
+  return {tensor.data + low * width, static_cast<std::size_t>((high - low + 1) * width)};
 }
 
 void compute(const Tensor& tensor, std::int64_t first, std::span<double> values) {

@@ -3,7 +3,9 @@
 // are read out or written, in float64 and rounded once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,7 +44,23 @@ struct Moved {
   base::DType dtype;
   std::int64_t by;
 };
-using Step = std::variant<Turned, Shaped, Scaled, Moved>;
+// What is computed of a whole tensor and has another shape: codes, scales and zero points of a
+// weight in blocks are parts of one derivation. Whoever writes takes the parts in their order.
+class Derivation {
+ public:
+  using Sink = std::function<void(std::span<const std::byte>)>;
+
+  virtual ~Derivation() = default;
+  // The bytes of the part, piece by piece.
+  virtual void put(std::size_t part, const Tensor& source, const Sink& sink) const = 0;
+};
+struct Derived {
+  std::shared_ptr<const Derivation> how;
+  std::size_t part;
+  base::DType dtype;
+  std::vector<std::int64_t> dims;
+};
+using Step = std::variant<Turned, Shaped, Scaled, Moved, Derived>;
 
 // A Scaled or Moved, and how the elements were numbered then: the number of the one at an index of
 // the tensor as it is now is the sum of the index times `strides`.
@@ -56,6 +74,8 @@ struct Recipe {
   std::vector<std::int64_t> dims;  // of the program's tensor
   std::vector<Step> steps;
   std::vector<Computation> computations;  // those among the steps
+  // What a derivation is made of, where that is the last step: the tensor of the steps before it.
+  std::shared_ptr<const Tensor> source;
 };
 
 // The tensor after one more step; it keeps its bytes.
@@ -64,11 +84,20 @@ Tensor turned(const Tensor& tensor, std::vector<std::int64_t> axes);
 std::optional<Tensor> with_dims(const Tensor& tensor, std::vector<std::int64_t> dims);
 Tensor scaled(const Tensor& tensor, ChannelScale scale);
 Tensor moved(const Tensor& tensor, base::DType dtype, std::int64_t by);
+Tensor derived(const Tensor& tensor, Derived step);
+// The derivation that gives the tensor; null where it is none.
+const Derived* derivation_of(const Tensor& tensor);
+// A derivation's elements in memory of their own.
+Tensor computed(const Tensor& derived);
 
 // The tensor that the program had: its type and dims alone.
 Tensor source_type(const Tensor& tensor);
 // What was done to `made`, done to another tensor of the program's type and dims.
 Tensor remade(const Tensor& made, Tensor source);
+
+// The bytes from a tensor's first element to its last, whatever lies between; it has elements, of a
+// byte at least.
+std::span<const std::byte> extent(const Tensor& tensor);
 
 // Computes on elements in row-major order, of which `values` are those from number `first` on: the
 // elements at `data` become the tensor's, not rounded yet.

@@ -149,6 +149,7 @@ std::optional<std::vector<std::int64_t>> Tensor::ints() const {
   const std::int64_t count = element_count();
   if (!base::is_integer(dtype) && dtype != DType::kBool) return std::nullopt;
   if (data == nullptr && count > 0) return std::nullopt;
+  if (derivation_of(*this) != nullptr) return computed(*this).ints();
   std::vector<std::int64_t> values;
   values.reserve(static_cast<std::size_t>(count));
   if (sub_byte(dtype)) {
@@ -168,6 +169,7 @@ std::optional<std::vector<double>> Tensor::reals() const {
   const std::int64_t count = element_count();
   if (base::bit_width(dtype) == 0 || base::is_complex(dtype)) return std::nullopt;
   if (data == nullptr && count > 0) return std::nullopt;
+  if (derivation_of(*this) != nullptr) return computed(*this).reals();
   std::vector<double> values;
   values.reserve(static_cast<std::size_t>(count));
   if (sub_byte(dtype) && as_it_lies()) {

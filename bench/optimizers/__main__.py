@@ -1,0 +1,158 @@
+"""See the package's description."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from bench.subjects import default_folder, load_graph, node_counts
+
+from . import running
+from .models import KINDS, MAKERS
+from .node_models import NodeModels
+from .tables import Row, markdown, node_table, summary
+from .tools import MARK, TOOLS
+
+_MODELS = ("bert", "gpt2", "llama", "vit", "swin", "resnet50", "t5", "convnext", "mobilenetv2")
+_HERE = Path(__file__).parent
+
+
+def main() -> int:
+    options = _options()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    rows: list[Row] = []
+    if "zoo" in options.parts:
+        for name in options.models or _MODELS:
+            for maker in options.makers:
+                found = _measured(name, maker, options)
+                rows += found
+                print(markdown(f"{name} ({maker})", found), flush=True)
+        print(summary(rows))
+    if "nodes" in options.parts:
+        print(_nodes(options))
+    if options.json:
+        options.json.write_text(json.dumps([row._asdict() for row in rows], indent=1))
+    return 1 if any(row.tool == "sardonyx" and row.problem for row in rows) else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="bench.optimizers")
+    parser.add_argument("--parts", type=_names, default=["zoo", "nodes"], help="zoo, nodes")
+    parser.add_argument("--models", type=_names, default=[], help=", ".join(_MODELS))
+    parser.add_argument("--makers", type=_names, default=list(MAKERS), help=", ".join(MAKERS))
+    parser.add_argument("--tools", type=_names, default=list(TOOLS), help=", ".join(TOOLS))
+    parser.add_argument("--size", choices=("small", "full"), default="small")
+    parser.add_argument("--every", type=int, default=1, help="of the node models, one in so many")
+    parser.add_argument("--seconds", type=float, default=10, help="for the latency of a model")
+    parser.add_argument("--peers", type=Path, default=Path(".venv-peers/bin/python"))
+    parser.add_argument("--folder", type=Path, default=default_folder() / "optimizers")
+    parser.add_argument("--limit", type=float, default=1800, help="seconds for one optimiser")
+    parser.add_argument("--json", type=Path)
+    return parser.parse_args()
+
+
+def _names(text: str) -> list[str]:
+    return [name for name in text.split(",") if name]
+
+
+def _measured(name: str, maker: str, options: argparse.Namespace) -> list[Row]:
+    source = options.folder / f"{name}-{options.size}-{maker}.onnx"
+    # Ours changes from day to day.
+    if maker == "ours" or not source.exists():
+        words = [sys.executable, "-m", "bench.optimizers.models", name, options.size, maker]
+        done = _run([*words, str(options.folder)], options.limit)
+        if done.returncode:
+            source.unlink(missing_ok=True)
+            return [Row(name, maker, "export", problem=_last_line(done.stdout))]
+    with tempfile.TemporaryDirectory(dir=options.folder, prefix="run-") as scratch:
+        return _compared(name, maker, source, Path(scratch), options)
+
+
+def _compared(
+    name: str, maker: str, source: Path, scratch: Path, options: argparse.Namespace
+) -> list[Row]:
+    before = running.session(source, optimize=False)
+    inputs = running.feeds(source, before)
+    expected = [before.run(None, feed) for feed in inputs]
+    del before
+    rows = [Row(name, maker, "as exported", _nodes_of(source))]
+    paths = {"as exported": source}
+    for tool in options.tools:
+        target = scratch / tool.replace(" ", "-") / "model.onnx"
+        target.parent.mkdir()
+        row, figures = Row(name, maker, tool), _by(tool, source, target, KINDS.get(name), options)
+        if "problem" in figures:
+            rows.append(row._replace(problem=figures["problem"]))
+            continue
+        problem = running.answers_of(target, inputs, expected)
+        rows.append(row._replace(nodes=_nodes_of(target), problem=problem, **figures))
+        if not problem:
+            paths[tool] = target
+    if inputs and options.seconds:
+        times = running.by_turns(paths, inputs[0], options.seconds)
+        rows = [row._replace(milliseconds=times.get(row.tool)) for row in rows]
+    return rows
+
+
+def _nodes_of(path: Path) -> int:
+    counts = node_counts(load_graph(path))
+    return sum(count for name, count in counts.items() if name != "Constant")
+
+
+def _by(
+    tool: str, source: Path, target: Path, kind: str | None, options: argparse.Namespace
+) -> dict[str, Any]:
+    return _tool(tool, [str(source), str(target), kind or ""], options)
+
+
+def _tool(tool: str, words: list[str], options: argparse.Namespace) -> dict[str, Any]:
+    python = options.peers if options.peers.exists() else Path(sys.executable)
+    try:
+        done = _run([str(python), str(_HERE / "tools.py"), tool, *words], options.limit)
+    except subprocess.TimeoutExpired:
+        return {"problem": f"took longer than {options.limit:.0f} s"}
+    for line in done.stdout.splitlines():
+        if line.startswith(MARK):
+            figures: dict[str, Any] = json.loads(line.removeprefix(MARK))
+            return figures
+    last = _last_line(done.stdout)
+    missing = "ModuleNotFoundError" in last
+    return {"problem": f"is not installed: {last}" if missing else last}
+
+
+def _run(words: list[str], limit: float) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env={**os.environ, "OMP_NUM_THREADS": "1", "TRANSFORMERS_VERBOSITY": "error"},
+        timeout=limit,
+        check=False,
+    )
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1][:200] if lines else "said nothing"
+
+
+def _nodes(options: argparse.Namespace) -> str:
+    with tempfile.TemporaryDirectory(dir=options.folder, prefix="nodes-") as scratch:
+        models = NodeModels(Path(scratch), options.models, options.every)
+        results = {}
+        for tool in options.tools:
+            done = _tool(tool, ["--several", scratch], options)
+            results[tool] = done if "problem" in done else models.judged(tool, done)
+        return node_table(len(models.cases), results)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

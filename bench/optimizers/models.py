@@ -1,0 +1,89 @@
+"""The models to optimise: the zoo as exported by us, and by torch.onnx without optimising."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+MAKERS = ("ours", "script", "dynamo")
+
+# What onnxruntime.transformers' optimiser calls them.
+KINDS = {"gpt2": "gpt2", "vit": "vit", "swin": "swin", "t5": "t5", "bart": "bart", "clip": "clip"}
+
+
+def make(name: str, size: str, maker: str, folder: Path) -> None:
+    """Writes `<name>-<size>-<maker>.onnx`, and its inputs as `.<n>.npz` beside it."""
+    import numpy as np
+    import torch
+    from tests.harness import capture
+
+    from bench.subjects import subject
+
+    it = subject(name, "full" if size == "full" else "small")
+    path = folder / f"{name}-{size}-{maker}.onnx"
+    example = it.example
+    inputs = example.inputs
+    if maker == "ours":
+        it.ours().save(path, external_data=True)
+    elif maker == "script":
+        _scripted(example, path)
+    else:
+        program = it.program or capture(
+            example.model, inputs.args, inputs.kwargs, example.dynamic_shapes
+        )
+        made = torch.onnx.export(program, dynamo=True, optimize=False, verbose=False)
+        assert made is not None
+        made.save(str(path), external_data=True)
+    for number, each in enumerate([inputs, *example.others]):
+        leaves = [x for x in _leaves(each) if isinstance(x, torch.Tensor)]
+        np.savez(path.with_suffix(f".{number}.npz"), *[leaf.numpy() for leaf in leaves])
+
+
+def _scripted(example: Any, path: Path) -> None:
+    import torch
+
+    inputs = example.inputs
+    names = [f"in{i}" for i, x in enumerate(_leaves(inputs)) if isinstance(x, torch.Tensor)]
+    axes = dict(zip(names, _dynamic(example, len(names)), strict=False))
+    with torch.no_grad():
+        torch.onnx.export(
+            example.model,
+            tuple(inputs.args),
+            str(path),
+            kwargs=dict(inputs.kwargs),
+            dynamo=False,
+            do_constant_folding=False,
+            input_names=names,
+            dynamic_axes={name: sizes for name, sizes in axes.items() if sizes},
+        )
+
+
+def _leaves(inputs: Any) -> list[Any]:
+    from torch.utils import _pytree as pytree
+
+    return pytree.tree_leaves((tuple(inputs.args), dict(inputs.kwargs)))
+
+
+def _dynamic(example: Any, count: int) -> list[dict[int, str]]:
+    """The dynamic dims of each tensor, in order."""
+    found: list[dict[int, str]] = []
+
+    def walk(spec: Any) -> None:
+        if isinstance(spec, dict) and all(isinstance(key, int) for key in spec):
+            found.append({dim: str(getattr(name, "__name__", name)) for dim, name in spec.items()})
+        elif isinstance(spec, dict):
+            for value in spec.values():
+                walk(value)
+        elif isinstance(spec, (list, tuple)):
+            for value in spec:
+                walk(value)
+        else:
+            found.append({})
+
+    walk(example.dynamic_shapes)
+    return found if len(found) == count else [{}] * count
+
+
+if __name__ == "__main__":
+    make(sys.argv[1], sys.argv[2], sys.argv[3], Path(sys.argv[4]))

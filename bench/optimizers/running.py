@@ -1,0 +1,86 @@
+"""Optimised models beside the model before: answers, and latency by turns."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime as ort
+
+Array = Any  # of NumPy, or a list of them
+
+# Of the largest answer; other orders of summation stay far below it.
+_TOLERANCE = 2e-4
+
+
+def session(path: Path, *, optimize: bool) -> ort.InferenceSession:
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    if not optimize:
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def feeds(model: Path, loaded: ort.InferenceSession) -> list[dict[str, Array]]:
+    """The inputs that were saved beside a model; those that it does not take are left out."""
+    names = [each.name for each in loaded.get_inputs()]
+    found = []
+    for file in sorted(model.parent.glob(f"{model.stem}.*.npz")):
+        arrays = list(np.load(file).values())
+        if len(arrays) == len(names):
+            found.append(dict(zip(names, arrays, strict=True)))
+    return found
+
+
+def difference(answers: list[Array], expected: list[Array]) -> str:
+    """How they differ; "" where they are the same but for rounding."""
+    for position, (got, want) in enumerate(zip(answers, expected, strict=True)):
+        if want is None or isinstance(want, (list, dict)):
+            continue
+        if got.shape != want.shape or got.dtype != want.dtype:
+            return f"output {position} is {got.dtype}{got.shape}, not {want.dtype}{want.shape}"
+        if want.size == 0 or np.array_equal(got, want):
+            continue
+        if want.dtype.kind not in "fc":
+            return f"output {position} differs"
+        if not np.array_equal(np.isnan(got), np.isnan(want)):
+            return f"output {position} has NaN elsewhere"
+        finite = np.isfinite(want)
+        if not np.array_equal(got[~finite], want[~finite], equal_nan=True):
+            return f"output {position} has infinities elsewhere"
+        largest = max(float(np.abs(want[finite]).max(initial=0)), 1e-6)
+        off = float(np.abs(got[finite].astype("f8") - want[finite].astype("f8")).max(initial=0))
+        if off > _TOLERANCE * largest:
+            return f"output {position} is off by {off / largest:.1e}"
+    return ""
+
+
+def answers_of(path: Path, inputs: list[dict[str, Array]], expected: list[list[Array]]) -> str:
+    """How a model answers otherwise, with ONNX Runtime's optimiser off and on."""
+    for optimize in (False, True):
+        try:
+            loaded = session(path, optimize=optimize)
+            for feed, wanted in zip(inputs, expected, strict=True):
+                if told := difference(loaded.run(None, feed), wanted):
+                    return told
+        except Exception as error:
+            return f"does not run: {str(error)[:120]}"
+    return ""
+
+
+def by_turns(paths: dict[str, Path], feed: dict[str, Array], seconds: float) -> dict[str, float]:
+    """Milliseconds of each, the median; the order turns, so that none finds the cache warm."""
+    sessions = [(name, session(path, optimize=True)) for name, path in paths.items()]
+    times: dict[str, list[float]] = {name: [] for name in paths}
+    began = time.perf_counter()
+    while len(next(iter(times.values()))) < 5 or time.perf_counter() - began < seconds:
+        for name, loaded in sessions:
+            start = time.perf_counter()
+            loaded.run(None, feed)
+            times[name].append(time.perf_counter() - start)
+        sessions.append(sessions.pop(0))
+    return {name: 1e3 * statistics.median(taken) for name, taken in times.items()}

@@ -1,0 +1,1 @@
+"""From any ONNX model to a smaller one that computes the same."""

@@ -1,0 +1,167 @@
+"""`sardonyx.optimize`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar, overload
+
+from sardonyx import _native
+from sardonyx._base.errors import usage_error
+from sardonyx._model.ir import from_ir, to_ir
+from sardonyx._model.program import ONNXProgram
+
+from .proto import from_proto, to_proto
+from .report import Applied, Declined, OptimizationReport
+
+T = TypeVar("T")
+AnyPath = str | os.PathLike[str]
+
+
+class Optimized(NamedTuple, Generic[T]):
+    """An optimised model, and what was done to it: `model, report = sardonyx.optimize(...)`."""
+
+    model: T
+    report: OptimizationReport
+
+
+@overload
+def optimize(
+    model: Any,
+    out: AnyPath,
+    *,
+    runtime: str | None = ...,
+    opset: int | None = ...,
+    disable: Iterable[str] = ...,
+    stop_after: str | None = ...,
+    external_data: bool | None = ...,
+) -> Optimized[Path]: ...
+@overload
+def optimize(
+    model: AnyPath,
+    out: None = ...,
+    *,
+    runtime: str | None = ...,
+    opset: int | None = ...,
+    disable: Iterable[str] = ...,
+    stop_after: str | None = ...,
+    external_data: bool | None = ...,
+) -> Optimized[ONNXProgram]: ...
+# An onnx.ModelProto, an onnx_ir.Model or an ONNXProgram: of the same kind.
+@overload
+def optimize(
+    model: T,
+    out: None = ...,
+    *,
+    runtime: str | None = ...,
+    opset: int | None = ...,
+    disable: Iterable[str] = ...,
+    stop_after: str | None = ...,
+    external_data: bool | None = ...,
+) -> Optimized[T]: ...
+
+
+def optimize(
+    model: Any,
+    out: AnyPath | None = None,
+    *,
+    runtime: str | None = None,
+    opset: int | None = None,
+    disable: Iterable[str] = (),
+    stop_after: str | None = None,
+    external_data: bool | None = None,
+) -> Optimized[Any]:
+    """Simplifies an ONNX model of any maker; it computes the same, under the same names.
+
+    Args:
+        model: the path of an ONNX file, an onnx.ModelProto, an onnx_ir.Model or an ONNXProgram.
+            What is given stays as it is, but for an ONNXProgram, which is optimised itself.
+        out: the path to write to, atomically; that of `model` replaces the file. Data in files
+            beside the model go to `<out>.data`.
+        runtime: what the model is for, one of the targets of docs/targets.md; by default what it
+            was exported for, or standard operators that are safe on ONNX Runtime's CPU.
+        opset: the opset that it is to have; by default its own.
+        disable: rules and passes that are not to run, by the names that `sardonyx optimize
+            --list-rules` lists.
+        stop_after: the last rule or pass that runs, to find the one at fault.
+        external_data: for `out`, where weights go: True puts them into a second file, False never
+            does, and None does where the model exceeds 2 GB or was read with one.
+
+    Returns:
+        `(model, report)`. The model is the path `out` where it is given, else of the kind that was
+        given: an onnx.ModelProto, an onnx_ir.Model, an ONNXProgram; of a path, an ONNXProgram over
+        the file, which is mapped and must stay what it is. The report says what was applied, what
+        was declined, and why.
+
+    Raises UsageError for an opset or a runtime that is none, ProgramError for a file that is no
+    model, ConversionError for what the opset cannot say or a rule that does not exist, SaveError
+    where `out` cannot be written. Nothing is written then, and what was there before still is.
+    """
+    source = _source(model)
+    done = _native.simplify(
+        source,
+        opset=opset,
+        runtime=runtime or "",
+        stop_after=stop_after or "",
+        disable=_names(disable),
+    )
+    if out is not None:
+        _native.write(
+            source,
+            os.fspath(out),
+            external_data=external_data,
+            include_initializers=True,
+            keep_initializers_as_inputs=False,
+        )
+    return Optimized(_result(model, source, out), _report(done))
+
+
+def _names(names: Iterable[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _source(model: Any) -> _native.Model:
+    if isinstance(model, (str, os.PathLike)):
+        return _native.read_model(os.fspath(model))
+    if isinstance(model, ONNXProgram):
+        return model.as_native()
+    if _is(model, "onnx", "ModelProto"):
+        return from_proto(model)
+    if _is(model, "onnx_ir", "Model"):
+        return from_ir(model, None, {})
+    raise usage_error(
+        f"a model is a path, an onnx.ModelProto, an onnx_ir.Model or an ONNXProgram, not "
+        f"{type(model).__name__}"
+    )
+
+
+def _result(model: Any, source: _native.Model, out: AnyPath | None) -> Any:
+    if isinstance(model, ONNXProgram):
+        model.take_native(source)
+    if out is not None:
+        return Path(out)
+    if isinstance(model, (str, os.PathLike)):
+        return ONNXProgram(source)
+    if isinstance(model, ONNXProgram):
+        return model
+    return to_proto(source) if _is(model, "onnx", "ModelProto") else to_ir(source)[0]
+
+
+def _is(model: Any, module: str, name: str) -> bool:
+    """Whether it is of a class of a package that is imported only by those who have one."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return kind is not None and isinstance(model, kind)
+
+
+def _report(
+    done: tuple[list[tuple[str, int]], list[tuple[str, str, str]], int, int],
+) -> OptimizationReport:
+    applied, declined, before, after = done
+    return OptimizationReport(
+        tuple(Applied(*each) for each in applied),
+        tuple(Declined(*each) for each in declined),
+        before,
+        after,
+    )

@@ -1,0 +1,74 @@
+// A matrix of weights that is held as codes in blocks, computed as it is written.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "onnx/graph/recipe.h"
+#include "precision/block_codes.h"
+
+namespace sardonyx::precision {
+
+// The matrix as rows of weights that share scales along the row. How its parts lie:
+enum class Layout : std::uint8_t {
+  // MatMulNBits: codes as bytes [rows, blocks, bytes of a block], what is missing of the last
+  // block filled up; scales [rows, blocks]; zero points, packed by rows, [rows, bytes].
+  kFilledBlocks,
+  // GatherBlockQuantized: as above, codes [rows, bytes of a row] without filling.
+  kPackedRows,
+  // DequantizeLinear with blocks along the last axis: codes [rows, columns], scales and zero points
+  // [rows, blocks].
+  kRows,
+  // The same along the first axis, the matrix turned: codes [columns, rows], scales and zero points
+  // [blocks, rows].
+  kTurned,
+};
+
+class CodedWeight : public onnx::Derivation, public std::enable_shared_from_this<CodedWeight> {
+ public:
+  enum Part : std::size_t { kCodes, kScales, kZeroPoints };
+
+  // `source` is [rows, columns]; it stays borrowed.
+  CodedWeight(const onnx::Tensor& source, Layout layout, BlockForm form);
+
+  const BlockForm& form() const { return form_; }
+  std::int64_t blocks() const { return (columns_ + form_.size - 1) / form_.size; }  // of a row
+  std::int64_t bytes() const;                                                       // of all parts
+  bool has_zero_points() const { return !form_.symmetric; }
+  onnx::Tensor part(Part part) const;
+
+  // Computes what nobody has written yet. NaN where the weight has no data.
+  CodingError error() const;
+
+  void put(std::size_t part, const onnx::Tensor& source, const Sink& sink) const override;
+
+ private:
+  struct Made {
+    const std::byte* from = nullptr;  // the data of the source that it was made of
+    std::vector<BlockScale> scales;   // in the order in which they are written
+    CodingError error;
+    bool measured = false;
+  };
+
+  std::vector<std::int64_t> dims(Part part) const;
+  base::DType dtype(Part part) const;
+  void make(const onnx::Tensor& source, const Sink& codes) const;
+  void make_by_rows(const onnx::Tensor& source, const Sink& codes) const;
+  void make_turned(const onnx::Tensor& source, const Sink& codes) const;
+  void put_scales(const Sink& sink) const;
+  void put_zero_points(const Sink& sink) const;
+
+  onnx::Tensor source_;
+  Layout layout_;
+  BlockForm form_;
+  std::int64_t rows_, columns_;
+  mutable std::mutex mutex_;
+  mutable Made made_;
+};
+
+}  // namespace sardonyx::precision

@@ -1,0 +1,71 @@
+#include "precision/weight_reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/mapped_file.h"
+#include "onnx/graph/recipe.h"
+
+namespace sardonyx::precision {
+namespace {
+
+// Letting go of pages costs a run over all of the tensor's.
+constexpr std::int64_t kResidentBytes = std::int64_t{16} << 20;
+
+}  // namespace
+
+WeightReader::WeightReader(const onnx::Tensor& matrix)
+    : matrix_(matrix),
+      down_(matrix.strides.empty() ? matrix.dims[1] : matrix.strides[0]),
+      across_(matrix.strides.empty() ? 1 : matrix.strides[1]) {}
+
+WeightReader::~WeightReader() { base::release_pages(onnx::extent(matrix_)); }
+
+void WeightReader::read(std::int64_t row, std::int64_t rows, std::int64_t column,
+                        std::int64_t columns, std::span<float> weights) {
+  if (matrix_.as_it_lies() && matrix_.dtype == base::DType::kFloat32) {
+    read_floats(row, rows, column, columns, weights.data());
+  } else {
+    for (std::int64_t i = 0; i < rows; ++i)
+      compute_row(row + i, column, columns, weights.data() + i * columns);
+  }
+  resident_ += rows * columns * base::bit_width(matrix_.stored_dtype()) / 8;
+  if (resident_ < kResidentBytes) return;
+  base::release_pages(onnx::extent(matrix_));
+  resident_ = 0;
+}
+
+void WeightReader::read_floats(std::int64_t row, std::int64_t rows, std::int64_t column,
+                               std::int64_t columns, float* weights) const {
+  const std::byte* const from =
+      matrix_.data + (row * down_ + column * across_) * std::int64_t{sizeof(float)};
+  const auto copy = [&](std::int64_t i, std::int64_t k, std::int64_t count) {
+    std::memcpy(weights + i * columns + k,
+                from + (i * down_ + k * across_) * std::int64_t{sizeof(float)},
+                static_cast<std::size_t>(count) * sizeof(float));  // may lie unaligned
+  };
+  if (across_ == 1) {
+    for (std::int64_t i = 0; i < rows; ++i) copy(i, 0, columns);
+    return;
+  }
+  // Rows lie across memory: some at a time, so that what a cache line has of each is used.
+  constexpr std::int64_t kRows = 16;
+  for (std::int64_t first = 0; first < rows; first += kRows)
+    for (std::int64_t k = 0; k < columns; ++k)
+      for (std::int64_t i = first; i < std::min(rows, first + kRows); ++i) copy(i, k, 1);
+}
+
+void WeightReader::compute_row(std::int64_t row, std::int64_t column, std::int64_t columns,
+                               float* weights) {
+  const base::DType stored = matrix_.stored_dtype();
+  const std::int64_t width = base::bit_width(stored) / 8;
+  values_.resize(static_cast<std::size_t>(columns));
+  for (std::int64_t k = 0; k < columns; ++k)
+    values_[static_cast<std::size_t>(k)] = onnx::load_real(
+        stored, matrix_.data + (row * down_ + (column + k) * across_) * width);
+  onnx::compute(matrix_, row * matrix_.dims[1] + column, values_);
+  for (std::int64_t k = 0; k < columns; ++k)
+    weights[k] = static_cast<float>(values_[static_cast<std::size_t>(k)]);
+}
+
+}  // namespace sardonyx::precision

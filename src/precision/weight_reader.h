@@ -1,0 +1,38 @@
+// Pieces of a matrix of weights as float32, whatever its strides and type, and whatever a recipe
+// makes of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "onnx/graph/tensor.h"
+
+namespace sardonyx::precision {
+
+class WeightReader {
+ public:
+  // `matrix` has two dims. It is borrowed, and has data.
+  explicit WeightReader(const onnx::Tensor& matrix);
+  ~WeightReader();
+  WeightReader(const WeightReader&) = delete;
+  WeightReader& operator=(const WeightReader&) = delete;
+
+  // Rows [row, row + rows) of columns [column, column + columns), row by row. Pages of mapped files
+  // are let go of now and then.
+  void read(std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,
+            std::span<float> weights);
+
+ private:
+  void read_floats(std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,
+                   float* weights) const;
+  void compute_row(std::int64_t row, std::int64_t column, std::int64_t columns, float* weights);
+
+  const onnx::Tensor& matrix_;
+  std::int64_t down_, across_;  // strides, in elements
+  std::int64_t resident_ = 0;   // bytes that were read since pages were let go of
+  std::vector<double> values_;
+};
+
+}  // namespace sardonyx::precision
