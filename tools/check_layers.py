@@ -41,7 +41,17 @@ LAYERS: dict[str, Layer] = {
     "report": Layer("report", ("base",)),
     "api": Layer(
         "api",
-        ("report", "pt2", "torchscript", "functionalize", "aten", "passes", "targets", "precision", "proto"),
+        (
+            "report",
+            "pt2",
+            "torchscript",
+            "functionalize",
+            "aten",
+            "passes",
+            "targets",
+            "precision",
+            "proto",
+        ),
     ),
     "cli": Layer("cli", ("api", "report")),
 }

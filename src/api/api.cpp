@@ -93,6 +93,18 @@ Diagnostic note_of_newer(Diagnostic needs, std::int64_t wanted) {
   throw Error(std::move(failures));
 }
 
+// By the passes, and behind them by the fusions of the target: a name is of either.
+rewriting::Report rewritten(onnx::Model& model, const targets::Target& target,
+                            const rewriting::Options& options) {
+  rewriting::Options passing = options;
+  std::erase_if(passing.disabled, targets::is_fusion);
+  const bool stops_behind = targets::is_fusion(options.stop_after);
+  if (stops_behind) passing.stop_after = {};
+  rewriting::Report report = passes::optimize(model, passing);
+  if (options.stop_after.empty() || stops_behind) targets::fuse(model, target, options, report);
+  return report;
+}
+
 // From the functional program to a model that the target takes.
 std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Target& target,
                                         const program::Program& program,
@@ -112,11 +124,7 @@ std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Targe
                                    .disabled = options.disable};
   Simplification done;
   const std::int64_t before = count_nodes(model->graph);
-  if (options.optimize) {
-    rewriting::Report report = passes::optimize(*model, passing);
-    if (options.stop_after.empty()) targets::fuse(*model, target, passing, report);
-    done = told(report);
-  }
+  if (options.optimize) done = told(rewritten(*model, target, passing));
   targets::lower(*model, target, {.opset = opset, .change_weights = options.fold_weights});
   if (options.optimize && options.stop_after.empty()) passes::tidy(*model, passing);
   done.nodes_before = before;
@@ -224,7 +232,8 @@ Model read_model(const std::filesystem::path& path) {
 }
 
 std::vector<std::string> rule_names() {
-  const std::vector<std::string_view> names = passes::pipeline();
+  std::vector<std::string_view> names = passes::pipeline();
+  for (const std::string_view fusion : targets::fusion_names()) names.push_back(fusion);
   return {names.begin(), names.end()};
 }
 
@@ -251,8 +260,7 @@ Simplification simplify(onnx::Model& inner, const OptimizeOptions& options) {
   if (!has_target || inner.has_training) return told(passes::optimize(inner, passing));
   const std::vector<onnx::Dispute> disputes = onnx::infer_types(inner);
   targets::raise(inner);
-  rewriting::Report report = passes::optimize(inner, passing);
-  if (options.stop_after.empty()) targets::fuse(inner, target, passing, report);
+  rewriting::Report report = rewritten(inner, target, passing);
   for (const onnx::Dispute& each : disputes)
     report.declined.insert(report.declined.begin(), {"infer-types", each.node, each.message});
   const Simplification done = told(report);
