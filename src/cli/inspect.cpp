@@ -14,6 +14,7 @@ namespace {
 
 struct InspectArguments {
   std::string input;
+  ReadOptions read;
   bool json = false;
 };
 
@@ -24,7 +25,7 @@ void run_inspect(const InspectArguments& arguments) {
   if (arguments.input.ends_with(".onnx")) {
     text = read_model(arguments.input).str();
   } else {
-    const Program read_program = read(arguments.input);
+    const Program read_program = read(arguments.input, arguments.read);
     text = read_program.str();
     if (arguments.json) program = ", \"program\": " + program_json(read_program.internal());
   }
@@ -41,8 +42,9 @@ void run_inspect(const InspectArguments& arguments) {
 
 void add_inspect(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<InspectArguments>();
-  CLI::App* command = app.add_subcommand("inspect", "Show what a .pt2 or .onnx file holds");
-  command->add_option("input", arguments->input, "the .pt2 or .onnx file")->required();
+  CLI::App* command = app.add_subcommand("inspect", "Show what a .pt2, .pt or .onnx file holds");
+  command->add_option("input", arguments->input, "the .pt2, .pt or .onnx file")->required();
+  add_read_options(*command, arguments->read);
   command->add_flag("--json", arguments->json, "as JSON on standard output");
   command->callback([arguments, &exit_code] {
     exit_code = guarded(arguments->json, [&] { run_inspect(*arguments); });
