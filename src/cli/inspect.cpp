@@ -21,6 +21,7 @@ struct InspectArguments {
   std::string other;  // of --diff
   std::string html;
   int depth = 3;
+  ReadOptions read;
   bool graph = false;
   bool json = false;
 };
@@ -35,7 +36,7 @@ void print_json(const InspectArguments& arguments, const std::string& members) {
 }
 
 void inspect_program(const InspectArguments& arguments) {
-  const Program program = read(arguments.input);
+  const Program program = read(arguments.input, arguments.read);
   const std::string text = program.str();
   if (arguments.json) {
     print_json(arguments, "\"text\": " + json_string(text) +
@@ -96,9 +97,9 @@ constexpr const char* kInspectFooter =
 
 void add_inspect(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<InspectArguments>();
-  CLI::App* command = app.add_subcommand("inspect", "Show what a .pt2 or .onnx file holds");
+  CLI::App* command = app.add_subcommand("inspect", "Show what a .pt2, .pt or .onnx file holds");
   command->footer(kInspectFooter);
-  command->add_option("input", arguments->input, "the .pt2 or .onnx file")->required();
+  command->add_option("input", arguments->input, "the .pt2, .pt or .onnx file")->required();
   command
       ->add_option("--diff", arguments->other,
                    "another model: say in what operators, inputs, outputs, weights, and attributes "
@@ -112,6 +113,7 @@ void add_inspect(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   command->add_flag("--graph", arguments->graph, "print a model's graph, node by node");
+  add_read_options(*command, arguments->read);
   command->add_flag("--json", arguments->json, "as JSON on standard output");
   command->callback([arguments, &exit_code] {
     exit_code = guarded(arguments->json, [&] { run_inspect(*arguments); });

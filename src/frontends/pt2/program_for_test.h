@@ -8,7 +8,7 @@
 #include <fstream>
 #include <string>
 
-#include "frontends/pt2/archive_for_test.h"
+#include "frontends/archive/archive_for_test.h"
 
 namespace sardonyx::pt2 {
 

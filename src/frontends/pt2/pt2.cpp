@@ -8,7 +8,7 @@
 #include "frontends/pt2/json.h"
 #include "frontends/pt2/signature.h"
 #include "frontends/pt2/weights.h"
-#include "frontends/pt2/zip.h"
+#include "frontends/archive/zip.h"
 #include "program/captured_symbols.h"
 
 namespace sardonyx::pt2 {

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "frontends/pt2/archive_for_test.h"
+#include "frontends/archive/archive_for_test.h"
 
 namespace sardonyx::pt2 {
 
