@@ -101,7 +101,8 @@ void write_reports(const ConvertArguments& arguments, const std::vector<Diagnost
 
 void add_convert(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<ConvertArguments>();
-  CLI::App* command = app.add_subcommand("convert", "Convert a .pt2 program, or a .pt of TorchScript, to an ONNX model");
+  CLI::App* command = app.add_subcommand(
+      "convert", "Convert a .pt2 program, or a .pt of TorchScript, to an ONNX model");
   command->add_option("input", arguments->input, "the .pt2 or .pt file")->required();
   command->add_option("-o,--output", arguments->output, "the .onnx file to write")->required();
   add_read_options(*command, arguments->read);

@@ -96,9 +96,11 @@ class Marks {
     if (!file || !first || !start) return made;
     made.file = text(*file);
     const std::string whole = text(*pickle_.item(*source, 0));
-    const std::size_t at = std::min(static_cast<std::size_t>(std::max<std::int64_t>(start->integer, 0)), whole.size());
-    made.line = static_cast<int>(first->integer + 1 +
-                                 std::count(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+    const std::size_t at =
+        std::min(static_cast<std::size_t>(std::max<std::int64_t>(start->integer, 0)), whole.size());
+    made.line = static_cast<int>(
+        first->integer + 1 +
+        std::count(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
     const std::size_t before = at == 0 ? whole.npos : whole.rfind('\n', at - 1);
     const std::size_t begin = before == whole.npos ? 0 : before + 1;
     const std::size_t text_start = std::min(whole.find_first_not_of(' ', begin), whole.size());

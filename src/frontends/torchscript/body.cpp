@@ -24,7 +24,7 @@ Body::Inside::Inside(Body& body)
 
 Body::Inside::~Inside() { follower.graph_ = outer; }
 
-void Body::follow(const std::vector<Statement>& block) {
+void Body::follow(const std::vector<Statement>& block, const std::function<void()>& then) {
   const auto inside = this->inside();
   Follower::Journal journal;
   const auto before = follower_.frame_->variables;
@@ -40,6 +40,7 @@ void Body::follow(const std::vector<Statement>& block) {
   };
   try {
     follower_.follow(block);
+    if (then) then();
   } catch (const Raised& raise) {
     raised = true;
     message = raise.message;
@@ -161,6 +162,31 @@ List close(const std::vector<Graph*>& bodies, program::Program& program) {
   for (const Graph* body : bodies) closing.read(*body);
   for (Graph* body : bodies) closing.close(*body);
   return std::move(closing.operands);
+}
+
+Datum stand_in(Follower& follower, const Datum& other) {
+  if (other.is_tensor()) {
+    std::vector<Datum> sizes;
+    const std::size_t rank = other.value ? other.value->rank() : 0;
+    for (std::size_t i = 0; i < rank; ++i) {
+      const Expr size = other.value->shape[i];
+      sizes.push_back(Datum::of_int(size.is_constant() ? size : Expr(1)));
+    }
+    const base::DType dtype = other.value ? other.value->dtype : base::DType::kInt64;
+    const program::Schema* schema = program::find_schema("aten::zeros");
+    return follower.call(
+        *schema, program::bind(*schema, {follower.argument(Datum::of_items(Kind::kList, sizes))},
+                               {{"dtype", Argument(dtype)}}));
+  }
+  if (other.kind == Kind::kInt) return Datum::of_int(0);
+  if (other.kind == Kind::kFloat) return Datum::of_real(0);
+  if (other.kind == Kind::kBool) return Datum::of_bool(false);
+  if (!other.held || other.kind == Kind::kObject) return other;
+  Datum made = Datum::of_items(other.kind, {});
+  made.held->type = other.held->type;
+  made.held->names = other.held->names;
+  for (const Datum& item : other.held->items) made.held->items.push_back(stand_in(follower, item));
+  return made;
 }
 
 bool is_same(const Datum& left, const Datum& right) {

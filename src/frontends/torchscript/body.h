@@ -1,6 +1,7 @@
 // Code that is followed into a graph of its own: a branch, or one run of a loop.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_set>
@@ -15,8 +16,9 @@ class Body {
  public:
   Body(Follower& follower, const std::string& name);
 
-  // Follows the code with the variables as they are, and others over them.
-  void follow(const std::vector<Statement>& block);
+  // Follows the code with the variables as they are, then does what is asked with them as the code
+  // leaves them.
+  void follow(const std::vector<Statement>& block, const std::function<void()>& then = {});
 
   // While it lives, calls are written into this body.
   struct Inside {
@@ -58,6 +60,9 @@ std::vector<std::shared_ptr<Container>> written_in(const Body& first, const Body
 // Gives bodies what they read of the graphs around them as inputs, behind those that they have;
 // the same for all of them. Returns what it is.
 program::List close(const std::vector<program::Graph*>& bodies, program::Program& program);
+
+// Of the type of `other`, for a place that nothing reads.
+Datum stand_in(Follower& follower, const Datum& other);
 
 bool is_same(const Datum& left, const Datum& right);
 

@@ -38,34 +38,9 @@ class Merge {
                      "give both branches values of one type");
   }
 
-  // Of the type of `other`; nothing reads it.
   Datum stand_in(const Datum& other, Body& body) {
-    if (other.is_tensor()) {
-      const auto inside = body.inside();
-      std::vector<Datum> sizes;
-      const std::size_t rank = other.value ? other.value->rank() : 0;
-      for (std::size_t i = 0; i < rank; ++i) {
-        const Expr size = other.value->shape[i];
-        sizes.push_back(Datum::of_int(size.is_constant() ? size : Expr(1)));
-      }
-      const Value* value = follower_.tensor(other);
-      const program::Schema* schema = program::find_schema("aten::zeros");
-      std::vector<program::NamedArgument> named;
-      named.push_back({"dtype", Argument(value->dtype)});
-      return follower_.call(
-          *schema, program::bind(*schema,
-                                 {follower_.argument(Datum::of_items(Kind::kList, sizes))},
-                                 std::move(named)));
-    }
-    if (other.kind == Kind::kInt) return Datum::of_int(0);
-    if (other.kind == Kind::kFloat) return Datum::of_real(0);
-    if (other.kind == Kind::kBool) return Datum::of_bool(false);
-    if (!other.held || other.kind == Kind::kObject) return other;
-    Datum made = Datum::of_items(other.kind, {});
-    made.held->type = other.held->type;
-    made.held->names = other.held->names;
-    for (const Datum& item : other.held->items) made.held->items.push_back(stand_in(item, body));
-    return made;
+    const auto inside = body.inside();
+    return torchscript::stand_in(follower_, other);
   }
 
   Value* output(Value* left, Value* right, const std::string& name) {

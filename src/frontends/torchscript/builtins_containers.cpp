@@ -182,8 +182,10 @@ std::optional<Datum> slice(Follower& follower, const Operands& operands) {
     return std::clamp(at < 0 ? at + size : at, low, high);
   };
   constexpr std::int64_t kMissing = INT64_MIN;
-  const std::int64_t given_start = bound(1, "start", kMissing), given_end = bound(2, "end", kMissing);
-  const std::int64_t start = given_start == kMissing ? (step > 0 ? low : high) : clamped(given_start);
+  const std::int64_t given_start = bound(1, "start", kMissing),
+                     given_end = bound(2, "end", kMissing);
+  const std::int64_t start =
+      given_start == kMissing ? (step > 0 ? low : high) : clamped(given_start);
   const std::int64_t end = given_end == kMissing ? (step > 0 ? high : low) : clamped(given_end);
   std::vector<Datum> items;
   for (std::int64_t i = start; step > 0 ? i < end : i > end; i += step)
@@ -196,7 +198,8 @@ std::optional<Datum> contains(Follower& follower, const Operands& operands) {
   if (!held || !wanted) return std::nullopt;
   if (held->kind == Kind::kDict)
     return Datum::of_bool(find_key(follower, *held, *wanted) < held->held->items.size());
-  if (held->kind == Kind::kString) return Datum::of_bool(held->text.find(wanted->text) != std::string::npos);
+  if (held->kind == Kind::kString)
+    return Datum::of_bool(held->text.find(wanted->text) != std::string::npos);
   if (!is_sequence(*held)) return std::nullopt;
   for (const Datum& item : held->held->items) {
     const auto same = equality(follower, item, *wanted);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <string>
 
+#include "base/diagnostic.h"
 #include "frontends/torchscript/builtins.h"
 
 namespace sardonyx::torchscript {
@@ -11,6 +12,8 @@ using symbolic::Expr;
 using SymbolicKind = symbolic::Kind;
 
 Datum of_condition(Expr condition) {
+  if (!condition.known())
+    base::fail("SX1211", "a condition on numbers for which there is no formula");
   Datum datum;
   datum.kind = Kind::kBool;
   datum.expr = condition;
@@ -51,7 +54,8 @@ Pair numbers(const Operands& operands) {
   return {left, right};
 }
 
-Datum of_float(Expr expr) {
+Datum of_float(Follower& follower, Expr expr) {
+  if (!expr.known()) follower.refuse("arithmetic on numbers for which there is no formula");
   Datum datum;
   datum.kind = Kind::kFloat;
   if (expr.known() && expr.kind() == SymbolicKind::kReal) return Datum::of_real(expr.real());
@@ -59,7 +63,8 @@ Datum of_float(Expr expr) {
   return datum;
 }
 
-Expr as_float(Expr expr) {
+Expr as_float(Follower& follower, Expr expr) {
+  if (expr.is_constant()) return follower.pool().real(static_cast<double>(expr.value()));
   return expr.is_float() || expr.kind() == SymbolicKind::kReal
              ? expr
              : symbolic::apply(SymbolicKind::kToFloat, {expr});
@@ -89,8 +94,9 @@ std::optional<Datum> arithmetic(Follower& follower, const Operands& operands,
   }
   if (pair.is_known()) return Datum::of_real(on_reals(real_of(*pair.left), real_of(*pair.right)));
   if (!kind) refuse_symbolic(follower, operands);
-  return of_float(symbolic::apply(*kind, {as_float(expression_of(follower, *pair.left)),
-                                          as_float(expression_of(follower, *pair.right))}));
+  return of_float(
+      follower, symbolic::apply(*kind, {as_float(follower, expression_of(follower, *pair.left)),
+                                        as_float(follower, expression_of(follower, *pair.right))}));
 }
 
 double floor_modulo(double a, double b) { return a - b * std::floor(a / b); }
@@ -108,10 +114,12 @@ std::optional<Datum> add(Follower& follower, const Operands& operands) {
 std::optional<Datum> subtract(Follower& follower, const Operands& operands) {
   const Pair pair = numbers(operands);
   if (pair && pair.is_real() && !pair.is_known()) {
-    const Expr right = as_float(expression_of(follower, *pair.right));
+    const Expr right = as_float(follower, expression_of(follower, *pair.right));
     const Expr minus = symbolic::apply(SymbolicKind::kMul, {follower.pool().real(-1.0), right});
-    return of_float(symbolic::apply(
-        SymbolicKind::kAdd, {as_float(expression_of(follower, *pair.left)), minus}));
+    return of_float(
+        follower,
+        symbolic::apply(SymbolicKind::kAdd,
+                        {as_float(follower, expression_of(follower, *pair.left)), minus}));
   }
   return arithmetic(
       follower, operands, [](Expr a, Expr b) { return a - b; },
@@ -140,7 +148,8 @@ std::optional<Datum> divide(Follower& follower, const Operands& operands) {
   const Pair pair = numbers(operands);
   if (!pair) return std::nullopt;
   if (pair.is_known()) return Datum::of_real(real_of(*pair.left) / real_of(*pair.right));
-  return of_float(symbolic::apply(SymbolicKind::kTrueDiv, {expression_of(follower, *pair.left),
+  return of_float(follower,
+                  symbolic::apply(SymbolicKind::kTrueDiv, {expression_of(follower, *pair.left),
                                                            expression_of(follower, *pair.right)}));
 }
 
@@ -162,17 +171,17 @@ std::optional<Datum> compare(Follower& follower, const Operands& operands) {
   const Pair pair = numbers(operands);
   if (!pair) return std::nullopt;
   if (pair.is_known()) {
-    if (pair.is_real())
-      return Datum::of_bool(Compare()(real_of(*pair.left), real_of(*pair.right)));
+    if (pair.is_real()) return Datum::of_bool(Compare()(real_of(*pair.left), real_of(*pair.right)));
     return Datum::of_bool(Compare()(pair.left->expr.value(), pair.right->expr.value()));
   }
   Expr left = expression_of(follower, *pair.left), right = expression_of(follower, *pair.right);
   if (pair.is_real()) {
-    left = as_float(left);
-    right = as_float(right);
+    left = as_float(follower, left);
+    right = as_float(follower, right);
   }
-  return of_condition(swapped ? symbolic::apply(kind, {right, left})
-                              : symbolic::apply(kind, {left, right}));
+  const Expr condition =
+      swapped ? symbolic::apply(kind, {right, left}) : symbolic::apply(kind, {left, right});
+  return of_condition(condition);
 }
 
 template <bool maximum>
@@ -189,8 +198,7 @@ std::optional<Datum> extreme(Follower& follower, const Operands& operands) {
   return arithmetic(
       follower, operands,
       [](Expr a, Expr b) { return maximum ? symbolic::max(a, b) : symbolic::min(a, b); },
-      [](double a, double b) { return maximum ? std::fmax(a, b) : std::fmin(a, b); },
-      std::nullopt);
+      [](double a, double b) { return maximum ? std::fmax(a, b) : std::fmin(a, b); }, std::nullopt);
 }
 
 std::optional<Datum> negate(Follower& follower, const Operands& operands) {
@@ -215,7 +223,8 @@ std::optional<Datum> to_integer(Follower& follower, const Operands& operands) {
   if (value.is_tensor()) return std::nullopt;
   if (value.kind == Kind::kInt) return value;
   if (value.kind == Kind::kBool && value.value)
-    return follower.item(follower.call("aten::to", {Datum::of_tensor(value.value), Datum::of_int(4)}));
+    return follower.item(
+        follower.call("aten::to", {Datum::of_tensor(value.value), Datum::of_int(4)}));
   if (value.kind == Kind::kBool) return Datum::of_int(value.expr);
   if (value.kind != Kind::kFloat) return std::nullopt;
   if (!value.expr.known()) {
@@ -245,7 +254,7 @@ std::optional<Datum> make_float(Follower& follower, const Operands& operands) {
   if (value.kind == Kind::kString) return Datum::of_real(std::strtod(value.text.c_str(), nullptr));
   if (value.value) follower.refuse("a float of a truth of data");
   if (value.expr.is_constant()) return Datum::of_real(static_cast<double>(value.expr.value()));
-  return of_float(symbolic::apply(SymbolicKind::kToFloat, {value.expr}));
+  return of_float(follower, symbolic::apply(SymbolicKind::kToFloat, {value.expr}));
 }
 
 std::optional<Datum> make_bool(Follower& follower, const Operands& operands) {
@@ -277,10 +286,9 @@ std::optional<Datum> logical(Follower& follower, const Operands& operands) {
     return of_condition(symbolic::apply(conjunction ? SymbolicKind::kAnd : SymbolicKind::kOr,
                                         {left.expr, right.expr}));
   }
-  return follower.item(
-      follower.call(conjunction ? "aten::logical_and" : "aten::logical_or",
-                    {Datum::of_tensor(follower.truth_tensor(left)),
-                     Datum::of_tensor(follower.truth_tensor(right))}));
+  return follower.item(follower.call(conjunction ? "aten::logical_and" : "aten::logical_or",
+                                     {Datum::of_tensor(follower.truth_tensor(left)),
+                                      Datum::of_tensor(follower.truth_tensor(right))}));
 }
 
 std::optional<Datum> invert(Follower& follower, const Operands& operands) {
@@ -293,8 +301,7 @@ std::optional<Datum> invert(Follower& follower, const Operands& operands) {
 template <bool wanted>
 std::optional<Datum> equal(Follower& follower, const Operands& operands) {
   if (operands.positional.size() != 2) return std::nullopt;
-  std::optional<Datum> same =
-      equality(follower, operands.positional[0], operands.positional[1]);
+  std::optional<Datum> same = equality(follower, operands.positional[0], operands.positional[1]);
   if (!same) return std::nullopt;
   return wanted ? *same : negation(follower, *same);
 }
@@ -320,7 +327,7 @@ std::optional<Datum> square_root(Follower& follower, const Operands& operands) {
   const Datum& value = operands.positional.at(0);
   if (!value.is_number() || value.value) return std::nullopt;
   if (is_known_real(value)) return Datum::of_real(std::sqrt(real_of(value)));
-  return of_float(symbolic::apply(SymbolicKind::kSqrt, {expression_of(follower, value)}));
+  return of_float(follower, symbolic::apply(SymbolicKind::kSqrt, {expression_of(follower, value)}));
 }
 
 // --- texts
@@ -335,8 +342,8 @@ std::optional<Datum> text_of(Follower&, const Operands& operands) {
 std::optional<Datum> format(Follower&, const Operands& operands) {
   std::string text;
   for (const Datum& value : operands.positional)
-    text += (text.empty() ? "" : " ") +
-            (value.kind == Kind::kString ? value.text : description(value));
+    text +=
+        (text.empty() ? "" : " ") + (value.kind == Kind::kString ? value.text : description(value));
   return Datum::of_text(text);
 }
 

@@ -95,8 +95,7 @@ std::optional<Datum> nothing(Follower&, const Operands&) { return Datum(); }
 
 std::optional<Datum> is_floating(Follower&, const Operands& operands) {
   const Datum* tensor = tensor_operand(operands);
-  return tensor ? std::optional(Datum::of_bool(base::is_floating(type_of(*tensor))))
-                : std::nullopt;
+  return tensor ? std::optional(Datum::of_bool(base::is_floating(type_of(*tensor)))) : std::nullopt;
 }
 
 std::optional<Datum> is_complex(Follower&, const Operands& operands) {
@@ -195,8 +194,7 @@ std::optional<Datum> make_tensor(Follower& follower, const Operands& operands) {
   Literal literal;
   collect(follower, data, 0, literal);
   const Datum* given = operands.find(1, "dtype");
-  const Datum dtype =
-      given && !given->is_none() ? *given : Datum::of_int(natural_dtype(literal));
+  const Datum dtype = given && !given->is_none() ? *given : Datum::of_int(natural_dtype(literal));
   std::vector<Datum> elements;
   for (const Datum* number : literal.numbers) {
     elements.push_back(
@@ -236,8 +234,7 @@ std::optional<Datum> cat(Follower& follower, const Operands& operands) {
   if (axis < 0) axis += rank;
   if (axis < 0 || axis >= rank) follower.refuse("there is no such dimension to join along");
   const Datum moved = follower.call(
-      "aten::movedim",
-      {Datum::of_tensor(list.value), Datum::of_int(0), Datum::of_int(axis)});
+      "aten::movedim", {Datum::of_tensor(list.value), Datum::of_int(0), Datum::of_int(axis)});
   return follower.call("aten::flatten", {moved, Datum::of_int(axis), Datum::of_int(axis + 1)});
 }
 
@@ -264,9 +261,8 @@ void add_tensor_builtins(BuiltinTable& table) {
       {"aten::is_floating_point", is_floating},
       {"aten::is_complex", is_complex},
       {"aten::is_contiguous", is_contiguous},
-      {"aten::is_scripting", [](Follower&, const Operands&) -> std::optional<Datum> {
-         return Datum::of_bool(true);
-       }},
+      {"aten::is_scripting",
+       [](Follower&, const Operands&) -> std::optional<Datum> { return Datum::of_bool(true); }},
       {"aten::is_grad_enabled", no},
       {"aten::is_autocast_enabled", no},
       {"aten::warn", nothing},

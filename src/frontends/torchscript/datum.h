@@ -28,18 +28,18 @@ struct StoredTensor {
 struct Datum {
   enum class Kind : std::uint8_t {
     kNone,
-    kTensor,  // value; or none yet, and `expr` is the integer that it will hold
-    kStored,  // stored: a weight that nothing has read yet
-    kInt,     // expr
-    kFloat,   // real; or expr where it is symbolic
-    kBool,    // expr: 0, 1 or symbolic; or value, a 0-d tensor of data
-    kString,  // text
-    kDevice,  // text
-    kList,    // held
-    kTuple,   // held
-    kDict,    // held: key, value, key, value, ...
-    kObject,  // held: attributes
-    kStack,   // held: a list that a loop filled; `stack` of it holds its tensors
+    kTensor,         // value; or none yet, and `expr` is the integer that it will hold
+    kStored,         // stored: a weight that nothing has read yet
+    kInt,            // expr
+    kFloat,          // real; or expr where it is symbolic
+    kBool,           // expr: 0, 1 or symbolic; or value, a 0-d tensor of data
+    kString,         // text
+    kDevice,         // text
+    kList,           // held
+    kTuple,          // held
+    kDict,           // held: key, value, key, value, ...
+    kObject,         // held: attributes
+    kStack,          // held: a list that a loop filled; `stack` of it holds its tensors
     kFunction,       // text: its qualified name, or that of a class
     kUninitialized,  // nothing reads it
     kFailed,         // what gave it is reported

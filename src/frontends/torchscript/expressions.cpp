@@ -93,8 +93,8 @@ Datum Follower::evaluate_attribute(const Expression& expression) {
     return function;
   }
   if (name.starts_with(kConstants)) {
-    const auto number = static_cast<std::size_t>(
-        std::strtoull(name.c_str() + kConstants.size(), nullptr, 10));
+    const auto number =
+        static_cast<std::size_t>(std::strtoull(name.c_str() + kConstants.size(), nullptr, 10));
     if (number >= archive_.constants().size()) refuse("the archive has no constant " + name);
     const Datum& constant = archive_.constants()[number];
     if (!constant.stored) return constant;
@@ -109,8 +109,7 @@ Datum Follower::evaluate_attribute(const Expression& expression) {
 }
 
 Datum Follower::attribute_of(const Datum& object, const std::string& name) {
-  if (!object.held || object.held->type.empty())
-    refuse("'" + name + "' of " + description(object));
+  if (!object.held || object.held->type.empty()) refuse("'" + name + "' of " + description(object));
   Datum* const found = object.held->attribute(name);
   if (!found) {
     // Final fields of a class have their values in its code.
@@ -131,13 +130,12 @@ Datum Follower::attribute_of(const Datum& object, const std::string& name) {
     for (const Statement& field : type->fields) {
       if (field.kind != Statement::Kind::kAssign || !field.value) continue;
       if (field.targets.front()->text != "__parameters__") continue;
-      is_parameter = std::ranges::any_of(field.value->items, [&](const Expression* item) {
-        return item->text == name;
-      });
+      is_parameter = std::ranges::any_of(
+          field.value->items, [&](const Expression* item) { return item->text == name; });
     }
   }
-  *found = weight(*found->stored, is_parameter ? program::InputKind::kParameter
-                                               : program::InputKind::kBuffer);
+  *found = weight(*found->stored,
+                  is_parameter ? program::InputKind::kParameter : program::InputKind::kBuffer);
   return *found;
 }
 

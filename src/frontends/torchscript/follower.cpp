@@ -125,8 +125,7 @@ Datum Follower::construct(const std::string& type, std::vector<Datum> positional
                           std::vector<NamedDatum> named) {
   const Class* made = archive_.class_of(type);
   if (!made) refuse("the archive has no class or function '" + type + "'");
-  Datum object =
-      Datum::of_items(made->base == "NamedTuple" ? Kind::kTuple : Kind::kObject, {});
+  Datum object = Datum::of_items(made->base == "NamedTuple" ? Kind::kTuple : Kind::kObject, {});
   object.held->type = type;
   if (made->base != "NamedTuple") {
     if (made->method("__init__"))
@@ -165,8 +164,8 @@ std::string Follower::new_name(std::string_view base) {
 
 void Follower::before_write(const std::shared_ptr<Container>& held) {
   for (Journal* journal : journals_) {
-    const bool known = std::ranges::any_of(
-        *journal, [&](const Write& write) { return write.held == held; });
+    const bool known =
+        std::ranges::any_of(*journal, [&](const Write& write) { return write.held == held; });
     if (!known) journal->push_back({held, *held});
   }
 }
@@ -184,8 +183,7 @@ Value* Follower::tensor(const Datum& datum) {
   if (datum.kind == Kind::kFailed) throw Failed();
   if (datum.is_tensor()) {
     if (datum.value) return datum.value;
-    return call("aten::scalar_tensor", {Datum::of_int(datum.expr)},
-                {{"dtype", Datum::of_int(4)}})
+    return call("aten::scalar_tensor", {Datum::of_int(datum.expr)}, {{"dtype", Datum::of_int(4)}})
         .value;
   }
   if (datum.kind == Kind::kBool) return truth_tensor(datum);
@@ -273,12 +271,11 @@ Datum Follower::call(const Schema& schema, std::vector<Argument> arguments) {
   graph_->calls.push_back(made);
   if (schema.returns.size() == 1 && schema.returns[0].type.list_depth == 0)
     return given.empty() ? Datum() : given.front();
-  return Datum::of_items(schema.returns.size() == 1 ? Kind::kList : Kind::kTuple,
-                         std::move(given));
+  return Datum::of_items(schema.returns.size() == 1 ? Kind::kList : Kind::kTuple, std::move(given));
 }
 
-// What a branch or a loop gave may be one of the tensors around it: a write to it would have to show
-// there.
+// What a branch or a loop gave may be one of the tensors around it: a write to it would have to
+// show there.
 void Follower::check_write(const Schema& schema, const std::vector<Argument>& arguments) {
   if (!schema.mutates() || arguments.empty()) return;
   const Value* written = program::tensor_of(arguments.front());

@@ -104,7 +104,7 @@ class Follower {
 
   friend class Body;
   friend class Merge;
-  friend class Loop;
+  friend class LoopOnData;
 
   // expressions.cpp
   Datum evaluate(const Expression& expression);

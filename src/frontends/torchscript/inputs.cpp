@@ -45,8 +45,8 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 // What the user says of one input.
 struct Choice {
-  std::string type;                 // "float32", "int"; empty where a constant is given
-  std::vector<std::string> dims;    // "batch", "3"
+  std::string type;               // "float32", "int"; empty where a constant is given
+  std::vector<std::string> dims;  // "batch", "3"
   std::optional<std::string> constant;
 };
 

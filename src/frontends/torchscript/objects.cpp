@@ -86,7 +86,8 @@ class Objects {
   Datum items(const PickleItem& item, Datum::Kind kind) {
     Datum made = Datum::of_items(kind, {});
     known_.emplace(&item, made);
-    for (const std::uint32_t index : item.items) made.held->items.push_back(read(pickle_.at(index)));
+    for (const std::uint32_t index : item.items)
+      made.held->items.push_back(read(pickle_.at(index)));
     return made;
   }
 

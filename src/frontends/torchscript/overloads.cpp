@@ -168,12 +168,12 @@ Resolved resolve(Follower& follower, const Operands& operands) {
   }
   std::vector<program::Argument> positional;
   for (std::size_t i = 0; i < operands.positional.size(); ++i)
-    positional.push_back(follower.argument(
-        adapted(follower, best->parameters[i].type, operands.positional[i])));
+    positional.push_back(
+        follower.argument(adapted(follower, best->parameters[i].type, operands.positional[i])));
   std::vector<program::NamedArgument> named;
   for (const auto& [name, datum] : operands.named)
-    named.push_back({name, follower.argument(
-                               adapted(follower, best->parameters[*best->find(name)].type, datum))});
+    named.push_back({name, follower.argument(adapted(
+                               follower, best->parameters[*best->find(name)].type, datum))});
   return {best, program::bind(*best, std::move(positional), std::move(named))};
 }
 

@@ -235,8 +235,7 @@ class Parser {
     Expression* made = make(Kind::kCall, callee->offset);
     made->items.push_back(callee);
     while (!take(")")) {
-      const bool is_keyword =
-          peek().kind == Token::Kind::kName && tokens_[at_ + 1].is("=");
+      const bool is_keyword = peek().kind == Token::Kind::kName && tokens_[at_ + 1].is("=");
       if (is_keyword) {
         std::string keyword = name();
         next();

@@ -14,10 +14,10 @@ namespace sardonyx::torchscript {
 
 struct Expression {
   enum class Kind : std::uint8_t {
-    kName,       // text
-    kInteger,    // integer
-    kReal,       // real
-    kString,     // text
+    kName,     // text
+    kInteger,  // integer
+    kReal,     // real
+    kString,   // text
     kTrue,
     kFalse,
     kNone,

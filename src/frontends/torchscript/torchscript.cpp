@@ -26,8 +26,7 @@ void order_inputs(program::Program& program) {
 
 void add_outputs(Follower& follower, const Datum& result, program::Program& program) {
   if (result.held && result.kind != Kind::kStack) {
-    if (result.kind == Kind::kObject)
-      follower.refuse("forward() gives " + description(result));
+    if (result.kind == Kind::kObject) follower.refuse("forward() gives " + description(result));
     const bool is_dict = result.kind == Kind::kDict;
     for (std::size_t i = 0; i < result.held->items.size(); ++i)
       if (!is_dict || i % 2 == 1) add_outputs(follower, as_read(result.held->items[i]), program);

@@ -27,7 +27,8 @@ ResultTensors sized(const Bound& call) {
 
 ResultTensors full(const Bound& call) {
   return {{call.dtype().value_or(dtype_of_number(argument(call, "fill_value"))),
-           call.sizes("size"), {}}};
+           call.sizes("size"),
+           {}}};
 }
 
 ResultTensors random_integers(const Bound& call) {
@@ -42,9 +43,7 @@ ResultTensors same_size(const Bound& call) {
   return {{call.dtype().value_or(call.self().dtype), call.self().shape, {}}};
 }
 
-ResultTensors scalar_tensor(const Bound& call) {
-  return {{call.dtype().value_or(kFloat), {}, {}}};
-}
+ResultTensors scalar_tensor(const Bound& call) { return {{call.dtype().value_or(kFloat), {}, {}}}; }
 
 std::optional<double> known(const Argument& number) {
   if (const double* real = number.get<double>()) return *real;
@@ -64,8 +63,9 @@ ResultTensors arange(const Bound& call) {
   Expr length;
   if (integers) {
     const Expr span = *end.get<Expr>() - *start.get<Expr>();
-    length = step.get<Expr>()->is(1) ? symbolic::max(span, 0)
-                                     : symbolic::max(symbolic::ceil_div(span, *step.get<Expr>()), 0);
+    length = step.get<Expr>()->is(1)
+                 ? symbolic::max(span, 0)
+                 : symbolic::max(symbolic::ceil_div(span, *step.get<Expr>()), 0);
   } else if (known(start) && known(end) && known(step)) {
     length = static_cast<std::int64_t>(std::ceil((*known(end) - *known(start)) / *known(step)));
   }

@@ -34,8 +34,7 @@ ResultTensor broadcast_all(const Bound& call) {
     if (operand->shape.size() != result.shape.size() || !is_dense(*operand)) continue;
     bool same = true;
     for (std::size_t axis = 0; axis < result.shape.size(); ++axis)
-      same = same && operand->shape[axis] == result.shape[axis] &&
-             !operand->strides[axis].is(0);
+      same = same && operand->shape[axis] == result.shape[axis] && !operand->strides[axis].is(0);
     if (same) result.strides = operand->strides;
     break;
   }

@@ -75,8 +75,8 @@ ResultTensors repeat_interleave(const Bound& call) {
   } else {
     shape = {symbolic::product(shape)};
   }
-  shape.at(axis) = call.schema().overload == "self_int" ? shape.at(axis) * call.size("repeats")
-                                                        : call.fresh();
+  shape.at(axis) =
+      call.schema().overload == "self_int" ? shape.at(axis) * call.size("repeats") : call.fresh();
   return {like(call.self(), std::move(shape))};
 }
 

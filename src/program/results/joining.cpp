@@ -100,8 +100,7 @@ Sizes cut(const Bound& call, Expr whole, std::int64_t length) {
 ResultTensors split(const Bound& call) {
   const Value& self = call.self();
   const std::size_t axis = call.axis("dim", self.rank());
-  if (call.schema().find("split_sizes"))
-    return parts(self, axis, call.sizes("split_sizes"));
+  if (call.schema().find("split_sizes")) return parts(self, axis, call.sizes("split_sizes"));
   if (call.schema().overload == "sizes") return parts(self, axis, call.sizes("split_size"));
   return parts(self, axis, cut(call, self.shape.at(axis), call.integer("split_size")));
 }
@@ -114,12 +113,13 @@ ResultTensors chunk(const Bound& call) {
   if (count <= 0) call.refuse("no parts");
   if (!whole.is_constant()) {
     if (symbolic::exact_quotient(whole, count).known())
-      return parts(self, axis, Sizes(static_cast<std::size_t>(count),
-                                     symbolic::exact_quotient(whole, count)));
+      return parts(self, axis,
+                   Sizes(static_cast<std::size_t>(count), symbolic::exact_quotient(whole, count)));
     call.refuse("into how many parts it cuts a dimension of " + whole.str() +
                 " is not known beforehand");
   }
-  return parts(self, axis, cut(call, whole, std::max<std::int64_t>((whole.value() + count - 1) / count, 1)));
+  return parts(self, axis,
+               cut(call, whole, std::max<std::int64_t>((whole.value() + count - 1) / count, 1)));
 }
 
 ResultTensors unbind(const Bound& call) {

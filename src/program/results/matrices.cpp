@@ -158,10 +158,18 @@ ResultTensors cdist(const Bound& call) {
 }
 
 constexpr ResultRow kRows[] = {
-    {"matmul", matmul}, {"mm bmm", mm},           {"mv", mv},
-    {"dot vdot", dot},  {"outer ger", outer},     {"addmm", addmm},
-    {"baddbmm addbmm", baddbmm}, {"linear", linear}, {"bilinear", bilinear},
-    {"einsum", einsum}, {"scaled_dot_product_attention", attention}, {"cdist", cdist},
+    {"matmul", matmul},
+    {"mm bmm", mm},
+    {"mv", mv},
+    {"dot vdot", dot},
+    {"outer ger", outer},
+    {"addmm", addmm},
+    {"baddbmm addbmm", baddbmm},
+    {"linear", linear},
+    {"bilinear", bilinear},
+    {"einsum", einsum},
+    {"scaled_dot_product_attention", attention},
+    {"cdist", cdist},
 };
 
 }  // namespace

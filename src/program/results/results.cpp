@@ -250,8 +250,8 @@ DType Promotion::dtype() const {
   for (const DType other : {zero_dim_, number_}) {
     if (other == DType::kUndefined || category(other) <= category(result)) continue;
     // A complex number beside doubles is a complex of doubles.
-    result = base::is_complex(other) && base::is_floating(result) ? base::complex_of(result)
-                                                                  : other;
+    result =
+        base::is_complex(other) && base::is_floating(result) ? base::complex_of(result) : other;
   }
   return result;
 }

@@ -44,9 +44,8 @@ ResultTensors convolution_of(const Bound& call, bool transposed) {
     if (named == "same") {
       shape.push_back(size);
     } else {
-      shape.push_back(transposed
-                          ? transposed_size(size, step, pad, wide, kernel, at(extra, i, 0))
-                          : windows(size, pad, pad, wide, kernel, step));
+      shape.push_back(transposed ? transposed_size(size, step, pad, wide, kernel, at(extra, i, 0))
+                                 : windows(size, pad, pad, wide, kernel, step));
     }
   }
   return {like(input, std::move(shape))};
@@ -75,8 +74,7 @@ ResultTensors pool(const Bound& call, std::size_t spatial) {
   Sizes shape = input.shape;
   const Sizes kernel = call.sizes("kernel_size"), stride = call.sizes("stride"),
               padding = call.sizes("padding");
-  const Sizes dilation =
-      call.schema().find("dilation") ? call.sizes("dilation") : Sizes{};
+  const Sizes dilation = call.schema().find("dilation") ? call.sizes("dilation") : Sizes{};
   if (shape.size() < spatial) call.refuse("its input has too few dimensions");
   for (std::size_t i = 0; i < spatial; ++i) {
     Expr& size = shape[shape.size() - spatial + i];
@@ -105,8 +103,7 @@ ResultTensors adaptive(const Bound& call) {
   const std::size_t spatial = spatial_of(call);
   Sizes shape = call.self().shape;
   const Sizes wanted = call.sizes("output_size");
-  for (std::size_t i = 0; i < spatial; ++i)
-    shape.at(shape.size() - spatial + i) = at(wanted, i, 1);
+  for (std::size_t i = 0; i < spatial; ++i) shape.at(shape.size() - spatial + i) = at(wanted, i, 1);
   ResultTensors results = {like(call.self(), std::move(shape))};
   if (call.name().find("max") != std::string_view::npos)
     results.push_back({DType::kInt64, results.front().shape, {}});
