@@ -12,6 +12,9 @@
 
 namespace sardonyx::pt2 {
 
+using archive::ArchiveForTest;
+using archive::packed;
+
 // clang-format off
 inline const std::string kModelForTest = R"JSON({
 "graph_module": {

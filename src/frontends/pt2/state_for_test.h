@@ -8,6 +8,9 @@
 
 namespace sardonyx::pt2 {
 
+using archive::ArchiveForTest;
+using archive::packed;
+
 inline std::string pickled_text(const std::string& text) {
   return "X" + packed(text.size(), 4) + text;
 }
