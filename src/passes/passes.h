@@ -35,6 +35,9 @@ void tidy(onnx::Model& model, const Options& options);
 // Emits other people's models anew. True when the model has changed.
 bool emit_anew(onnx::Model& model);
 
+// The branch that is taken for each If on a constant. True when the model has changed.
+bool inline_constant_if(onnx::Model& model);
+
 // One weight for those of the same numbers. True when the model has changed.
 bool share_weights(onnx::Model& model);
 
