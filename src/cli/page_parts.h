@@ -264,7 +264,10 @@ function show(m) {
   area.replaceChildren(svg);
   let scale = 1;
   const zoom = to => { scale = to; svg.setAttribute('width', width * to); svg.setAttribute('height', height * to); };
-  const fit = () => zoom(Math.min(1, (area.clientWidth - 34) / width));
+  const fit = () => {  // as far as it can still be read
+    zoom(Math.max(0.45, Math.min(1, (area.clientWidth - 34) / width)));
+    area.scrollLeft = (area.scrollWidth - area.clientWidth) / 2;
+  };
   document.getElementById('fit').onclick = fit;
   document.getElementById('in').onclick = () => zoom(scale * 1.25);
   document.getElementById('out').onclick = () => zoom(scale / 1.25);

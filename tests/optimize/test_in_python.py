@@ -185,3 +185,15 @@ def test_files_need_neither_torch_nor_onnx(path: Path, tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_nodes_keep_their_names() -> None:
+    model = layered()
+    for node in model.graph.node:
+        node.doc_string = f"about {node.name}"
+    done, _ = sardonyx.optimize(model)
+    before = {node.output[0]: node.name for node in model.graph.node}
+    for node in done.graph.node:
+        if node.op_type in ("MatMul", "Relu"):
+            assert node.name == before[node.output[0]]
+            assert node.doc_string == f"about {node.name}"

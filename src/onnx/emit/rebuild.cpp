@@ -75,14 +75,26 @@ class Walk {
     const Node* const before = graph->last;
     const std::uint32_t made_before = onnx_.model().value_count();
     const Values values = rebuilding_.rebuilt(node, inputs);
-    for (Node* made = before->next; made != nullptr; made = made->next)
+    Node* heir = nullptr;
+    for (Node* made = before->next; made != nullptr; made = made->next) {
       if (made->metadata.empty()) made->metadata = node->metadata;
+      if (!values.empty() && values.front() && values.front().info() == made->output()) heir = made;
+    }
     for (std::size_t i = 0; i < node->outputs.size(); ++i)
       if (ValueInfo* output = node->outputs[i]; output != nullptr && has_uses(output))
         replace(graph, output, i < values.size() ? values[i] : Value(), made_before);
+    const std::string name = node->name;
     erase(node);
+    if (heir != nullptr && heir->graph != nullptr) inherit(heir, *node, name);
     changed_ = true;
     return true;
+  }
+
+  // A node emitted anew as the same operator goes by the name that somebody gave it, and has its
+  // documentation.
+  void inherit(Node* heir, const Node& node, const std::string& name) {
+    if (heir->carried.empty()) heir->carried = node.carried;
+    if (heir->op == node.op && !name.empty()) onnx_.model().name_node(heir, name);
   }
 
   // `to` is a value of this rebuilding where its number is `made_before` or above.
