@@ -32,7 +32,10 @@ const Pass kDropUnusedNodes = {"drop-unused-nodes", over<drop_unused_nodes>};
 
 // clang-format off: one a line
 const std::array kPipeline = {
+    // A parameter of a program keeps its name.
+    Entry{Pass{"share-weights", over<share_weights>, /*changes_weights=*/true, /*foreign=*/true}},
     Entry{Pass{.name = "emit-anew", .run = over<emit_anew>, .foreign = true}},
+    Entry{Pass{"inline-constant-if", over<inline_constant_if>}},
     Entry{kDropUnusedNodes},  // rules ask who else reads a value
     Entry{&kDropIdentity},
     Entry{&kSpellCastLike},
