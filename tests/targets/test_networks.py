@@ -30,6 +30,13 @@ def test_attention_mask_of_one_row(shape: tuple[int, ...]) -> None:
         alone.run("Attention", query, key, key, np.zeros(shape, np.float32), opset=23)
 
 
+def test_attention_mask_of_lowest() -> None:
+    query = np.ones((1, 1, 2, 4), np.float32)
+    lowest, other = (np.full((2, 2), x, np.float32) for x in (np.finfo(np.float32).min, -3.4e38))
+    assert alone.run("Attention", query, query, query, lowest, opset=23).max() == 0
+    assert alone.run("Attention", query, query, query, other, opset=23).min() == 1
+
+
 def nodes_loaded(node: onnx.NodeProto, feed: dict[str, np.ndarray], opset: int, at: Path) -> int:
     """How many nodes ONNX Runtime makes of one."""
     options = ort.SessionOptions()

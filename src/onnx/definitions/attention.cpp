@@ -103,19 +103,19 @@ Value seen_by_place(const Composite& call, Value query, Value key, Value past) {
 
 }  // namespace
 
-// What is made of numbers by moving, choosing and scaling them has -infinity only where they do.
-bool may_hold_minus_infinity(const ValueInfo* mask) {
+// What is made of numbers by moving, choosing and scaling them has it only where they do.
+bool may_hold(const ValueInfo* mask, double number) {
   constexpr std::int64_t kMostElements = std::int64_t{1} << 20;
   if (!base::is_floating(mask->dtype)) return false;
   if (mask->constant != nullptr) {
     if (mask->constant->element_count() > kMostElements) return true;
     const auto elements = mask->constant->reals();
-    return !elements || std::ranges::count(*elements, -kInfinity) > 0;
+    return !elements || std::ranges::count(*elements, number) > 0;
   }
   const Node* node = mask->producer;
   if (node == nullptr) return true;
-  const auto may_hold = [](const ValueInfo* input) {
-    return input == nullptr || may_hold_minus_infinity(input);
+  const auto input_may_hold = [number](const ValueInfo* input) {
+    return input == nullptr || may_hold(input, number);
   };
   switch (node->op) {
     case Op::kCast:
@@ -127,14 +127,14 @@ bool may_hold_minus_infinity(const ValueInfo* mask) {
     case Op::kTranspose:
     case Op::kIdentity:
     case Op::kGather:
-      return may_hold(node->input(0));
+      return input_may_hold(node->input(0));
     case Op::kWhere:
-      return may_hold(node->input(1)) || may_hold(node->input(2));
+      return input_may_hold(node->input(1)) || input_may_hold(node->input(2));
     case Op::kMul:
     case Op::kAdd:
     case Op::kSub:
     case Op::kConcat:
-      return std::ranges::any_of(node->inputs, may_hold);
+      return std::ranges::any_of(node->inputs, input_may_hold);
     default:
       return true;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 
 #include "onnx/emit/emit.h"
@@ -27,8 +28,11 @@ struct Attended {
 // A query that may see nothing gives zero.
 Attended attend(Emit& onnx, const AttentionForm& form);
 
-// Whether a mask of numbers may have -infinity in it, as far as its making tells.
-bool may_hold_minus_infinity(const ValueInfo* mask);
+// Whether a mask of numbers may have this one in it, as far as its making tells.
+bool may_hold(const ValueInfo* mask, double number);
+inline bool may_hold_minus_infinity(const ValueInfo* mask) {
+  return may_hold(mask, -std::numeric_limits<double>::infinity());
+}
 
 // True [L, S] where key j <= query i.
 Value causal_mask(Emit& onnx, Expr queries, Expr keys);

@@ -99,7 +99,7 @@ void unsqueeze(Inference& node) {
   auto next = node.shape(0).begin();
   for (const bool one : added) out.push_back(one ? Expr(1) : *next++);
   node.set_shape(0, std::move(out));
-  if (rank <= 1) node.set_contents(0, node.node().input(0)->contents);
+  if (rank <= 1) node.set_contents(0, node.contents(0).value_or(std::vector<Expr>{}));
 }
 
 void squeeze(Inference& node) {
@@ -123,7 +123,7 @@ void squeeze(Inference& node) {
     if (!removed[i]) out.push_back(in[i]);
   const bool flat = in.size() <= 1;
   node.set_shape(0, std::move(out));
-  if (flat) node.set_contents(0, node.node().input(0)->contents);
+  if (flat) node.set_contents(0, node.contents(0).value_or(std::vector<Expr>{}));
 }
 
 void expand(Inference& node) {

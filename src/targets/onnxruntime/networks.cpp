@@ -1,6 +1,8 @@
 // Layers of networks.
 #include <algorithm>
+#include <limits>
 
+#include "onnx/definitions/attention.h"
 #include "targets/lowering.h"
 #include "targets/onnxruntime/tables.h"
 
@@ -59,6 +61,24 @@ std::optional<Values> with_mask_laid_out(const Use& use, const Rule& rule) {
   return use.onnx.without(rule, use, inputs, {use.attributes.begin(), use.attributes.end()});
 }
 
+constexpr double kLowest = -double{std::numeric_limits<float>::max()};
+
+bool may_hide_by_lowest(const Use& use) {
+  const Value mask = use.input(3);
+  return mask && mask.dtype() == kFloat32 && onnx::may_hold(mask.info(), kLowest);
+}
+
+// The next smaller number hides a key as well beside others, and is one like others to the kernel.
+std::optional<Values> with_mask_above_lowest(const Use& use, const Rule& rule) {
+  std::vector<Value> inputs(use.inputs.begin(), use.inputs.end());
+  Lowering& onnx = use.onnx;
+  const Value hidden = onnx.scalar(-3.4e38, kFloat32), mask = inputs[3];
+  inputs[3] = onnx::may_hold_minus_infinity(mask.info())
+                  ? onnx.where(onnx.equal(mask, onnx.scalar(kLowest, kFloat32)), hidden, mask)
+                  : onnx.max({mask, hidden});
+  return onnx.without(rule, use, inputs, {use.attributes.begin(), use.attributes.end()});
+}
+
 constexpr DTypeSet kDouble = onnx::dtype_bit(kFloat64);
 
 constexpr Rule kRows[] = {
@@ -69,9 +89,19 @@ constexpr Rule kRows[] = {
      .how = by_definition,
      .why = "a batch of none, or no query, is refused when the model runs",
      .since = "1.31"},
+    {.name = "attention-mask-of-lowest",
+     .op = Op::kAttention,
+     .reason = Reason::kWrong,
+     .first = 23,
+     .when = may_hide_by_lowest,
+     .how = with_mask_above_lowest,
+     .why = "a row whose mask is the lowest float32 throughout gives zeros, where all keys are "
+            "attended to alike",
+     .since = "1.31"},
     {.name = "attention-mask-of-one-row",
      .op = Op::kAttention,
      .reason = Reason::kFails,
+     .first = 23,
      .when = is_broadcast_along_scores,
      .how = with_mask_laid_out,
      .why = "a mask of one row for all queries, or one column for all keys, is refused when the "

@@ -1,0 +1,92 @@
+#include <limits>
+
+#include "passes/rules/attention/rules.h"
+#include "rewriting/test_graph.h"
+
+namespace sardonyx::passes {
+namespace {
+
+using onnx::DType;
+using onnx::Value;
+
+class RaiseAttention : public RulesTest {
+ protected:
+  Value scores(double scale = 0.5) {
+    return onnx.mul(onnx.matmul(q, onnx.transpose(k, {0, 1, 3, 2})),
+                    onnx.scalar(scale, DType::kFloat32));
+  }
+  Value attended(Value of_scores) { return onnx.matmul(onnx.softmax(of_scores, {.axis = -1}), v); }
+  // What is added where a key is hidden.
+  Value hidden_by(double value) {
+    const Value seen = input("seen", {b, 1, s, s}, DType::kBool);
+    return onnx.where(seen, onnx.zero(DType::kFloat32), onnx.scalar(value, DType::kFloat32));
+  }
+  const onnx::Node* last() const { return model.graph->last; }
+
+  Value q = input("q", {b, 2, s, 4}), k = input("k", {b, 2, s, 4}), v = input("v", {b, 2, s, 6});
+};
+
+TEST_F(RaiseAttention, ScaleAndMaskAreTaken) {
+  const Value mask = hidden_by(-1e30);
+  outputs({attended(onnx.add(scores(), mask))});
+  EXPECT_TRUE(run(kRaiseAttention));
+  EXPECT_EQ(ops(), "Where Attention");
+  EXPECT_EQ(last()->input(0), q.info());
+  EXPECT_EQ(last()->input(1), k.info());
+  EXPECT_EQ(last()->input(2), v.info());
+  EXPECT_EQ(last()->input(3), mask.info());
+  EXPECT_EQ(last()->float_or("scale", 0), 0.5F);
+}
+
+TEST_F(RaiseAttention, FactorsOfQueryAndKeysAreOneScale) {
+  const Value root = onnx.scalar(0.25, DType::kFloat32);
+  const Value keys = onnx.mul(onnx.transpose(k, {0, 1, 3, 2}), root);
+  const Value product = onnx.matmul(onnx.mul(q, root), keys);
+  outputs({attended(onnx.div(product, onnx.scalar(2, DType::kFloat32)))});
+  EXPECT_TRUE(run(kRaiseAttention));
+  EXPECT_EQ(ops(), "Attention");
+  EXPECT_EQ(last()->float_or("scale", 0), 0.03125F);
+}
+
+TEST_F(RaiseAttention, KeysThatWereTurnedAtOnceAreTurnedByHeadsAlone) {
+  const Value rows = input("rows", {b, s, 2, 4});
+  outputs({attended(onnx.matmul(q, onnx.transpose(rows, {0, 2, 3, 1})))});
+  EXPECT_TRUE(run(kRaiseAttention));
+  EXPECT_EQ(ops(), "Transpose Attention");
+  EXPECT_EQ(*model.graph->first->ints("perm"), (std::vector<std::int64_t>{0, 2, 1, 3}));
+}
+
+TEST_F(RaiseAttention, WithoutAnAxisForThemHeadsAreOne) {
+  const Value q3 = input("q3", {b, s, 4}), k3 = input("k3", {b, s, 4}), v3 = input("v3", {b, s, 4});
+  const Value weights = onnx.softmax(onnx.matmul(q3, onnx.transpose(k3, {0, 2, 1})), {.axis = -1});
+  outputs({onnx.matmul(weights, v3)});
+  EXPECT_TRUE(run(kRaiseAttention));
+  EXPECT_EQ(ops(), "Attention");
+  EXPECT_EQ(last()->int_or("q_num_heads", 0), 1);
+}
+
+TEST_F(RaiseAttention, DeclinesMasksThatMayHideARow) {
+  outputs({attended(onnx.add(scores(), hidden_by(-std::numeric_limits<double>::infinity())))});
+  EXPECT_FALSE(run(kRaiseAttention));
+  EXPECT_EQ(reason(), "a row of its mask may hide all keys, which gives NaN");
+}
+
+TEST_F(RaiseAttention, DeclinesMasksThatAreNotKnown) {
+  outputs({attended(onnx.add(scores(), input("mask", {b, 1, s, s})))});
+  EXPECT_FALSE(run(kRaiseAttention));
+  EXPECT_EQ(reason(), "a row of its mask may hide all keys, which gives NaN");
+}
+
+TEST_F(RaiseAttention, WeightsThatAreReadElsewhereStay) {
+  const Value weights = onnx.softmax(scores(), {.axis = -1});
+  outputs({onnx.matmul(weights, v), weights});
+  EXPECT_FALSE(run(kRaiseAttention));
+}
+
+TEST_F(RaiseAttention, AnotherAxisStays) {
+  outputs({onnx.matmul(onnx.softmax(scores(), {.axis = 2}), v)});
+  EXPECT_FALSE(run(kRaiseAttention));
+}
+
+}  // namespace
+}  // namespace sardonyx::passes

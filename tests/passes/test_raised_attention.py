@@ -1,0 +1,91 @@
+"""Attention that a file spells out, raised and lowered again: the same answers at other sizes."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import sardonyx
+
+HIDDEN, HEADS, SIZE = 24, 2, 12
+
+
+def number(name: str, value: float | list[int], dtype: type = np.float32) -> onnx.TensorProto:
+    return numpy_helper.from_array(np.array(value, dtype), name)
+
+
+def spelled_out(lowest: float) -> onnx.ModelProto:
+    """Heads of x that attend to each other, where `seen` says of each key whether it is seen."""
+    nodes = []
+    for name, order in (("q", [0, 2, 1, 3]), ("k", [0, 2, 3, 1]), ("v", [0, 2, 1, 3])):
+        nodes += [
+            helper.make_node("MatMul", ["x", f"w_{name}"], [f"{name}_flat"]),
+            helper.make_node("Reshape", [f"{name}_flat", "apart"], [f"{name}_apart"]),
+            helper.make_node("Transpose", [f"{name}_apart"], [name], perm=order),
+        ]
+    nodes += [
+        helper.make_node("Unsqueeze", ["seen", "axes"], ["row"]),
+        helper.make_node("Where", ["row", "zero", "lowest"], ["mask"]),
+        helper.make_node("MatMul", ["q", "k"], ["product"]),
+        helper.make_node("Div", ["product", "root"], ["scaled"]),
+        helper.make_node("Add", ["scaled", "mask"], ["scores"]),
+        helper.make_node("Softmax", ["scores"], ["weights"], axis=-1),
+        helper.make_node("MatMul", ["weights", "v"], ["heads"]),
+        helper.make_node("Transpose", ["heads"], ["rows"], perm=[0, 2, 1, 3]),
+        helper.make_node("Reshape", ["rows", "joined"], ["y"]),
+    ]
+    random = np.random.default_rng(0)
+    weights = [
+        numpy_helper.from_array(random.normal(size=(HIDDEN, HIDDEN)).astype(np.float32), f"w_{n}")
+        for n in "qkv"
+    ]
+    constants = [
+        number("apart", [0, 0, HEADS, SIZE], np.int64),
+        number("joined", [0, 0, HIDDEN], np.int64),
+        number("axes", [1, 2], np.int64),
+        number("zero", 0),
+        number("lowest", lowest),
+        number("root", SIZE**0.5),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "attention",
+        [
+            helper.make_tensor_value_info("x", TensorProto.FLOAT, ["b", "s", HIDDEN]),
+            helper.make_tensor_value_info("seen", TensorProto.BOOL, ["b", "s"]),
+        ],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["b", "s", HIDDEN])],
+        weights + constants,
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def run(model: onnx.ModelProto, feed: dict[str, np.ndarray]) -> np.ndarray:
+    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    return np.asarray(session.run(None, feed)[0])
+
+
+@pytest.mark.parametrize("opset", [17, 23, 24])
+@pytest.mark.parametrize(("batch", "length"), [(2, 5), (1, 1), (3, 9)])
+def test_attention_is_raised(opset: int, batch: int, length: int) -> None:
+    model = spelled_out(float(np.finfo(np.float32).min))
+    optimized = sardonyx.optimize(model, opset=opset).model
+    onnx.checker.check_model(optimized, full_check=True)
+    operators = [node.op_type for node in optimized.graph.node]
+    assert len(operators) <= len(model.graph.node)
+    assert ("Attention" in operators) == (opset >= 23)
+
+    random = np.random.default_rng(1)
+    seen = random.random((batch, length)) > 0.4
+    seen[-1] = False  # nothing at all
+    feed = {"x": random.normal(size=(batch, length, HIDDEN)).astype(np.float32), "seen": seen}
+    np.testing.assert_allclose(run(optimized, feed), run(model, feed), atol=1e-5)
+
+
+def test_rows_that_would_be_nan_stay() -> None:
+    model = spelled_out(float("-inf"))
+    operators = [node.op_type for node in sardonyx.optimize(model, opset=23).model.graph.node]
+    assert "Softmax" in operators
