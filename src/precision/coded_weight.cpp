@@ -131,7 +131,8 @@ void CodedWeight::put(std::size_t part, const Tensor& source, const Sink& sink) 
 }
 
 void CodedWeight::make(const Tensor& source, const Sink& codes) const {
-  made_ = {source.data, std::vector<BlockScale>(static_cast<std::size_t>(rows_ * blocks())), {}, true};
+  made_ = {
+      source.data, std::vector<BlockScale>(static_cast<std::size_t>(rows_ * blocks())), {}, true};
   if (layout_ == Layout::kTurned) {
     make_turned(source, codes);
   } else {
