@@ -20,6 +20,7 @@ struct Pass {
   // after it.
   std::int64_t (*run)(RuleContext& context);
   bool changes_weights = false;  // replaces weights by what is computed of them
+  bool foreign = false;          // for other people's models alone
 };
 
 // Runs the pipeline. Throws SX1801 for a name in the options that nothing of it has.
@@ -30,6 +31,9 @@ std::vector<std::string> optimize(onnx::Model& model, std::string_view stop_afte
 
 // After lowering: computes once what was put round weights, and drops what nobody reads any more.
 void tidy(onnx::Model& model, const Options& options);
+
+// Emits other people's models anew. True when the model has changed.
+bool emit_anew(onnx::Model& model);
 
 // Erases nodes whose outputs nothing reads, in bodies and functions too.
 bool drop_unused_nodes(onnx::Model& model);

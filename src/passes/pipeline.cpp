@@ -7,6 +7,7 @@
 #include "base/near_names.h"
 #include "onnx/infer/infer_model.h"
 #include "passes/passes.h"
+#include "passes/rules/attention/rules.h"
 #include "passes/rules/constants/rules.h"
 #include "passes/rules/identities/rules.h"
 #include "passes/rules/normalization/rules.h"
@@ -25,8 +26,12 @@ std::int64_t over(RuleContext& context) {
 // Rules that stand together run together; a pass has those before it done first.
 using Entry = std::variant<const Rule*, Pass>;
 
+const Pass kDropUnusedNodes = {"drop-unused-nodes", over<drop_unused_nodes>};
+
 // clang-format off: one a line
 const std::array kPipeline = {
+    Entry{Pass{.name = "emit-anew", .run = over<emit_anew>, .foreign = true}},
+    Entry{kDropUnusedNodes},  // rules ask who else reads a value
     Entry{&kDropIdentity},
     Entry{&kFoldConstants},
     Entry{&kReshapeWeights},
@@ -36,10 +41,20 @@ const std::array kPipeline = {
     Entry{&kFoldPad},
     Entry{&kIndexByRanges},
     Entry{&kUnflattenGemm},
+    Entry{&kRaiseLayerNormalization},
     Entry{&kRaiseRmsNormalization},
+    Entry{&kNarrowNormalization},
+    Entry{&kScaleNormalization},
+    Entry{&kShiftNormalization},
+    Entry{&kHalveRotaryTables},
+    Entry{&kRaiseRotaryEmbedding},
+    Entry{&kShareAttentionHeads},
+    Entry{&kGiveAttentionItsCache},
+    Entry{&kRotateJoinedHeads},
+    Entry{&kJoinAttentionHeads},
     Entry{&kTransposeWeights},
     Entry{&kSplitSlices},
-    Entry{Pass{"drop-unused-nodes", over<drop_unused_nodes>}},
+    Entry{kDropUnusedNodes},
 };
 // clang-format on
 
@@ -93,6 +108,7 @@ class Run {
 
   void apply(const Pass& pass) {
     if (pass.changes_weights && options_.keep_weights) return;
+    if (pass.foreign && !options_.infer_types) return;
     const PassScope scope(context_, pass.name);
     note(pass.name, pass.run(context_));
     check();
@@ -144,8 +160,7 @@ std::vector<std::string_view> pipeline() {
 }
 
 void tidy(onnx::Model& model, const Options& options) {
-  static const std::array kTidying = {Entry{&kFoldWeights},
-                                      Entry{Pass{"drop-unused-nodes", over<drop_unused_nodes>}}};
+  static const std::array kTidying = {Entry{&kFoldWeights}, Entry{kDropUnusedNodes}};
   Run(model, options).over(kTidying);
 }
 
@@ -154,8 +169,10 @@ Report optimize(onnx::Model& model, const Options& options) {
   std::span<const Entry> entries = kPipeline;
   if (!options.stop_after.empty()) {
     check_name(options.stop_after);
-    const auto last = std::ranges::find(kPipeline, options.stop_after, name_of);
-    entries = {kPipeline.begin(), last + 1};
+    // What stands twice ends the second time.
+    const auto rest =
+        std::ranges::find(kPipeline.rbegin(), kPipeline.rend(), options.stop_after, name_of);
+    entries = {kPipeline.begin(), rest.base()};
   }
   Run run(model, options);
   if (options.infer_types) run.infer_types();

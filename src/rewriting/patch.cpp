@@ -107,6 +107,10 @@ ValueInfo* Patch::ints(std::vector<std::int64_t> values) {
   return context_.model().add_constant(onnx::Tensor::of_ints(values, {count}));
 }
 
+ValueInfo* Patch::constant(onnx::Tensor tensor) {
+  return context_.model().add_constant(std::move(tensor));
+}
+
 ValueInfo* Patch::weight(std::string name, onnx::Tensor tensor) {
   return weights_.emplace_back(context_.model().add_weight(std::move(name), std::move(tensor)));
 }

@@ -38,6 +38,7 @@ class Patch {
                                       std::string_view name, std::size_t outputs);
   onnx::ValueInfo* cast(onnx::ValueInfo* x, onnx::DType dtype);
   onnx::ValueInfo* ints(std::vector<std::int64_t> values);  // a constant of one axis
+  onnx::ValueInfo* constant(onnx::Tensor tensor);
 
   // The node gets another input (or one more), or another attribute.
   void set_input(onnx::Node* node, std::size_t index, onnx::ValueInfo* value);

@@ -50,23 +50,30 @@ class Worklist {
     context_.opset_ = onnx::opset_of(graph);
     // Rules that feed each other would never end; honest ones need a few rounds at most.
     left_ = 1000;
-    wait(graph);
+    // What a rule looks at reaches further than the neighbours that a change has asked again.
+    wait(graph, true);
+    while (ask_those_waiting()) wait(graph, false);
+    for (const Node* node : context_.waiting_) context_.is_waiting_[node->id] = false;
+    context_.waiting_.clear();
+  }
+
+  bool ask_those_waiting() {
+    const std::int64_t before = left_;
     while (!context_.waiting_.empty() && left_ > 0) {
       Node* const node = context_.waiting_.front();
       context_.waiting_.pop_front();
       context_.is_waiting_[node->id] = false;
       if (node->graph != nullptr && node->op != onnx::kUnknownOp) ask(node);
     }
-    for (const Node* node : context_.waiting_) context_.is_waiting_[node->id] = false;
-    context_.waiting_.clear();
+    return left_ < before;
   }
 
   // In order, the nodes of bodies before the node that has them.
-  void wait(Graph* graph) {
+  void wait(Graph* graph, bool first) {
     for (Node* node = graph->first; node != nullptr; node = node->next) {
-      for (Graph* body : onnx::bodies(node)) wait(body);
+      for (Graph* body : onnx::bodies(node)) wait(body, first);
       context_.touch(node);
-      left_ += kRewritesOfANode;
+      if (first) left_ += kRewritesOfANode;
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
@@ -92,6 +93,13 @@ Value stashed(const Composite& call, Value x) {
   return call.onnx.cast(x, static_cast<DType>(call.integer("stash_type", 1)));
 }
 
+// Rules write a scale where there was none.
+bool is_ones(Value scale) {
+  if (!scale.is_constant()) return false;
+  const auto reals = scale.constant()->reals();
+  return reals && std::ranges::all_of(*reals, [](double real) { return real == 1; });
+}
+
 // Opset 17: (x - mean) / sqrt(variance + epsilon) * scale + bias.
 std::optional<Values> layer_normalization(const Composite& call) {
   Emit& onnx = call.onnx;
@@ -105,7 +113,7 @@ std::optional<Values> layer_normalization(const Composite& call) {
   const Value epsilon = onnx.scalar_like(as_written(call.real("epsilon", 1e-5F)), wide);
   const Value deviation = onnx.sqrt(onnx.add(variance, epsilon));
   Value y = onnx.cast(onnx.div(centred, deviation), x.dtype());
-  y = onnx.mul(y, call.input(1));
+  if (!is_ones(call.input(1))) y = onnx.mul(y, call.input(1));
   if (call.input(2)) y = onnx.add(y, call.input(2));
   Values values{y};
   if (call.outputs > 1) values.push_back(mean);
@@ -121,8 +129,8 @@ std::optional<Values> rms_normalization(const Composite& call) {
   const Value wide = stashed(call, x);
   const Value mean = onnx.reduce("ReduceMean", onnx.mul(wide, wide), axes_from(call, x), true);
   const Value epsilon = onnx.scalar_like(as_written(call.real("epsilon", 1e-5F)), wide);
-  const Value y = onnx.div(wide, onnx.sqrt(onnx.add(mean, epsilon)));
-  return Values{onnx.mul(onnx.cast(y, x.dtype()), call.input(1))};
+  const Value y = onnx.cast(onnx.div(wide, onnx.sqrt(onnx.add(mean, epsilon))), x.dtype());
+  return Values{is_ones(call.input(1)) ? y : onnx.mul(y, call.input(1))};
 }
 
 // Opset 21, where scale and bias are a channel's; in opset 18 they were a group's.

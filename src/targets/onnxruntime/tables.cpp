@@ -28,6 +28,7 @@ std::span<const Rules> onnxruntime_cpu_tables() {
       half_scatter_rules(),
       long_integer_rules(),
       network_rules(),
+      residual_rules(),
   };
   return kTables;
 }

@@ -17,6 +17,7 @@ Rules padded_pooling_rules();
 Rules pooling_rules();
 Rules quantized_product_rules();
 Rules range_rules();
+Rules residual_rules();
 Rules resizing_rules();
 Rules sampling_rules();
 

@@ -1,0 +1,85 @@
+// Before: n = Gather(Shape(x), 0); t = Concat(Unsqueeze(n, 0), [12], [-1]); y = Reshape(x, t)
+// After:  y = Reshape(x, [0, 12, -1])
+// Other people's models are emitted anew, node by node, as translators emit: equal nodes become
+// one, what does nothing or is constant goes, and sizes that inference has found are read off in
+// the simplest way there is.
+#include <algorithm>
+
+#include "onnx/emit/rebuild.h"
+#include "onnx/gen/op.h"
+#include "onnx/operators/operator.h"
+#include "passes/passes.h"
+
+namespace sardonyx::passes {
+namespace {
+
+using onnx::Node;
+using onnx::Op;
+using onnx::Value;
+using onnx::ValueInfo;
+using onnx::Values;
+
+class Emitting : public onnx::Emit {
+ public:
+  explicit Emitting(onnx::Model& model) : Emit(model, onnx::newest_opset(), {}) {}
+};
+
+bool all_known(std::span<const symbolic::Expr> exprs) {
+  return std::ranges::all_of(exprs, &symbolic::Expr::known);
+}
+
+// Its body, or a function's attribute, would have to be emitted with it.
+bool holds_more_than_values(const Node* node) {
+  return std::ranges::any_of(node->attributes, [](const onnx::Attribute& attribute) {
+    return std::holds_alternative<onnx::Graph*>(attribute.data) ||
+           std::holds_alternative<std::vector<onnx::Graph*>>(attribute.data) ||
+           std::holds_alternative<onnx::Opaque>(attribute.data) || !attribute.reference.empty() ||
+           !attribute.carried.empty();
+  });
+}
+
+bool stays(const Node* node) {
+  if (node->op == onnx::kUnknownOp || node->inputs.empty() || !node->carried.empty() ||
+      onnx::operator_of(node->op).random || holds_more_than_values(node))
+    return true;
+  const auto disputed = [](const ValueInfo* value) { return value && value->is_disputed; };
+  return std::ranges::any_of(node->inputs, disputed) ||
+         std::ranges::any_of(node->outputs, [&](const ValueInfo* output) {
+           return output == nullptr || disputed(output);
+         });
+}
+
+bool is_sizes(const onnx::Emit& onnx, const ValueInfo* value) {
+  return value->dtype == onnx::DType::kInt64 && value->has_rank && value->shape.size() <= 1 &&
+         !value->contents.empty() && all_known(value->contents) &&
+         std::ranges::all_of(value->contents,
+                             [&](symbolic::Expr size) { return onnx.can_size(size); });
+}
+
+Values emitted(onnx::Emit& onnx, const Node* node, std::span<const Value> inputs) {
+  const ValueInfo* y = node->output();
+  if (is_sizes(onnx, y))
+    return {y->shape.empty() ? onnx.size(y->contents.front()) : onnx.sizes(y->contents)};
+  const bool has_shape =
+      y->has_rank && all_known(y->shape) &&
+      std::ranges::all_of(y->shape, [&](symbolic::Expr dim) { return onnx.can_size(dim); });
+  if (has_shape && node->is(Op::kExpand)) return {onnx.expand(inputs[0], y->shape)};
+  if (has_shape && node->is(Op::kReshape)) return {onnx.reshape(inputs[0], y->shape)};
+  return onnx.node({}, node->op_type, inputs, node->attributes, node->outputs.size());
+}
+
+}  // namespace
+
+bool emit_anew(onnx::Model& model) {
+  if (onnx::opset_of(model.graph) != onnx::newest_opset()) return false;
+  Emitting onnx(model);
+  return onnx::rebuild(
+      model, onnx,
+      {.keeps = stays,
+       .rebuilt = [&](const Node* node,
+                      std::span<const Value> inputs) { return emitted(onnx, node, inputs); },
+       // What the emitter does not take, somebody's runtime may.
+       .failed = [](const Node*, const base::Error&) {}});
+}
+
+}  // namespace sardonyx::passes

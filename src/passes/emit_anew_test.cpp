@@ -1,0 +1,60 @@
+#include "onnx/infer/infer.h"
+#include "passes/passes.h"
+#include "rewriting/test_graph.h"
+
+namespace sardonyx::passes {
+namespace {
+
+using onnx::Value;
+using onnx::Values;
+
+class EmitAnew : public RulesTest {
+ protected:
+  // A node as it stands in somebody's file: neither folded nor shared.
+  Value written(std::string op, const Values& inputs,
+                std::vector<onnx::Attribute> attributes = {}) {
+    onnx::Node* node = model.add_node(std::move(op), "");
+    for (const Value value : inputs) onnx::add_input(node, value.info());
+    node->attributes = std::move(attributes);
+    onnx::append(model.graph, node);
+    onnx::add_output(node, model.add_value("v"));
+    onnx::infer(node, *pool, onnx::newest_opset());
+    return node->output();
+  }
+  Value x = input("x", {b, s, 12});
+};
+
+TEST_F(EmitAnew, SizesAreReadOffInTheSimplestWay) {
+  const Value shape = written("Shape", {x});
+  const Value first = written("Gather", {shape, onnx.int_scalar(0)});
+  const Value wanted = written(
+      "Concat", {written("Unsqueeze", {first, onnx.ints({0})}), onnx.ints({-1}), onnx.ints({3, 4})},
+      {{"axis", std::int64_t{0}, {}}});
+  outputs({written("Reshape", {x, wanted})});
+  EXPECT_TRUE(run(emit_anew));
+  EXPECT_TRUE(run(drop_unused_nodes));
+  EXPECT_EQ(ops(), "Reshape");
+}
+
+TEST_F(EmitAnew, EqualNodesBecomeOne) {
+  outputs({written("Add", {written("Sin", {x}), written("Sin", {x})})});
+  EXPECT_TRUE(run(emit_anew));
+  EXPECT_EQ(ops(), "Sin Add");
+}
+
+TEST_F(EmitAnew, WhatIsRandomIsDrawnTwice) {
+  const Value a = written("RandomNormalLike", {x}), again = written("RandomNormalLike", {x});
+  outputs({written("Add", {a, again})});
+  run(emit_anew);
+  EXPECT_EQ(ops(), "RandomNormalLike RandomNormalLike Add");
+}
+
+TEST_F(EmitAnew, NothingIsBuiltOnADisputedType) {
+  const Value y = written("Identity", {x});
+  y->is_disputed = true;
+  outputs({written("Identity", {y})});
+  EXPECT_FALSE(run(emit_anew));
+}
+
+}  // namespace
+}  // namespace sardonyx::passes

@@ -1,0 +1,17 @@
+// Rules about attention, one file each.
+#pragma once
+
+#include "rewriting/rule.h"
+
+namespace sardonyx::passes {
+
+using namespace rewriting;
+
+extern const Rule kGiveAttentionItsCache;
+extern const Rule kHalveRotaryTables;
+extern const Rule kJoinAttentionHeads;
+extern const Rule kRaiseRotaryEmbedding;
+extern const Rule kRotateJoinedHeads;
+extern const Rule kShareAttentionHeads;
+
+}  // namespace sardonyx::passes

@@ -1,0 +1,38 @@
+#include "passes/rules/normalization/rules.h"
+#include "rewriting/test_graph.h"
+
+namespace sardonyx::passes {
+namespace {
+
+using onnx::DType;
+using onnx::Value;
+
+class NarrowNormalization : public RulesTest {
+ protected:
+  Value x = input("x", {b, s, 4}, DType::kFloat16);
+  Value ones = weight("ones", {4}, {1, 1, 1, 1}), scale = weight("scale", {4}, {1, 2, 3, 4});
+};
+
+TEST_F(NarrowNormalization, OfHalfPrecision) {
+  const Value wide = onnx.cast(x, DType::kFloat32);
+  outputs({onnx.cast(onnx.rms_normalization(wide, ones), DType::kFloat16)});
+  EXPECT_TRUE(run(kNarrowNormalization));
+  EXPECT_EQ(ops(), "RMSNormalization");
+  EXPECT_EQ(model.graph->first->input(1)->dtype, DType::kFloat16);
+}
+
+TEST_F(NarrowNormalization, WhatIsScaledInFloat32Stays) {
+  const Value wide = onnx.cast(x, DType::kFloat32);
+  outputs({onnx.cast(onnx.rms_normalization(wide, scale), DType::kFloat16)});
+  EXPECT_FALSE(run(kNarrowNormalization));
+}
+
+TEST_F(NarrowNormalization, DeclinesAnotherType) {
+  const Value wide = onnx.cast(x, DType::kFloat32);
+  outputs({onnx.cast(onnx.rms_normalization(wide, ones), DType::kBFloat16)});
+  EXPECT_FALSE(run(kNarrowNormalization));
+  EXPECT_EQ(reason(), "x is not of the half type that comes back from float32");
+}
+
+}  // namespace
+}  // namespace sardonyx::passes

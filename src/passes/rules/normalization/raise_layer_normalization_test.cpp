@@ -1,0 +1,55 @@
+#include "passes/rules/normalization/rules.h"
+#include "rewriting/test_graph.h"
+
+namespace sardonyx::passes {
+namespace {
+
+using onnx::DType;
+using onnx::Value;
+
+class RaiseLayerNormalization : public RulesTest {
+ protected:
+  Value x = input("x", {b, s, 4});
+
+  Value mean(Value of, std::vector<std::int64_t> axes = {-1}) {
+    return onnx.reduce("ReduceMean", of, axes, true);
+  }
+  Value root(Value variance) {
+    return onnx.sqrt(onnx.add(variance, onnx.scalar(1e-5, DType::kFloat32)));
+  }
+};
+
+TEST_F(RaiseLayerNormalization, QuotientOfAPower) {
+  const Value d = onnx.sub(x, mean(x));
+  outputs({onnx.div(d, root(mean(onnx.pow(d, onnx.scalar(2, DType::kFloat32)))))});
+  EXPECT_TRUE(run(kRaiseLayerNormalization));
+  EXPECT_EQ(ops(), "LayerNormalization");
+  const onnx::Node* node = model.graph->first;
+  EXPECT_EQ(node->float_or("epsilon", 0), 1e-5F);
+  EXPECT_EQ(node->int_or("axis", 0), -1);
+  EXPECT_EQ(reals(node->input(1)), (std::vector<double>{1, 1, 1, 1}));
+}
+
+TEST_F(RaiseLayerNormalization, ProductWithTheInverse) {
+  const Value d = onnx.sub(x, mean(x, {2}));
+  outputs({onnx.mul(onnx.reciprocal(root(mean(onnx.mul(d, d)))), d)});
+  EXPECT_TRUE(run(kRaiseLayerNormalization));
+  EXPECT_EQ(ops(), "LayerNormalization");
+}
+
+TEST_F(RaiseLayerNormalization, DeclinesAMeanOverOtherAxes) {
+  const Value d = onnx.sub(x, mean(x, {1}));
+  outputs({onnx.div(d, root(mean(onnx.mul(d, d))))});
+  EXPECT_FALSE(run(kRaiseLayerNormalization));
+  EXPECT_EQ(reason(), "mean and variance are taken over different axes");
+}
+
+TEST_F(RaiseLayerNormalization, VarianceOfSomethingElseStays) {
+  const Value y = input("y", {b, s, 4});
+  const Value d = onnx.sub(x, mean(x)), e = onnx.sub(y, mean(y));
+  outputs({onnx.div(d, root(mean(onnx.mul(e, e))))});
+  EXPECT_FALSE(run(kRaiseLayerNormalization));
+}
+
+}  // namespace
+}  // namespace sardonyx::passes
