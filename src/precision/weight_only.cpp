@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "base/diagnostic.h"
@@ -64,6 +66,8 @@ std::string obstacle(const Node* node, const Tensor& weight, const WeightOnlyOpt
     if (node->int_or("axis", 0) != 0) return "it is not looked up by rows";
     if (length % options.block_size != 0)
       return fmt::format("rows of {} are no whole blocks of {}", length, options.block_size);
+    if (!options.contrib && feeds_product(node))
+      return "ONNX Runtime takes it for a product of integers with the one behind it";
   }
   if (node->is(Op::kMatMul) && (!node->inputs[0]->has_rank || node->inputs[0]->shape.size() < 2))
     return "the other factor is no matrix";
@@ -72,6 +76,14 @@ std::string obstacle(const Node* node, const Tensor& weight, const WeightOnlyOpt
        node->float_or("beta", 1.0F) != 1.0F))
     return "the product is scaled, or of a turned factor";
   return {};
+}
+
+// ONNX Runtime 1.31 takes rows that are dequantised right before a product, whose other factor is,
+// too, for a product of integers without blocks.
+bool feeds_product(const Node* node) {
+  return std::ranges::any_of(node->outputs[0]->uses, [](const onnx::Use& use) {
+    return use.node->is(Op::kMatMul) || use.node->is(Op::kGemm);
+  });
 }
 
 Tensor rows_of(const Node* node, const Tensor& weight) {
