@@ -18,6 +18,7 @@
 
 #include "sardonyx/diagnostic.h"
 #include "sardonyx/export.h"
+#include "sardonyx/precision.h"
 
 namespace sardonyx {
 
@@ -94,6 +95,8 @@ struct Simplification {
   };
   std::vector<Applied> applied;  // in the order they ran
   std::vector<Declined> declined;
+  // What is held in another type than before.
+  std::vector<WeightPrecision> weights;
   // Of the main graph and all bodies.
   std::int64_t nodes_before = 0;
   std::int64_t nodes_after = 0;
@@ -178,6 +181,9 @@ struct OptimizeOptions {
   // One of rule_names(); SX1801 for any other.
   std::string stop_after;
   std::vector<std::string> disable;
+  // SX1810 for words that are none, SX1811 and SX1812 for patterns that cannot be or name nothing,
+  // SX1813 to SX1815 for weights that cannot be held so.
+  PrecisionOptions precision = {};
 };
 
 // The rules and passes that simplify, by name, in the order they run.

@@ -2,6 +2,7 @@
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -89,10 +90,11 @@ Model convert(Program& program, ConvertOptions options, const nb::dict& translat
 }
 
 nb::tuple simplify(Model& model, std::optional<std::int64_t> opset, const std::string& runtime,
-                   const std::string& stop_after, const std::vector<std::string>& disable) {
+                   const std::string& stop_after, const std::vector<std::string>& disable,
+                   const PrecisionOptions& precision) {
   const auto run = [&] {
     const nb::gil_scoped_release released;
-    return sardonyx::simplify(model, {opset, runtime, stop_after, disable});
+    return sardonyx::simplify(model, {opset, runtime, stop_after, disable, precision});
   };
   const Simplification done = run();
   nb::list applied;
@@ -101,7 +103,9 @@ nb::tuple simplify(Model& model, std::optional<std::int64_t> opset, const std::s
   nb::list declined;
   for (const Simplification::Declined& each : done.declined)
     declined.append(nb::make_tuple(each.rule, each.node, each.reason));
-  return nb::make_tuple(applied, declined, done.nodes_before, done.nodes_after);
+  nb::list weights;
+  for (const WeightPrecision& each : done.weights) weights.append(nb::cast(each));
+  return nb::make_tuple(applied, declined, weights, done.nodes_before, done.nodes_after);
 }
 
 WriteOptions write_options(std::optional<bool> external_data, bool include_initializers,
@@ -130,6 +134,34 @@ nb::bytes serialize(const Model& model, bool include_initializers,
         model, write_options(false, include_initializers, keep_initializers_as_inputs));
   }
   return nb::bytes(bytes.data(), bytes.size());
+}
+
+void bind_precision(nb::module_& module) {
+  using Options = PrecisionOptions;
+  nb::class_<Options>(module, "PrecisionOptions")
+      .def(nb::init<>())
+      .def_rw("to", &Options::to)
+      .def_rw("keep", &Options::keep)
+      .def_rw("io", &Options::io)
+      .def_rw("block_size", &Options::block_size)
+      .def_rw("symmetric", &Options::symmetric)
+      .def_rw("method", &Options::method)
+      .def_rw("accuracy_level", &Options::accuracy_level)
+      .def("mix", [](Options& self, std::string pattern, std::string to) {
+        self.mixed.push_back({std::move(pattern), std::move(to)});
+      });
+  nb::class_<WeightPrecision>(module, "WeightPrecision")
+      .def_ro("name", &WeightPrecision::weight)
+      .def_ro("type", &WeightPrecision::type)
+      .def_ro("bytes_before", &WeightPrecision::bytes_before)
+      .def_ro("bytes", &WeightPrecision::bytes_after)
+      .def(
+          "error",
+          [](const WeightPrecision& self) {
+            const WeightError error = self.error();
+            return std::pair(error.relative, error.largest);
+          },
+          nb::call_guard<nb::gil_scoped_release>());
 }
 
 void bind_options(nb::module_& module) {
@@ -184,6 +216,7 @@ void bind_model(nb::module_& module) {
         return opsets;
       });
   bind_options(module);
+  bind_precision(module);
   module.def("convert", &convert, "program"_a, "options"_a, nb::kw_only(), "translators"_a,
              "complex_translators"_a, "on_notes"_a,
              "The ONNX model of a program, which is used up. on_notes: called with notes as JSON, "
@@ -204,9 +237,9 @@ void bind_model(nb::module_& module) {
       "model"_a, nb::kw_only(), "stop_after"_a, nb::call_guard<nb::gil_scoped_release>(),
       "Simplifies in place; the names of the passes that changed something.");
   module.def("simplify", &simplify, "model"_a, nb::kw_only(), "opset"_a.none(), "runtime"_a,
-             "stop_after"_a, "disable"_a,
+             "stop_after"_a, "disable"_a, "precision"_a,
              "Simplifies in place: what was applied, (name, count) each; what was declined, (rule, "
-             "node, reason) each; the nodes before and after.");
+             "node, reason) each; the weights of another type; the nodes before and after.");
   module.def("rule_names", [] { return sardonyx::rule_names(); });
   module.def("write", &write, "model"_a, "path"_a, nb::kw_only(), "external_data"_a,
              "include_initializers"_a, "keep_initializers_as_inputs"_a,

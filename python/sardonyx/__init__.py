@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ._older.inspection import export_to_pretty_string, unconvertible_ops
     from ._older.options import ExportOptions
     from ._optimize.optimize import Optimized, optimize
+    from ._optimize.precision import Precision
     from ._optimize.report import OptimizationReport
     from ._run.options import ONNXRuntimeOptions
     from ._translate.registry import ONNXFunction, OnnxRegistry
@@ -72,6 +73,7 @@ __all__ = [
     "OperatorExportTypes",
     "OptimizationReport",
     "Optimized",
+    "Precision",
     "ProgramError",
     "SaveError",
     "TrainingMode",
@@ -110,6 +112,7 @@ _HOME = {
     "OperatorExportTypes": "_base.enumerators",
     "OptimizationReport": "_optimize.report",
     "Optimized": "_optimize.optimize",
+    "Precision": "_optimize.precision",
     "TrainingMode": "_base.enumerators",
     "convert": "_export.convert",
     "disable_log": "_base.log",

@@ -101,9 +101,34 @@ def translates(op: str) -> bool: ...
 def signature(op_type: str, opset: int) -> tuple[list[str], bool, int, list[str]] | None: ...
 def read_model(path: str) -> Model: ...
 def optimize(model: Model, *, stop_after: str) -> list[str]: ...
+
+class PrecisionOptions:
+    to: str
+    keep: list[str]
+    io: bool
+    block_size: int
+    symmetric: bool
+    method: str
+    accuracy_level: int | None
+    def __init__(self) -> None: ...
+    def mix(self, pattern: str, to: str, /) -> None: ...
+
+class WeightPrecision:
+    name: str
+    type: str
+    bytes_before: int
+    bytes: int
+    def error(self) -> tuple[float, float]: ...
+
 def simplify(
-    model: Model, *, opset: int | None, runtime: str, stop_after: str, disable: Sequence[str]
-) -> tuple[list[tuple[str, int]], list[tuple[str, str, str]], int, int]: ...
+    model: Model,
+    *,
+    opset: int | None,
+    runtime: str,
+    stop_after: str,
+    disable: Sequence[str],
+    precision: PrecisionOptions,
+) -> tuple[list[tuple[str, int]], list[tuple[str, str, str]], list[WeightPrecision], int, int]: ...
 def rule_names() -> list[str]: ...
 def write(
     model: Model,

@@ -6,6 +6,7 @@
 
 #include "api/convert.h"
 #include "api/plugin.h"
+#include "api/precision.h"
 #include "aten/translation/translate.h"
 #include "base/mapped_file.h"
 #include "frontends/archive/zip.h"
@@ -267,10 +268,21 @@ std::vector<std::string> optimize(Model& model, const OptimizeOptions& options) 
 
 namespace {
 
+[[noreturn]] void refuse_precision(const onnx::Model& model, std::int64_t opset) {
+  if (model.has_training)
+    base::fail("SX1803", "the model says how it is trained, by the names of its values",
+               "remove training_info from it, or leave its precision as it is");
+  base::fail(
+      "SX1815",
+      fmt::format("precision is changed from opset {} on, and not in {}", kOldestOpset, opset),
+      "ask for a newer opset");
+}
+
 Simplification simplify(onnx::Model& inner, const OptimizeOptions& options) {
   std::string runtime = options.runtime.empty() ? inner.target : options.runtime;
   const targets::Target& target = target_of(runtime.empty() ? "onnxruntime" : runtime);
   if (options.opset) check_opset(*options.opset);
+  check(options.precision);
   const std::int64_t own = onnx::opset_of(inner.graph);
   const rewriting::Options passing{.stop_after = options.stop_after,
                                    .infer_types = true,
@@ -278,14 +290,19 @@ Simplification simplify(onnx::Model& inner, const OptimizeOptions& options) {
                                    .disabled = options.disable};
   // Models of before opset 13 stay what they are, unless they are to become newer ones.
   const bool has_target = options.opset || (own >= kOldestOpset && own <= kNewestOpset);
-  if (!has_target || inner.has_training) return told(passes::optimize(inner, passing));
+  if (!has_target || inner.has_training) {
+    if (!options.precision.to.empty()) refuse_precision(inner, own);
+    return told(passes::optimize(inner, passing));
+  }
+  const std::int64_t opset = opset_for(options.precision, target.name, options.opset, own);
   const std::vector<onnx::Dispute> disputes = onnx::infer_types(inner);
   targets::raise(inner);
   rewriting::Report report = rewritten(inner, target, passing);
   for (const onnx::Dispute& each : disputes)
     report.declined.insert(report.declined.begin(), {"infer-types", each.node, each.message});
-  const Simplification done = told(report);
-  targets::lower(inner, target, {.opset = options.opset.value_or(own), .keep_what_fails = true});
+  Simplification done = told(report);
+  change_precision(inner, options.precision, target.name, done);
+  targets::lower(inner, target, {.opset = opset, .keep_what_fails = true});
   if (options.stop_after.empty()) passes::tidy(inner, passing);
   return done;
 }

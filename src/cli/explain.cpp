@@ -1,5 +1,7 @@
 #include "cli/explain.h"
 
+#include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <map>
 #include <string>
@@ -32,6 +34,54 @@ void print_explanation(const Simplification& simplification) {
   }
 }
 
+namespace {
+
+double megabytes(std::int64_t bytes) { return static_cast<double>(bytes) / 1e6; }
+
+// JSON has no NaN: the error of weights without data, or with NaN among them.
+std::string json_number(double number) {
+  return std::isfinite(number) ? std::to_string(number) : "null";
+}
+
+std::string weights_json(const Simplification& simplification) {
+  std::string weights;
+  for (const WeightPrecision& each : simplification.weights) {
+    const WeightError error = each.error();
+    weights += (weights.empty() ? "" : ", ") + ("{\"name\": " + json_string(each.weight)) +
+               ", \"type\": " + json_string(each.type) +
+               ", \"bytes_before\": " + std::to_string(each.bytes_before) +
+               ", \"bytes\": " + std::to_string(each.bytes_after) +
+               ", \"relative_error\": " + json_number(error.relative) +
+               ", \"largest_error\": " + json_number(error.largest) + "}";
+  }
+  return weights;
+}
+
+}  // namespace
+
+void print_weights(const Simplification& simplification, bool each_of_them) {
+  if (simplification.weights.empty()) return;
+  std::int64_t before = 0, after = 0;
+  const WeightPrecision* worst = nullptr;
+  double most = -1;
+  for (const WeightPrecision& each : simplification.weights) {
+    const WeightError error = each.error();
+    before += each.bytes_before;
+    after += each.bytes_after;
+    if (!(error.relative <= most)) {
+      worst = &each;
+      most = error.relative;
+    }
+    if (each_of_them)
+      std::printf("  %s: %s, %.3f MB for %.3f, relative error %.2g, largest difference %.2g\n",
+                  each.weight.c_str(), each.type.c_str(), megabytes(each.bytes_after),
+                  megabytes(each.bytes_before), error.relative, error.largest);
+  }
+  std::printf("%zu weights: %.1f MB for %.1f; the largest relative error is %.2g, of %s\n",
+              simplification.weights.size(), megabytes(after), megabytes(before), most,
+              worst->weight.c_str());
+}
+
 std::string explanation_json(const Simplification& simplification) {
   std::string applied;
   for (const Simplification::Applied& each : simplification.applied)
@@ -44,7 +94,8 @@ std::string explanation_json(const Simplification& simplification) {
                 ", \"reason\": " + json_string(each.reason) + "}";
   return "\"nodes_before\": " + std::to_string(simplification.nodes_before) +
          ", \"nodes\": " + std::to_string(simplification.nodes_after) + ", \"applied\": [" +
-         applied + "], \"declined\": [" + declined + "]";
+         applied + "], \"declined\": [" + declined + "], \"weights\": [" +
+         weights_json(simplification) + "]";
 }
 
 }  // namespace sardonyx::cli

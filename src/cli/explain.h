@@ -10,6 +10,8 @@ namespace sardonyx::cli {
 // "fold-pad: 3 times", then what was declined, a rule and reason a line with the nodes it stands
 // for.
 void print_explanation(const Simplification& simplification);
+// What is held in another type, in sum, and `each_of_them` with the error that was measured.
+void print_weights(const Simplification& simplification, bool each_of_them);
 // The same as members of a JSON object, each reason with its node: "nodes_before", "nodes",
 // "applied", "declined".
 std::string explanation_json(const Simplification& simplification);

@@ -9,6 +9,7 @@
 #include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/explain.h"
+#include "cli/precision.h"
 #include "sardonyx/report.h"
 #include "sardonyx/sardonyx.h"
 
@@ -46,6 +47,7 @@ void run_optimize(const OptimizeArguments& arguments) {
     std::printf("%s: %lld nodes, %lld before\n", arguments.output.c_str(),
                 static_cast<long long>(done.nodes_after),
                 static_cast<long long>(done.nodes_before));
+    print_weights(done, arguments.explain);
     if (arguments.explain) {
       print_explanation(done);
       return;
@@ -61,6 +63,8 @@ constexpr const char* kOptimizeFooter =
     "  sardonyx optimize model.onnx -o model.onnx             in place\n"
     "  sardonyx optimize model.onnx -o out.onnx --opset 17    an older opset, or a newer one\n"
     "  sardonyx optimize model.onnx -o out.onnx --runtime onnxruntime-cpu\n"
+    "  sardonyx optimize model.onnx -o half.onnx --precision fp16 --keep Softmax\n"
+    "  sardonyx optimize model.onnx -o small.onnx --precision int4 --mixed lm_head=int8\n"
     "  sardonyx optimize model.onnx -o out.onnx --explain     what was found and left, and why\n"
     "  sardonyx optimize model.onnx -o out.onnx --disable fold-pad --disable fold-weights\n"
     "\n"
@@ -109,6 +113,7 @@ void add_optimize(CLI::App& app, int& exit_code) {
                    "always, never")
       ->transform(choices(external_data_choices()));
   add_rules(command, *arguments);
+  add_precision(command, arguments->optimize.precision);
   command->add_flag("--json", arguments->json, "say the result as JSON on standard output");
   command->add_flag("-q,--quiet", arguments->quiet, "print errors only");
   command->callback([arguments, input, output, &exit_code] {

@@ -8,7 +8,7 @@
 namespace sardonyx::precision {
 
 struct BlockForm {
-  int bits = 4;           // 4 or 8
+  int bits = 4;            // 4 or 8
   std::int64_t size = 32;  // weights that share a scale: 16 or a larger power of two
   // Code 2^(bits - 1) stands for zero; otherwise each block says which code does.
   bool symmetric = true;

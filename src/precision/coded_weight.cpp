@@ -114,7 +114,7 @@ CodingError CodedWeight::error() const {
       return {unknown, unknown, unknown};
     }
     make(source_, {});
-    made_.scales = {};
+    let_go();
   }
   return made_.error;
 }
@@ -127,11 +127,15 @@ void CodedWeight::put(std::size_t part, const Tensor& source, const Sink& sink) 
     make(source, part == kCodes ? sink : Sink());
   if (part == kScales) put_scales(sink);
   if (part == kZeroPoints) put_zero_points(sink);
-  if (part == (has_zero_points() ? kZeroPoints : kScales)) made_.scales = {};
+  if (part == (has_zero_points() ? kZeroPoints : kScales)) let_go();
 }
 
+// Assigning nothing would keep the memory.
+void CodedWeight::let_go() const { std::vector<BlockScale>().swap(made_.scales); }
+
 void CodedWeight::make(const Tensor& source, const Sink& codes) const {
-  made_ = {source.data, std::vector<BlockScale>(static_cast<std::size_t>(rows_ * blocks())), {}, true};
+  made_ = {
+      source.data, std::vector<BlockScale>(static_cast<std::size_t>(rows_ * blocks())), {}, true};
   if (layout_ == Layout::kTurned) {
     make_turned(source, codes);
   } else {

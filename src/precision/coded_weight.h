@@ -57,6 +57,7 @@ class CodedWeight : public onnx::Derivation, public std::enable_shared_from_this
 
   std::vector<std::int64_t> dims(Part part) const;
   base::DType dtype(Part part) const;
+  void let_go() const;
   void make(const onnx::Tensor& source, const Sink& codes) const;
   void make_by_rows(const onnx::Tensor& source, const Sink& codes) const;
   void make_turned(const onnx::Tensor& source, const Sink& codes) const;

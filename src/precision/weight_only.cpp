@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "base/diagnostic.h"
@@ -35,7 +37,7 @@ bool is_lookup(const Site& site) { return site.node->is(Op::kGather); }
 ValueInfo* constant_input(const Node* node, std::size_t index) {
   ValueInfo* value = node->input(index);
   return value != nullptr && value->constant != nullptr && value->producer == nullptr ? value
-                                                                                     : nullptr;
+                                                                                      : nullptr;
 }
 
 // The constant that is the second factor, or the table; null where the node has none.
@@ -52,10 +54,9 @@ bool is_floating(const Tensor& tensor) {
 // Why the weight cannot be coded for its reader; empty where it can.
 std::string obstacle(const Node* node, const Tensor& weight, const WeightOnlyOptions& options) {
   if (weight.dims.size() != 2) return fmt::format("it has {} dims, not 2", weight.dims.size());
-  if (!is_floating(weight))
-    return fmt::format("it is of {}", base::dtype_name(weight.dtype));
-  const bool by_columns = node->is(Op::kGather) ||
-                          (node->is(Op::kGemm) && node->int_or("transB", 0) != 0);
+  if (!is_floating(weight)) return fmt::format("it is of {}", base::dtype_name(weight.dtype));
+  const bool by_columns =
+      node->is(Op::kGather) || (node->is(Op::kGemm) && node->int_or("transB", 0) != 0);
   const std::int64_t length = weight.dims[by_columns ? 1 : 0];
   if (length < options.block_size)
     return fmt::format("{} weights in a row are less than a block of {}", length,
@@ -65,14 +66,24 @@ std::string obstacle(const Node* node, const Tensor& weight, const WeightOnlyOpt
     if (node->int_or("axis", 0) != 0) return "it is not looked up by rows";
     if (length % options.block_size != 0)
       return fmt::format("rows of {} are no whole blocks of {}", length, options.block_size);
+    if (!options.contrib && feeds_product(node))
+      return "ONNX Runtime takes it for a product of integers with the one behind it";
   }
   if (node->is(Op::kMatMul) && (!node->inputs[0]->has_rank || node->inputs[0]->shape.size() < 2))
     return "the other factor is no matrix";
-  if (node->is(Op::kGemm) && (node->int_or("transA", 0) != 0 ||
-                              node->float_or("alpha", 1.0F) != 1.0F ||
-                              node->float_or("beta", 1.0F) != 1.0F))
+  if (node->is(Op::kGemm) &&
+      (node->int_or("transA", 0) != 0 || node->float_or("alpha", 1.0F) != 1.0F ||
+       node->float_or("beta", 1.0F) != 1.0F))
     return "the product is scaled, or of a turned factor";
   return {};
+}
+
+// ONNX Runtime 1.31 takes rows that are dequantised right before a product, whose other factor is,
+// too, for a product of integers without blocks.
+bool feeds_product(const Node* node) {
+  return std::ranges::any_of(node->outputs[0]->uses, [](const onnx::Use& use) {
+    return use.node->is(Op::kMatMul) || use.node->is(Op::kGemm);
+  });
 }
 
 Tensor rows_of(const Node* node, const Tensor& weight) {
@@ -199,8 +210,8 @@ class Coding {
                          .scale = site.rows.dtype};
     parts.coded = std::make_shared<const CodedWeight>(site.rows, layout, form);
     const auto add = [&](CodedWeight::Part part, std::string_view suffix) {
-      ValueInfo* value =
-          model_.add_weight(fmt::format("{}_{}", site.weight->name, suffix), parts.coded->part(part));
+      ValueInfo* value = model_.add_weight(fmt::format("{}_{}", site.weight->name, suffix),
+                                           parts.coded->part(part));
       value->is_weight = false;
       value->made_of = {site.weight};
       return value;
@@ -221,7 +232,8 @@ class Coding {
 
   void rewrite(const Site& site) {
     const Parts parts = parts_of(site);
-    if (is_lookup(site)) return options_.contrib ? look_up_blocks(site, parts) : look_up(site, parts);
+    if (is_lookup(site))
+      return options_.contrib ? look_up_blocks(site, parts) : look_up(site, parts);
     ValueInfo* const addend = split_addend(site, options_.contrib);
     if (options_.contrib) {
       multiply_blocks(site, parts, addend);

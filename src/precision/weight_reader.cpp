@@ -61,8 +61,8 @@ void WeightReader::compute_row(std::int64_t row, std::int64_t column, std::int64
   const std::int64_t width = base::bit_width(stored) / 8;
   values_.resize(static_cast<std::size_t>(columns));
   for (std::int64_t k = 0; k < columns; ++k)
-    values_[static_cast<std::size_t>(k)] = onnx::load_real(
-        stored, matrix_.data + (row * down_ + (column + k) * across_) * width);
+    values_[static_cast<std::size_t>(k)] =
+        onnx::load_real(stored, matrix_.data + (row * down_ + (column + k) * across_) * width);
   onnx::compute(matrix_, row * matrix_.dims[1] + column, values_);
   for (std::int64_t k = 0; k < columns; ++k)
     weights[k] = static_cast<float>(values_[static_cast<std::size_t>(k)]);

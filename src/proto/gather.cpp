@@ -1,16 +1,19 @@
 #include "proto/gather.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/dtype.h"
 #include "base/mapped_file.h"
 #include "onnx/graph/recipe.h"
+#include "onnx/graph/small_float.h"
 
 namespace sardonyx::proto {
 namespace {
@@ -214,8 +217,53 @@ void put_computed(const onnx::Tensor& tensor, Stream& stream, const Load& load,
   if (!values.empty()) put();
 }
 
+// Takes float32 and hands it on in half precision.
+class Halves : public Output {
+ public:
+  Halves(base::DType half, Stream& stream) : half_(half), stream_(stream) {}
+  void write(std::span<const std::byte> first, std::span<const std::byte> second) override {
+    put(first);
+    put(second);
+  }
+
+ private:
+  void put(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const std::size_t count = std::min(values_.size(), bytes.size() / sizeof(float));
+      std::memcpy(values_.data(), bytes.data(), count * sizeof(float));  // may lie unaligned
+      onnx::encode_halves(half_, std::span(values_).first(count), halves_.data());
+      stream_.append(std::as_bytes(std::span(halves_).first(count)));
+      bytes = bytes.subspan(count * sizeof(float));
+    }
+  }
+
+  base::DType half_;
+  Stream& stream_;
+  std::array<float, 4096> values_;
+  std::array<std::uint16_t, 4096> halves_;
+};
+
+// Whether all that is computed is float32 in half precision.
+bool is_halved(const onnx::Tensor& tensor) {
+  const std::vector<onnx::Computation>& all = tensor.recipe->computations;
+  const auto* move = all.size() == 1 ? std::get_if<onnx::Moved>(&all[0].step) : nullptr;
+  return move != nullptr && move->by == 0 && tensor.stored_dtype() == base::DType::kFloat32 &&
+         (tensor.dtype == base::DType::kFloat16 || tensor.dtype == base::DType::kBFloat16);
+}
+
+void put_halves(const onnx::Tensor& tensor, Stream& stream) {
+  onnx::Tensor lies = tensor;
+  lies.dtype = base::DType::kFloat32;
+  lies.recipe = nullptr;
+  Halves halves(tensor.dtype, stream);
+  Stream floats(halves, {});
+  put_data(lies, floats);
+  floats.flush();
+}
+
 void put_computed(const onnx::Tensor& tensor, Stream& stream) {
   using base::DType;
+  if (is_halved(tensor)) return put_halves(tensor, stream);
   const DType from = tensor.stored_dtype(), to = tensor.dtype;
   if (from == DType::kFloat32 && to == DType::kFloat32) {
     const auto load = [](const std::byte* at) {

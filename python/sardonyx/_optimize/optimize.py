@@ -13,6 +13,7 @@ from sardonyx._base.errors import usage_error
 from sardonyx._model.ir import from_ir, to_ir
 from sardonyx._model.program import ONNXProgram
 
+from .precision import HeldWeight, Precision, To, native_precision
 from .proto import from_proto, to_proto
 from .report import Applied, Declined, OptimizationReport
 
@@ -34,6 +35,7 @@ def optimize(
     *,
     runtime: str | None = ...,
     opset: int | None = ...,
+    precision: Precision | To | None = ...,
     disable: Iterable[str] = ...,
     stop_after: str | None = ...,
     external_data: bool | None = ...,
@@ -45,6 +47,7 @@ def optimize(
     *,
     runtime: str | None = ...,
     opset: int | None = ...,
+    precision: Precision | To | None = ...,
     disable: Iterable[str] = ...,
     stop_after: str | None = ...,
     external_data: bool | None = ...,
@@ -57,6 +60,7 @@ def optimize(
     *,
     runtime: str | None = ...,
     opset: int | None = ...,
+    precision: Precision | To | None = ...,
     disable: Iterable[str] = ...,
     stop_after: str | None = ...,
     external_data: bool | None = ...,
@@ -69,6 +73,7 @@ def optimize(
     *,
     runtime: str | None = None,
     opset: int | None = None,
+    precision: Precision | To | None = None,
     disable: Iterable[str] = (),
     stop_after: str | None = None,
     external_data: bool | None = None,
@@ -83,6 +88,8 @@ def optimize(
         runtime: what the model is for, one of the targets of docs/targets.md; by default what it
             was exported for, or standard operators that are safe on ONNX Runtime's CPU.
         opset: the opset that it is to have; by default its own.
+        precision: "fp16" or "bf16" for the whole graph, "int8" or "int4" for weights in blocks, or
+            a `Precision` that says more; the report has the error of each weight.
         disable: rules and passes that are not to run, by the names that `sardonyx optimize
             --list-rules` lists.
         stop_after: the last rule or pass that runs, to find the one at fault.
@@ -106,6 +113,7 @@ def optimize(
         runtime=runtime or "",
         stop_after=stop_after or "",
         disable=_names(disable),
+        precision=native_precision(precision),
     )
     if out is not None:
         _native.write(
@@ -156,12 +164,15 @@ def _is(model: Any, module: str, name: str) -> bool:
 
 
 def _report(
-    done: tuple[list[tuple[str, int]], list[tuple[str, str, str]], int, int],
+    done: tuple[
+        list[tuple[str, int]], list[tuple[str, str, str]], list[_native.WeightPrecision], int, int
+    ],
 ) -> OptimizationReport:
-    applied, declined, before, after = done
+    applied, declined, weights, before, after = done
     return OptimizationReport(
         tuple(Applied(*each) for each in applied),
         tuple(Declined(*each) for each in declined),
+        tuple(HeldWeight(each) for each in weights),
         before,
         after,
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from .precision import HeldWeight
+
 
 class Applied(NamedTuple):
     """A rule or pass that changed the model, and how often."""
@@ -27,6 +29,7 @@ class OptimizationReport:
 
     applied: tuple[Applied, ...]  # in the order of the pipeline
     declined: tuple[Declined, ...]
+    weights: tuple[HeldWeight, ...]  # those of another type than before
     nodes_before: int  # of the graph and all bodies in it
     nodes_after: int
 
@@ -36,6 +39,7 @@ class OptimizationReport:
 
     def __str__(self) -> str:
         lines = [f"{self.nodes_after} nodes, {self.nodes_before} before"]
+        lines += [str(weight) for weight in self.weights]
         lines += [
             f"{name}: {times} {'time' if times == 1 else 'times'}" for name, times in self.applied
         ]

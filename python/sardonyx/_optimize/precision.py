@@ -1,0 +1,103 @@
+"""What numbers of a model are held in, and what that changes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from sardonyx import _native
+
+To = Literal["fp16", "bf16", "int8", "int4"]
+
+
+@dataclass(frozen=True)
+class Precision:
+    """What a model is to be held in. `precision="int4"` is short for `Precision("int4")`.
+
+    Attributes:
+        to: "fp16" or "bf16": the graph computes in it, but for what would lose more than rounding,
+            with casts between. "int8" or "int4": factors of matrix products and tables of
+            embeddings, as numbers of so many bits in blocks.
+        keep: operators by their type, or regular expressions that are found in names of nodes, of
+            what they make or of weights: what they match stays as it is.
+        mixed: for "int8" and "int4": such expressions with "int8", "int4" or "keep" for weights
+            that they are found in; the first counts. A weight that is named so and cannot be held
+            so is an error.
+        io: for "fp16" and "bf16": whether inputs and outputs of the model change their type, too.
+        block_size: weights that share a scale: 16, 32, 64, 128 or 256.
+        symmetric: False gives blocks a zero point of their own.
+        method: "search" looks for the scale of each block with the least squared error, "rtn"
+            takes the one that the block's extremes give.
+        accuracy_level: of ONNX Runtime's MatMulNBits: 4 rounds the other factor to 8 bits in
+            blocks, 0 does not; by default 4 for `runtime="onnxruntime-cpu"`.
+    """
+
+    to: To
+    keep: Iterable[str] = ()
+    mixed: Mapping[str, Literal["int8", "int4", "keep"]] = field(default_factory=dict)
+    io: bool = False
+    block_size: int = 32
+    symmetric: bool = True
+    method: Literal["search", "rtn"] = "search"
+    accuracy_level: int | None = None
+
+
+def native_precision(precision: Precision | To | None) -> _native.PrecisionOptions:
+    options = _native.PrecisionOptions()
+    if precision is None:
+        return options
+    if isinstance(precision, str):
+        options.to = precision
+        return options
+    options.to = precision.to
+    options.keep = [precision.keep] if isinstance(precision.keep, str) else list(precision.keep)
+    options.io = precision.io
+    options.block_size = precision.block_size
+    options.symmetric = precision.symmetric
+    options.method = precision.method
+    options.accuracy_level = precision.accuracy_level
+    for pattern, to in precision.mixed.items():
+        options.mix(pattern, to)
+    return options
+
+
+class HeldWeight:
+    """A weight that is held in another type than before."""
+
+    def __init__(self, native: _native.WeightPrecision) -> None:
+        self._native = native
+
+    @property
+    def name(self) -> str:
+        return self._native.name
+
+    @property
+    def type(self) -> str:
+        """ "float16", "int4", ..."""
+        return self._native.type
+
+    @property
+    def bytes_before(self) -> int:
+        return self._native.bytes_before
+
+    @property
+    def bytes(self) -> int:
+        """What it takes now, scales and zero points included."""
+        return self._native.bytes
+
+    @property
+    def relative_error(self) -> float:
+        """Root mean square of the differences, as a part of the weights'."""
+        return self._native.error()[0]
+
+    @property
+    def largest_error(self) -> float:
+        """The largest difference."""
+        return self._native.error()[1]
+
+    def __repr__(self) -> str:
+        return (
+            f"{self.name}: {self.type}, {self.bytes} bytes for {self.bytes_before}, "
+            f"relative error {self.relative_error:.2g}"
+        )

@@ -1,0 +1,238 @@
+"""Weights of 4 and 8 bits in blocks: what they stand for, and what runtimes make of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import sardonyx
+from sardonyx import Precision
+
+RNG = np.random.default_rng(0)
+VOCABULARY, WIDTH, HIDDEN = 50, 64, 100
+
+
+def weight(*dims: int) -> np.ndarray:
+    return RNG.standard_normal(dims).astype(np.float32)
+
+
+WEIGHTS = {
+    "embed.weight": weight(VOCABULARY, WIDTH),
+    "up.weight": weight(WIDTH, HIDDEN),
+    "down.weight": weight(WIDTH, HIDDEN),  # turned: rows of HIDDEN, which is no whole blocks
+    "down.bias": weight(WIDTH),
+    "head.weight": weight(WIDTH, VOCABULARY),
+}
+
+
+def model(opset: int = 21) -> onnx.ModelProto:
+    """Looks tokens up, and multiplies: -x W, Gemm(y, W', b), z W."""
+    nodes = [
+        helper.make_node("Gather", ["embed.weight", "ids"], ["row"], "embed"),
+        helper.make_node("Neg", ["row"], ["x"]),
+        helper.make_node("MatMul", ["x", "up.weight"], ["y"], "up"),
+        helper.make_node("Gemm", ["y", "down.weight", "down.bias"], ["z"], "down", transB=1),
+        helper.make_node("MatMul", ["z", "head.weight"], ["logits"], "head"),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "tokens",
+        [helper.make_tensor_value_info("ids", TensorProto.INT64, ["n"])],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["n", VOCABULARY])],
+        [numpy_helper.from_array(value, name) for name, value in WEIGHTS.items()],
+    )
+    opsets = [helper.make_opsetid("", opset)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=10)
+
+
+def run(proto: onnx.ModelProto, ids: np.ndarray, optimised: bool = True) -> np.ndarray:
+    options = onnxruntime.SessionOptions()
+    levels = onnxruntime.GraphOptimizationLevel
+    options.graph_optimization_level = (
+        levels.ORT_ENABLE_ALL if optimised else levels.ORT_DISABLE_ALL
+    )
+    options.log_severity_level = 3
+    # What it fuses itself is as exact as what it is given.
+    options.add_session_config_entry("session.qdq_matmulnbits_accuracy_level", "0")
+    session = onnxruntime.InferenceSession(
+        proto.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    result: np.ndarray = session.run(None, {"ids": ids})[0]
+    return result
+
+
+def unpacked(codes: np.ndarray, bits: int) -> np.ndarray:
+    if bits == 8:
+        return codes.astype(np.int32)
+    both = np.stack([codes & 15, codes >> 4], -1).astype(np.int32)
+    return both.reshape(*codes.shape[:-1], -1)
+
+
+def dequantised(
+    proto: onnx.ModelProto, name: str, bits: int, rows: int, columns: int
+) -> np.ndarray:
+    """The rows that the parts in the layout of MatMulNBits and GatherBlockQuantized stand for."""
+    parts = {each.name: numpy_helper.to_array(each) for each in proto.graph.initializer}
+    scales = parts[f"{name}_scales"].reshape(rows, -1)
+    blocks = scales.shape[1]
+    codes = unpacked(parts[f"{name}_int{bits}"].reshape(rows, -1), bits).reshape(rows, blocks, -1)
+    zero: Any = 1 << (bits - 1)
+    if f"{name}_zero_points" in parts:
+        zero = unpacked(parts[f"{name}_zero_points"].reshape(rows, -1), bits)[:, :blocks, None]
+    result: np.ndarray = ((codes - zero) * scales[..., None]).astype(np.float32)
+    return result.reshape(rows, -1)[:, :columns]
+
+
+def with_weights(proto: onnx.ModelProto, changed: dict[str, np.ndarray]) -> onnx.ModelProto:
+    copy = onnx.ModelProto()
+    copy.CopyFrom(proto)
+    for each in copy.graph.initializer:
+        if each.name in changed:
+            each.CopyFrom(numpy_helper.from_array(changed[each.name], each.name))
+    return copy
+
+
+@pytest.mark.parametrize("method", ["search", "rtn"])
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("bits", [4, 8])
+def test_own_operators(bits: int, symmetric: bool, method: Any) -> None:
+    precision = Precision(
+        "int4" if bits == 4 else "int8", symmetric=symmetric, method=method, accuracy_level=0
+    )
+    result, report = sardonyx.optimize(model(), runtime="onnxruntime-cpu", precision=precision)
+    onnx.checker.check_model(result, full_check=True)
+    kinds = [node.op_type for node in result.graph.node]
+    assert kinds == ["GatherBlockQuantized", "Neg", "MatMulNBits", "MatMulNBits", "MatMulNBits"]
+
+    held = {
+        "embed.weight": dequantised(result, "embed.weight", bits, VOCABULARY, WIDTH),
+        "up.weight": dequantised(result, "up.weight", bits, HIDDEN, WIDTH).T,
+        "down.weight": dequantised(result, "down.weight", bits, WIDTH, HIDDEN),
+        "head.weight": dequantised(result, "head.weight", bits, VOCABULARY, WIDTH).T,
+    }
+    errors = {each.name: each for each in report.weights}
+    assert set(errors) == set(held)
+    for name, value in held.items():
+        difference = value - WEIGHTS[name]
+        relative = np.sqrt((difference**2).sum() / (WEIGHTS[name] ** 2).sum())
+        assert errors[name].relative_error == pytest.approx(relative, rel=1e-3)
+        assert errors[name].largest_error == pytest.approx(np.abs(difference).max(), rel=1e-3)
+        assert relative < (0.12 if bits == 4 else 0.008)
+        assert errors[name].bytes < errors[name].bytes_before * (0.35 if bits == 4 else 0.5)
+
+    ids = np.arange(VOCABULARY)
+    expected = run(with_weights(model(), held), ids)
+    np.testing.assert_allclose(run(result, ids), expected, rtol=1e-3, atol=1e-2)
+
+
+@pytest.mark.parametrize("optimised", [False, True])
+@pytest.mark.parametrize("symmetric", [True, False])
+@pytest.mark.parametrize("bits", [4, 8])
+def test_standard_operators_are_the_same(bits: int, symmetric: bool, optimised: bool) -> None:
+    to: Any = "int4" if bits == 4 else "int8"
+    # Tables of embeddings have 8 bits here: ONNX Runtime's Gather takes no fewer.
+    precision = Precision(to, symmetric=symmetric, accuracy_level=0, mixed={"embed": "int8"})
+    own, _ = sardonyx.optimize(model(), runtime="onnxruntime-cpu", precision=precision)
+    result, report = sardonyx.optimize(model(18), runtime="standard", precision=precision)
+    onnx.checker.check_model(result, full_check=True)
+    assert {node.domain for node in result.graph.node} == {""}
+    assert result.opset_import[0].version == 21
+    assert {each.name: each.type for each in report.weights} == {
+        "embed.weight": "int8",
+        "up.weight": to,
+        "down.weight": to,
+        "head.weight": to,
+    }
+    ids = np.arange(VOCABULARY)
+    np.testing.assert_allclose(run(result, ids, optimised), run(own, ids), rtol=1e-3, atol=1e-2)
+
+
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_no_worse_than_onnx_runtime(symmetric: bool, tmp_path: Path) -> None:
+    quantizer = pytest.importorskip("onnxruntime.quantization.matmul_nbits_quantizer")
+    theirs = quantizer.MatMulNBitsQuantizer(model(), 4, 32, is_symmetric=symmetric)
+    theirs.process()
+    error = 0.0
+    initializers = {each.name: each for each in theirs.model.model.graph.initializer}
+    node = next(n for n in theirs.model.model.graph.node if n.name.startswith("up"))
+    parts = [numpy_helper.to_array(initializers[name]) for name in node.input[1:] if name]
+    codes = unpacked(parts[0].reshape(HIDDEN, -1), 4).reshape(HIDDEN, 2, 32)
+    zero: Any = unpacked(parts[2].reshape(HIDDEN, -1), 4)[:, :2, None] if len(parts) > 2 else 8
+    held = ((codes - zero) * parts[1].reshape(HIDDEN, 2, 1)).reshape(HIDDEN, WIDTH).T
+    error = np.sqrt(((held - WEIGHTS["up.weight"]) ** 2).sum() / (WEIGHTS["up.weight"] ** 2).sum())
+
+    def ours(method: Any) -> float:
+        precision = Precision("int4", symmetric=symmetric, method=method)
+        _, report = sardonyx.optimize(model(), runtime="onnxruntime-cpu", precision=precision)
+        return next(w.relative_error for w in report.weights if w.name == "up.weight")
+
+    assert ours("rtn") <= error * 1.001
+    assert ours("search") < error * 0.97
+
+
+def test_mixed_and_kept() -> None:
+    precision = Precision("int4", mixed={"head": "int8"}, keep=["up", "Gather"])
+    result, report = sardonyx.optimize(model(), runtime="onnxruntime-cpu", precision=precision)
+    assert {each.name: each.type for each in report.weights} == {
+        "down.weight": "int4",
+        "head.weight": "int8",
+    }
+    assert [n.op_type for n in result.graph.node].count("MatMulNBits") == 2
+    bits = [a.i for n in result.graph.node for a in n.attribute if a.name == "bits"]
+    assert bits == [4, 8]
+
+
+@pytest.mark.parametrize(
+    ("precision", "code"),
+    [
+        (Precision("int3"), "SX1810"),  # type: ignore[arg-type]
+        (Precision("int4", keep=["("]), "SX1811"),
+        (Precision("int4", keep=["no_such"]), "SX1812"),
+        (Precision("int4", mixed={"no_such": "int8"}), "SX1812"),
+        (Precision("int4", block_size=48), "SX1813"),
+        (Precision("int4", block_size=128, mixed={"up": "int4"}), "SX1814"),
+        (Precision("int4", mixed={"up": "int2"}), "SX1810"),  # type: ignore[dict-item]
+        (Precision("fp16", keep=["no_such"]), "SX1812"),
+    ],
+)
+def test_what_cannot_be(precision: Precision, code: str, tmp_path: Path) -> None:
+    source, out = tmp_path / "model.onnx", tmp_path / "out.onnx"
+    onnx.save(model(), source)
+    out.write_bytes(b"before")
+    with pytest.raises(sardonyx.OnnxExporterError) as raised:
+        sardonyx.optimize(source, out, runtime="onnxruntime-cpu", precision=precision)
+    assert code in str(raised.value)
+    assert out.read_bytes() == b"before"
+    assert sorted(tmp_path.iterdir()) == [source, out]
+
+
+def test_an_opset_without_blocks() -> None:
+    with pytest.raises(sardonyx.OnnxExporterError, match="SX1815"):
+        sardonyx.optimize(model(), runtime="standard", opset=18, precision="int4")
+
+
+def test_rows_that_a_product_reads_at_once() -> None:
+    """ONNX Runtime fails to multiply rows of a table in 8 bits by a weight in 8 bits, both in
+    blocks: it takes both for tensors with one scale. So such a table stays."""
+    proto = model()
+    del proto.graph.node[1]
+    proto.graph.node[0].output[0] = "x"
+    result, report = sardonyx.optimize(proto, precision="int8")
+    assert "embed.weight" not in {each.name for each in report.weights}
+    assert any(each.node == "embed.weight" for each in report.declined)
+    ids = np.arange(VOCABULARY)
+    np.testing.assert_allclose(run(result, ids), run(proto, ids), rtol=0.05, atol=20)
+
+
+def test_infinite_weights_are_told() -> None:
+    broken = WEIGHTS["up.weight"].copy()
+    broken[0, 0] = np.inf
+    proto = with_weights(model(), {"up.weight": broken})
+    _, report = sardonyx.optimize(proto, runtime="onnxruntime-cpu", precision="int4")
+    assert np.isnan(next(w.relative_error for w in report.weights if w.name == "up.weight"))
