@@ -20,13 +20,14 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel demo bench bench-optimize architectures sweep format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel demo bench bench-kernels bench-optimize architectures sweep format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
 	@echo "make test      everything continuous integration runs, and what each part took"
 	@echo "make test-fast  most of it in two minutes, once built"
 	@echo "make bench     speed, memory and node counts beside torch.onnx's"
+	@echo "make bench-kernels   operators of ONNX Runtime's own beside what they stand for"
 	@echo "make bench-optimize  our optimiser beside others (ARGS='--models bert --size full')"
 	@echo "make operators  edge cases of every operator family, and a third of the sweep"
 	@echo "make sweep     every operator's sample inputs (long)"
@@ -93,6 +94,9 @@ demo: build
 
 bench: build
 	$(RUN) $(PYTHON) -m bench
+
+bench-kernels:
+	$(PYTHON) -m bench.kernels $(FUSIONS)
 
 # Other optimisers live in an environment of their own, PEERS.
 PEERS ?= .venv-peers

@@ -7,7 +7,10 @@
 #include "api/convert.h"
 #include "api/plugin.h"
 #include "aten/translation/translate.h"
+#include "base/mapped_file.h"
+#include "frontends/archive/zip.h"
 #include "frontends/pt2/pt2.h"
+#include "frontends/torchscript/torchscript.h"
 #include "functionalize/functionalize.h"
 #include "onnx/infer/infer_model.h"
 #include "passes/outline_modules.h"
@@ -82,6 +85,15 @@ Diagnostic note_of_newer(Diagnostic needs, std::int64_t wanted) {
   return needs;
 }
 
+// What is no archive at all is left to the reader of .pt2, which says so.
+bool is_torchscript(const archive::Bytes& bytes) {
+  try {
+    return torchscript::is_torchscript(archive::ZipReader(bytes));
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 // Throws what the translation could not do, and what the target cannot do of the rest.
 [[noreturn]] void refuse(onnx::Model& partial, const targets::Target& target, std::int64_t opset,
                          std::vector<Diagnostic> failures) {
@@ -91,6 +103,18 @@ Diagnostic note_of_newer(Diagnostic needs, std::int64_t wanted) {
     failures.insert(failures.begin(), error.diagnostics().begin(), error.diagnostics().end());
   }
   throw Error(std::move(failures));
+}
+
+// By the passes, and behind them by the fusions of the target: a name is of either.
+rewriting::Report rewritten(onnx::Model& model, const targets::Target& target,
+                            const rewriting::Options& options) {
+  rewriting::Options passing = options;
+  std::erase_if(passing.disabled, targets::is_fusion);
+  const bool stops_behind = targets::is_fusion(options.stop_after);
+  if (stops_behind) passing.stop_after = {};
+  rewriting::Report report = passes::optimize(model, passing);
+  if (options.stop_after.empty() || stops_behind) targets::fuse(model, target, options, report);
+  return report;
 }
 
 // From the functional program to a model that the target takes.
@@ -112,11 +136,7 @@ std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Targe
                                    .disabled = options.disable};
   Simplification done;
   const std::int64_t before = count_nodes(model->graph);
-  if (options.optimize) {
-    rewriting::Report report = passes::optimize(*model, passing);
-    if (options.stop_after.empty()) targets::fuse(*model, target, passing, report);
-    done = told(report);
-  }
+  if (options.optimize) done = told(rewritten(*model, target, passing));
   targets::lower(*model, target, {.opset = opset, .change_weights = options.fold_weights});
   if (options.optimize && options.stop_after.empty()) passes::tidy(*model, passing);
   done.nodes_before = before;
@@ -176,7 +196,16 @@ Model::~Model() = default;
 std::string Model::str() const { return onnx::to_string(*model_); }
 std::int64_t Model::node_count() const { return count_nodes(model_->graph); }
 
-Program read(const std::filesystem::path& path) { return Program(pt2::read_pt2(path)); }
+Program read(const std::filesystem::path& path, const ReadOptions& options) {
+  const auto file = std::make_shared<base::MappedFile>(path.string());
+  const archive::Bytes bytes{file->bytes(), file};
+  if (!is_torchscript(bytes)) return Program(pt2::read_pt2(path));
+  try {
+    return Program(torchscript::read_torchscript(bytes, {options.inputs, options.dynamic}));
+  } catch (Error& error) {
+    throw error.within("in " + archive::printable(path.string()));
+  }
+}
 
 Model convert(Program program, const ConvertOptions& options) {
   return convert(std::move(program), options, {});
@@ -224,7 +253,8 @@ Model read_model(const std::filesystem::path& path) {
 }
 
 std::vector<std::string> rule_names() {
-  const std::vector<std::string_view> names = passes::pipeline();
+  std::vector<std::string_view> names = passes::pipeline();
+  for (const std::string_view fusion : targets::fusion_names()) names.push_back(fusion);
   return {names.begin(), names.end()};
 }
 
@@ -251,8 +281,7 @@ Simplification simplify(onnx::Model& inner, const OptimizeOptions& options) {
   if (!has_target || inner.has_training) return told(passes::optimize(inner, passing));
   const std::vector<onnx::Dispute> disputes = onnx::infer_types(inner);
   targets::raise(inner);
-  rewriting::Report report = passes::optimize(inner, passing);
-  if (options.stop_after.empty()) targets::fuse(inner, target, passing, report);
+  rewriting::Report report = rewritten(inner, target, passing);
   for (const onnx::Dispute& each : disputes)
     report.declined.insert(report.declined.begin(), {"infer-types", each.node, each.message});
   const Simplification done = told(report);

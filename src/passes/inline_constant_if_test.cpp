@@ -9,11 +9,11 @@ using onnx::Value;
 class InlineConstantIf : public RulesTest {
  protected:
   // If(condition) with Exp in one branch and Neg in the other.
-  Value choice(Value condition, Value x) {
+  Value choice(Value condition, Value of) {
     onnx::Graph* yes = onnx.begin_body("yes");
-    onnx.end_body(std::vector<Value>{onnx.exp(x)});
+    onnx.end_body(std::vector<Value>{onnx.exp(of)});
     onnx::Graph* no = onnx.begin_body("no");
-    onnx.end_body(std::vector<Value>{onnx.neg(x)});
+    onnx.end_body(std::vector<Value>{onnx.neg(of)});
     return onnx.if_(condition, yes, no)[0];
   }
   Value x = input("x", {b, 4});

@@ -1,5 +1,6 @@
 #include "targets/fuse.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,30 @@ namespace sardonyx::targets {
 void fuse(onnx::Model& model, const Target& target, const rewriting::Options& options,
           rewriting::Report& report) {
   std::vector<const rewriting::Rule*> rules;
-  for (const Fusion& fusion : target.fusions) rules.push_back(fusion.rule);
+  for (const Fusion& fusion : target.fusions) {
+    if (std::ranges::find(options.disabled, fusion.rule->name) == options.disabled.end())
+      rules.push_back(fusion.rule);
+    if (fusion.rule->name == options.stop_after) break;
+  }
   if (rules.empty()) return;
   rewriting::RuleContext context(model, options, report);
   const std::vector<std::int64_t> counts = rewriting::apply_rules(rules, context);
   for (std::size_t i = 0; i < rules.size(); ++i)
     if (counts[i] > 0) report.applied.push_back({std::string(rules[i]->name), counts[i]});
+}
+
+std::vector<std::string_view> fusion_names() {
+  std::vector<std::string_view> names;
+  for (const Target& target : targets())
+    for (const Fusion& fusion : target.fusions)
+      if (std::ranges::find(names, fusion.rule->name) == names.end())
+        names.push_back(fusion.rule->name);
+  return names;
+}
+
+bool is_fusion(std::string_view name) {
+  const std::vector<std::string_view> names = fusion_names();
+  return std::ranges::find(names, name) != names.end();
 }
 
 }  // namespace sardonyx::targets

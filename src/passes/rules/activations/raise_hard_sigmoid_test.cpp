@@ -23,6 +23,14 @@ TEST_F(RaiseHardSigmoid, OfAClip) {
   EXPECT_EQ(model.graph->first->float_or("alpha", 0), 1.0F / 6.0F);
 }
 
+TEST_F(RaiseHardSigmoid, OfASlope) {
+  const Value line = onnx.add(onnx.mul(x, number(0.2)), number(0.5));
+  outputs({onnx.clip(line, number(0), number(1))});
+  EXPECT_TRUE(run(kRaiseHardSigmoid));
+  EXPECT_EQ(ops(), "HardSigmoid");
+  EXPECT_EQ(model.graph->first->float_or("alpha", 0), 0.2F);
+}
+
 TEST_F(RaiseHardSigmoid, AnotherDivisorStays) {
   outputs({onnx.div(clipped(), number(5))});
   EXPECT_FALSE(run(kRaiseHardSigmoid));

@@ -15,6 +15,11 @@ inline bool is_filled(const onnx::ValueInfo* value, double with) {
 inline bool is_ones(const onnx::ValueInfo* value) { return is_filled(value, 1); }
 inline bool is_zeros(const onnx::ValueInfo* value) { return is_filled(value, 0); }
 
+// As rules write it where there is no scale. A weight of ones may yet get other data.
+inline bool is_no_scale(const onnx::ValueInfo* value) {
+  return !value->is_weight && is_ones(value);
+}
+
 // Both are of these very sizes, as far as is known.
 inline bool same_dims(const onnx::ValueInfo* a, const onnx::ValueInfo* b) {
   return a->has_rank && b->has_rank && a->shape.size() == b->shape.size() &&

@@ -52,6 +52,17 @@ TEST_F(RaiseLayerNormalization, OfDifferencesThatAreThereTwice) {
   EXPECT_EQ(ops(), "LayerNormalization");
 }
 
+TEST_F(RaiseLayerNormalization, InTensorFlowsOrder) {
+  const Value scale = weight("scale", {4}, {1, 2, 3, 4}), bias = weight("bias", {4}, {4, 3, 2, 1});
+  const Value m = mean(x), d = onnx.sub(x, m);
+  const Value gain = onnx.mul(onnx.reciprocal(root(mean(onnx.mul(d, d)))), scale);
+  outputs({onnx.add(onnx.mul(x, gain), onnx.sub(bias, onnx.mul(m, gain)))});
+  EXPECT_TRUE(run(kRaiseLayerNormalization));
+  EXPECT_EQ(ops(), "LayerNormalization");
+  EXPECT_EQ(model.graph->first->input(1), scale.info());
+  EXPECT_EQ(model.graph->first->input(2), bias.info());
+}
+
 TEST_F(RaiseLayerNormalization, DeclinesAMeanOverOtherAxes) {
   const Value d = onnx.sub(x, mean(x, {1}));
   outputs({onnx.div(d, root(mean(onnx.mul(d, d))))});

@@ -12,8 +12,9 @@ Fusions onnxruntime_cpu_fusions() {
       Fusion{.rule = &kPackedAttention,
              .before = "Attention(x·Wq + bq, x·Wk + bk, x·Wv + bv, mask)",
              .after = "com.microsoft.Attention(x, W, b, , , mask)",
-             .measured = "0.92, 0.98, 0.97 of the time for 16, 128, 512 tokens, 12 heads of 64; "
-                         "0.91 for 8 batches of 128",
+             .measured = "with a mask 1.04, 0.99, 0.87 of the time for 16, 128, 512 tokens, 12 "
+                         "heads of 64, and 0.99 for 8 batches of 128; without, 0.92, 0.98, 0.97 "
+                         "and 0.91",
              .since = "1.31"},
       Fusion{.rule = &kBiasGelu,
              .before = "Gelu(x + bias)",
