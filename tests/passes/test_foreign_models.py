@@ -54,10 +54,23 @@ twice (a) => (b) {
 }
 """
 
+EQUAL_WEIGHTS = """
+<ir_version: 8, opset_import: ["" : 17]>
+graph (float[N, 3] x) => (float[N, 3] y)
+<float[3] a = {1, 2, 3}, float[3] b = {1, 2, 3}, float[3] c = {1, 2, 4}> {
+  p = Add(x, a)
+  q = Add(b, x)
+  r = Add(x, c)
+  s = Mul(p, q)
+  y = Mul(s, r)
+}
+"""
+
 
 @pytest.mark.parametrize(
     ("text", "inputs", "fewer"),
     [
+        (EQUAL_WEIGHTS, {"x": np.arange(6, dtype=np.float32).reshape(2, 3)}, 1),
         (UNKNOWN_SHAPES, {"x": np.arange(12, dtype=np.float32).reshape(4, 3)}, 3),
         (BRANCHES, {"x": np.ones((2, 3), np.float32), "flag": np.array(False)}, 3),
         (BRANCHES, {"x": np.ones((2, 3), np.float32), "flag": np.array(True)}, 3),

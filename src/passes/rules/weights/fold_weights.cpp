@@ -1,8 +1,9 @@
 // Before: r = Reciprocal(Sqrt(Add(variance, epsilon))); y = Mul(x, r)    variance is a weight
 // After:  y = Mul(x, r)    r is a weight
-// Small weights only that nothing else reads, and only where the result is no larger than they are,
-// or small as well: a table of biases by relative position, say, read at each pair of positions.
-// What merely moves elements is left to other rules, after which the weight can still be replaced.
+// Small weights only, floating ones that nothing else reads, and only where the result is no larger
+// than they are, or small as well: a table of biases by relative position, say, read at each pair
+// of positions. What merely moves elements is left to other rules, after which the weight can still
+// be replaced.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -41,8 +42,10 @@ bool fold_node(Node* node, RuleContext& context) {
     reads_weight = reads_weight || input->is_weight;
   }
   if (!reads_weight) return false;
+  // Indices and masks are nobody's parameters: several read them, and each is better off without.
   for (const ValueInfo* input : node->inputs)
-    if (input != nullptr && input->is_weight && !used_once(input))
+    if (input != nullptr && input->is_weight && !used_once(input) &&
+        base::is_floating(input->dtype))
       return context.decline(node, "something else reads '" + input->name + "'");
   if (!output->returns.empty()) return context.decline(node, "it is an output of its graph");
   if (largest > context.limits().folded_elements)

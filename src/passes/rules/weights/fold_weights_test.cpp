@@ -24,5 +24,14 @@ TEST_F(RulesTest, WeightsThatAreReadTwiceOrOnlyMovedStay) {
   EXPECT_FALSE(run(kFoldWeights));
 }
 
+TEST_F(RulesTest, IndicesAreComputedWithThoughOthersReadThem) {
+  const std::vector<std::int64_t> places(64, 3);
+  const Value at = model.add_weight("at", onnx::Tensor::of_ints(places, {64}));
+  const Value x = input("x", {8}, onnx::DType::kInt64);
+  outputs({onnx.gather(x, at), onnx.gather(x, onnx.add(at, onnx.int_scalar(1)))});
+  EXPECT_TRUE(run(kFoldWeights));
+  EXPECT_EQ(ops(), "Gather Gather");
+}
+
 }  // namespace
 }  // namespace sardonyx::passes
