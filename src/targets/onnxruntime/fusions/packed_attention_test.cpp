@@ -16,9 +16,9 @@ class PackedAttention : public rewriting::RulesTest {
     const Value w = weight("w" + name, {2, 2}, {first, first + 1, first + 2, first + 3});
     return onnx.add(onnx.matmul(x, w), weight("b" + name, {2}, {first, first + 1}));
   }
-  Value attention(Value mask, onnx::AttentionAttributes attributes = {}) {
+  Value attention(Value seen, onnx::AttentionAttributes attributes = {}) {
     attributes.q_num_heads = attributes.kv_num_heads = 2;
-    return onnx.attention(product("q", 0), product("k", 10), product("v", 20), mask, {}, {}, {},
+    return onnx.attention(product("q", 0), product("k", 10), product("v", 20), seen, {}, {}, {},
                           attributes);
   }
 };
