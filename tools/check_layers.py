@@ -28,9 +28,10 @@ LAYERS: dict[str, Layer] = {
     "symbolic": Layer("symbolic", ("base",)),
     "program": Layer("program", ("base", "symbolic")),
     "onnx": Layer("onnx", ("base", "symbolic")),
-    "pt2": Layer("frontends/pt2", ("program",)),
+    "archive": Layer("frontends/archive", ("base",)),
+    "pt2": Layer("frontends/pt2", ("archive", "program")),
     "live": Layer("frontends/live", ("program",)),
-    "torchscript": Layer("frontends/torchscript", ("program",)),
+    "torchscript": Layer("frontends/torchscript", ("archive", "program")),
     "functionalize": Layer("functionalize", ("program",)),
     "aten": Layer("aten", ("program", "onnx")),
     "rewriting": Layer("rewriting", ("onnx",)),
@@ -101,7 +102,7 @@ RESTRICTED = {
     "google/protobuf/": set[str](),
     "protozero/": {"proto"},
     "CLI/": {"cli"},
-    "simdjson": {"program", "pt2", "torchscript"},
+    "simdjson": {"program", "archive", "pt2"},
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')

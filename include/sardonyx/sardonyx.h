@@ -152,8 +152,16 @@ struct WriteOptions {
   std::function<void(std::int64_t done, std::int64_t total)> progress;
 };
 
-// Reads a program that torch.export.save() wrote.
-SARDONYX_API Program read(const std::filesystem::path& path);
+struct ReadOptions {
+  // What an archive of TorchScript does not say of its inputs: "x:float32[batch,3,224,224]" (a name
+  // is a dimension that varies), "n:int", "n=3".
+  std::vector<std::string> inputs;
+  // Dimensions of a traced module's example that vary: "x:0,2".
+  std::vector<std::string> dynamic;
+};
+
+// Reads a program that torch.export.save() or torch.jit.save() wrote.
+SARDONYX_API Program read(const std::filesystem::path& path, const ReadOptions& options = {});
 
 // Translates and, unless told otherwise, optimises. Collects every failure before it throws.
 SARDONYX_API Model convert(Program program, const ConvertOptions& options = {});

@@ -7,7 +7,10 @@
 #include "api/convert.h"
 #include "api/plugin.h"
 #include "aten/translation/translate.h"
+#include "base/mapped_file.h"
+#include "frontends/archive/zip.h"
 #include "frontends/pt2/pt2.h"
+#include "frontends/torchscript/torchscript.h"
 #include "functionalize/functionalize.h"
 #include "onnx/infer/infer_model.h"
 #include "passes/outline_modules.h"
@@ -80,6 +83,15 @@ Diagnostic note_of_newer(Diagnostic needs, std::int64_t wanted) {
                               needs.needs_opset, wanted, needs.message);
   needs.help = "see that the runtime knows this opset; an opset_version of yours is kept to";
   return needs;
+}
+
+// What is no archive at all is left to the reader of .pt2, which says so.
+bool is_torchscript(const archive::Bytes& bytes) {
+  try {
+    return torchscript::is_torchscript(archive::ZipReader(bytes));
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 // Throws what the translation could not do, and what the target cannot do of the rest.
@@ -184,7 +196,16 @@ Model::~Model() = default;
 std::string Model::str() const { return onnx::to_string(*model_); }
 std::int64_t Model::node_count() const { return count_nodes(model_->graph); }
 
-Program read(const std::filesystem::path& path) { return Program(pt2::read_pt2(path)); }
+Program read(const std::filesystem::path& path, const ReadOptions& options) {
+  const auto file = std::make_shared<base::MappedFile>(path.string());
+  const archive::Bytes bytes{file->bytes(), file};
+  if (!is_torchscript(bytes)) return Program(pt2::read_pt2(path));
+  try {
+    return Program(torchscript::read_torchscript(bytes, {options.inputs, options.dynamic}));
+  } catch (Error& error) {
+    throw error.within("in " + archive::printable(path.string()));
+  }
+}
 
 Model convert(Program program, const ConvertOptions& options) {
   return convert(std::move(program), options, {});

@@ -10,6 +10,8 @@
 #include <new>
 #include <vector>
 
+#include <CLI/CLI.hpp>
+
 #include "sardonyx/report.h"
 #include "sardonyx/sardonyx.h"
 
@@ -67,6 +69,18 @@ int guarded(bool json, const std::function<void()>& body, const Finish& finish) 
     found.insert(found.end(), more.begin(), more.end());
   }
   return found.empty() ? kSuccess : report(json, found);
+}
+
+void add_read_options(CLI::App& command, ReadOptions& options) {
+  command
+      .add_option("--input", options.inputs,
+                  "an input of a .pt file: x:float32[batch,3,224,224] (names are dimensions that "
+                  "vary), n:int, n=3")
+      ->allow_extra_args(false);
+  command
+      .add_option("--dynamic", options.dynamic,
+                  "dimensions of a traced module's example that vary: x:0,2")
+      ->allow_extra_args(false);
 }
 
 void write_text(const std::string& path, const std::string& text) {

@@ -12,6 +12,10 @@ namespace CLI {
 class App;
 }
 
+namespace sardonyx {
+struct ReadOptions;
+}
+
 namespace sardonyx::cli {
 
 inline constexpr int kSuccess = 0;
@@ -29,6 +33,9 @@ void write_text(const std::string& path, const std::string& text);
 // A progress line on stderr; silent unless stderr is a terminal and `quiet` is false.
 std::function<void(std::int64_t done, std::int64_t total)> progress_line(const std::string& label,
                                                                          bool quiet);
+
+// What the user says of a program's inputs: --input, --dynamic.
+void add_read_options(CLI::App& command, ReadOptions& options);
 
 // Each adds a subcommand; the exit code of the one that ran lands in `exit_code`.
 void add_convert(CLI::App& app, int& exit_code);

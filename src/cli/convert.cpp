@@ -24,6 +24,7 @@ namespace {
 struct ConvertArguments {
   std::string input;
   std::string output;
+  ReadOptions read;
   ConvertOptions convert;
   WriteOptions write;
   bool no_optimize = false;
@@ -61,7 +62,7 @@ void run_convert(ConvertArguments& arguments) {
   arguments.convert.on_simplified = [&](const Simplification& done) {
     arguments.simplification = done;
   };
-  Program program = timed(record, "read", [&] { return read(arguments.input); });
+  Program program = timed(record, "read", [&] { return read(arguments.input, arguments.read); });
   arguments.model.emplace(
       timed(record, "convert", [&] { return convert(std::move(program), arguments.convert); }));
   const Model& model = *arguments.model;
@@ -100,9 +101,11 @@ void write_reports(const ConvertArguments& arguments, const std::vector<Diagnost
 
 void add_convert(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<ConvertArguments>();
-  CLI::App* command = app.add_subcommand("convert", "Convert a .pt2 program to an ONNX model");
-  command->add_option("input", arguments->input, "the .pt2 file")->required();
+  CLI::App* command = app.add_subcommand(
+      "convert", "Convert a .pt2 program, or a .pt of TorchScript, to an ONNX model");
+  command->add_option("input", arguments->input, "the .pt2 or .pt file")->required();
   command->add_option("-o,--output", arguments->output, "the .onnx file to write")->required();
+  add_read_options(*command, arguments->read);
   command
       ->add_option("--opset", arguments->convert.opset,
                    fmt::format("target ONNX opset; otherwise {}, or the oldest newer one that has "

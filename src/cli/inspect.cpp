@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -6,6 +7,9 @@
 
 #include "cli/command.h"
 #include "cli/describe.h"
+#include "cli/model_diff.h"
+#include "cli/model_page.h"
+#include "cli/model_summary.h"
 #include "sardonyx/report.h"
 #include "sardonyx/sardonyx.h"
 
@@ -14,35 +18,102 @@ namespace {
 
 struct InspectArguments {
   std::string input;
+  std::string other;  // of --diff
+  std::string html;
+  int depth = 3;
+  ReadOptions read;
+  bool graph = false;
   bool json = false;
 };
 
-void run_inspect(const InspectArguments& arguments) {
-  // .onnx files are models; everything else is taken for a program.
-  std::string text;
-  std::string program;
-  if (arguments.input.ends_with(".onnx")) {
-    text = read_model(arguments.input).str();
-  } else {
-    const Program read_program = read(arguments.input);
-    text = read_program.str();
-    if (arguments.json) program = ", \"program\": " + program_json(read_program.internal());
-  }
+void print(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (!text.ends_with('\n')) std::fputc('\n', stdout);
+}
+
+void print_json(const InspectArguments& arguments, const std::string& members) {
+  print("{\"ok\": true, \"input\": " + json_string(arguments.input) + ", " + members + "}");
+}
+
+void inspect_program(const InspectArguments& arguments) {
+  const Program program = read(arguments.input, arguments.read);
+  const std::string text = program.str();
   if (arguments.json) {
-    std::printf("{\"ok\": true, \"input\": %s, \"text\": %s%s}\n",
-                json_string(arguments.input).c_str(), json_string(text).c_str(), program.c_str());
+    print_json(arguments, "\"text\": " + json_string(text) +
+                              ", \"program\": " + program_json(program.internal()));
   } else {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    if (!text.ends_with('\n')) std::fputc('\n', stdout);
+    print(text);
   }
 }
+
+void inspect_model(const InspectArguments& arguments) {
+  const Model model = read_model(arguments.input);
+  if (!arguments.html.empty()) {
+    const std::string title = std::filesystem::path(arguments.input).filename().string();
+    write_text(arguments.html, model_page(model.internal(), title));
+  }
+  if (arguments.json) {
+    std::string members = summary_json(model.internal());
+    if (arguments.graph) members += ", \"text\": " + json_string(model.str());
+    print_json(arguments, members);
+  } else if (arguments.graph) {
+    print(model.str());
+  } else if (arguments.html.empty()) {
+    print(summary_text(model.internal(), arguments.depth));
+  }
+}
+
+void compare_models(const InspectArguments& arguments) {
+  const Model a = read_model(arguments.input);
+  const Model b = read_model(arguments.other);
+  const ModelDiff found = diff(a.internal(), b.internal());
+  if (arguments.json) {
+    print_json(arguments, "\"other\": " + json_string(arguments.other) + ", " + diff_json(found));
+  } else {
+    print(diff_text(found));
+  }
+}
+
+void run_inspect(const InspectArguments& arguments) {
+  // .onnx files are models; everything else is taken for a program.
+  if (!arguments.other.empty()) {
+    compare_models(arguments);
+  } else if (arguments.input.ends_with(".onnx")) {
+    inspect_model(arguments);
+  } else {
+    inspect_program(arguments);
+  }
+}
+
+constexpr const char* kInspectFooter =
+    "Examples:\n"
+    "  sardonyx inspect model.onnx                      operators, modules, sizes, dynamic dims\n"
+    "  sardonyx inspect model.onnx --graph              every node\n"
+    "  sardonyx inspect model.onnx --html model.html    a page with the graph of each module\n"
+    "  sardonyx inspect before.onnx --diff after.onnx   in what two models differ\n"
+    "  sardonyx inspect model.pt2                       the calls of a captured program";
 
 }  // namespace
 
 void add_inspect(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<InspectArguments>();
-  CLI::App* command = app.add_subcommand("inspect", "Show what a .pt2 or .onnx file holds");
-  command->add_option("input", arguments->input, "the .pt2 or .onnx file")->required();
+  CLI::App* command = app.add_subcommand("inspect", "Show what a .pt2, .pt or .onnx file holds");
+  command->footer(kInspectFooter);
+  command->add_option("input", arguments->input, "the .pt2, .pt or .onnx file")->required();
+  command
+      ->add_option("--diff", arguments->other,
+                   "another model: say in what operators, inputs, outputs, weights, and attributes "
+                   "of nodes of one name it differs")
+      ->type_name("MODEL");
+  command
+      ->add_option("--html", arguments->html,
+                   "write a page that shows the model's graph by module, and needs nothing else")
+      ->type_name("PAGE");
+  command->add_option("--depth", arguments->depth, "how many levels of modules are listed")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  command->add_flag("--graph", arguments->graph, "print a model's graph, node by node");
+  add_read_options(*command, arguments->read);
   command->add_flag("--json", arguments->json, "as JSON on standard output");
   command->callback([arguments, &exit_code] {
     exit_code = guarded(arguments->json, [&] { run_inspect(*arguments); });

@@ -55,7 +55,7 @@ void run_optimize(const OptimizeArguments& arguments) {
   }
 }
 
-constexpr const char* kFooter =
+constexpr const char* kOptimizeFooter =
     "Examples:\n"
     "  sardonyx optimize model.onnx -o smaller.onnx\n"
     "  sardonyx optimize model.onnx -o model.onnx             in place\n"
@@ -89,7 +89,7 @@ void add_rules(CLI::App* command, OptimizeArguments& arguments) {
 void add_optimize(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<OptimizeArguments>();
   CLI::App* command = app.add_subcommand("optimize", "Simplify an ONNX model");
-  command->footer(kFooter);
+  command->footer(kOptimizeFooter);
   CLI::Option* input = command->add_option("input", arguments->input, "the .onnx file");
   CLI::Option* output =
       command->add_option("-o,--output", arguments->output,

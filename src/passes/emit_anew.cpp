@@ -4,9 +4,15 @@
 // one, what does nothing or is constant goes, and sizes that inference has found are read off in
 // the simplest way there is.
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "base/diagnostic.h"
 #include "onnx/emit/rebuild.h"
 #include "onnx/gen/op.h"
+#include "onnx/infer/infer.h"
+#include "onnx/infer/merge_types.h"
 #include "onnx/operators/operator.h"
 #include "passes/passes.h"
 
@@ -56,7 +62,35 @@ bool is_sizes(const onnx::Emit& onnx, const ValueInfo* value) {
                              [&](symbolic::Expr size) { return onnx.can_size(size); });
 }
 
-Values emitted(onnx::Emit& onnx, const Node* node, std::span<const Value> inputs) {
+// What stands before it is simpler by now, and may tell more of its type.
+void infer_again(onnx::Emit& onnx, Node* node) {
+  std::vector<onnx::Type> before;
+  std::vector<std::vector<symbolic::Expr>> contents;
+  for (ValueInfo* output : node->outputs) {
+    before.push_back(type_of(*output));
+    contents.push_back(std::move(output->contents));
+    set_type(*output, {});
+    output->contents.clear();
+  }
+  bool accepted = true;
+  try {
+    onnx::infer(node, onnx.pool(), onnx::newest_opset());
+  } catch (const base::Error&) {
+    accepted = false;
+  }
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    ValueInfo* const output = node->outputs[i];
+    std::string contradiction;
+    onnx::Type type = merged(before[i], type_of(*output), contradiction);
+    // What the graph hands out keeps what is declared of it.
+    const bool agreed = accepted && contradiction.empty() && output->returns.empty();
+    set_type(*output, agreed ? std::move(type) : std::move(before[i]));
+    if (!agreed || output->contents.empty()) output->contents = std::move(contents[i]);
+  }
+}
+
+Values emitted(onnx::Emit& onnx, Node* node, std::span<const Value> inputs) {
+  infer_again(onnx, node);
   const ValueInfo* y = node->output();
   if (is_sizes(onnx, y))
     return {y->shape.empty() ? onnx.size(y->contents.front()) : onnx.sizes(y->contents)};
@@ -76,7 +110,7 @@ bool emit_anew(onnx::Model& model) {
   return onnx::rebuild(
       model, onnx,
       {.keeps = stays,
-       .rebuilt = [&](const Node* node,
+       .rebuilt = [&](Node* node,
                       std::span<const Value> inputs) { return emitted(onnx, node, inputs); },
        // What the emitter does not take, somebody's runtime may.
        .failed = [](const Node*, const base::Error&) {}});

@@ -42,6 +42,41 @@ TEST_F(EmitAnew, EqualNodesBecomeOne) {
   EXPECT_EQ(ops(), "Sin Add");
 }
 
+TEST_F(EmitAnew, OperandsMayStandTheOtherWayRound) {
+  const Value y = input("y", {b, s, 12});
+  outputs({onnx.mul(written("Add", {x, y}), written("Add", {y, x}))});
+  EXPECT_TRUE(run(emit_anew));
+  EXPECT_EQ(ops(), "Add Mul");
+  outputs({onnx.mul(written("Sub", {x, y}), written("Sub", {y, x}))});
+  run(emit_anew);
+  run(drop_unused_nodes);
+  EXPECT_EQ(ops(), "Sub Sub Mul");
+}
+
+TEST_F(EmitAnew, WhatIsConstantByNowTellsMoreOfTypes) {
+  const Value counts = written("CumSum", {onnx.ints({3, 1}), onnx.int_scalar(0)});
+  const Value y =
+      written("Reshape",
+              {x, written("Concat", {onnx.ints({-1}), counts}, {{"axis", std::int64_t{0}, {}}})});
+  const Value size = written("Gather", {written("Shape", {y}), onnx.ints({1})});
+  outputs({written("Expand", {onnx.neg(y), written("Concat", {onnx.ints({1}), size, onnx.ints({1})},
+                                                   {{"axis", std::int64_t{0}, {}}})})});
+  EXPECT_TRUE(run(emit_anew));
+  EXPECT_TRUE(run(drop_unused_nodes));
+  EXPECT_EQ(ops(), "Reshape Neg Identity");  // it expands nothing
+}
+
+TEST_F(EmitAnew, WhatExpandKeepsIsNoChoice) {
+  const Value wanted = written("Shape", {x});
+  const Value keeps = written("Equal", {wanted, onnx.ints({-1, -1, -1})});
+  outputs(
+      {written("Expand", {onnx.exp(x), written("Where", {keeps, onnx.ints({1, 1, 1}), wanted})}),
+       onnx.neg(x)});
+  EXPECT_TRUE(run(emit_anew));
+  EXPECT_TRUE(run(drop_unused_nodes));
+  EXPECT_EQ(ops().find("Where"), std::string::npos) << ops();
+}
+
 TEST_F(EmitAnew, WhatIsRandomIsDrawnTwice) {
   const Value a = written("RandomNormalLike", {x}), again = written("RandomNormalLike", {x});
   outputs({written("Add", {a, again})});

@@ -35,6 +35,12 @@ void tidy(onnx::Model& model, const Options& options);
 // Emits other people's models anew. True when the model has changed.
 bool emit_anew(onnx::Model& model);
 
+// The branch that is taken for each If on a constant. True when the model has changed.
+bool inline_constant_if(onnx::Model& model);
+
+// One weight for those of the same numbers. True when the model has changed.
+bool share_weights(onnx::Model& model);
+
 // Erases nodes whose outputs nothing reads, in bodies and functions too.
 bool drop_unused_nodes(onnx::Model& model);
 

@@ -7,10 +7,12 @@
 #include "base/near_names.h"
 #include "onnx/infer/infer_model.h"
 #include "passes/passes.h"
+#include "passes/rules/activations/rules.h"
 #include "passes/rules/attention/rules.h"
 #include "passes/rules/constants/rules.h"
 #include "passes/rules/identities/rules.h"
 #include "passes/rules/normalization/rules.h"
+#include "passes/rules/quantization/rules.h"
 #include "passes/rules/shapes/rules.h"
 #include "passes/rules/weights/rules.h"
 
@@ -30,9 +32,13 @@ const Pass kDropUnusedNodes = {"drop-unused-nodes", over<drop_unused_nodes>};
 
 // clang-format off: one a line
 const std::array kPipeline = {
+    // A parameter of a program keeps its name.
+    Entry{Pass{"share-weights", over<share_weights>, /*changes_weights=*/true, /*foreign=*/true}},
     Entry{Pass{.name = "emit-anew", .run = over<emit_anew>, .foreign = true}},
+    Entry{Pass{"inline-constant-if", over<inline_constant_if>}},
     Entry{kDropUnusedNodes},  // rules ask who else reads a value
     Entry{&kDropIdentity},
+    Entry{&kSpellCastLike},
     Entry{&kFoldConstants},
     Entry{&kReshapeWeights},
     Entry{&kFoldWeights},
@@ -41,11 +47,31 @@ const std::array kPipeline = {
     Entry{&kFoldPad},
     Entry{&kIndexByRanges},
     Entry{&kUnflattenGemm},
+    Entry{&kRaiseClip},
+    Entry{&kRaiseSigmoid},
+    Entry{&kRaiseSoftmax},
+    Entry{&kRaiseLogSoftmax},
+    Entry{&kRaiseHardSigmoid},
+    Entry{&kRaiseHardSwish},
+    Entry{&kRaiseGelu},
+    Entry{&kRaiseSwish},
+    Entry{&kRaiseSoftplus},
+    Entry{&kRaiseMish},
     Entry{&kRaiseLayerNormalization},
     Entry{&kRaiseRmsNormalization},
+    Entry{&kRaiseGroupNormalization},
     Entry{&kNarrowNormalization},
     Entry{&kScaleNormalization},
     Entry{&kShiftNormalization},
+    Entry{&kHalveRotaryTables},
+    Entry{&kRaiseRotaryEmbedding},
+    Entry{&kRaiseAttention},
+    Entry{&kShareAttentionHeads},
+    Entry{&kGiveAttentionItsCache},
+    Entry{&kRotateJoinedHeads},
+    Entry{&kAffineGroupNormalization},
+    Entry{&kRaiseDepthToSpace},
+    Entry{&kDropRequantization},
     Entry{&kJoinAttentionHeads},
     Entry{&kTransposeWeights},
     Entry{&kSplitSlices},

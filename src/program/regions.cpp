@@ -10,6 +10,7 @@ constexpr RegionKind kKinds[] = {
     {"higher_order::cond", Runs::kOneOf, 2, "", "", "operands"},
     {"higher_order::hints_wrapper", Runs::kOnce, 1, "", "", "operands"},
     {"higher_order::invoke_subgraph", Runs::kOnce, 1, "", "", "args"},
+    {"higher_order::loop", Runs::kCounted, 1, "carried_inputs", "", "additional_inputs"},
     {"higher_order::map_impl", Runs::kEach, 1, "", "xs", "additional_inputs"},
     {"higher_order::scan", Runs::kEach, 1, "init", "xs", "additional_inputs"},
     {"higher_order::strict_mode", Runs::kOnce, 1, "", "", "operands"},

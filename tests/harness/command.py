@@ -22,6 +22,7 @@ def run_command(*words: str | Path) -> subprocess.CompletedProcess[str]:
         [str(command_path()), *map(str, words)],
         capture_output=True,
         text=True,
+        errors="replace",  # names in damaged files
         check=False,
         timeout=120,
     )

@@ -23,6 +23,13 @@ def test_attention_of_nothing() -> None:
         alone.run("Attention", key[:0], key[:0], key[:0], opset=23)
 
 
+@pytest.mark.parametrize("shape", [(2, 1, 1, 5), (1, 5), (2, 1, 3, 1)])
+def test_attention_mask_of_one_row(shape: tuple[int, ...]) -> None:
+    query, key = np.ones((2, 1, 3, 4), np.float32), np.ones((2, 1, 5, 4), np.float32)
+    with pytest.raises(Exception, match="ONNXRuntimeError"):
+        alone.run("Attention", query, key, key, np.zeros(shape, np.float32), opset=23)
+
+
 def nodes_loaded(node: onnx.NodeProto, feed: dict[str, np.ndarray], opset: int, at: Path) -> int:
     """How many nodes ONNX Runtime makes of one."""
     options = ort.SessionOptions()

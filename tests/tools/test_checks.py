@@ -30,7 +30,7 @@ def write(path: Path, text: str) -> None:
         ("aten/call.cpp", "<vector>", None),
         ("onnx/graph/ir.h", '"program/program.h"', "onnx must not know layer program"),
         ("passes/rule.cpp", '"aten/call.h"', "passes must not know layer aten"),
-        ("frontends/pt2/zip.cpp", '"onnx/graph/ir.h"', "pt2 must not know layer onnx"),
+        ("frontends/archive/zip.cpp", '"onnx/graph/ir.h"', "archive must not know layer onnx"),
         ("proto/writer.cpp", '"aten/call.h"', "proto must not know layer aten"),
         ("base/x.h", '"nowhere/y.h"', "in no layer"),
         ("aten/linear.cpp", "<nanobind/nanobind.h>", "must not include"),

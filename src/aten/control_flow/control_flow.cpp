@@ -49,8 +49,36 @@ Outputs while_loop(const Call& call, Emit& onnx) {
   return with_complex_marked(call, onnx.loop({}, first, initial, body));
 }
 
+// A number of runs at most, as long as the body says so. What the body gives beyond what is carried
+// is stacked, one slice a run.
+Outputs loop(const Call& call, Emit& onnx) {
+  const program::Region region = region_of(call);
+  const program::Graph& step = *region.bodies.front();
+  const Values initial = body_operands(call, onnx, region.carried);
+  const Values further = body_operands(call, onnx, region.given);
+  const bool counts = !call.argument("count").is_none();
+  const Value count = counts ? body_operand(call, onnx, call.argument("count")) : Value();
+  const Value first = as_truth(onnx, body_operand(call, onnx, call.argument("condition")));
+
+  onnx::Graph* body = onnx.begin_body(step.name);
+  const Value iteration = onnx.body_input("iteration", DType::kInt64, {});
+  onnx.body_input("condition", DType::kBool, {});
+  const Values carried = carried_inputs(onnx, step, initial, 1);
+  Values results = call.bodies().emit_body(step, joined(joined({iteration}, carried), further));
+  const Value again = as_truth(onnx, results.front());
+  results.erase(results.begin());
+  Values next = as_carried(onnx, results, initial);
+  next.insert(next.end(), results.begin() + static_cast<std::ptrdiff_t>(initial.size()),
+              results.end());
+  onnx.end_body(joined({again}, next));
+  return with_complex_marked(call, onnx.loop(count, first, initial, body));
+}
+
 constexpr Row kRows[] = {
     {"higher_order::cond(Any pred, Any true_graph, Any false_graph, Any operands=[]) -> Any", cond},
+    {"higher_order::loop(Any body_graph, Any count, Any condition, Any carried_inputs, Any "
+     "additional_inputs=[]) -> Any",
+     loop},
     {"higher_order::while_loop(Any cond_graph, Any body_graph, Any carried_inputs, Any "
      "additional_inputs=[]) -> Any",
      while_loop},

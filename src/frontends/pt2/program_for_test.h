@@ -8,9 +8,12 @@
 #include <fstream>
 #include <string>
 
-#include "frontends/pt2/archive_for_test.h"
+#include "frontends/archive/archive_for_test.h"
 
 namespace sardonyx::pt2 {
+
+using archive::ArchiveForTest;
+using archive::packed;
 
 // clang-format off
 inline const std::string kModelForTest = R"JSON({

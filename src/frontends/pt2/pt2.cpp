@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "base/mapped_file.h"
+#include "frontends/archive/zip.h"
 #include "frontends/pt2/graph_reader.h"
 #include "frontends/pt2/json.h"
 #include "frontends/pt2/signature.h"
 #include "frontends/pt2/weights.h"
-#include "frontends/pt2/zip.h"
 #include "program/captured_symbols.h"
 
 namespace sardonyx::pt2 {

@@ -4,12 +4,14 @@
 #include <utility>
 
 #include "base/diagnostic.h"
-#include "frontends/pt2/pickle.h"
+#include "frontends/archive/pickle.h"
 #include "frontends/pt2/weights.h"
 
 namespace sardonyx::pt2 {
 namespace {
 
+using archive::Pickle;
+using archive::PickleItem;
 using base::DType;
 using Kind = PickleItem::Kind;
 

@@ -4,9 +4,12 @@
 #include <string>
 #include <utility>
 
-#include "frontends/pt2/archive_for_test.h"
+#include "frontends/archive/archive_for_test.h"
 
 namespace sardonyx::pt2 {
+
+using archive::ArchiveForTest;
+using archive::packed;
 
 inline std::string pickled_text(const std::string& text) {
   return "X" + packed(text.size(), 4) + text;

@@ -10,10 +10,15 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "frontends/pt2/zip.h"
+#include "frontends/archive/zip.h"
 #include "program/program.h"
 
 namespace sardonyx::pt2 {
+
+using archive::Bytes;
+using archive::printable;
+using archive::ZipEntry;
+using archive::ZipReader;
 
 // A tensor as a file describes it: a view of one of its storages.
 struct StoredTensor {

@@ -5,9 +5,12 @@
 #include <limits>
 
 #include "onnx/definitions/parts.h"
+#include "onnx/gen/op.h"
 
 namespace sardonyx::onnx {
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // How many query heads share a key head; at run time they must share alike.
 Expr group_size(Value query, Value key) {
@@ -31,8 +34,7 @@ Value matmul_by_group(Emit& onnx, Value x, Value y, Expr group) {
 // What is added to the scores: 0 where a position may be attended to, -infinity where not.
 Value additive(Emit& onnx, Value mask, DType dtype) {
   if (mask.dtype() != DType::kBool) return onnx.cast(mask, dtype);
-  return onnx.where(mask, onnx.zero(dtype),
-                    onnx.scalar(-std::numeric_limits<double>::infinity(), dtype));
+  return onnx.where(mask, onnx.zero(dtype), onnx.scalar(-kInfinity, dtype));
 }
 
 // True [..., L, 1] for the rows of a mask that see nothing at all.
@@ -44,7 +46,7 @@ Value sees_nothing(Emit& onnx, Value mask) {
     return onnx.not_(onnx.cast(seen, DType::kBool));
   }
   const Value best = onnx.reduce("ReduceMax", mask, last, true);
-  return onnx.equal(best, onnx.scalar_like(-std::numeric_limits<double>::infinity(), best));
+  return onnx.equal(best, onnx.scalar_like(-kInfinity, best));
 }
 
 Value scaled_query(Emit& onnx, Value query, std::optional<double> scale) {
@@ -101,6 +103,43 @@ Value seen_by_place(const Composite& call, Value query, Value key, Value past) {
 
 }  // namespace
 
+// What is made of numbers by moving, choosing and scaling them has -infinity only where they do.
+bool may_hold_minus_infinity(const ValueInfo* mask) {
+  constexpr std::int64_t kMostElements = std::int64_t{1} << 20;
+  if (!base::is_floating(mask->dtype)) return false;
+  if (mask->constant != nullptr) {
+    if (mask->constant->element_count() > kMostElements) return true;
+    const auto elements = mask->constant->reals();
+    return !elements || std::ranges::count(*elements, -kInfinity) > 0;
+  }
+  const Node* node = mask->producer;
+  if (node == nullptr) return true;
+  const auto may_hold = [](const ValueInfo* input) {
+    return input == nullptr || may_hold_minus_infinity(input);
+  };
+  switch (node->op) {
+    case Op::kCast:
+    case Op::kUnsqueeze:
+    case Op::kSqueeze:
+    case Op::kReshape:
+    case Op::kExpand:
+    case Op::kSlice:
+    case Op::kTranspose:
+    case Op::kIdentity:
+    case Op::kGather:
+      return may_hold(node->input(0));
+    case Op::kWhere:
+      return may_hold(node->input(1)) || may_hold(node->input(2));
+    case Op::kMul:
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kConcat:
+      return std::ranges::any_of(node->inputs, may_hold);
+    default:
+      return true;
+  }
+}
+
 Value causal_mask(Emit& onnx, Expr queries, Expr keys) {
   return onnx.less_or_equal(onnx.range(keys), onnx.unsqueeze(onnx.range(queries), {1}));
 }
@@ -130,7 +169,8 @@ Attended attend(Emit& onnx, const AttentionForm& form) {
   if (form.on_weights) weights = form.on_weights(weights);
   Value result = matmul_by_group(onnx, weights, value, group);
   // A row that may attend to nothing is zero; its softmax is NaN.
-  if (mask) result = onnx.where(sees_nothing(onnx, mask), onnx.zero(dtype), result);
+  if (mask && (mask.dtype() == DType::kBool || may_hold_minus_infinity(mask.info())))
+    result = onnx.where(sees_nothing(onnx, mask), onnx.zero(dtype), result);
   return {onnx.cast(result, given), scores};
 }
 

@@ -27,6 +27,9 @@ struct Attended {
 // A query that may see nothing gives zero.
 Attended attend(Emit& onnx, const AttentionForm& form);
 
+// Whether a mask of numbers may have -infinity in it, as far as its making tells.
+bool may_hold_minus_infinity(const ValueInfo* mask);
+
 // True [L, S] where key j <= query i.
 Value causal_mask(Emit& onnx, Expr queries, Expr keys);
 

@@ -24,14 +24,13 @@ Value gelu(const Composite& call) {
   Emit& onnx = call.onnx;
   const Value x = call.input(0);
   const auto number = [&](double value) { return onnx.scalar_like(value, x); };
-  Value inner;
+  // As language models write it: ONNX Runtime, which has an operator for it, knows that form.
   if (call.text("approximate") == "tanh") {
-    const Value cube = onnx.mul(onnx.mul(x, x), x);
-    const Value sum = onnx.add(x, onnx.mul(cube, number(0.044715)));
-    inner = onnx.tanh(onnx.mul(sum, number(std::sqrt(2.0 / 3.14159265358979323846))));
-  } else {
-    inner = onnx.erf(onnx.div(x, number(std::sqrt(2.0))));
+    const Value sum = onnx.add(x, onnx.mul(onnx.pow(x, number(3)), number(0.044715)));
+    const Value bent = onnx.tanh(onnx.mul(sum, number(std::sqrt(2.0 / 3.14159265358979323846))));
+    return onnx.mul(onnx.mul(x, number(0.5)), onnx.add(bent, number(1)));
   }
+  const Value inner = onnx.erf(onnx.div(x, number(std::sqrt(2.0))));
   return onnx.mul(onnx.mul(x, onnx.add(inner, number(1))), number(0.5));
 }
 
@@ -93,11 +92,17 @@ Value stashed(const Composite& call, Value x) {
   return call.onnx.cast(x, static_cast<DType>(call.integer("stash_type", 1)));
 }
 
-// Rules write a scale where there was none.
-bool is_ones(Value scale) {
-  if (!scale.is_constant()) return false;
-  const auto reals = scale.constant()->reals();
-  return reals && std::ranges::all_of(*reals, [](double real) { return real == 1; });
+// By Pow, in which ONNX Runtime recognises normalisations; in float64 it would take another epsilon
+// for the one that is there.
+Value square(Emit& onnx, Value x) {
+  return x.dtype() == DType::kFloat64 ? onnx.mul(x, x) : onnx.pow(x, onnx.scalar_like(2, x));
+}
+
+// Of a scale or bias that rules wrote where there was none. A weight may yet get other data.
+bool is_filled(Value x, double with) {
+  if (!x.is_constant() || x->is_weight) return false;
+  const auto reals = x.constant()->reals();
+  return reals && std::ranges::all_of(*reals, [=](double real) { return real == with; });
 }
 
 // Opset 17: (x - mean) / sqrt(variance + epsilon) * scale + bias.
@@ -109,11 +114,11 @@ std::optional<Values> layer_normalization(const Composite& call) {
   const Value wide = stashed(call, x);
   const Value mean = onnx.reduce("ReduceMean", wide, axes, true);
   const Value centred = onnx.sub(wide, mean);
-  const Value variance = onnx.reduce("ReduceMean", onnx.mul(centred, centred), axes, true);
+  const Value variance = onnx.reduce("ReduceMean", square(onnx, centred), axes, true);
   const Value epsilon = onnx.scalar_like(as_written(call.real("epsilon", 1e-5F)), wide);
   const Value deviation = onnx.sqrt(onnx.add(variance, epsilon));
   Value y = onnx.cast(onnx.div(centred, deviation), x.dtype());
-  if (!is_ones(call.input(1))) y = onnx.mul(y, call.input(1));
+  if (!is_filled(call.input(1), 1)) y = onnx.mul(y, call.input(1));
   if (call.input(2)) y = onnx.add(y, call.input(2));
   Values values{y};
   if (call.outputs > 1) values.push_back(mean);
@@ -127,10 +132,10 @@ std::optional<Values> rms_normalization(const Composite& call) {
   const Value x = call.input(0);
   if (!x.has_rank()) return std::nullopt;
   const Value wide = stashed(call, x);
-  const Value mean = onnx.reduce("ReduceMean", onnx.mul(wide, wide), axes_from(call, x), true);
+  const Value mean = onnx.reduce("ReduceMean", square(onnx, wide), axes_from(call, x), true);
   const Value epsilon = onnx.scalar_like(as_written(call.real("epsilon", 1e-5F)), wide);
   const Value y = onnx.cast(onnx.div(wide, onnx.sqrt(onnx.add(mean, epsilon))), x.dtype());
-  return Values{is_ones(call.input(1)) ? y : onnx.mul(y, call.input(1))};
+  return Values{is_filled(call.input(1), 1) ? y : onnx.mul(y, call.input(1))};
 }
 
 // Opset 21, where scale and bias are a channel's; in opset 18 they were a group's.
@@ -150,11 +155,12 @@ std::optional<Values> group_normalization(const Composite& call) {
   const Value zero = onnx.constant(Tensor::filled(x.dtype(), {groups}, 0));
   const Value normal =
       onnx.instance_normalization(grouped, one, zero, {.epsilon = call.real("epsilon", 1e-5F)});
-  const Value y = onnx.reshape_like(normal, x);
+  Value y = onnx.reshape_like(normal, x);
   std::vector<std::int64_t> spatial(static_cast<std::size_t>(x.rank() - 2));
   std::iota(spatial.begin(), spatial.end(), 1);
-  return Values{
-      onnx.add(onnx.mul(y, onnx.unsqueeze(scale, spatial)), onnx.unsqueeze(bias, spatial))};
+  if (!is_filled(scale, 1)) y = onnx.mul(y, onnx.unsqueeze(scale, spatial));
+  if (!is_filled(bias, 0)) y = onnx.add(y, onnx.unsqueeze(bias, spatial));
+  return Values{y};
 }
 
 // Opset 14: element (i, j) stays where j - i >= k (upper) or <= k (lower).

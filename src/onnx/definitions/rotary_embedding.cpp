@@ -27,12 +27,29 @@ Value joined(Emit& onnx, const Pair& pair, bool interleaved) {
   return onnx.reshape(beside, shape);
 }
 
-// The cosines or sines of each place as [batch, 1, length, size / 2].
-Value at_places(const Composite& call, std::size_t cache, Expr half) {
+// Pairs of numbers turned by the angles of these cosines and sines.
+Value turned_pairs(Emit& onnx, Value x, Value cosine, Value sine, bool interleaved) {
+  const auto [first, second] = pairs_of(onnx, x, interleaved);
+  const Pair result = {onnx.sub(onnx.mul(first, cosine), onnx.mul(second, sine)),
+                       onnx.add(onnx.mul(first, sine), onnx.mul(second, cosine))};
+  return joined(onnx, result, interleaved);
+}
+
+// The same of two halves of the last axis, with tables of its whole width: layers share these.
+Value turned_halves(Emit& onnx, Value x, Value cosine, Value sine) {
+  const std::int64_t half = x.dim(-1).value() / 2;
+  const Values halves = onnx.split(2, x, onnx.ints({half, half}), {.axis = x.rank() - 1});
+  const Value swapped = onnx.concat({halves[1], halves[0]}, -1);
+  return onnx.add(onnx.mul(x, onnx.concat({cosine, cosine}, -1)),
+                  onnx.mul(swapped, onnx.concat({onnx.neg(sine), sine}, -1)));
+}
+
+// The cosines or sines of each place, with an axis of 1 for the heads.
+Value at_places(const Composite& call, std::size_t cache, Expr half, std::int64_t heads_axis) {
   Emit& onnx = call.onnx;
   Value table = call.input(cache);
   if (const Value places = call.input(3)) table = onnx.gather(table, places);
-  table = onnx.unsqueeze(table, {1});
+  table = onnx.unsqueeze(table, {heads_axis});
   return table.dim(-1) == half ? table : onnx.slice(table, 3, 0, half);
 }
 
@@ -51,20 +68,22 @@ std::optional<Values> rotary_embedding(const Composite& call) {
   Value x = given;
   if (flat) {
     const Expr size = symbolic::exact_quotient(x.dim(2), Expr(heads));
-    x = onnx.transpose(onnx.reshape(x, {x.dim(0), x.dim(1), Expr(heads), size}), {0, 2, 1, 3});
+    x = onnx.reshape(x, {x.dim(0), x.dim(1), Expr(heads), size});
   }
   const std::int64_t turned = call.integer("rotary_embedding_dim", 0);
   const bool interleaved = call.integer("interleaved", 0) != 0;
   const bool partly = turned > 0 && !x.dim(3).is(turned);
   const Value part = partly ? onnx.slice(x, 3, 0, turned) : x;
-  const auto [first, second] = pairs_of(onnx, part, interleaved);
-  const Value cosine = at_places(call, 1, first.dim(-1)), sine = at_places(call, 2, first.dim(-1));
-  const Pair result = {onnx.sub(onnx.mul(first, cosine), onnx.mul(second, sine)),
-                       onnx.add(onnx.mul(first, sine), onnx.mul(second, cosine))};
-  Value y = joined(onnx, result, interleaved);
+  const bool halved = !interleaved && part.dim(3).is_constant() && part.dim(3).value() % 2 == 0;
+  const Expr half = symbolic::floor_div(part.dim(3), 2);
+  const std::int64_t heads_axis = flat ? 2 : 1;
+  const Value cosine = at_places(call, 1, half, heads_axis),
+              sine = at_places(call, 2, half, heads_axis);
+  Value y = halved ? turned_halves(onnx, part, cosine, sine)
+                   : turned_pairs(onnx, part, cosine, sine, interleaved);
   if (partly) y = onnx.concat({y, onnx.slice(x, 3, turned, x.dim(3))}, 3);
   if (!flat) return Values{y};
-  return Values{onnx.reshape(onnx.transpose(y, {0, 2, 1, 3}), given.shape())};
+  return Values{onnx.reshape(y, given.shape())};
 }
 
 }  // namespace sardonyx::onnx

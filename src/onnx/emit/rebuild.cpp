@@ -105,8 +105,12 @@ class Walk {
     to->is_complex = to->is_complex || from->is_complex;
     if (from->dtype != DType::kUndefined) to->dtype = from->dtype;
     if (from->has_rank) {
+      const bool same_rank = to->has_rank && to->shape.size() == from->shape.size();
+      const Shape known = same_rank ? std::move(to->shape) : from->shape;
       to->has_rank = true;
       to->shape = from->shape;
+      for (std::size_t i = 0; i < known.size(); ++i)
+        if (!to->shape[i].known()) to->shape[i] = known[i];
     }
     if (to->contents.empty()) to->contents = from->contents;
   }

@@ -15,7 +15,7 @@ struct Rebuilding {
   // Whether the node stays as it is.
   std::function<bool(const Node* node)> keeps;
   // The values that stand for the node's outputs from here on; absent ones are not read.
-  std::function<Values(const Node* node, std::span<const Value> inputs)> rebuilt;
+  std::function<Values(Node* node, std::span<const Value> inputs)> rebuilt;
   // Told of what could not be emitted; the node stays as it is.
   std::function<void(const Node* node, const base::Error& error)> failed;
 };

@@ -168,6 +168,33 @@ Result gather(const Operands& o) {
   return {{gathered(*x, std::move(dims), source)}};
 }
 
+Result gather_nd(const Operands& o) {
+  const Tensor *x = o.at(0), *indices = o.at(1);
+  const auto wanted = indices != nullptr ? indices->ints() : std::nullopt;
+  if (x == nullptr || !wanted || indices->dims.empty() || o.node.int_or("batch_dims", 0) != 0)
+    return {};
+  const std::int64_t depth = indices->dims.back();
+  if (depth < 1 || depth > static_cast<std::int64_t>(x->dims.size())) return {};
+  const Dims after(x->dims.begin() + depth, x->dims.end());
+  Dims dims(indices->dims.begin(), indices->dims.end() - 1);
+  dims.insert(dims.end(), after.begin(), after.end());
+  const auto inner = small_count(after);
+  if (!inner || !small_count(dims)) return {};
+  const Dims strides = row_major(x->dims);
+  std::vector<std::int64_t> source;
+  for (std::size_t i = 0; i < wanted->size(); i += static_cast<std::size_t>(depth)) {
+    std::int64_t first = 0;
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(depth); ++axis) {
+      std::int64_t index = (*wanted)[i + axis];
+      if (index < 0) index += x->dims[axis];
+      if (index < 0 || index >= x->dims[axis]) return {};
+      first += index * strides[axis];
+    }
+    for (std::int64_t k = 0; k < *inner; ++k) source.push_back(first + k);
+  }
+  return {{gathered(*x, std::move(dims), source)}};
+}
+
 Result slice(const Operands& o) {
   const Tensor* x = o.at(0);
   if (x == nullptr || o.at(1) == nullptr || o.at(2) == nullptr) return {};
@@ -218,9 +245,9 @@ Result slice(const Operands& o) {
 }
 
 constexpr Entry kEntries[] = {
-    {"Concat", concat},     {"Expand", expand},       {"Gather", gather},
-    {"Identity", identity}, {"Reshape", reshape},     {"Slice", slice},
-    {"Squeeze", squeeze},   {"Transpose", transpose}, {"Unsqueeze", unsqueeze},
+    {"Concat", concat},       {"Expand", expand},       {"Gather", gather}, {"GatherND", gather_nd},
+    {"Identity", identity},   {"Reshape", reshape},     {"Slice", slice},   {"Squeeze", squeeze},
+    {"Transpose", transpose}, {"Unsqueeze", unsqueeze},
 };
 
 }  // namespace

@@ -70,11 +70,30 @@ Result reduce_min(const Operands& o) {
   return reduce(o, [](std::int64_t a, std::int64_t b) { return std::min(a, b); });
 }
 
+// Sums of integers up to each one.
+Result cumulative_sum(const Operands& o) {
+  const Tensor *x = o.at(0), *at = o.at(1);
+  const auto axis_of = at != nullptr ? at->ints() : std::nullopt;
+  if (x == nullptr || x->dtype != DType::kInt64 || !axis_of || axis_of->size() != 1) return {};
+  if (o.node.int_or("exclusive", 0) != 0 || o.node.int_or("reverse", 0) != 0) return {};
+  const auto rank = static_cast<std::int64_t>(x->dims.size());
+  const std::int64_t axis = axis_of->front() < 0 ? axis_of->front() + rank : axis_of->front();
+  auto values = x->ints();
+  if (!values || axis < 0 || axis >= rank) return {};
+  const auto along = static_cast<std::size_t>(axis);
+  const auto step = static_cast<std::size_t>(row_major(x->dims)[along]);
+  each_index(x->dims, [&](std::int64_t i, const Dims& index) {
+    const auto here = static_cast<std::size_t>(i);
+    if (index[along] == 0) return;
+    (*values)[here] = static_cast<std::int64_t>(static_cast<std::uint64_t>((*values)[here]) +
+                                                static_cast<std::uint64_t>((*values)[here - step]));
+  });
+  return {{Tensor::of_ints(*values, x->dims)}};
+}
+
 constexpr Entry kEntries[] = {
-    {"ReduceMax", reduce_max},
-    {"ReduceMin", reduce_min},
-    {"ReduceProd", reduce_prod},
-    {"ReduceSum", reduce_sum},
+    {"CumSum", cumulative_sum},  {"ReduceMax", reduce_max}, {"ReduceMin", reduce_min},
+    {"ReduceProd", reduce_prod}, {"ReduceSum", reduce_sum},
 };
 
 }  // namespace

@@ -74,6 +74,23 @@ TEST_F(Fold, SliceCountsAsOnnxDoes) {
   EXPECT_EQ(run("Slice", {x, vector({4}), vector({2})}).front().element_count(), 0);
 }
 
+TEST_F(Fold, GatherNdReadsAtPlacesCountedFromTheFront) {
+  ValueInfo* x = ints({1, 2, 3, 4, 5, 6}, {2, 3});
+  EXPECT_EQ(values(run("GatherND", {x, ints({1, -1, 0, 0}, {2, 2})})),
+            (std::vector<std::int64_t>{6, 1}));
+  EXPECT_EQ(values(run("GatherND", {x, ints({1}, {1, 1})})), (std::vector<std::int64_t>{4, 5, 6}));
+  EXPECT_TRUE(run("GatherND", {x, ints({2}, {1, 1})}).empty());
+}
+
+TEST_F(Fold, CumSumAddsUpAlongItsAxis) {
+  ValueInfo* x = ints({1, 2, 3, 4, 5, 6}, {2, 3});
+  EXPECT_EQ(values(run("CumSum", {x, ints({0}, {})})),
+            (std::vector<std::int64_t>{1, 2, 3, 5, 7, 9}));
+  EXPECT_EQ(values(run("CumSum", {x, ints({-1}, {})})),
+            (std::vector<std::int64_t>{1, 3, 6, 4, 9, 15}));
+  EXPECT_TRUE(run("CumSum", {x, ints({1}, {})}, {{"reverse", std::int64_t{1}, {}}}).empty());
+}
+
 TEST_F(Fold, MovesElements) {
   ValueInfo* x = ints({1, 2, 3, 4, 5, 6}, {2, 3});
   EXPECT_EQ(values(run("Transpose", {x}, {{"perm", std::vector<std::int64_t>{1, 0}, {}}})),

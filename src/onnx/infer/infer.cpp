@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 
@@ -180,6 +181,19 @@ void Inference::fail(std::string what) const {
 
 Expr common_dim(Expr a, Expr b) { return a == b ? a : Expr(); }
 
+namespace {
+
+// min(c, size) for a positive number c: beside `size` it is that, or either of them is 1.
+bool is_least_with(Expr least, Expr size) {
+  if (!least.known() || !size.known() || least.is_constant()) return false;
+  return least.kind() == symbolic::Kind::kMin && least.operands().size() == 2 &&
+         std::ranges::all_of(least.operands(), [size](Expr operand) {
+           return operand == size || (operand.is_constant() && operand.value() > 0);
+         });
+}
+
+}  // namespace
+
 Expr broadcast_dim(Expr a, Expr b) {
   if (a.is(1) || a == b) return b;
   if (b.is(1)) return a;
@@ -188,6 +202,8 @@ Expr broadcast_dim(Expr a, Expr b) {
   if (b.is_constant()) return b;
   if (a.known() && symbolic::range(a).low > 1) return a;
   if (b.known() && symbolic::range(b).low > 1) return b;
+  if (is_least_with(b, a)) return a;
+  if (is_least_with(a, b)) return b;
   return {};
 }
 

@@ -20,7 +20,15 @@ void constant_of_shape(Inference& node) {
   const auto* tensor =
       value == nullptr ? nullptr : std::get_if<std::shared_ptr<const Tensor>>(&value->data);
   node.set_dtype(0, tensor == nullptr ? DType::kFloat32 : (*tensor)->dtype);
-  if (auto shape = node.contents(0)) node.set_shape(0, std::move(*shape));
+  auto shape = node.contents(0);
+  if (!shape) return;
+  if (tensor != nullptr && shape->size() == 1 && shape->front().is_constant()) {
+    const std::int64_t count = shape->front().value();
+    const auto element = (*tensor)->ints();
+    if (element && element->size() == 1 && count > 0 && count < 64)
+      node.set_contents(0, std::vector<Expr>(static_cast<std::size_t>(count), element->front()));
+  }
+  node.set_shape(0, std::move(*shape));
 }
 
 void range(Inference& node) {

@@ -1,6 +1,8 @@
 // Operators that work element by element, with numpy's broadcasting.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "onnx/infer/inference.h"
 
 namespace sardonyx::onnx {
@@ -69,7 +71,34 @@ void modulo(Inference& node) {
     });
 }
 
-void where(Inference& node) { broadcast_all(node, 0, 3); }
+// Truths are 0 and 1, where all values of the symbols agree on them.
+void equal(Inference& node) {
+  broadcast_all(node, 0, 2);
+  combine_contents(node, [](Expr a, Expr b) {
+    if (a == b) return Expr(1);
+    return symbolic::certainly_differ(a, b) ? Expr(0) : Expr();
+  });
+}
+
+// Sizes of which each is one of two, as Expand is given them where -1 keeps a dim.
+void where(Inference& node) {
+  broadcast_all(node, 0, 3);
+  const ValueInfo* y = node.node().output();
+  if (node.dtype(1) != DType::kInt64 || !y->has_rank || y->shape.size() > 1) return;
+  const auto chosen = node.contents(0), a = node.contents(1), b = node.contents(2);
+  if (!chosen || !a || !b) return;
+  const std::size_t count = std::max({chosen->size(), a->size(), b->size()});
+  std::vector<Expr> result(count);
+  for (const auto* each : {&*chosen, &*a, &*b})
+    if (each->size() != count && each->size() != 1) return;
+  const auto at = [](const std::vector<Expr>& of, std::size_t i) {
+    return of[of.size() == 1 ? 0 : i];
+  };
+  for (std::size_t i = 0; i < count; ++i)
+    if (const Expr choice = at(*chosen, i); choice.is_constant())
+      result[i] = at(choice.is(0) ? *b : *a, i);
+  node.set_contents(0, std::move(result));
+}
 
 // The slope broadcasts to the data, in this direction only.
 void prelu(Inference& node) { node.same_as(0, 0); }
@@ -164,7 +193,7 @@ constexpr InferenceRule kRules[] = {
     {Op::kBitwiseAnd, variadic},
     {Op::kBitwiseOr, variadic},
     {Op::kBitwiseXor, variadic},
-    {Op::kEqual, variadic},
+    {Op::kEqual, equal},
     {Op::kGreater, variadic},
     {Op::kGreaterOrEqual, variadic},
     {Op::kLess, variadic},

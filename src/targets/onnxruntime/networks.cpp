@@ -32,6 +32,33 @@ std::optional<Values> unchanged(const Use& use, const Rule&) {
   return Values{use.input(0)};
 }
 
+// The scores' last two axes where the mask has 1: it is to be laid out along them.
+onnx::Shape laid_out(const Use& use) {
+  const Value query = use.input(0), key = use.input(1), mask = use.input(3), past = use.input(4);
+  if (!mask || !mask.has_rank() || mask.rank() < 2 || !query.has_rank() || !key.has_rank() ||
+      query.rank() < 3 || key.rank() < 3 || (past && !past.has_rank()))
+    return {};
+  const std::int64_t length = query.rank() - 2;
+  Expr keys = key.dim(key.rank() - 2);
+  if (past && past.rank() == 4) keys = keys + past.dim(2);
+  onnx::Shape shape = mask.shape();
+  if (shape[shape.size() - 2].is(1)) shape[shape.size() - 2] = query.dim(length);
+  if (shape.back().is(1)) shape.back() = keys;
+  return shape;
+}
+
+bool is_broadcast_along_scores(const Use& use) {
+  const onnx::Shape shape = laid_out(use);
+  return !shape.empty() && !(shape == use.input(3).shape()) &&
+         std::ranges::all_of(shape, &Expr::known);
+}
+
+std::optional<Values> with_mask_laid_out(const Use& use, const Rule& rule) {
+  std::vector<Value> inputs(use.inputs.begin(), use.inputs.end());
+  inputs[3] = use.onnx.expand(inputs[3], laid_out(use));
+  return use.onnx.without(rule, use, inputs, {use.attributes.begin(), use.attributes.end()});
+}
+
 constexpr DTypeSet kDouble = onnx::dtype_bit(kFloat64);
 
 constexpr Rule kRows[] = {
@@ -41,6 +68,14 @@ constexpr Rule kRows[] = {
      .when = may_attend_to_nothing,
      .how = by_definition,
      .why = "a batch of none, or no query, is refused when the model runs",
+     .since = "1.31"},
+    {.name = "attention-mask-of-one-row",
+     .op = Op::kAttention,
+     .reason = Reason::kFails,
+     .when = is_broadcast_along_scores,
+     .how = with_mask_laid_out,
+     .why = "a mask of one row for all queries, or one column for all keys, is refused when the "
+            "model runs",
      .since = "1.31"},
     {.name = "group-normalization",
      .op = Op::kGroupNormalization,

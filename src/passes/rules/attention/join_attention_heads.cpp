@@ -2,12 +2,9 @@
 //         heads(x) = Transpose<[0, 2, 1, 3]>(Reshape(x, [batch, length, heads, size]))
 // After:  y = Attention<q_num_heads, kv_num_heads>(q, k, v, mask)
 // The operator takes the heads side by side as well as apart, and gives them back as it got them.
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <utility>
 #include <vector>
 
+#include "passes/rules/attention/heads.h"
 #include "passes/rules/attention/rules.h"
 #include "rewriting/patch.h"
 #include "rewriting/rewrite.h"
@@ -17,37 +14,7 @@ namespace {
 
 using onnx::Node;
 using onnx::Op;
-using onnx::Shape;
 using onnx::ValueInfo;
-
-bool swaps_length_and_heads(const Node* transpose) {
-  const std::vector<std::int64_t>* order = transpose->ints("perm");
-  return order != nullptr && *order == std::vector<std::int64_t>{0, 2, 1, 3};
-}
-
-bool is_known(const ValueInfo* value, std::size_t rank) {
-  if (!value->has_rank || value->shape.size() != rank) return false;
-  return std::ranges::all_of(value->shape, [](symbolic::Expr dim) { return dim.known(); });
-}
-
-struct Heads {
-  ValueInfo* joined;   // [batch, length, heads * size]
-  std::int64_t count;  // heads
-};
-
-// Of [batch, heads, length, size] that was made of them side by side.
-std::optional<Heads> heads_of(const ValueInfo* value) {
-  const Node* transpose = value == nullptr ? nullptr : made_by(value, Op::kTranspose);
-  if (transpose == nullptr || !swaps_length_and_heads(transpose)) return std::nullopt;
-  const Node* reshape = made_by(transpose->input(0), Op::kReshape);
-  if (reshape == nullptr) return std::nullopt;
-  ValueInfo* const joined = reshape->input(0);
-  if (!is_known(joined, 3) || !is_known(reshape->output(), 4)) return std::nullopt;
-  const Shape &from = joined->shape, &to = reshape->output()->shape;
-  if (!(from[0] == to[0]) || !(from[1] == to[1]) || !to[2].is_constant() || !to[3].is_constant())
-    return std::nullopt;
-  return Heads{joined, to[2].value()};
-}
 
 // What gives the heads of the result back side by side; null where nothing does.
 Node* joining(const ValueInfo* result) {

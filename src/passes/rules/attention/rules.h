@@ -7,6 +7,12 @@ namespace sardonyx::passes {
 
 using namespace rewriting;
 
+extern const Rule kGiveAttentionItsCache;
+extern const Rule kHalveRotaryTables;
 extern const Rule kJoinAttentionHeads;
+extern const Rule kRaiseAttention;
+extern const Rule kRaiseRotaryEmbedding;
+extern const Rule kRotateJoinedHeads;
+extern const Rule kShareAttentionHeads;
 
 }  // namespace sardonyx::passes

@@ -8,5 +8,6 @@ namespace sardonyx::passes {
 using namespace rewriting;
 
 extern const Rule kDropIdentity;
+extern const Rule kSpellCastLike;
 
 }  // namespace sardonyx::passes

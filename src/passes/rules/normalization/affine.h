@@ -7,10 +7,17 @@
 
 namespace sardonyx::passes {
 
-inline bool is_ones(const onnx::ValueInfo* value) {
+inline bool is_filled(const onnx::ValueInfo* value, double with) {
   if (value->constant == nullptr) return false;
   const auto reals = value->constant->reals();
-  return reals && std::ranges::all_of(*reals, [](double real) { return real == 1; });
+  return reals && std::ranges::all_of(*reals, [=](double real) { return real == with; });
+}
+inline bool is_ones(const onnx::ValueInfo* value) { return is_filled(value, 1); }
+inline bool is_zeros(const onnx::ValueInfo* value) { return is_filled(value, 0); }
+
+// As rules write it where there is no scale. A weight of ones may yet get other data.
+inline bool is_no_scale(const onnx::ValueInfo* value) {
+  return !value->is_weight && is_ones(value);
 }
 
 // Both are of these very sizes, as far as is known.

@@ -20,9 +20,9 @@ enum { kX, kWide, kOnes, kNormal };
 
 // Others may read x in float32, too.
 constexpr auto kWidened = as(kWide, shared(op(Op::kCast, any(kX))));
-constexpr auto kNarrowed =
-    op(Op::kCast, as(kNormal, either(op(Op::kRMSNormalization, kWidened, any(kOnes, is_ones)),
-                                     op(Op::kLayerNormalization, kWidened, any(kOnes, is_ones)))));
+constexpr auto kNarrowed = op(
+    Op::kCast, as(kNormal, either(op(Op::kRMSNormalization, kWidened, any(kOnes, is_no_scale)),
+                                  op(Op::kLayerNormalization, kWidened, any(kOnes, is_no_scale)))));
 
 bool narrow(Node* cast, RuleContext& context) {
   const auto found = match(kNarrowed, cast, context);

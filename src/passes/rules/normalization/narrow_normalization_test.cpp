@@ -10,7 +10,8 @@ using onnx::Value;
 class NarrowNormalization : public RulesTest {
  protected:
   Value x = input("x", {b, s, 4}, DType::kFloat16);
-  Value ones = weight("ones", {4}, {1, 1, 1, 1}), scale = weight("scale", {4}, {1, 2, 3, 4});
+  Value ones = onnx.constant(onnx::Tensor::filled(onnx::DType::kFloat32, {4}, 1));
+  Value scale = weight("scale", {4}, {1, 2, 3, 4});
 };
 
 TEST_F(NarrowNormalization, OfHalfPrecision) {

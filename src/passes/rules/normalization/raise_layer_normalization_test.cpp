@@ -37,6 +37,32 @@ TEST_F(RaiseLayerNormalization, ProductWithTheInverse) {
   EXPECT_EQ(ops(), "LayerNormalization");
 }
 
+TEST_F(RaiseLayerNormalization, ScaledBeforeItIsDivided) {
+  const Value d = onnx.sub(x, mean(x)), scale = weight("scale", {4}, {1, 2, 3, 4});
+  outputs({onnx.div(onnx.mul(scale, d), root(mean(onnx.mul(d, d))))});
+  EXPECT_TRUE(run(kRaiseLayerNormalization));
+  EXPECT_EQ(ops(), "LayerNormalization");
+  EXPECT_EQ(model.graph->first->input(1), scale.info());
+}
+
+TEST_F(RaiseLayerNormalization, OfDifferencesThatAreThereTwice) {
+  const Value d = onnx.sub(x, mean(x)), e = onnx.sub(x, mean(x, {2}));
+  outputs({onnx.div(d, root(mean(onnx.mul(e, e))))});
+  EXPECT_TRUE(run(kRaiseLayerNormalization));
+  EXPECT_EQ(ops(), "LayerNormalization");
+}
+
+TEST_F(RaiseLayerNormalization, InTensorFlowsOrder) {
+  const Value scale = weight("scale", {4}, {1, 2, 3, 4}), bias = weight("bias", {4}, {4, 3, 2, 1});
+  const Value m = mean(x), d = onnx.sub(x, m);
+  const Value gain = onnx.mul(onnx.reciprocal(root(mean(onnx.mul(d, d)))), scale);
+  outputs({onnx.add(onnx.mul(x, gain), onnx.sub(bias, onnx.mul(m, gain)))});
+  EXPECT_TRUE(run(kRaiseLayerNormalization));
+  EXPECT_EQ(ops(), "LayerNormalization");
+  EXPECT_EQ(model.graph->first->input(1), scale.info());
+  EXPECT_EQ(model.graph->first->input(2), bias.info());
+}
+
 TEST_F(RaiseLayerNormalization, DeclinesAMeanOverOtherAxes) {
   const Value d = onnx.sub(x, mean(x, {1}));
   outputs({onnx.div(d, root(mean(onnx.mul(d, d))))});

@@ -13,21 +13,25 @@ namespace {
 using namespace form;
 using onnx::Node;
 
-enum { kX, kAxes, kMean, kEpsilon };
+enum { kX, kAxes, kMean, kEpsilon, kScale };
 
-constexpr auto kWritten = over_root(
-    any(kX), op(Op::kAdd, number(kEpsilon), as(kMean, mean(square(any(kX)), any(kAxes)))));
+constexpr auto kVariance =
+    op(Op::kAdd, number(kEpsilon), as(kMean, mean(square(any(kX)), any(kAxes))));
+constexpr auto kWritten = over_root(any(kX), kVariance);
+constexpr auto kScaled = scaled_over_root(any(kScale), any(kX), kVariance);
 
 bool raise(Node* root, RuleContext& context) {
-  const auto found = match(kWritten, root, context);
+  auto found = match(kWritten, root, context);
+  if (!found) found = match(kScaled, root, context);
   if (!found) return false;
+  onnx::ValueInfo* const x = (*found)[kX];
   const auto norm =
-      normalized((*found)[kX], found->node(kMean), found->real(kEpsilon), root, context);
+      normalized(x, found->node(kMean), found->real(kEpsilon), (*found)[kScale], root, context);
   if (!norm) return false;
   Patch patch(context, root);
   patch.replace(
       root->output(),
-      patch.node(Op::kRMSNormalization, {(*found)[kX], patch.constant(norm->ones)},
+      patch.node(Op::kRMSNormalization, {x, norm->scale},
                  {{"axis", norm->axis, {}}, {"epsilon", norm->epsilon, {}}}, root->output()->name));
   return patch.apply();
 }

@@ -7,8 +7,10 @@ namespace sardonyx::passes {
 
 using namespace rewriting;
 
+extern const Rule kRaiseGroupNormalization;
 extern const Rule kRaiseLayerNormalization;
 extern const Rule kRaiseRmsNormalization;
+extern const Rule kAffineGroupNormalization;
 extern const Rule kNarrowNormalization;
 extern const Rule kScaleNormalization;
 extern const Rule kShiftNormalization;

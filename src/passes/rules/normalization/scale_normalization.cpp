@@ -19,8 +19,8 @@ enum { kX, kOnes, kNormal, kScale };
 
 constexpr auto kScaled =
     op(Op::kMul, any(kScale),
-       as(kNormal, either(op(Op::kRMSNormalization, any(kX), any(kOnes, is_ones)),
-                          op(Op::kLayerNormalization, any(kX), any(kOnes, is_ones)))));
+       as(kNormal, either(op(Op::kRMSNormalization, any(kX), any(kOnes, is_no_scale)),
+                          op(Op::kLayerNormalization, any(kX), any(kOnes, is_no_scale)))));
 
 bool scale(Node* product, RuleContext& context) {
   const auto found = match(kScaled, product, context);

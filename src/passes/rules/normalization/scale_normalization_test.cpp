@@ -9,7 +9,8 @@ using onnx::Value;
 class ScaleNormalization : public RulesTest {
  protected:
   Value x = input("x", {b, s, 4});
-  Value ones = weight("ones", {4}, {1, 1, 1, 1}), scale = weight("scale", {4}, {1, 2, 3, 4});
+  Value ones = onnx.constant(onnx::Tensor::filled(onnx::DType::kFloat32, {4}, 1));
+  Value scale = weight("scale", {4}, {1, 2, 3, 4});
 };
 
 TEST_F(ScaleNormalization, TakesAVectorOfTheLastAxis) {
@@ -25,6 +26,12 @@ TEST_F(ScaleNormalization, DeclinesAScaleOfEveryElement) {
   outputs({onnx.mul(onnx.rms_normalization(x, ones), input("z", {b, s, 4}))});
   EXPECT_FALSE(run(kScaleNormalization));
   EXPECT_EQ(reason(), "what it is scaled by is not of the sizes normalised over");
+}
+
+TEST_F(ScaleNormalization, AWeightOfOnesStays) {
+  const Value weight_of_ones = weight("w", {4}, {1, 1, 1, 1});
+  outputs({onnx.mul(onnx.rms_normalization(x, weight_of_ones), scale)});
+  EXPECT_FALSE(run(kScaleNormalization));
 }
 
 TEST_F(ScaleNormalization, WhatHasAScaleOrABiasStays) {

@@ -1,5 +1,7 @@
 #include "passes/rules/normalization/statistics.h"
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace sardonyx::passes {
@@ -21,10 +23,16 @@ std::optional<std::size_t> trailing(const onnx::ValueInfo* axes, std::size_t ran
   return list->size();
 }
 
+bool has_dims(const onnx::ValueInfo* value, const std::vector<std::int64_t>& dims) {
+  return value->has_rank && std::ranges::equal(value->shape, dims, [](symbolic::Expr a, auto b) {
+           return a.known() && a.is(b);
+         });
+}
+
 }  // namespace
 
 std::optional<Normalized> normalized(const onnx::ValueInfo* x, const onnx::Node* mean,
-                                     double epsilon, onnx::Node* root,
+                                     double epsilon, onnx::ValueInfo* scale, onnx::Node* root,
                                      rewriting::RuleContext& context) {
   const auto declined = [&](std::string reason) {
     context.decline(root, std::move(reason));
@@ -42,8 +50,25 @@ std::optional<Normalized> normalized(const onnx::ValueInfo* x, const onnx::Node*
   const auto narrow = static_cast<float>(epsilon);
   if (x->dtype == onnx::DType::kFloat64 && double{narrow} != epsilon)
     return declined("float32, the type of the attribute, does not hold epsilon");
-  return Normalized{-static_cast<std::int64_t>(*count), narrow,
-                    onnx::Tensor::filled(x->dtype, std::move(dims), 1)};
+  const auto ones = onnx::Tensor::filled(x->dtype, std::move(dims), 1);
+  if (scale == nullptr)
+    scale = context.model().add_constant(ones);
+  else if (!has_dims(scale, ones.dims))
+    return declined("what it is scaled by is not of the sizes normalised over");
+  return Normalized{-static_cast<std::int64_t>(*count), narrow, scale};
+}
+
+bool same_axes(const onnx::ValueInfo* x, const onnx::ValueInfo* a, const onnx::ValueInfo* b) {
+  if (a == b) return true;
+  if (!x->has_rank || a->constant == nullptr || b->constant == nullptr) return false;
+  auto of_a = a->constant->ints(), of_b = b->constant->ints();
+  if (!of_a || !of_b) return false;
+  for (auto* axes : {&*of_a, &*of_b}) {
+    for (std::int64_t& axis : *axes)
+      if (axis < 0) axis += static_cast<std::int64_t>(x->shape.size());
+    std::ranges::sort(*axes);
+  }
+  return of_a == of_b;
 }
 
 }  // namespace sardonyx::passes

@@ -1,6 +1,7 @@
 // Before: r = Reciprocal(Sqrt(Add(variance, epsilon))); y = Mul(x, r)    variance is a weight
 // After:  y = Mul(x, r)    r is a weight
-// Small weights only that nothing else reads, and only where the result is no larger than they are.
+// Small weights only that nothing else reads, and only where the result is no larger than they are,
+// or small as well: a table of biases by relative position, say, read at each pair of positions.
 // What merely moves elements is left to other rules, after which the weight can still be replaced.
 #include <algorithm>
 #include <utility>
@@ -48,8 +49,8 @@ bool fold_node(Node* node, RuleContext& context) {
     return context.decline(node, "its weight is larger than what is computed beforehand");
   std::vector<onnx::Tensor> results = onnx::fold(*node, onnx::Weights::kFold);
   if (results.size() != 1) return false;
-  if (results[0].element_count() > largest)
-    return context.decline(node, "the result is larger than the weight");
+  if (results[0].element_count() > std::max(largest, context.limits().folded_elements))
+    return context.decline(node, "the result is larger than the weight, and not small");
   Patch patch(context, node);
   ValueInfo* const folded = patch.weight(output->name + "_folded", std::move(results[0]));
   for (ValueInfo* input : node->inputs)

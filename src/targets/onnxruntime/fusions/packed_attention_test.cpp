@@ -68,7 +68,7 @@ TEST_F(PackedAttention, CappedScoresStay) {
 
 TEST_F(PackedAttention, WeightsThatOthersReadStay) {
   const Value y = attention({});
-  outputs({y, onnx.matmul(x, model.graph->first->input(1))});
+  outputs({y, onnx.matmul(input("z", {b, 2}), model.graph->first->input(1))});
   EXPECT_FALSE(run(kPackedAttention));
   EXPECT_EQ(reason(), "a weight is read elsewhere, too");
 }

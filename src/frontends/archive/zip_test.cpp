@@ -1,11 +1,11 @@
-#include "frontends/pt2/zip.h"
+#include "frontends/archive/zip.h"
 
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
-#include "frontends/pt2/archive_for_test.h"
+#include "frontends/archive/archive_for_test.h"
 
-namespace sardonyx::pt2 {
+namespace sardonyx::archive {
 namespace {
 
 std::string read(const ZipReader& archive, const std::string& name) {
@@ -148,4 +148,4 @@ TEST(Zip, AnyByteMayBeWrong) {
 }
 
 }  // namespace
-}  // namespace sardonyx::pt2
+}  // namespace sardonyx::archive

@@ -1,4 +1,4 @@
-#include "frontends/pt2/pickle.h"
+#include "frontends/archive/pickle.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/diagnostic.h"
 
-namespace sardonyx::pt2 {
+namespace sardonyx::archive {
 namespace {
 
 using Kind = PickleItem::Kind;
@@ -90,4 +90,4 @@ TEST(Pickle, AnyBytesEndInADiagnostic) {
 }
 
 }  // namespace
-}  // namespace sardonyx::pt2
+}  // namespace sardonyx::archive

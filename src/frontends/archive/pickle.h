@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace sardonyx::pt2 {
+namespace sardonyx::archive {
 
 // What a pickle describes. Objects refer to each other by index, so that even a pickle that refers
 // to itself is a flat table.
@@ -22,11 +22,12 @@ struct PickleItem {
     kSequence,    // items; lists, tuples and sets
     kDictionary,  // items: key, value, key, value, ...; collections.OrderedDict too
     kGlobal,      // text: "torch._utils _rebuild_tensor_v2"
-    kCall,        // items: the callable, its arguments
+    kCall,        // items: the callable, its arguments, and the object's state where it has one
     kPersistent,  // items: the identifier of something outside of the pickle
   };
 
   Kind kind = Kind::kNone;
+  bool tuple = false;  // of a sequence
   std::int64_t integer = 0;
   double real = 0;
   std::string text;
@@ -41,6 +42,7 @@ class Pickle {
 
   const PickleItem& root() const { return table_[root_]; }
   const PickleItem& at(std::uint32_t index) const { return table_[index]; }
+  std::span<const PickleItem> items() const { return table_; }
   // Item `i` of a sequence, dictionary or call; null when there are fewer.
   const PickleItem* item(const PickleItem& parent, std::size_t i) const;
 
@@ -51,4 +53,4 @@ class Pickle {
   std::uint32_t root_ = 0;
 };
 
-}  // namespace sardonyx::pt2
+}  // namespace sardonyx::archive

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace sardonyx::pt2 {
+namespace sardonyx::archive {
 
 struct ZipEntry {
   std::string_view name;  // in the archive's bytes
@@ -58,4 +58,4 @@ class ZipReader {
   std::unordered_map<std::string_view, std::size_t> by_name_;
 };
 
-}  // namespace sardonyx::pt2
+}  // namespace sardonyx::archive

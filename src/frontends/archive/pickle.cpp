@@ -1,4 +1,4 @@
-#include "frontends/pt2/pickle.h"
+#include "frontends/archive/pickle.h"
 
 #include <bit>
 #include <unordered_map>
@@ -6,7 +6,7 @@
 
 #include "base/diagnostic.h"
 
-namespace sardonyx::pt2 {
+namespace sardonyx::archive {
 namespace {
 
 using Kind = PickleItem::Kind;
@@ -92,9 +92,10 @@ class Pickle::Machine {
     item.integer = integer;
     push(std::move(item));
   }
-  void push_items(Kind kind, std::vector<std::uint32_t> items) {
+  void push_items(Kind kind, std::vector<std::uint32_t> items, bool tuple = false) {
     PickleItem item;
     item.kind = kind;
+    item.tuple = tuple;
     item.items = std::move(items);
     push(std::move(item));
   }
@@ -247,14 +248,16 @@ class Pickle::Machine {
         push(Kind::kDictionary);
         return true;
       case ']':
-      case ')':
       case '\x8f':
         push(Kind::kSequence);
+        return true;
+      case ')':
+        push_items(Kind::kSequence, {}, true);
         return true;
       case 't':
       case 'l':
       case '\x91':
-        push_items(Kind::kSequence, pop_to_mark());
+        push_items(Kind::kSequence, pop_to_mark(), code == 't');
         return true;
       case 'd':
         push_items(Kind::kDictionary, pop_to_mark());
@@ -262,7 +265,7 @@ class Pickle::Machine {
       case '\x85':
       case '\x86':
       case '\x87':
-        push_items(Kind::kSequence, pop_count(static_cast<unsigned char>(code) - 0x84U));
+        push_items(Kind::kSequence, pop_count(static_cast<unsigned char>(code) - 0x84U), true);
         return true;
       case 'a':
         extend({pop()});
@@ -301,9 +304,8 @@ class Pickle::Machine {
       case 'Q':
         push_items(Kind::kPersistent, pop_count(1));
         return true;
-      case 'b':  // an object's state: attributes that a tensor's values do not depend on
-        pop();
-        top();
+      case 'b':
+        set_state(pop());
         return true;
       default:
         return false;
@@ -326,6 +328,12 @@ class Pickle::Machine {
     }
   }
 
+  // Of what is no object (an OrderedDict, say), attributes are of no interest.
+  void set_state(std::uint32_t state) {
+    PickleItem& object = top();
+    if (object.kind == Kind::kCall && object.items.size() == 2) object.items.push_back(state);
+  }
+
   std::span<const std::byte> bytes_;
   std::vector<PickleItem>& table_;
   std::size_t at_ = 0;
@@ -340,4 +348,4 @@ const PickleItem* Pickle::item(const PickleItem& parent, std::size_t i) const {
   return i < parent.items.size() ? &table_[parent.items[i]] : nullptr;
 }
 
-}  // namespace sardonyx::pt2
+}  // namespace sardonyx::archive

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/pt2/zip.h"
+#include "frontends/archive/zip.h"
 
-namespace sardonyx::pt2 {
+namespace sardonyx::archive {
 
 // Little-endian.
 inline std::string packed(std::uint64_t value, std::size_t width) {
@@ -101,4 +101,4 @@ struct ArchiveForTest {
   }
 };
 
-}  // namespace sardonyx::pt2
+}  // namespace sardonyx::archive

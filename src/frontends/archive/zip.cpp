@@ -1,4 +1,4 @@
-#include "frontends/pt2/zip.h"
+#include "frontends/archive/zip.h"
 
 #include <simdjson.h>
 #include <zlib.h>
@@ -11,7 +11,7 @@
 
 #include "base/diagnostic.h"
 
-namespace sardonyx::pt2 {
+namespace sardonyx::archive {
 namespace {
 
 constexpr const char* kDamaged = "SX1102";
@@ -237,4 +237,4 @@ Bytes ZipReader::read(const ZipEntry& entry) const {
   return {*unpacked, unpacked};
 }
 
-}  // namespace sardonyx::pt2
+}  // namespace sardonyx::archive

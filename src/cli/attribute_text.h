@@ -1,0 +1,13 @@
+// An attribute's value for people to read.
+#pragma once
+
+#include <string>
+
+#include "onnx/graph/ir.h"
+
+namespace sardonyx::cli {
+
+// "[1, 1]", "0.5", "\"SAME_UPPER\"", "float32[3]"; lists end after a few entries.
+std::string attribute_text(const onnx::Attribute& attribute);
+
+}  // namespace sardonyx::cli

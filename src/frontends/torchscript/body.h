@@ -1,0 +1,71 @@
+// Code that is followed into a graph of its own: a branch, or one run of a loop.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "frontends/torchscript/follower.h"
+
+namespace sardonyx::torchscript {
+
+// What the code changes is taken back afterwards, and kept here.
+class Body {
+ public:
+  Body(Follower& follower, const std::string& name);
+
+  // Follows the code with the variables as they are, then does what is asked with them as the code
+  // leaves them.
+  void follow(const std::vector<Statement>& block, const std::function<void()>& then = {});
+
+  // While it lives, calls are written into this body.
+  struct Inside {
+    Follower& follower;
+    program::Graph* outer;
+    explicit Inside(Body& body);
+    ~Inside();
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+  };
+  Inside inside() { return Inside(*this); }
+
+  program::Value* tensor(const Datum& datum);
+  bool is_local(symbolic::Expr size) const;  // it names what was made in a body since
+  // The value is from outside, or a view of such a one.
+  bool may_alias(const program::Value* value) const;
+  // It writes to tensors from outside.
+  bool writes_outside() const;
+  // What the container holds after the code.
+  const Container& content(const std::shared_ptr<Container>& held) const;
+
+  program::Graph* graph = nullptr;
+  // After the code.
+  std::map<std::string, Datum> variables;
+  std::vector<std::pair<std::shared_ptr<Container>, Container>> contents;
+  bool raised = false;
+  std::string message;
+
+ private:
+  bool defines(const program::Value* value) const;
+
+  Follower& follower_;
+  std::unordered_set<std::string> known_symbols_;
+};
+
+// The containers that either wrote to, in order.
+std::vector<std::shared_ptr<Container>> written_in(const Body& first, const Body& second);
+
+// Gives bodies what they read of the graphs around them as inputs, behind those that they have;
+// the same for all of them. Returns what it is.
+program::List close(const std::vector<program::Graph*>& bodies, program::Program& program);
+
+// Of the type of `other`, for a place that nothing reads.
+Datum stand_in(Follower& follower, const Datum& other);
+
+bool is_same(const Datum& left, const Datum& right);
+
+symbolic::Expr fresh_size(symbolic::Pool& pool);
+
+}  // namespace sardonyx::torchscript

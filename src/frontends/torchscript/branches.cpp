@@ -1,0 +1,176 @@
+// Branches: the one that is decided, or both, as bodies of one call.
+#include <algorithm>
+
+#include "base/diagnostic.h"
+#include "frontends/torchscript/body.h"
+
+namespace sardonyx::torchscript {
+
+using Kind = Datum::Kind;
+using program::Argument;
+using program::Graph;
+using program::List;
+using program::Value;
+using symbolic::Expr;
+
+// What two branches leave in the same place, as one.
+class Merge {
+ public:
+  Merge(Follower& follower, program::Call& call, Body& first, Body& second)
+      : follower_(follower), call_(call), first_(first), second_(second) {}
+
+  Datum merge(const Datum& left, const Datum& right, const std::string& name) {
+    if (left.kind == Kind::kUninitialized && right.kind == Kind::kUninitialized) return left;
+    if (left.kind == Kind::kFailed || right.kind == Kind::kFailed) throw Failed();
+    if (is_same(left, right)) return left;
+    if (left.held && left.held == right.held && left.kind == right.kind) return left;
+    if (left.kind == Kind::kUninitialized) return merge(stand_in(right, first_), right, name);
+    if (right.kind == Kind::kUninitialized) return merge(left, stand_in(left, second_), name);
+    if (left.is_tensor() && right.is_tensor()) return tensors(left, right, name);
+    if (left.is_number() && right.is_number()) return numbers(left, right, name);
+    return containers(left, right, name);
+  }
+
+ private:
+  [[noreturn]] void refuse(const Datum& left, const Datum& right, const std::string& name) {
+    follower_.refuse("'" + name + "' is " + description(left) + " after one branch and " +
+                         description(right) + " after the other, and data decide between them",
+                     "give both branches values of one type");
+  }
+
+  Datum stand_in(const Datum& other, Body& body) {
+    const auto inside = body.inside();
+    return torchscript::stand_in(follower_, other);
+  }
+
+  Value* output(Value* left, Value* right, const std::string& name) {
+    first_.graph->outputs.emplace_back(left);
+    second_.graph->outputs.emplace_back(right);
+    Value* made = follower_.program().add_value();
+    made->name = follower_.new_name(name);
+    made->dtype = left->dtype;
+    made->producer = &call_;
+    made->index = static_cast<std::uint32_t>(call_.outputs.size());
+    call_.outputs.push_back(made);
+    return made;
+  }
+
+  Datum tensors(const Datum& left, const Datum& right, const std::string& name) {
+    Value* const first = first_.tensor(left);
+    Value* const second = second_.tensor(right);
+    if (first->dtype != second->dtype || first->rank() != second->rank()) {
+      follower_.refuse("'" + name + "' is " + program::type_text(*first) +
+                           " after one branch and " + program::type_text(*second) +
+                           " after the other, and data decide between them",
+                       "give both branches tensors of one element type and rank");
+    }
+    Value* made = output(first, second, name);
+    for (std::size_t i = 0; i < first->rank(); ++i) {
+      const Expr size = first->shape[i];
+      const bool same = size == second->shape[i] && !first_.is_local(size);
+      made->shape.push_back(same ? size : fresh_size(follower_.pool()));
+    }
+    if (first_.may_alias(first) || second_.may_alias(second)) follower_.aliasing_.insert(made);
+    return Datum::of_tensor(made);
+  }
+
+  Datum numbers(const Datum& left, const Datum& right, const std::string& name) {
+    if (left.kind != right.kind) refuse(left, right, name);
+    Value* made = output(first_.tensor(left), second_.tensor(right), name);
+    Datum tensor = Datum::of_tensor(made);
+    pending.push_back(made);
+    return tensor;
+  }
+
+  Datum containers(const Datum& left, const Datum& right, const std::string& name) {
+    const bool alike = left.kind == right.kind && left.held && right.held &&
+                       left.held->items.size() == right.held->items.size() &&
+                       left.held->type == right.held->type && left.kind != Kind::kStack;
+    if (!alike || left.kind == Kind::kObject) refuse(left, right, name);
+    Datum made = Datum::of_items(left.kind, {});
+    made.held->type = left.held->type;
+    made.held->names = left.held->names;
+    for (std::size_t i = 0; i < left.held->items.size(); ++i)
+      made.held->items.push_back(merge(left.held->items[i], right.held->items[i], name));
+    return made;
+  }
+
+  Follower& follower_;
+  program::Call& call_;
+  Body& first_;
+  Body& second_;
+
+ public:
+  // Results that stand for numbers.
+  std::vector<Value*> pending;
+};
+
+void Follower::branch(const Statement& statement) {
+  const Datum condition = evaluate(*statement.value);
+  bool truth = false;
+  if (decided(condition, truth)) return follow(truth ? statement.body : statement.otherwise);
+  if (condition.kind != Kind::kBool) refuse("a branch on " + description(condition));
+  branch_on_data(statement, condition);
+}
+
+namespace {
+
+// The numbers that stand for what was merged, in `datum` and what it holds.
+void read_numbers(Follower& follower, const std::vector<Value*>& pending, Datum& datum) {
+  if (datum.is_tensor() && std::ranges::find(pending, datum.value) != pending.end()) {
+    datum = follower.item(datum);
+  } else if (datum.held && (datum.kind == Kind::kTuple || datum.kind == Kind::kList ||
+                            datum.kind == Kind::kDict)) {
+    for (Datum& item : datum.held->items) read_numbers(follower, pending, item);
+  }
+}
+
+}  // namespace
+
+void Follower::branch_on_data(const Statement& statement, const Datum& condition) {
+  Body taken(*this, "then"), other(*this, "else");
+  taken.follow(statement.body);
+  other.follow(statement.otherwise);
+  // An assertion: the program goes on where nothing is raised.
+  if (taken.raised && other.raised) throw Raised{taken.message};
+  if (taken.raised) return follow(statement.otherwise);
+  if (other.raised) return follow(statement.body);
+
+  program::Call* call = program_.add_call();
+  call->schema = program::find_schema("higher_order::cond");
+  call->name = new_name("cond");
+  call->source = source();
+  Merge merge(*this, *call, taken, other);
+  Variables merged;
+  for (const auto& [name, datum] : taken.variables) {
+    const auto elsewhere = other.variables.find(name);
+    if (elsewhere == other.variables.end()) continue;
+    merged[name] = merge.merge(datum, elsewhere->second, name);
+  }
+  std::vector<std::pair<std::shared_ptr<Container>, Container>> contents;
+  for (const auto& held : written_in(taken, other)) {
+    const Container& left = taken.content(held);
+    const Container& right = other.content(held);
+    if (left.items.size() != right.items.size() || left.stack != right.stack)
+      refuse("a branch that data decide changes how many elements a list or dictionary has");
+    Container made = left;
+    for (std::size_t i = 0; i < made.items.size(); ++i)
+      made.items[i] = merge.merge(left.items[i], right.items[i], "item");
+    contents.emplace_back(held, std::move(made));
+  }
+  List operands = close({taken.graph, other.graph}, program_);
+  call->arguments = {argument(condition), taken.graph, other.graph, std::move(operands)};
+  const bool writes = taken.writes_outside() || other.writes_outside();
+  if (!call->outputs.empty() || writes) graph_->calls.push_back(call);
+  for (auto& [held, made] : contents) {
+    before_write(held);
+    *held = std::move(made);
+    for (Datum& item : held->items) read_numbers(*this, merge.pending, item);
+  }
+  for (auto& [name, datum] : merged) {
+    read_numbers(*this, merge.pending, datum);
+    frame_->variables[name] = std::move(datum);
+  }
+}
+
+}  // namespace sardonyx::torchscript

@@ -1,0 +1,26 @@
+// Operators on what is no tensor, by subject.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include "frontends/torchscript/follower.h"
+
+namespace sardonyx::torchscript {
+
+// Nothing where the arguments are not those that it takes: the operator may be one on tensors.
+using Builtin = std::optional<Datum> (*)(Follower& follower, const Operands& operands);
+using BuiltinTable = std::unordered_map<std::string_view, Builtin>;
+
+void add_number_builtins(BuiltinTable& table);     // builtins_numbers.cpp
+void add_container_builtins(BuiltinTable& table);  // builtins_containers.cpp
+void add_tensor_builtins(BuiltinTable& table);     // builtins_tensors.cpp
+
+// A truth that is known, or symbolic.
+Datum of_condition(symbolic::Expr condition);
+// Whether two known values are equal; nothing where only a run tells.
+std::optional<Datum> equality(Follower& follower, const Datum& left, const Datum& right);
+Datum negation(Follower& follower, const Datum& truth);
+
+}  // namespace sardonyx::torchscript

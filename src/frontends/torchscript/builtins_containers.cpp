@@ -1,0 +1,305 @@
+// Lists, tuples and dictionaries.
+#include <algorithm>
+
+#include "frontends/torchscript/builtins.h"
+
+namespace sardonyx::torchscript {
+
+using Kind = Datum::Kind;
+
+namespace {
+
+bool is_sequence(const Datum& datum) {
+  return datum.kind == Kind::kList || datum.kind == Kind::kTuple;
+}
+
+const Datum* first(const Operands& operands) {
+  return operands.positional.empty() ? nullptr : &operands.positional[0];
+}
+
+Datum no_value() { return {}; }
+
+// A number that is known now: which element it is decides what the program does.
+std::int64_t known_integer(Follower& follower, const Datum& datum, const char* what) {
+  if (datum.kind != Kind::kInt || !datum.expr.is_constant())
+    follower.refuse(std::string(what) + " of a list is " + description(datum) +
+                    ", which only a run tells");
+  return datum.expr.value();
+}
+
+std::size_t position(Follower& follower, const Datum& index, std::size_t size) {
+  std::int64_t number = known_integer(follower, index, "the position");
+  if (number < 0) number += static_cast<std::int64_t>(size);
+  if (number < 0 || number >= static_cast<std::int64_t>(size))
+    follower.refuse("there is no element " + std::to_string(number) + " in a list of " +
+                    std::to_string(size));
+  return static_cast<std::size_t>(number);
+}
+
+// The place of a key's value; the size where there is none.
+std::size_t find_key(Follower& follower, const Datum& dictionary, const Datum& key) {
+  const std::vector<Datum>& items = dictionary.held->items;
+  for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
+    const auto same = equality(follower, items[i], key);
+    if (!same) continue;
+    if (same->value || !same->expr.is_constant())
+      follower.refuse("a key of a dictionary is " + description(key) + ", which only a run tells");
+    if (same->expr.value() != 0) return i + 1;
+  }
+  return items.size();
+}
+
+std::optional<Datum> get_item(Follower& follower, const Operands& operands) {
+  const Datum& held = operands.positional.at(0);
+  const Datum& index = operands.positional.at(1);
+  if (is_sequence(held))
+    return as_read(held.held->items[position(follower, index, held.held->items.size())]);
+  if (held.kind == Kind::kStack && held.value)
+    return follower.call("aten::select", {Datum::of_tensor(held.value), Datum::of_int(0), index});
+  if (held.kind == Kind::kDict) {
+    const std::size_t found = find_key(follower, held, index);
+    if (found == held.held->items.size())
+      follower.refuse("the dictionary has no key " + description(index));
+    return as_read(held.held->items[found]);
+  }
+  return std::nullopt;
+}
+
+std::optional<Datum> length(Follower& follower, const Operands& operands) {
+  const Datum& held = operands.positional.at(0);
+  if (is_sequence(held)) return Datum::of_int(static_cast<std::int64_t>(held.held->items.size()));
+  if (held.kind == Kind::kDict)
+    return Datum::of_int(static_cast<std::int64_t>(held.held->items.size() / 2));
+  if (held.kind == Kind::kString) return Datum::of_int(static_cast<std::int64_t>(held.text.size()));
+  if ((held.kind == Kind::kStack || held.is_tensor()) && held.value) {
+    if (held.value->shape.empty()) follower.refuse("the length of a 0-d tensor");
+    return Datum::of_int(held.value->shape[0]);
+  }
+  return std::nullopt;
+}
+
+std::optional<Datum> append(Follower& follower, const Operands& operands) {
+  const Datum* list = first(operands);
+  const bool filling = list && list->kind == Kind::kStack && list->held->filling;
+  if (!list || (list->kind != Kind::kList && !filling)) return std::nullopt;
+  follower.before_write(list->held);
+  list->held->items.push_back(operands.positional.at(1));
+  return *list;
+}
+
+std::optional<Datum> extend(Follower& follower, const Operands& operands) {
+  const Datum* list = first(operands);
+  if (!list || list->kind != Kind::kList || !is_sequence(operands.positional.at(1)))
+    return std::nullopt;
+  follower.before_write(list->held);
+  const std::vector<Datum> added = operands.positional[1].held->items;
+  list->held->items.insert(list->held->items.end(), added.begin(), added.end());
+  return *list;
+}
+
+std::optional<Datum> insert(Follower& follower, const Operands& operands) {
+  const Datum* list = first(operands);
+  if (!list || list->kind != Kind::kList) return std::nullopt;
+  follower.before_write(list->held);
+  const auto size = static_cast<std::int64_t>(list->held->items.size());
+  std::int64_t at = known_integer(follower, operands.positional.at(1), "the position");
+  if (at < 0) at += size;
+  at = std::clamp<std::int64_t>(at, 0, size);
+  list->held->items.insert(list->held->items.begin() + at, operands.positional.at(2));
+  return no_value();
+}
+
+std::optional<Datum> pop(Follower& follower, const Operands& operands) {
+  const Datum* list = first(operands);
+  if (!list || list->kind != Kind::kList) return std::nullopt;
+  const Datum* index = operands.find(1, "idx");
+  const std::size_t at =
+      position(follower, index ? *index : Datum::of_int(-1), list->held->items.size());
+  follower.before_write(list->held);
+  Datum taken = list->held->items[at];
+  list->held->items.erase(list->held->items.begin() + static_cast<std::ptrdiff_t>(at));
+  return taken;
+}
+
+std::optional<Datum> clear(Follower& follower, const Operands& operands) {
+  const Datum* held = first(operands);
+  if (!held || (held->kind != Kind::kList && held->kind != Kind::kDict)) return std::nullopt;
+  follower.before_write(held->held);
+  held->held->items.clear();
+  return no_value();
+}
+
+std::optional<Datum> reverse(Follower& follower, const Operands& operands) {
+  const Datum* list = first(operands);
+  if (!list || list->kind != Kind::kList) return std::nullopt;
+  follower.before_write(list->held);
+  std::ranges::reverse(list->held->items);
+  return no_value();
+}
+
+std::optional<Datum> set_item(Follower& follower, const Operands& operands) {
+  const Datum* held = first(operands);
+  if (!held || (held->kind != Kind::kList && held->kind != Kind::kDict)) return std::nullopt;
+  const Datum &key = operands.positional.at(1), &value = operands.positional.at(2);
+  follower.before_write(held->held);
+  std::vector<Datum>& items = held->held->items;
+  if (held->kind == Kind::kList) {
+    items[position(follower, key, items.size())] = value;
+    return *held;
+  }
+  const std::size_t found = find_key(follower, *held, key);
+  if (found < items.size()) {
+    items[found] = value;
+  } else {
+    items.push_back(key);
+    items.push_back(value);
+  }
+  return no_value();
+}
+
+std::optional<Datum> copy(Follower&, const Operands& operands) {
+  const Datum* held = first(operands);
+  if (!held) return Datum::of_items(Kind::kDict, {});
+  if (held->kind == Kind::kDict) return Datum::of_items(Kind::kDict, held->held->items);
+  if (!is_sequence(*held)) return std::nullopt;
+  return Datum::of_items(Kind::kList, held->held->items);
+}
+
+// list[start:end:step]
+std::optional<Datum> slice(Follower& follower, const Operands& operands) {
+  const Datum* list = first(operands);
+  if (!list || !is_sequence(*list)) return std::nullopt;
+  const auto size = static_cast<std::int64_t>(list->held->items.size());
+  const auto bound = [&](std::size_t i, const char* name, std::int64_t otherwise) {
+    const Datum* given = operands.find(i, name);
+    if (!given || given->is_none()) return otherwise;
+    return known_integer(follower, *given, "a bound");
+  };
+  const std::int64_t step = bound(3, "step", 1);
+  if (step == 0) follower.refuse("a slice of a list with a step of 0");
+  const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
+  const auto clamped = [&](std::int64_t at) {
+    return std::clamp(at < 0 ? at + size : at, low, high);
+  };
+  constexpr std::int64_t kMissing = INT64_MIN;
+  const std::int64_t given_start = bound(1, "start", kMissing),
+                     given_end = bound(2, "end", kMissing);
+  const std::int64_t start =
+      given_start == kMissing ? (step > 0 ? low : high) : clamped(given_start);
+  const std::int64_t end = given_end == kMissing ? (step > 0 ? high : low) : clamped(given_end);
+  std::vector<Datum> items;
+  for (std::int64_t i = start; step > 0 ? i < end : i > end; i += step)
+    items.push_back(list->held->items[static_cast<std::size_t>(i)]);
+  return Datum::of_items(list->kind, std::move(items));
+}
+
+std::optional<Datum> contains(Follower& follower, const Operands& operands) {
+  const Datum *held = first(operands), *wanted = operands.find(1, "item");
+  if (!held || !wanted) return std::nullopt;
+  if (held->kind == Kind::kDict)
+    return Datum::of_bool(find_key(follower, *held, *wanted) < held->held->items.size());
+  if (held->kind == Kind::kString)
+    return Datum::of_bool(held->text.find(wanted->text) != std::string::npos);
+  if (!is_sequence(*held)) return std::nullopt;
+  for (const Datum& item : held->held->items) {
+    const auto same = equality(follower, item, *wanted);
+    if (!same || same->value || !same->expr.is_constant()) return std::nullopt;
+    if (same->expr.value() != 0) return Datum::of_bool(true);
+  }
+  return Datum::of_bool(false);
+}
+
+template <int offset>
+std::optional<Datum> keys_or_values(Follower&, const Operands& operands) {
+  const Datum* held = first(operands);
+  if (!held || held->kind != Kind::kDict) return std::nullopt;
+  std::vector<Datum> items;
+  for (std::size_t i = offset; i < held->held->items.size(); i += 2)
+    items.push_back(held->held->items[i]);
+  return Datum::of_items(Kind::kList, std::move(items));
+}
+
+std::optional<Datum> items_of(Follower&, const Operands& operands) {
+  const Datum* held = first(operands);
+  if (!held || held->kind != Kind::kDict) return std::nullopt;
+  std::vector<Datum> items;
+  for (std::size_t i = 0; i + 1 < held->held->items.size(); i += 2)
+    items.push_back(
+        Datum::of_items(Kind::kTuple, {held->held->items[i], held->held->items[i + 1]}));
+  return Datum::of_items(Kind::kList, std::move(items));
+}
+
+std::optional<Datum> get(Follower& follower, const Operands& operands) {
+  const Datum* held = first(operands);
+  if (!held || held->kind != Kind::kDict) return std::nullopt;
+  const std::size_t found = find_key(follower, *held, operands.positional.at(1));
+  if (found < held->held->items.size()) return held->held->items[found];
+  const Datum* otherwise = operands.find(2, "default_value");
+  return otherwise ? *otherwise : Datum();
+}
+
+std::optional<Datum> number(Follower& follower, const Operands& operands, std::string_view name);
+
+std::optional<Datum> add(Follower& follower, const Operands& operands) {
+  const Datum *left = first(operands), *right = operands.find(1, "b");
+  if (!left || !right || !is_sequence(*left) || !is_sequence(*right))
+    return number(follower, operands, "number::add");
+  std::vector<Datum> items = left->held->items;
+  items.insert(items.end(), right->held->items.begin(), right->held->items.end());
+  return Datum::of_items(left->kind, std::move(items));
+}
+
+std::optional<Datum> multiply(Follower& follower, const Operands& operands) {
+  const Datum *left = first(operands), *right = operands.find(1, "b");
+  if (!left || !right) return std::nullopt;
+  if (is_sequence(*right)) std::swap(left, right);
+  if (!is_sequence(*left)) return number(follower, operands, "number::mul");
+  const std::int64_t times = known_integer(follower, *right, "the multiple");
+  constexpr std::int64_t kMost = 1'000'000;
+  std::vector<Datum> items;
+  if (times * static_cast<std::int64_t>(left->held->items.size()) > kMost)
+    follower.refuse("a list of more than a million elements");
+  for (std::int64_t i = 0; i < times; ++i)
+    items.insert(items.end(), left->held->items.begin(), left->held->items.end());
+  return Datum::of_items(left->kind, std::move(items));
+}
+
+std::optional<Datum> number(Follower& follower, const Operands& operands, std::string_view name) {
+  static const BuiltinTable kNumbers = [] {
+    BuiltinTable table;
+    add_number_builtins(table);
+    return table;
+  }();
+  return kNumbers.at(name)(follower, operands);
+}
+
+}  // namespace
+
+void add_container_builtins(BuiltinTable& table) {
+  const std::pair<std::string_view, Builtin> rows[] = {
+      {"aten::add", add},
+      {"aten::add_", extend},
+      {"aten::mul", multiply},
+      {"aten::__getitem__", get_item},
+      {"aten::len", length},
+      {"aten::append", append},
+      {"aten::extend", extend},
+      {"aten::insert", insert},
+      {"aten::pop", pop},
+      {"aten::clear", clear},
+      {"aten::reverse", reverse},
+      {"aten::_set_item", set_item},
+      {"aten::list", copy},
+      {"aten::copy", copy},
+      {"aten::dict", copy},
+      {"aten::slice", slice},
+      {"aten::__contains__", contains},
+      {"aten::keys", keys_or_values<0>},
+      {"aten::values", keys_or_values<1>},
+      {"aten::items", items_of},
+      {"aten::get", get},
+  };
+  for (const auto& [name, function] : rows) table.emplace(name, function);
+}
+
+}  // namespace sardonyx::torchscript

@@ -1,0 +1,91 @@
+// What a variable of the program holds while its code is followed: a tensor that a call will give,
+// or something that is known now.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/dtype.h"
+#include "program/program.h"
+
+namespace sardonyx::torchscript {
+
+struct Container;
+
+// A tensor as the archive describes it, until something reads it.
+struct StoredTensor {
+  std::string name;  // "encoder.layers.0.weight"
+  base::DType dtype = base::DType::kUndefined;
+  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> strides;
+  std::int64_t offset = 0;  // in elements
+  std::string storage;      // the entry that holds the bytes
+};
+
+struct Datum {
+  enum class Kind : std::uint8_t {
+    kNone,
+    kTensor,         // value; or none yet, and `expr` is the integer that it will hold
+    kStored,         // stored: a weight that nothing has read yet
+    kInt,            // expr
+    kFloat,          // real; or expr where it is symbolic
+    kBool,           // expr: 0, 1 or symbolic; or value, a 0-d tensor of data
+    kString,         // text
+    kDevice,         // text
+    kList,           // held
+    kTuple,          // held
+    kDict,           // held: key, value, key, value, ...
+    kObject,         // held: attributes
+    kStack,          // held: a list that a loop filled; `stack` of it holds its tensors
+    kFunction,       // text: its qualified name, or that of a class
+    kUninitialized,  // nothing reads it
+    kFailed,         // what gave it is reported
+  };
+
+  Kind kind = Kind::kNone;
+  program::Value* value = nullptr;
+  symbolic::Expr expr;
+  double real = 0;
+  std::string text;
+  std::shared_ptr<Container> held;
+  std::shared_ptr<StoredTensor> stored;
+
+  bool is_tensor() const { return kind == Kind::kTensor; }
+  bool is_none() const { return kind == Kind::kNone; }
+  bool is_number() const {
+    return kind == Kind::kInt || kind == Kind::kFloat || kind == Kind::kBool;
+  }
+
+  static Datum of_tensor(program::Value* value);
+  static Datum of_int(symbolic::Expr expr);
+  static Datum of_real(double real);
+  static Datum of_bool(bool truth);
+  static Datum of_text(std::string text);
+  static Datum of_items(Kind kind, std::vector<Datum> items);
+};
+
+// What several variables may hold together, so that a write to it shows in all of them.
+struct Container {
+  std::vector<Datum> items;
+  // Of objects and named tuples:
+  std::string type;                // "__torch__.torch.nn.modules.linear.Linear"
+  std::vector<std::string> names;  // of the attributes, in the order of items
+  std::string path;                // of modules: "encoder.layers.0"
+
+  // Of a list that a loop filled: its tensors, stacked; or it is being filled, one element a run.
+  program::Value* stack = nullptr;
+  bool filling = false;
+
+  Datum* attribute(const std::string& name);
+};
+
+// A list that a loop has filled is a stack from then on, whoever holds it.
+Datum as_read(Datum datum);
+
+// "a tensor", "the integer 3", "a list of 2": for messages.
+std::string description(const Datum& datum);
+
+}  // namespace sardonyx::torchscript

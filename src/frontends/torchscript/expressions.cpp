@@ -1,0 +1,222 @@
+// What an expression gives.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/diagnostic.h"
+#include "frontends/torchscript/follower.h"
+
+namespace sardonyx::torchscript {
+
+using Kind = Datum::Kind;
+using symbolic::Expr;
+
+namespace {
+
+constexpr std::string_view kTorch = "torch.";
+constexpr std::string_view kOps = "ops.";
+constexpr std::string_view kConstants = "CONSTANTS.c";
+
+// "torch.add" -> "aten::add", "ops.prim.NumToTensor" -> "prim::NumToTensor"; empty for others.
+std::string operator_name(const std::string& name) {
+  if (name.starts_with(kTorch)) return "aten::" + name.substr(kTorch.size());
+  if (!name.starts_with(kOps)) return {};
+  const std::size_t dot = name.find('.', kOps.size());
+  if (dot == name.npos) return {};
+  return name.substr(kOps.size(), dot - kOps.size()) + "::" + name.substr(dot + 1);
+}
+
+Datum of_kind(Kind kind) {
+  Datum datum;
+  datum.kind = kind;
+  return datum;
+}
+
+}  // namespace
+
+Datum Follower::evaluate(const Expression& expression) {
+  using E = Expression::Kind;
+  switch (expression.kind) {
+    case E::kInteger:
+      return Datum::of_int(expression.integer);
+    case E::kReal:
+      return Datum::of_real(expression.real);
+    case E::kString:
+      return Datum::of_text(expression.text);
+    case E::kTrue:
+    case E::kFalse:
+      return Datum::of_bool(expression.kind == E::kTrue);
+    case E::kNone:
+      return {};
+    case E::kTuple:
+    case E::kList:
+    case E::kDict: {
+      std::vector<Datum> items;
+      for (const Expression* item : expression.items) items.push_back(evaluate(*item));
+      return Datum::of_items(expression.kind == E::kTuple  ? Kind::kTuple
+                             : expression.kind == E::kList ? Kind::kList
+                                                           : Kind::kDict,
+                             std::move(items));
+    }
+    case E::kNegative: {
+      const Datum value = evaluate(*expression.items.front());
+      if (value.kind == Kind::kInt) return Datum::of_int(-value.expr);
+      if (value.kind == Kind::kFloat && !value.expr.known()) return Datum::of_real(-value.real);
+      refuse("the negative of " + description(value));
+    }
+    case E::kName: {
+      const auto found = frame_->variables.find(expression.text);
+      if (found != frame_->variables.end()) {
+        if (found->second.kind == Kind::kFailed) throw Failed();
+        return as_read(found->second);
+      }
+      if (expression.text == "inf") return Datum::of_real(std::numeric_limits<double>::infinity());
+      if (expression.text == "nan") return Datum::of_real(std::nan(""));
+      refuse("'" + expression.text + "' is read before it is set");
+    }
+    case E::kAttribute:
+      return evaluate_attribute(expression);
+    case E::kSubscript:
+      return evaluate_subscript(expression);
+    case E::kCall:
+      return evaluate_call(expression);
+    default:
+      refuse("an ellipsis");
+  }
+}
+
+Datum Follower::evaluate_attribute(const Expression& expression) {
+  const std::string name = expression.dotted();
+  if (name.starts_with("__torch__.")) {
+    Datum function = of_kind(Kind::kFunction);
+    function.text = name;
+    return function;
+  }
+  if (name.starts_with(kConstants)) {
+    const auto number =
+        static_cast<std::size_t>(std::strtoull(name.c_str() + kConstants.size(), nullptr, 10));
+    if (number >= archive_.constants().size()) refuse("the archive has no constant " + name);
+    const Datum& constant = archive_.constants()[number];
+    if (!constant.stored) return constant;
+    if (const auto integer = constant_integer(*constant.stored)) {
+      Datum known = of_kind(Kind::kTensor);
+      known.expr = *integer;
+      return known;
+    }
+    return weight(*constant.stored, program::InputKind::kConstant);
+  }
+  return attribute_of(evaluate(*expression.items.front()), expression.text);
+}
+
+Datum Follower::attribute_of(const Datum& object, const std::string& name) {
+  if (!object.held || object.held->type.empty()) refuse("'" + name + "' of " + description(object));
+  Datum* const found = object.held->attribute(name);
+  if (!found) {
+    // Final fields of a class have their values in its code.
+    const Class* type = archive_.class_of(object.held->type);
+    if (type) {
+      for (const Statement& field : type->fields) {
+        if (field.targets.size() == 1 && field.targets.front()->text == name && field.value)
+          return evaluate(*field.value);
+      }
+    }
+    refuse(object.held->type + " has no attribute '" + name + "'");
+  }
+  if (found->kind == Kind::kFailed) throw Failed();
+  if (found->kind != Kind::kStored) return as_read(*found);
+  const Class* type = archive_.class_of(object.held->type);
+  bool is_parameter = false;
+  if (type) {
+    for (const Statement& field : type->fields) {
+      if (field.kind != Statement::Kind::kAssign || !field.value) continue;
+      if (field.targets.front()->text != "__parameters__") continue;
+      is_parameter = std::ranges::any_of(
+          field.value->items, [&](const Expression* item) { return item->text == name; });
+    }
+  }
+  *found = weight(*found->stored,
+                  is_parameter ? program::InputKind::kParameter : program::InputKind::kBuffer);
+  return *found;
+}
+
+Datum Follower::evaluate_subscript(const Expression& expression) {
+  if (expression.items.size() != 2) refuse("a subscript with several indices");
+  const Datum value = evaluate(*expression.items[0]);
+  const Datum index = evaluate(*expression.items[1]);
+  return call("aten::__getitem__", {value, index});
+}
+
+std::vector<Datum> Follower::arguments_of(const Expression& expression,
+                                          std::vector<NamedDatum>& named, std::size_t first) {
+  std::vector<Datum> positional;
+  for (std::size_t i = first; i < expression.items.size(); ++i)
+    positional.push_back(evaluate(*expression.items[i]));
+  for (const auto& [name, value] : expression.keywords) named.emplace_back(name, evaluate(*value));
+  return positional;
+}
+
+Datum Follower::evaluate_call(const Expression& expression) {
+  const Expression& callee = *expression.items.front();
+  const std::string name = callee.dotted();
+  const std::string root = name.substr(0, name.find('.'));
+  const bool is_variable = frame_->variables.contains(root);
+  if (!name.empty() && !is_variable) return evaluate_named_call(name, expression);
+
+  std::vector<NamedDatum> named;
+  if (callee.kind == Expression::Kind::kAttribute) {
+    const Datum object = evaluate(*callee.items.front());
+    std::vector<Datum> positional = arguments_of(expression, named);
+    return invoke_method(object, callee.text, std::move(positional), std::move(named));
+  }
+  const Datum function = evaluate(callee);
+  std::vector<Datum> positional = arguments_of(expression, named);
+  if (function.kind != Kind::kFunction) refuse(description(function) + " is called");
+  if (const Function* found = archive_.function(function.text))
+    return invoke(*found, std::move(positional), std::move(named));
+  return construct(function.text, std::move(positional), std::move(named));
+}
+
+Datum Follower::evaluate_named_call(const std::string& name, const Expression& expression) {
+  bool known = true;
+  Datum made = special(name, expression, known);
+  if (known) return made;
+  std::vector<NamedDatum> named;
+  std::vector<Datum> positional = arguments_of(expression, named);
+  if (name.starts_with("__torch__.")) {
+    if (const Function* found = archive_.function(name))
+      return invoke(*found, std::move(positional), std::move(named));
+    constexpr std::string_view kNew = ".__new__";
+    if (name.ends_with(kNew)) {
+      Datum object = Datum::of_items(Kind::kObject, {});
+      object.held->type = name.substr(0, name.size() - kNew.size());
+      return object;
+    }
+    return construct(name, std::move(positional), std::move(named));
+  }
+  std::string op = operator_name(name);
+  if (name == "int") op = "aten::Int";
+  if (name == "float") op = "aten::Float";
+  if (name == "bool") op = "aten::Bool";
+  if (name == "str") op = "aten::str";
+  if (name == "isinstance" || op.empty()) refuse("`" + name + "` is not known here");
+  return call(op, std::move(positional), std::move(named));
+}
+
+// Calls whose arguments are types or names.
+Datum Follower::special(const std::string& name, const Expression& expression, bool& known) {
+  const std::vector<const Expression*>& items = expression.items;
+  if ((name == "annotate" || name == "unchecked_cast") && items.size() == 3)
+    return evaluate(*items[2]);
+  if (name == "uninitialized") return of_kind(Kind::kUninitialized);
+  if (name == "getattr" && items.size() == 3)
+    return attribute_of(evaluate(*items[1]), items[2]->text);
+  if (name == "torch.device" && items.size() == 2) {
+    Datum device = of_kind(Kind::kDevice);
+    device.text = evaluate(*items[1]).text;
+    return device;
+  }
+  known = false;
+  return {};
+}
+
+}  // namespace sardonyx::torchscript

@@ -1,0 +1,372 @@
+#include "frontends/torchscript/follower.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/diagnostic.h"
+#include "program/extent.h"
+#include "program/facts/facts.h"
+#include "program/results/results.h"
+#include "program/strides.h"
+
+namespace sardonyx::torchscript {
+
+using program::Argument;
+using program::List;
+using program::Schema;
+using program::Value;
+using program::ValueKind;
+using symbolic::Expr;
+using Kind = Datum::Kind;
+
+namespace {
+
+constexpr int kDeepestCalls = 400;
+
+// "__torch__.torch.nn.modules.conv.___torch_mangle_1.Conv2d" -> "torch.nn.modules.conv.Conv2d"
+std::string class_name(const std::string& type) {
+  std::string name;
+  std::size_t start = 0;
+  while (start <= type.size()) {
+    const std::size_t end = std::min(type.find('.', start), type.size());
+    const std::string part = type.substr(start, end - start);
+    if (part != "__torch__" && !part.starts_with("___torch_mangle_"))
+      name += (name.empty() ? "" : ".") + part;
+    start = end + 1;
+  }
+  return name;
+}
+
+}  // namespace
+
+const Datum* Operands::find(std::size_t position, std::string_view name) const {
+  if (position < positional.size()) return &positional[position];
+  const auto found = std::ranges::find(named, name, &NamedDatum::first);
+  return found == named.end() ? nullptr : &found->second;
+}
+
+Follower::Follower(Archive& archive, program::Program& program)
+    : archive_(archive), program_(program) {
+  graph_ = program_.add_graph();
+  program_.graph = graph_;
+}
+
+Datum Follower::run(const std::vector<Datum>& inputs) {
+  return invoke_method(archive_.root(), "forward", inputs, {});
+}
+
+void Follower::refuse(const std::string& what, const std::string& help) const {
+  base::Diagnostic diagnostic;
+  diagnostic.code = "SX1211";
+  diagnostic.message = what;
+  diagnostic.help = help;
+  throw base::Error(std::move(diagnostic));
+}
+
+Datum Follower::invoke(const Function& function, std::vector<Datum> positional,
+                       std::vector<NamedDatum> named) {
+  if (++depth_ > kDeepestCalls) refuse("functions call each other too deep");
+  Frame frame;
+  frame.function = &function;
+  if (positional.size() > function.parameters.size())
+    refuse("'" + function.name + "' is given too many arguments");
+  Frame* const outer = std::exchange(frame_, &frame);
+  for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+    const Function::Parameter& parameter = function.parameters[i];
+    const auto found = std::ranges::find(named, parameter.name, &NamedDatum::first);
+    if (i < positional.size()) {
+      frame.variables[parameter.name] = positional[i];
+    } else if (found != named.end()) {
+      frame.variables[parameter.name] = found->second;
+    } else if (parameter.standard) {
+      frame.variables[parameter.name] = evaluate(*parameter.standard);
+    } else {
+      frame_ = outer;
+      --depth_;
+      refuse("'" + function.name + "' lacks its argument '" + parameter.name + "'");
+    }
+  }
+  places_.emplace_back(function.file, function.offset);
+  try {
+    follow(function.body);
+  } catch (...) {
+    frame_ = outer;
+    --depth_;
+    places_.pop_back();
+    throw;
+  }
+  places_.pop_back();
+  frame_ = outer;
+  --depth_;
+  return frame.result.value_or(Datum());
+}
+
+Datum Follower::invoke_method(const Datum& object, const std::string& name,
+                              std::vector<Datum> positional, std::vector<NamedDatum> named) {
+  if (object.kind != Kind::kObject)
+    refuse("'" + name + "' is called on " + description(object) + ", which is no object");
+  const Class* type = archive_.class_of(object.held->type);
+  const Function* method = type ? type->method(name) : nullptr;
+  if (!method) refuse(object.held->type + " has no method '" + name + "'");
+  const bool is_module = type->base == "Module";
+  if (is_module) modules_.push_back({object.held->path, class_name(object.held->type), 0});
+  positional.insert(positional.begin(), object);
+  try {
+    Datum result = invoke(*method, std::move(positional), std::move(named));
+    if (is_module) modules_.pop_back();
+    return result;
+  } catch (...) {
+    if (is_module) modules_.pop_back();
+    throw;
+  }
+}
+
+Datum Follower::construct(const std::string& type, std::vector<Datum> positional,
+                          std::vector<NamedDatum> named) {
+  const Class* made = archive_.class_of(type);
+  if (!made) refuse("the archive has no class or function '" + type + "'");
+  Datum object = Datum::of_items(made->base == "NamedTuple" ? Kind::kTuple : Kind::kObject, {});
+  object.held->type = type;
+  if (made->base != "NamedTuple") {
+    if (made->method("__init__"))
+      invoke_method(object, "__init__", std::move(positional), std::move(named));
+    return object;
+  }
+  object.held->items = std::move(positional);
+  for (const Statement& field : made->fields) {
+    if (field.kind != Statement::Kind::kAnnotated) continue;
+    object.held->names.push_back(field.targets.front()->text);
+    const auto found = std::ranges::find(named, object.held->names.back(), &NamedDatum::first);
+    if (found != named.end()) object.held->items.push_back(found->second);
+  }
+  if (object.held->items.size() != object.held->names.size())
+    refuse(type + " is given another number of values than it has");
+  return object;
+}
+
+const program::Source* Follower::source() {
+  program::Source source;
+  source.modules = modules_;
+  for (const auto& [file, offset] : places_) {
+    const SourceMark* mark = archive_.mark(*file, offset);
+    if (!mark) continue;
+    source.stack_trace += "  File \"" + mark->file + "\", line " + std::to_string(mark->line) +
+                          ", in forward\n    " + mark->text + "\n";
+  }
+  return program_.intern_source(std::move(source));
+}
+
+std::string Follower::new_name(std::string_view base) {
+  const std::string name(base);
+  const int number = names_[name]++;
+  return number == 0 ? name : name + "_" + std::to_string(number);
+}
+
+void Follower::before_write(const std::shared_ptr<Container>& held) {
+  for (Journal* journal : journals_) {
+    const bool known =
+        std::ranges::any_of(*journal, [&](const Write& write) { return write.held == held; });
+    if (!known) journal->push_back({held, *held});
+  }
+}
+
+bool Follower::decided(const Datum& condition, bool& truth) const {
+  if (condition.kind != Kind::kBool || condition.value) return false;
+  const auto constant = condition.expr.constant();
+  truth = constant && *constant != 0;
+  return constant.has_value();
+}
+
+// --- tensors and arguments
+
+Value* Follower::tensor(const Datum& datum) {
+  if (datum.kind == Kind::kFailed) throw Failed();
+  if (datum.is_tensor()) {
+    if (datum.value) return datum.value;
+    return call("aten::scalar_tensor", {Datum::of_int(datum.expr)}, {{"dtype", Datum::of_int(4)}})
+        .value;
+  }
+  if (datum.kind == Kind::kBool) return truth_tensor(datum);
+  if (datum.kind == Kind::kInt)
+    return call("aten::scalar_tensor", {datum}, {{"dtype", Datum::of_int(4)}}).value;
+  if (datum.kind == Kind::kFloat) {
+    if (datum.value) return datum.value;
+    return call("aten::scalar_tensor", {datum}, {{"dtype", Datum::of_int(7)}}).value;
+  }
+  refuse(description(datum) + " stands where a tensor is needed");
+}
+
+Value* Follower::truth_tensor(const Datum& datum) {
+  if (datum.value) return datum.value;
+  return call("aten::scalar_tensor", {datum}, {{"dtype", Datum::of_int(11)}}).value;
+}
+
+Argument Follower::argument(const Datum& datum) {
+  switch (datum.kind) {
+    case Kind::kFailed:
+      throw Failed();
+    case Kind::kNone:
+      return program::None{};
+    case Kind::kTensor:
+      return tensor(datum);
+    case Kind::kInt:
+      return datum.expr;
+    case Kind::kFloat:
+      if (datum.expr.known()) return datum.expr;
+      return datum.real;
+    case Kind::kBool:
+      if (datum.value) return datum.value;
+      if (datum.expr.is_constant()) return datum.expr.value() != 0;
+      return datum.expr;
+    case Kind::kString:
+      return datum.text;
+    case Kind::kDevice:
+      return program::Enumerator{datum.text};
+    case Kind::kList:
+    case Kind::kTuple: {
+      List list;
+      for (const Datum& item : datum.held->items) list.push_back(argument(item));
+      return list;
+    }
+    default:
+      refuse(description(datum) + " is no argument that an operator takes");
+  }
+}
+
+Datum Follower::call(const std::string& op, std::vector<Datum> positional,
+                     std::vector<NamedDatum> named) {
+  const Operands operands{op, std::move(positional), std::move(named)};
+  if (std::optional<Datum> known = builtin(*this, operands)) return *known;
+  Resolved resolved = resolve(*this, operands);
+  check_write(*resolved.schema, resolved.arguments);
+  return call(*resolved.schema, std::move(resolved.arguments));
+}
+
+Datum Follower::call(const Schema& schema, std::vector<Argument> arguments) {
+  const auto results = program::results_of(schema, arguments, pool());
+  if (!results) {
+    base::fail("SX1213",
+               "of what " + schema.qualified() +
+                   " gives, no rule here tells the element type and the sizes",
+               "export the model with torch.export, which asks PyTorch");
+  }
+  program::Call* made = program_.add_call();
+  made->schema = &schema;
+  made->name = new_name(schema.base_name());
+  made->arguments = std::move(arguments);
+  made->source = source();
+  std::vector<Datum> given;
+  for (std::size_t i = 0; i < results->size(); ++i) {
+    Value* value = program_.add_value();
+    value->name = results->size() == 1 ? made->name : made->name + "_" + std::to_string(i);
+    value->dtype = (*results)[i].dtype;
+    value->shape = (*results)[i].shape;
+    value->strides = (*results)[i].strides;
+    program::drop_contiguous_strides(*value);
+    value->producer = made;
+    value->index = static_cast<std::uint32_t>(i);
+    made->outputs.push_back(value);
+    given.push_back(Datum::of_tensor(value));
+  }
+  graph_->calls.push_back(made);
+  if (schema.returns.size() == 1 && schema.returns[0].type.list_depth == 0)
+    return given.empty() ? Datum() : given.front();
+  return Datum::of_items(schema.returns.size() == 1 ? Kind::kList : Kind::kTuple, std::move(given));
+}
+
+// What a branch or a loop gave may be one of the tensors around it: a write to it would have to
+// show there.
+void Follower::check_write(const Schema& schema, const std::vector<Argument>& arguments) {
+  if (!schema.mutates() || arguments.empty()) return;
+  const Value* written = program::tensor_of(arguments.front());
+  while (written && written->producer && written->producer->schema &&
+         program::facts_of(*written->producer->schema).view != program::ViewFamily::kNone)
+    written = program::tensor_of(written->producer->arguments.front());
+  if (written && aliasing_.contains(written)) {
+    refuse(schema.qualified() +
+               " writes to the result of a branch or loop, which may be a tensor from before it",
+           "write to a clone of it");
+  }
+}
+
+Datum Follower::item(const Datum& datum) {
+  if (datum.is_number()) return datum;
+  if (datum.is_tensor() && !datum.value) return Datum::of_int(datum.expr);
+  Value* given = tensor(datum);
+  if (base::is_complex(given->dtype)) refuse("a complex number is made of data");
+  if (given->dtype == base::DType::kBool) {
+    Datum truth;
+    truth.kind = Kind::kBool;
+    truth.value = given->rank() == 0
+                      ? given
+                      : call("aten::reshape", {datum, Datum::of_items(Kind::kList, {})}).value;
+    return truth;
+  }
+  const bool is_float = base::is_floating(given->dtype);
+  program::Call* made = program_.add_call();
+  made->schema = program::find_schema("aten::item");
+  made->name = new_name("item");
+  made->arguments = {given};
+  made->source = source();
+  Value* value = program_.add_value();
+  value->name = made->name;
+  value->kind = is_float ? ValueKind::kFloat : ValueKind::kInt;
+  value->expr = is_float ? pool().real_symbol("z" + made->name) : pool().fresh("u");
+  if (!is_float) pool().constrain(value->expr, symbolic::Range());
+  pool().mark_unbacked(value->expr);
+  value->producer = made;
+  made->outputs.push_back(value);
+  graph_->calls.push_back(made);
+  Datum number;
+  number.kind = is_float ? Kind::kFloat : Kind::kInt;
+  number.expr = value->expr;
+  return number;
+}
+
+// --- weights
+
+Datum Follower::weight(StoredTensor& stored, program::InputKind kind) {
+  const auto [found, is_new] = weights_.try_emplace(&stored, nullptr);
+  if (!is_new) return Datum::of_tensor(found->second);
+  const auto [storage, is_new_storage] = storages_.try_emplace(stored.storage, nullptr);
+  if (is_new_storage) {
+    archive::Bytes bytes = archive_.storage(stored.storage);
+    storage->second = program_.add_storage();
+    storage->second->data = bytes.data.data();
+    storage->second->size = static_cast<std::int64_t>(bytes.data.size());
+    storage->second->owner = std::move(bytes.owner);
+  }
+  program::Weight* weight = program_.add_weight();
+  weight->name = stored.name;
+  weight->dtype = stored.dtype;
+  weight->shape = stored.shape;
+  weight->strides = stored.strides;
+  weight->offset = stored.offset;
+  weight->storage = storage->second;
+  program::check_extent(*weight, *storage->second);
+
+  Value* value = program_.add_value();
+  value->name = stored.name;
+  std::ranges::replace(value->name, '.', '_');
+  value->dtype = stored.dtype;
+  for (const std::int64_t size : stored.shape) value->shape.emplace_back(size);
+  for (const std::int64_t stride : stored.strides) value->strides.emplace_back(stride);
+  program::drop_contiguous_strides(*value);
+  value->weight = weight;
+  program_.inputs.push_back({kind, value, stored.name, true});
+  found->second = value;
+  return Datum::of_tensor(value);
+}
+
+std::optional<Expr> Follower::constant_integer(const StoredTensor& stored) const {
+  if (stored.dtype != base::DType::kInt64 || !stored.shape.empty()) return std::nullopt;
+  const archive::Bytes bytes = archive_.storage(stored.storage);
+  std::int64_t number = 0;
+  if (stored.offset < 0 ||
+      static_cast<std::uint64_t>(stored.offset) + 1 > bytes.data.size() / sizeof number)
+    return std::nullopt;
+  std::memcpy(&number, bytes.data.data() + stored.offset * 8, sizeof number);
+  return Expr(number);
+}
+
+}  // namespace sardonyx::torchscript

@@ -1,0 +1,168 @@
+// Follows the code of a program with what is known of its inputs, and writes down the calls that
+// are left: methods are inlined, branches that sizes and attributes decide are taken, loops whose
+// counts are known are run.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "frontends/torchscript/archive.h"
+#include "frontends/torchscript/datum.h"
+#include "frontends/torchscript/syntax.h"
+#include "program/program.h"
+
+namespace sardonyx::torchscript {
+
+using NamedDatum = std::pair<std::string, Datum>;
+
+// The arguments of one call of an operator, as the code writes them.
+struct Operands {
+  std::string op;  // "aten::add"
+  std::vector<Datum> positional;
+  std::vector<NamedDatum> named;
+
+  // By position, or by name; null where there is none.
+  const Datum* find(std::size_t position, std::string_view name) const;
+};
+
+class Follower {
+ public:
+  Follower(Archive& archive, program::Program& program);
+
+  // What forward() gives for these inputs. Failures are collected; see failures().
+  Datum run(const std::vector<Datum>& inputs);
+  const std::vector<base::Diagnostic>& failures() const { return failures_; }
+
+  program::Program& program() { return program_; }
+  symbolic::Pool& pool() { return *program_.pool; }
+
+  // A tensor that calls may take; a number becomes a 0-d one.
+  program::Value* tensor(const Datum& datum);
+  // As an argument of a call.
+  program::Argument argument(const Datum& datum);
+  // A 0-d tensor of bool.
+  program::Value* truth_tensor(const Datum& datum);
+
+  // Writes a call down and gives its results.
+  Datum call(const std::string& op, std::vector<Datum> positional,
+             std::vector<NamedDatum> named = {});
+  Datum call(const program::Schema& schema, std::vector<program::Argument> arguments);
+  // The number that a tensor of one element holds.
+  Datum item(const Datum& tensor);
+
+  // Told before a list, a dictionary or an attribute changes.
+  void before_write(const std::shared_ptr<Container>& held);
+
+  // SX1211, at the line that is followed.
+  [[noreturn]] void refuse(const std::string& what, const std::string& help = {}) const;
+
+ private:
+  using Variables = std::map<std::string, Datum>;
+
+  // What a function's code knows.
+  struct Frame {
+    const Function* function = nullptr;
+    Variables variables;
+    std::optional<Datum> result;
+  };
+  // A write to a list, a dictionary or an attribute, and what was there before.
+  struct Write {
+    std::shared_ptr<Container> held;
+    Container before;
+  };
+  using Journal = std::vector<Write>;
+
+  // functions
+  Datum invoke(const Function& function, std::vector<Datum> positional,
+               std::vector<NamedDatum> named);
+  Datum invoke_method(const Datum& object, const std::string& name, std::vector<Datum> positional,
+                      std::vector<NamedDatum> named);
+  Datum construct(const std::string& type, std::vector<Datum> positional,
+                  std::vector<NamedDatum> named);
+
+  // statements.cpp
+  void follow(const std::vector<Statement>& block);
+  void follow(const Statement& statement);
+  void assign(const Expression& target, const Datum& value);
+  void assign_attribute(const Expression& target, const Datum& value);
+  void fail_targets(const std::vector<Statement>& block);
+
+  // branches.cpp
+  void branch(const Statement& statement);
+  void branch_on_data(const Statement& statement, const Datum& condition);
+
+  // loops.cpp
+  void loop(const Statement& statement);
+  void count_up(const Statement& statement);
+  void repeat(const Statement& statement);
+
+  friend class Body;
+  friend class Merge;
+  friend class LoopOnData;
+
+  // expressions.cpp
+  Datum evaluate(const Expression& expression);
+  Datum evaluate_call(const Expression& expression);
+  Datum evaluate_named_call(const std::string& name, const Expression& expression);
+  Datum evaluate_subscript(const Expression& expression);
+  Datum evaluate_attribute(const Expression& expression);
+  Datum attribute_of(const Datum& object, const std::string& name);
+  std::vector<Datum> arguments_of(const Expression& call, std::vector<NamedDatum>& named,
+                                  std::size_t first = 1);
+  Datum special(const std::string& name, const Expression& expression, bool& known);
+
+  // weights.cpp
+  Datum weight(StoredTensor& stored, program::InputKind kind);
+  std::optional<symbolic::Expr> constant_integer(const StoredTensor& stored) const;
+
+  // Adds the place that is followed.
+  void locate(base::Diagnostic& diagnostic);
+  void check_write(const program::Schema& schema, const std::vector<program::Argument>& arguments);
+  const program::Source* source();
+  std::string new_name(std::string_view base);
+  bool decided(const Datum& condition, bool& truth) const;
+
+  Archive& archive_;
+  program::Program& program_;
+  program::Graph* graph_ = nullptr;
+  Frame* frame_ = nullptr;
+  int depth_ = 0;
+  std::int64_t steps_ = 0;
+  std::vector<program::ModuleFrame> modules_;
+  std::vector<std::pair<const SourceFile*, std::size_t>> places_;  // calls, innermost last
+  std::vector<base::Diagnostic> failures_;
+  std::unordered_map<std::string, int> names_;
+  std::unordered_map<const StoredTensor*, program::Value*> weights_;
+  std::unordered_map<std::string, program::Storage*> storages_;
+  // Where a body is followed that may have to be taken back: what it wrote to.
+  std::vector<Journal*> journals_;
+  // Results of branches and loops that may be what went into them.
+  std::unordered_set<const program::Value*> aliasing_;
+};
+
+// An operator on numbers, texts, lists and dictionaries, or a question about tensors that their
+// types answer. Nothing where the operator is to be called.
+std::optional<Datum> builtin(Follower& follower, const Operands& operands);
+
+// The overload that takes these arguments, with them. Throws SX1212 where none does.
+struct Resolved {
+  const program::Schema* schema = nullptr;
+  std::vector<program::Argument> arguments;
+};
+Resolved resolve(Follower& follower, const Operands& operands);
+
+// Thrown where something is left out because what it needs has failed, which is reported.
+struct Failed {};
+
+// The program raises an exception where the followed code stands.
+struct Raised {
+  std::string message;
+};
+
+}  // namespace sardonyx::torchscript

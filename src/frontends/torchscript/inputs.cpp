@@ -1,0 +1,242 @@
+#include "frontends/torchscript/inputs.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+
+#include "base/diagnostic.h"
+
+namespace sardonyx::torchscript {
+
+using Kind = Datum::Kind;
+using base::DType;
+using program::Value;
+using program::ValueKind;
+using symbolic::Expr;
+
+namespace {
+
+constexpr std::string_view kHelp =
+    "say what each input is: --input x:float32[batch,3,224,224] (a name is a dimension that "
+    "varies), --input n:int, --input n=3";
+
+[[noreturn]] void refuse(const std::string& what) {
+  base::fail("SX1122", what, std::string(kHelp));
+}
+
+std::optional<std::int64_t> integer(std::string_view text) {
+  std::int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  return read.ec == std::errc() && read.ptr == end && !text.empty() ? std::optional(number)
+                                                                    : std::nullopt;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    parts.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+// What the user says of one input.
+struct Choice {
+  std::string type;               // "float32", "int"; empty where a constant is given
+  std::vector<std::string> dims;  // "batch", "3"
+  std::optional<std::string> constant;
+};
+
+Choice parse_choice(std::string_view text, std::string& name) {
+  Choice choice;
+  const std::size_t colon = text.find(':'), equal = text.find('=');
+  if (equal != text.npos && equal < colon) {
+    name = text.substr(0, equal);
+    choice.constant = text.substr(equal + 1);
+    return choice;
+  }
+  if (colon == text.npos) refuse("'" + std::string(text) + "' says nothing of an input");
+  name = text.substr(0, colon);
+  std::string_view type = text.substr(colon + 1);
+  const std::size_t bracket = type.find('[');
+  choice.type = type.substr(0, bracket);
+  if (bracket == type.npos) return choice;
+  if (!type.ends_with(']')) refuse("'" + std::string(text) + "' lacks its ']'");
+  type = type.substr(bracket + 1, type.size() - bracket - 2);
+  for (const std::string_view dim : split(type, ',')) {
+    const std::size_t first = dim.find_first_not_of(' ');
+    choice.dims.emplace_back(first == dim.npos ? "" : dim.substr(first));
+  }
+  return choice;
+}
+
+class Inputs {
+ public:
+  Inputs(Archive& archive, const ReadOptions& options, program::Program& program)
+      : archive_(archive), program_(program) {
+    for (const std::string& text : options.inputs) {
+      std::string name;
+      Choice choice = parse_choice(text, name);
+      choices_[name] = std::move(choice);
+    }
+    for (const std::string& text : options.dynamic) {
+      const std::size_t colon = text.find(':');
+      if (colon == text.npos) refuse("'" + text + "' names no dimensions");
+      for (const std::string_view dim : split(std::string_view(text).substr(colon + 1), ','))
+        dynamic_[text.substr(0, colon)].push_back(integer(dim).value_or(INT64_MAX));
+    }
+  }
+
+  std::vector<Datum> make() {
+    const Class* type = archive_.class_of(archive_.root().held->type);
+    const Function* forward = type ? type->method("forward") : nullptr;
+    if (!forward || forward->parameters.empty())
+      base::fail("SX1120", "the archive's module has no forward()");
+    std::vector<Datum> made;
+    for (std::size_t i = 1; i < forward->parameters.size(); ++i) {
+      const Function::Parameter& parameter = forward->parameters[i];
+      // Tracing declares "input" where the user did; names with a number at their end are its own.
+      made.push_back(input(parameter, i - 1));
+      program_.parameter_names.push_back(parameter.name);
+    }
+    for (const auto& [name, choice] : choices_)
+      if (!used_.contains(name)) refuse("forward() has no parameter '" + name + "'");
+    for (const auto& [name, dims] : dynamic_)
+      if (!used_.contains(name)) refuse("forward() has no parameter '" + name + "'");
+    return made;
+  }
+
+ private:
+  Datum input(const Function::Parameter& parameter, std::size_t position) {
+    used_.emplace(parameter.name, true);
+    const auto chosen = choices_.find(parameter.name);
+    if (chosen != choices_.end()) return of_choice(parameter.name, chosen->second);
+    const std::vector<Datum>& traced = archive_.traced_inputs();
+    if (position < traced.size()) return of_example(parameter.name, traced[position]);
+    if (parameter.standard) return of_default(parameter);
+    refuse("nothing says what the input '" + parameter.name + "' is");
+  }
+
+  Datum of_default(const Function::Parameter& parameter) {
+    const Expression& value = *parameter.standard;
+    program_.inputs.push_back({program::InputKind::kUser, nullptr, {}, true});
+    switch (value.kind) {
+      case Expression::Kind::kNone:
+        return {};
+      case Expression::Kind::kTrue:
+      case Expression::Kind::kFalse:
+        return Datum::of_bool(value.kind == Expression::Kind::kTrue);
+      case Expression::Kind::kInteger:
+        return Datum::of_int(value.integer);
+      case Expression::Kind::kReal:
+        return Datum::of_real(value.real);
+      case Expression::Kind::kString:
+        return Datum::of_text(value.text);
+      default:
+        refuse("nothing says what the input '" + parameter.name + "' is");
+    }
+  }
+
+  Datum of_choice(const std::string& name, const Choice& choice) {
+    if (choice.constant) return constant(*choice.constant);
+    if (choice.type == "int") return number(name, ValueKind::kInt);
+    if (choice.type == "float") return number(name, ValueKind::kFloat);
+    const auto dtype = base::dtype_from_name(choice.type);
+    if (!dtype) refuse("'" + choice.type + "' is no element type");
+    std::vector<Expr> shape;
+    for (const std::string& dim : choice.dims) {
+      const auto size = integer(dim);
+      if (size ? *size < 0 : dim.empty()) refuse("'" + dim + "' is no size");
+      shape.push_back(size ? Expr(*size) : program_.pool->symbol(dim));
+    }
+    return tensor(name, *dtype, std::move(shape));
+  }
+
+  Datum constant(const std::string& text) {
+    program_.inputs.push_back({program::InputKind::kUser, nullptr, {}, true});
+    if (text == "None") return {};
+    if (text == "True" || text == "False") return Datum::of_bool(text == "True");
+    if (const auto number = integer(text)) return Datum::of_int(*number);
+    char* end = nullptr;
+    const double real = std::strtod(text.c_str(), &end);
+    if (!text.empty() && *end == '\0') return Datum::of_real(real);
+    return Datum::of_text(text);
+  }
+
+  Datum of_example(const std::string& name, const Datum& example) {
+    if (example.stored) {
+      std::vector<Expr> shape(example.stored->shape.begin(), example.stored->shape.end());
+      for (const std::int64_t dim : dynamic_[name]) {
+        const auto rank = static_cast<std::int64_t>(shape.size());
+        if (dim < -rank || dim >= rank) refuse("'" + name + "' has no such dimension");
+        const std::int64_t axis = dim < 0 ? dim + rank : dim;
+        shape[static_cast<std::size_t>(axis)] =
+            program_.pool->symbol(name + "_dim_" + std::to_string(axis));
+      }
+      return tensor(name, example.stored->dtype, std::move(shape));
+    }
+    if (example.kind == Kind::kTuple || example.kind == Kind::kList || example.kind == Kind::kDict)
+      return container(name, example);
+    program_.inputs.push_back({program::InputKind::kUser, nullptr, {}, true});
+    return example;
+  }
+
+  Datum container(const std::string& name, const Datum& example) {
+    Datum made = Datum::of_items(example.kind, {});
+    const bool is_dict = example.kind == Kind::kDict;
+    for (std::size_t i = 0; i < example.held->items.size(); ++i) {
+      const Datum& item = example.held->items[i];
+      made.held->items.push_back(
+          is_dict && i % 2 == 0 ? item : of_example(name + "_" + std::to_string(i), item));
+    }
+    return made;
+  }
+
+  Datum tensor(const std::string& name, DType dtype, std::vector<Expr> shape) {
+    Value* value = add(name);
+    value->dtype = dtype;
+    value->shape = std::move(shape);
+    return Datum::of_tensor(value);
+  }
+
+  Datum number(const std::string& name, ValueKind kind) {
+    Value* value = add(name);
+    value->kind = kind;
+    Datum made;
+    if (kind == ValueKind::kInt) {
+      value->expr = program_.pool->symbol(name);
+      program_.pool->constrain(value->expr, symbolic::Range());
+      made.kind = Kind::kInt;
+    } else {
+      value->expr = program_.pool->real_symbol(name);
+      made.kind = Kind::kFloat;
+    }
+    made.expr = value->expr;
+    return made;
+  }
+
+  Value* add(const std::string& name) {
+    Value* value = program_.add_value();
+    value->name = name;
+    program_.inputs.push_back({program::InputKind::kUser, value, {}, true});
+    return value;
+  }
+
+  Archive& archive_;
+  program::Program& program_;
+  std::map<std::string, Choice> choices_;
+  std::map<std::string, std::vector<std::int64_t>> dynamic_;
+  std::map<std::string, bool> used_;
+};
+
+}  // namespace
+
+std::vector<Datum> make_inputs(Archive& archive, const ReadOptions& options,
+                               program::Program& program) {
+  return Inputs(archive, options, program).make();
+}
+
+}  // namespace sardonyx::torchscript

@@ -1,0 +1,191 @@
+#include "frontends/torchscript/objects.h"
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/diagnostic.h"
+#include "frontends/archive/zip.h"
+
+namespace sardonyx::torchscript {
+namespace {
+
+using archive::Pickle;
+using archive::PickleItem;
+using base::DType;
+using Item = PickleItem::Kind;
+
+constexpr int kDeepest = 500;
+
+[[noreturn]] void refuse(const std::string& what) {
+  base::fail("SX1110", "the archive's objects hold " + what,
+             "save the module again with torch.jit.save");
+}
+
+DType dtype_of_storage(std::string_view type) {
+  constexpr std::array<std::pair<std::string_view, DType>, 12> kTypes = {{
+      {"torch FloatStorage", DType::kFloat32},
+      {"torch DoubleStorage", DType::kFloat64},
+      {"torch HalfStorage", DType::kFloat16},
+      {"torch BFloat16Storage", DType::kBFloat16},
+      {"torch LongStorage", DType::kInt64},
+      {"torch IntStorage", DType::kInt32},
+      {"torch ShortStorage", DType::kInt16},
+      {"torch CharStorage", DType::kInt8},
+      {"torch ByteStorage", DType::kUInt8},
+      {"torch BoolStorage", DType::kBool},
+      {"torch ComplexFloatStorage", DType::kComplex64},
+      {"torch ComplexDoubleStorage", DType::kComplex128},
+  }};
+  for (const auto& [name, dtype] : kTypes) {
+    if (name == type) return dtype;
+  }
+  refuse("a storage of " + archive::printable(type));
+}
+
+class Objects {
+ public:
+  Objects(const Pickle& pickle, const std::string& folder) : pickle_(pickle), folder_(folder) {}
+
+  Datum read(const PickleItem& item) {
+    // What several refer to stays one.
+    if (const auto known = known_.find(&item); known != known_.end()) return known->second;
+    if (++depth_ > kDeepest) refuse("what is nested too deep");
+    Datum made = build(item);
+    --depth_;
+    if (made.held) known_.emplace(&item, made);
+    return made;
+  }
+
+ private:
+  Datum build(const PickleItem& item) {
+    switch (item.kind) {
+      case Item::kNone:
+        return {};
+      case Item::kBool:
+        return Datum::of_bool(item.integer != 0);
+      case Item::kInteger:
+        return Datum::of_int(item.integer);
+      case Item::kFloat:
+        return Datum::of_real(item.real);
+      case Item::kText:
+        return Datum::of_text(item.text);
+      case Item::kSequence:
+        return items(item, item.tuple ? Datum::Kind::kTuple : Datum::Kind::kList);
+      case Item::kDictionary:
+        return items(item, Datum::Kind::kDict);
+      case Item::kCall:
+        return call(item);
+      default:
+        refuse("what is no value of a module");
+    }
+  }
+
+  Datum items(const PickleItem& item, Datum::Kind kind) {
+    Datum made = Datum::of_items(kind, {});
+    known_.emplace(&item, made);
+    for (const std::uint32_t index : item.items)
+      made.held->items.push_back(read(pickle_.at(index)));
+    return made;
+  }
+
+  Datum call(const PickleItem& item) {
+    const PickleItem* callable = pickle_.item(item, 0);
+    const PickleItem* arguments = pickle_.item(item, 1);
+    if (!callable || !arguments || callable->kind != Item::kGlobal) refuse("a call of no function");
+    const std::string& name = callable->text;
+    if (name.starts_with("__torch__")) return object(item, name);
+    if (name == "torch._utils _rebuild_tensor_v2") return tensor(*arguments);
+    const PickleItem* first = pickle_.item(*arguments, 0);
+    if (first && name.starts_with("torch.jit._pickle build_")) return read(*first);
+    if (first && name == "torch.jit._pickle restore_type_tag") return read(*first);
+    refuse("an object made by " + archive::printable(name));
+  }
+
+  Datum object(const PickleItem& item, const std::string& name) {
+    Datum made = Datum::of_items(Datum::Kind::kObject, {});
+    known_.emplace(&item, made);
+    made.held->type = name;
+    const std::size_t space = made.held->type.find(' ');
+    made.held->type.replace(space, 1, ".");
+    const PickleItem* state = pickle_.item(item, 2);
+    if (!state) return made;
+    if (state->kind != Item::kDictionary) {
+      refuse("the state of " + archive::printable(made.held->type) +
+             ", which code of its own restores");
+    }
+    for (std::size_t i = 0; i + 1 < state->items.size(); i += 2) {
+      const PickleItem& key = *pickle_.item(*state, i);
+      if (key.kind != Item::kText) refuse("an attribute without a name");
+      made.held->names.push_back(key.text);
+      made.held->items.push_back(read(*pickle_.item(*state, i + 1)));
+    }
+    return made;
+  }
+
+  // (storage, offset, sizes, strides, ...)
+  Datum tensor(const PickleItem& arguments) {
+    auto stored = std::make_shared<StoredTensor>();
+    const PickleItem* persistent = pickle_.item(arguments, 0);
+    const PickleItem* offset = pickle_.item(arguments, 1);
+    const PickleItem* id = persistent && persistent->kind == Item::kPersistent
+                               ? pickle_.item(*persistent, 0)
+                               : nullptr;
+    const PickleItem* type = id ? pickle_.item(*id, 1) : nullptr;
+    const PickleItem* key = id ? pickle_.item(*id, 2) : nullptr;
+    if (!type || type->kind != Item::kGlobal || !key || key->kind != Item::kText || !offset ||
+        offset->kind != Item::kInteger || !integers(pickle_.item(arguments, 2), stored->shape) ||
+        !integers(pickle_.item(arguments, 3), stored->strides))
+      refuse("a tensor that is not described as plain ones are");
+    stored->dtype = dtype_of_storage(type->text);
+    stored->offset = offset->integer;
+    stored->storage = folder_ + key->text;
+    Datum made;
+    made.kind = Datum::Kind::kStored;
+    made.stored = std::move(stored);
+    return made;
+  }
+
+  bool integers(const PickleItem* item, std::vector<std::int64_t>& into) const {
+    if (!item || item->kind != Item::kSequence) return false;
+    for (const std::uint32_t index : item->items) {
+      if (pickle_.at(index).kind != Item::kInteger) return false;
+      into.push_back(pickle_.at(index).integer);
+    }
+    return true;
+  }
+
+  const Pickle& pickle_;
+  const std::string& folder_;
+  std::unordered_map<const PickleItem*, Datum> known_;
+  int depth_ = 0;
+};
+
+class Names {
+ public:
+  void give(const Datum& datum, const std::string& path) {
+    if (datum.stored && datum.stored->name.empty()) datum.stored->name = path;
+    if (!datum.held || !seen_.insert(datum.held.get()).second) return;
+    if (datum.kind == Datum::Kind::kObject) datum.held->path = path;
+    for (std::size_t i = 0; i < datum.held->items.size(); ++i) {
+      const std::string name =
+          i < datum.held->names.size() ? datum.held->names[i] : std::to_string(i);
+      give(datum.held->items[i], path.empty() ? name : path + "." + name);
+    }
+  }
+
+ private:
+  std::unordered_set<const Container*> seen_;
+};
+
+}  // namespace
+
+Datum read_object(const Pickle& pickle, const std::string& folder) {
+  return Objects(pickle, folder).read(pickle.root());
+}
+
+void name_parts(const Datum& root) { Names().give(root, {}); }
+
+}  // namespace sardonyx::torchscript

@@ -1,0 +1,18 @@
+// Objects of an archive's pickles. Nothing is imported and nothing is called.
+#pragma once
+
+#include <string>
+
+#include "frontends/archive/pickle.h"
+#include "frontends/torchscript/datum.h"
+
+namespace sardonyx::torchscript {
+
+// The root of a pickle; its tensors lie in `folder` ("data/"). Throws SX1110 for every class and
+// function that such archives do not need.
+Datum read_object(const archive::Pickle& pickle, const std::string& folder);
+
+// Gives modules their paths and weights their names, from the root on.
+void name_parts(const Datum& root);
+
+}  // namespace sardonyx::torchscript

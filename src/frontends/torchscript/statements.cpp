@@ -1,0 +1,131 @@
+// One statement after the other.
+#include <algorithm>
+
+#include "base/diagnostic.h"
+#include "frontends/torchscript/follower.h"
+
+namespace sardonyx::torchscript {
+
+using Kind = Datum::Kind;
+
+namespace {
+
+constexpr std::int64_t kMostSteps = 20'000'000;
+
+bool is_dead(const Datum& datum) { return datum.kind == Kind::kFailed; }
+
+}  // namespace
+
+void Follower::follow(const std::vector<Statement>& block) {
+  for (const Statement& statement : block) {
+    if (++steps_ > kMostSteps) refuse("the program runs too many steps to be followed");
+    places_.back().second = statement.offset;
+    try {
+      follow(statement);
+    } catch (const Failed&) {
+      fail_targets({statement});
+    } catch (const base::Error& error) {
+      std::vector<base::Diagnostic> located = error.diagnostics();
+      for (base::Diagnostic& diagnostic : located) locate(diagnostic);
+      // A body that is tried fails as a whole.
+      if (!journals_.empty()) throw base::Error(std::move(located));
+      failures_.insert(failures_.end(), located.begin(), located.end());
+      fail_targets({statement});
+    }
+    if (frame_->result) return;
+  }
+}
+
+void Follower::locate(base::Diagnostic& diagnostic) {
+  if (!diagnostic.contexts.empty()) return;
+  const auto& [file, offset] = places_.back();
+  const program::Source* place = source();
+  diagnostic.module_path = place->module_path();
+  diagnostic.location = place->location();
+  diagnostic.contexts.push_back("in `" + file->line_text(offset) + "` (" + file->name + ":" +
+                                std::to_string(file->line_of(offset)) + ")");
+}
+
+void Follower::follow(const Statement& statement) {
+  switch (statement.kind) {
+    case Statement::Kind::kExpression:
+      evaluate(*statement.value);
+      return;
+    case Statement::Kind::kAssign: {
+      const Datum value = evaluate(*statement.value);
+      for (const Expression* target : statement.targets) assign(*target, value);
+      return;
+    }
+    case Statement::Kind::kAnnotated:
+      if (statement.value) assign(*statement.targets.front(), evaluate(*statement.value));
+      return;
+    case Statement::Kind::kReturn:
+      frame_->result = statement.value ? evaluate(*statement.value) : Datum();
+      return;
+    case Statement::Kind::kIf:
+      return branch(statement);
+    case Statement::Kind::kFor:
+    case Statement::Kind::kWhile:
+      return loop(statement);
+    case Statement::Kind::kWith:
+      refuse("a `with` block: what it changes is not followed");
+    case Statement::Kind::kPass:
+      return;
+  }
+}
+
+void Follower::assign(const Expression& target, const Datum& value) {
+  switch (target.kind) {
+    case Expression::Kind::kName:
+      frame_->variables[target.text] = value;
+      return;
+    case Expression::Kind::kTuple:
+    case Expression::Kind::kList: {
+      if (is_dead(value)) throw Failed();
+      if (!value.held || value.held->items.size() != target.items.size())
+        refuse(description(value) + " is not taken apart into " +
+               std::to_string(target.items.size()));
+      const std::vector<Datum> items = value.held->items;
+      for (std::size_t i = 0; i < items.size(); ++i) assign(*target.items[i], items[i]);
+      return;
+    }
+    case Expression::Kind::kAttribute:
+      return assign_attribute(target, value);
+    default:
+      refuse("something is assigned to what is no variable");
+  }
+}
+
+void Follower::assign_attribute(const Expression& target, const Datum& value) {
+  const Datum object = evaluate(*target.items.front());
+  if (object.kind != Kind::kObject)
+    refuse("'" + target.text + "' is set of " + description(object));
+  before_write(object.held);
+  Datum* const attribute = object.held->attribute(target.text);
+  if (!attribute) {
+    object.held->names.push_back(target.text);
+    object.held->items.push_back(value);
+    return;
+  }
+  *attribute = value;
+}
+
+// What the statements would have set is lost; one report is enough.
+void Follower::fail_targets(const std::vector<Statement>& block) {
+  Datum failed;
+  failed.kind = Kind::kFailed;
+  for (const Statement& statement : block) {
+    for (const Expression* target : statement.targets) {
+      if (target->kind == Expression::Kind::kName) frame_->variables[target->text] = failed;
+      for (const Expression* item : target->items) {
+        if (target->kind == Expression::Kind::kTuple && item->kind == Expression::Kind::kName)
+          frame_->variables[item->text] = failed;
+      }
+    }
+    if (statement.kind == Statement::Kind::kReturn) frame_->result = failed;
+    fail_targets(statement.body);
+    fail_targets(statement.otherwise);
+  }
+}
+
+}  // namespace sardonyx::torchscript

@@ -1,0 +1,71 @@
+#include "frontends/torchscript/torchscript.h"
+
+#include <algorithm>
+
+#include "base/diagnostic.h"
+#include "frontends/torchscript/follower.h"
+#include "frontends/torchscript/inputs.h"
+
+namespace sardonyx::torchscript {
+
+using Kind = Datum::Kind;
+
+namespace {
+
+// Weights first, as torch.export orders them.
+void order_inputs(program::Program& program) {
+  std::ranges::stable_partition(program.inputs, [](const program::InputSpec& input) {
+    return input.kind != program::InputKind::kUser;
+  });
+  for (const program::InputSpec& input : program.inputs) {
+    if (!input.value) continue;
+    input.value->index = static_cast<std::uint32_t>(program.graph->inputs.size());
+    program.graph->inputs.push_back(input.value);
+  }
+}
+
+void add_outputs(Follower& follower, const Datum& result, program::Program& program) {
+  if (result.held && result.kind != Kind::kStack) {
+    if (result.kind == Kind::kObject) follower.refuse("forward() gives " + description(result));
+    const bool is_dict = result.kind == Kind::kDict;
+    for (std::size_t i = 0; i < result.held->items.size(); ++i)
+      if (!is_dict || i % 2 == 1) add_outputs(follower, as_read(result.held->items[i]), program);
+    return;
+  }
+  if (result.kind == Kind::kStack)
+    follower.refuse("forward() gives a list that a loop filled", "stack it, or join it");
+  if (result.is_none()) {
+    program.outputs.push_back({program::OutputKind::kUser, program::None{}, {}});
+    return;
+  }
+  const program::Argument argument =
+      result.is_tensor() ? follower.tensor(result) : follower.argument(result);
+  program.graph->outputs.push_back(argument);
+  program.outputs.push_back({program::OutputKind::kUser, argument, {}});
+}
+
+}  // namespace
+
+bool is_torchscript(const archive::ZipReader& zip) { return Archive::recognises(zip); }
+
+std::unique_ptr<program::Program> read_torchscript(archive::Bytes bytes,
+                                                   const ReadOptions& options) {
+  Archive archive(std::move(bytes));
+  auto program = std::make_unique<program::Program>();
+  const std::vector<Datum> inputs = make_inputs(archive, options, *program);
+  Follower follower(archive, *program);
+  Datum result;
+  try {
+    result = follower.run(inputs);
+  } catch (const Raised& raised) {
+    base::fail("SX1214", "the program raises an exception for these inputs: " + raised.message);
+  } catch (const Failed&) {
+  }
+  if (!follower.failures().empty()) throw base::Error(follower.failures());
+  add_outputs(follower, result, *program);
+  order_inputs(*program);
+  program::verify(*program);
+  return program;
+}
+
+}  // namespace sardonyx::torchscript

@@ -1,0 +1,211 @@
+// Before: y = MatMul(Softmax<axis = -1>(Add(Mul(MatMul(q, Transpose(k)), scale), mask)), v)
+// After:  y = Attention<scale>(q, k, v, mask)
+// Factors may stand at q and k as well, as products or quotients, and the softmax between casts.
+// Without an axis for the heads they are one. A row that may attend to nothing is NaN before and
+// zero after: masks that may have -infinity are taken only where each row is seen to keep a key,
+// or where the program makes zeros of these NaNs itself.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "onnx/definitions/attention.h"
+#include "passes/rules/attention/heads.h"
+#include "passes/rules/attention/rules.h"
+#include "rewriting/patch.h"
+#include "rewriting/rewrite.h"
+
+namespace sardonyx::passes {
+namespace {
+
+using onnx::DType;
+using onnx::Node;
+using onnx::Op;
+using onnx::ValueInfo;
+
+std::optional<double> number(const ValueInfo* value) {
+  if (value == nullptr || value->constant == nullptr || value->constant->element_count() != 1 ||
+      value->constant->dims.size() > 4)
+    return std::nullopt;
+  const auto reals = value->constant->reals();
+  return reals ? std::optional(reals->front()) : std::nullopt;
+}
+
+// The node that made the value, when it is this operator and nothing else reads it.
+Node* only_for(const ValueInfo* value, Op op) {
+  return value != nullptr && used_once(value) ? made_by(value, op) : nullptr;
+}
+
+// A value and the factor that it is multiplied with.
+struct Scaled {
+  ValueInfo* value;
+  double factor;
+};
+
+Scaled without_factors(ValueInfo* value, bool once) {
+  Scaled found{value, 1};
+  while (found.value != nullptr && (!once || used_once(found.value))) {
+    const Node* node = found.value->producer;
+    if (node == nullptr || !(node->is(Op::kMul) || node->is(Op::kDiv))) break;
+    const auto right = number(node->input(1)), left = number(node->input(0));
+    if (right && node->is(Op::kMul)) {
+      found = {node->input(0), found.factor * *right};
+    } else if (right) {
+      found = {node->input(0), found.factor / *right};
+    } else if (left && node->is(Op::kMul)) {
+      found = {node->input(1), found.factor * *left};
+    } else {
+      break;
+    }
+  }
+  return found;
+}
+
+// The numbers that are added to each row all hide it.
+bool hides_a_row(const ValueInfo* mask) {
+  if (!onnx::may_hold_minus_infinity(mask)) return false;
+  if (mask->constant == nullptr || mask->constant->dims.empty()) return true;
+  const auto elements = mask->constant->reals();
+  const auto size = static_cast<std::size_t>(mask->constant->dims.back());
+  if (!elements || size == 0) return true;
+  const auto is_seen = [](double element) { return std::isfinite(element); };
+  for (std::size_t row = 0; row < elements->size(); row += size) {
+    const auto at = elements->begin() + static_cast<std::ptrdiff_t>(row);
+    if (std::none_of(at, at + static_cast<std::ptrdiff_t>(size), is_seen)) return true;
+  }
+  return false;
+}
+
+struct Weights {
+  ValueInfo* scores;
+  DType softmax_type;
+  bool zero_for_nan = false;
+};
+
+// Of [Cast](Softmax([Cast](scores))), with zeros where that is NaN, too.
+std::optional<Weights> weights_of(const ValueInfo* value) {
+  Weights found{};
+  if (const Node* where = only_for(value, Op::kWhere)) {
+    const Node* is_nan = only_for(where->input(0), Op::kIsNaN);
+    if (is_nan == nullptr || is_nan->input(0) != where->input(2) ||
+        number(where->input(1)) != 0.0 || where->input(2)->uses.size() != 2 ||
+        !where->input(2)->returns.empty())
+      return std::nullopt;
+    found.zero_for_nan = true;
+    value = where->input(2);
+  } else if (!used_once(value)) {
+    return std::nullopt;
+  }
+  if (const Node* cast = made_by(value, Op::kCast)) {
+    value = cast->input(0);
+    if (!used_once(value)) return std::nullopt;
+  }
+  const Node* softmax = made_by(value, Op::kSoftmax);
+  if (softmax == nullptr || !value->has_rank) return std::nullopt;
+  const std::int64_t axis = softmax->int_or("axis", -1);
+  if (axis != -1 && axis != static_cast<std::int64_t>(value->shape.size()) - 1) return std::nullopt;
+  found.softmax_type = value->dtype;
+  found.scores = softmax->input(0);
+  if (const Node* cast = only_for(found.scores, Op::kCast)) found.scores = cast->input(0);
+  return found;
+}
+
+struct Parts {
+  ValueInfo *q, *k_turned, *mask = nullptr;
+  double scale;
+};
+
+// Of MatMul(q, k_turned) * scale + mask.
+std::optional<Parts> parts_of(ValueInfo* scores) {
+  const auto product_of = [](ValueInfo* value) -> std::optional<Parts> {
+    const Scaled scaled = without_factors(value, true);
+    const Node* product = only_for(scaled.value, Op::kMatMul);
+    if (product == nullptr) return std::nullopt;
+    const Scaled q = without_factors(product->input(0), true);
+    const Scaled k = without_factors(product->input(1), true);
+    return Parts{q.value, k.value, nullptr, scaled.factor * q.factor * k.factor};
+  };
+  if (const auto found = product_of(scores)) return found;
+  const Node* sum = only_for(scores, Op::kAdd);
+  if (sum == nullptr) return std::nullopt;
+  for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
+    auto found = product_of(sum->input(side));
+    if (!found) continue;
+    found->mask = sum->input(1 - side);
+    return found;
+  }
+  return std::nullopt;
+}
+
+// The keys whose last two axes this has the other way round; null where no Transpose made it.
+ValueInfo* turned_back(const ValueInfo* turned, Patch& patch) {
+  const Node* transpose = made_by(turned, Op::kTranspose);
+  const std::vector<std::int64_t>* order = transpose == nullptr ? nullptr : transpose->ints("perm");
+  if (order == nullptr || order->size() < 3) return nullptr;
+  std::vector<std::int64_t> back = *order;
+  std::swap(back[back.size() - 1], back[back.size() - 2]);
+  if (std::ranges::is_sorted(back)) return transpose->input(0);
+  return patch.node(Op::kTranspose, {transpose->input(0)}, {{"perm", back, {}}}, turned->name);
+}
+
+bool fit(const ValueInfo* q, const ValueInfo* k, const ValueInfo* v, std::size_t rank) {
+  if (!is_known(q, rank) || !is_known(k, rank) || !is_known(v, rank)) return false;
+  for (std::size_t axis = 0; axis + 2 < rank; ++axis)
+    if (!(q->shape[axis] == k->shape[axis]) || !(q->shape[axis] == v->shape[axis])) return false;
+  return q->shape[rank - 1] == k->shape[rank - 1] && k->shape[rank - 2] == v->shape[rank - 2];
+}
+
+// With the axes that the operator counts from the left; null where it cannot be said.
+ValueInfo* as_mask(ValueInfo* mask, std::size_t rank, Patch& patch) {
+  if (!mask->has_rank || mask->shape.size() < 2 || mask->shape.size() > rank) return nullptr;
+  if (mask->shape.size() != 3) return mask;
+  const std::int64_t missing = rank == 3 ? 1 : 0;
+  return patch.node(Op::kUnsqueeze, {mask, patch.ints({missing})}, {}, mask->name + "_Unsqueeze");
+}
+
+bool raise(Node* product, RuleContext& context) {
+  const auto weights = weights_of(product->input(0));
+  const auto parts = weights ? parts_of(weights->scores) : std::nullopt;
+  ValueInfo* const v = product->input(1);
+  if (!parts || !product->output()->has_rank) return false;
+  const std::size_t rank = product->output()->shape.size();
+  if (rank != 3 && rank != 4) return context.decline(product, "it has more axes than heads");
+  const DType dtype = product->output()->dtype;
+  const auto scale = static_cast<float>(parts->scale);
+  if (dtype == DType::kFloat64 && double{scale} != parts->scale)
+    return context.decline(product, "float32, the type of the attribute, does not hold the scale");
+  if (parts->mask != nullptr && !weights->zero_for_nan && hides_a_row(parts->mask))
+    return context.decline(product, "a row of its mask may hide all keys, which gives NaN");
+
+  Patch patch(context, product);
+  ValueInfo* const k = turned_back(parts->k_turned, patch);
+  if (k == nullptr || !fit(parts->q, k, v, rank) || parts->q->dtype != dtype)
+    return context.decline(product, "its keys are not those of its values, head by head");
+  ValueInfo* const mask = parts->mask == nullptr ? nullptr : as_mask(parts->mask, rank, patch);
+  if (parts->mask != nullptr && mask == nullptr && !patch.failed())
+    return context.decline(product, "its mask has other axes than its scores");
+
+  std::vector<ValueInfo*> inputs = {parts->q, k, v};
+  if (mask != nullptr) inputs.push_back(mask);
+  std::vector<onnx::Attribute> attributes = {{"scale", scale, {}}};
+  if (weights->softmax_type != dtype)
+    attributes.push_back(
+        {"softmax_precision", static_cast<std::int64_t>(weights->softmax_type), {}});
+  if (rank == 3) {
+    attributes.push_back({"q_num_heads", std::int64_t{1}, {}});
+    attributes.push_back({"kv_num_heads", std::int64_t{1}, {}});
+  }
+  const std::string& name = product->output()->name;
+  patch.replace(product->output(), patch.node(Op::kAttention, inputs, attributes, name));
+  return patch.apply();
+}
+
+constexpr Op kRoots[] = {Op::kMatMul};
+
+}  // namespace
+
+const Rule kRaiseAttention = {"raise-attention", kRoots, raise, 23};
+
+}  // namespace sardonyx::passes

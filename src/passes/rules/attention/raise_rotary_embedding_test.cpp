@@ -1,0 +1,73 @@
+#include "passes/rules/attention/rules.h"
+#include "rewriting/test_graph.h"
+
+namespace sardonyx::passes {
+namespace {
+
+using onnx::DType;
+using onnx::Value;
+
+class RaiseRotaryEmbedding : public RulesTest {
+ protected:
+  Value turned(Value of, Value cosines, Value sines) {
+    const Value first = onnx.slice(of, 3, 0, 4), second = onnx.slice(of, 3, 4, 8);
+    const Value half_turn = onnx.concat({onnx.neg(second), first}, -1);
+    return onnx.add(onnx.mul(of, cosines), onnx.mul(half_turn, sines));
+  }
+  Value table(Value half) { return onnx.unsqueeze(onnx.concat({half, half}, -1), {1}); }
+
+  Value x = input("x", {b, 2, s, 8});
+  Value cosine = input("cosine", {b, s, 4}), sine = input("sine", {b, s, 4});
+};
+
+TEST_F(RaiseRotaryEmbedding, HalvesOfTheTablesAreTaken) {
+  outputs({turned(x, table(cosine), table(sine))});
+  EXPECT_TRUE(run(kRaiseRotaryEmbedding));
+  const onnx::Node* rotation = model.graph->last;
+  EXPECT_TRUE(rotation->is("RotaryEmbedding"));
+  EXPECT_EQ(rotation->input(0), x.info());
+}
+
+TEST_F(RaiseRotaryEmbedding, LayersShareTheTablesOfOneBatch) {
+  const Value cosines = table(input("cosines", {1, s, 4})),
+              sines = table(input("sines", {1, s, 4}));
+  const Value y = input("y", {b, 2, s, 8});
+  outputs({turned(x, cosines, sines), turned(y, cosines, sines)});
+  EXPECT_TRUE(run(kRaiseRotaryEmbedding));
+  const std::string made = ops();
+  EXPECT_EQ(made.find("Expand"), made.rfind("Expand", made.rfind("Expand") - 1));
+}
+
+TEST_F(RaiseRotaryEmbedding, HeldTablesAreHalvedWhereTheyLie) {
+  const Value held = weight("held", {3, 4}, {1, 2, 1, 2, 3, 4, 3, 4, 5, 6, 5, 6});
+  const Value places = input("places", {b, s}, DType::kInt64);
+  const Value z = input("z", {b, 2, s, 4});
+  const Value angles = onnx.unsqueeze(onnx.gather(held, places), {1});
+  const Value first = onnx.slice(z, 3, 0, 2), second = onnx.slice(z, 3, 2, 4);
+  const Value half_turn = onnx.concat({onnx.neg(second), first}, -1);
+  outputs({onnx.add(onnx.mul(z, angles), onnx.mul(half_turn, angles))});
+  EXPECT_TRUE(run(kRaiseRotaryEmbedding));
+  const onnx::Node* rotation = model.graph->last;
+  ASSERT_TRUE(rotation->is("RotaryEmbedding"));
+  const onnx::Node* gather = rotation->input(1)->producer;
+  while (!gather->is("Gather")) gather = gather->input(0)->producer;
+  EXPECT_EQ(reals(gather->input(0)), (std::vector<double>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(gather->input(0)->constant->data, held->constant->data);
+}
+
+TEST_F(RaiseRotaryEmbedding, DeclinesTablesOfUnlikeHalves) {
+  const Value wide = onnx.unsqueeze(input("wide", {b, s, 8}), {1});
+  outputs({turned(x, wide, table(sine))});
+  EXPECT_FALSE(run(kRaiseRotaryEmbedding));
+  EXPECT_EQ(reason(), "its tables are not known to hold each angle of [batch, 1, length] twice");
+}
+
+TEST_F(RaiseRotaryEmbedding, HalvesTheOtherWayRoundStay) {
+  const Value first = onnx.slice(x, 3, 0, 4), second = onnx.slice(x, 3, 4, 8);
+  const Value half_turn = onnx.concat({second, onnx.neg(first)}, -1);
+  outputs({onnx.add(onnx.mul(x, table(cosine)), onnx.mul(half_turn, table(sine)))});
+  EXPECT_FALSE(run(kRaiseRotaryEmbedding));
+}
+
+}  // namespace
+}  // namespace sardonyx::passes

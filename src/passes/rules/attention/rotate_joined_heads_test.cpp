@@ -1,0 +1,37 @@
+#include "passes/rules/attention/rules.h"
+#include "rewriting/test_graph.h"
+
+namespace sardonyx::passes {
+namespace {
+
+using onnx::Value;
+
+class RotateJoinedHeads : public RulesTest {
+ protected:
+  Value x = input("x", {b, s, 24});
+  Value cosine = input("cosine", {b, s, 3}), sine = input("sine", {b, s, 3});
+  Value apart = onnx.transpose(onnx.reshape(x, {b, s, 4, 6}), {0, 2, 1, 3});
+};
+
+TEST_F(RotateJoinedHeads, HeadsAreTurnedSideBySide) {
+  outputs({onnx.relu(onnx.rotary_embedding(apart, cosine, sine))});
+  EXPECT_TRUE(run(kRotateJoinedHeads));
+  EXPECT_EQ(ops(), "RotaryEmbedding Reshape Transpose Relu");
+  const onnx::Node* rotation = model.graph->first;
+  EXPECT_EQ(rotation->input(0), x.info());
+  EXPECT_EQ(rotation->int_or("num_heads", 0), 4);
+}
+
+TEST_F(RotateJoinedHeads, HeadsThatAreReadUnturnedStay) {
+  outputs({onnx.relu(onnx.rotary_embedding(apart, cosine, sine)), apart});
+  EXPECT_FALSE(run(kRotateJoinedHeads));
+  EXPECT_EQ(reason(), "something else reads the heads before they are turned");
+}
+
+TEST_F(RotateJoinedHeads, HeadsThatCameApartStay) {
+  outputs({onnx.relu(onnx.rotary_embedding(input("y", {b, 4, s, 6}), cosine, sine))});
+  EXPECT_FALSE(run(kRotateJoinedHeads));
+}
+
+}  // namespace
+}  // namespace sardonyx::passes

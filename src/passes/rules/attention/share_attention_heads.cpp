@@ -1,0 +1,60 @@
+// Before: y = Attention(q, repeated(k), repeated(v), mask)
+//         repeated(x) = Reshape(Expand(Unsqueeze(x, [2]), [1, 1, group, 1, 1]),
+//                               [batch, heads * group, length, size])
+// After:  y = Attention(q, k, v, mask)
+// The operator has groups of query heads share a head of keys and values: nothing is repeated.
+#include "passes/rules/attention/heads.h"
+#include "passes/rules/attention/rules.h"
+#include "rewriting/patch.h"
+#include "rewriting/rewrite.h"
+
+namespace sardonyx::passes {
+namespace {
+
+using onnx::Node;
+using onnx::Op;
+using onnx::Shape;
+using onnx::ValueInfo;
+
+// [batch, heads, length, size] of which each head stands `group` times, one after the other, in
+// `value`; null where it is nothing of the kind.
+ValueInfo* before_repetition(const ValueInfo* value) {
+  const Node* reshape = made_by(value, Op::kReshape);
+  const Node* expand = reshape == nullptr ? nullptr : made_by(reshape->input(0), Op::kExpand);
+  if (expand == nullptr || !is_known(expand->output(), 5) || !is_known(value, 4)) return nullptr;
+  // What it expands differs from [batch, heads, length, size] in a 1.
+  const Node* unsqueeze = made_by(expand->input(0), Op::kUnsqueeze);
+  if (unsqueeze == nullptr) unsqueeze = made_by(expand->input(0), Op::kReshape);
+  if (unsqueeze == nullptr || !is_known(unsqueeze->input(0), 4) ||
+      !is_known(unsqueeze->output(), 5))
+    return nullptr;
+  const Shape &x = unsqueeze->input(0)->shape, &apart = unsqueeze->output()->shape,
+              &wide = expand->output()->shape, &joined = value->shape;
+  if (!(apart == Shape{x[0], x[1], 1, x[2], x[3]})) return nullptr;
+  if (!(wide == Shape{x[0], x[1], wide[2], x[2], x[3]})) return nullptr;
+  if (!(joined == Shape{x[0], x[1] * wide[2], x[2], x[3]})) return nullptr;
+  return unsqueeze->input(0);
+}
+
+bool share(Node* attention, RuleContext& context) {
+  if (attention->inputs.size() < 3 || attention->outputs.size() > 1) return false;
+  ValueInfo* const key = before_repetition(attention->input(1));
+  ValueInfo* const value = before_repetition(attention->input(2));
+  if (key == nullptr || value == nullptr) return false;
+  if (attention->input(4) != nullptr || attention->input(5) != nullptr)
+    return context.decline(attention, "its cache has the heads that were repeated");
+  if (!(key->shape[1] == value->shape[1]))
+    return context.decline(attention, "keys and values are not of as many heads");
+  Patch patch(context, attention);
+  patch.set_input(attention, 1, key);
+  patch.set_input(attention, 2, value);
+  return patch.apply();
+}
+
+constexpr Op kRoots[] = {Op::kAttention};
+
+}  // namespace
+
+const Rule kShareAttentionHeads = {"share-attention-heads", kRoots, share, 23};
+
+}  // namespace sardonyx::passes

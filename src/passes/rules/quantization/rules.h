@@ -1,0 +1,12 @@
+// Rules about quantised tensors, one file each.
+#pragma once
+
+#include "rewriting/rule.h"
+
+namespace sardonyx::passes {
+
+using namespace rewriting;
+
+extern const Rule kDropRequantization;
+
+}  // namespace sardonyx::passes

@@ -1,0 +1,106 @@
+// Results of what makes tensors.
+#include <cmath>
+
+#include "program/results/bound.h"
+
+namespace sardonyx::program {
+namespace {
+
+// PyTorch's default type of floating-point numbers.
+constexpr DType kFloat = DType::kFloat32;
+
+DType dtype_of_number(const Argument& number) {
+  Promotion promotion;
+  promotion.add(number);
+  return promotion.dtype();
+}
+
+const Argument& argument(const Bound& call, std::string_view name) {
+  const auto position = call.schema().find(name);
+  if (!position) call.refuse("it has no argument '" + std::string(name) + "'");
+  return call.arguments()[*position];
+}
+
+ResultTensors sized(const Bound& call) {
+  return {{call.dtype().value_or(kFloat), call.sizes("size"), {}}};
+}
+
+ResultTensors full(const Bound& call) {
+  return {{call.dtype().value_or(dtype_of_number(argument(call, "fill_value"))),
+           call.sizes("size"),
+           {}}};
+}
+
+ResultTensors random_integers(const Bound& call) {
+  return {{call.dtype().value_or(DType::kInt64), call.sizes("size"), {}}};
+}
+
+ResultTensors new_sized(const Bound& call) {
+  return {{call.dtype().value_or(call.self().dtype), call.sizes("size"), {}}};
+}
+
+ResultTensors same_size(const Bound& call) {
+  return {{call.dtype().value_or(call.self().dtype), call.self().shape, {}}};
+}
+
+ResultTensors scalar_tensor(const Bound& call) { return {{call.dtype().value_or(kFloat), {}, {}}}; }
+
+std::optional<double> known(const Argument& number) {
+  if (const double* real = number.get<double>()) return *real;
+  const Expr* expr = number.get<Expr>();
+  if (expr && expr->is_constant()) return static_cast<double>(expr->value());
+  return std::nullopt;
+}
+
+ResultTensors arange(const Bound& call) {
+  const Argument one = Expr(1), zero = Expr(0);
+  const Argument& start = call.has("start") ? argument(call, "start") : zero;
+  const Argument& end = argument(call, "end");
+  const Argument& step = call.has("step") ? argument(call, "step") : one;
+  const bool integers = start.get<Expr>() && end.get<Expr>() && step.get<Expr>() &&
+                        !start.get<Expr>()->is_float() && !end.get<Expr>()->is_float();
+  const DType dtype = call.dtype().value_or(integers ? DType::kInt64 : kFloat);
+  Expr length;
+  if (integers) {
+    const Expr span = *end.get<Expr>() - *start.get<Expr>();
+    length = step.get<Expr>()->is(1)
+                 ? symbolic::max(span, 0)
+                 : symbolic::max(symbolic::ceil_div(span, *step.get<Expr>()), 0);
+  } else if (known(start) && known(end) && known(step)) {
+    length = static_cast<std::int64_t>(std::ceil((*known(end) - *known(start)) / *known(step)));
+  }
+  return {{dtype, {length.known() ? length : call.fresh()}, {}}};
+}
+
+ResultTensors spaced(const Bound& call) {
+  return {{call.dtype().value_or(kFloat), {call.size("steps")}, {}}};
+}
+
+ResultTensors eye(const Bound& call) {
+  const Expr rows = call.size("n");
+  return {{call.dtype().value_or(kFloat), {rows, call.has("m") ? call.size("m") : rows}, {}}};
+}
+
+ResultTensors window(const Bound& call) {
+  return {{call.dtype().value_or(kFloat), {call.size("window_length")}, {}}};
+}
+
+constexpr ResultRow kRows[] = {
+    {"zeros ones empty rand randn", sized},
+    {"full", full},
+    {"randint", random_integers},
+    {"new_zeros new_ones new_empty new_full", new_sized},
+    {"zeros_like ones_like empty_like full_like rand_like randn_like randint_like bernoulli",
+     same_size},
+    {"scalar_tensor", scalar_tensor},
+    {"arange", arange},
+    {"linspace logspace", spaced},
+    {"eye", eye},
+    {"hann_window hamming_window blackman_window bartlett_window kaiser_window", window},
+};
+
+}  // namespace
+
+std::span<const ResultRow> creation_results() { return kRows; }
+
+}  // namespace sardonyx::program

@@ -1,0 +1,143 @@
+// Results of what computes each element from those in its place.
+#include "program/results/bound.h"
+
+namespace sardonyx::program {
+namespace {
+
+bool is_operand(const Parameter& parameter) {
+  return parameter.type.kind == TypeKind::kTensor && parameter.type.list_depth == 0;
+}
+
+// Numbers that take part in promotion, as tensors do.
+bool is_number_operand(const Parameter& parameter) {
+  return parameter.type.kind == TypeKind::kNumber &&
+         (parameter.name == "other" || parameter.name == "self" || parameter.name == "exponent" ||
+          parameter.name == "min" || parameter.name == "max");
+}
+
+bool is_dense(const Value& value) { return !value.strides.empty(); }
+
+// The common sizes of all operands; memory as the first operand of these sizes has it.
+ResultTensor broadcast_all(const Bound& call) {
+  ResultTensor result;
+  bool first = true;
+  for (std::size_t i = 0; i < call.arguments().size(); ++i) {
+    if (!is_operand(call.schema().parameters[i])) continue;
+    const Value* operand = tensor_of(call.arguments()[i]);
+    if (!operand || operand->kind != ValueKind::kTensor) continue;
+    result.shape = first ? operand->shape : call.broadcast(result.shape, operand->shape);
+    first = false;
+  }
+  for (std::size_t i = 0; i < call.arguments().size(); ++i) {
+    const Value* operand = tensor_of(call.arguments()[i]);
+    if (!operand || operand->kind != ValueKind::kTensor) continue;
+    if (operand->shape.size() != result.shape.size() || !is_dense(*operand)) continue;
+    bool same = true;
+    for (std::size_t axis = 0; axis < result.shape.size(); ++axis)
+      same = same && operand->shape[axis] == result.shape[axis] && !operand->strides[axis].is(0);
+    if (same) result.strides = operand->strides;
+    break;
+  }
+  return result;
+}
+
+DType promoted(const Bound& call) {
+  Promotion promotion;
+  for (std::size_t i = 0; i < call.arguments().size(); ++i) {
+    const Parameter& parameter = call.schema().parameters[i];
+    if (parameter.name == "condition" || parameter.name == "mask") continue;
+    if (is_operand(parameter) || is_number_operand(parameter)) promotion.add(call.arguments()[i]);
+  }
+  return promotion.dtype();
+}
+
+DType as_floating(DType dtype) {
+  return base::is_integer(dtype) || dtype == DType::kBool ? DType::kFloat32 : dtype;
+}
+
+ResultTensors common(const Bound& call) {
+  ResultTensor result = broadcast_all(call);
+  result.dtype = promoted(call);
+  return {result};
+}
+
+ResultTensors own(const Bound& call) {
+  ResultTensor result = broadcast_all(call);
+  result.dtype = call.self().dtype;
+  return {result};
+}
+
+ResultTensors floating(const Bound& call) {
+  ResultTensor result = broadcast_all(call);
+  result.dtype = as_floating(promoted(call));
+  return {result};
+}
+
+ResultTensors truth(const Bound& call) {
+  ResultTensor result = broadcast_all(call);
+  result.dtype = DType::kBool;
+  return {result};
+}
+
+ResultTensors divided(const Bound& call) {
+  return call.has("rounding_mode") ? common(call) : floating(call);
+}
+
+ResultTensors magnitude(const Bound& call) {
+  ResultTensor result = broadcast_all(call);
+  result.dtype = base::real_of(call.self().dtype);
+  return {result};
+}
+
+// x.to(dtype), x.to(other), x.float(), ...
+ResultTensors converted(const Bound& call) {
+  ResultTensor result = like(call.self());
+  if (const auto dtype = call.dtype()) result.dtype = *dtype;
+  if (const Value* other = call.optional_tensor("other")) result.dtype = other->dtype;
+  return {result};
+}
+
+ResultTensors softmax(const Bound& call) {
+  ResultTensor result = like(call.self(), call.self().shape);
+  result.dtype = call.dtype().value_or(call.self().dtype);
+  return {result};
+}
+
+ResultTensors plain_copy(const Bound& call) { return {like(call.self(), call.self().shape)}; }
+
+constexpr ResultRow kRows[] = {
+    {"add sub mul rsub remainder fmod maximum minimum fmax fmin pow clamp clamp_min clamp_max "
+     "clip floor_divide bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift "
+     "__and__ __or__ __xor__ __lshift__ __rshift__ addcmul addcdiv lerp where subtract multiply "
+     "hypot copysign heaviside float_power",
+     common},
+    {"relu relu6 hardtanh neg negative floor ceil round trunc frac sign square bitwise_not "
+     "leaky_relu elu selu celu gelu silu mish hardswish hardsigmoid softplus softshrink hardshrink "
+     "threshold prelu nan_to_num clone detach alias dropout feature_dropout alpha_dropout "
+     "feature_alpha_dropout logit log_sigmoid rrelu positive fill "
+     "masked_fill tril triu resolve_conj resolve_neg lift lift_fresh lift_fresh_copy "
+     "conj conj_physical",
+     own},
+    {"sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2 expm1 log log2 log10 "
+     "log1p sqrt rsqrt sigmoid erf erfc erfinv reciprocal atan2 lgamma digamma true_divide deg2rad "
+     "rad2deg special_expit special_erf xlogy special_entr sinc arctan arcsin arccos arctan2",
+     floating},
+    {"div divide", divided},
+    {"abs absolute", magnitude},
+    {"eq ne lt le gt ge not_equal greater greater_equal less less_equal logical_and logical_or "
+     "logical_xor logical_not isnan isinf isfinite isposinf isneginf isclose signbit",
+     truth},
+    {"to _to_copy type_as float double half bfloat16 long int short char byte bool cpu cuda "
+     "to_dense _autocast_to_full_precision _autocast_to_reduced_precision",
+     converted},
+    {"softmax log_softmax _softmax _log_softmax softmin", softmax},
+    {"contiguous flip roll batch_norm layer_norm group_norm instance_norm rms_norm "
+     "local_response_norm renorm channel_shuffle",
+     plain_copy},
+};
+
+}  // namespace
+
+std::span<const ResultRow> elementwise_results() { return kRows; }
+
+}  // namespace sardonyx::program

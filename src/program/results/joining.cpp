@@ -1,0 +1,181 @@
+// Results of what joins tensors, and takes them apart.
+#include <algorithm>
+
+#include "program/results/bound.h"
+
+namespace sardonyx::program {
+namespace {
+
+constexpr std::int64_t kMostParts = 100000;
+
+ResultTensor joined_type(const Bound& call, const std::vector<const Value*>& tensors) {
+  if (tensors.empty()) call.refuse("it joins no tensors");
+  Promotion promotion;
+  for (const Value* tensor : tensors) {
+    if (!tensor) call.refuse("it joins what is no tensor");
+    promotion.add(*tensor);
+  }
+  return {promotion.dtype(), {}, {}};
+}
+
+// A 1-d tensor without elements joins any.
+bool is_nothing(const Value& tensor) { return tensor.rank() == 1 && tensor.shape[0].is(0); }
+
+ResultTensors cat_along(const Bound& call, std::int64_t dim) {
+  const auto tensors = call.tensors("tensors");
+  ResultTensor result = joined_type(call, tensors);
+  const Value* first = nullptr;
+  Expr length = 0;
+  for (const Value* tensor : tensors) {
+    if (is_nothing(*tensor)) continue;
+    if (!first) first = tensor;
+    if (tensor->rank() != first->rank()) call.refuse("it joins tensors of different ranks");
+    length = length + tensor->shape.at(call.axis(dim, first->rank()));
+  }
+  if (!first) return {{result.dtype, {0}, {}}};
+  result.shape = first->shape;
+  // A size that is known of one holds for all.
+  for (const Value* tensor : tensors) {
+    if (is_nothing(*tensor)) continue;
+    for (std::size_t i = 0; i < result.shape.size(); ++i)
+      if (tensor->shape[i].is_constant()) result.shape[i] = tensor->shape[i];
+  }
+  result.shape.at(call.axis(dim, first->rank())) = length;
+  return {result};
+}
+
+ResultTensors cat(const Bound& call) { return cat_along(call, call.integer("dim")); }
+
+ResultTensors hstack(const Bound& call) {
+  const auto tensors = call.tensors("tensors");
+  if (tensors.empty() || !tensors[0] || tensors[0]->rank() == 0)
+    call.refuse("it stacks 0-d tensors");
+  return cat_along(call, tensors[0]->rank() == 1 ? 0 : 1);
+}
+
+ResultTensors vstack(const Bound& call) {
+  const auto tensors = call.tensors("tensors");
+  if (tensors.empty() || !tensors[0] || tensors[0]->rank() < 2)
+    call.refuse("it stacks tensors of fewer than two dimensions");
+  return cat_along(call, 0);
+}
+
+ResultTensors stack(const Bound& call) {
+  const auto tensors = call.tensors("tensors");
+  ResultTensor result = joined_type(call, tensors);
+  result.shape = tensors[0]->shape;
+  const std::size_t axis = call.axis("dim", result.shape.size() + 1);
+  result.shape.insert(result.shape.begin() + static_cast<std::ptrdiff_t>(axis),
+                      static_cast<std::int64_t>(tensors.size()));
+  return {result};
+}
+
+// `self` cut into these lengths along an axis.
+ResultTensors parts(const Value& self, std::size_t axis, const Sizes& lengths) {
+  ResultTensors results;
+  for (const Expr length : lengths) {
+    ResultTensor part = like(self);
+    part.shape.at(axis) = length;
+    if (axis > 0 && !(length == self.shape[axis])) part.strides = strides_of(self);
+    results.push_back(std::move(part));
+  }
+  return results;
+}
+
+Sizes cut(const Bound& call, Expr whole, std::int64_t length) {
+  if (!whole.is_constant()) {
+    call.refuse("into how many parts it cuts a dimension of " + whole.str() +
+                " is not known beforehand");
+  }
+  if (length <= 0) call.refuse("parts of no length");
+  Sizes lengths;
+  for (std::int64_t rest = whole.value(); rest > 0; rest -= length) {
+    lengths.emplace_back(std::min(rest, length));
+    if (static_cast<std::int64_t>(lengths.size()) > kMostParts) call.refuse("too many parts");
+  }
+  if (lengths.empty()) lengths.emplace_back(0);
+  return lengths;
+}
+
+ResultTensors split(const Bound& call) {
+  const Value& self = call.self();
+  const std::size_t axis = call.axis("dim", self.rank());
+  if (call.schema().find("split_sizes")) return parts(self, axis, call.sizes("split_sizes"));
+  if (call.schema().overload == "sizes") return parts(self, axis, call.sizes("split_size"));
+  return parts(self, axis, cut(call, self.shape.at(axis), call.integer("split_size")));
+}
+
+ResultTensors chunk(const Bound& call) {
+  const Value& self = call.self();
+  const std::size_t axis = call.axis("dim", self.rank());
+  const std::int64_t count = call.integer("chunks");
+  const Expr whole = self.shape.at(axis);
+  if (count <= 0) call.refuse("no parts");
+  if (!whole.is_constant()) {
+    if (symbolic::exact_quotient(whole, count).known())
+      return parts(self, axis,
+                   Sizes(static_cast<std::size_t>(count), symbolic::exact_quotient(whole, count)));
+    call.refuse("into how many parts it cuts a dimension of " + whole.str() +
+                " is not known beforehand");
+  }
+  return parts(self, axis,
+               cut(call, whole, std::max<std::int64_t>((whole.value() + count - 1) / count, 1)));
+}
+
+ResultTensors unbind(const Bound& call) {
+  const Value& self = call.self();
+  const std::size_t axis = call.axis("dim", self.rank());
+  const Expr count = self.shape.at(axis);
+  if (!count.is_constant() || count.value() > kMostParts) {
+    call.refuse("into how many parts it takes a dimension of " + count.str() +
+                " apart is not known beforehand");
+  }
+  ResultTensor part = like(self, {});
+  const Sizes strides = strides_of(self);
+  for (std::size_t i = 0; i < self.rank(); ++i) {
+    if (i == axis) continue;
+    part.shape.push_back(self.shape[i]);
+    if (axis > 0 || !self.strides.empty()) part.strides.push_back(strides[i]);
+  }
+  return ResultTensors(static_cast<std::size_t>(count.value()), part);
+}
+
+// Every tensor, as large as all of them.
+ResultTensors meshgrid(const Bound& call) {
+  const auto tensors = call.tensors("tensors");
+  ResultTensor result = joined_type(call, tensors);
+  for (const Value* tensor : tensors)
+    result.shape.push_back(tensor->rank() == 0 ? Expr(1) : tensor->shape[0]);
+  const auto position = call.schema().find("indexing");
+  const std::string* order = position ? call.arguments()[*position].get<std::string>() : nullptr;
+  if (order && *order == "xy" && result.shape.size() > 1)
+    std::swap(result.shape[0], result.shape[1]);
+  return ResultTensors(tensors.size(), result);
+}
+
+ResultTensors broadcast_tensors(const Bound& call) {
+  const auto tensors = call.tensors("tensors");
+  Sizes shape;
+  for (const Value* tensor : tensors) shape = call.broadcast(shape, tensor->shape);
+  ResultTensors results;
+  for (const Value* tensor : tensors) results.push_back(like(*tensor, shape));
+  return results;
+}
+
+constexpr ResultRow kRows[] = {
+    {"cat concat concatenate", cat},
+    {"stack", stack},
+    {"hstack", hstack},
+    {"vstack", vstack},
+    {"split split_with_sizes", split},
+    {"chunk", chunk},
+    {"unbind", unbind},
+    {"meshgrid", meshgrid},
+    {"broadcast_tensors", broadcast_tensors},
+};
+
+}  // namespace
+
+std::span<const ResultRow> joining_results() { return kRows; }
+
+}  // namespace sardonyx::program

@@ -1,0 +1,179 @@
+// Results of products of matrices.
+#include <map>
+
+#include "program/results/bound.h"
+
+namespace sardonyx::program {
+namespace {
+
+DType common(const Bound& call, std::string_view first, std::string_view second) {
+  return base::promote(call.tensor(first).dtype, call.tensor(second).dtype);
+}
+
+ResultTensors matmul(const Bound& call) {
+  Sizes left = call.self().shape;
+  Sizes right = call.tensor("other").shape;
+  if (left.empty() || right.empty()) call.refuse("it multiplies a 0-d tensor");
+  const bool is_row = left.size() == 1, is_column = right.size() == 1;
+  if (is_row) left.insert(left.begin(), 1);
+  if (is_column) right.emplace_back(1);
+  const Expr rows = left[left.size() - 2], columns = right.back();
+  left.resize(left.size() - 2);
+  right.resize(right.size() - 2);
+  Sizes shape = call.broadcast(left, right);
+  if (!is_row) shape.push_back(rows);
+  if (!is_column) shape.push_back(columns);
+  return {{common(call, "self", "other"), std::move(shape), {}}};
+}
+
+ResultTensors mm(const Bound& call) {
+  const Value& right = call.tensor(call.schema().find("mat2") ? "mat2" : "other");
+  Sizes shape = call.self().shape;
+  shape.back() = right.shape.back();
+  return {like(call.self(), std::move(shape))};
+}
+
+ResultTensors mv(const Bound& call) { return {like(call.self(), {call.self().shape.at(0)})}; }
+ResultTensors dot(const Bound& call) { return {like(call.self(), {})}; }
+
+ResultTensors outer(const Bound& call) {
+  return {like(call.self(), {call.self().shape.at(0), call.tensor("vec2").shape.at(0)})};
+}
+
+ResultTensors addmm(const Bound& call) {
+  return {like(call.self(), {call.tensor("mat1").shape.at(0), call.tensor("mat2").shape.at(1)})};
+}
+
+ResultTensors baddbmm(const Bound& call) {
+  const Sizes& left = call.tensor("batch1").shape;
+  const Expr columns = call.tensor("batch2").shape.at(2);
+  if (call.name() == "addbmm") return {like(call.self(), {left.at(1), columns})};
+  return {like(call.self(), {left.at(0), left.at(1), columns})};
+}
+
+ResultTensors linear(const Bound& call) {
+  const Value& weight = call.tensor("weight");
+  Sizes shape = call.self().shape;
+  if (shape.empty()) call.refuse("its input is a 0-d tensor");
+  shape.pop_back();
+  if (weight.rank() == 2) shape.push_back(weight.shape[0]);
+  return {like(call.self(), std::move(shape))};
+}
+
+ResultTensors bilinear(const Bound& call) {
+  Sizes shape = call.self().shape;
+  shape.back() = call.tensor("weight").shape.at(0);
+  return {like(call.self(), std::move(shape))};
+}
+
+// "bij,bjk->bik"; letters name sizes, and "..." is what they leave.
+struct Equation {
+  const Bound& call;
+  std::map<char, Expr> sizes;
+  std::map<char, int> uses;
+  Sizes ellipsis;
+
+  void operand(std::string_view letters, const Sizes& shape) {
+    const std::size_t dots = letters.find("...");
+    const std::size_t named = dots == letters.npos ? letters.size() : letters.size() - 3;
+    if (named > shape.size()) call.refuse("the equation names more dimensions than there are");
+    const std::size_t rest = shape.size() - named;
+    std::size_t axis = 0;
+    for (std::size_t i = 0; i < letters.size(); ++i) {
+      if (i == dots) {
+        const auto from = shape.begin() + static_cast<std::ptrdiff_t>(axis);
+        const Sizes own(from, from + static_cast<std::ptrdiff_t>(rest));
+        ellipsis = call.broadcast(ellipsis, own);
+        axis += rest;
+        i += 2;
+        continue;
+      }
+      const auto [found, is_new] = sizes.try_emplace(letters[i], shape.at(axis));
+      if (!is_new && found->second.is(1)) found->second = shape.at(axis);
+      ++uses[letters[i]];
+      ++axis;
+    }
+  }
+
+  Sizes result(std::string_view letters) const {
+    Sizes shape;
+    for (std::size_t i = 0; i < letters.size(); ++i) {
+      if (letters[i] == '.') {
+        shape.insert(shape.end(), ellipsis.begin(), ellipsis.end());
+        i += 2;
+      } else {
+        shape.push_back(sizes.at(letters[i]));
+      }
+    }
+    return shape;
+  }
+
+  // Without "->": letters that occur once, in alphabetical order.
+  Sizes implicit() const {
+    Sizes shape = ellipsis;
+    for (const auto& [letter, count] : uses)
+      if (count == 1) shape.push_back(sizes.at(letter));
+    return shape;
+  }
+};
+
+ResultTensors einsum(const Bound& call) {
+  const std::string* given = call.arguments().front().get<std::string>();
+  if (!given) call.refuse("the equation is not known");
+  std::string text;
+  for (const char c : *given)
+    if (c != ' ') text += c;
+  const auto tensors = call.tensors("tensors");
+  const std::size_t arrow = text.find("->");
+  Equation equation{call, {}, {}, {}};
+  std::string_view operands = std::string_view(text).substr(0, arrow);
+  DType dtype = DType::kUndefined;
+  for (const Value* tensor : tensors) {
+    const std::size_t comma = std::min(operands.find(','), operands.size());
+    equation.operand(operands.substr(0, comma), tensor->shape);
+    operands.remove_prefix(std::min(comma + 1, operands.size()));
+    dtype = dtype == DType::kUndefined ? tensor->dtype : base::promote(dtype, tensor->dtype);
+  }
+  return {{dtype,
+           arrow == text.npos ? equation.implicit()
+                              : equation.result(std::string_view(text).substr(arrow + 2)),
+           {}}};
+}
+
+ResultTensors attention(const Bound& call) {
+  Sizes shape = call.self().shape;
+  shape.back() = call.tensor("value").shape.back();
+  return {like(call.self(), std::move(shape))};
+}
+
+ResultTensors cdist(const Bound& call) {
+  Sizes left = call.self().shape, right = call.tensor("x2").shape;
+  const Expr rows = left.at(left.size() - 2), columns = right.at(right.size() - 2);
+  left.resize(left.size() - 2);
+  right.resize(right.size() - 2);
+  Sizes shape = call.broadcast(left, right);
+  shape.push_back(rows);
+  shape.push_back(columns);
+  return {like(call.self(), std::move(shape))};
+}
+
+constexpr ResultRow kRows[] = {
+    {"matmul", matmul},
+    {"mm bmm", mm},
+    {"mv", mv},
+    {"dot vdot", dot},
+    {"outer ger", outer},
+    {"addmm", addmm},
+    {"baddbmm addbmm", baddbmm},
+    {"linear", linear},
+    {"bilinear", bilinear},
+    {"einsum", einsum},
+    {"scaled_dot_product_attention", attention},
+    {"cdist", cdist},
+};
+
+}  // namespace
+
+std::span<const ResultRow> matrix_results() { return kRows; }
+
+}  // namespace sardonyx::program

@@ -1,0 +1,119 @@
+// Results of what reduces dimensions, sorts or accumulates along them.
+#include <algorithm>
+
+#include "program/results/bound.h"
+
+namespace sardonyx::program {
+namespace {
+
+// Without the dimensions in `dim` (all of them where it is None or empty).
+Sizes reduced(const Bound& call) {
+  const Sizes& shape = call.self().shape;
+  std::vector<bool> gone(shape.size(), true);
+  if (call.has("dim") && !call.sizes("dim").empty()) {
+    gone.assign(shape.size(), false);
+    for (const std::int64_t dim : call.integers("dim")) {
+      const std::size_t axis = call.axis(dim, shape.size());
+      if (axis < gone.size()) gone[axis] = true;
+    }
+  }
+  const bool keep = call.flag("keepdim");
+  Sizes result;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (!gone[i]) {
+      result.push_back(shape[i]);
+    } else if (keep) {
+      result.emplace_back(1);
+    }
+  }
+  return result;
+}
+
+bool counts_up(DType dtype) { return base::is_integer(dtype) || dtype == DType::kBool; }
+
+ResultTensors sum(const Bound& call) {
+  const DType own = call.self().dtype;
+  return {{call.dtype().value_or(counts_up(own) ? DType::kInt64 : own), reduced(call), {}}};
+}
+
+ResultTensors mean(const Bound& call) {
+  return {{call.dtype().value_or(call.self().dtype), reduced(call), {}}};
+}
+
+ResultTensors deviation(const Bound& call) {
+  return {{call.dtype().value_or(base::real_of(call.self().dtype)), reduced(call), {}}};
+}
+
+ResultTensors mean_and_deviation(const Bound& call) {
+  ResultTensors one = deviation(call);
+  return {one.front(), one.front()};
+}
+
+ResultTensors truth(const Bound& call) { return {{DType::kBool, reduced(call), {}}}; }
+ResultTensors position(const Bound& call) { return {{DType::kInt64, reduced(call), {}}}; }
+ResultTensors own(const Bound& call) { return {{call.self().dtype, reduced(call), {}}}; }
+
+// max(x), max(x, y), max(x, dim)
+ResultTensors extreme(const Bound& call) {
+  if (const Value* other = call.optional_tensor("other")) {
+    Promotion promotion;
+    promotion.add(call.self());
+    promotion.add(*other);
+    return {{promotion.dtype(), call.broadcast(call.self().shape, other->shape), {}}};
+  }
+  ResultTensors results = own(call);
+  if (call.has("dim")) results.push_back({DType::kInt64, results.front().shape, {}});
+  return results;
+}
+
+ResultTensors accumulated(const Bound& call) {
+  ResultTensor result = like(call.self(), call.self().shape);
+  if (counts_up(result.dtype)) result.dtype = DType::kInt64;
+  result.dtype = call.dtype().value_or(result.dtype);
+  return {result};
+}
+
+ResultTensors accumulated_extreme(const Bound& call) {
+  const ResultTensor result = like(call.self(), call.self().shape);
+  return {result, {DType::kInt64, result.shape, {}}};
+}
+
+ResultTensors positions(const Bound& call) { return {{DType::kInt64, call.self().shape, {}}}; }
+
+ResultTensors topk(const Bound& call) {
+  Sizes shape = call.self().shape;
+  const std::size_t axis = call.axis("dim", shape.size());
+  if (axis < shape.size()) shape[axis] = call.size("k");
+  return {{call.self().dtype, shape, {}}, {DType::kInt64, shape, {}}};
+}
+
+ResultTensors glu(const Bound& call) {
+  Sizes shape = call.self().shape;
+  Expr& size = shape.at(call.axis("dim", shape.size()));
+  size = symbolic::floor_div(size, 2);
+  return {like(call.self(), std::move(shape))};
+}
+
+constexpr ResultRow kRows[] = {
+    {"sum prod nansum", sum},
+    {"mean nanmean logsumexp", mean},
+    {"var std norm linalg_vector_norm frobenius_norm", deviation},
+    {"var_mean std_mean", mean_and_deviation},
+    {"all any", truth},
+    {"argmax argmin count_nonzero", position},
+    {"amax amin", own},
+    {"max min median nanmedian", extreme},
+    {"cumsum cumprod", accumulated},
+    {"logcumsumexp",
+     [](const Bound& call) { return ResultTensors{like(call.self(), call.self().shape)}; }},
+    {"cummax cummin sort", accumulated_extreme},
+    {"argsort", positions},
+    {"topk", topk},
+    {"glu", glu},
+};
+
+}  // namespace
+
+std::span<const ResultRow> reduction_results() { return kRows; }
+
+}  // namespace sardonyx::program

@@ -1,0 +1,103 @@
+"""Archives of TorchScript through the command line, against the interpreter."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import warnings
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+import pytest
+import torch
+
+from .programs import PROGRAMS
+
+_BUILD = Path(os.environ.get("SARDONYX_BUILD", Path(__file__).parents[2] / "build"))
+_CLI = _BUILD / "bin" / "sardonyx"
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+def _convert(archive: Path, *arguments: str) -> Path:
+    model = archive.with_suffix(".onnx")
+    command = [str(_CLI), "convert", str(archive), "-o", str(model), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(done.stderr)
+    onnx.checker.check_model(model, full_check=True)
+    return model
+
+
+def _flat(value: object) -> list[object]:
+    if isinstance(value, (list, tuple)):
+        return [leaf for item in value for leaf in _flat(item)]
+    if isinstance(value, dict):
+        return [leaf for item in value.values() for leaf in _flat(item)]
+    return [value]
+
+
+def _compare(program: torch.jit.ScriptModule, model: Path, args: tuple[object, ...]) -> None:
+    expected = _flat(program(*[a.clone() if isinstance(a, torch.Tensor) else a for a in args]))
+    for level in (
+        ort.GraphOptimizationLevel.ORT_DISABLE_ALL,
+        ort.GraphOptimizationLevel.ORT_ENABLE_ALL,
+    ):
+        options = ort.SessionOptions()
+        options.graph_optimization_level = level
+        session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        names = [value.name for value in session.get_inputs()]
+        # Numbers of Python are float32 as inputs.
+        given = [np.asarray(a, np.float32 if isinstance(a, float) else None) for a in args]
+        found = session.run(None, dict(zip(names, given, strict=True)))
+        assert len(found) == len(expected)
+        for ours, theirs in zip(found, expected, strict=True):
+            wanted = np.asarray(theirs.detach() if isinstance(theirs, torch.Tensor) else theirs)
+            assert ours.shape == wanted.shape
+            if isinstance(theirs, torch.Tensor):
+                assert ours.dtype == wanted.dtype
+            np.testing.assert_allclose(ours, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_scripted_programs_are_equal_at_every_size(name: str, tmp_path: Path) -> None:
+    program = PROGRAMS[name]
+    archive = tmp_path / "model.pt"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scripted = torch.jit.script(program.module.eval())
+        scripted.save(archive)
+    model = _convert(archive, *[part for each in program.inputs for part in ("--input", each)])
+    for args in program.runs:
+        _compare(scripted, model, args)
+
+
+def test_traced_modules_take_their_sizes_from_the_example(tmp_path: Path) -> None:
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv = torch.nn.Conv2d(3, 4, 3, stride=2, padding=1)
+            self.norm = torch.nn.BatchNorm2d(4)
+            self.pool = torch.nn.MaxPool2d(3, 2, 1)
+            self.last = torch.nn.Linear(4, 5)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            y = self.pool(torch.relu(self.norm(self.conv(x))))
+            y = torch.nn.functional.interpolate(y, scale_factor=2.0)
+            return self.last(y.mean((2, 3)).view(x.shape[0], -1))
+
+    archive = tmp_path / "model.pt"
+    traced = torch.jit.trace(Net().eval(), torch.randn(1, 3, 16, 16))
+    traced.save(archive)
+    _compare(traced, _convert(archive), (torch.randn(1, 3, 16, 16),))
+    freed = _convert(archive, "--dynamic", "x:0,2,3")
+    for size in ((2, 3, 32, 20), (1, 3, 16, 16)):
+        _compare(traced, freed, (torch.randn(size),))
+
+
+def test_what_is_not_known_of_inputs_is_asked_for(tmp_path: Path) -> None:
+    archive = tmp_path / "model.pt"
+    torch.jit.script(PROGRAMS["straight"].module).save(archive)
+    with pytest.raises(RuntimeError, match=r"SX1122.*nothing says what the input 'x' is"):
+        _convert(archive)
