@@ -225,10 +225,37 @@ class BranchInLoop(nn.Module):
 
 class Joined(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
-        parts = [x[:1] * 0]
+        parts = [x[0] * 0]
         for i in range(x.size(0)):
-            parts.append(x[i : i + 1] * i)
+            parts.append(x[i] * i)
+        return torch.cat(parts) + len(parts)
+
+
+class UnevenParts(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        parts: list[Tensor] = []
+        for i in range(x.size(0)):
+            parts.append(x[:i])
         return torch.cat(parts)
+
+
+class Unlike(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        if bool(x.sum() > 0):  # noqa: SIM108 (the branches are what is asked)
+            y = x
+        else:
+            y = x[0]
+        return y
+
+
+class WrittenAfterBranch(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        y = x * 2
+        z = y
+        if bool(x.sum() > 0):
+            z = x * 3
+        z += 1
+        return y + z
 
 
 def _grid(rows: int, columns: int, low: float = -2.0) -> Tensor:
@@ -289,4 +316,12 @@ PROGRAMS: dict[str, Program] = {
         BranchInLoop(), ["x:float32[n,4]"], [(_grid(4, 4),), (_grid(1, 4),), (-_grid(5, 4),)]
     ),
     "joined": Program(Joined(), ["x:float32[n,4]"], [(_grid(4, 4),), (_grid(1, 4),)]),
+}
+
+
+# What no model can say, with what the refusal says; always with the user's line.
+REFUSED: dict[str, tuple[nn.Module, str]] = {
+    "uneven_parts": (UnevenParts(), "SX1211.*sizes differ from run to run"),
+    "unlike": (Unlike(), "SX1211.*after one branch and .* after the other"),
+    "written_after_branch": (WrittenAfterBranch(), "SX1211.*writes to the result of a branch"),
 }

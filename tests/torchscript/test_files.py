@@ -13,7 +13,7 @@ import onnxruntime as ort
 import pytest
 import torch
 
-from .programs import PROGRAMS
+from .programs import PROGRAMS, REFUSED
 
 _BUILD = Path(os.environ.get("SARDONYX_BUILD", Path(__file__).parents[2] / "build"))
 _CLI = _BUILD / "bin" / "sardonyx"
@@ -101,3 +101,52 @@ def test_what_is_not_known_of_inputs_is_asked_for(tmp_path: Path) -> None:
     torch.jit.script(PROGRAMS["straight"].module).save(archive)
     with pytest.raises(RuntimeError, match=r"SX1122.*nothing says what the input 'x' is"):
         _convert(archive)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_said_is_refused_with_its_line(name: str, tmp_path: Path) -> None:
+    module, pattern = REFUSED[name]
+    archive = tmp_path / "model.pt"
+    torch.jit.script(module).save(archive)
+    with pytest.raises(RuntimeError, match=f"(?s){pattern}.*programs.py:"):
+        _convert(archive, "--input", "x:float32[n,4]")
+
+
+@pytest.mark.parametrize("kind", ["bert", "encoder"])
+def test_traced_transformers_keep_their_sizes_free(kind: str, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    example, other = torch.randn(2, 5, 16), torch.randn(3, 9, 16)
+    if kind == "bert":
+        transformers = pytest.importorskip("transformers")
+        config = transformers.BertConfig(
+            hidden_size=32, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64,
+            vocab_size=50,
+        )  # fmt: skip
+        bert = transformers.BertModel(config).eval()
+        model: torch.nn.Module = _First(bert)
+        example, other = torch.randint(50, (2, 7)), torch.randint(50, (3, 5))
+    else:
+        layer = torch.nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
+        model = _First(torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False))
+    torch.backends.mha.set_fastpath_enabled(False)
+    try:
+        traced = torch.jit.trace(model.eval(), example, check_trace=False)
+    finally:
+        torch.backends.mha.set_fastpath_enabled(True)
+    archive = tmp_path / "model.pt"
+    traced.save(archive)
+    freed = _convert(archive, "--dynamic", "x:0,1")
+    for given in (example, other):
+        _compare(traced, freed, (given,))
+
+
+class _First(torch.nn.Module):
+    """The first result of a model."""
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        given = self.model(x)
+        return given if isinstance(given, torch.Tensor) else given[0]

@@ -87,6 +87,20 @@ ResultTensors topk(const Bound& call) {
   return {{call.self().dtype, shape, {}}, {DType::kInt64, shape, {}}};
 }
 
+// Each element less the one before it, `n` times over; what is put in front and behind counts.
+ResultTensors differences(const Bound& call) {
+  Sizes shape = call.self().shape;
+  const std::size_t axis = call.axis("dim", shape.size());
+  Expr& size = shape.at(axis);
+  for (const char* name : {"prepend", "append"}) {
+    if (const Value* added = call.optional_tensor(name))
+      size = size + (added->rank() == 0 ? Expr(1) : added->shape.at(axis));
+  }
+  size = symbolic::max(size - call.size("n"), 0);
+  const DType dtype = call.self().dtype;
+  return {{dtype, std::move(shape), {}}};
+}
+
 ResultTensors glu(const Bound& call) {
   Sizes shape = call.self().shape;
   Expr& size = shape.at(call.axis("dim", shape.size()));
@@ -109,6 +123,7 @@ constexpr ResultRow kRows[] = {
     {"cummax cummin sort", accumulated_extreme},
     {"argsort", positions},
     {"topk", topk},
+    {"diff", differences},
     {"glu", glu},
 };
 
