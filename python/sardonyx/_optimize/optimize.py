@@ -14,7 +14,7 @@ from sardonyx._model.ir import from_ir, to_ir
 from sardonyx._model.program import ONNXProgram
 
 from .proto import from_proto, to_proto
-from .report import Applied, Declined, OptimizationReport
+from .report import Applied, DeclinedError, OptimizationReport
 
 T = TypeVar("T")
 AnyPath = str | os.PathLike[str]
@@ -161,7 +161,7 @@ def _report(
     applied, declined, before, after = done
     return OptimizationReport(
         tuple(Applied(*each) for each in applied),
-        tuple(Declined(*each) for each in declined),
+        tuple(DeclinedError(*each) for each in declined),
         before,
         after,
     )

@@ -13,7 +13,7 @@ class Applied(NamedTuple):
     times: int
 
 
-class Declined(NamedTuple):
+class DeclinedError(NamedTuple):
     """A rule that had found what it looks for at a node, and left it as it is."""
 
     rule: str
@@ -26,7 +26,7 @@ class OptimizationReport:
     """What `sardonyx.optimize` did. As text it says what the command line does with --explain."""
 
     applied: tuple[Applied, ...]  # in the order of the pipeline
-    declined: tuple[Declined, ...]
+    declined: tuple[DeclinedError, ...]
     nodes_before: int  # of the graph and all bodies in it
     nodes_after: int
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from .declining import Declined
+from .declining import DeclinedError
 
 if TYPE_CHECKING:
     import torch
@@ -26,16 +26,16 @@ def quick_capture(
 ) -> QuickProgram:
     """The program of one run of the model on tensors that hold nothing.
 
-    `export` captures it by torch.export, for those who ask for that program. Declined says what
-    quick capture is not sure of; the model's own errors count as such, too, so that torch.export
-    is the one to tell of them.
+    `export` captures it by torch.export, for those who ask for that program. DeclinedError says
+    what quick capture is not sure of; the model's own errors count as such, too, so that
+    torch.export is the one to tell of them.
     """
     try:
         return _captured(model, args, dict(kwargs), dynamic_shapes, export)
-    except Declined:
+    except DeclinedError:
         raise
     except Exception as error:
-        raise Declined(f"{type(error).__name__}: {error}".splitlines()[0]) from error
+        raise DeclinedError(f"{type(error).__name__}: {error}".splitlines()[0]) from error
 
 
 def _captured(
@@ -54,10 +54,10 @@ def _captured(
 
     from .program import QuickProgram, QuickSignature
     from .recording import Overseer, Recorder, run
-    from .signature import output_specs, Placeholders
+    from .signature import Placeholders, output_specs
 
     _check(model)
-    args, kwargs, _, dynamic_shapes, check_more = _trace._process_export_inputs(
+    args, kwargs, _, dynamic_shapes, _check_more = _trace._process_export_inputs(
         model, args, kwargs, dynamic_shapes
     )
     fake_mode, fake_args, fake_kwargs, equalities, signature, dynamic_shapes = (
@@ -108,9 +108,7 @@ def _captured(
         ),
     )
     sig = QuickSignature(placeholders.specs, output_specs(recorder.graph))
-    artifact = SimpleNamespace(
-        aten=SimpleNamespace(gm=graph_module, sig=sig), fake_mode=fake_mode
-    )
+    artifact = SimpleNamespace(aten=SimpleNamespace(gm=graph_module, sig=sig), fake_mode=fake_mode)
     graph_module.meta["inline_constraints"] = {}
     ranges = _trace._get_range_constraints(model, artifact, args, kwargs, dynamic_shapes)
     names = _trace._get_forward_arg_names(model, args, kwargs)
@@ -132,12 +130,12 @@ def _check(model: torch.nn.Module) -> None:
     import torch
 
     if isinstance(model, torch.fx.GraphModule):
-        raise Declined("a graph module")
+        raise DeclinedError("a graph module")
     for name, module in model.named_modules():
         if isinstance(module, torch.jit.ScriptModule):
-            raise Declined(f"the module {name} is TorchScript")
+            raise DeclinedError(f"the module {name} is TorchScript")
         if any(isinstance(v, torch.ScriptObject) for v in vars(module).values()):
-            raise Declined(f"the module {name} holds a script object")
+            raise DeclinedError(f"the module {name} holds a script object")
 
 
 def _check_sizes(fake_mode: Any, solve: Callable[[], None]) -> None:
@@ -145,18 +143,31 @@ def _check_sizes(fake_mode: Any, solve: Callable[[], None]) -> None:
     env = fake_mode.shape_env
     if env is None:
         return
-    if env.guards:
-        raise Declined(f"the model asks of its sizes whether {env.guards[0].expr}")
+    for guard in env.guards:
+        if not _is_bound(guard.expr):
+            raise DeclinedError(f"the model asks of its sizes whether {guard.expr}")
     if env.deferred_runtime_asserts:
-        raise Declined("the model asserts something of its sizes")
+        raise DeclinedError("the model asserts something of its sizes")
     solve()
+
+
+def _is_bound(guard: Any) -> bool:
+    """Whether it bounds one size by a number, which then is a matter of the size's range."""
+    import sympy
+
+    is_order = isinstance(guard, (sympy.StrictLessThan, sympy.LessThan))
+    return is_order and guard.lhs.is_Symbol and guard.rhs.is_Integer
 
 
 @contextmanager
 def _unchanged(model: torch.nn.Module) -> Iterator[None]:
     """Declines models that change what they hold, and puts that back."""
     held = [
-        (module, dict(vars(module)), {n: dict(vars(module)[n]) for n in _TABLES if n in vars(module)})
+        (
+            module,
+            dict(vars(module)),
+            {n: dict(vars(module)[n]) for n in _TABLES if n in vars(module)},
+        )
         for module in model.modules()
     ]
     try:
@@ -164,7 +175,7 @@ def _unchanged(model: torch.nn.Module) -> Iterator[None]:
     finally:
         changed = [each for each in held if _restore(*each)]
     if changed:
-        raise Declined(f"{type(changed[0][0]).__name__} changes its own attributes")
+        raise DeclinedError(f"{type(changed[0][0]).__name__} changes its own attributes")
 
 
 _TABLES = ("_parameters", "_buffers", "_modules")
@@ -187,5 +198,3 @@ def _restore(
             held.update(table)
             differs = True
     return differs
-
-

@@ -3,5 +3,5 @@
 from __future__ import annotations
 
 
-class Declined(Exception):
+class DeclinedError(Exception):
     """Something that quick capture is not sure of; the message says what."""

@@ -46,12 +46,13 @@ class QuickProgram:
         """Where an ExportedProgram has its graph."""
         return QuickGraphModule(self.graph)
 
+    @property
+    def call_spec(self) -> Any:
+        """The pytree specs of what it takes and gives."""
+        return self.module_call_graph[0].signature
+
     def exported(self) -> ExportedProgram:
         """The same program as torch.export captures it, made when it is first asked for."""
         if self._exported is None:
             self._exported = self.export()
         return self._exported
-
-    def run_decompositions(self, table: Any) -> ExportedProgram:
-        """Of torch.export's program."""
-        return self.exported().run_decompositions(table)

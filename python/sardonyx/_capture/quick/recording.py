@@ -14,7 +14,7 @@ from torch._subclasses.schema_check_mode import SchemaCheckMode
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .declining import Declined
+from .declining import DeclinedError
 from .rules import Rules
 from .tensor import QuickTensor
 
@@ -50,8 +50,8 @@ class Recorder(SchemaCheckMode):
     ) -> Any:
         kwargs = kwargs or {}
         if torch.is_autocast_enabled("cpu"):
-            raise Declined("autocast")
-        result = self._rules.of(func)(*args, **kwargs)
+            raise DeclinedError("autocast")
+        result = self._rules.result(func, args, kwargs)
         node = self.graph.create_node(
             "call_function",
             func,
@@ -87,12 +87,12 @@ class Recorder(SchemaCheckMode):
                 else self._weights.get(id(argument))
             )
             if node is None:
-                raise Declined("a tensor that is neither input, parameter nor buffer")
+                raise DeclinedError("a tensor that is neither input, parameter nor buffer")
             return node
         if isinstance(argument, (list, tuple)):
             return [self.said(each) for each in argument]
         if isinstance(argument, (torch.SymFloat, torch.SymBool)):
-            raise Declined("a number computed of sizes")
+            raise DeclinedError("a number computed of sizes")
         return argument
 
     def _trace(self) -> str:
@@ -121,7 +121,7 @@ class Recorder(SchemaCheckMode):
         paths: dict[int, str] = {}
         for path, module in model.named_modules(remove_duplicate=False):
             if id(module) in paths:
-                raise Declined(f"the module {path} is also {paths[id(module)]}")
+                raise DeclinedError(f"the module {path} is also {paths[id(module)]}")
             paths[id(module)] = path
         called: dict[str, int] = {}
         before = torch.nn.Module.__call__
@@ -156,12 +156,12 @@ class Overseer(TorchFunctionMode):
     ) -> Any:
         name = getattr(func, "__name__", "")
         if name in _BEHIND_OPERATORS:
-            raise Declined(f"the model calls {name}()")
+            raise DeclinedError(f"the model calls {name}()")
         if func is torch._C._set_grad_enabled:
             if args != (False,):
-                raise Declined("the model takes gradients")
+                raise DeclinedError("the model takes gradients")
         elif name in ("_enter_autocast", "_exit_autocast"):
-            raise Declined("autocast")
+            raise DeclinedError("autocast")
         return func(*args, **(kwargs or {}))
 
 

@@ -1,4 +1,4 @@
-"""The inputs and outputs of a program that is captured quickly, named as torch.export names them."""
+"""Inputs and outputs of a program that is captured quickly, named as torch.export names them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from torch.export.graph_signature import (
     TensorArgument,
 )
 
-from .declining import Declined
+from .declining import DeclinedError
 from .sizes import plain
 from .tensor import QuickTensor
 
@@ -38,10 +38,10 @@ class Placeholders:
         names = ["_".join(_said(key).lower() for key in path) for path, _ in paths]
         leaves = pytree.tree_leaves((args, kwargs))
         if [id(leaf) for _, leaf in paths] != [id(leaf) for leaf in leaves]:
-            raise Declined("inputs in another order than forward() names them")
+            raise DeclinedError("inputs in another order than forward() names them")
         taken = set(names)
         if len(taken) != len(names):
-            raise Declined("inputs of one name")
+            raise DeclinedError("inputs of one name")
         self._weights(model, taken)
         for name, leaf in zip(names, leaves, strict=True):
             self._input(name, leaf)
@@ -55,10 +55,10 @@ class Placeholders:
         for kind, prefix, weights in tables:
             for target, tensor in weights:
                 if type(tensor) not in _PLAIN or tensor.device.type != "cpu":
-                    raise Declined(f"{target} is no plain tensor of the CPU")
+                    raise DeclinedError(f"{target} is no plain tensor of the CPU")
                 name = prefix + re.sub(r"[^a-zA-Z0-9]", "_", target).lower()
                 if name in taken:
-                    raise Declined(f"two inputs called {name}")
+                    raise DeclinedError(f"two inputs called {name}")
                 taken.add(name)
                 node = self._placeholder(name, tensor)
                 self.of_weights[id(tensor)] = node
@@ -72,16 +72,16 @@ class Placeholders:
         argument: Any
         if isinstance(leaf, torch.Tensor):
             if leaf.device.type != "cpu" or leaf.layout is not torch.strided:
-                raise Declined(f"the input {name} is no plain tensor of the CPU")
+                raise DeclinedError(f"the input {name} is no plain tensor of the CPU")
             if any(step != plain(step) for step in leaf.stride() if type(step) is int):
-                raise Declined(f"the layout of the input {name}")
+                raise DeclinedError(f"the layout of the input {name}")
             argument = TensorArgument(name)
         elif isinstance(leaf, torch.SymInt):
             argument = SymIntArgument(name)
         elif leaf is None or isinstance(leaf, (int, float, str, bool)):
             argument = ConstantArgument(name, leaf)
         else:
-            raise Declined(f"the input {name} is a {type(leaf).__name__}")
+            raise DeclinedError(f"the input {name} is a {type(leaf).__name__}")
         node = self._placeholder(name, leaf)
         if isinstance(leaf, torch.Tensor):
             self._of_inputs[id(leaf)] = node
@@ -121,6 +121,6 @@ def output_specs(graph: torch.fx.Graph) -> list[OutputSpec]:
         elif given is None or isinstance(given, (int, float, str, bool)):
             argument = ConstantArgument("", given)
         else:
-            raise Declined(f"the model gives a {type(given).__name__}")
+            raise DeclinedError(f"the model gives a {type(given).__name__}")
         specs.append(OutputSpec(OutputKind.USER_OUTPUT, argument, None))
     return specs

@@ -10,7 +10,7 @@ import math
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from .declining import Declined
+from .declining import DeclinedError
 
 # An int, or a torch.SymInt, which has an int's operators.
 Size = Any
@@ -33,7 +33,7 @@ def hint(size: Size) -> int:
         return size
     known = size.node.hint
     if known is None:
-        raise Declined("a size depends on data")
+        raise DeclinedError("a size depends on data")
     return int(known)
 
 
@@ -47,7 +47,7 @@ def plain(size: Size) -> Size:
     if type(size) is int:
         return size
     if isinstance(size, bool) or not hasattr(size, "node"):
-        raise Declined(f"a size is a {type(size).__name__}")
+        raise DeclinedError(f"a size is a {type(size).__name__}")
     expression = size.node._expr
     return int(expression) if expression.is_number else size
 
@@ -152,7 +152,7 @@ def _at_most(a: Size, b: Size) -> bool:
         return True
     if statically_known_true(a > b):
         return False
-    raise Declined("the order of dims in memory depends on sizes")
+    raise DeclinedError("the order of dims in memory depends on sizes")
 
 
 def broadcast(shapes: Sequence[Sizes]) -> Sizes:
@@ -168,14 +168,14 @@ def broadcast(shapes: Sequence[Sizes]) -> Sizes:
             if type(known) is int and known == 1:
                 result[axis] = size
             elif not same(known, size):
-                raise Declined(f"sizes {known} and {size} meet in a broadcast")
+                raise DeclinedError(f"sizes {known} and {size} meet in a broadcast")
     return tuple(result)
 
 
 def wrapped_axis(axis: int, rank: int) -> int:
     """An axis from the front. Declines where there is no such, which PyTorch is to say."""
     if type(axis) is not int or not -max(rank, 1) <= axis < max(rank, 1):
-        raise Declined(f"there is no axis {axis} of {rank}")
+        raise DeclinedError(f"there is no axis {axis} of {rank}")
     return axis % max(rank, 1)
 
 
@@ -185,17 +185,17 @@ def filled_in(wanted: Sequence[Size], shape: Sizes) -> Sizes:
     total = product(shape)
     open_axes = [i for i, size in enumerate(sizes) if type(size) is int and size == -1]
     if len(open_axes) > 1:
-        raise Declined("a shape has several -1")
+        raise DeclinedError("a shape has several -1")
     if open_axes:
         others = product([size for i, size in enumerate(sizes) if i != open_axes[0]])
         if type(others) is int and others == 0:
-            raise Declined("a shape has -1 and 0")
+            raise DeclinedError("a shape has -1 and 0")
         rest = plain(total // others)
         if not same(plain(rest * others), total):
-            raise Declined("a size of a view is a rounded quotient")
+            raise DeclinedError("a size of a view is a rounded quotient")
         sizes[open_axes[0]] = rest
     elif not same(product(sizes), total):
-        raise Declined("a view may have another number of elements")
+        raise DeclinedError("a view may have another number of elements")
     return tuple(sizes)
 
 
@@ -205,7 +205,7 @@ def strides_of_view(shape: Sizes, strides: Sizes, wanted: Sizes) -> Sizes | None
     As in at::detail::computeStride. Declines where it depends on sizes.
     """
     if is_static(shape) and 0 in shape:
-        raise Declined("a view of an empty tensor")
+        raise DeclinedError("a view of an empty tensor")
     result: list[Size] = [0] * len(wanted)
     axis = len(wanted) - 1
     base = strides[-1] if strides else 1
@@ -225,7 +225,7 @@ def strides_of_view(shape: Sizes, strides: Sizes, wanted: Sizes) -> Sizes | None
             axis -= 1
         if not same(done, run):
             if hint(done) == hint(run):
-                raise Declined("whether a tensor can be viewed depends on sizes")
+                raise DeclinedError("whether a tensor can be viewed depends on sizes")
             return None
         if i > 0:
             base = strides[i - 1]

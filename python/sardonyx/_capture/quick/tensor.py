@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from .declining import Declined
+from .declining import DeclinedError
 from .sizes import Sizes, hint, is_static
 
 _aten = torch.ops.aten
@@ -38,11 +38,13 @@ class QuickTensor(torch.Tensor):
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
     @classmethod
-    def __torch_dispatch__(
-        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self = args[0] if args and isinstance(args[0], QuickTensor) else None
         if self is not None:
+            if func is _aten.detach.default:  # what PyTorch's own factories do to their result
+                made = QuickTensor.of(self.dims, self.steps, self.dtype)
+                made.made_by = self.made_by
+                return made
             if func is _aten.sym_size.default:
                 return self.dims
             if func is _aten.sym_stride.default:
@@ -57,7 +59,7 @@ class QuickTensor(torch.Tensor):
                 return product(self.dims)
             if func is _aten.is_contiguous.default:
                 return _lies_in_rows(self)
-        raise Declined(f"{func} of a tensor without data")
+        raise DeclinedError(f"{func} of a tensor without data")
 
 
 def _lies_in_rows(tensor: QuickTensor) -> bool:
