@@ -53,6 +53,13 @@ class Rotary(torch.nn.Module):
         return x * x.cos() + turned.transpose(1, 2) * x.float().pow(2).mean(-1, keepdim=True)
 
 
+class Looked(torch.nn.Module):
+    def forward(self, x):
+        rows = torch.arange(x.shape[0])[:, None, None]
+        columns = torch.arange(x.shape[1])[None, None, :]
+        return (x != 1).cumsum(-1)[rows, columns.expand(-1, 2, -1)] * x.new_ones(1, 1, 1)
+
+
 class Outputs(torch.nn.Module):
     def forward(self, x, flag=True, *, y):
         return {"sum": x + y if flag else x, "none": None, "pair": (y.to(torch.float32), 3)}
@@ -63,6 +70,7 @@ MODELS = {
     "heads": (Heads(), (torch.randn(2, 5, 8),), {}, {"x": {0: "batch", 1: "length"}}),
     "positions": (Positions(), (_TOKENS,), {}, {"tokens": {1: "length"}}),
     "rotary": (Rotary(), (torch.randn(2, 3, 4, 8),), {}, {"x": {0: "batch", 1: "length"}}),
+    "looked": (Looked(), (torch.randn(3, 5),), {}, {"x": {0: "batch", 1: "length"}}),
     "outputs": (
         Outputs(),
         (torch.randn(3, 4),),

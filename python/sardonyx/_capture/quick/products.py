@@ -127,6 +127,8 @@ def index(
         raise DeclinedError("indexing with slices between")
     if any(each.dtype not in (torch.int64, torch.int32) for each in tensors):
         raise DeclinedError("indexing by what is no integer")
+    if len(tensors) == len(shape):  # where the elements lie is then no matter
+        return results.pointwise(tensors, self.dtype)
     if not all(results.strides.is_contiguous(dims_of(t), steps_of(t)) for t in (self, *tensors)):
         raise DeclinedError("indexing in another layout")
     return results.dense(
