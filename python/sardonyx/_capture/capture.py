@@ -43,6 +43,7 @@ def capture(
     *,
     report: Callable[[str], None],
     may_trace: bool = False,
+    quickly: bool = False,
 ) -> Captured:
     """Captures `model` on the example inputs.
 
@@ -51,9 +52,13 @@ def capture(
     model's own derivatives are operators, then with TorchDynamo, then torch.jit.trace where
     `may_trace`, then draft export. `report` is told how each went. Raises CaptureError with what
     all of them said, or of the dimensions that must vary and that the model makes constant.
+
+    `quickly` has quick capture try first, which declines what it is not sure of.
     """
     attempts: list[Attempt] = []
     args, kwargs = _told_apart((args, kwargs))
+    if quickly and (program := _quick(model, args, kwargs, dynamic, report)) is not None:
+        return Captured(program, dynamic.leaves)
     places: dict[str, Place] = {}
     frozen = Frozen()
     with capturing(), torch_versions.watching_sizes(lambda sizes: _keep_place(places, sizes)):
@@ -77,6 +82,34 @@ def capture(
     if is_interpreted(model):
         attempts.append(Attempt("PyTorch's converter of TorchScript", 0, model.reason))
     raise _failure(model, attempts, frozen)
+
+
+def _quick(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    dynamic: DynamicShapes,
+    report: Callable[[str], None],
+) -> ExportedProgram | None:
+    """What the export reads of a program, or None where quick capture declines."""
+    from .quick.capture import quick_capture
+    from .quick.declining import DeclinedError
+
+    def by_torch() -> ExportedProgram:
+        return capture(model, args, kwargs, dynamic, report=report).program
+
+    start = time.perf_counter()
+    try:
+        with capturing():
+            program: Any = quick_capture(model, args, kwargs, dynamic.shapes, by_torch)
+            if constant_dims(program, dynamic.leaves, {}):
+                raise DeclinedError("the model makes a dimension constant that should vary")
+    except DeclinedError as reason:
+        report(f"quick capture declines: {reason}")
+        return None
+    report(f"captured by quick capture in {time.perf_counter() - start:.2f} s")
+    quick: ExportedProgram = program
+    return quick
 
 
 def _keep_place(places: dict[str, Place], sizes: list[str]) -> None:

@@ -53,7 +53,13 @@ def captured_program(
     captured: Captured = steps.timed(
         "capture",
         lambda: capture(
-            module, args, kwargs, dynamic, report=steps.say, may_trace=not options.dynamo
+            module,
+            args,
+            kwargs,
+            dynamic,
+            report=steps.say,
+            may_trace=not options.dynamo,
+            quickly=options.is_quick,
         ),
     )
     return captured

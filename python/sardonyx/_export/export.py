@@ -69,6 +69,7 @@ def export(
     autograd_inlining: bool = True,
     registry: OnnxRegistry | None = None,
     plugins: Sequence[str | os.PathLike[str]] = (),
+    capture: str = "torch",
 ) -> ONNXProgram:
     """Exports a PyTorch model to ONNX.
 
@@ -134,6 +135,9 @@ def export(
             Needs opset 15.
         registry: translators of operators of the user's own, as `custom_translation_table`.
         plugins: shared libraries with translators (include/sardonyx/plugin.h).
+        capture: "torch" has torch.export capture the model. "quick" runs it once on tensors without
+            data instead, many times faster, and torch.export takes over for whatever that is not
+            sure of; `verbose` says which it was, and why.
 
     Returns the ONNXProgram, saved or not.
 
@@ -161,7 +165,7 @@ def export(
                 captured = captured_program(model, positional, keywords, options, steps)
             program = captured.program
             if dump_exported_program:
-                _dump(program, artifacts_dir)
+                _dump(_exported(program), artifacts_dir)
             made = _converted(captured, options, steps)
             for note in made.notes:
                 steps.say(note.message)
@@ -182,7 +186,7 @@ def export(
                 artifacts_dir,
                 steps,
                 program=made,
-                captured=program,
+                captured=_exported(program) if program is not None and failure is None else program,
                 error=failure,
                 profile=measured.text,
             )
@@ -236,6 +240,13 @@ def _verify(
     program: ONNXProgram, args: tuple[Any, ...], kwargs: Mapping[str, Any], steps: Steps
 ) -> None:
     steps.timed("verify", lambda: verify_example(program, args, kwargs))
+
+
+def _exported(program: ExportedProgram) -> ExportedProgram:
+    """torch.export's own, of a program that was captured quickly."""
+    on_demand = getattr(program, "exported", None)
+    made: ExportedProgram = program if on_demand is None else on_demand()
+    return made
 
 
 def _dump(program: ExportedProgram, folder: str | os.PathLike[str]) -> None:

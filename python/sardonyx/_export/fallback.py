@@ -60,6 +60,8 @@ def _note(name: str) -> Diagnostic:
 
 
 def _run(program: ExportedProgram, table: dict[Any, Any]) -> ExportedProgram:
+    on_demand = getattr(program, "exported", None)  # of one that was captured quickly
+    program = program if on_demand is None else on_demand()
     before = _guards(program)
     with capturing(), flex_attention.spelt_out(program):
         decomposed: ExportedProgram = program.run_decompositions(table)

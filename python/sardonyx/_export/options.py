@@ -55,10 +55,18 @@ class Options:
     autograd_inlining: bool
     registry: OnnxRegistry | None
     plugins: Sequence[str | os.PathLike[str]]
+    capture: str
 
     def check(self) -> None:
         """UsageError for what cannot be meant, before anything is done."""
         _ = self.older, self.modules
+        if self.capture not in ("torch", "quick"):
+            raise usage_error(f"capture={self.capture!r} is neither 'torch' nor 'quick'")
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether quick capture is to try. What a program asserts of its sizes it does not see."""
+        return self.capture == "quick" and not self.assertions_as_outputs
 
     @cached_property
     def older(self) -> OlderOptions:

@@ -50,7 +50,7 @@ class ONNXProgram:
             self._ir = model
             self._native = from_ir(model, None, {})
         # None for a model that was read from a file.
-        self.exported_program = exported_program
+        self._captured = exported_program
         self.notes: tuple[Diagnostic, ...] = tuple(notes)
         # How far each output was from PyTorch's, where the export verified it.
         self.accuracy: tuple[VerificationInfo, ...] = ()
@@ -58,6 +58,20 @@ class ONNXProgram:
         self._given_names: dict[str, str] = {}
         self._session: Any = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
+
+    @property
+    def exported_program(self) -> ExportedProgram | None:
+        """The program that the model was made of; None for a model that was read from a file.
+
+        Of a program that was captured quickly, torch.export's, which captures it when it is asked
+        for.
+        """
+        on_demand = getattr(self._captured, "exported", None)
+        return on_demand() if on_demand is not None else self._captured
+
+    @exported_program.setter
+    def exported_program(self, program: ExportedProgram | None) -> None:
+        self._captured = program
 
     @property
     def _model(self) -> _native.Model:
@@ -219,7 +233,7 @@ class ONNXProgram:
         """Tied tensors under the one name that the model has for them."""
         names = set(_native.weight_names(self._native))
         given = self._given_names
-        captured = self.exported_program.state_dict if self.exported_program else {}
+        captured = self._captured.state_dict if self._captured else {}
         by_tensor = {
             id(tensor): given.get(name, name)
             for name, tensor in captured.items()
@@ -334,7 +348,7 @@ class ONNXProgram:
             if name not in known:
                 raise ValueError(f"the model has no value '{name}'")
         part = _native.extract(native, 0, len(nodes), list(value_names))
-        whole = ONNXProgram(part, self.exported_program)
+        whole = ONNXProgram(part, self._captured)
         feed = self._feed([name for name, _, _ in native.inputs], args, kwargs or {})
         taken = {name for name, _, _ in part.inputs}
         session = open_session(whole._serialize())
@@ -353,7 +367,7 @@ class ONNXProgram:
     def _feed(
         self, names: Sequence[str], args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> dict[str, Any]:
-        values = feed_of(self.exported_program, args, kwargs)
+        values = feed_of(self._captured, args, kwargs)
         if len(values) != len(names):
             raise OnnxExporterError(
                 f"the model takes {len(names)} inputs ({', '.join(names)}), got {len(values)}"

@@ -1,0 +1,200 @@
+"""Quick capture of one module."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from .declining import DeclinedError
+
+if TYPE_CHECKING:
+    import torch
+    from torch.export import ExportedProgram
+
+    from .program import QuickProgram
+
+
+def quick_capture(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    dynamic_shapes: Any,
+    export: Callable[[], ExportedProgram],
+) -> QuickProgram:
+    """The program of one run of the model on tensors that hold nothing.
+
+    `export` captures it by torch.export, for those who ask for that program. DeclinedError says
+    what quick capture is not sure of; the model's own errors count as such, too, so that
+    torch.export is the one to tell of them.
+    """
+    try:
+        return _captured(model, args, dict(kwargs), dynamic_shapes, export)
+    except DeclinedError:
+        raise
+    except Exception as error:
+        raise DeclinedError(f"{type(error).__name__}: {error}".splitlines()[0]) from error
+
+
+def _captured(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    dynamic_shapes: Any,
+    export: Callable[[], ExportedProgram],
+) -> QuickProgram:
+    import torch
+    from torch._dispatch.python import enable_python_dispatcher
+    from torch._export import non_strict_utils
+    from torch._export.utils import _compiling_state_context  # type: ignore[attr-defined]
+    from torch.export import _trace
+    from torch.utils import _pytree as pytree
+
+    from .program import QuickProgram, QuickSignature
+    from .recording import Overseer, Recorder, run
+    from .signature import Placeholders, output_specs
+
+    _check(model)
+    args, kwargs, _, dynamic_shapes, _check_more = _trace._process_export_inputs(
+        model, args, kwargs, dynamic_shapes
+    )
+    fake_mode, fake_args, fake_kwargs, equalities, signature, dynamic_shapes = (
+        non_strict_utils.make_fake_inputs(
+            model,
+            args,
+            kwargs,
+            dynamic_shapes,
+            prefer_deferred_runtime_asserts_over_guards=True,
+        )
+    )
+    placeholders = Placeholders(model, fake_args, fake_kwargs)
+    recorder = Recorder(placeholders.of_weights, placeholders.graph)
+    inputs, in_spec = pytree.tree_flatten((fake_args, fake_kwargs))
+    quick_args, quick_kwargs = pytree.tree_unflatten(
+        [placeholders.quick(each) for each in inputs], in_spec
+    )
+    with (
+        torch.no_grad(),
+        _unchanged(model),
+        warnings.catch_warnings(),
+        _trace._ignore_backend_decomps(),
+        recorder.watching(model),
+        _compiling_state_context(),
+        non_strict_utils._override_builtin_ops(),
+        non_strict_utils._NonStrictTorchFunctionHandler(),
+        Overseer(),
+        enable_python_dispatcher(),
+        recorder,
+    ):
+        # Sizes stand in arguments as they are: the native walk takes those.
+        warnings.filterwarnings("ignore", "Raw SymInt value")
+        result = run(model, quick_args, quick_kwargs)
+    outputs, out_spec = pytree.tree_flatten(result)
+    recorder.graph.output(tuple(recorder.said(each) for each in outputs))
+    for node in reversed(recorder.graph.nodes):
+        if node.target is torch.ops.aten.detach.default and not node.users:
+            recorder.graph.erase_node(node)
+    graph_module = torch.fx.GraphModule({}, recorder.graph)
+    _check_sizes(
+        fake_mode,
+        lambda: non_strict_utils.produce_guards_and_solve_constraints(
+            fake_mode=fake_mode,
+            gm=graph_module,
+            dynamic_shapes=dynamic_shapes,
+            equalities_inputs=equalities,
+            original_signature=signature,
+        ),
+    )
+    sig = QuickSignature(placeholders.specs, output_specs(recorder.graph))
+    artifact = SimpleNamespace(aten=SimpleNamespace(gm=graph_module, sig=sig), fake_mode=fake_mode)
+    graph_module.meta["inline_constraints"] = {}
+    ranges = _trace._get_range_constraints(model, artifact, args, kwargs, dynamic_shapes)
+    names = _trace._get_forward_arg_names(model, args, kwargs)
+    call = SimpleNamespace(in_spec=in_spec, out_spec=out_spec, forward_arg_names=names)
+    return QuickProgram(
+        graph=recorder.graph,
+        graph_signature=sig,
+        state_dict=placeholders.state_dict,
+        constants=placeholders.constants,
+        range_constraints=ranges,
+        module_call_graph=[SimpleNamespace(fqn="", signature=call)],
+        example_inputs=(args, kwargs),
+        export=export,
+    )
+
+
+def _check(model: torch.nn.Module) -> None:
+    """Declines modules of which more than operators would have to be seen."""
+    import torch
+
+    if isinstance(model, torch.fx.GraphModule):
+        raise DeclinedError("a graph module")
+    for name, module in model.named_modules():
+        if isinstance(module, torch.jit.ScriptModule):
+            raise DeclinedError(f"the module {name} is TorchScript")
+        if any(isinstance(v, torch.ScriptObject) for v in vars(module).values()):
+            raise DeclinedError(f"the module {name} holds a script object")
+
+
+def _check_sizes(fake_mode: Any, solve: Callable[[], None]) -> None:
+    """Declines programs that hold for some sizes only; torch.export says what is wrong."""
+    env = fake_mode.shape_env
+    if env is None:
+        return
+    for guard in env.guards:
+        if not _is_bound(guard.expr):
+            raise DeclinedError(f"the model asks of its sizes whether {guard.expr}")
+    if env.deferred_runtime_asserts:
+        raise DeclinedError("the model asserts something of its sizes")
+    solve()
+
+
+def _is_bound(guard: Any) -> bool:
+    """Whether it bounds one size by a number, which then is a matter of the size's range."""
+    import sympy
+
+    is_order = isinstance(guard, (sympy.StrictLessThan, sympy.LessThan))
+    return is_order and guard.lhs.is_Symbol and guard.rhs.is_Integer
+
+
+@contextmanager
+def _unchanged(model: torch.nn.Module) -> Iterator[None]:
+    """Declines models that change what they hold, and puts that back."""
+    held = [
+        (
+            module,
+            dict(vars(module)),
+            {n: dict(vars(module)[n]) for n in _TABLES if n in vars(module)},
+        )
+        for module in model.modules()
+    ]
+    try:
+        yield
+    finally:
+        changed = [each for each in held if _restore(*each)]
+    if changed:
+        raise DeclinedError(f"{type(changed[0][0]).__name__} changes its own attributes")
+
+
+_TABLES = ("_parameters", "_buffers", "_modules")
+
+
+def _restore(
+    module: torch.nn.Module, attributes: dict[str, Any], tables: dict[str, dict[str, Any]]
+) -> bool:
+    now = vars(module)
+    differs = now.keys() != attributes.keys() or any(
+        now[name] is not value for name, value in attributes.items()
+    )
+    if differs:
+        now.clear()
+        now.update(attributes)
+    for name, table in tables.items():
+        held = now[name]
+        if held.keys() != table.keys() or any(held[k] is not v for k, v in table.items()):
+            held.clear()
+            held.update(table)
+            differs = True
+    return differs

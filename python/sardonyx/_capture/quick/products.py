@@ -1,0 +1,199 @@
+"""Rules of products, of what looks elements up, and of networks."""
+
+# Rules take arguments by the names that operators' schemas give them, used or not.
+# ruff: noqa: A002, ARG001, PLR0917
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from .declining import DeclinedError
+from .layout import cat, reshape, transpose
+from .results import Results, always, dims_of, steps_of
+from .sizes import (
+    Size,
+    Sizes,
+    broadcast,
+    plain,
+    product,
+    same,
+    wrapped_axis,
+)
+from .tensor import QuickTensor
+
+
+def linear(
+    results: Results, input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None
+) -> QuickTensor:
+    shape, (outs, ins) = dims_of(input), _matrix(weight)
+    if not shape or not same(shape[-1], ins) or input.dtype != weight.dtype:
+        raise DeclinedError("linear of what does not fit")
+    if bias is not None and (len(dims_of(bias)) != 1 or not same(dims_of(bias)[0], outs)):
+        raise DeclinedError("linear with another bias")
+    return results.dense((*shape[:-1], outs), input.dtype)
+
+
+def _matrix(tensor: torch.Tensor) -> Sizes:
+    shape = dims_of(tensor)
+    if len(shape) != 2:
+        raise DeclinedError("a matrix is wanted")
+    return shape
+
+
+def addmm(
+    results: Results, self: torch.Tensor, mat1: torch.Tensor, mat2: torch.Tensor, **_: Any
+) -> QuickTensor:
+    (rows, inner), (depth, columns) = _matrix(mat1), _matrix(mat2)
+    if not same(inner, depth) or not self.dtype == mat1.dtype == mat2.dtype:
+        raise DeclinedError("addmm of what does not fit")
+    if broadcast([dims_of(self), (rows, columns)]) != (rows, columns):
+        raise DeclinedError("addmm of what does not fit")
+    return results.dense((rows, columns), self.dtype)
+
+
+def matmul(results: Results, self: torch.Tensor, other: torch.Tensor) -> QuickTensor:
+    a, b = dims_of(self), dims_of(other)
+    if len(a) < 2 or len(b) < 2 or self.dtype != other.dtype or not same(a[-1], b[-2]):
+        raise DeclinedError("matmul of vectors, or of what does not fit")
+    if len(a) != len(b) and not (len(b) == 2 and results.strides.is_contiguous(a, steps_of(self))):
+        raise DeclinedError("matmul of tensors of different rank")
+    return results.dense((*broadcast([a[:-2], b[:-2]]), a[-2], b[-1]), self.dtype)
+
+
+def embedding(
+    results: Results, weight: torch.Tensor, indices: torch.Tensor, *_: Any, **__: Any
+) -> QuickTensor:
+    return results.dense((*dims_of(indices), _matrix(weight)[1]), weight.dtype)
+
+
+def attention(
+    results: Results,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attn_mask: torch.Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> QuickTensor:
+    """The CPU's kernel gives queries, heads in the order of its memory: batch, queries, heads."""
+    q, k, v = dims_of(query), dims_of(key), dims_of(value)
+    if not len(q) == len(k) == len(v) == 4 or dropout_p or query.dtype != torch.float32:
+        raise DeclinedError("attention of another kind")
+    if enable_gqa or not (key.dtype == value.dtype == query.dtype):
+        raise DeclinedError("attention of another kind")
+    if not (same(q[3], k[3]) and same(k[2], v[2]) and same(q[3], v[3])):
+        raise DeclinedError("attention of what does not fit")
+    if not all(same(q[i], k[i]) and same(k[i], v[i]) for i in (0, 1)):
+        raise DeclinedError("attention of what does not fit")
+    if attn_mask is not None and attn_mask.requires_grad:
+        raise DeclinedError("attention with a mask that learns")
+    if any(same(steps_of(t)[3], 1) is False for t in (query, key, value)):
+        raise DeclinedError("attention in another layout")
+    rows = results.dense((q[0], q[2], q[1], v[3]), query.dtype)
+    return transpose(results, rows, 1, 2)
+
+
+def diff(
+    results: Results,
+    self: torch.Tensor,
+    n: int = 1,
+    dim: int = -1,
+    prepend: torch.Tensor | None = None,
+    append: torch.Tensor | None = None,
+) -> QuickTensor:
+    tensors = [each for each in (prepend, self, append) if each is not None]
+    whole = cat(results, tensors, dim)
+    axis = wrapped_axis(dim, len(whole.dims))
+    length = plain(whole.dims[axis] - 1)
+    if n != 1 or not always(length >= 1):
+        raise DeclinedError("differences of differences")
+    dims = (*whole.dims[:axis], length, *whole.dims[axis + 1 :])
+    return results.dense(dims, self.dtype)
+
+
+def index(
+    results: Results, self: torch.Tensor, indices: Sequence[torch.Tensor | None]
+) -> QuickTensor:
+    """Tensors of integers for the first dims, one after the other."""
+    shape = dims_of(self)
+    tensors = [each for each in indices if each is not None]
+    if len(tensors) != len(indices) or len(tensors) > len(shape):
+        raise DeclinedError("indexing with slices between")
+    if any(each.dtype not in (torch.int64, torch.int32) for each in tensors):
+        raise DeclinedError("indexing by what is no integer")
+    if len(tensors) == len(shape):  # where the elements lie is then no matter
+        return results.pointwise(tensors, self.dtype)
+    if not all(results.strides.is_contiguous(dims_of(t), steps_of(t)) for t in (self, *tensors)):
+        raise DeclinedError("indexing in another layout")
+    return results.dense(
+        (*broadcast(list(map(dims_of, tensors))), *shape[len(tensors) :]), self.dtype
+    )
+
+
+def flatten(
+    results: Results, self: torch.Tensor, start_dim: int = 0, end_dim: int = -1
+) -> torch.Tensor:
+    shape = dims_of(self)
+    first, last = wrapped_axis(start_dim, len(shape)), wrapped_axis(end_dim, len(shape))
+    if not shape or first >= last:
+        raise DeclinedError("flatten of one axis")
+    whole = product(shape[first : last + 1])
+    return reshape(results, self, (*shape[:first], whole, *shape[last + 1 :]))
+
+
+def gather(
+    results: Results,
+    self: torch.Tensor,
+    dim: int,
+    index: torch.Tensor,
+    *,
+    sparse_grad: bool = False,
+) -> QuickTensor:
+    if len(dims_of(index)) != len(dims_of(self)) or not dims_of(self):
+        raise DeclinedError("gather of what does not fit")
+    wrapped_axis(dim, len(dims_of(self)))
+    return results.dense(dims_of(index), self.dtype)
+
+
+def mean(
+    results: Results,
+    self: torch.Tensor,
+    dim: Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: Any = None,
+) -> QuickTensor:
+    shape = dims_of(self)
+    if not dim or not (dtype or self.dtype).is_floating_point:
+        raise DeclinedError("a mean of everything, or of integers")
+    axes = {wrapped_axis(axis, len(shape)) for axis in dim}
+    kept = [1 if i in axes else size for i, size in enumerate(shape) if keepdim or i not in axes]
+    return results.dense(tuple(kept), dtype or self.dtype)
+
+
+def softmax(results: Results, self: torch.Tensor, dim: int, dtype: Any = None) -> QuickTensor:
+    wrapped_axis(dim, len(dims_of(self)))
+    if not results.strides.is_contiguous(dims_of(self), steps_of(self)):
+        raise DeclinedError("softmax in another layout")
+    return results.dense(dims_of(self), dtype or self.dtype)
+
+
+def layer_norm(
+    results: Results, input: torch.Tensor, normalized_shape: Sequence[Size], *_: Any, **__: Any
+) -> QuickTensor:
+    inner = dims_of(input)[len(dims_of(input)) - len(normalized_shape) :]
+    if len(inner) != len(normalized_shape) or not all(map(same, inner, normalized_shape)):
+        raise DeclinedError("a normalisation of what does not fit")
+    return results.dense(dims_of(input), input.dtype)
+
+
+def dropout(results: Results, input: torch.Tensor, p: float, train: bool) -> torch.Tensor:
+    if train and p:
+        raise DeclinedError("dropout in training")
+    return input

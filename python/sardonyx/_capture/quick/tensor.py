@@ -1,0 +1,68 @@
+"""A tensor that knows its sizes, and holds nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .declining import DeclinedError
+from .sizes import Sizes, hint, is_static
+
+_aten = torch.ops.aten
+
+
+class QuickTensor(torch.Tensor):
+    """Sizes and strides may be symbolic; to PyTorch's own code they are the example's, and asking
+    for them by name gives what they really are."""
+
+    dims: Sizes
+    steps: Sizes
+    made_by: torch.fx.Node | None
+
+    @staticmethod
+    def of(dims: Sizes, steps: Sizes, dtype: torch.dtype) -> QuickTensor:
+        """On the CPU, made by no call as yet."""
+        made = torch.Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
+            QuickTensor,
+            [hint(size) for size in dims],
+            strides=[hint(step) for step in steps],
+            dtype=dtype,
+            device="cpu",
+            dispatch_sizes_strides_policy=None if is_static(dims) else "sizes",
+        )
+        made.dims, made.steps, made.made_by = dims, steps, None
+        result: QuickTensor = made
+        return result
+
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self = args[0] if args and isinstance(args[0], QuickTensor) else None
+        if self is not None:
+            if func is _aten.detach.default:  # what PyTorch's own factories do to their result
+                made = QuickTensor.of(self.dims, self.steps, self.dtype)
+                made.made_by = self.made_by
+                return made
+            if func is _aten.sym_size.default:
+                return self.dims
+            if func is _aten.sym_stride.default:
+                return self.steps
+            if func is _aten.dim.default:
+                return len(self.dims)
+            if func is _aten.sym_storage_offset.default:
+                return 0
+            if func is _aten.sym_numel.default:
+                from .sizes import product
+
+                return product(self.dims)
+            if func is _aten.is_contiguous.default:
+                return _lies_in_rows(self)
+        raise DeclinedError(f"{func} of a tensor without data")
+
+
+def _lies_in_rows(tensor: QuickTensor) -> bool:
+    from .sizes import Strides
+
+    return Strides().is_contiguous(tensor.dims, tensor.steps)

@@ -1,0 +1,196 @@
+"""Quick capture gives torch.export's program, call by call, or declines."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from torch.export import Dim
+
+import sardonyx
+from sardonyx import _native
+from sardonyx._capture.capture import capture
+from sardonyx._capture.context import capturing
+from sardonyx._capture.quick.capture import quick_capture
+from sardonyx._capture.quick.declining import DeclinedError
+from sardonyx._capture.shapes import prepare
+
+
+class Heads(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.Linear(8, 24)
+        self.norm = torch.nn.LayerNorm(8)
+        self.outer = torch.nn.Linear(8, 8)
+        self.register_buffer("scale", torch.tensor([0.5]), persistent=False)
+
+    def forward(self, x):
+        batch, length, _ = x.shape
+        parts = self.inner(self.norm(x)).chunk(3, dim=-1)
+        q, k, v = (each.view(batch, length, 2, 4).transpose(1, 2) for each in parts)
+        y = torch.nn.functional.scaled_dot_product_attention(q * self.scale, k, v)
+        return self.outer(y.transpose(1, 2).reshape(batch, length, 8)) + x
+
+
+class Positions(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = torch.nn.Embedding(64, 8)
+
+    def forward(self, tokens):
+        places = torch.arange(tokens.shape[1], device=tokens.device)
+        mask = places[None, :] <= places[:, None]
+        return torch.cat([self.table(tokens), self.table(places)[None]], 0), mask
+
+
+class Rotary(torch.nn.Module):
+    def forward(self, x):
+        half = x.shape[-1] // 2
+        turned = torch.cat((-x[..., half:], x[..., :half]), dim=-1)
+        x = x.transpose(1, 2)
+        return x * x.cos() + turned.transpose(1, 2) * x.float().pow(2).mean(-1, keepdim=True)
+
+
+class Looked(torch.nn.Module):
+    def forward(self, x):
+        rows = torch.arange(x.shape[0])[:, None, None]
+        columns = torch.arange(x.shape[1])[None, None, :]
+        return (x != 1).cumsum(-1)[rows, columns.expand(-1, 2, -1)] * x.new_ones(1, 1, 1)
+
+
+class Outputs(torch.nn.Module):
+    def forward(self, x, flag=True, *, y):
+        return {"sum": x + y if flag else x, "none": None, "pair": (y.to(torch.float32), 3)}
+
+
+_TOKENS = torch.randint(0, 64, (1, 5))
+MODELS = {
+    "heads": (Heads(), (torch.randn(2, 5, 8),), {}, {"x": {0: "batch", 1: "length"}}),
+    "positions": (Positions(), (_TOKENS,), {}, {"tokens": {1: "length"}}),
+    "rotary": (Rotary(), (torch.randn(2, 3, 4, 8),), {}, {"x": {0: "batch", 1: "length"}}),
+    "looked": (Looked(), (torch.randn(3, 5),), {}, {"x": {0: "batch", 1: "length"}}),
+    "outputs": (
+        Outputs(),
+        (torch.randn(3, 4),),
+        {"y": torch.randn(4)},
+        {"x": {0: "batch"}, "flag": None, "y": None},
+    ),
+}
+
+
+def programs(name, is_dynamic):
+    """The text of torch.export's program, and of quick capture's."""
+    model, args, kwargs, shapes = MODELS[name]
+    dynamic = prepare(model.eval(), args, kwargs, shapes if is_dynamic else None)
+    usual = capture(model, args, kwargs, dynamic, report=lambda _: None).program
+    with capturing():
+        quick = quick_capture(model, args, kwargs, dynamic.shapes, lambda: usual)
+    assert quick.range_constraints == usual.range_constraints
+    return [str(_native.walk(each, {})) for each in (usual, quick)]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_program_of_numbers_is_the_same(name):
+    usual, quick = programs(name, False)
+    assert _without_sizes(quick) == _without_sizes(usual)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_program_of_open_sizes_is_the_same_but_for_their_arithmetic(name):
+    usual, quick = programs(name, True)
+    assert _without_sizes(quick) == _without_sizes(usual)
+
+
+def _without_sizes(program):
+    """The calls that compute tensors, whose values are numbered as they come; no assertions."""
+    lines = program[program.index("inputs:") :].splitlines()
+    kept = [line for line in lines if not re.search(r"= (sym|aten::sym_\w+)\W|_assert_\w+\(", line)]
+    numbers: dict[str, str] = {}
+    return [
+        re.sub(r"%\w+", lambda m: numbers.setdefault(m[0], f"%{len(numbers)}"), line)
+        for line in kept
+    ]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_exported_model_computes_the_same(name):
+    model, args, kwargs, shapes = MODELS[name]
+    made = sardonyx.export(
+        model.eval(), args, kwargs=kwargs, dynamic_shapes=shapes, capture="quick"
+    )
+    assert type(made._captured).__name__ == "QuickProgram"
+    for scale in (1, 2):
+        # What is open is the batch, and of tokens their number.
+        given = tuple(torch.cat([arg] * scale, 1 if name == "positions" else 0) for arg in args)
+        with torch.no_grad():
+            wanted = torch.utils._pytree.tree_leaves(model(*given, **kwargs))
+        got = made(*given, **kwargs)
+        wanted = [each for each in wanted if isinstance(each, torch.Tensor)]
+        for one, other in zip(got, wanted, strict=False):
+            np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-4, atol=1e-5)
+
+
+class Branch(torch.nn.Module):
+    def forward(self, x):
+        return x + 1 if x.shape[0] == 3 else x
+
+
+class Held(torch.nn.Module):
+    def forward(self, x):
+        self.seen = x * 2
+        return self.seen
+
+
+class Raises(torch.nn.Module):
+    def forward(self, x):
+        raise ValueError("mine")
+
+
+class Data(torch.nn.Module):
+    def forward(self, x):
+        return x * len(x.tolist())
+
+
+class Written(torch.nn.Module):
+    def forward(self, x):
+        return x.add_(1)
+
+
+@pytest.mark.parametrize("model", [Branch(), Held(), Raises(), Data(), Written()])
+def test_declines_what_it_is_not_sure_of_and_changes_nothing(model):
+    before, call = dict(vars(model)), torch.nn.Module.__call__
+    args = (torch.randn(3, 4),)
+    dynamic = prepare(model, args, {}, {"x": {0: "batch"}})
+    state = torch.get_rng_state()
+    with capturing(), pytest.raises(DeclinedError):
+        quick_capture(model, args, {}, dynamic.shapes, lambda: pytest.fail("asked"))
+    assert torch.equal(torch.get_rng_state(), state)
+    assert vars(model) == before
+    assert torch.nn.Module.__call__ is call
+    assert not torch.overrides._get_current_function_mode_stack()
+
+
+def test_torch_export_takes_over_and_says_why(capsys):
+    made = sardonyx.export(Written(), (torch.randn(3, 4),), capture="quick", profile=True)
+    assert type(made.exported_program).__name__ == "ExportedProgram"
+    assert "quick capture declines: no rule for aten.add_.Tensor" in capsys.readouterr().err
+
+
+def test_exported_program_is_made_on_demand():
+    made = sardonyx.export(Rotary(), (torch.randn(2, 3, 4, 8),), capture="quick", verify=True)
+    assert isinstance(made.exported_program, torch.export.ExportedProgram)
+
+
+def test_refuses_another_word():
+    with pytest.raises(sardonyx.OnnxExporterError, match="capture='fast'"):
+        sardonyx.export(Rotary(), (torch.randn(2, 3, 4, 8),), capture="fast")
+
+
+def test_ranges_of_dims_are_the_programs():
+    model, args = Rotary(), (torch.randn(2, 3, 4, 8),)
+    made = sardonyx.export(
+        model, args, dynamic_shapes={"x": {1: Dim("n", min=2, max=9)}}, capture="quick"
+    )
+    assert made._captured.range_constraints == made.exported_program.range_constraints
