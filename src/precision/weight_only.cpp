@@ -51,6 +51,14 @@ bool is_floating(const Tensor& tensor) {
   return tensor.dtype == DType::kFloat32 || tensor.dtype == DType::kFloat16;
 }
 
+// ONNX Runtime 1.31 takes rows that are dequantised right before a product, whose other factor is,
+// too, for a product of integers without blocks.
+bool feeds_product(const Node* node) {
+  return std::ranges::any_of(node->outputs[0]->uses, [](const onnx::Use& use) {
+    return use.node->is(Op::kMatMul) || use.node->is(Op::kGemm);
+  });
+}
+
 // Why the weight cannot be coded for its reader; empty where it can.
 std::string obstacle(const Node* node, const Tensor& weight, const WeightOnlyOptions& options) {
   if (weight.dims.size() != 2) return fmt::format("it has {} dims, not 2", weight.dims.size());
@@ -76,14 +84,6 @@ std::string obstacle(const Node* node, const Tensor& weight, const WeightOnlyOpt
        node->float_or("beta", 1.0F) != 1.0F))
     return "the product is scaled, or of a turned factor";
   return {};
-}
-
-// ONNX Runtime 1.31 takes rows that are dequantised right before a product, whose other factor is,
-// too, for a product of integers without blocks.
-bool feeds_product(const Node* node) {
-  return std::ranges::any_of(node->outputs[0]->uses, [](const onnx::Use& use) {
-    return use.node->is(Op::kMatMul) || use.node->is(Op::kGemm);
-  });
 }
 
 Tensor rows_of(const Node* node, const Tensor& weight) {
