@@ -138,7 +138,11 @@ std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Targe
   Simplification done;
   const std::int64_t before = count_nodes(model->graph);
   if (options.optimize) done = told(rewritten(*model, target, passing));
-  targets::lower(*model, target, {.opset = opset, .change_weights = options.fold_weights});
+  targets::lower(
+      *model, target,
+      {.opset = opset,
+       .change_weights = options.fold_weights,
+       .alike = options.all_modules_as_functions || !options.modules_as_functions.empty()});
   if (options.optimize && options.stop_after.empty()) passes::tidy(*model, passing);
   done.nodes_before = before;
   done.nodes_after = count_nodes(model->graph);

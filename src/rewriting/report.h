@@ -11,7 +11,7 @@ namespace sardonyx::rewriting {
 // What rules may make of a model.
 struct Limits {
   // Elements of a constant that is computed from others.
-  std::int64_t folded_elements = 65536;
+  std::int64_t folded_elements = 262144;
   // Reasons that are kept; a model of many layers gives the same ones again and again.
   std::size_t reasons = 1000;
 };

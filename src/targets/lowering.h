@@ -17,6 +17,9 @@ struct LowerOptions {
   // A node that the opset has, and only the runtime does not take, stays as it is: somebody else's
   // model is not refused for it.
   bool keep_what_fails = false;
+  // Modules of one class are to become one function: no node is said in another way for what reads
+  // it, which another module does.
+  bool alike = false;
 };
 
 // An Emit whose operators are in the core dialect, as everywhere, and whose nodes are the target's.
@@ -30,6 +33,7 @@ class Lowering : public onnx::Emit {
   const Target& target() const { return target_; }
   std::int64_t opset() const { return dialect(); }
   bool changes_weights() const { return options_.change_weights; }
+  bool says_alike() const { return options_.alike; }
 
   // Whether the opset has the node as it is.
   bool says(const onnx::Node* node) const;

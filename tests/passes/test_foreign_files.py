@@ -131,9 +131,21 @@ def test_optimized_models_give_the_same_answers(
         if any(node.op_type in RANDOM for node in model.graph.node):
             continue
         for got, answer in zip(run(optimized(model), feeds), expected, strict=True):
-            np.testing.assert_equal(got, answer, err_msg=name)
+            assert_same(got, answer, name)
         compared += 1
     assert compared > 100
+
+
+def assert_same(got: Array, answer: Array, name: str) -> None:
+    """The same, but for the last digits where one operator stands for several that round each."""
+    if not isinstance(answer, np.ndarray) or answer.dtype.kind != "f":
+        np.testing.assert_equal(got, answer, err_msg=name)
+        return
+    assert got.dtype == answer.dtype, name
+    step = float(np.finfo(answer.dtype).eps)
+    finite = answer[np.isfinite(answer)]
+    largest = float(np.abs(finite).max()) if finite.size else 0.0
+    np.testing.assert_allclose(got, answer, rtol=4 * step, atol=2 * step * largest, err_msg=name)
 
 
 RANDOM = {"Bernoulli", "Dropout", "RandomNormal", "RandomUniform", "Multinomial"}

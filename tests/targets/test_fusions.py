@@ -113,6 +113,6 @@ def test_rows_of_fusions() -> None:
 
 
 def test_weights_that_are_kept_are_not_packed() -> None:
-    with pytest.warns(DeprecationWarning):
+    with pytest.warns(DeprecationWarning, match="do_constant_folding"):
         counts = operators(Layer(), torch.randn(2, 5, 16), do_constant_folding=False)
     assert counts["Attention"] == 0

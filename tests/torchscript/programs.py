@@ -319,8 +319,32 @@ PROGRAMS: dict[str, Program] = {
 }
 
 
+class Counting(nn.Module):
+    """Keeps a new tensor for its next call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("seen", torch.zeros(4))
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.seen = self.seen + x[0]
+        return x + self.seen
+
+
+class ComparedText(nn.Module):
+    """Asks how a number of the data is written."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        count = int(x.sum().item())
+        if str(count) == "3":
+            return x + 1
+        return x
+
+
 # What no model can say, with what the refusal says; always with the user's line.
 REFUSED: dict[str, tuple[nn.Module, str]] = {
+    "set_attribute": (Counting(), "SX1211.*which the next call would see"),
+    "compared_text": (ComparedText(), "SX1211.*a text that only a run tells is compared"),
     "uneven_parts": (UnevenParts(), "SX1211.*sizes differ from run to run"),
     "unlike": (Unlike(), "SX1211.*after one branch and .* after the other"),
     "written_after_branch": (WrittenAfterBranch(), "SX1211.*writes to the result of a branch"),

@@ -70,6 +70,8 @@ std::optional<Datum> length(Follower& follower, const Operands& operands) {
   if (is_sequence(held)) return Datum::of_int(static_cast<std::int64_t>(held.held->items.size()));
   if (held.kind == Kind::kDict)
     return Datum::of_int(static_cast<std::int64_t>(held.held->items.size() / 2));
+  if (held.kind == Kind::kString && held.is_message)
+    follower.refuse("the length of a text that only a run tells");
   if (held.kind == Kind::kString) return Datum::of_int(static_cast<std::int64_t>(held.text.size()));
   if ((held.kind == Kind::kStack || held.is_tensor()) && held.value) {
     if (held.value->shape.empty()) follower.refuse("the length of a 0-d tensor");
@@ -198,6 +200,8 @@ std::optional<Datum> contains(Follower& follower, const Operands& operands) {
   if (!held || !wanted) return std::nullopt;
   if (held->kind == Kind::kDict)
     return Datum::of_bool(find_key(follower, *held, *wanted) < held->held->items.size());
+  if (held->kind == Kind::kString && (held->is_message || wanted->is_message))
+    follower.refuse("a text that only a run tells is searched");
   if (held->kind == Kind::kString)
     return Datum::of_bool(held->text.find(wanted->text) != std::string::npos);
   if (!is_sequence(*held)) return std::nullopt;

@@ -105,7 +105,8 @@ std::optional<Datum> add(Follower& follower, const Operands& operands) {
   const Datum* left = operands.find(0, "a");
   const Datum* right = operands.find(1, "b");
   if (left && right && left->kind == Kind::kString && right->kind == Kind::kString)
-    return Datum::of_text(left->text + right->text);
+    return left->is_message || right->is_message ? Datum::of_message(left->text + right->text)
+                                                 : Datum::of_text(left->text + right->text);
   return arithmetic(
       follower, operands, [](Expr a, Expr b) { return a + b; },
       [](double a, double b) { return a + b; }, SymbolicKind::kAdd);
@@ -251,7 +252,8 @@ std::optional<Datum> make_float(Follower& follower, const Operands& operands) {
     return follower.item(follower.call("aten::to", {value, Datum::of_int(7)}));
   }
   if (value.kind == Kind::kFloat) return value;
-  if (value.kind == Kind::kString) return Datum::of_real(std::strtod(value.text.c_str(), nullptr));
+  if (value.kind == Kind::kString && !value.is_message)
+    return Datum::of_real(std::strtod(value.text.c_str(), nullptr));
   if (value.value) follower.refuse("a float of a truth of data");
   if (value.expr.is_constant()) return Datum::of_real(static_cast<double>(value.expr.value()));
   return of_float(follower, symbolic::apply(SymbolicKind::kToFloat, {value.expr}));
@@ -335,16 +337,22 @@ std::optional<Datum> square_root(Follower& follower, const Operands& operands) {
 std::optional<Datum> text_of(Follower&, const Operands& operands) {
   const Datum& value = operands.positional.at(0);
   if (value.kind == Kind::kString) return value;
-  return Datum::of_text(description(value));
+  if (value.kind == Kind::kNone) return Datum::of_text("None");
+  const bool is_constant = !value.value && value.expr.known() && value.expr.is_constant();
+  if (value.kind == Kind::kInt && is_constant)
+    return Datum::of_text(std::to_string(value.expr.value()));
+  if (value.kind == Kind::kBool && is_constant)
+    return Datum::of_text(value.expr.is(0) ? "False" : "True");
+  return Datum::of_message(description(value));
 }
 
-// What programs format are messages that nobody sees.
+// What programs format are messages that nobody sees, most often.
 std::optional<Datum> format(Follower&, const Operands& operands) {
   std::string text;
   for (const Datum& value : operands.positional)
     text +=
         (text.empty() ? "" : " ") + (value.kind == Kind::kString ? value.text : description(value));
-  return Datum::of_text(text);
+  return Datum::of_message(text);
 }
 
 }  // namespace
@@ -362,6 +370,8 @@ std::optional<Datum> equality(Follower& follower, const Datum& left, const Datum
   const auto is_text = [](const Datum& datum) {
     return datum.kind == Kind::kString || datum.kind == Kind::kDevice;
   };
+  if ((is_text(left) && left.is_message) || (is_text(right) && right.is_message))
+    follower.refuse("a text that only a run tells is compared");
   if (is_text(left) && is_text(right)) return Datum::of_bool(left.text == right.text);
   const bool are_lists = left.kind == right.kind && left.held && left.kind != Kind::kStack;
   if (!are_lists) return std::nullopt;

@@ -39,6 +39,12 @@ Datum Datum::of_text(std::string text) {
   return datum;
 }
 
+Datum Datum::of_message(std::string text) {
+  Datum datum = of_text(std::move(text));
+  datum.is_message = true;
+  return datum;
+}
+
 Datum Datum::of_items(Kind kind, std::vector<Datum> items) {
   Datum datum;
   datum.kind = kind;
@@ -76,7 +82,7 @@ std::string description(const Datum& datum) {
       if (datum.value) return "a truth of data";
       return datum.expr.is(1) ? "True" : datum.expr.is(0) ? "False" : datum.expr.str();
     case Datum::Kind::kString:
-      return "the text '" + datum.text + "'";
+      return datum.is_message ? "a text that only a run tells" : "the text '" + datum.text + "'";
     case Datum::Kind::kDevice:
       return "the device " + datum.text;
     case Datum::Kind::kList:

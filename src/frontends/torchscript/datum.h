@@ -50,6 +50,7 @@ struct Datum {
   symbolic::Expr expr;
   double real = 0;
   std::string text;
+  bool is_message = false;  // of texts: only a run tells the words, for which others stand
   std::shared_ptr<Container> held;
   std::shared_ptr<StoredTensor> stored;
 
@@ -64,6 +65,7 @@ struct Datum {
   static Datum of_real(double real);
   static Datum of_bool(bool truth);
   static Datum of_text(std::string text);
+  static Datum of_message(std::string text);
   static Datum of_items(Kind kind, std::vector<Datum> items);
 };
 
@@ -74,6 +76,7 @@ struct Container {
   std::string type;                // "__torch__.torch.nn.modules.linear.Linear"
   std::vector<std::string> names;  // of the attributes, in the order of items
   std::string path;                // of modules: "encoder.layers.0"
+  bool outlives_call = false;      // it is part of the model
 
   // Of a list that a loop filled: its tensors, stacked; or it is being filled, one element a run.
   program::Value* stack = nullptr;

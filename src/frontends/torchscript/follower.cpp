@@ -163,6 +163,9 @@ std::string Follower::new_name(std::string_view base) {
 }
 
 void Follower::before_write(const std::shared_ptr<Container>& held) {
+  if (held->outlives_call)
+    refuse("what a module holds is set or changed, which the next call would see",
+           "return the new value, or write it into a buffer: self.count.copy_(...)");
   for (Journal* journal : journals_) {
     const bool known =
         std::ranges::any_of(*journal, [&](const Write& write) { return write.held == held; });
@@ -219,6 +222,7 @@ Argument Follower::argument(const Datum& datum) {
       if (datum.expr.is_constant()) return datum.expr.value() != 0;
       return datum.expr;
     case Kind::kString:
+      if (datum.is_message) refuse("a text that only a run tells is given to an operator");
       return datum.text;
     case Kind::kDevice:
       return program::Enumerator{datum.text};

@@ -168,6 +168,7 @@ class Names {
   void give(const Datum& datum, const std::string& path) {
     if (datum.stored && datum.stored->name.empty()) datum.stored->name = path;
     if (!datum.held || !seen_.insert(datum.held.get()).second) return;
+    datum.held->outlives_call = true;
     if (datum.kind == Datum::Kind::kObject) datum.held->path = path;
     for (std::size_t i = 0; i < datum.held->items.size(); ++i) {
       const std::string name =

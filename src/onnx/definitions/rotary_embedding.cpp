@@ -1,5 +1,6 @@
 // RotaryEmbedding spelt out: pairs of elements turned by an angle that depends on their position.
 #include "onnx/definitions/parts.h"
+#include "onnx/gen/op.h"
 
 namespace sardonyx::onnx {
 namespace {
@@ -44,11 +45,23 @@ Value turned_halves(Emit& onnx, Value x, Value cosine, Value sine) {
                   onnx.mul(swapped, onnx.concat({onnx.neg(sine), sine}, -1)));
 }
 
+// Tables that a batch shares were expanded for the operator alone: a product broadcasts them.
+Value shared_by_batch(Value table) {
+  const Node* expand = table->producer;
+  if (expand == nullptr || !expand->is(Op::kExpand)) return table;
+  const Value given = expand->input(0);
+  if (!given.has_rank() || given.rank() != table.rank() || !given.dim(0).is(1)) return table;
+  for (std::int64_t axis = 1; axis < table.rank(); ++axis)
+    if (!(given.dim(axis) == table.dim(axis))) return table;
+  return given;
+}
+
 // The cosines or sines of each place, with an axis of 1 for the heads.
 Value at_places(const Composite& call, std::size_t cache, Expr half, std::int64_t heads_axis) {
   Emit& onnx = call.onnx;
   Value table = call.input(cache);
-  if (const Value places = call.input(3)) table = onnx.gather(table, places);
+  const Value places = call.input(3);
+  table = places ? onnx.gather(table, places) : shared_by_batch(table);
   table = onnx.unsqueeze(table, {heads_axis});
   return table.dim(-1) == half ? table : onnx.slice(table, 3, 0, half);
 }

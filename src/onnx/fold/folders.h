@@ -36,7 +36,7 @@ std::span<const Entry> reduction_folders();
 std::span<const Entry> creation_folders();
 
 // The largest result worth having as data.
-inline constexpr std::int64_t kMostElements = 65536;
+inline constexpr std::int64_t kMostElements = 262144;
 
 // --- helpers
 using Dims = std::vector<std::int64_t>;

@@ -14,7 +14,9 @@ bool is_addend(const Value value) {
 }
 
 bool is_normalised(const Use& use) {
-  if (use.node == nullptr || !is_addend(use.input(0)) || !is_addend(use.input(1))) return false;
+  if (use.node == nullptr || use.onnx.says_alike() || !is_addend(use.input(0)) ||
+      !is_addend(use.input(1)))
+    return false;
   return std::ranges::any_of(use.node->output()->uses, [](const onnx::Use& read) {
     return read.index == 0 && read.node->is(Op::kLayerNormalization);
   });

@@ -48,7 +48,7 @@ def _captured(
     import torch
     from torch._dispatch.python import enable_python_dispatcher
     from torch._export import non_strict_utils
-    from torch._export.utils import _compiling_state_context  # type: ignore[attr-defined]
+    from torch._export.utils import _compiling_state_context
     from torch.export import _trace
     from torch.utils import _pytree as pytree
 
@@ -108,7 +108,9 @@ def _captured(
         ),
     )
     sig = QuickSignature(placeholders.specs, output_specs(recorder.graph))
-    artifact = SimpleNamespace(aten=SimpleNamespace(gm=graph_module, sig=sig), fake_mode=fake_mode)
+    artifact: Any = SimpleNamespace(
+        aten=SimpleNamespace(gm=graph_module, sig=sig), fake_mode=fake_mode
+    )
     graph_module.meta["inline_constraints"] = {}
     ranges = _trace._get_range_constraints(model, artifact, args, kwargs, dynamic_shapes)
     names = _trace._get_forward_arg_names(model, args, kwargs)

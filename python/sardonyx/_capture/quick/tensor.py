@@ -23,12 +23,12 @@ class QuickTensor(torch.Tensor):
     @staticmethod
     def of(dims: Sizes, steps: Sizes, dtype: torch.dtype) -> QuickTensor:
         """On the CPU, made by no call as yet."""
-        made = torch.Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
+        made = torch.Tensor._make_wrapper_subclass(
             QuickTensor,
             [hint(size) for size in dims],
             strides=[hint(step) for step in steps],
             dtype=dtype,
-            device="cpu",
+            device=torch.device("cpu"),
             dispatch_sizes_strides_policy=None if is_static(dims) else "sizes",
         )
         made.dims, made.steps, made.made_by = dims, steps, None
@@ -38,7 +38,9 @@ class QuickTensor(torch.Tensor):
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
     @classmethod
-    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+    def __torch_dispatch__(  # type: ignore[override]
+        cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
         self = args[0] if args and isinstance(args[0], QuickTensor) else None
         if self is not None:
             if func is _aten.detach.default:  # what PyTorch's own factories do to their result
