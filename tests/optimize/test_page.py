@@ -72,4 +72,4 @@ def test_cpp_compiles(tmp_path: Path) -> None:
 
 
 def test_the_root_has_its_names() -> None:
-    assert {"optimize", "Optimized", "OptimizationReport"} <= set(sardonyx.__all__)
+    assert {"optimize", "Optimized", "OptimizationReport", "Precision"} <= set(sardonyx.__all__)

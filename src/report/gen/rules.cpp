@@ -85,6 +85,12 @@ constexpr Rule kRules[] = {
     {"SX1801", "passes", "there is no rule or pass of the name that is to be disabled, or to be the last", "the message names those that it may stand for; sardonyx optimize --list-rules lists all"},
     {"SX1802", "passes", "modules were to become model-local functions at an opset below 15, which has none", "choose a higher opset, or leave the modules inline"},
     {"SX1803", "passes", "a model is to be optimised that says how it is trained, by the names of its values", "remove training_info, or leave the model as it is"},
+    {"SX1810", "passes", "there is no precision, type of weights or method of that name", "choose one of those that the message lists"},
+    {"SX1811", "passes", "what is to be kept or mixed is named by no regular expression", "correct it; signs like ( need a \\ before them"},
+    {"SX1812", "passes", "what is to be kept or mixed names no operator, node or weight of the model", "sardonyx inspect lists them; a piece of a name will do"},
+    {"SX1813", "passes", "weights cannot be held in blocks of that size", "choose 16, 32, 64, 128 or 256"},
+    {"SX1814", "passes", "a weight that mixed names cannot be held in the type that it says: its shape, its type or its reader do not allow it", "name others, or choose another block size"},
+    {"SX1815", "passes", "the opset that was asked for has no weights in blocks, or the model's is too old for its precision to be changed", "ask for opset 21 or newer, or for none"},
     {"SX1901", "verification", "an output of the model differs from eager PyTorch's", "report it with the model; optimize=False tells whether simplification is at fault"},
 };
 

@@ -13,8 +13,7 @@ Fusions onnxruntime_cpu_fusions() {
              .before = "Attention(x·Wq + bq, x·Wk + bk, x·Wv + bv, mask)",
              .after = "com.microsoft.Attention(x, W, b, , , mask)",
              .measured = "with a mask 1.04, 0.99, 0.87 of the time for 16, 128, 512 tokens, 12 "
-                         "heads of 64, and 0.99 for 8 batches of 128; without, 0.92, 0.98, 0.97 "
-                         "and 0.91",
+                         "heads of 64, and 0.99 for 8 batches of 128",
              .since = "1.31"},
       Fusion{.rule = &kBiasGelu,
              .before = "Gelu(x + bias)",
@@ -24,8 +23,8 @@ Fusions onnxruntime_cpu_fusions() {
       Fusion{.rule = &kQuickGelu,
              .before = "x · Sigmoid(alpha · x)",
              .after = "com.microsoft.QuickGelu(x)",
-             .measured = "as long for 1, 128, 512 rows of 3072: ONNX Runtime makes the same of "
-                         "it as it loads the model",
+             .measured = "1.00, 1.00, 1.14 of the time for 1, 128, 512 rows of 3072, where ONNX "
+                         "Runtime makes the same of both as it loads the model",
              .since = "1.31"},
   };
   return kFusions;
