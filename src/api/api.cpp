@@ -13,6 +13,7 @@
 #include "frontends/pt2/pt2.h"
 #include "frontends/torchscript/torchscript.h"
 #include "functionalize/functionalize.h"
+#include "onnx/graph/count_nodes.h"
 #include "onnx/infer/infer_model.h"
 #include "passes/outline_modules.h"
 #include "passes/passes.h"
@@ -34,15 +35,6 @@ Simplification told(const rewriting::Report& report) {
   for (const rewriting::Declined& each : report.declined)
     result.declined.push_back({each.rule, each.node, each.reason});
   return result;
-}
-
-std::int64_t count_nodes(const onnx::Graph* graph) {
-  std::int64_t count = 0;
-  for (const onnx::Node* node = graph->first; node; node = node->next) {
-    ++count;
-    for (const onnx::Graph* body : onnx::bodies(node)) count += count_nodes(body);
-  }
-  return count;
 }
 
 const targets::Target& target_of(const std::string& name) {
@@ -136,7 +128,7 @@ std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Targe
                                    .limits = {},
                                    .disabled = options.disable};
   Simplification done;
-  const std::int64_t before = count_nodes(model->graph);
+  const std::int64_t before = onnx::count_nodes(*model->graph);
   if (options.optimize) done = told(rewritten(*model, target, passing));
   targets::lower(
       *model, target,
@@ -145,7 +137,7 @@ std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Targe
        .alike = options.all_modules_as_functions || !options.modules_as_functions.empty()});
   if (options.optimize && options.stop_after.empty()) passes::tidy(*model, passing);
   done.nodes_before = before;
-  done.nodes_after = count_nodes(model->graph);
+  done.nodes_after = onnx::count_nodes(*model->graph);
   if (options.optimize && options.on_simplified) options.on_simplified(done);
   return model;
 }
@@ -199,7 +191,7 @@ Model& Model::operator=(Model&&) noexcept = default;
 Model::~Model() = default;
 
 std::string Model::str() const { return onnx::to_string(*model_); }
-std::int64_t Model::node_count() const { return count_nodes(model_->graph); }
+std::int64_t Model::node_count() const { return onnx::count_nodes(*model_->graph); }
 
 Program read(const std::filesystem::path& path, const ReadOptions& options) {
   const auto file = std::make_shared<base::MappedFile>(path.string());

@@ -11,6 +11,7 @@
 #include "cli/attribute_text.h"
 #include "cli/model_summary.h"
 #include "cli/modules.h"
+#include "onnx/graph/count_nodes.h"
 #include "proto/write.h"
 #include "sardonyx/report.h"
 
@@ -141,8 +142,8 @@ bool ModelDiff::empty() const {
 
 ModelDiff diff(const Model& a, const Model& b) {
   ModelDiff result;
-  result.nodes_a = count_nodes(*a.graph);
-  result.nodes_b = count_nodes(*b.graph);
+  result.nodes_a = onnx::count_nodes(*a.graph);
+  result.nodes_b = onnx::count_nodes(*b.graph);
   result.opsets = differences(opsets(a), opsets(b));
   result.operators = differences(operators(a), operators(b));
   result.inputs = differences(types(a.graph->inputs), types(b.graph->inputs));

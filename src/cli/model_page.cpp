@@ -12,6 +12,7 @@
 #include "cli/model_summary.h"
 #include "cli/modules.h"
 #include "cli/page_parts.h"
+#include "onnx/graph/count_nodes.h"
 #include "sardonyx/report.h"
 #include "sardonyx/sardonyx.h"
 
@@ -115,7 +116,7 @@ std::string line_about(const Model& model) {
   const std::vector<std::string> dims = dynamic_dims(model);
   const auto opset = model.opsets.find("");
   return fmt::format(
-      "{} nodes, {} of weights, opset {}; {}", count_nodes(*model.graph), size_text(bytes),
+      "{} nodes, {} of weights, opset {}; {}", onnx::count_nodes(*model.graph), size_text(bytes),
       opset == model.opsets.end() ? 0 : opset->second,
       dims.empty() ? "all sizes are fixed" : fmt::format("dynamic: {}", fmt::join(dims, ", ")));
 }

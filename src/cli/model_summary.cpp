@@ -11,6 +11,7 @@
 
 #include "base/dtype.h"
 #include "cli/modules.h"
+#include "onnx/graph/count_nodes.h"
 #include "sardonyx/report.h"
 
 namespace sardonyx::cli {
@@ -175,7 +176,7 @@ std::string summary_text(const Model& model, int depth) {
       fmt::format("weights and constants: {}, {}\n", weights_of(model).size(), size_text(bytes));
   for (const auto& [type, size] : bytes_by_type(model))
     text += fmt::format("  {}: {}\n", type, size_text(size));
-  text += fmt::format("nodes: {}\n", count_nodes(*model.graph));
+  text += fmt::format("nodes: {}\n", onnx::count_nodes(*model.graph));
   for (const auto& [name, count] : operators_of(model))
     text += fmt::format("  {:<40} {:>6}\n", name, count);
   for (const onnx::Function& function : model.functions)
@@ -208,7 +209,7 @@ std::string summary_json(const Model& model) {
       R"("operators": {}, "functions": {}, "modules": {})",
       model.ir_version, json_string(model.producer_name), fmt::join(opsets, ", "),
       values_json(model.graph->inputs), values_json(model.graph->outputs), joined(dims),
-      weights_of(model).size(), fmt::join(types, ", "), count_nodes(*model.graph),
+      weights_of(model).size(), fmt::join(types, ", "), onnx::count_nodes(*model.graph),
       joined(operators), joined(functions), module_json(module_tree(*model.graph)));
 }
 

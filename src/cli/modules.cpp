@@ -7,6 +7,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "onnx/graph/count_nodes.h"
+
 namespace sardonyx::cli {
 namespace {
 
@@ -113,7 +115,7 @@ class Builder {
   static void total(ModuleTree& module) {
     for (const Node* node : module.nodes) {
       ++module.node_count;
-      for (const Graph* body : onnx::bodies(node)) module.node_count += count_nodes(*body);
+      for (const Graph* body : onnx::bodies(node)) module.node_count += onnx::count_nodes(*body);
     }
     for (const ValueInfo* weight : module.weights)
       module.weight_bytes += weight->constant->byte_count();
@@ -132,14 +134,5 @@ class Builder {
 }  // namespace
 
 ModuleTree module_tree(const Graph& graph) { return Builder().build(graph); }
-
-std::int64_t count_nodes(const Graph& graph) {
-  std::int64_t count = 0;
-  for (const Node* node = graph.first; node != nullptr; node = node->next) {
-    ++count;
-    for (const Graph* body : onnx::bodies(node)) count += count_nodes(*body);
-  }
-  return count;
-}
 
 }  // namespace sardonyx::cli

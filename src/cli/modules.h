@@ -26,7 +26,4 @@ struct ModuleTree {
 // write into metadata, and else in names that are paths ("/encoder/layer.0/MatMul").
 ModuleTree module_tree(const onnx::Graph& graph);
 
-// Nodes of a graph and all bodies in it.
-std::int64_t count_nodes(const onnx::Graph& graph);
-
 }  // namespace sardonyx::cli

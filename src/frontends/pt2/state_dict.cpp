@@ -1,10 +1,10 @@
 // What torch.save() wrote of a dictionary of tensors.
-#include <array>
 #include <optional>
 #include <utility>
 
 #include "base/diagnostic.h"
 #include "frontends/archive/pickle.h"
+#include "frontends/archive/storages.h"
 #include "frontends/pt2/weights.h"
 
 namespace sardonyx::pt2 {
@@ -14,27 +14,6 @@ using archive::Pickle;
 using archive::PickleItem;
 using base::DType;
 using Kind = PickleItem::Kind;
-
-std::optional<DType> dtype_of_storage(std::string_view type) {
-  constexpr std::array<std::pair<std::string_view, DType>, 12> kTypes = {{
-      {"torch FloatStorage", DType::kFloat32},
-      {"torch DoubleStorage", DType::kFloat64},
-      {"torch HalfStorage", DType::kFloat16},
-      {"torch BFloat16Storage", DType::kBFloat16},
-      {"torch LongStorage", DType::kInt64},
-      {"torch IntStorage", DType::kInt32},
-      {"torch ShortStorage", DType::kInt16},
-      {"torch CharStorage", DType::kInt8},
-      {"torch ByteStorage", DType::kUInt8},
-      {"torch BoolStorage", DType::kBool},
-      {"torch ComplexFloatStorage", DType::kComplex64},
-      {"torch ComplexDoubleStorage", DType::kComplex128},
-  }};
-  for (const auto& [name, dtype] : kTypes) {
-    if (name == type) return dtype;
-  }
-  return std::nullopt;
-}
 
 class StateDict {
  public:
@@ -117,7 +96,7 @@ class StateDict {
     const PickleItem* type = pickle_.item(*id, 1);
     const PickleItem* key = pickle_.item(*id, 2);
     if (!type || !key || type->kind != Kind::kGlobal || key->kind != Kind::kText) return false;
-    tensor.dtype = dtype_of_storage(type->text).value_or(DType::kUndefined);
+    tensor.dtype = archive::dtype_of_storage(type->text).value_or(DType::kUndefined);
     tensor.storage = folder_ + key->text;
     return true;
   }

@@ -1,12 +1,12 @@
 #include "frontends/torchscript/objects.h"
 
-#include <array>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "base/diagnostic.h"
+#include "frontends/archive/storages.h"
 #include "frontends/archive/zip.h"
 
 namespace sardonyx::torchscript {
@@ -22,27 +22,6 @@ constexpr int kDeepest = 500;
 [[noreturn]] void refuse(const std::string& what) {
   base::fail("SX1110", "the archive's objects hold " + what,
              "save the module again with torch.jit.save");
-}
-
-DType dtype_of_storage(std::string_view type) {
-  constexpr std::array<std::pair<std::string_view, DType>, 12> kTypes = {{
-      {"torch FloatStorage", DType::kFloat32},
-      {"torch DoubleStorage", DType::kFloat64},
-      {"torch HalfStorage", DType::kFloat16},
-      {"torch BFloat16Storage", DType::kBFloat16},
-      {"torch LongStorage", DType::kInt64},
-      {"torch IntStorage", DType::kInt32},
-      {"torch ShortStorage", DType::kInt16},
-      {"torch CharStorage", DType::kInt8},
-      {"torch ByteStorage", DType::kUInt8},
-      {"torch BoolStorage", DType::kBool},
-      {"torch ComplexFloatStorage", DType::kComplex64},
-      {"torch ComplexDoubleStorage", DType::kComplex128},
-  }};
-  for (const auto& [name, dtype] : kTypes) {
-    if (name == type) return dtype;
-  }
-  refuse("a storage of " + archive::printable(type));
 }
 
 class Objects {
@@ -139,7 +118,9 @@ class Objects {
         offset->kind != Item::kInteger || !integers(pickle_.item(arguments, 2), stored->shape) ||
         !integers(pickle_.item(arguments, 3), stored->strides))
       refuse("a tensor that is not described as plain ones are");
-    stored->dtype = dtype_of_storage(type->text);
+    const std::optional<DType> dtype = archive::dtype_of_storage(type->text);
+    if (!dtype) refuse("a storage of " + archive::printable(type->text));
+    stored->dtype = *dtype;
     stored->offset = offset->integer;
     stored->storage = folder_ + key->text;
     Datum made;

@@ -15,6 +15,7 @@
 #include "passes/rules/attention/heads.h"
 #include "passes/rules/attention/rules.h"
 #include "rewriting/patch.h"
+#include "rewriting/pattern.h"
 #include "rewriting/rewrite.h"
 
 namespace sardonyx::passes {
@@ -25,12 +26,10 @@ using onnx::Node;
 using onnx::Op;
 using onnx::ValueInfo;
 
+// Of more axes than scores have, it would add some.
 std::optional<double> number(const ValueInfo* value) {
-  if (value == nullptr || value->constant == nullptr || value->constant->element_count() != 1 ||
-      value->constant->dims.size() > 4)
-    return std::nullopt;
-  const auto reals = value->constant->reals();
-  return reals ? std::optional(reals->front()) : std::nullopt;
+  const bool fits = value != nullptr && value->constant && value->constant->dims.size() <= 4;
+  return fits ? number_of(value) : std::nullopt;
 }
 
 // The node that made the value, when it is this operator and nothing else reads it.

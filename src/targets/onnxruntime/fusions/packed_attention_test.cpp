@@ -47,9 +47,8 @@ TEST_F(PackedAttention, RowsThatSeeNothingGiveNothing) {
 TEST_F(PackedAttention, LayersShareWhatIsMadeOfTheMask) {
   const Value y = attention(mask);
   x = y;
-  const std::string names[] = {"q2", "k2", "v2"};  // NOLINT(modernize-avoid-c-arrays)
-  outputs({onnx.attention(product(names[0], 0), product(names[1], 1), product(names[2], 2), mask,
-                          {}, {}, {}, {.kv_num_heads = 2, .q_num_heads = 2})});
+  outputs({onnx.attention(product("q2", 0), product("k2", 1), product("v2", 2), mask, {}, {}, {},
+                          {.kv_num_heads = 2, .q_num_heads = 2})});
   ASSERT_TRUE(run(kPackedAttention));
   EXPECT_EQ(ops(), "Where Attention Cast ReduceMax Squeeze Mul Attention Mul");
 }

@@ -1,0 +1,31 @@
+#include "frontends/archive/storages.h"
+
+#include <array>
+#include <utility>
+
+namespace sardonyx::archive {
+
+using base::DType;
+
+std::optional<DType> dtype_of_storage(std::string_view type) {
+  constexpr std::array<std::pair<std::string_view, DType>, 12> kTypes = {{
+      {"torch FloatStorage", DType::kFloat32},
+      {"torch DoubleStorage", DType::kFloat64},
+      {"torch HalfStorage", DType::kFloat16},
+      {"torch BFloat16Storage", DType::kBFloat16},
+      {"torch LongStorage", DType::kInt64},
+      {"torch IntStorage", DType::kInt32},
+      {"torch ShortStorage", DType::kInt16},
+      {"torch CharStorage", DType::kInt8},
+      {"torch ByteStorage", DType::kUInt8},
+      {"torch BoolStorage", DType::kBool},
+      {"torch ComplexFloatStorage", DType::kComplex64},
+      {"torch ComplexDoubleStorage", DType::kComplex128},
+  }};
+  for (const auto& [name, dtype] : kTypes) {
+    if (name == type) return dtype;
+  }
+  return std::nullopt;
+}
+
+}  // namespace sardonyx::archive
