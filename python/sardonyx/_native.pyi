@@ -66,6 +66,13 @@ Translator: TypeAlias = Callable[[Emitter, str, list[Argument], list[Output]], S
 
 def walk(exported_program: Any, dim_names: dict[str, str]) -> Program: ...
 def read(path: str) -> Program: ...
+def read_script(
+    archive: bytes,
+    method: str,
+    names: list[str],
+    inputs: list[str],
+    tensors: dict[str, torch.Tensor],
+) -> Program: ...
 
 class ConvertOptions:
     opset: int | None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sardonyx import _native
 from sardonyx._base.errors import ConversionError, Diagnostic, diagnostics_from_native
 from sardonyx._capture.dim_names import one_size_a_name
+from sardonyx._capture.script.program import ScriptProgram
 from sardonyx._model.program import ONNXProgram
 from sardonyx._translate.autograd import add_kept
 from sardonyx._translate.building import conversion
@@ -106,7 +107,9 @@ class _Conversion:
             return convert_or_decompose(program, self._of_live)
         return self._of_live(program), []
 
-    def _of_live(self, live: ExportedProgram) -> _native.Model:
+    def _of_live(self, live: ExportedProgram | ScriptProgram) -> _native.Model:
+        if isinstance(live, ScriptProgram):
+            return self._translated(self.options.on_step("read", live.read))
         names = dict(self.options.dim_names or {})
         with one_size_a_name(live, names):
             walked = self.options.on_step("walk", lambda: _native.walk(live, names))
