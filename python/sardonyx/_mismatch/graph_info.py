@@ -13,7 +13,8 @@ from sardonyx._base.errors import OnnxExporterError
 from sardonyx._compare.options import VerificationOptions
 from sardonyx._export.export import export
 
-from .partition import Source, essential, kind_of
+from .eager import name_of
+from .partition import Source, essential
 
 if TYPE_CHECKING:
     import torch
@@ -66,7 +67,7 @@ class GraphInfo:
     def essential_node_kinds(self) -> set[str]:
         """The names of these operators, "aten::relu"."""
         nodes = self.source.nodes[self.begin : self.end]
-        return {kind_of(node) for node in nodes if essential(node)}
+        return {name_of(node) for node in nodes if essential(node)}
 
     def has_mismatch(self) -> bool:
         """Whether the model of this part differs from PyTorch."""
@@ -178,7 +179,7 @@ class GraphInfo:
             return
         leaves = self.all_mismatch_leaf_graph_info()
         kinds = Counter(
-            kind_of(node)
+            name_of(node)
             for leaf in leaves
             for node in self.source.nodes[leaf.begin : leaf.end]
             if essential(node)

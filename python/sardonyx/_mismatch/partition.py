@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sardonyx._capture.capture import capture
 from sardonyx._capture.shapes import prepare
 
+from .eager import name_of
 from .placeholders import placed
 
 if TYPE_CHECKING:
@@ -20,14 +21,8 @@ def essential(node: torch.fx.Node) -> bool:
     """Whether a node computes something, rather than taking tuples apart or checking sizes."""
     if node.op != "call_function" or node.target is operator.getitem:
         return False
-    name = kind_of(node)
+    name = name_of(node)
     return "assert" not in name and not name.startswith("aten::sym_")
-
-
-def kind_of(node: torch.fx.Node) -> str:
-    """ "aten::relu" of torch.ops.aten.relu.default."""
-    schema = getattr(node.target, "_schema", None)
-    return str(schema.name) if schema is not None else getattr(node.target, "__name__", "?")
 
 
 class Part(NamedTuple):
