@@ -13,7 +13,7 @@ class Comparison(list[VerificationInfo]):
     Attributes:
         total: how many tensors the program computes.
         missing: the names of those that were not compared, because the model has no such value:
-            what nobody reads.
+            what nobody reads, and views that are read only after something was written to them.
     """
 
     def __init__(self, infos: Iterable[VerificationInfo], total: int, missing: Sequence[str]):

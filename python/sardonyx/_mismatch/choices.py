@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sardonyx._compare.tensors import difference
@@ -68,14 +69,13 @@ def may_choose(node: torch.fx.Node) -> bool:
     return schema is not None and schema.name in _CHOOSING
 
 
-def choice_of(node: torch.fx.Node, interpreter: Any) -> Choice | None:
-    """The choice that a node makes, whose inputs the interpreter still holds; None where it makes
-    none."""
+def choice_of(node: torch.fx.Node, values: Mapping[torch.fx.Node, Any]) -> Choice | None:
+    """The choice that a node makes, where `values` holds its inputs; None where it makes none."""
     if not may_choose(node):
         return None
     schema: Any = node.target._schema  # type: ignore[union-attr]
     given: dict[str, Any] = {a.name: a.default_value for a in schema.arguments}
     given.update(zip(given, node.args, strict=False))
     given.update(node.kwargs)
-    numbers = interpreter.env.get(given["self"])
+    numbers = values.get(given["self"])
     return None if numbers is None else Choice(schema.name, numbers.clone(), given.get("dim"))

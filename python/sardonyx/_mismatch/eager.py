@@ -51,6 +51,7 @@ class Eager:
 
         self._program = program
         self._wanted = set(wanted)
+        self._returned = {str(spec.arg.name) for spec in _named_outputs(program)}
         self._kept: dict[str, Any] = {}
         self.places: dict[str, Place] = {}
         self.choices: dict[str, Choice] = {}
@@ -98,7 +99,8 @@ class Eager:
             wrapped = _wrapped(node)
             with torch.no_grad():
                 if node.op == "output":
-                    self._results = interpreter.map_nodes_to_values(node.args[0], node)
+                    results: Any = interpreter.map_nodes_to_values(node.args[0], node)
+                    self._results = results
                 elif wrapped is None:
                     interpreter.env[node] = interpreter.run_node(node)
             if wrapped is not None:
@@ -136,12 +138,12 @@ class Eager:
             return
         key = prefix + node.name
         self.places[key] = _place(maker, len(self.places))
-        if key not in self._wanted:
-            return
-        self._kept[key] = value.clone() if self._writes else value
-        choice = choice_of(maker, interpreter)
-        if choice is not None:
-            self.choices[key] = choice
+        if key in self._wanted:
+            self._kept[key] = value.clone() if self._writes else value
+        if key in self._wanted or key in self._returned:
+            choice = choice_of(maker, interpreter.env)
+            if choice is not None:
+                self.choices[key] = choice
 
 
 def _apart(program: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[Any]:
@@ -159,6 +161,11 @@ def _apart(program: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> li
     for i, value in zip(copied, copy.deepcopy([values[i] for i in copied]), strict=True):
         values[i] = value
     return values
+
+
+def _named_outputs(program: Any) -> Iterator[Any]:
+    specs = program.graph_signature.output_specs
+    return (spec for spec in specs if type(spec.arg).__name__ == "TensorArgument")
 
 
 def _root(node: torch.fx.Node) -> torch.fx.Node:

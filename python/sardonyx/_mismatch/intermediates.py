@@ -21,7 +21,7 @@ from sardonyx._model.inputs import feed_of
 from sardonyx._model.program import ONNXProgram
 from sardonyx._run.session import open_session, run
 
-from .choices import may_choose
+from .choices import Choice, may_choose
 from .eager import Eager, Place, maker_of
 from .placeholders import outputs_of
 
@@ -79,7 +79,8 @@ def _outputs(
     wanted = outputs_of(exported, eager.results(), eager.written())
     for name, (key, want) in zip(program.output_names, wanted, strict=False):
         if name in got and isinstance(want, (torch.Tensor, int, float, bool)):
-            found.append((key, _info(name, want, got[name])))
+            info = _info(name, want, got[name])
+            found.append((key, _tie_or_not(info, eager.choices.get(key), want, got[name])))
     return found
 
 
@@ -110,6 +111,14 @@ def _info(name: str, want: Any, got: Any) -> VerificationInfo:
         return differing_shapes(name, want, got)
 
 
+def _tie_or_not(
+    info: VerificationInfo, choice: Choice | None, want: Any, got: Any
+) -> VerificationInfo:
+    if choice is None or info.wrong_elements == 0:
+        return info
+    return replace(info, is_tie=choice.is_tie(got, want))
+
+
 class _Part(NamedTuple):
     begin: int
     end: int
@@ -134,9 +143,7 @@ class _SideBySide:
     ) -> None:
         self._model = model
         names = [name for name, _, _ in model.inputs]
-        self._held: dict[str, Any] = dict(
-            zip(names, feed_of(exported, args, kwargs), strict=True)
-        )
+        self._held: dict[str, Any] = dict(zip(names, feed_of(exported, args, kwargs), strict=True))
         self._parts = list(_parts(model, key_of, exported))
         self._wanted_outputs = {name for name, _, _ in model.outputs if not _is_value(name)}
         self.outputs: dict[str, Any] = {}
@@ -164,10 +171,7 @@ class _SideBySide:
 
     def _compared(self, key: str, want: torch.Tensor, got: torch.Tensor) -> VerificationInfo:
         info = _info(key, want, got)
-        choice = self.eager.choices.pop(key, None)
-        if choice is None or info.wrong_elements == 0:
-            return info
-        return replace(info, is_tie=choice.is_tie(got, want))
+        return _tie_or_not(info, self.eager.choices.pop(key, None), want, got)
 
     def _run(self, part: _Part, inputs: Sequence[str], needed: set[str]) -> dict[str, Any]:
         values = [name for name, _ in part.values]
