@@ -220,12 +220,17 @@ def _place(node: torch.fx.Node, position: int) -> Place:
 
 
 def _location(trace: str) -> str:
-    """ "model.py:12" of the last line of a stack trace that names a file."""
-    lines = [line.strip() for line in trace.splitlines() if line.strip().startswith('File "')]
-    if not lines:
-        return ""
-    file, _, rest = lines[-1].removeprefix('File "').partition('", line ')
-    return f"{file}:{rest.split(',')[0]}"
+    """ "model.py:12" of the innermost line of a stack trace that is not PyTorch's own."""
+    import torch
+
+    own = torch.__path__[0]
+    places = []
+    for line in map(str.strip, trace.splitlines()):
+        if line.startswith('File "'):
+            file, _, rest = line.removeprefix('File "').partition('", line ')
+            places.append((file, rest.split(",")[0]))
+    users = [place for place in places if not place[0].startswith(own)]
+    return ":".join((users or places)[-1]) if places else ""
 
 
 def _last_readers(nodes: list[torch.fx.Node]) -> dict[torch.fx.Node, list[torch.fx.Node]]:
