@@ -83,6 +83,7 @@ class ConvertOptions:
     target_runtime: str
     mutations_as_outputs: bool
     assertions_as_outputs: bool
+    values_as_outputs: bool
     modules_as_functions: list[str]
     all_modules_as_functions: bool
     plugins: Sequence[str]
