@@ -47,6 +47,8 @@ const std::array kPipeline = {
     Entry{&kFoldPad},
     Entry{&kIndexByRanges},
     Entry{&kUnflattenGemm},
+    Entry{&kTransposeInsideReshapes},
+    Entry{&kJoinReshapes},
     Entry{&kRaiseClip},
     Entry{&kRaiseSigmoid},
     Entry{&kRaiseSoftmax},
