@@ -46,6 +46,7 @@ const std::array kPipeline = {
     Entry{&kFoldChannelAffine},
     Entry{&kFoldPad},
     Entry{&kIndexByRanges},
+    Entry{&kIndexRowsByRanges},
     Entry{&kUnflattenGemm},
     Entry{&kTransposeInsideReshapes},
     Entry{&kJoinReshapes},

@@ -1,5 +1,5 @@
 // Before: y = Reshape(Unsqueeze(x, [1]), [0, 12, -1])
-// After:  y = Reshape(x, [2, 12, -1])
+// After:  y = Reshape(x, [0, 12, -1])
 // Whatever gives a tensor another shape first, the last one decides; what gives it back the shape
 // that it had goes with it.
 #include <algorithm>

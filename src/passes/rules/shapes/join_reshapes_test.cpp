@@ -28,6 +28,15 @@ TEST_F(JoinReshapes, SizesInPlaceAreCopied) {
   EXPECT_EQ(target.ints(), (std::vector<std::int64_t>{0, 0, 2, 3}));
 }
 
+TEST_F(JoinReshapes, AxesOfOneAreAdded) {
+  const Value between = onnx.reshape(onnx.exp(input("x", {b, s})), {b, s, 1, 1});
+  const Value y = onnx.reshape(between, onnx.concat({onnx.ints({-1, 1}), onnx.sizes({s})}, 0));
+  onnx.set_type(y, y.dtype(), {b, 1, s});
+  outputs({onnx.neg(y)});
+  EXPECT_TRUE(run(kJoinReshapes));
+  EXPECT_EQ(ops(), "Exp Unsqueeze Neg");
+}
+
 TEST_F(JoinReshapes, WhatGivesTheShapeBackGoes) {
   const Value x = onnx.exp(input("x", {b, 6}));
   const Value between = onnx.unsqueeze(x, {0});

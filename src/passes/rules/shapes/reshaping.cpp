@@ -70,6 +70,23 @@ ValueInfo* target_of(Patch& patch, ValueInfo* x, const Shape& to) {
   return patch.node(Op::kConcat, parts, {{"axis", std::int64_t{0}, {}}}, x->name + "_Concat");
 }
 
+// The axes of size 1 that `longer` has more than `shorter`.
+std::optional<std::vector<std::int64_t>> axes_more(const Shape& longer, const Shape& shorter) {
+  std::vector<std::int64_t> axes;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < longer.size(); ++i) {
+    if (next < shorter.size() && longer[i] == shorter[next]) {
+      ++next;
+    } else if (longer[i].is(1)) {
+      axes.push_back(static_cast<std::int64_t>(i));
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (next < shorter.size()) return std::nullopt;
+  return axes;
+}
+
 }  // namespace
 
 bool has_known_sizes(const ValueInfo* value) {
@@ -79,6 +96,10 @@ bool has_known_sizes(const ValueInfo* value) {
 
 ValueInfo* reshaped(Patch& patch, ValueInfo* x, const Shape& to, std::string_view name) {
   if (std::ranges::equal(x->shape, to)) return x;
+  if (const auto added = axes_more(to, x->shape))
+    return patch.node(Op::kUnsqueeze, {x, patch.ints(*added)}, {}, name);
+  if (const auto dropped = axes_more(x->shape, to))
+    return patch.node(Op::kSqueeze, {x, patch.ints(*dropped)}, {}, name);
   ValueInfo* const target = target_of(patch, x, to);
   if (target == nullptr) return nullptr;
   ValueInfo* const y = patch.node(Op::kReshape, {x, target}, {}, name);

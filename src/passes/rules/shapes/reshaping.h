@@ -8,9 +8,10 @@
 
 namespace sardonyx::passes {
 
-// `x`, whose sizes are known, in this shape: itself, or a Reshape of it. Sizes that stand in the
-// same place are copied, one may follow from the others, and those of other axes of `x` are read
-// off. Null where a size can only be computed; the patch then has to be given up.
+// `x`, whose sizes are known, in this shape: itself, an Unsqueeze or Squeeze of it where that is
+// all, or a Reshape. Sizes that stand in the same place are copied, one may follow from the others,
+// and those of other axes of `x` are read off. Null where a size can only be computed; the patch
+// then has to be given up.
 onnx::ValueInfo* reshaped(rewriting::Patch& patch, onnx::ValueInfo* x, const onnx::Shape& to,
                           std::string_view name);
 

@@ -8,6 +8,7 @@ namespace sardonyx::passes {
 using namespace rewriting;
 
 extern const Rule kIndexByRanges;
+extern const Rule kIndexRowsByRanges;
 extern const Rule kJoinReshapes;
 extern const Rule kRaiseDepthToSpace;
 extern const Rule kSplitSlices;
