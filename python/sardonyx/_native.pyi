@@ -1,6 +1,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+import torch
+
 version: str
 oldest_opset: int
 default_opset: int
@@ -65,7 +67,7 @@ Output: TypeAlias = tuple[int, list[int | None]] | None
 Translator: TypeAlias = Callable[[Emitter, str, list[Argument], list[Output]], Sequence[Any]]
 
 def walk(exported_program: Any, dim_names: dict[str, str]) -> Program: ...
-def read(path: str) -> Program: ...
+def read(path: str, inputs: list[str], dynamic: list[str]) -> Program: ...
 def read_script(
     archive: bytes,
     method: str,
