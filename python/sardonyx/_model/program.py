@@ -52,6 +52,8 @@ class ONNXProgram:
         # None for a model that was read from a file.
         self._captured = exported_program
         self.notes: tuple[Diagnostic, ...] = tuple(notes)
+        # The options of the conversion that made it, a _export.options.ConversionOptions.
+        self._conversion: Any = None
         # How far each output was from PyTorch's, where the export verified it.
         self.accuracy: tuple[VerificationInfo, ...] = ()
         # The module's names of weights, where the user gave them others.
