@@ -66,6 +66,13 @@ Translator: TypeAlias = Callable[[Emitter, str, list[Argument], list[Output]], S
 
 def walk(exported_program: Any, dim_names: dict[str, str]) -> Program: ...
 def read(path: str) -> Program: ...
+def read_script(
+    archive: bytes,
+    method: str,
+    names: list[str],
+    inputs: list[str],
+    tensors: dict[str, torch.Tensor],
+) -> Program: ...
 
 class ConvertOptions:
     opset: int | None
@@ -76,6 +83,7 @@ class ConvertOptions:
     target_runtime: str
     mutations_as_outputs: bool
     assertions_as_outputs: bool
+    values_as_outputs: bool
     modules_as_functions: list[str]
     all_modules_as_functions: bool
     plugins: Sequence[str]
@@ -145,7 +153,7 @@ def weight_names(model: Model) -> list[str]: ...
 def rename_weights(model: Model, names: dict[str, str]) -> None: ...
 def apply_weights(model: Model, tensors: dict[str, Any]) -> list[str]: ...
 def apply_file_weights(
-    model: Model, entries: list[tuple[str, str, str, list[int], int, int]]
+    model: Model, entries: list[tuple[str, str, str, list[int], int, int]], cast: bool = ...
 ) -> list[str]: ...
 def parse_model(message: bytes) -> Model: ...
 
