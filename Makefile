@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel demo bench bench-kernels bench-optimize architectures sweep format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel demo bench bench-kernels bench-optimize architectures sweep capture-sweep format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -30,6 +30,7 @@ help:
 	@echo "make bench-kernels   operators of ONNX Runtime's own beside what they stand for"
 	@echo "make bench-optimize  our optimiser beside others (ARGS='--models bert --size full')"
 	@echo "make operators  edge cases of every operator family, and a third of the sweep"
+	@echo "make capture-sweep  quick capture beside torch.export, program by program (long)"
 	@echo "make sweep     every operator's sample inputs (long)"
 	@echo "make architectures  a small model of every architecture in transformers (long)"
 	@echo "make build     the Release build, in $(BUILD)"
@@ -107,6 +108,10 @@ bench-optimize: build
 # Captures about 500 small models the first time, which takes an hour; goes on from where it was.
 architectures: build
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.architectures all --jobs $(JOBS)
+
+# Quick capture held against torch.export, whose programs are kept from one run to the next.
+capture-sweep: build
+	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.capture --jobs $(JOBS) $(ARGS)
 
 sweep: build
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.opinfo --resume --jobs $(JOBS) \

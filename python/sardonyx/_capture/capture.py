@@ -56,7 +56,7 @@ def capture(
     `quickly` has quick capture try first, which declines what it is not sure of.
     """
     attempts: list[Attempt] = []
-    args, kwargs = _told_apart((args, kwargs))
+    args, kwargs = told_apart((args, kwargs))
     if quickly and (program := _quick(model, args, kwargs, dynamic, report)) is not None:
         return Captured(program, dynamic.leaves)
     places: dict[str, Place] = {}
@@ -140,7 +140,7 @@ def _whole(program: ExportedProgram) -> ExportedProgram:
     return program
 
 
-def _told_apart(inputs: Any) -> Any:
+def told_apart(inputs: Any) -> Any:
     """A tensor that stands in several places is copied for the later ones: torch.export would take
     all of them for one input, and compute with the first alone."""
     import torch
