@@ -20,13 +20,14 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel demo bench bench-kernels bench-optimize architectures sweep capture-sweep format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel demo bench bench-capture bench-kernels bench-optimize architectures sweep capture-sweep format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
 	@echo "make test      everything continuous integration runs, and what each part took"
 	@echo "make test-fast  most of it in two minutes, once built"
 	@echo "make bench     speed, memory and node counts beside torch.onnx's"
+	@echo "make bench-capture   quick capture beside torch.export"
 	@echo "make bench-kernels   operators of ONNX Runtime's own beside what they stand for"
 	@echo "make bench-optimize  our optimiser beside others (FULL=1 ARGS='--models bert')"
 	@echo "make operators  edge cases of every operator family, and a third of the sweep"
@@ -95,6 +96,10 @@ demo: build
 
 bench: build
 	$(RUN) $(PYTHON) -m bench
+
+# Quick capture and torch.export by turns.
+bench-capture: build
+	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m bench.capture $(ARGS)
 
 bench-kernels:
 	$(PYTHON) -m bench.kernels $(FUSIONS)

@@ -1,6 +1,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+import torch
+
 version: str
 oldest_opset: int
 default_opset: int

@@ -171,7 +171,7 @@ def test_declines_what_it_is_not_sure_of_and_changes_nothing(model):
 
 
 def test_torch_export_takes_over_and_says_why(capsys):
-    made = sardonyx.export(Number(), (torch.randn(3, 4),), capture="quick", profile=True)
+    made = sardonyx.export(Number(), (torch.randn(3, 4),), capture="auto", profile=True)
     assert type(made.exported_program).__name__ == "ExportedProgram"
     assert "quick capture declines: aten.item.default gives a Sym" in capsys.readouterr().err
 
@@ -179,6 +179,23 @@ def test_torch_export_takes_over_and_says_why(capsys):
 def test_exported_program_is_made_on_demand():
     made = sardonyx.export(Rotary(), (torch.randn(2, 3, 4, 8),), capture="quick", verify=True)
     assert isinstance(made.exported_program, torch.export.ExportedProgram)
+
+
+def test_exported_program_has_the_names_that_nodes_came_from():
+    model, args, _, shapes = MODELS["heads"]
+    made = sardonyx.export(model, args, dynamic_shapes=shapes, capture="quick")
+    computed = {node.name: node for node in made.exported_program.graph.nodes}
+    told = list(made.captured_nodes.values())
+    assert told
+    assert all(hasattr(computed[name].target, "_schema") for name in told if name in computed)
+    made.exported_program.module()(*args)
+    assert [str(computed[n.name].target) for n in made._captured.graph.nodes if n.name in computed]
+
+
+def test_alone_it_says_why_it_does_not_capture():
+    with pytest.raises(sardonyx.CaptureError, match="gives a SymFloat") as raised:
+        sardonyx.export(Number(), (torch.randn(3, 4),), capture="quick")
+    assert raised.value.diagnostics[0].code == "SX1003"
 
 
 def test_refuses_another_word():

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from unittest import mock
@@ -58,6 +57,7 @@ def _captured(
     from .program import QuickProgram, QuickSignature
     from .recording import Overseer, Recorder, run
     from .signature import Placeholders, output_specs
+    from .state import unchanged
 
     _check(model)
     args, kwargs, _, dynamic_shapes, _check_more = _trace._process_export_inputs(
@@ -79,11 +79,12 @@ def _captured(
     leaves = [placeholders.quick(each) for each in inputs]
     with (
         torch.no_grad(),
-        _unchanged(model),
+        unchanged(model),
         warnings.catch_warnings(),
         _trace._ignore_backend_decomps(),
         recorder.watching(model),
         _compiling_state_context(),
+        mock.patch.object(torch.fx._symbolic_trace, "_is_fx_tracing_flag", True),
         non_strict_utils._override_builtin_ops(),
         non_strict_utils._NonStrictTorchFunctionHandler(),
         Overseer(),
@@ -167,44 +168,3 @@ def _solve(fake_mode: Any, solve: Callable[[], None]) -> None:
     for asserts in list(env.deferred_runtime_asserts.values()):
         for each in list(asserts):
             env.guard_or_defer_runtime_assert(env.replace(each.expr), "assert")
-
-
-@contextmanager
-def _unchanged(model: torch.nn.Module) -> Iterator[None]:
-    """Declines models that change what they hold, and puts that back."""
-    held = [
-        (
-            module,
-            dict(vars(module)),
-            {n: dict(vars(module)[n]) for n in _TABLES if n in vars(module)},
-        )
-        for module in model.modules()
-    ]
-    try:
-        yield
-    finally:
-        changed = [each for each in held if _restore(*each)]
-    if changed:
-        raise DeclinedError(f"{type(changed[0][0]).__name__} changes its own attributes")
-
-
-_TABLES = ("_parameters", "_buffers", "_modules")
-
-
-def _restore(
-    module: torch.nn.Module, attributes: dict[str, Any], tables: dict[str, dict[str, Any]]
-) -> bool:
-    now = vars(module)
-    differs = now.keys() != attributes.keys() or any(
-        now[name] is not value for name, value in attributes.items()
-    )
-    if differs:
-        now.clear()
-        now.update(attributes)
-    for name, table in tables.items():
-        held = now[name]
-        if held.keys() != table.keys() or any(held[k] is not v for k, v in table.items()):
-            held.clear()
-            held.update(table)
-            differs = True
-    return differs

@@ -26,7 +26,7 @@ _BEHIND_OPERATORS = frozenset(
     {
         "tolist", "numpy", "data_ptr", "__array__", "__dlpack__", "untyped_storage", "storage",
         "__deepcopy__", "__reduce_ex__", "__set__", "register_hook", "requires_grad_", "set_",
-        "as_subclass", "backward", "__delete__", "swap_tensors", "_typed_storage",
+        "as_subclass", "backward", "storage_offset", "__delete__", "swap_tensors", "_typed_storage",
     }
 )  # fmt: skip
 

@@ -82,6 +82,8 @@ class Placeholders:
     def _input(self, name: str, leaf: Any) -> None:
         argument: Any
         if isinstance(leaf, torch.Tensor):
+            if leaf.requires_grad:
+                raise DeclinedError(f"the input {name} takes gradients")
             if leaf.device.type != "cpu" or leaf.layout is not torch.strided:
                 raise DeclinedError(f"the input {name} is no plain tensor of the CPU")
             if any(step != plain(step) for step in leaf.stride() if type(step) is int):
