@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -64,12 +66,36 @@ class Outputs(torch.nn.Module):
         return {"sum": x + y if flag else x, "none": None, "pair": (y.to(torch.float32), 3)}
 
 
+class Constants(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.shift = torch.arange(4.0)
+
+    def forward(self, x):
+        return x * torch.tensor([1.0, 2.0, 3.0, 4.0]) + self.shift, x.shape[0]
+
+
+class Writes(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("calls", torch.zeros(4))
+
+    def forward(self, x):
+        self.calls.add_(1)
+        y = x * self.calls
+        y[:, 1:3].mul_(2)
+        y[0] = 7
+        return y, y.sort(-1)
+
+
 _TOKENS = torch.randint(0, 64, (1, 5))
 MODELS = {
     "heads": (Heads(), (torch.randn(2, 5, 8),), {}, {"x": {0: "batch", 1: "length"}}),
     "positions": (Positions(), (_TOKENS,), {}, {"tokens": {1: "length"}}),
     "rotary": (Rotary(), (torch.randn(2, 3, 4, 8),), {}, {"x": {0: "batch", 1: "length"}}),
     "looked": (Looked(), (torch.randn(3, 5),), {}, {"x": {0: "batch", 1: "length"}}),
+    "constants": (Constants(), (torch.randn(3, 4),), {}, {"x": {0: "batch"}}),
+    "writes": (Writes(), (torch.randn(3, 4),), {}, {"x": {0: "batch"}}),
     "outputs": (
         Outputs(),
         (torch.randn(3, 4),),
@@ -113,7 +139,8 @@ def test_exported_model_computes_the_same(name):
         # What is open is the batch, and of tokens their number.
         given = tuple(torch.cat([arg] * scale, 1 if name == "positions" else 0) for arg in args)
         with torch.no_grad():
-            wanted = torch.utils._pytree.tree_leaves(model(*given, **kwargs))
+            eager = copy.deepcopy(model)
+            wanted = torch.utils._pytree.tree_leaves(eager(*given, **kwargs))
         got = made(*given, **kwargs)
         wanted = [each for each in wanted if isinstance(each, torch.Tensor)]
         for one, other in zip(got, wanted, strict=False):
@@ -129,6 +156,33 @@ class Held(torch.nn.Module):
     def forward(self, x):
         self.seen = x * 2
         return self.seen
+
+
+class Listed(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def forward(self, x):
+        self.seen.append(x * 2)
+        return self.seen[-1]
+
+
+class Assigned(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scale", torch.ones(4))
+
+    def forward(self, x):
+        self.scale = self.scale.to(x.dtype)
+        return x * self.scale
+
+
+class Rows(torch.nn.Module):
+    """Whether rows are cut off, and a copy is made, only the example tells."""
+
+    def forward(self, x, y):
+        return x[:, : y.shape[0]].contiguous()
 
 
 class Raises(torch.nn.Module):
@@ -156,9 +210,12 @@ class Forgiving(torch.nn.Module):
             return x
 
 
-@pytest.mark.parametrize("model", [Branch(), Held(), Raises(), Data(), Number(), Forgiving()])
+@pytest.mark.parametrize(
+    "model", [Branch(), Held(), Listed(), Assigned(), Raises(), Data(), Number(), Forgiving()]
+)
 def test_declines_what_it_is_not_sure_of_and_changes_nothing(model):
     before, call = dict(vars(model)), torch.nn.Module.__call__
+    buffers = dict(model.named_buffers())
     args = (torch.randn(3, 4),)
     dynamic = prepare(model, args, {}, {"x": {0: "batch"}})
     state = torch.get_rng_state()
@@ -166,8 +223,17 @@ def test_declines_what_it_is_not_sure_of_and_changes_nothing(model):
         quick_capture(model, args, {}, dynamic.shapes, lambda: pytest.fail("asked"))
     assert torch.equal(torch.get_rng_state(), state)
     assert vars(model) == before
+    assert dict(model.named_buffers()) == buffers
+    assert not getattr(model, "seen", ())
     assert torch.nn.Module.__call__ is call
     assert not torch.overrides._get_current_function_mode_stack()
+
+
+def test_declines_what_only_the_example_tells_of_memory():
+    args = (torch.randn(3, 4), torch.randn(4))
+    dynamic = prepare(Rows(), args, {}, {"x": {1: Dim.AUTO}, "y": {0: Dim.AUTO}})
+    with capturing(), pytest.raises(DeclinedError, match="depends? on sizes"):
+        quick_capture(Rows(), args, {}, dynamic.shapes, lambda: pytest.fail("asked"))
 
 
 def test_torch_export_takes_over_and_says_why(capsys):

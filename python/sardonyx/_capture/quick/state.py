@@ -17,10 +17,21 @@ _TABLES = ("_parameters", "_buffers", "_modules")
 @contextmanager
 def unchanged(model: torch.nn.Module) -> Iterator[None]:
     """Declines models that change their attributes, or what lists and dicts among them hold."""
+    from torch.nn.modules.module import register_module_buffer_registration_hook
+
     held = [_Held(module) for module in model.modules()]
+    known = {id(each.module) for each in held}
+
+    def assigned(module: torch.nn.Module, name: str, _buffer: Any) -> None:
+        # Also of the same tensor once more, which torch.export takes for a change.
+        if id(module) in known:
+            raise DeclinedError(f"{type(module).__name__} assigns its buffer {name}")
+
+    hook = register_module_buffer_registration_hook(assigned)
     try:
         yield
     finally:
+        hook.remove()
         changed = [each for each in held if each.put_back()]
     if changed:
         raise DeclinedError(f"{type(changed[0].module).__name__} changes its own attributes")
