@@ -136,9 +136,10 @@ def export(
             Needs opset 15.
         registry: translators of operators of the user's own, as `custom_translation_table`.
         plugins: shared libraries with translators (include/sardonyx/plugin.h).
-        capture: "torch" has torch.export capture the model. "quick" runs it once on tensors without
-            data instead, many times faster, and torch.export takes over for whatever that is not
-            sure of; `verbose` says which it was, and why. "trace" has torch.jit.trace record what
+        capture: "auto" runs the model once on tensors without data, many times faster than
+            torch.export, which takes over for whatever that is not sure of; `verbose` says which it
+            was, and why. "quick" does the former alone, and says why it does not capture a model.
+            "torch" has torch.export capture it. "trace" has torch.jit.trace record what
             it runs: branches and loops of Python are as the example takes them, which `notes` tell,
             sizes stay free, and what is scripted keeps its branches and loops. TorchScript itself
             is read as it is, whatever this says.
