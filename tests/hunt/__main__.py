@@ -57,7 +57,7 @@ def _program(state: dict[str, Any]) -> int:
     if not program.lines or not program.results():
         return 0
     how = {"quick": seed % 4 == 3, "optimize": seed % 5 != 4}
-    with open(os.devnull, "w") as nowhere, contextlib.redirect_stderr(nowhere):
+    with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stderr(nowhere):
         verdict = judge(program, **how)
         _count(state, verdict.kind, verdict.runs)
         if verdict.kind == "refused":
