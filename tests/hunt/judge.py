@@ -46,22 +46,29 @@ class Verdict:
 
 
 def judge(program: Program, *, quick: bool = False, optimize: bool = True) -> Verdict:
-    """Exports the program and runs it at all sizes that its capture holds for."""
+    """Exports the program and runs it at all sizes that its capture holds for: from 0 on, where
+    PyTorch captures it so, else from 2 on."""
+    verdict = Verdict("not captured")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        try:
-            made = sardonyx.export(
-                program.module(),
-                program.values(EXAMPLE),
-                dynamic_shapes=program.dynamic_shapes(),
-                capture="quick" if quick else "torch",
-                optimize=optimize,
-            )
-        except sardonyx.OnnxExporterError as error:
-            return _refused(error)
-        except Exception as error:
-            return Verdict("crash", f"{type(error).__name__}: {str(error)[:300]}")
-        return _compared(program, made)
+        for smallest in (0, None):
+            try:
+                made = sardonyx.export(
+                    program.module(),
+                    program.values(EXAMPLE),
+                    dynamic_shapes=program.dynamic_shapes(smallest),
+                    capture="quick" if quick else "torch",
+                    optimize=optimize,
+                )
+            except sardonyx.OnnxExporterError as error:
+                verdict = _refused(error)
+            except Exception as error:
+                return Verdict("crash", f"{type(error).__name__}: {str(error)[:300]}")
+            else:
+                return _compared(program, made, 2 if smallest is None else 0)
+            if verdict.kind != "not captured":
+                break
+    return verdict
 
 
 def _refused(error: sardonyx.OnnxExporterError) -> Verdict:
@@ -73,7 +80,7 @@ def _refused(error: sardonyx.OnnxExporterError) -> Verdict:
     return Verdict("defect" if "SX1304" in codes else "refused", said)
 
 
-def _compared(program: Program, made: Any) -> Verdict:
+def _compared(program: Program, made: Any, smallest: int) -> Verdict:
     try:
         message = made.model_proto
         onnx.checker.check_model(message, full_check=True)
@@ -88,6 +95,8 @@ def _compared(program: Program, made: Any) -> Verdict:
         return Verdict("not loaded", str(error)[:300])
     runs = 0
     for sizes in SIZES:
+        if min(sizes.values()) < smallest:
+            continue
         verdict = _at(program, made, session, sizes)
         if verdict is None:
             continue

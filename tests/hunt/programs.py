@@ -94,10 +94,14 @@ class Program:
             for i, given in enumerate(self.inputs)
         )
 
-    def dynamic_shapes(self) -> tuple[dict[int, Any], ...]:
-        auto = torch.export.Dim.AUTO
+    def dynamic_shapes(self, smallest: int | None) -> tuple[dict[int, Any], ...]:
+        """Sizes of at least `smallest`, which torch.export may refuse; or None: what it makes of
+        them, which is 2 and more, or constants."""
+        dims: dict[str, Any] = dict.fromkeys("nm", torch.export.Dim.AUTO)
+        if smallest is not None:
+            dims = {name: torch.export.Dim(name, min=smallest, max=99) for name in "nm"}
         return tuple(
-            {i: auto for i, d in enumerate(given.dims) if isinstance(d, str)}
+            {i: dims[d] for i, d in enumerate(given.dims) if isinstance(d, str)}
             for given in self.inputs
         )
 
