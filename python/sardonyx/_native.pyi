@@ -147,9 +147,14 @@ def write(
     external_data: bool | None,
     include_initializers: bool,
     keep_initializers_as_inputs: bool,
+    strip_paths: bool = False,
 ) -> None: ...
 def serialize(
-    model: Model, *, include_initializers: bool, keep_initializers_as_inputs: bool
+    model: Model,
+    *,
+    include_initializers: bool,
+    keep_initializers_as_inputs: bool,
+    strip_paths: bool = False,
 ) -> bytes: ...
 def weight_names(model: Model) -> list[str]: ...
 def rename_weights(model: Model, names: dict[str, str]) -> None: ...

@@ -153,6 +153,8 @@ void add_convert(CLI::App& app, int& exit_code) {
   command->add_flag("--drop-mutations", arguments->drop_mutations,
                     "leave out the new values of buffers and inputs that the program changes");
   command->add_flag("--no-metadata", arguments->no_metadata, "leave out where each node came from");
+  command->add_flag("--strip-paths", arguments->write.strip_paths,
+                    "leave folders of this machine out of where each node came from");
   command->add_option("--sarif", arguments->sarif,
                       "write what went wrong as a SARIF 2.1.0 log, for editors to show");
   command->add_option("--report", arguments->report,
