@@ -28,7 +28,7 @@ help:
 	@echo "make test-fast  most of it in two minutes, once built"
 	@echo "make bench     speed, memory and node counts beside torch.onnx's"
 	@echo "make bench-kernels   operators of ONNX Runtime's own beside what they stand for"
-	@echo "make bench-optimize  our optimiser beside others (ARGS='--models bert --size full')"
+	@echo "make bench-optimize  our optimiser beside others (FULL=1 ARGS='--models bert')"
 	@echo "make operators  edge cases of every operator family, and a third of the sweep"
 	@echo "make sweep     every operator's sample inputs (long)"
 	@echo "make architectures  a small model of every architecture in transformers (long)"
@@ -102,7 +102,8 @@ bench-kernels:
 PEERS ?= .venv-peers
 bench-optimize: build
 	PEERS="$(PEERS)" tools/setup_peers.sh
-	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m bench.optimizers --peers "$(PEERS)/bin/python" $(ARGS)
+	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m bench.optimizers --peers "$(PEERS)/bin/python" \
+	    $(if $(FULL),--size full) $(ARGS)
 
 # Captures about 500 small models the first time, which takes an hour; goes on from where it was.
 architectures: build

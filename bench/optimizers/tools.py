@@ -56,7 +56,9 @@ def onnxscript(source: str, target: str, _kind: str) -> None:
 
     model = onnx_ir.load(source)
     onnxscript.optimizer.optimize(model)
-    onnx_ir.save(model, target)
+    # Where weights lay beside the source, they would be looked for beside the target.
+    outside = Path(source + ".data").exists()
+    onnx_ir.save(model, target, external_data=Path(target).name + ".data" if outside else None)
 
 
 def transformers(source: str, target: str, kind: str) -> None:

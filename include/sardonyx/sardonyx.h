@@ -132,6 +132,10 @@ struct ConvertOptions {
   // `assertion_0`, ... that should be true, with their messages in the model's metadata; false
   // drops them. Assertions inside bodies of branches and loops are always dropped.
   bool assertions_as_outputs = false;
+  // Every tensor that a captured call makes becomes a further output `value::<node>`, in order, to
+  // be compared with what PyTorch computes. What is chosen among equal numbers (indices) is read
+  // from that output by what follows, so that another choice can be put in its place.
+  bool values_as_outputs = false;
   // Runs the rules and passes up to and including the one of this name (to find the one at fault),
   // without those of `disable`. One of rule_names(); SX1801 for any other.
   std::string stop_after;

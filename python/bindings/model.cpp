@@ -175,6 +175,7 @@ void bind_options(nb::module_& module) {
       .def_rw("fold_weights", &Options::fold_weights)
       .def_rw("mutations_as_outputs", &Options::mutations_as_outputs)
       .def_rw("assertions_as_outputs", &Options::assertions_as_outputs)
+      .def_rw("values_as_outputs", &Options::values_as_outputs)
       .def_rw("modules_as_functions", &Options::modules_as_functions)
       .def_rw("all_modules_as_functions", &Options::all_modules_as_functions)
       .def_rw("plugins", &Options::plugins)

@@ -66,6 +66,13 @@ Translator: TypeAlias = Callable[[Emitter, str, list[Argument], list[Output]], S
 
 def walk(exported_program: Any, dim_names: dict[str, str]) -> Program: ...
 def read(path: str) -> Program: ...
+def read_script(
+    archive: bytes,
+    method: str,
+    names: list[str],
+    inputs: list[str],
+    tensors: dict[str, torch.Tensor],
+) -> Program: ...
 
 class ConvertOptions:
     opset: int | None
@@ -76,6 +83,7 @@ class ConvertOptions:
     target_runtime: str
     mutations_as_outputs: bool
     assertions_as_outputs: bool
+    values_as_outputs: bool
     modules_as_functions: list[str]
     all_modules_as_functions: bool
     plugins: Sequence[str]

@@ -4,6 +4,7 @@ infos = verify_onnx_program(program, compare_intermediates=True)
 find_mismatch(model, args).pretty_print_tree()
 """
 
+from ._compare.comparison import Comparison
 from ._compare.differences import VerificationInfo
 from ._compare.node_data import save_node_data_from_verification_info
 from ._compare.options import OnnxBackend, VerificationOptions
@@ -11,6 +12,7 @@ from ._mismatch.graph_info import GraphInfo, find_mismatch
 from ._mismatch.verification import verify, verify_onnx_program
 
 __all__ = [
+    "Comparison",
     "GraphInfo",
     "OnnxBackend",
     "VerificationInfo",

@@ -115,9 +115,11 @@ std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Targe
                                         const program::Program& program,
                                         const ConvertOptions& options,
                                         const aten::CustomLookup& custom,
+                                        const aten::NamedValues& shown,
                                         std::vector<Diagnostic>& notes) {
   aten::TranslateOptions translation = translate_options(options, opset);
   translation.custom = custom;
+  translation.shown = &shown;
   translation.on_note = [&](const Diagnostic& note) { notes.push_back(note); };
   std::vector<Diagnostic> failures;
   translation.failures = &failures;
@@ -147,11 +149,12 @@ std::unique_ptr<onnx::Model> convert_to(const targets::Target& target,
                                         const program::Program& program,
                                         const ConvertOptions& options,
                                         const aten::CustomLookup& custom,
+                                        const aten::NamedValues& shown,
                                         std::vector<Diagnostic>& notes) {
   std::int64_t opset = options.opset.value_or(target.opset);
   check_opset(opset);
   try {
-    return convert_at(opset, target, program, options, custom, notes);
+    return convert_at(opset, target, program, options, custom, shown, notes);
   } catch (const Error& error) {
     const Diagnostic* needs = options.opset ? nullptr : cured_by_newer(error, opset);
     if (needs == nullptr) throw;
@@ -159,7 +162,7 @@ std::unique_ptr<onnx::Model> convert_to(const targets::Target& target,
     opset = needs->needs_opset;
   }
   try {
-    return convert_at(opset, target, program, options, custom, notes);
+    return convert_at(opset, target, program, options, custom, shown, notes);
   } catch (Error& error) {
     throw error.within("after: " + notes.front().message);
   }
@@ -198,7 +201,10 @@ Program read(const std::filesystem::path& path, const ReadOptions& options) {
   const archive::Bytes bytes{file->bytes(), file};
   if (!is_torchscript(bytes)) return Program(pt2::read_pt2(path));
   try {
-    return Program(torchscript::read_torchscript(bytes, {options.inputs, options.dynamic}));
+    torchscript::ReadOptions archive_options;
+    archive_options.inputs = options.inputs;
+    archive_options.dynamic = options.dynamic;
+    return Program(torchscript::read_torchscript(bytes, archive_options));
   } catch (Error& error) {
     throw error.within("in " + archive::printable(path.string()));
   }
@@ -216,9 +222,11 @@ Model convert(Program program, const ConvertOptions& options, aten::CustomLookup
     return found ? found : plugins.find(call);
   };
   program::record_node_texts(program.internal());
+  aten::NamedValues shown;
+  if (options.values_as_outputs) shown = aten::name_values(program.internal());
   functionalize::functionalize(program.internal());
   std::vector<Diagnostic> notes;
-  Model model(convert_to(target, program.internal(), options, lookup, notes));
+  Model model(convert_to(target, program.internal(), options, lookup, shown, notes));
   if (options.on_note) std::ranges::for_each(notes, options.on_note);
   model.internal().producer_version = version();
   if (options.all_modules_as_functions || !options.modules_as_functions.empty()) {

@@ -261,7 +261,10 @@ void Patch::commit() {
   for (const Edit& edit : edits_) commit(edit);
   for (const auto& [from, to] : replacements_) {
     Node* const maker = from->producer;
-    take_over(from, to);
+    // What an edited node makes is no longer what its name says, but what it replaces.
+    const bool is_edited = std::ranges::any_of(
+        edits_, [&made = *to](const Edit& edit) { return edit.node == made.producer; });
+    take_over(from, to, is_edited);
     onnx::replace_all_uses(from, to);
     context_.touch(to);
     erase_unused(maker, [this](const ValueInfo* read) { context_.touch(read); });

@@ -36,8 +36,8 @@ bool can_replace(const ValueInfo* from, const ValueInfo* to) {
          to->graph == from->graph;
 }
 
-void take_over(ValueInfo* from, ValueInfo* to) {
-  if (!from->returns.empty()) {
+void take_over(ValueInfo* from, ValueInfo* to, bool with_name) {
+  if (with_name || !from->returns.empty()) {
     onnx::Model& model = *from->graph->model;
     const std::string name = from->name;
     model.rename(from, name + "_replaced");

@@ -9,8 +9,8 @@
 namespace sardonyx::rewriting {
 
 // Gives `to`, which is to be read instead of `from`, what is known of it; and the name, where
-// `from` is an output of a graph.
-void take_over(onnx::ValueInfo* from, onnx::ValueInfo* to);
+// `from` is an output of a graph, or `with_name` asks for it.
+void take_over(onnx::ValueInfo* from, onnx::ValueInfo* to, bool with_name = false);
 
 // Erases a node that nothing reads, and those before it that only it needed. `let_go` is told of
 // each value that has lost a reader. What a body reads is left to drop-unused-nodes.

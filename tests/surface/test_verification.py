@@ -16,6 +16,7 @@ import torch
 import sardonyx
 from sardonyx import verification
 from sardonyx.verification import (
+    Comparison,
     GraphInfo,
     OnnxBackend,
     VerificationInfo,
@@ -129,6 +130,87 @@ def test_a_wrong_value_shows_where_it_arises() -> None:
     assert infos["exp"].max_abs_diff > 1e-3
 
 
+class Hidden(torch.nn.Module):
+    """Under no_grad and through views; exp is fused with nothing and shows only by its sign."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = torch.nn.Conv1d(2, 3, 1)
+        self.norm = torch.nn.BatchNorm1d(3)
+        self.register_buffer("seen", torch.zeros(3))
+
+    def forward(self, x):
+        with torch.no_grad():
+            scale = (x.mean() * 2).cos()
+        y = self.norm(self.conv(x)) * scale
+        y[:, 0] += 1
+        self.seen.add_(y.mean((0, 2)))
+        return y.exp() > 0.5, torch.nn.functional.dropout(y, 0.5, False).reshape(-1)
+
+
+IMAGES = torch.randn(2, 2, 5)
+
+
+@pytest.mark.parametrize("optimize", [True, False])
+def test_no_value_of_the_program_is_passed_over(optimize: bool) -> None:
+    program = sardonyx.export(Hidden().eval(), (IMAGES,), optimize=optimize)
+    infos = verify_onnx_program(program, compare_intermediates=True)
+    assert isinstance(infos, Comparison)
+    # Of these the model reads the elements only behind the write, or as what they are views of.
+    assert set(infos.missing) <= {"select", "select_1", "copy_", "slice_1", "dropout"}
+    assert infos.compared == infos.total - len(infos.missing) >= 12
+    assert infos.first_mismatch is None, str(infos)
+    names = [info.name for info in infos]
+    kinds = [info.operator for info in infos]
+    # In the order of the program: under no_grad, before what is written to it, and folded away.
+    assert kinds.index("aten::cos") < kinds.index("aten::batch_norm") < kinds.index("aten::exp")
+    assert set(program.output_names) <= set(names)
+    assert all(info.location.startswith(__file__) for info in infos if info.operator)
+    assert {info.module_path for info in infos} >= {"conv", "norm"}
+    fused = {info.operator for info in infos if not info.in_model}
+    assert ("aten::conv1d" in fused) == optimize
+    assert str(infos).startswith(f"{infos.compared} of the program's {infos.total} values")
+
+
+def test_the_first_value_that_differs_is_named_with_its_line() -> None:
+    program = sardonyx.export(Net(), (X,))
+    for node in program.model.graph:
+        if node.op_type == "Exp":
+            node.op_type = "Tanh"
+    infos = verify_onnx_program(program, compare_intermediates=True)
+    first = infos.first_mismatch
+    assert first is not None
+    assert first.operator == "aten::exp"
+    line = Net.forward.__code__.co_firstlineno + 3
+    assert f"first to differ: 'exp' of aten::exp at {__file__}:{line}" in str(infos)
+
+
+class Chosen(torch.nn.Module):
+    def forward(self, x):
+        places = torch.topk(x, 3).indices
+        return torch.gather(x + torch.arange(6.0), 1, places), x.argmax()
+
+
+def _with_the_last_of_equal_numbers(program: sardonyx.ONNXProgram) -> None:
+    """As a runtime may choose: another of the equal numbers."""
+    import onnx_ir
+
+    for node in list(program.model.graph):
+        if node.op_type == "ArgMax":
+            node.attributes["select_last_index"] = onnx_ir.AttrInt64("select_last_index", 1)
+
+
+def test_ties_are_no_differences() -> None:
+    equal = torch.zeros(2, 6)
+    program = sardonyx.export(Chosen(), (equal,), optimize=False)
+    _with_the_last_of_equal_numbers(program)
+    infos = verify_onnx_program(program, compare_intermediates=True)
+    assert "aten::argmax" in {info.operator for info in infos.ties}
+    assert all(info.operator in ("aten::argmax", "aten::topk") for info in infos.ties)
+    assert infos.first_mismatch is None, str(infos)
+    assert "equal numbers competed" in str(infos)
+
+
 def test_programs_that_cannot_be_verified() -> None:
     program = sardonyx.export(Net(), (X,))
     program.exported_program = None
@@ -220,6 +302,19 @@ def test_find_mismatch(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> No
     assert info.pt_outs is None  # values between the halves are let go
     info.clear()
     assert not info.has_mismatch()
+
+
+class Masked(torch.nn.Module):
+    """What differs does not show in what is returned."""
+
+    def forward(self, x):
+        return torch.exp(x) > -1
+
+
+def test_find_mismatch_of_a_value_that_does_not_show() -> None:
+    info = find_mismatch(Masked(), (MANY,), options=STRICT)
+    (leaf,) = info.all_mismatch_leaf_graph_info()
+    assert leaf.essential_node_kinds() == {"aten::exp"}
 
 
 def test_find_mismatch_where_there_is_none(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base import torch_versions
-from sardonyx._base.errors import CaptureError, Diagnostic
+from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError
 
 from .context import capturing
 from .dim_names import constant_dims
 from .frozen import Frozen
 from .places import Place, user_place
+from .script.program import Example, ScriptProgram
 from .scripted import check_numbers, readings_of
 from .shapes import DynamicShapes
 from .strategies import Attempt, FixedSizeError, first_line, is_interpreted, strategies
@@ -29,6 +30,7 @@ class Captured:
     """The program, what is wanted of its inputs' leaves, what is worth knowing of how it was
     captured, and what was tried."""
 
+    # A QuickProgram or a ScriptProgram stands for one where nothing asks for more than they have.
     program: ExportedProgram
     leaves: tuple[Leaf, ...] = ()
     notes: tuple[Diagnostic, ...] = ()
@@ -57,10 +59,14 @@ def capture(
     """
     attempts: list[Attempt] = []
     args, kwargs = _told_apart((args, kwargs))
-    if quickly and (program := _quick(model, args, kwargs, dynamic, report)) is not None:
-        return Captured(program, dynamic.leaves)
+    if quickly and (quick := _quick(model, args, kwargs, dynamic, report)) is not None:
+        return Captured(quick, dynamic.leaves)
     places: dict[str, Place] = {}
     frozen = Frozen()
+
+    def by_trace() -> Captured | None:
+        return _sizes_kept_by_trace(model, args, kwargs, dynamic, report)
+
     with capturing(), torch_versions.watching_sizes(lambda sizes: _keep_place(places, sizes)):
         for strategy in strategies(
             model, args, kwargs, dynamic, attempts=attempts, frozen=frozen, may_trace=may_trace
@@ -68,20 +74,76 @@ def capture(
             start = time.perf_counter()
             frozen.python.clear()
             try:
-                program = _whole(strategy.run())
-                check_numbers(program, model, frozen)
-                notes = [*frozen.notes(), *_notes_of_constant_dims(program, dynamic, places)]
+                program: Any = strategy.run()
+                notes = frozen.notes()
+                if not isinstance(program, ScriptProgram):
+                    check_numbers(_whole(program), model, frozen)
+                    notes += _notes_of_constant_dims(program, dynamic, places)
             except Exception as error:
                 attempts.append(Attempt(strategy.name, time.perf_counter() - start, error))
                 report(f"capture by {strategy.name} failed: {first_line(error)}")
+                if may_trace and isinstance(error, FixedSizeError) and (kept := by_trace()):
+                    return kept
                 continue
             seconds = time.perf_counter() - start
             attempts.append(Attempt(strategy.name, seconds, None))
             report(f"captured by {strategy.name} in {seconds:.2f} s")
-            return Captured(program, dynamic.leaves, tuple(notes), tuple(attempts))
+            if may_trace and any(note.code == "SX1008" for note in notes) and (kept := by_trace()):
+                return kept
+            return Captured(program, _named_leaves(program, dynamic), tuple(notes), tuple(attempts))
     if is_interpreted(model):
         attempts.append(Attempt("PyTorch's converter of TorchScript", 0, model.reason))
     raise _failure(model, attempts, frozen)
+
+
+def capture_by_trace(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    dynamic: DynamicShapes,
+    report: Callable[[str], None],
+) -> Captured:
+    """Captures what torch.jit.trace sees of `model` on the example inputs.
+
+    CaptureError where tracing fails; ProgramError of what the trace holds and ONNX cannot say.
+    """
+    from .tracing import program_of_trace
+
+    args, kwargs = _told_apart((args, kwargs))
+    example = Example(args, kwargs, dynamic.leaves)
+    frozen = Frozen()
+
+    def by_torch() -> ExportedProgram:
+        program: Any = capture(model, args, kwargs, dynamic, report=report, may_trace=True).program
+        exported: ExportedProgram = (
+            program.exported() if isinstance(program, ScriptProgram) else program
+        )
+        return exported
+
+    with capturing():
+        try:
+            program: Any = program_of_trace(model, example, frozen, by_torch)
+        except OnnxExporterError:
+            raise
+        except Exception as error:
+            raise _failure(model, [Attempt("torch.jit.trace", 0, error)], frozen) from error
+    return Captured(program, notes=tuple(frozen.notes()))
+
+
+def _sizes_kept_by_trace(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    dynamic: DynamicShapes,
+    report: Callable[[str], None],
+) -> Captured | None:
+    """A scripted loop over a size stays one where it is traced; None where Python looped."""
+    try:
+        captured = capture_by_trace(model, args, kwargs, dynamic, report)
+    except OnnxExporterError as error:
+        report(f"torch.jit.trace does not keep the sizes: {first_line(error)}")
+        return None
+    return None if captured.notes else captured
 
 
 def _quick(
@@ -110,6 +172,11 @@ def _quick(
     report(f"captured by quick capture in {time.perf_counter() - start:.2f} s")
     quick: ExportedProgram = program
     return quick
+
+
+def _named_leaves(program: Any, dynamic: DynamicShapes) -> tuple[Leaf, ...]:
+    """Those whose symbols are to get names: TorchScript's reader has given them already."""
+    return () if isinstance(program, ScriptProgram) else dynamic.leaves
 
 
 def _keep_place(places: dict[str, Place], sizes: list[str]) -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from .tensors import close
+from .tolerances import EXACT, Tolerance, of_model
+
 if TYPE_CHECKING:
     import torch
 
@@ -22,6 +25,12 @@ class VerificationInfo:
         abs_diff_hist, rel_diff_hist: how many elements differ by how much: counts, and the edges of
             the bins.
         expected_dtype, actual_dtype: PyTorch's and the model's element type.
+        wrong_elements: how many differ by more than models of this element type may.
+        operator, module_path, location: what computes the value ("aten::add"), in which module, and
+            the user's line ("model.py:12"), where the program says so.
+        is_tie: equal numbers competed for a place, and the model took another one than PyTorch.
+        in_model: False where the optimised model has no such value (it was fused away), and it was
+            compared in a translation that is not optimised.
     """
 
     name: str
@@ -31,6 +40,18 @@ class VerificationInfo:
     rel_diff_hist: tuple[torch.Tensor, torch.Tensor]
     expected_dtype: torch.dtype
     actual_dtype: torch.dtype
+    wrong_elements: int = 0
+    operator: str = ""
+    module_path: str = ""
+    location: str = ""
+    is_tie: bool = False
+    in_model: bool = True
+
+    @property
+    def is_mismatch(self) -> bool:
+        """Whether the value differs by more than rounding, and not because numbers are equal."""
+        alike = self.expected_dtype == self.actual_dtype or self.expected_dtype.is_complex
+        return not self.is_tie and not (alike and self.wrong_elements == 0)
 
     @classmethod
     def from_tensors(
@@ -52,6 +73,12 @@ class VerificationInfo:
             "rel_diff_hist": [part.tolist() for part in self.rel_diff_hist],
             "expected_dtype": str(self.expected_dtype),
             "actual_dtype": str(self.actual_dtype),
+            "wrong_elements": self.wrong_elements,
+            "operator": self.operator,
+            "module_path": self.module_path,
+            "location": self.location,
+            "is_tie": self.is_tie,
+            "in_model": self.in_model,
         }
 
 
@@ -76,6 +103,10 @@ class _Largest:
         found = torch.histogram(within, bins=torch.tensor(_EDGES)).hist.tolist()
         self.counts = [had + new for had, new in zip(self.counts, found, strict=True)]
 
+    def add_equal(self, count: int) -> None:
+        """So many differences of 0."""
+        self.counts[0] += count
+
     def histogram(self) -> tuple[torch.Tensor, torch.Tensor]:
         import torch
 
@@ -89,6 +120,7 @@ class _Comparison:
     relative: _Largest
     expected_dtype: torch.dtype
     actual_dtype: torch.dtype
+    wrong: int
 
     def info(self) -> VerificationInfo:
         return VerificationInfo(
@@ -99,7 +131,18 @@ class _Comparison:
             self.relative.histogram(),
             self.expected_dtype,
             self.actual_dtype,
+            self.wrong,
         )
+
+
+def differing_shapes(name: str, expected: Any, actual: Any) -> VerificationInfo:
+    """Of two tensors that cannot be compared element by element: all of them are wrong."""
+    import torch
+
+    want, got = torch.as_tensor(expected), torch.as_tensor(actual)
+    inf, counts = float("inf"), _Largest().histogram()
+    size = max(want.numel(), got.numel(), 1)
+    return VerificationInfo(name, inf, inf, counts, counts, want.dtype, got.dtype, size)
 
 
 def compared(name: str, expected: Any, actual: Any) -> _Comparison:
@@ -107,12 +150,24 @@ def compared(name: str, expected: Any, actual: Any) -> _Comparison:
 
     want, got = torch.as_tensor(expected), torch.as_tensor(actual)
     absolute, relative = _Largest(), _Largest()
+    tolerance, wrong = of_model(want.dtype), 0
     # In pieces: differences are computed in float64, which would take many times the memory.
     pieces = (part.reshape(-1).split(_PIECE) for part in _alike(want, got))
     for wanted, given in zip(*pieces, strict=True):
-        for kind, found in zip((absolute, relative), _differences(wanted, given), strict=True):
-            kind.add(found)
-    return _Comparison(name, absolute, relative, want.dtype, got.dtype)
+        if wanted.dtype == given.dtype and torch.equal(wanted, given):  # most are
+            absolute.add_equal(wanted.numel())
+            relative.add_equal(wanted.numel())
+            continue
+        apart, in_proportion = _differences(wanted, given)
+        absolute.add(apart)
+        relative.add(in_proportion)
+        if tolerance == EXACT or bool((apart > tolerance.absolute).any()):
+            wrong += _count_wrong(wanted, given, tolerance)
+    return _Comparison(name, absolute, relative, want.dtype, got.dtype, wrong)
+
+
+def _count_wrong(want: torch.Tensor, got: torch.Tensor, tolerance: Tolerance) -> int:
+    return int(want.numel() - close(got, want, tolerance).sum())
 
 
 def _alike(want: torch.Tensor, got: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -42,7 +42,7 @@ def difference(
     if want.numel() == 0 and got.numel() == 0:
         return None
     got, want = got.expand(size), want.expand(size)
-    wrong = ~_close(got, want, of_model(want.dtype) if tolerance is None else tolerance)
+    wrong = ~close(got, want, of_model(want.dtype) if tolerance is None else tolerance)
     count = int(wrong.sum())
     return None if count <= acceptable * wrong.numel() else _described(got, want, wrong, count)
 
@@ -64,7 +64,8 @@ def _wide(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.to(torch.complex128 if tensor.is_complex() else torch.float64)
 
 
-def _close(got: torch.Tensor, want: torch.Tensor, tolerance: Tolerance) -> torch.Tensor:
+def close(got: torch.Tensor, want: torch.Tensor, tolerance: Tolerance) -> torch.Tensor:
+    """Which elements count as equal, of tensors of one shape."""
     import torch
 
     # float64 has not all of int64.

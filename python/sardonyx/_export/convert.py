@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sardonyx import _native
 from sardonyx._base.errors import ConversionError, Diagnostic, diagnostics_from_native
 from sardonyx._capture.dim_names import one_size_a_name
+from sardonyx._capture.script.program import ScriptProgram
 from sardonyx._model.program import ONNXProgram
 from sardonyx._translate.autograd import add_kept
 from sardonyx._translate.building import conversion
@@ -76,8 +78,26 @@ def converted(
             raise error from attempt.translators.errors[0]
         raise
     made = ONNXProgram(model, program, notes + attempt.notes)
+    made._conversion = options
     _compute_constants(made, program)
     return made
+
+
+def translated_with_values(made: ONNXProgram) -> tuple[_native.Model, ExportedProgram]:
+    """A translation of the program that a model was made of, as it was made but not optimised, with
+    every value of the program as an output `value::<node>`; and the program that was translated,
+    whose operators are taken apart where those of the model are."""
+    program = made.exported_program
+    assert program is not None
+    # A model that was put together by hand was converted with no options.
+    given = made._conversion or convert(program, opset_version=made.opset_version)._conversion
+    options = replace(given, optimize=False, modules_as_functions=None, stop_after="")
+    options = replace(options, opset_version=made.opset_version, on_step=untimed)
+    attempt = _Conversion(options)
+    attempt.values_as_outputs()
+    model, _ = attempt.of_program(program)
+    assert attempt.walked is not None
+    return model, attempt.walked
 
 
 class _Conversion:
@@ -95,6 +115,7 @@ class _Conversion:
         )
         self._native = options.native(None if is_open else opset)
         self._captured_names: list[str] | None = None
+        self.walked: ExportedProgram | None = None  # the last that was translated
 
     def of_file(self, path: str) -> _native.Model:
         """The model of a .pt2 file."""
@@ -106,7 +127,14 @@ class _Conversion:
             return convert_or_decompose(program, self._of_live)
         return self._of_live(program), []
 
-    def _of_live(self, live: ExportedProgram) -> _native.Model:
+    def values_as_outputs(self) -> None:
+        """Has every value of the program handed out."""
+        self._native.values_as_outputs = True
+
+    def _of_live(self, live: ExportedProgram | ScriptProgram) -> _native.Model:
+        if isinstance(live, ScriptProgram):
+            return self._translated(self.options.on_step("read", live.read))
+        self.walked = live
         names = dict(self.options.dim_names or {})
         with one_size_a_name(live, names):
             walked = self.options.on_step("walk", lambda: _native.walk(live, names))

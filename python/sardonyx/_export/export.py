@@ -137,7 +137,10 @@ def export(
         plugins: shared libraries with translators (include/sardonyx/plugin.h).
         capture: "torch" has torch.export capture the model. "quick" runs it once on tensors without
             data instead, many times faster, and torch.export takes over for whatever that is not
-            sure of; `verbose` says which it was, and why.
+            sure of; `verbose` says which it was, and why. "trace" has torch.jit.trace record what
+            it runs: branches and loops of Python are as the example takes them, which `notes` tell,
+            sizes stay free, and what is scripted keeps its branches and loops. TorchScript itself
+            is read as it is, whatever this says.
 
     Returns the ONNXProgram, saved or not.
 
@@ -199,7 +202,7 @@ def export(
 def _converted(captured: Captured, options: Options, steps: Steps) -> ONNXProgram:
     """The model, with the names of its dimensions and weights, and the notes of all steps."""
     names_of_inputs, names_of_weights = _told_apart(captured.program, options.input_names or ())
-    dim_names = symbol_names(captured.program, captured.leaves)
+    dim_names = symbol_names(captured.program, captured.leaves) if captured.leaves else {}
     made = converted(captured.program, options.conversion(names_of_inputs, dim_names, steps.timed))
     made._name_weights(names_of_weights)
     made.notes += captured.notes

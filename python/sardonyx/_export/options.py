@@ -60,8 +60,13 @@ class Options:
     def check(self) -> None:
         """UsageError for what cannot be meant, before anything is done."""
         _ = self.older, self.modules
-        if self.capture not in ("torch", "quick"):
-            raise usage_error(f"capture={self.capture!r} is neither 'torch' nor 'quick'")
+        if self.capture not in ("torch", "quick", "trace"):
+            raise usage_error(f"capture={self.capture!r} is not 'torch', 'quick' or 'trace'")
+
+    @property
+    def is_trace(self) -> bool:
+        """Whether torch.jit.trace is to capture the model, and nothing else."""
+        return self.capture == "trace"
 
     @property
     def is_quick(self) -> bool:

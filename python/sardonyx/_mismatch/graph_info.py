@@ -13,7 +13,8 @@ from sardonyx._base.errors import OnnxExporterError
 from sardonyx._compare.options import VerificationOptions
 from sardonyx._export.export import export
 
-from .partition import Source, essential, kind_of
+from .eager import name_of
+from .partition import Source, essential
 
 if TYPE_CHECKING:
     import torch
@@ -33,6 +34,8 @@ class GraphInfo:
         mismatch_error: how the model differs; None where it does not.
         pt_outs: PyTorch's outputs, kept as long as `input_args`.
         upper_graph_info, lower_graph_info: the halves; None where it was not halved.
+        every: whether every value in it is compared, rather than what is read behind it.
+        ties: operators that chose among equal numbers, where the model took others than PyTorch.
         id: where it is in the tree: "" for the whole, then "0" for an upper, "1" for a lower half.
     """
 
@@ -46,6 +49,8 @@ class GraphInfo:
     upper_graph_info: GraphInfo | None = None
     lower_graph_info: GraphInfo | None = None
     id: str = ""
+    every: bool = False
+    ties: list[str] = field(default_factory=list)
 
     # --- what it holds
 
@@ -66,7 +71,7 @@ class GraphInfo:
     def essential_node_kinds(self) -> set[str]:
         """The names of these operators, "aten::relu"."""
         nodes = self.source.nodes[self.begin : self.end]
-        return {kind_of(node) for node in nodes if essential(node)}
+        return {name_of(node) for node in nodes if essential(node)}
 
     def has_mismatch(self) -> bool:
         """Whether the model of this part differs from PyTorch."""
@@ -94,6 +99,7 @@ class GraphInfo:
         """Forgets what was found and computed."""
         self.mismatch_error = None
         self.pt_outs = None
+        self.ties = []
         self.upper_graph_info = self.lower_graph_info = None
 
     # --- finding out
@@ -113,6 +119,10 @@ class GraphInfo:
             self.pt_outs = outputs
             return
         self._halve(middle, options)
+        halves = [half for half in (self.upper_graph_info, self.lower_graph_info) if half]
+        self.ties = [tie for half in halves for tie in half.ties]
+        if self.ties and not any(half.has_mismatch() for half in halves):
+            self.mismatch_error = None  # all that follows from another choice differs
         # What differs only as a whole is a part found, too.
         if self.upper_graph_info is None or self.all_mismatch_leaf_graph_info() != [self]:
             self.input_args = None
@@ -126,7 +136,13 @@ class GraphInfo:
         for half, (begin, end) in enumerate(((self.begin, middle), (middle, self.end))):
             inputs = tuple(values[name] for name in self.source.inputs(begin, end))
             info = GraphInfo(
-                self.source, begin, end, inputs, self.export_options, id=f"{self.id}{half}"
+                self.source,
+                begin,
+                end,
+                inputs,
+                self.export_options,
+                id=f"{self.id}{half}",
+                every=self.every,
             )
             if half == 0:
                 self.upper_graph_info = info
@@ -148,8 +164,8 @@ class GraphInfo:
             raise ValueError("this part has let go of its inputs; find_mismatch() from the whole")
         names = self.source.inputs(self.begin, self.end)
         values = dict(zip(names, self.input_args, strict=True))
-        part = self.source.part(self.begin, self.end, values)
-        expected = self.source.run(self.begin, self.end, values)
+        part = self.source.part(self.begin, self.end, values, self.every)
+        expected = self.source.run(self.begin, self.end, values, self.every)
         wanted = [expected[name] for name in part.outputs]
         tensors = tuple(values[name] for name in part.inputs)
         try:
@@ -157,11 +173,14 @@ class GraphInfo:
             actual = program(*tensors)
         except OnnxExporterError as error:
             return AssertionError(str(error)), part.module.graph, wanted
-        findings = [
-            f"{name}: {text}"
-            for name, got, want in zip(part.outputs, actual, wanted, strict=False)
-            if (text := options.difference(got, want)) is not None
-        ]
+        findings = []
+        for name, got, want in zip(part.outputs, actual, wanted, strict=False):
+            text = options.difference(got, want)
+            tie = self.source.tie(name, values, got, want) if text is not None else None
+            if tie is not None:
+                self.ties.append(tie)
+            elif text is not None:
+                findings.append(f"{name}: {text}")
         found = AssertionError("\n".join(findings)) if findings else None
         return found, part.module.graph, wanted
 
@@ -178,7 +197,7 @@ class GraphInfo:
             return
         leaves = self.all_mismatch_leaf_graph_info()
         kinds = Counter(
-            kind_of(node)
+            name_of(node)
             for leaf in leaves
             for node in self.source.nodes[leaf.begin : leaf.end]
             if essential(node)
@@ -261,7 +280,9 @@ def find_mismatch(  # noqa: PLR0917 (as PyTorch has it)
 ) -> GraphInfo:
     """Finds the smallest parts of a model that differ from PyTorch when exported.
 
-    The captured program is halved for as long as a half differs, each half being exported and run
+    What the program returns is compared first, and every value in it where that is equal. Places
+    that PyTorch and the model chose differently among equal numbers are `ties`, no mismatch. The
+    captured program is halved for as long as a half differs, each half being exported and run
     on its own, with what PyTorch computed in front of it as inputs. Further `export_options` go to
     `sardonyx.export`. With `verbose` the tree is printed. Returns the GraphInfo of the whole.
     """
@@ -278,6 +299,10 @@ def find_mismatch(  # noqa: PLR0917 (as PyTorch has it)
     inputs = tuple(source.given[name] for name in names)
     whole = GraphInfo(source, 0, len(source.nodes), inputs, passed)
     whole.find_mismatch(options)
+    if not whole.has_mismatch() and not whole.ties:
+        # A value may differ without showing in what the program returns.
+        whole = GraphInfo(source, 0, len(source.nodes), inputs, passed, every=True)
+        whole.find_mismatch(options)
     if verbose:
         whole.pretty_print_tree()
         for leaf in whole.all_mismatch_leaf_graph_info():

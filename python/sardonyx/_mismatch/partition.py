@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sardonyx._capture.capture import capture
 from sardonyx._capture.shapes import prepare
 
+from .choices import choice_of, may_choose
+from .eager import maker_of, name_of
 from .placeholders import placed
 
 if TYPE_CHECKING:
@@ -20,14 +22,8 @@ def essential(node: torch.fx.Node) -> bool:
     """Whether a node computes something, rather than taking tuples apart or checking sizes."""
     if node.op != "call_function" or node.target is operator.getitem:
         return False
-    name = kind_of(node)
+    name = name_of(node)
     return "assert" not in name and not name.startswith("aten::sym_")
-
-
-def kind_of(node: torch.fx.Node) -> str:
-    """ "aten::relu" of torch.ops.aten.relu.default."""
-    schema = getattr(node.target, "_schema", None)
-    return str(schema.name) if schema is not None else getattr(node.target, "__name__", "?")
 
 
 class Part(NamedTuple):
@@ -51,6 +47,7 @@ class Source:
         """`weights`: name and tensor by placeholder; `given`: the inputs' values by placeholder."""
         self.module, self.weights, self.given = module, weights, given
         self.nodes = [node for node in module.graph.nodes if node.op == "call_function"]
+        self._by_name = {node.name: node for node in self.nodes}
         self._position = {node: i for i, node in enumerate(self.nodes)}
 
     @staticmethod
@@ -95,8 +92,15 @@ class Source:
                     names[read.name] = None
         return list(names)
 
-    def part(self, begin: int, end: int, values: Mapping[str, Any] | None = None) -> Part:
-        """The nodes begin to end - 1. Values that are numbers are written into the code."""
+    def part(
+        self,
+        begin: int,
+        end: int,
+        values: Mapping[str, Any] | None = None,
+        every: bool = False,
+    ) -> Part:
+        """The nodes begin to end - 1. Values that are numbers are written into the code. It gives
+        what is read behind it, or `every` tensor that it computes."""
         import torch
 
         graph = torch.fx.Graph()
@@ -132,26 +136,40 @@ class Source:
             made[read] = outside(read)
         for node in nodes:
             made[node] = graph.node_copy(node, lambda n: made[n])
-        outputs = [node for node in nodes if self._is_output(node, own)]
+        outputs = [node for node in nodes if self._is_output(node, own, every)]
         graph.output(tuple(made[node] for node in outputs))
         return Part(
             torch.fx.GraphModule(root, graph), inputs, [node.name for node in outputs], weights
         )
 
     @staticmethod
-    def _is_output(node: torch.fx.Node, own: set[torch.fx.Node]) -> bool:
+    def _is_output(node: torch.fx.Node, own: set[torch.fx.Node], every: bool) -> bool:
         import torch
 
         value = node.meta.get("val")
-        return isinstance(value, torch.Tensor) and any(user not in own for user in node.users)
+        if not isinstance(value, torch.Tensor):
+            return False
+        return every or any(user not in own for user in node.users)
 
-    def run(self, begin: int, end: int, values: Mapping[str, Any]) -> dict[str, Any]:
+    def tie(self, name: str, values: Mapping[str, Any], got: Any, want: Any) -> str | None:
+        """The operator that chose the places `want`, where the model took `got` among equal
+        numbers; `values` holds what the operator read."""
+        maker = maker_of(self._by_name[name])
+        reads = maker.all_input_nodes
+        if not may_choose(maker) or not reads or reads[0].name not in values:
+            return None
+        choice = choice_of(maker, {reads[0]: values[reads[0].name]})
+        return choice.operator if choice is not None and choice.is_tie(got, want) else None
+
+    def run(
+        self, begin: int, end: int, values: Mapping[str, Any], every: bool = False
+    ) -> dict[str, Any]:
         """What eager PyTorch gives for the part's outputs, and for the numbers it makes."""
         import copy
 
         import torch
 
-        part = self.part(begin, end, values)
+        part = self.part(begin, end, values, every)
         with torch.no_grad():
             results = part.module(*(copy.deepcopy(values[name]) for name in part.inputs))
         found = dict(zip(part.outputs, results, strict=True))

@@ -1,4 +1,4 @@
-"""What the placeholders of a captured program stand for."""
+"""What the placeholders and the outputs of a captured program stand for."""
 
 from __future__ import annotations
 
@@ -20,3 +20,32 @@ def placed(functional: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> li
         else:
             placed.append(functional.constants.get(target))
     return placed
+
+
+def outputs_of(
+    exported: Any, results: list[Any], written: list[tuple[Any, Any]]
+) -> list[tuple[str, Any]]:
+    """What the model has outputs for, in its order: the key of each value, and what it is.
+
+    That is what the program returns, what its signature says that it changes, and what it changes
+    besides: `written`, inputs with what they are in the end.
+    """
+    specs = [
+        (spec, value)
+        for spec, value in zip(exported.graph_signature.output_specs, results, strict=True)
+        if spec.kind.name != "TOKEN"
+    ]
+    returned = [pair for pair in specs if pair[0].kind.name in ("USER_OUTPUT", "LOSS_OUTPUT")]
+    changed = [pair for pair in specs if pair not in returned]
+    found = [
+        (str(spec.arg.name), value)
+        for spec, value in returned + changed
+        if value is not None and not isinstance(value, str)
+    ]
+    told = {str(spec.target) for spec, _ in changed}
+    for spec, value in written:
+        is_user = spec.kind.name == "USER_INPUT"
+        target = str(spec.arg.name if is_user else spec.target)
+        if spec.kind.name != "CONSTANT_TENSOR" and target not in told:
+            found.append((str(spec.arg.name), value))
+    return found

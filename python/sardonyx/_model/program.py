@@ -52,6 +52,8 @@ class ONNXProgram:
         # None for a model that was read from a file.
         self._captured = exported_program
         self.notes: tuple[Diagnostic, ...] = tuple(notes)
+        # The options of the conversion that made it, a _export.options.ConversionOptions.
+        self._conversion: Any = None
         # How far each output was from PyTorch's, where the export verified it.
         self.accuracy: tuple[VerificationInfo, ...] = ()
         # The module's names of weights, where the user gave them others.
@@ -60,11 +62,16 @@ class ONNXProgram:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     @property
+    def captured(self) -> Any:
+        """What the export captured, of which `exported_program` may have to be made yet."""
+        return self._captured
+
+    @property
     def exported_program(self) -> ExportedProgram | None:
         """The program that the model was made of; None for a model that was read from a file.
 
-        Of a program that was captured quickly, torch.export's, which captures it when it is asked
-        for.
+        Of a program that was captured quickly, and of TorchScript, torch.export's, which captures
+        it when it is asked for.
         """
         on_demand = getattr(self._captured, "exported", None)
         return on_demand() if on_demand is not None else self._captured

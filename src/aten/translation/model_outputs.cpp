@@ -34,6 +34,7 @@ void Translation::add_outputs() {
   std::vector<onnx::ValueInfo*> outputs;
   std::vector<std::string> wanted;
   std::unordered_set<const onnx::ValueInfo*> taken;
+  for (const auto& [value, name] : shown_) taken.insert(value);
   std::size_t position = 0;
   emit_.set_origin(nullptr, "output");
   for (const program::OutputSpec& spec : program_.outputs) {
@@ -53,6 +54,7 @@ void Translation::add_outputs() {
     wanted.push_back(name);
   }
   if (options_.assertions_as_outputs) add_assertions(outputs, wanted);
+  add_shown(outputs, wanted);
   onnx::set_outputs(model_->graph, outputs);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i]->name != wanted[i]) model_->rename(outputs[i], wanted[i]);

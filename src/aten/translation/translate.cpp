@@ -206,7 +206,7 @@ void Translation::bind_output(const program::Call& call, const program::Value& c
   const bool ours = value->producer && value->producer->origin &&
                     value->producer->origin->captured_node == captured_name(call);
   if (ours && value->name != captured.name) model_->rename(value.info(), captured.name);
-  environment_[&captured] = value;
+  environment_[&captured] = shown(captured, value);
 }
 
 bool Translation::depends_on_failure(const program::Call& call) const {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "aten/library.h"
@@ -26,6 +27,14 @@ enum class FallThrough : std::uint8_t {
   kATen,  // a node org.pytorch.aten::ATen with the name as an attribute
 };
 
+// Values of a program under the names that their copies have among the outputs of the model.
+using NamedValues = std::unordered_map<const program::Value*, std::string>;
+
+// The tensors that the calls of the program make, and of bodies that run where their call stands,
+// as PyTorch names their nodes ("value::add_1", of a body "value::submod_1/add"): before
+// functionalisation, which keeps what a captured value is wherever the value is still computed.
+NamedValues name_values(const program::Program& program);
+
 struct TranslateOptions {
   onnx::EmitOptions emit;
   // Names for the model's inputs and outputs, in order; missing or empty ones are derived.
@@ -38,6 +47,8 @@ struct TranslateOptions {
   // Where given, what failed is put there rather than thrown, and the model lacks it: for a caller
   // that has more to find.
   std::vector<base::Diagnostic>* failures = nullptr;
+  // Values that become further outputs, where they are computed outside of bodies; may be null.
+  const NamedValues* shown = nullptr;
   // Told of every operator that is kept as it is; may be empty.
   std::function<void(const base::Diagnostic& note)> on_note;
 };

@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "aten/body.h"
@@ -46,6 +47,9 @@ class Translation : public BodyTranslator {
   Outputs keep(const program::Call& call, const Call& view);
   void bind_outputs(const program::Call& call, const Outputs& outputs);
   void bind_output(const program::Call& call, const program::Value& captured, Value value);
+  // shown_values.cpp: what readers of a captured value are to read.
+  Value shown(const program::Value& captured, Value value);
+  void add_shown(std::vector<onnx::ValueInfo*>& outputs, std::vector<std::string>& names) const;
   void record_failure(const program::Call& call, const base::Error& error);
   bool depends_on_failure(const program::Call& call) const;
   void set_origin(const program::Call& call);
@@ -64,6 +68,7 @@ class Translation : public BodyTranslator {
     std::string message;
   };
   std::vector<Assertion> assertions_;
+  std::vector<std::pair<onnx::ValueInfo*, std::string>> shown_;  // with their names as outputs
   int bodies_open_ = 0;
 };
 

@@ -109,7 +109,8 @@ Datum Follower::evaluate_attribute(const Expression& expression) {
 }
 
 Datum Follower::attribute_of(const Datum& object, const std::string& name) {
-  if (!object.held || object.held->type.empty()) refuse("'" + name + "' of " + description(object));
+  if (!object.held || (object.held->type.empty() && object.held->names.empty()))
+    refuse("'" + name + "' of " + description(object));
   Datum* const found = object.held->attribute(name);
   if (!found) {
     // Final fields of a class have their values in its code.

@@ -3,6 +3,7 @@
 // counts are known are run.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -31,12 +32,16 @@ struct Operands {
   const Datum* find(std::size_t position, std::string_view name) const;
 };
 
+// The weights that do not lie in the archive; see ReadOptions.
+using WeightLookup =
+    std::function<const program::Weight*(program::Program&, const std::string& name)>;
+
 class Follower {
  public:
-  Follower(Archive& archive, program::Program& program);
+  Follower(Archive& archive, program::Program& program, WeightLookup weight_elsewhere = {});
 
-  // What forward() gives for these inputs. Failures are collected; see failures().
-  Datum run(const std::vector<Datum>& inputs);
+  // What the method gives for these inputs. Failures are collected; see failures().
+  Datum run(const std::string& method, const std::vector<Datum>& inputs);
   const std::vector<base::Diagnostic>& failures() const { return failures_; }
 
   program::Program& program() { return program_; }
@@ -119,6 +124,7 @@ class Follower {
 
   // weights.cpp
   Datum weight(StoredTensor& stored, program::InputKind kind);
+  const program::Weight* stored_weight(const StoredTensor& stored);
   std::optional<symbolic::Expr> constant_integer(const StoredTensor& stored) const;
 
   // Adds the place that is followed.
@@ -130,6 +136,7 @@ class Follower {
 
   Archive& archive_;
   program::Program& program_;
+  WeightLookup weight_elsewhere_;
   program::Graph* graph_ = nullptr;
   Frame* frame_ = nullptr;
   int depth_ = 0;
