@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel demo bench bench-kernels bench-optimize architectures sweep format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel demo bench bench-kernels bench-optimize architectures hf-sweep sweep format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -31,6 +31,7 @@ help:
 	@echo "make bench-optimize  our optimiser beside others (FULL=1 ARGS='--models bert')"
 	@echo "make operators  edge cases of every operator family, and a third of the sweep"
 	@echo "make sweep     every operator's sample inputs (long)"
+	@echo "make hf-sweep  folders of every architecture of a task, exported and run (long)"
 	@echo "make architectures  a small model of every architecture in transformers (long)"
 	@echo "make build     the Release build, in $(BUILD)"
 	@echo "make sanitize  the C++ tests under the address and undefined-behaviour sanitizers"
@@ -108,6 +109,10 @@ bench-optimize: build
 # Captures about 500 small models the first time, which takes an hour; goes on from where it was.
 architectures: build
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.architectures all --jobs $(JOBS)
+
+# ARGS="--task text2text-generation-with-past --models t5,bart"
+hf-sweep: build
+	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m bench.hf --jobs $(JOBS) $(ARGS)
 
 sweep: build
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.opinfo --resume --jobs $(JOBS) \

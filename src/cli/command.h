@@ -41,5 +41,6 @@ void add_read_options(CLI::App& command, ReadOptions& options);
 void add_convert(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, int& exit_code);
 void add_optimize(CLI::App& app, int& exit_code);
+void add_hf(CLI::App& app, int& exit_code);
 
 }  // namespace sardonyx::cli

@@ -8,7 +8,7 @@
 int main(int argc, char** argv) {
   CLI::App app{
       "Sardonyx turns PyTorch programs (.pt2 files of torch.export.save) into ONNX models.\n"
-      "Neither Python nor PyTorch is needed to run it."};
+      "Neither Python nor PyTorch is needed to run it, but for `hf`."};
   app.name("sardonyx");
   app.set_version_flag("--version", std::string(sardonyx::version()));
   app.require_subcommand(1);
@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   sardonyx::cli::add_convert(app, exit_code);
   sardonyx::cli::add_inspect(app, exit_code);
   sardonyx::cli::add_optimize(app, exit_code);
+  sardonyx::cli::add_hf(app, exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
