@@ -48,10 +48,13 @@ bool stays(const Node* node) {
   if (node->op == onnx::kUnknownOp || node->inputs.empty() || !node->carried.empty() ||
       onnx::operator_of(node->op).random || holds_more_than_values(node))
     return true;
-  const auto disputed = [](const ValueInfo* value) { return value && value->is_disputed; };
-  return std::ranges::any_of(node->inputs, disputed) ||
+  // The emitter knows types of tensors alone.
+  const auto not_known = [](const ValueInfo* value) {
+    return value && (value->is_disputed || value->type_kind != onnx::TypeKind::kTensor);
+  };
+  return std::ranges::any_of(node->inputs, not_known) ||
          std::ranges::any_of(node->outputs, [&](const ValueInfo* output) {
-           return output == nullptr || disputed(output);
+           return output == nullptr || not_known(output);
          });
 }
 
