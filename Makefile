@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels demo bench bench-capture bench-kernels bench-optimize architectures hf-sweep sweep capture-sweep format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels demo bench bench-capture bench-kernels bench-optimize bench-llm architectures hf-sweep sweep capture-sweep format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -30,6 +30,7 @@ help:
 	@echo "make bench-capture   quick capture beside torch.export"
 	@echo "make bench-kernels   operators of ONNX Runtime's own beside what they stand for"
 	@echo "make bench-optimize  our optimiser beside others (FULL=1 ARGS='--models bert')"
+	@echo "make bench-llm  language models beside onnxruntime-genai's model builder"
 	@echo "make operators  edge cases of every operator family, and a third of the sweep"
 	@echo "make capture-sweep  quick capture beside torch.export, program by program (long)"
 	@echo "make sweep     every operator's sample inputs (long)"
@@ -118,6 +119,11 @@ bench-optimize: build
 	PEERS="$(PEERS)" tools/setup_peers.sh
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m bench.optimizers --peers "$(PEERS)/bin/python" \
 	    $(if $(FULL),--size full) $(ARGS)
+
+# Beside onnxruntime-genai's model builder, which lives with the peers.
+bench-llm: build
+	PEERS="$(PEERS)" tools/setup_peers.sh
+	$(RUN) $(PYTHON) -m bench.llm --peers "$(PEERS)/bin/python" $(ARGS)
 
 # Captures about 500 small models the first time, which takes an hour; goes on from where it was.
 architectures: build

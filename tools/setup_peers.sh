@@ -1,5 +1,5 @@
 #!/bin/bash
-# Installs the optimisers that `make bench-optimize` measures beside ours into a virtual environment
+# Installs what `make bench-optimize` and `make bench-llm` measure beside ours into a virtual environment
 # of their own, which sees the packages of the development environment and changes none of them.
 #
 #   VENV   the development environment (default: .venv in the checkout)
@@ -10,7 +10,8 @@ venv=${VENV:-.venv}
 peers=${PEERS:-.venv-peers}
 
 # What they need beyond the development environment; nothing of that may be installed again.
-packages=(onnxslim==0.1.* onnxsim onnxoptimizer colorama rich markdown-it-py mdurl pygments)
+packages=(onnxslim==0.1.* onnxsim onnxoptimizer colorama rich markdown-it-py mdurl pygments
+  onnxruntime-genai)
 
 stamp=$peers/.sardonyx-$(sha256sum "$0" | cut -c1-16)
 if [[ -e $stamp ]]; then exit; fi

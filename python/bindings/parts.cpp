@@ -192,14 +192,23 @@ void attach(Model& model, const Model& source, const nb::list& same, const nb::l
   }
 }
 
-std::vector<std::pair<std::string, std::string>> readers(const Model& model,
-                                                         const std::string& input) {
-  std::vector<std::pair<std::string, std::string>> found;
+// The nodes that read an input of the main graph: (domain, operator).
+nb::list readers(const Model& model, const std::string& input) {
+  nb::list found;
   for (const onnx::ValueInfo* value : model.internal().graph->inputs)
     if (value->name == input)
       for (const onnx::Use& use : value->uses)
-        found.emplace_back(use.node->domain, use.node->op_type);
+        found.append(nb::make_tuple(use.node->domain, use.node->op_type));
   return found;
+}
+
+// From here on an axis of an input, whose size is free, is known to be `most` or less.
+void limit(Model& model, const std::string& input, std::size_t axis, std::int64_t most) {
+  for (const onnx::ValueInfo* value : model.internal().graph->inputs)
+    if (value->name == input && value->has_rank && axis < value->shape.size() &&
+        value->shape[axis].is_symbol())
+      model.internal().pool->constrain(value->shape[axis],
+                                       {symbolic::range(value->shape[axis]).low, most});
 }
 
 }  // namespace
@@ -212,6 +221,8 @@ void bind_parts(nb::module_& module) {
              "(domain, operator) of the nodes that read an input of the main graph.");
   module.def("module_paths", &module_paths, "model"_a,
              "The path of the module that each of the main graph's nodes came from.");
+  module.def("limit", &limit, "model"_a, "name"_a, "axis"_a, "most"_a,
+             "Says the most that a free axis of an input can be.");
   module.def("constants", &constants, "model"_a,
              "(name, dtype, dims, bytes, is_weight, in_memory) of the initializers in use.");
   module.def("constant_array", &constant_array, "model"_a, "name"_a,

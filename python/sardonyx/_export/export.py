@@ -111,8 +111,9 @@ def export(
         keep_initializers_as_inputs: list the weights as inputs of the model, too, in `f`.
         target_runtime: where the model is to run, which docs/targets.md says the differences of:
             "onnxruntime" (standard operators only, right on its CPU), "onnxruntime-cpu" and
-            "onnxruntime-cuda" (with the operators of that provider's own), "openvino", "tensorrt",
-            or "standard", which knows no runtime and works around none.
+            "onnxruntime-cuda" (with the operators of that provider's own), "onnxruntime-genai"
+            (a decoder as that runtime feeds it), "openvino", "tensorrt", or "standard", which
+            knows no runtime and works around none.
         mutations_as_outputs: buffers and inputs that the model changes become further outputs;
             False drops what they become.
         assertions_as_outputs: what the program asserts of its data (torch._check,

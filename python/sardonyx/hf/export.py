@@ -204,13 +204,28 @@ class _Job:
             if placed is not None:
                 give_weights(program, model, placed.places)
             with self._progress.step(f"optimize {part.name}"):
-                finished(program, self._target)
+                finished(program, self._target, self._longest(model))
             with self._progress.step(f"write {part.name}"):
                 self._save(program, part, model, staging)
+                self._describe_for_genai(program, part, model, staging)
             report.parts.append(_described(program, part, staging))
             report.opset = program.opset_version
             report.notes += [note.message for note in program.notes]
         model.train(was_training)
+
+    def _longest(self, model: torch.nn.Module) -> int | None:
+        """The longest text that the runtime is told of; None where it asks for none."""
+        from . import genai
+
+        return genai.context_length(model.config) if self._target.runtime == genai.RUNTIME else None
+
+    def _describe_for_genai(
+        self, program: ONNXProgram, part: Part, model: torch.nn.Module, staging: Path
+    ) -> None:
+        from . import genai
+
+        if self._target.runtime == genai.RUNTIME and genai.takes(program._native):
+            genai.write_genai_config(staging, f"{part.name}.onnx", program._native, model)
 
     def _save(
         self, program: ONNXProgram, part: Part, model: torch.nn.Module, staging: Path

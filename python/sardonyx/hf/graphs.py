@@ -82,8 +82,15 @@ def give_weights(
         raise refusals([Diagnostic("SX2004", problem) for problem in problems])
 
 
-def finished(program: ONNXProgram, target: Target) -> OptimizationReport:
-    """Names the weights as the checkpoint's model does, and optimises with what they hold."""
+def finished(
+    program: ONNXProgram, target: Target, longest: int | None = None
+) -> OptimizationReport:
+    """Names the weights as the checkpoint's model does, and optimises with what they hold.
+
+    `longest`: the tokens of the longest text there is to be.
+    """
+    if longest is not None:
+        _native.limit(program._native, "attention_mask", 1, longest)
     names = _native.weight_names(program._native)
     _native.rename_weights(
         program._native,

@@ -1,0 +1,123 @@
+"""What onnxruntime-genai wants beside the ONNX file of a decoder: `genai_config.json`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sardonyx import _native
+
+NAME = "genai_config.json"
+RUNTIME = "onnxruntime-genai"
+
+# A kind of model of the runtime's that asks for no architecture's name.
+_TYPE = "decoder"
+_FED = ("input_ids", "attention_mask", "position_ids")
+_PAST = "past_key_values.%d."
+_PRESENT = "present.%d."
+_SEARCH = ("do_sample", "num_beams", "repetition_penalty", "temperature", "top_k", "top_p")
+
+
+def takes(model: _native.Model) -> bool:
+    """Whether the runtime runs it: a decoder of tokens with a cache of keys and values."""
+    names = {name for name, _, _ in model.inputs}
+    return {"input_ids", "past_key_values.0.key", "past_key_values.0.value"} <= names
+
+
+def write_genai_config(folder: Path, file: str, model: _native.Model, source: Any) -> None:
+    """Writes it for the decoder `file` of the folder, which holds `model`, made of `source`: a
+    model of transformers, whose configurations say what ends a text and how tokens are chosen."""
+    generation = getattr(source, "generation_config", None)
+    text = json.dumps(genai_config(file, model, source.config, generation), indent=2)
+    (folder / NAME).write_text(text + "\n", encoding="utf-8")
+
+
+def genai_config(
+    file: str, model: _native.Model, config: Any, generation: Any = None
+) -> dict[str, Any]:
+    """What the file says. The runtime refuses keys that it does not know."""
+    layers, heads, head_size = _cache(model)
+    length = context_length(config)
+    attention_heads = getattr(config, "num_attention_heads", None) or heads
+    return {
+        "model": {
+            "type": _TYPE,
+            **_special_tokens(config, generation),
+            "vocab_size": config.vocab_size,
+            "context_length": length,
+            "decoder": {
+                "session_options": {"log_id": RUNTIME, "provider_options": []},
+                "filename": file,
+                "head_size": head_size,
+                "hidden_size": config.hidden_size,
+                "num_attention_heads": attention_heads,
+                "num_hidden_layers": layers,
+                "num_key_value_heads": heads,
+                "inputs": _inputs(model),
+                "outputs": {
+                    "logits": "logits",
+                    "present_key_names": _PRESENT + "key",
+                    "present_value_names": _PRESENT + "value",
+                },
+            },
+        },
+        "search": {
+            "max_length": length,
+            "past_present_share_buffer": shares_cache(model),
+            **_search(generation),
+        },
+    }
+
+
+def shares_cache(model: _native.Model) -> bool:
+    """Whether past and present keys and values may be one buffer: GroupQueryAttention alone writes
+    new ones behind the old, and what else reads the past would see the whole buffer."""
+    caches = [name for name, _, _ in model.inputs if name.startswith("past_key_values.")]
+    readers = {reader for name in caches for reader in _native.readers(model, name)}
+    return readers == {("com.microsoft", "GroupQueryAttention")}
+
+
+def _cache(model: _native.Model) -> tuple[int, int, int]:
+    """Layers, and of the first one heads of keys and values and their size."""
+    shapes = [shape for name, _, shape in model.inputs if name.endswith(".key")]
+    first = shapes[0] if shapes else None
+    if first is None or not isinstance(first[1], int) or not isinstance(first[3], int):
+        raise ValueError("the model has no cache of keys and values of known sizes")
+    return len(shapes), first[1], first[3]
+
+
+def _inputs(model: _native.Model) -> dict[str, str]:
+    names = [name for name, _, _ in model.inputs]
+    fed = {name: name for name in _FED if name in names}
+    return fed | {"past_key_names": _PAST + "key", "past_value_names": _PAST + "value"}
+
+
+def context_length(config: Any) -> int:
+    """The tokens of the longest text that the model was made for."""
+    for name in ("max_position_embeddings", "n_positions", "max_seq_len"):
+        value = getattr(config, name, None)
+        if isinstance(value, int) and value > 0:
+            return value
+    return 2048
+
+
+def _special_tokens(config: Any, generation: Any) -> dict[str, int | list[int]]:
+    """Those that begin, end and fill texts. The runtime wants all three."""
+    found: dict[str, int | list[int]] = {}
+    for name in ("bos_token_id", "eos_token_id", "pad_token_id"):
+        value = getattr(generation, name, None)
+        value = getattr(config, name, None) if value is None else value
+        if value is not None:
+            found[name] = list(value) if isinstance(value, Sequence) else int(value)
+    last = found.setdefault("eos_token_id", 0)
+    first = last[0] if isinstance(last, list) else last
+    found.setdefault("bos_token_id", first)
+    found.setdefault("pad_token_id", first)
+    return found
+
+
+def _search(generation: Any) -> dict[str, Any]:
+    values = {name: getattr(generation, name, None) for name in _SEARCH}
+    return {name: value for name, value in values.items() if value is not None}
