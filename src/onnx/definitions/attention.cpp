@@ -37,14 +37,10 @@ Value additive(Emit& onnx, Value mask, DType dtype) {
   return onnx.where(mask, onnx.zero(dtype), onnx.scalar(-kInfinity, dtype));
 }
 
-// True [..., L, 1] for the rows of a mask that see nothing at all.
+// True [..., L, 1] for the rows of an additive mask that see nothing at all.
 Value sees_nothing(Emit& onnx, Value mask) {
   if (mask.rank() == 0) mask = onnx.unsqueeze(mask, {0});
   const std::vector<std::int64_t> last = {-1};
-  if (mask.dtype() == DType::kBool) {
-    const Value seen = onnx.reduce("ReduceMax", onnx.cast(mask, DType::kInt32), last, true);
-    return onnx.not_(onnx.cast(seen, DType::kBool));
-  }
   const Value best = onnx.reduce("ReduceMax", mask, last, true);
   return onnx.equal(best, onnx.scalar_like(-kInfinity, best));
 }
@@ -170,7 +166,7 @@ Attended attend(Emit& onnx, const AttentionForm& form) {
   Value result = matmul_by_group(onnx, weights, value, group);
   // A row that may attend to nothing is zero; its softmax is NaN.
   if (mask && (mask.dtype() == DType::kBool || may_hold_minus_infinity(mask.info())))
-    result = onnx.where(sees_nothing(onnx, mask), onnx.zero(dtype), result);
+    result = onnx.where(sees_nothing(onnx, additive(onnx, mask, dtype)), onnx.zero(dtype), result);
   return {onnx.cast(result, given), scores};
 }
 
