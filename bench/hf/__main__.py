@@ -23,7 +23,7 @@ from typing import Any
 from tests.architectures.tiny import PROFILES, config_class, tiny_config
 from tests.architectures.workers import run_each
 
-_MOST_PARAMETERS = 60_000_000
+_MOST_PARAMETERS = 150_000_000
 
 
 def main() -> None:
@@ -118,7 +118,7 @@ def _checkpoint(name: str, task: str, folder: Path) -> dict[str, Any]:
 
     from sardonyx.hf.parts import fixed_arguments
     from sardonyx.hf.probing import accepted_example
-    from sardonyx.hf.tasks import class_for, task_named
+    from sardonyx.hf.tasks import WITH_PAST, class_for, task_named
 
     chosen, _ = task_named(task)
     reasons = []
@@ -130,6 +130,8 @@ def _checkpoint(name: str, task: str, folder: Path) -> dict[str, Any]:
             assert model_class is not None, f"{config_class(name)} has no class for {task}"
             if model_class.config_class is config.sub_configs.get("text_config"):
                 config = config.get_text_config()
+            if chosen.generates and hasattr(config, "is_decoder"):
+                config.is_decoder = not getattr(config, "is_encoder_decoder", False)
             with torch.device("meta"):
                 blank = model_class(config)
             parameters = sum(p.numel() for p in blank.parameters())
@@ -140,7 +142,7 @@ def _checkpoint(name: str, task: str, folder: Path) -> dict[str, Any]:
             unsettle(model)
             _, inputs, _ = accepted_example(model, config, chosen)
             with torch.no_grad():
-                model(**inputs, **fixed_arguments(model))
+                model(**inputs, **fixed_arguments(model, use_cache=task.endswith(WITH_PAST)))
             model.save_pretrained(folder)
         except Exception as error:
             reasons.append(f"{profile.name}: {_headline(error)}")

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ._capture.modes import select_model_mode_for_export
     from ._export.convert import convert
     from ._export.export import export
+    from ._export.exportable import ExportableModule
     from ._model.program import ONNXProgram
     from ._older.diagnostic_options import DiagnosticOptions
     from ._older.dynamo_export import ExportOutputSerializer, dynamo_export
@@ -63,6 +64,7 @@ __all__ = [
     "ExportOptions",
     "ExportOutput",
     "ExportOutputSerializer",
+    "ExportableModule",
     "FXGraphExtractor",
     "JitScalarType",
     "ONNXFakeContext",
@@ -103,6 +105,7 @@ _HOME = {
     "ExportOptions": "_older.options",
     "ExportOutput": "_model.program",
     "ExportOutputSerializer": "_older.dynamo_export",
+    "ExportableModule": "_export.exportable",
     "FXGraphExtractor": "_older.graph_extractor",
     "JitScalarType": "_translate.scalar_types",
     "ONNXFakeContext": "_capture.fake_mode",

@@ -424,3 +424,25 @@ def test_operators_without_a_translation_are_taken_apart() -> None:
     torch.testing.assert_close(program(X)[0], torch.block_diag(X, X))
     assert program.output_names[0] == "block_diag"
     assert all(note.severity == "note" for note in program.notes)
+
+
+def test_a_module_with_inputs_of_its_own() -> None:
+    class Doubled(sardonyx.ExportableModule):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+        def example_arguments(self) -> Any:
+            return (X,), None
+
+        def dynamic_shapes(self) -> Any:
+            return ({0: "batch"},)
+
+        def input_names(self) -> Any:
+            return ["rows"]
+
+    for program in (Doubled().to_onnx(), sardonyx.export(Doubled())):
+        assert program.input_names == ["rows"]
+        assert dims(program) == ["batch", 4]
+        torch.testing.assert_close(program(torch.ones(5, 4))[0], torch.full((5, 4), 2.0))
+    # Inputs that are given count, and nothing that the module says of its own.
+    assert dims(sardonyx.export(Doubled(), (X,))) == [2, 4]

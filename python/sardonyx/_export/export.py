@@ -25,6 +25,7 @@ from .capture import captured_program, example_inputs
 from .convert import converted
 from .deprecated import warn_of_older_options
 from .options import Options
+from .own_inputs import with_own_inputs
 from .verify import verify_example
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def export(
     Parameters:
         model: a torch.nn.Module, which torch.export captures on the example inputs, a function or
             bound method, a TorchScript module or function, or a torch.export.ExportedProgram, which
-            is taken as it is.
+            is taken as it is. An ExportableModule brings its inputs, names and dynamic shapes.
         args: positional example inputs: a tuple, or one tensor. A last element that is a dict holds
             keyword arguments where `kwargs` is not given and forward() takes them.
         f: where to save the model; None saves nothing.
@@ -152,7 +153,7 @@ def export(
     when the program cannot be said in ONNX, SaveError, VerificationError; all of them are
     OnnxExporterErrors that carry `.diagnostics`.
     """
-    given = dict(locals())
+    given = with_own_inputs(dict(locals()))
     options = Options(**{k: v for k, v in given.items() if k not in ("model", "args", "f")})
     steps = Steps(bool(verbose) or profile or is_log_enabled())
     warn_of_older_options(options)
@@ -163,7 +164,7 @@ def export(
     measured = Profile()
     try:
         with measured.measuring(profile):
-            positional, keywords = example_inputs(model, args, kwargs)
+            positional, keywords = example_inputs(model, given["args"], options.kwargs)
             with (
                 select_model_mode_for_export(model, options.older.mode),
                 kept_functions(every=options.older.keep_autograd_functions),

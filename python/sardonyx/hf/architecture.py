@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .decoders import decoder_part
-from .parts import Part, Plain, named_outputs
+from .parts import Part, Plain, accepted, named_outputs
 from .probing import accepted_example
 from .refusals import refusal
 from .sentences import Embedder, Sentences
@@ -24,6 +24,16 @@ def parts_of(
     """The parts, as optimum has them; `sentences` is how embeddings of sentences are made."""
     config = model.config
     encodes = bool(getattr(config, "is_encoder_decoder", False))
+    if (
+        chosen.name == "image-text-to-text-with-past"
+        and not encodes
+        and "pixel_values" in accepted(model)
+    ):
+        raise refusal(
+            "SX2009",
+            f"{type(model).__name__} looks at images, and its cache cannot be exported yet",
+            "--task image-text-to-text exports one file without a cache",
+        )
     if sentences is not None:
         yield sentence_part(model, config, chosen.task, sentences)
     elif chosen.with_past and not encodes:

@@ -116,6 +116,7 @@ def read_checkpoint(folder: Path, trust_remote_code: bool = False) -> Checkpoint
     library = transformers()
     settings = _settings(path)
     _check_code(folder, settings, trust_remote_code)
+    _check_weights(folder, settings)
     try:
         config = library.AutoConfig.from_pretrained(
             folder, trust_remote_code=trust_remote_code, local_files_only=True
@@ -149,6 +150,16 @@ def _check_code(folder: Path, settings: dict[str, Any], trusted: bool) -> None:
             f"{folder} has its model as code, {', '.join(code)}, which is not run unasked",
             "read that code, and say --trust-remote-code (trust_remote_code=True)",
             UsageError,
+        )
+
+
+def _check_weights(folder: Path, settings: dict[str, Any]) -> None:
+    method = (settings.get("quantization_config") or {}).get("quant_method")
+    if method:
+        raise refusal(
+            "SX2001",
+            f"the weights of {folder} are quantised already, by {method}, which is not read yet",
+            "export the checkpoint that was quantised, with --precision int4 or int8",
         )
 
 

@@ -28,6 +28,8 @@ LENGTH = "sequence_length"
 _ROWS = {0: BATCH, 1: LENGTH}
 _IMAGE = {0: BATCH, 2: "height", 3: "width"}
 _CHOICES = 4
+# Tasks whose models look at images and texts at once, by the beginning of their names.
+_TEXT_AND_IMAGES = ("zero-shot", "visual-", "document-", "image-text")
 
 
 @dataclass(frozen=True)
@@ -59,13 +61,17 @@ def examples(model: torch.nn.Module, config: Any, task: Task | None = None) -> I
     choices = task is not None and task.name == "multiple-choice"
     text = text_inputs(accepted, config, choices=choices)
     images = list(_images(accepted, config))
-    both = task is not None and task.name.startswith(("zero-shot", "visual-", "document-"))
-    if text is not None and images and both:
-        yield from (text.joined(image) for image in images)
-    if text is not None:
+    both = task is not None and task.name.startswith(_TEXT_AND_IMAGES)
+    if text is not None and images:
+        yield from (text.joined(image) for image in images if both)
+    # A text alone would leave out what such a model looks at.
+    if text is not None and not (images and both):
         yield text
-    yield from images
-    if text is not None:
+    for image in images:
+        yield image
+        if "decoder_input_ids" in accepted:
+            yield image.joined(_tokens_of_decoder(config))
+    if text is not None and not both:
         yield from (text.joined(image) for image in images)
     for sound in (*_features(accepted, config), *_waves(accepted, config)):
         yield sound

@@ -58,13 +58,39 @@ def _tokens(model: torch.nn.Module, loaded: Loaded) -> dict[str, Any]:
         mask = torch.ones_like(ids)
         if batch > 1:
             mask[-1, :2] = 0
-        wanted = greedy(model, ids, mask, _TOKENS)
         got = loaded.generate(ids, mask, _TOKENS)
-        same = int((wanted[:, _PROMPT:] == got[:, _PROMPT:]).long().cumprod(-1).sum(-1).min())
+        same = _same(greedy(model, ids, mask, _TOKENS), got, _PROMPT)
+        if same < _TOKENS:
+            # Models whose own cache changes their answers are held against that.
+            same = max(same, _same(greedy_with_cache(model, ids, mask, _TOKENS), got, _PROMPT))
         equal += same
         if same < _TOKENS:
             different.append(f"of {_TOKENS} greedy tokens, {same} are PyTorch's at batch {batch}")
     return {"tokens": 2 * _TOKENS, "equal": equal, "different": different}
+
+
+def _same(wanted: torch.Tensor, got: torch.Tensor, begin: int) -> int:
+    """How many tokens behind the prompt are equal in all rows, until the first that is not."""
+    equal = wanted[:, begin:] == got[:, begin:]
+    return int(equal.long().cumprod(-1).sum(-1).min())
+
+
+def greedy_with_cache(
+    model: torch.nn.Module, ids: torch.Tensor, mask: torch.Tensor, steps: int
+) -> torch.Tensor:
+    """Greedy tokens of PyTorch's with the cache that transformers gives the model."""
+    generate: Any = model.generate
+    made: torch.Tensor = generate(
+        input_ids=ids,
+        attention_mask=mask,
+        do_sample=False,
+        num_beams=1,
+        max_new_tokens=steps,
+        min_new_tokens=steps,
+        eos_token_id=None,
+        pad_token_id=0,
+    )
+    return made
 
 
 def greedy(
@@ -133,7 +159,7 @@ def _tokens_of_encoder(model: torch.nn.Module, chosen: Chosen, loaded: Loaded) -
         begin = torch.full((batch, 1), first_token(loaded), dtype=torch.int64)
         wanted = _greedy_of_encoder(model, inputs, begin, steps)
         got = decode_of_encoder(loaded, inputs, steps, None)
-        same = int((wanted[:, 1:] == got[:, 1:]).long().cumprod(-1).sum(-1).min())
+        same = _same(wanted, got, 1)
         equal += same
         if same < steps:
             different.append(f"of {steps} greedy tokens, {same} are PyTorch's at batch {batch}")
