@@ -210,9 +210,13 @@ class Forgiving(torch.nn.Module):
             return x
 
 
-@pytest.mark.parametrize(
-    "model", [Branch(), Held(), Listed(), Assigned(), Raises(), Data(), Number(), Forgiving()]
-)
+DECLINED = [
+    *(Branch(), Held(), Listed(), Assigned()),
+    *(Raises(), Data(), Number(), Forgiving()),
+]
+
+
+@pytest.mark.parametrize("model", DECLINED)
 def test_declines_what_it_is_not_sure_of_and_changes_nothing(model):
     before, call = dict(vars(model)), torch.nn.Module.__call__
     buffers = dict(model.named_buffers())
@@ -232,7 +236,7 @@ def test_declines_what_it_is_not_sure_of_and_changes_nothing(model):
 def test_declines_what_only_the_example_tells_of_memory():
     args = (torch.randn(3, 4), torch.randn(4))
     dynamic = prepare(Rows(), args, {}, {"x": {1: Dim.AUTO}, "y": {0: Dim.AUTO}})
-    with capturing(), pytest.raises(DeclinedError, match=r"depends? on sizes"):
+    with capturing(), pytest.raises(DeclinedError, match="on sizes"):
         quick_capture(Rows(), args, {}, dynamic.shapes, lambda: pytest.fail("asked"))
 
 

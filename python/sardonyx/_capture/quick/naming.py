@@ -16,17 +16,18 @@ if TYPE_CHECKING:
 
 def take_names(program: ExportedProgram, quick: torch.fx.Graph) -> None:
     """Renames the calls that compute tensors. Leaves a program alone whose calls are others."""
-    ours = [node for node in quick.nodes if node.op == "call_function"]
+    ours = [node for node in quick.nodes if _computes_tensors(node)]
     theirs = [node for node in program.graph.nodes if _computes_tensors(node)]
     if [str(node.target) for node in ours] != [str(node.target) for node in theirs]:
         return
     wanted = [node.name for node in ours]
+    room = set(wanted)
     renamed = dict(zip((node.name for node in theirs), wanted, strict=True))
-    taken = set(wanted) | {node.name for node in program.graph.nodes}
+    taken = room | {node.name for node in program.graph.nodes}
     for node in program.graph.nodes:
         if node.name in renamed:
             continue
-        if node.name in set(wanted):  # the arithmetic of sizes makes room
+        if node.name in room:  # the arithmetic of sizes makes room
             name = f"{node.name}_of_sizes"
             while name in taken:
                 name += "_"
