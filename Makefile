@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels demo bench bench-capture bench-kernels bench-optimize bench-llm architectures hf-sweep sweep capture-sweep format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels demo bench bench-capture bench-kernels bench-optimize bench-llm architectures hf-sweep sweep hunt fuzz capture-sweep format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -39,6 +39,8 @@ help:
 	@echo "make wheels    wheels that install elsewhere, without a compiler"
 	@echo "make build     the Release build, in $(BUILD)"
 	@echo "make sanitize  the C++ tests under the address and undefined-behaviour sanitizers"
+	@echo "make hunt      random programs and graphs, MINUTES=10 of them; goes on where it stopped"
+	@echo "make fuzz      damaged files under sanitizers, MINUTES=10 for each reader"
 	@echo "make format    rewrite the sources as the formatters want them"
 	@echo "make tidy      clang-tidy over the C++ sources"
 	@echo "make clean     remove the build folders"
@@ -141,6 +143,19 @@ sweep: build
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.opinfo --resume --jobs $(JOBS) \
 	    --opsets 13,14,15,16,17,18,19,20,21,22,23,24,25,26 \
 	    --report docs/operators.md
+
+MINUTES ?= 10
+hunt: build
+	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.hunt --minutes $(MINUTES) --state .cache/hunt.json
+
+# Ends at the first finding, which stands in $(BUILD)-sanitize/fuzz-<reader>.last.
+READERS ?= srepr pickle zip json pt2 torchscript-source torchscript onnx optimize
+fuzz: setup
+	@[ -f "$(BUILD)-sanitize/build.ninja" ] || $(call configure,"$(BUILD)-sanitize",--preset sanitize)
+	ninja -C "$(BUILD)-sanitize" -j$(JOBS) --quiet sardonyx_fuzz
+	cd "$(BUILD)-sanitize" && for reader in $(READERS); do \
+	    tests/fuzz/sardonyx_fuzz $$reader "$(CURDIR)/tests/fuzz/corpus/$$reader" $(MINUTES) || exit 1; \
+	done
 
 format: setup
 	clang-format -i $(CXX_FILES)

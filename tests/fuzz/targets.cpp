@@ -88,7 +88,7 @@ void torchscript(Input bytes) {
 
 void srepr(Input bytes) {
   symbolic::Pool pool;
-  (void)symbolic::to_string(symbolic::parse_srepr(pool, text_of(bytes)));
+  (void)symbolic::parse_srepr(pool, text_of(bytes)).str();
 }
 
 void onnx(Input bytes) {

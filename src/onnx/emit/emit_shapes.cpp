@@ -17,6 +17,8 @@ bool may_be_zero(Expr size) {
   if (symbolic::certainly_positive(size)) return false;
   if (size.is_constant()) return true;
   if (symbolic::depends_on_data(size)) return true;
+  // Of most sizes nothing is said, or that they are 2 or more; where 0 is allowed, it is meant.
+  if (symbolic::certainly_less_equal(Expr(0), size)) return true;
   return size.kind() == symbolic::Kind::kMax || size.kind() == symbolic::Kind::kMin;
 }
 

@@ -190,7 +190,8 @@ Plan plan_for(const Target& target, const Operator& op, const OperatorVersion& v
     }
     if (best == 0) return plan;
   }
-  plan.way = best ? kInOtherTypes : kNot;
+  // What is cast to have a kernel for Cast would be cast itself, without end.
+  plan.way = best && op.id != onnx::Op::kCast ? kInOtherTypes : kNot;
   return plan;
 }
 

@@ -1,0 +1,1 @@
+"""Readers of files that others may have made, and what was found by throwing damaged ones."""
