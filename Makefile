@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels demo bench bench-capture bench-kernels bench-optimize bench-llm architectures hf-sweep sweep hunt fuzz capture-sweep format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-optimize bench-llm architectures hf-sweep sweep hunt fuzz capture-sweep format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -37,6 +37,8 @@ help:
 	@echo "make hf-sweep  folders of every architecture of a task, exported and run (long)"
 	@echo "make architectures  a small model of every architecture in transformers (long)"
 	@echo "make wheels    wheels that install elsewhere, without a compiler"
+	@echo "make site      the documentation as a site, its links checked"
+	@echo "make test-examples   what is in examples/, run"
 	@echo "make build     the Release build, in $(BUILD)"
 	@echo "make sanitize  the C++ tests under the address and undefined-behaviour sanitizers"
 	@echo "make hunt      random programs and graphs, MINUTES=10 of them; goes on where it stopped"
@@ -101,6 +103,18 @@ WHEEL_PYTHONS ?= $(PYTHON)
 wheels: build
 	CXX="$$(sed -n 's/^CMAKE_CXX_COMPILER:[^=]*=//p' "$(BUILD)/CMakeCache.txt")" JOBS=$(JOBS) \
 	    tools/build_wheels.sh "$(BUILD)" $(WHEEL_PYTHONS)
+
+# The site, in build-site/site, by tools of an environment of its own.
+SITE_VENV ?= .venv-site
+site: build
+	@[ -x "$(SITE_VENV)/bin/mkdocs" ] || { $(PYTHON) -m venv "$(SITE_VENV)" && \
+	    "$(SITE_VENV)/bin/pip" install -q 'mkdocs-material>=9.6,<10'; }
+	$(RUN) SARDONYX_PYTHON="$(PYTHON)" $(PYTHON) tools/build_site.py "$(abspath $(BUILD))/bin/sardonyx" \
+	    "$(abspath $(SITE_VENV))/bin/mkdocs"
+
+# The examples, run and checked; those that need a package that is missing say so.
+test-examples: build
+	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m pytest -q examples
 
 demo: build
 	$(RUN) $(PYTHON) demo/run.py
@@ -171,4 +185,4 @@ tidy: setup
 	    xargs -P $(JOBS) -n 2 clang-tidy --quiet -p "$(BUILD)-tidy" --extra-arg=-Wno-unknown-warning-option
 
 clean:
-	rm -rf "$(BUILD)" "$(BUILD)-sanitize" "$(BUILD)-tidy" "$(BUILD)-wheel" "$(BUILD)-wheels"
+	rm -rf "$(BUILD)" "$(BUILD)-sanitize" "$(BUILD)-tidy" "$(BUILD)-wheel" "$(BUILD)-wheels" build-site

@@ -29,7 +29,7 @@ for python in "$@"; do
     -C build-dir="$build/$tag" \
     -C cmake.define.SARDONYX_SELF_CONTAINED="${SARDONYX_SELF_CONTAINED:-OFF}"
   wheel=$(ls -t "$build"/raw/*.whl | head -1)
-  auditwheel -q repair --strip -w "$build/dist" "$wheel"
+  auditwheel repair --strip -w "$build/dist" "$wheel"
   wheel=$(ls -t "$build"/dist/*.whl | head -1)
   size=$(du -k "$wheel" | cut -f1)
   auditwheel show "$wheel" | tr '\n' ' ' | grep -q 'consistent with' || {

@@ -32,8 +32,11 @@ printed=$(env -i PATH="$folder/bare/bin" bare/bin/sardonyx --version)
   echo "try_wheel: the package is $version, the command prints '$printed'" >&2
   exit 1
 }
-# What every machine of the policy has; everything else must come from the wheel itself.
-allowed='^(linux-vdso|libc|libm|libdl|libpthread|librt|libgcc_s|libstdc\+\+|/lib.*/ld-linux.*)\.so'
+# The command finds its own interpreter, and the package its native command.
+env -i bare/bin/sardonyx doctor --json | grep -q '"find_package"'
+env -i bare/bin/python -m sardonyx --version | grep -qF "$version"
+# What the policy of manylinux takes for granted; everything else must come from the wheel itself.
+allowed='^(linux-vdso|libc|libm|libdl|libpthread|librt|libgcc_s|libstdc\+\+|libz|/lib.*/ld-linux.*)\.so'
 site=$(bare/bin/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
 while IFS= read -r file; do
   ldd "$file" 2>/dev/null | awk -v site="$site" 'index($0, site) == 0 { print $1 }' |

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -35,14 +36,25 @@ fs::path own_path() {
   return fs::read_symlink("/proc/self/exe", none);
 }
 
+// What this program was called as. Where auditwheel grafted libraries, the program itself stands in
+// the package, and a script of the environment runs it under its own name.
+fs::path called_as() {
+  std::ifstream words("/proc/self/cmdline", std::ios::binary);
+  std::string word;
+  std::getline(words, word, '\0');
+  return word;
+}
+
 // Where to look for Python: what the user says, beside this program (a wheel puts both into the
 // scripts of one environment), the environment that is active, and the first on the path.
 std::vector<std::string> interpreters() {
   std::vector<std::string> found;
   if (const char* named = std::getenv("SARDONYX_PYTHON"); named && *named) return {named};
   std::error_code none;
-  const fs::path beside = own_path().parent_path() / "python3";
-  if (beside.is_absolute() && fs::exists(beside, none)) found.push_back(beside);
+  for (const fs::path& program : {called_as(), own_path()}) {
+    const fs::path beside = fs::absolute(program, none).parent_path() / "python3";
+    if (program.has_parent_path() && fs::exists(beside, none)) found.push_back(beside);
+  }
   if (const char* environment = std::getenv("VIRTUAL_ENV"); environment && *environment)
     found.push_back(fs::path(environment) / "bin" / "python3");
   found.insert(found.end(), {"python3", "python"});

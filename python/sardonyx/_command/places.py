@@ -18,6 +18,7 @@ def native_command() -> Path | None:
     candidates = [
         *([Path(named)] if named else []),
         Path(sysconfig.get_path("scripts")) / "sardonyx",
+        found_at.parent / "sardonyx.scripts" / "sardonyx",  # where auditwheel moves programs
         found_at.parent / "bin" / "sardonyx",
         found_at.parent.parent / "bin" / "sardonyx",
     ]
