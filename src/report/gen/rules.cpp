@@ -97,7 +97,7 @@ constexpr Rule kRules[] = {
     {"SX2003", "checkpoints of Hugging Face", "the model of a checkpoint is code in its folder, which is not run unasked", "read that code, and say --trust-remote-code"},
     {"SX2004", "checkpoints of Hugging Face", "the checkpoint lacks weights of the model, or has them in other shapes; each is listed", "name the class that was trained by --task; make sure that config.json is that of the weights"},
     {"SX2005", "checkpoints of Hugging Face", "a shard of a checkpoint is missing, cut short, or no safetensors file; each is listed", "copy or download the checkpoint again"},
-    {"SX2006", "checkpoints of Hugging Face", "a package that the checkpoint needs is missing or too old, or sardonyx hf found no Python", "install what the message names"},
+    {"SX2006", "checkpoints of Hugging Face", "a package that the checkpoint needs is missing or too old, or a command that runs in Python (hf, run, doctor) found none", "install what the message names"},
     {"SX2007", "checkpoints of Hugging Face", "no example inputs were found that the model takes; the message says what each attempt ended in", "call sardonyx.export with the model and inputs of your own"},
     {"SX2008", "checkpoints of Hugging Face", "the folder to write to is a file, the checkpoint itself, or holds files that no export wrote", "name a new folder, or one that an earlier export wrote"},
     {"SX2009", "checkpoints of Hugging Face", "a cache cannot be taken apart: it holds something else than tensors, or sizes that follow from nothing known", "export without a cache: a task without -with-past"},
