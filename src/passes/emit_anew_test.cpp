@@ -42,10 +42,12 @@ TEST_F(EmitAnew, EqualNodesBecomeOne) {
   EXPECT_EQ(ops(), "Sin Add");
 }
 
-TEST_F(EmitAnew, NodesThatAreEqualButForACopyBecomeOne) {
-  outputs({written("Add", {written("Sin", {x}), written("Sin", {written("Identity", {x})})})});
+TEST_F(EmitAnew, NodesThatAreEqualButForACopyOfAWeightBecomeOne) {
+  const Value w = weight("w", {12}, std::vector<float>(12, 1));
+  outputs(
+      {written("Sub", {written("Add", {x, w}), written("Add", {x, written("Identity", {w})})})});
   EXPECT_TRUE(run(emit_anew));
-  EXPECT_EQ(ops(), "Sin Add");
+  EXPECT_EQ(ops(), "Add Sub");
 }
 
 TEST_F(EmitAnew, OperandsMayStandTheOtherWayRound) {

@@ -194,3 +194,45 @@ def test_what_an_opset_cannot_say(path: Path, tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "SX1504" in done.stderr
     assert not out.exists()
+
+
+def test_rules_of_a_runtime_can_be_left_out_and_stopped_at(tmp_path: Path) -> None:
+    """Fusions are named, listed, left out and stopped at like other rules."""
+    path, out = tmp_path / "model.onnx", tmp_path / "out.onnx"
+    x, y = (helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["n", 4]) for name in "xy")
+    bias = helper.make_tensor("bias", onnx.TensorProto.FLOAT, [4], [1, 2, 3, 4])
+    nodes = [
+        helper.make_node("Add", ["x", "bias"], ["sum"]),
+        helper.make_node("Gelu", ["sum"], ["y"]),
+    ]
+    graph = helper.make_graph(nodes, "biased", [x], [y], [bias])
+    opsets = [helper.make_opsetid("", 20)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=9), path)
+
+    def operators(*words: str) -> list[str]:
+        done = run_command("optimize", path, "-o", out, "--runtime", "onnxruntime-cpu", *words)
+        assert done.returncode == 0, done.stderr
+        return [node.op_type for node in onnx.load(out).graph.node]
+
+    assert "bias-gelu" in run_command("optimize", "--list-rules").stdout
+    assert operators() == ["BiasGelu"]
+    assert operators("--stop-after", "bias-gelu") == ["BiasGelu"]
+    assert operators("--disable", "bias-gelu") == ["Add", "Gelu"]
+    assert operators("--stop-after", "packed-attention") == ["Add", "Gelu"]
+
+
+def test_int4_of_a_weight_whose_shape_has_no_blocks(tmp_path: Path) -> None:
+    path, out = tmp_path / "model.onnx", tmp_path / "out.onnx"
+    x = helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["n", 3, 8, 8])
+    y = helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, ["n", 4, 6, 6])
+    weight = helper.make_tensor("kernel", onnx.TensorProto.FLOAT, [4, 3, 3, 3], [1.0] * 108)
+    graph = helper.make_graph([helper.make_node("Conv", ["x", "kernel"], ["y"])], "g", [x], [y])
+    graph.initializer.append(weight)
+    opsets = [helper.make_opsetid("", 21)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), path)
+    out.write_bytes(b"what was there")
+    words = ["--precision", "int4", "--mixed", "kernel=int4"]
+    done = run_command("optimize", path, "-o", out, *words, "--json")
+    assert done.returncode == 1
+    assert [each["code"] for each in json.loads(done.stdout)["diagnostics"]] == ["SX1814"]
+    assert out.read_bytes() == b"what was there"

@@ -157,6 +157,41 @@ def test_a_rule_that_there_is_not(option: dict, path: Path, tmp_path: Path) -> N
     assert not (tmp_path / "out.onnx").exists()
 
 
+def refused(model: Path | onnx.ModelProto, out: Path | None, code: str) -> None:
+    with pytest.raises(sardonyx.OnnxExporterError) as raised:
+        sardonyx.optimize(model, out)
+    assert [each.code for each in raised.value.diagnostics] == [code]
+    assert out is None or out.read_bytes() == b"what was there"
+
+
+@pytest.mark.parametrize(("node", "read"), [(0, "v1"), (1, "nobody")], ids=["cycle", "dangling"])
+def test_a_graph_in_no_order(node: int, read: str, tmp_path: Path) -> None:
+    model = layered()
+    model.graph.node[node].input[0] = read
+    path, out = tmp_path / "model.onnx", tmp_path / "out.onnx"
+    onnx.save(model, path)
+    out.write_bytes(b"what was there")
+    refused(path, out, "SX1152")
+    refused(model, None, "SX1152")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("location", "../weights.bin"), ("offset", str(1 << 40))]
+)
+def test_external_data_that_is_not_there(key: str, value: str, tmp_path: Path) -> None:
+    path, out = tmp_path / "inside" / "model.onnx", tmp_path / "out.onnx"
+    path.parent.mkdir()
+    onnx.save(layered(), path, save_as_external_data=True, location="weights.bin")
+    (tmp_path / "weights.bin").write_bytes((path.parent / "weights.bin").read_bytes())
+    model = onnx.load(path, load_external_data=False)
+    for entry in model.graph.initializer[0].external_data:
+        if entry.key == key:
+            entry.value = value
+    onnx.save(model, path)
+    out.write_bytes(b"what was there")
+    refused(path, out, "SX1155")
+
+
 @pytest.mark.parametrize(
     ("options", "code"), [({"opset": 5}, "SX1002"), ({"runtime": "toaster"}, "SX1010")]
 )
