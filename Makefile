@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel demo bench bench-kernels bench-optimize architectures hf-sweep sweep format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel demo bench bench-kernels bench-optimize architectures hf-sweep libtorch sweep format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -33,6 +33,7 @@ help:
 	@echo "make sweep     every operator's sample inputs (long)"
 	@echo "make hf-sweep  folders of every architecture of a task, exported and run (long)"
 	@echo "make architectures  a small model of every architecture in transformers (long)"
+	@echo "make libtorch  the header for programs with libtorch, built and run (a minute of compiling)"
 	@echo "make build     the Release build, in $(BUILD)"
 	@echo "make sanitize  the C++ tests under the address and undefined-behaviour sanitizers"
 	@echo "make format    rewrite the sources as the formatters want them"
@@ -68,6 +69,11 @@ check: setup
 	ruff check .
 	ruff format --check .
 	mypy $(TYPED_FILES)
+
+libtorch: build
+	cmake --install "$(BUILD)" --prefix "$(BUILD)/installed"
+	$(RUN) SARDONYX_INSTALLED="$(abspath $(BUILD))/installed" $(PYTHON) -m pytest -q \
+	    tests/torchscript/test_libtorch.py
 
 ctest: build
 	ctest --test-dir "$(BUILD)" -j$(JOBS) --output-on-failure
