@@ -172,6 +172,9 @@ struct ReadOptions {
 // Reads a program that torch.export.save() or torch.jit.save() wrote.
 SARDONYX_API Program read(const std::filesystem::path& path, const ReadOptions& options = {});
 
+// The same of TorchScript's archive in memory.
+SARDONYX_API Program read_archive(std::string bytes, const ReadOptions& options = {});
+
 // Translates and, unless told otherwise, optimises. Collects every failure before it throws.
 SARDONYX_API Model convert(Program program, const ConvertOptions& options = {});
 

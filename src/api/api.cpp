@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "api/convert.h"
@@ -197,15 +198,24 @@ Model::~Model() = default;
 std::string Model::str() const { return onnx::to_string(*model_); }
 std::int64_t Model::node_count() const { return onnx::count_nodes(*model_->graph); }
 
+static Program read_torchscript(const archive::Bytes& bytes, const ReadOptions& options) {
+  torchscript::ReadOptions archive_options;
+  archive_options.inputs = options.inputs;
+  archive_options.dynamic = options.dynamic;
+  return Program(torchscript::read_torchscript(bytes, archive_options));
+}
+
+Program read_archive(std::string bytes, const ReadOptions& options) {
+  const auto owner = std::make_shared<const std::string>(std::move(bytes));
+  return read_torchscript({std::as_bytes(std::span(*owner)), owner}, options);
+}
+
 Program read(const std::filesystem::path& path, const ReadOptions& options) {
   const auto file = std::make_shared<base::MappedFile>(path.string());
   const archive::Bytes bytes{file->bytes(), file};
   if (!is_torchscript(bytes)) return Program(pt2::read_pt2(path));
   try {
-    torchscript::ReadOptions archive_options;
-    archive_options.inputs = options.inputs;
-    archive_options.dynamic = options.dynamic;
-    return Program(torchscript::read_torchscript(bytes, archive_options));
+    return read_torchscript(bytes, options);
   } catch (Error& error) {
     throw error.within("in " + archive::printable(path.string()));
   }

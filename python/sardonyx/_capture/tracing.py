@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ from .script.program import Example, ScriptProgram, Source, traced_program
 from .scripted import decided_by_data
 from .shapes import bound_inputs
 from .torchscript import as_module
-from .wanted import Leaf, in_call_order
+from .wanted import Leaf, in_call_order, sources_of
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -78,6 +79,7 @@ def program_of_trace(
     return traced_program(Source(script, model, export, _METHOD), tensors, example)
 
 
+_WORDS = re.compile(r"\w+")  # of a way to a leaf: "['state'][0]"
 # The method that is traced, which calls the module as the user does.
 _METHOD = "_sardonyx_traced"
 
@@ -97,10 +99,11 @@ def _names_of_leaves(
     """For each leaf of (args, kwargs), the parameter's name and the way to the leaf."""
     by_parameter: dict[str, list[str]] = {}
     for name, value in bound_inputs(model, args, kwargs).items():
-        found, spec = pytree.tree_flatten(value)
-        by_parameter[name] = (
-            [name] if spec.is_leaf() else [f"{name}_{i}" for i in range(len(found))]
-        )
+        paths = [source.removeprefix(f"L['{name}']") for source in sources_of(name, value)]
+        by_parameter[name] = [
+            "_".join((name, *_WORDS.findall(path))) if path or len(paths) == 1 else f"{name}_{i}"
+            for i, path in enumerate(paths)
+        ]
     yield from in_call_order(model, args, kwargs, by_parameter)
 
 

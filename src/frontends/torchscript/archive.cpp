@@ -1,6 +1,7 @@
 #include "frontends/torchscript/archive.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "base/diagnostic.h"
@@ -126,6 +127,8 @@ Archive::Archive(archive::Bytes bytes) : zip_(std::move(bytes)) {
   const ZipEntry* order = find("byteorder");
   if (order && zip_.read(*order).text() == "big")
     base::fail("SX1103", "the archive was written on a big-endian machine");
+  if (const ZipEntry* version = find("version"))
+    version_ = std::strtoll(std::string(zip_.read(*version).text()).c_str(), nullptr, 10);
   const ZipEntry* data = find("data.pkl");
   if (!data) base::fail("SX1120", "the archive has no data.pkl");
   root_ = read_object(Pickle(zip_.read(*data).data), "data/");

@@ -30,6 +30,8 @@ class Archive {
   // Whether a zip archive's directory says that torch.jit.save() wrote it.
   static bool recognises(const archive::ZipReader& zip);
 
+  // Of the format, which says what operators mean.
+  std::int64_t version() const { return version_; }
   const Datum& root() const { return root_; }
   const std::vector<Datum>& constants() const { return constants_; }
   // The example of a traced module's forward(); empty for a scripted one.
@@ -51,6 +53,7 @@ class Archive {
 
   archive::ZipReader zip_;
   std::string prefix_;  // "model/"
+  std::int64_t version_ = 0;
   Datum root_;
   std::vector<Datum> constants_;
   std::vector<Datum> traced_inputs_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/diagnostic.h"
+#include "frontends/torchscript/upgraders.h"
 #include "program/facts/facts.h"
 #include "program/results/results.h"
 #include "program/strides.h"
@@ -237,7 +238,8 @@ Argument Follower::argument(const Datum& datum) {
 
 Datum Follower::call(const std::string& op, std::vector<Datum> positional,
                      std::vector<NamedDatum> named) {
-  const Operands operands{op, std::move(positional), std::move(named)};
+  Operands operands{op, std::move(positional), std::move(named)};
+  upgrade(operands, archive_.version());
   if (std::optional<Datum> known = builtin(*this, operands)) return *known;
   Resolved resolved = resolve(*this, operands);
   check_write(*resolved.schema, resolved.arguments);
