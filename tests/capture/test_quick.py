@@ -233,6 +233,18 @@ def test_declines_what_it_is_not_sure_of_and_changes_nothing(model):
     assert not torch.overrides._get_current_function_mode_stack()
 
 
+class Parts(torch.nn.Module):
+    def forward(self, x):
+        return torch.split_copy(x, 2)
+
+
+def test_declines_a_number_of_parts_that_sizes_tell():
+    args = (torch.randn(5, 3),)
+    dynamic = prepare(Parts(), args, {}, {"x": {0: Dim.AUTO}})
+    with capturing(), pytest.raises(DeclinedError, match="asks of its sizes whether"):
+        quick_capture(Parts(), args, {}, dynamic.shapes, lambda: pytest.fail("asked"))
+
+
 def test_declines_what_only_the_example_tells_of_memory():
     args = (torch.randn(3, 4), torch.randn(4))
     dynamic = prepare(Rows(), args, {}, {"x": {1: Dim.AUTO}, "y": {0: Dim.AUTO}})

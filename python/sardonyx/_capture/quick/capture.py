@@ -132,6 +132,37 @@ def _captured(
     )
 
 
+def _leaves_sizes_open(relation: Any) -> bool:
+    """Whether it relates sums and products of sizes, bounds them, excludes one, or is always so.
+    Rounded quotients and numbers that sizes have to be hold for the example's neighbours alone."""
+    import sympy
+    from sympy.core.function import Application
+
+    if not isinstance(relation, sympy.core.relational.Relational):
+        return False
+    if isinstance(relation, sympy.Unequality):
+        return True
+    sides = (relation.lhs, relation.rhs)
+    if not isinstance(relation, sympy.Equality):
+        return not relation.atoms(Application)
+    if type(relation.lhs).__name__ == "Mod" and relation.rhs == 0:
+        return _divides(*relation.lhs.args)
+    return all(side.free_symbols for side in sides) and not relation.atoms(Application)
+
+
+def _divides(total: Any, part: Any) -> bool:
+    """Whether the quotient is a whole number, whatever the sizes are."""
+    import sympy
+
+    quotient = sympy.cancel(total / part)
+    if quotient.is_Integer:
+        return True
+    symbols = sorted(quotient.free_symbols, key=str)
+    if not quotient.is_polynomial(*symbols):
+        return False
+    return all(each.is_Integer for each in sympy.Poly(quotient, *symbols).coeffs())
+
+
 def _mapped_leaves(function: Callable[..., Any], tree: Any) -> tuple[list[Any], Any]:
     """What the function gives of each leaf and its path, and the tree's spec; a tree again where
     only paths are asked for."""
@@ -163,6 +194,11 @@ def _solve(fake_mode: Any, solve: Callable[[], None]) -> None:
     env = fake_mode.shape_env
     if env is None:
         return
+    asked = [guard.expr for guard in env.guards]
+    asked += [each.expr for asserts in env.deferred_runtime_asserts.values() for each in asserts]
+    for relation in asked:
+        if not _leaves_sizes_open(relation):
+            raise DeclinedError(f"the model asks of its sizes whether {relation}")
     solve()
     # torch.export asserts what it could not solve, and learns from that which sizes are equal.
     for asserts in list(env.deferred_runtime_asserts.values()):
