@@ -109,10 +109,6 @@ Value limit(const Call& call, Emit& onnx, std::string_view name) {
 }
 
 Outputs threshold_backward(const Call& call, Emit& onnx) {
-  // PyTorch's kernel gives the common type, and what it captures of the call the gradient's.
-  if (call.tensor("grad_output").dtype() != call.tensor("self").dtype())
-    call.refuse("grad_output is of another type than self",
-                "cast grad_output to the type of self before");
   const Value low = onnx.less_or_equal(call.tensor("self"), limit(call, onnx, "threshold"));
   return zero_where(call, onnx, "grad_output", low);
 }

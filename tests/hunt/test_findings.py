@@ -1,0 +1,65 @@
+"""What `make hunt` found, and that a program and a graph of each seed can be judged at all."""
+
+from __future__ import annotations
+
+import pytest
+
+import sardonyx
+from tests.hunt import graphs
+from tests.hunt.judge import Verdict, judge, shrunk
+from tests.hunt.programs import Input, Line, Program
+
+
+def program(inputs: dict[str, tuple[str, tuple[str | int, ...]]], *texts: str) -> Program:
+    """Lines as they are reported: "v1 = a + 1", or a write."""
+    lines = []
+    for text in texts:
+        target, _, rest = text.partition(" = ")
+        lines.append(Line(target, rest) if target.isidentifier() else Line("", text))
+    return Program(tuple(Input(n, d, s) for n, (d, s) in inputs.items()), tuple(lines))
+
+
+FOUND = {
+    # The size beside the one that Reshape infers may be 0, and is declared so.
+    "a write to the diagonal of nothing": program(
+        {"b": ("int64", ("m", "m"))},
+        "v1 = torch.nn.functional.pad(b, (1, 2))",
+        "v1.diagonal().fill_(4)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_findings_stay_mended(name: str) -> None:
+    verdict = judge(FOUND[name])
+    assert verdict.kind == "right", verdict.detail
+    assert verdict.runs > 10
+
+
+def test_what_is_wrong_is_found_and_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault that is put in shows, and only the line at fault is left."""
+    real = sardonyx.export
+
+    def wrong(*args: object, **kwargs: object) -> sardonyx.ONNXProgram:
+        made = real(*args, **kwargs)
+        for node in made.model.graph:
+            if node.op_type == "Floor":
+                node.op_type = "Ceil"
+        return made
+
+    monkeypatch.setattr(sardonyx, "export", wrong)
+    whole = program(
+        {"a": ("float32", ("n", 3))}, "v0 = a * 2", "v1 = torch.floor(a)", "v2 = v0.sum(1)"
+    )
+    verdict = judge(whole)
+    assert verdict.kind == "wrong"
+    small, again = shrunk(whole, verdict)
+    assert [line.text for line in small.lines] == ["torch.floor(a)"]
+    assert again.kind == "wrong"
+
+
+def test_graphs_are_judged() -> None:
+    kinds = {graphs.judged(seed)[0].kind for seed in range(5)}
+    assert kinds <= {"right", "not captured"}
+    assert "right" in kinds
+    assert Verdict("crash").is_fault
