@@ -20,16 +20,18 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-kernels bench-optimize architectures hf-sweep sweep format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-optimize architectures hf-sweep sweep capture-sweep format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
 	@echo "make test      everything continuous integration runs, and what each part took"
 	@echo "make test-fast  most of it in two minutes, once built"
 	@echo "make bench     speed, memory and node counts beside torch.onnx's"
+	@echo "make bench-capture   quick capture beside torch.export"
 	@echo "make bench-kernels   operators of ONNX Runtime's own beside what they stand for"
 	@echo "make bench-optimize  our optimiser beside others (FULL=1 ARGS='--models bert')"
 	@echo "make operators  edge cases of every operator family, and a third of the sweep"
+	@echo "make capture-sweep  quick capture beside torch.export, program by program (long)"
 	@echo "make sweep     every operator's sample inputs (long)"
 	@echo "make hf-sweep  folders of every architecture of a task, exported and run (long)"
 	@echo "make architectures  a small model of every architecture in transformers (long)"
@@ -117,6 +119,10 @@ demo: build
 bench: build
 	$(RUN) $(PYTHON) -m bench
 
+# Quick capture and torch.export by turns.
+bench-capture: build
+	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m bench.capture $(ARGS)
+
 bench-kernels:
 	$(PYTHON) -m bench.kernels $(FUSIONS)
 
@@ -134,6 +140,10 @@ architectures: build
 # ARGS="--task text2text-generation-with-past --models t5,bart"
 hf-sweep: build
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m bench.hf --jobs $(JOBS) $(ARGS)
+
+# Quick capture held against torch.export, whose programs are kept from one run to the next.
+capture-sweep: build
+	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.capture --jobs $(JOBS) $(ARGS)
 
 sweep: build
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.opinfo --resume --jobs $(JOBS) \

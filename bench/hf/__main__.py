@@ -128,6 +128,8 @@ def _checkpoint(name: str, task: str, folder: Path) -> dict[str, Any]:
             config = tiny_config(name, profile)
             model_class = class_for(chosen, config)
             assert model_class is not None, f"{config_class(name)} has no class for {task}"
+            if model_class.config_class is config.sub_configs.get("text_config"):
+                config = config.get_text_config()
             with torch.device("meta"):
                 blank = model_class(config)
             parameters = sum(p.numel() for p in blank.parameters())

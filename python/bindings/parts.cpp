@@ -192,12 +192,24 @@ void attach(Model& model, const Model& source, const nb::list& same, const nb::l
   }
 }
 
+std::vector<std::pair<std::string, std::string>> readers(const Model& model,
+                                                         const std::string& input) {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const onnx::ValueInfo* value : model.internal().graph->inputs)
+    if (value->name == input)
+      for (const onnx::Use& use : value->uses)
+        found.emplace_back(use.node->domain, use.node->op_type);
+  return found;
+}
+
 }  // namespace
 
 void bind_parts(nb::module_& module) {
   module.def("parse_model", &parse, "message"_a, "Reads an ONNX model that is in memory.");
   module.def("nodes", &nodes, "model"_a,
              "(name, domain, operator, captured node, outputs, typed) of the main graph's nodes.");
+  module.def("readers", &readers, "model"_a, "input"_a,
+             "(domain, operator) of the nodes that read an input of the main graph.");
   module.def("module_paths", &module_paths, "model"_a,
              "The path of the module that each of the main graph's nodes came from.");
   module.def("constants", &constants, "model"_a,

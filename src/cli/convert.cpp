@@ -189,6 +189,10 @@ void add_convert(CLI::App& app, int& exit_code) {
   command->add_flag("--no-metadata", arguments->no_metadata, "leave out where each node came from")
       ->group(kTelling);
   command
+      ->add_flag("--strip-paths", arguments->write.strip_paths,
+                 "leave folders of this machine out of where each node came from")
+      ->group(kTelling);
+  command
       ->add_option("--sarif", arguments->sarif,
                    "write what went wrong as a SARIF 2.1.0 log, for editors to show")
       ->group(kTelling);

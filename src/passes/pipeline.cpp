@@ -69,6 +69,7 @@ const std::array kPipeline = {
     Entry{&kHalveRotaryTables},
     Entry{&kRaiseRotaryEmbedding},
     Entry{&kRaiseAttention},
+    Entry{&kRaiseBooleanMask},
     Entry{&kShareAttentionHeads},
     Entry{&kGiveAttentionItsCache},
     Entry{&kRotateJoinedHeads},

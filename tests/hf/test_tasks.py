@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -87,3 +88,25 @@ def test_an_encoder_and_a_decoder(tmp_path: Path) -> None:
     pasts = {f"past_key_values.{layer}.{kind}" for layer in range(2) for kind in kinds}
     assert pasts <= set(later.inputs)
     assert set(later.outputs) == {"logits", *(p for p in presents if ".decoder." in p)}
+
+
+def test_embeddings_of_sentences(tmp_path: Path) -> None:
+    folder = bert(tmp_path / "sentences", "Model")
+    kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}
+    modules = [
+        {"path": path, "type": f"sentence_transformers.models.{kind}"}
+        for path, kind in kinds.items()
+    ]
+    (folder / "modules.json").write_text(json.dumps(modules))
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_mean_tokens": true}')
+    (part,) = exported(folder, tmp_path / "out").parts
+    assert list(part.outputs) == ["token_embeddings", "sentence_embedding"]
+    ids = torch.randint(0, 100, (2, 6))
+    mask = torch.tensor([[1, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0]])
+    got = sardonyx.hf.load(tmp_path / "out")(
+        input_ids=ids, attention_mask=mask, token_type_ids=torch.zeros_like(ids)
+    )
+    mean = got["token_embeddings"][1, :3].mean(0)
+    wanted = mean / mean.norm()
+    torch.testing.assert_close(got["sentence_embedding"][1], wanted, rtol=1e-4, atol=1e-5)

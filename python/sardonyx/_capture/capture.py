@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from .context import capturing
 from .dim_names import constant_dims
 from .frozen import Frozen
 from .places import Place, user_place
+from .quick.declining import DeclinedError
 from .script.program import Example, ScriptProgram
 from .scripted import check_numbers, readings_of
 from .shapes import DynamicShapes
@@ -23,6 +25,14 @@ from .wanted import Insistence, Leaf
 if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
+
+
+class Quick(enum.Enum):
+    """What quick capture is to do."""
+
+    NO = "nothing"
+    FIRST = "try, before torch.export"
+    ALONE = "capture, or say why not"
 
 
 @dataclass(frozen=True)
@@ -45,7 +55,7 @@ def capture(
     *,
     report: Callable[[str], None],
     may_trace: bool = False,
-    quickly: bool = False,
+    quick: Quick = Quick.NO,
 ) -> Captured:
     """Captures `model` on the example inputs.
 
@@ -55,12 +65,17 @@ def capture(
     `may_trace`, then draft export. `report` is told how each went. Raises CaptureError with what
     all of them said, or of the dimensions that must vary and that the model makes constant.
 
-    `quickly` has quick capture try first, which declines what it is not sure of.
+    `quick` may have quick capture try before all of these, which declines what it is not sure of.
     """
     attempts: list[Attempt] = []
-    args, kwargs = _told_apart((args, kwargs))
-    if quickly and (quick := _quick(model, args, kwargs, dynamic, report)) is not None:
-        return Captured(quick, dynamic.leaves)
+    args, kwargs = told_apart((args, kwargs))
+    if quick is not Quick.NO:
+        try:
+            return Captured(_quick(model, args, kwargs, dynamic, report), dynamic.leaves)
+        except DeclinedError as reason:
+            if quick is Quick.ALONE:
+                raise _declined(model, reason) from reason
+            report(f"quick capture declines: {reason}")
     places: dict[str, Place] = {}
     frozen = Frozen()
 
@@ -109,7 +124,7 @@ def capture_by_trace(
     """
     from .tracing import program_of_trace
 
-    args, kwargs = _told_apart((args, kwargs))
+    args, kwargs = told_apart((args, kwargs))
     example = Example(args, kwargs, dynamic.leaves)
     frozen = Frozen()
 
@@ -152,26 +167,28 @@ def _quick(
     kwargs: Mapping[str, Any],
     dynamic: DynamicShapes,
     report: Callable[[str], None],
-) -> ExportedProgram | None:
-    """What the export reads of a program, or None where quick capture declines."""
+) -> ExportedProgram:
+    """What the export reads of a program. DeclinedError."""
     from .quick.capture import quick_capture
-    from .quick.declining import DeclinedError
 
     def by_torch() -> ExportedProgram:
         return capture(model, args, kwargs, dynamic, report=report).program
 
     start = time.perf_counter()
-    try:
-        with capturing():
-            program: Any = quick_capture(model, args, kwargs, dynamic.shapes, by_torch)
-            if constant_dims(program, dynamic.leaves, {}):
-                raise DeclinedError("the model makes a dimension constant that should vary")
-    except DeclinedError as reason:
-        report(f"quick capture declines: {reason}")
-        return None
+    with capturing():
+        program: Any = quick_capture(model, args, kwargs, dynamic.shapes, by_torch)
+        if constant_dims(program, dynamic.leaves, {}):
+            raise DeclinedError("the model makes a dimension constant that should vary")
     report(f"captured by quick capture in {time.perf_counter() - start:.2f} s")
     quick: ExportedProgram = program
     return quick
+
+
+def _declined(model: torch.nn.Module, reason: DeclinedError) -> CaptureError:
+    text = f"quick capture declines {type(model).__name__}: {reason}"
+    help_text = "leave out capture='quick', so that torch.export captures it"
+    diagnostic = Diagnostic("SX1003", text, help=help_text)
+    return CaptureError(f"{text}\nhelp: {help_text}", [diagnostic])
 
 
 def _named_leaves(program: Any, dynamic: DynamicShapes) -> tuple[Leaf, ...]:
@@ -207,7 +224,7 @@ def _whole(program: ExportedProgram) -> ExportedProgram:
     return program
 
 
-def _told_apart(inputs: Any) -> Any:
+def told_apart(inputs: Any) -> Any:
     """A tensor that stands in several places is copied for the later ones: torch.export would take
     all of them for one input, and compute with the first alone."""
     import torch

@@ -68,7 +68,7 @@ def captured_program(
             dynamic,
             report=steps.say,
             may_trace=not options.dynamo,
-            quickly=options.is_quick,
+            quick=options.quick,
         ),
     )
     return made

@@ -305,6 +305,7 @@ class ONNXProgram:
         include_initializers: bool = True,
         keep_initializers_as_inputs: bool = False,
         external_data: bool | None = None,
+        strip_paths: bool = False,
     ) -> None:
         """Writes the model to a path (atomically) or a binary file object.
 
@@ -313,6 +314,8 @@ class ONNXProgram:
           overridden or, when not included, supplied at run time.
         - `external_data`: True puts them into `<destination>.data`, False never does, and None does
           where the model would exceed 2 GB.
+        - `strip_paths`: whether the model's metadata calls files of your own by their names alone.
+          Those of installed packages are called "torch/nn/functional.py" in any case.
 
         Raises TypeError when external data is asked for and `destination` is no path, SaveError
         when the file cannot be written; what was there before is then still there.
@@ -324,17 +327,25 @@ class ONNXProgram:
                 external_data=external_data,
                 include_initializers=include_initializers,
                 keep_initializers_as_inputs=keep_initializers_as_inputs,
+                strip_paths=strip_paths,
             )
             return
         if not hasattr(destination, "write"):
             raise TypeError(f"destination is a {type(destination).__name__}, not a path or file")
         if external_data:
             raise TypeError("external_data=True needs a path as destination, not a file object")
-        destination.write(self._serialize(include_initializers, keep_initializers_as_inputs))
+        destination.write(
+            self._serialize(include_initializers, keep_initializers_as_inputs, strip_paths)
+        )
 
-    def _serialize(self, include: bool = True, as_inputs: bool = False) -> bytes:
+    def _serialize(
+        self, include: bool = True, as_inputs: bool = False, strip_paths: bool = False
+    ) -> bytes:
         return _native.serialize(
-            self._model, include_initializers=include, keep_initializers_as_inputs=as_inputs
+            self._model,
+            include_initializers=include,
+            keep_initializers_as_inputs=as_inputs,
+            strip_paths=strip_paths,
         )
 
     # --- running it

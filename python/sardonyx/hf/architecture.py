@@ -8,6 +8,7 @@ from .decoders import decoder_part
 from .parts import Part, Plain, named_outputs
 from .probing import accepted_example
 from .refusals import refusal
+from .sentences import Embedder, Sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,11 +18,15 @@ if TYPE_CHECKING:
     from .tasks import Chosen, Task
 
 
-def parts_of(model: torch.nn.Module, chosen: Chosen) -> Iterator[Part]:
-    """The parts, as optimum has them."""
+def parts_of(
+    model: torch.nn.Module, chosen: Chosen, sentences: Sentences | None = None
+) -> Iterator[Part]:
+    """The parts, as optimum has them; `sentences` is how embeddings of sentences are made."""
     config = model.config
     encodes = bool(getattr(config, "is_encoder_decoder", False))
-    if chosen.with_past and not encodes:
+    if sentences is not None:
+        yield sentence_part(model, config, chosen.task, sentences)
+    elif chosen.with_past and not encodes:
         yield decoder_part(model, config)
     elif chosen.task.generates and encodes:
         from .encoder_decoders import parts
@@ -40,3 +45,11 @@ def whole_part(model: torch.nn.Module, config: object, task: Task) -> Part:
         raise refusal("SX2007", f"{type(model).__name__} returns no tensors", "")
     dims = {name: example.dims.get(name, {}) for name in inputs}
     return Part("model", Plain(model, outputs), inputs, dims, outputs)
+
+
+def sentence_part(model: torch.nn.Module, config: object, task: Task, sentences: Sentences) -> Part:
+    """A text model with embeddings of sentences beside those of their tokens."""
+    example, inputs, _ = accepted_example(model, config, task)
+    outputs = ("token_embeddings", "sentence_embedding")
+    dims = {name: example.dims.get(name, {}) for name in inputs}
+    return Part("model", Embedder(model, sentences), inputs, dims, outputs)

@@ -23,7 +23,9 @@ def build(checkpoint: Checkpoint, model_class: type[Any]) -> torch.nn.Module:
 
     with torch.no_grad():
         with initialization.no_init_weights():
-            model = model_class._from_config(checkpoint.config, dtype=torch.float32)
+            model = model_class._from_config(
+                config_of(model_class, checkpoint), dtype=torch.float32
+            )
         persistent = model.state_dict(keep_vars=True)
         for tensor in persistent.values():
             tensor._is_hf_initialized = True
@@ -31,6 +33,13 @@ def build(checkpoint: Checkpoint, model_class: type[Any]) -> torch.nn.Module:
         model.tie_weights()
     built: torch.nn.Module = model.eval()
     return built
+
+
+def config_of(model_class: type[Any], checkpoint: Checkpoint) -> Any:
+    """The configuration that the class takes: of a model of several parts, maybe the text's."""
+    config = checkpoint.config
+    text = getattr(config, "sub_configs", {}).get("text_config")
+    return config.get_text_config() if text is model_class.config_class else config
 
 
 def load(checkpoint: Checkpoint, model_class: type[Any]) -> torch.nn.Module:

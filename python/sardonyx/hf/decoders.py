@@ -74,7 +74,7 @@ def _cache_after(model: torch.nn.Module, config: Any, argument: str, given: dict
         def call(**inputs: Any) -> Any:
             return model(**inputs, **{argument: make()}, use_cache=True)
 
-        return getattr(probe(call, **given), argument)
+        return getattr(probe(model, call, **given), argument)
 
     try:
         return run(lambda: new_cache(config))

@@ -168,7 +168,7 @@ def _sides(model: torch.nn.Module, config: Any, chosen: Chosen) -> _Sides:
 
 
 def _states(model: torch.nn.Module, inputs: Tensors) -> torch.Tensor:
-    made = _hidden_state(probe(encoder_of(model), **inputs))
+    made = _hidden_state(probe(model, encoder_of(model), **inputs))
     return torch.zeros(tuple(made.shape), dtype=made.dtype)
 
 
@@ -203,6 +203,6 @@ def _layout(model: torch.nn.Module, config: Any, sides: _Sides) -> CacheLayout:
             result = model(**_decoder_arguments(given), use_cache=True)
             return result.past_key_values
 
-        caches.append(probe(call, **inputs))
+        caches.append(probe(model, call, **inputs))
         sizes.append({BATCH: batch, PAST_LENGTH: tokens, _ENCODED: states.shape[1]})
     return layout_of(caches, sizes)

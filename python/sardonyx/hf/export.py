@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .graphs import Target
     from .parts import Part
     from .progress import Progress
+    from .sentences import Sentences
     from .tasks import Chosen
     from .weights import Placed
 
@@ -119,15 +120,21 @@ class _Job:
         self._task = task
         self._target = target
         self._progress = progress
+        self._sentences: Sentences | None = None
 
     def of_folder(self, folder: Path, trust_remote_code: bool, verify: bool) -> Report:
         from . import building
         from .checkpoint import read_checkpoint
+        from .sentences import read_sentences, transformer_of
         from .tasks import choose
         from .weights import place_weights
 
-        checkpoint = read_checkpoint(folder, trust_remote_code)
+        checkpoint = read_checkpoint(transformer_of(folder), trust_remote_code)
         chosen = choose(checkpoint.config, self._task)
+        if self._task in (None, "feature-extraction", "sentence-similarity"):
+            self._sentences = read_sentences(folder)
+            if self._sentences is not None:
+                chosen = choose(checkpoint.config, "feature-extraction")
         in_files = checkpoint.weights()
         with new_folder(self._out, folder) as staging, ExitStack() as cleaning:
             with self._progress.step("build"):
@@ -139,7 +146,8 @@ class _Job:
             report = self._report(model, chosen)
             report.notes += _notes_of(placed)
             self._write(model, chosen, placed, staging, report)
-            copy_companions(folder, staging)
+            for source in dict.fromkeys((folder, checkpoint.folder)):
+                copy_companions(source, staging)
             if verify:
                 self._verify(checkpoint, chosen, staging, report)
             cleaning.close()
@@ -190,7 +198,7 @@ class _Job:
 
         was_training = model.training
         model.eval()
-        for part in parts_of(model, chosen):
+        for part in parts_of(model, chosen, self._sentences):
             with self._progress.step(f"capture {part.name}"):
                 program = captured(part, self._target)
             if placed is not None:
@@ -226,7 +234,7 @@ class _Job:
         from .verification import compare
 
         with self._progress.step("verify"):
-            report.verified = compare(model, chosen, staging, report)
+            report.verified = compare(model, chosen, staging, report, self._sentences)
 
 
 def _notes_of(placed: Placed) -> Iterable[str]:

@@ -19,20 +19,36 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def probe(call: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-    """What `call` returns, its tensors without data; where the model looks at data, it is run."""
-    with torch.no_grad():
+def probe(model: torch.nn.Module, call: Callable[..., T], **inputs: Any) -> T:
+    """What `call`, which runs the model, returns, its tensors without data; where the model looks
+    at data, it is run."""
+    with torch.no_grad(), _plain_experts(model):
         try:
             with _fake():
-                return call(*_copies(args), **_copies(kwargs))
+                return call(**_copies(inputs))
         except Exception:
-            return call(*args, **kwargs)
+            return call(**inputs)
 
 
 @contextlib.contextmanager
 def _fake() -> Iterator[None]:
     with FakeTensorMode(allow_non_fake_inputs=True):
         yield
+
+
+@contextlib.contextmanager
+def _plain_experts(model: Any) -> Iterator[None]:
+    """Grouped products of experts know bfloat16 alone without data; batched ones any type."""
+    may = getattr(model, "_can_set_experts_implementation", None)
+    if may is None or not may():
+        yield
+        return
+    former = model.get_experts_implementation()
+    model.set_experts_implementation("batched_mm")
+    try:
+        yield
+    finally:
+        model.set_experts_implementation(former)
 
 
 def _copies(values: Any) -> Any:
@@ -53,7 +69,7 @@ def accepted_example(
     for example in examples(model, config, task):
         inputs = example.make(2, example.lengths[0])
         try:
-            result = probe(model, **inputs, **fixed_arguments(model))
+            result = probe(model, model, **inputs, **fixed_arguments(model))
         except Exception as error:
             first = (str(error).splitlines() or [""])[0]
             reasons.append(f"{', '.join(inputs)}: {type(error).__name__}: {first[:200]}")

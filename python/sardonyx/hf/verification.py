@@ -17,6 +17,7 @@ from .parts import accepted, fixed_arguments, named_outputs
 from .probing import accepted_example
 from .refusals import refusals
 from .running import Loaded
+from .sentences import Embedder, Sentences
 
 if TYPE_CHECKING:
     from .report import Report
@@ -26,7 +27,13 @@ _TOKENS = 20
 _PROMPT = 6
 
 
-def compare(model: torch.nn.Module, chosen: Chosen, folder: Path, report: Report) -> dict[str, Any]:
+def compare(
+    model: torch.nn.Module,
+    chosen: Chosen,
+    folder: Path,
+    report: Report,
+    sentences: Sentences | None = None,
+) -> dict[str, Any]:
     """What was compared, and how it went. SX1901 in a VerificationError where float32 outputs
     differ beyond rounding; other precisions are measured, and not judged."""
     loaded = Loaded(folder, report.as_dict())
@@ -35,7 +42,7 @@ def compare(model: torch.nn.Module, chosen: Chosen, folder: Path, report: Report
     elif chosen.task.generates and FIRST in loaded.part_names:
         found = _tokens_of_encoder(model, chosen, loaded)
     else:
-        found = _outputs(model, chosen, loaded)
+        found = _outputs(model, chosen, loaded, sentences)
     if report.precision == "fp32" and found["different"]:
         raise refusals(
             [Diagnostic("SX1901", text) for text in found["different"]], VerificationError
@@ -79,14 +86,20 @@ def greedy(
     return ids
 
 
-def _outputs(model: torch.nn.Module, chosen: Chosen, loaded: Loaded) -> dict[str, Any]:
+def _outputs(
+    model: torch.nn.Module, chosen: Chosen, loaded: Loaded, sentences: Sentences | None
+) -> dict[str, Any]:
     """The outputs at another batch and length than the example's."""
     example, _, _ = accepted_example(model, model.config, chosen.task)
     shapes = loaded.inputs("model")
     sizes = _other_sizes(shapes, example)
     inputs = example.make(*sizes)
     with torch.no_grad():
-        wanted = named_outputs(model(**inputs, **fixed_arguments(model)))
+        if sentences is not None:
+            names = ("token_embeddings", "sentence_embedding")
+            wanted = dict(zip(names, Embedder(model, sentences)(inputs), strict=True))
+        else:
+            wanted = named_outputs(model(**inputs, **fixed_arguments(model)))
     got = loaded("model", **{name: inputs[name] for name in shapes})
     different = [
         f"output '{name}' differs from eager PyTorch: {text}"

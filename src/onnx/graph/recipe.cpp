@@ -111,7 +111,10 @@ bool Tensor::as_it_lies() const {
 base::DType Tensor::stored_dtype() const { return as_it_lies() ? dtype : recipe->dtype; }
 
 Tensor turned(const Tensor& tensor, Sizes axes) {
-  if (derivation_of(tensor) != nullptr) return turned(computed(tensor), std::move(axes));
+  if (const Derived* step = derivation_of(tensor)) {
+    if (auto result = step->how->turned(axes)) return *std::move(result);
+    return turned(computed(tensor), std::move(axes));
+  }
   Tensor result = tensor;
   if (result.strides.empty()) result.strides = row_major(result.dims);
   result.dims = reordered(tensor.dims, axes);
@@ -146,7 +149,10 @@ Tensor scaled(const Tensor& tensor, ChannelScale scale) {
 }
 
 Tensor moved(const Tensor& tensor, base::DType dtype, std::int64_t by) {
-  if (derivation_of(tensor) != nullptr) return moved(computed(tensor), dtype, by);
+  if (const Derived* step = derivation_of(tensor)) {
+    if (auto result = step->how->moved(dtype, by)) return *std::move(result);
+    return moved(computed(tensor), dtype, by);
+  }
   Tensor result = tensor;
   const Moved step{dtype, by};
   const auto recipe = extended(tensor, step);
