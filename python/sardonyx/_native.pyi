@@ -73,7 +73,7 @@ def read_script(
     method: str,
     names: list[str],
     inputs: list[str],
-    tensors: dict[str, Any],
+    tensors: dict[str, torch.Tensor],
 ) -> Program: ...
 
 class ConvertOptions:
