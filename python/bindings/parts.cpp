@@ -208,7 +208,7 @@ void bind_parts(nb::module_& module) {
   module.def("parse_model", &parse, "message"_a, "Reads an ONNX model that is in memory.");
   module.def("nodes", &nodes, "model"_a,
              "(name, domain, operator, captured node, outputs, typed) of the main graph's nodes.");
-  module.def("readers", &readers, "model"_a, "input"_a,
+  module.def("readers", &readers, "model"_a, "name"_a,
              "(domain, operator) of the nodes that read an input of the main graph.");
   module.def("module_paths", &module_paths, "model"_a,
              "The path of the module that each of the main graph's nodes came from.");

@@ -57,12 +57,12 @@ def convert(
     "pair:(float32[n], [int64[]])"), and which dimensions of a traced module's example vary
     ("x:0,2"). Other parameters as for `export`; `dim_names` says what to call the program's symbols
     ("s77" to "batch"; those of one name are one size), `modules_as_functions` names the classes of
-    modules that become model-local functions (an empty sequence stands for all), `custom_opsets` says which
-    versions of other domains the model is to import, `fold_weights` whether weights may be replaced
-    by what is computed of them, `fall_through` what becomes of operators without a translation
-    ("no": an error, "as-is": aten::foo, "aten": org.pytorch.aten::ATen), `stop_after` ends the
-    simplification after the pass of that name, and `on_step` is called with the name of each step
-    and a function that does it.
+    modules that become model-local functions (an empty sequence stands for all), `custom_opsets`
+    says which versions of other domains the model is to import, `fold_weights` whether weights may
+    be replaced by what is computed of them, `fall_through` what becomes of operators without a
+    translation ("no": an error, "as-is": aten::foo, "aten": org.pytorch.aten::ATen), `stop_after`
+    ends the simplification after the pass of that name, and `on_step` is called with the name of
+    each step and a function that does it.
     """
     given = dict(locals())
     del given["program"]
