@@ -71,7 +71,7 @@ def read_script(
     method: str,
     names: list[str],
     inputs: list[str],
-    tensors: dict[str, torch.Tensor],
+    tensors: dict[str, Any],
 ) -> Program: ...
 
 class ConvertOptions:
