@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel demo bench bench-capture bench-kernels bench-optimize architectures sweep capture-sweep format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels demo bench bench-capture bench-kernels bench-optimize architectures hf-sweep sweep capture-sweep format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -33,7 +33,9 @@ help:
 	@echo "make operators  edge cases of every operator family, and a third of the sweep"
 	@echo "make capture-sweep  quick capture beside torch.export, program by program (long)"
 	@echo "make sweep     every operator's sample inputs (long)"
+	@echo "make hf-sweep  folders of every architecture of a task, exported and run (long)"
 	@echo "make architectures  a small model of every architecture in transformers (long)"
+	@echo "make wheels    wheels that install elsewhere, without a compiler"
 	@echo "make build     the Release build, in $(BUILD)"
 	@echo "make sanitize  the C++ tests under the address and undefined-behaviour sanitizers"
 	@echo "make format    rewrite the sources as the formatters want them"
@@ -91,6 +93,12 @@ operators: build
 wheel: build
 	tools/check_wheel.sh "$(PYTHON)" "$(BUILD)"
 
+# Wheels for other machines, by the Pythons named: make wheels WHEEL_PYTHONS="python3.11 python3.12".
+WHEEL_PYTHONS ?= $(PYTHON)
+wheels: build
+	CXX="$$(sed -n 's/^CMAKE_CXX_COMPILER:[^=]*=//p' "$(BUILD)/CMakeCache.txt")" JOBS=$(JOBS) \
+	    tools/build_wheels.sh "$(BUILD)" $(WHEEL_PYTHONS)
+
 demo: build
 	$(RUN) $(PYTHON) demo/run.py
 
@@ -115,6 +123,10 @@ bench-optimize: build
 architectures: build
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.architectures all --jobs $(JOBS)
 
+# ARGS="--task text2text-generation-with-past --models t5,bart"
+hf-sweep: build
+	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m bench.hf --jobs $(JOBS) $(ARGS)
+
 # Quick capture held against torch.export, whose programs are kept from one run to the next.
 capture-sweep: build
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.capture --jobs $(JOBS) $(ARGS)
@@ -138,4 +150,4 @@ tidy: setup
 	    xargs -P $(JOBS) -n 2 clang-tidy --quiet -p "$(BUILD)-tidy" --extra-arg=-Wno-unknown-warning-option
 
 clean:
-	rm -rf "$(BUILD)" "$(BUILD)-sanitize" "$(BUILD)-tidy" "$(BUILD)-wheel"
+	rm -rf "$(BUILD)" "$(BUILD)-sanitize" "$(BUILD)-tidy" "$(BUILD)-wheel" "$(BUILD)-wheels"

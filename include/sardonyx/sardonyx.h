@@ -155,6 +155,8 @@ struct WriteOptions {
   bool include_initializers = true;
   bool keep_initializers_as_inputs = false;
   bool include_metadata = true;  // where each node came from
+  // Whether that calls files of the user's own by their names alone, without their folders.
+  bool strip_paths = false;
   // Called now and then with the bytes written and the bytes in all.
   std::function<void(std::int64_t done, std::int64_t total)> progress;
 };

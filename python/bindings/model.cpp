@@ -109,29 +109,31 @@ nb::tuple simplify(Model& model, std::optional<std::int64_t> opset, const std::s
 }
 
 WriteOptions write_options(std::optional<bool> external_data, bool include_initializers,
-                           bool keep_initializers_as_inputs) {
+                           bool keep_initializers_as_inputs, bool strip_paths) {
   WriteOptions options;
   if (external_data) {
     options.external_data = *external_data ? ExternalData::kAlways : ExternalData::kNever;
   }
   options.include_initializers = include_initializers;
   options.keep_initializers_as_inputs = keep_initializers_as_inputs;
+  options.strip_paths = strip_paths;
   return options;
 }
 
 void write(const Model& model, const std::string& path, std::optional<bool> external_data,
-           bool include_initializers, bool keep_initializers_as_inputs) {
-  sardonyx::write(model, path,
-                  write_options(external_data, include_initializers, keep_initializers_as_inputs));
+           bool include_initializers, bool keep_initializers_as_inputs, bool strip_paths) {
+  sardonyx::write(
+      model, path,
+      write_options(external_data, include_initializers, keep_initializers_as_inputs, strip_paths));
 }
 
-nb::bytes serialize(const Model& model, bool include_initializers,
-                    bool keep_initializers_as_inputs) {
+nb::bytes serialize(const Model& model, bool include_initializers, bool keep_initializers_as_inputs,
+                    bool strip_paths) {
   std::string bytes;
   {
     const nb::gil_scoped_release released;
-    bytes = sardonyx::serialize(
-        model, write_options(false, include_initializers, keep_initializers_as_inputs));
+    bytes = sardonyx::serialize(model, write_options(false, include_initializers,
+                                                     keep_initializers_as_inputs, strip_paths));
   }
   return nb::bytes(bytes.data(), bytes.size());
 }
@@ -243,10 +245,11 @@ void bind_model(nb::module_& module) {
              "node, reason) each; the weights of another type; the nodes before and after.");
   module.def("rule_names", [] { return sardonyx::rule_names(); });
   module.def("write", &write, "model"_a, "path"_a, nb::kw_only(), "external_data"_a,
-             "include_initializers"_a, "keep_initializers_as_inputs"_a,
+             "include_initializers"_a, "keep_initializers_as_inputs"_a, "strip_paths"_a = false,
              nb::call_guard<nb::gil_scoped_release>(), "Writes atomically.");
   module.def("serialize", &serialize, "model"_a, nb::kw_only(), "include_initializers"_a,
-             "keep_initializers_as_inputs"_a, "The model as bytes; SX1603 above 2 GB.");
+             "keep_initializers_as_inputs"_a, "strip_paths"_a = false,
+             "The model as bytes; SX1603 above 2 GB.");
 }
 
 }  // namespace sardonyx::bindings

@@ -94,8 +94,13 @@ void bind_program(nb::module_& module) {
              "tensors"_a,
              "The Program of what torch.jit.save() wrote, whose weights `tensors` holds by name.");
   module.def(
-      "read", [](const std::string& path) { return sardonyx::read(path); }, "path"_a,
-      nb::call_guard<nb::gil_scoped_release>(), "The Program of a .pt2 file.");
+      "read",
+      [](const std::string& path, std::vector<std::string> inputs,
+         std::vector<std::string> dynamic) {
+        return sardonyx::read(path, {std::move(inputs), std::move(dynamic)});
+      },
+      "path"_a, "inputs"_a, "dynamic"_a, nb::call_guard<nb::gil_scoped_release>(),
+      "The Program of a .pt2 or TorchScript file.");
 }
 
 }  // namespace sardonyx::bindings

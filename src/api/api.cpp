@@ -174,6 +174,7 @@ proto::WriteOptions write_options(const WriteOptions& options) {
   result.include_initializers = options.include_initializers;
   result.keep_initializers_as_inputs = options.keep_initializers_as_inputs;
   result.include_metadata = options.include_metadata;
+  result.strip_paths = options.strip_paths;
   result.progress = options.progress;
   return result;
 }

@@ -35,10 +35,9 @@ std::optional<Frame> parse_frame(std::string_view text) {
   return frame;
 }
 
-bool is_installed(std::string_view file) {
-  return file.find("site-packages") != std::string_view::npos ||
-         file.find("dist-packages") != std::string_view::npos;
-}
+constexpr std::string_view kPackages = "-packages/";  // of site- and dist-packages
+
+bool is_installed(std::string_view file) { return file.find(kPackages) != std::string_view::npos; }
 
 bool is_torch(std::string_view file) {
   return file.find("-packages/torch/") != std::string_view::npos || file.starts_with("<");
@@ -65,6 +64,26 @@ UserLocation user_location(std::string_view stack_trace) {
   const std::optional<Frame>& best = own ? own : library;
   if (!best) return {};
   return {std::string(best->file), best->line, std::string(best->function)};
+}
+
+std::string without_paths(std::string_view stack_trace, bool all) {
+  std::string text;
+  while (!stack_trace.empty()) {
+    const std::size_t end = std::min(stack_trace.find('\n'), stack_trace.size() - 1) + 1;
+    const std::string_view line = stack_trace.substr(0, end);
+    stack_trace.remove_prefix(end);
+    const auto frame = parse_frame(line);
+    std::size_t name = 0;
+    if (frame && is_installed(frame->file)) {
+      name = frame->file.rfind(kPackages) + kPackages.size();
+    } else if (frame && all) {
+      name = frame->file.find_last_of("/\\") + 1;  // 0 where there is no folder
+    }
+    const std::size_t begin =
+        frame ? static_cast<std::size_t>(frame->file.data() - line.data()) : 0;
+    text.append(line.substr(0, begin)).append(line.substr(begin + name));
+  }
+  return text;
 }
 
 std::string module_path(std::string_view path, std::string_view type) {

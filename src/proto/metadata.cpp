@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/stack_trace.h"
+
 namespace sardonyx::proto {
 namespace {
 
@@ -32,7 +34,7 @@ std::string operator_path(std::string_view op) {
 
 }  // namespace
 
-void OriginTexts::set(const onnx::Origin& origin) {
+void OriginTexts::set(const onnx::Origin& origin, bool strip_paths) {
   if (origin_ == &origin) return;
   origin_ = &origin;
   name_space.clear();
@@ -51,6 +53,7 @@ void OriginTexts::set(const onnx::Origin& origin) {
   name_space.append(origin.captured_node).append(": ").append(path);
   append_quoted(name_scopes, origin.captured_node);
   append_quoted(class_hierarchy, path);
+  stack_trace = base::without_paths(origin.stack_trace, strip_paths);
   name_scopes += "]";
   class_hierarchy += "]";
 }

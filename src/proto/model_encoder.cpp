@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "base/stack_trace.h"
 #include "onnx/graph/names.h"
 #include "onnx/operators/operator.h"
 #include "proto/fields.h"
@@ -22,6 +23,8 @@ namespace {
 using onnx::Graph;
 using onnx::Node;
 using onnx::ValueInfo;
+
+constexpr std::string_view kStackTrace = "pkg.torch.onnx.stack_trace";
 
 std::int64_t ir_version_for(const onnx::Model& model) {
   if (model.ir_version != 0) return model.ir_version;
@@ -178,16 +181,18 @@ void ModelEncoder::node(const Node& node) {
 void ModelEncoder::node_metadata(const Node& node) {
   namespace f = field::node;
   if (node.origin != nullptr && options_.include_metadata) {
-    origin_.set(*node.origin);
+    origin_.set(*node.origin, options_.strip_paths);
     entry(f::kMetadataProps, "namespace", origin_.name_space);
     entry(f::kMetadataProps, "pkg.torch.onnx.class_hierarchy", origin_.class_hierarchy);
     if (!node.origin->captured_text.empty())
       entry(f::kMetadataProps, "pkg.torch.onnx.fx_node", node.origin->captured_text);
     entry(f::kMetadataProps, "pkg.torch.onnx.name_scopes", origin_.name_scopes);
-    if (!node.origin->stack_trace.empty())
-      entry(f::kMetadataProps, "pkg.torch.onnx.stack_trace", node.origin->stack_trace);
+    if (!origin_.stack_trace.empty()) entry(f::kMetadataProps, kStackTrace, origin_.stack_trace);
   }
-  for (const auto& [key, value] : node.metadata) entry(f::kMetadataProps, key, value);
+  for (const auto& [key, value] : node.metadata) {
+    const bool strips = options_.strip_paths && key == kStackTrace;
+    entry(f::kMetadataProps, key, strips ? base::without_paths(value, true) : value);
+  }
 }
 
 void ModelEncoder::constant_node(const ValueInfo& value) {

@@ -39,6 +39,9 @@ struct WriteOptions {
   bool keep_initializers_as_inputs = false;
   // Where nodes came from, in the form that torch.onnx gives it (metadata_props).
   bool include_metadata = true;
+  // Leaves folders of the machine out of it: files of the user's own are called by their names, as
+  // those of installed packages always are by where they stand in these.
+  bool strip_paths = false;
   // Types and shapes of intermediate values.
   bool include_value_info = true;
 

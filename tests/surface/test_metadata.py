@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import onnx
 import torch
@@ -45,6 +46,20 @@ def test_every_node_says_where_it_came_from() -> None:
             assert scopes[-1] in captured, node.name
             assert found["pkg.torch.onnx.fx_node"].startswith(f"%{scopes[-1]} : [num_users=")
             assert "test_metadata.py" in found["pkg.torch.onnx.stack_trace"]
+
+
+def test_paths_of_the_machine_stay_out(tmp_path: Path) -> None:
+    program = sardonyx.export(Norm().eval(), (X,))
+    program.save(tmp_path / "as it is.onnx")
+    program.save(tmp_path / "stripped.onnx", strip_paths=True)
+    as_it_is, stripped = (
+        (tmp_path / name).read_bytes() for name in ("as it is.onnx", "stripped.onnx")
+    )
+    assert b"-packages/torch/" not in as_it_is  # which is where PyTorch is installed
+    assert b'File "torch/nn/modules/' in as_it_is
+    assert __file__.encode() in as_it_is
+    assert str(Path(__file__).parent).encode() not in stripped
+    assert b'File "test_metadata.py", line ' in stripped
 
 
 def test_nodes_are_mapped_back() -> None:

@@ -94,7 +94,8 @@ def export(
             exceeds 2 GB; False never does, and raises SaveError where it would have to.
         dynamic_shapes: as for torch.export.export(): by parameter or position, a dict from axis to
             torch.export.Dim, Dim.DYNAMIC, Dim.AUTO or a plain string. Names become the model's.
-            For an ExportedProgram, only the names are used.
+            "auto": every dimension that the model lets vary; `notes` tell which it makes constant,
+            and where. For an ExportedProgram, only the names are used.
         dynamic_axes: the older form: input name to axes, as a list or a dict from axis to name.
         custom_translation_table: from operators (torch.ops.ns.op.overload, names, functions such as
             torch.sym_not) to what translates them: functions that call `sardonyx.op.*`, or

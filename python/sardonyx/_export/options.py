@@ -126,6 +126,8 @@ class Options:
             modules_as_functions=self.modules,
             stop_after="",
             on_step=on_step,
+            inputs=(),
+            dynamic=(),
         )
 
 
@@ -156,6 +158,8 @@ class ConversionOptions:
     modules_as_functions: Sequence[str] | None
     stop_after: str
     on_step: Step
+    inputs: Sequence[str]
+    dynamic: Sequence[str]
 
     def checked_opset(self) -> int:
         """The opset that the conversion begins with. UsageError where there is no such."""

@@ -13,8 +13,10 @@ from sardonyx._base.errors import Diagnostic, OnnxExporterError, SaveError
 from sardonyx._run.options import ONNXRuntimeOptions
 from sardonyx._run.session import open_session, run
 
+from .copies import over_the_same_weights
 from .inputs import feed_of
 from .ir import Shared, from_ir, tensor_of, to_ir
+from .notebook import page_of
 from .weight_files import Paths, weights_in
 
 if TYPE_CHECKING:
@@ -115,6 +117,46 @@ class ONNXProgram:
     def __repr__(self) -> str:
         inputs, outputs = ", ".join(self.input_names), ", ".join(self.output_names)
         return f"ONNXProgram(({inputs}) -> ({outputs}), {self.node_count} nodes)"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: inputs and outputs, and the graph by module."""
+        return page_of(self._model, "ONNXProgram")
+
+    # --- copying it
+
+    def __copy__(self) -> ONNXProgram:
+        """A program of its own over the same weights: what is done to one, the other is not."""
+        model = over_the_same_weights(self._model)
+        return self._with_what_is_known(ONNXProgram(model, self._captured, self.notes))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ONNXProgram:
+        """The same with weights of its own; SaveError above 2 GB."""
+        model = _native.parse_model(self._serialize())
+        return self._with_what_is_known(ONNXProgram(model, self._captured, self.notes))
+
+    def _with_what_is_known(self, made: ONNXProgram) -> ONNXProgram:
+        made.accuracy = self.accuracy
+        made._given_names = dict(self._given_names)
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The model with its weights, which must not exceed 2 GB (SaveError).
+
+        Without `exported_program`: what comes back takes its inputs flattened, in order.
+        """
+        return {
+            "model": self._serialize(),
+            "notes": self.notes,
+            "accuracy": self.accuracy,
+            "given_names": self._given_names,
+        }
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        ONNXProgram.__init__(self, _native.parse_model(state["model"]), notes=state["notes"])
+        self.accuracy = state["accuracy"]
+        self._given_names = state["given_names"]
+
+    # --- more of what it is
 
     @property
     def function_names(self) -> list[str]:
@@ -263,6 +305,7 @@ class ONNXProgram:
         include_initializers: bool = True,
         keep_initializers_as_inputs: bool = False,
         external_data: bool | None = None,
+        strip_paths: bool = False,
     ) -> None:
         """Writes the model to a path (atomically) or a binary file object.
 
@@ -271,6 +314,8 @@ class ONNXProgram:
           overridden or, when not included, supplied at run time.
         - `external_data`: True puts them into `<destination>.data`, False never does, and None does
           where the model would exceed 2 GB.
+        - `strip_paths`: whether the model's metadata calls files of your own by their names alone.
+          Those of installed packages are called "torch/nn/functional.py" in any case.
 
         Raises TypeError when external data is asked for and `destination` is no path, SaveError
         when the file cannot be written; what was there before is then still there.
@@ -282,17 +327,25 @@ class ONNXProgram:
                 external_data=external_data,
                 include_initializers=include_initializers,
                 keep_initializers_as_inputs=keep_initializers_as_inputs,
+                strip_paths=strip_paths,
             )
             return
         if not hasattr(destination, "write"):
             raise TypeError(f"destination is a {type(destination).__name__}, not a path or file")
         if external_data:
             raise TypeError("external_data=True needs a path as destination, not a file object")
-        destination.write(self._serialize(include_initializers, keep_initializers_as_inputs))
+        destination.write(
+            self._serialize(include_initializers, keep_initializers_as_inputs, strip_paths)
+        )
 
-    def _serialize(self, include: bool = True, as_inputs: bool = False) -> bytes:
+    def _serialize(
+        self, include: bool = True, as_inputs: bool = False, strip_paths: bool = False
+    ) -> bytes:
         return _native.serialize(
-            self._model, include_initializers=include, keep_initializers_as_inputs=as_inputs
+            self._model,
+            include_initializers=include,
+            keep_initializers_as_inputs=as_inputs,
+            strip_paths=strip_paths,
         )
 
     # --- running it

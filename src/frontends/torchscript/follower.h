@@ -95,6 +95,7 @@ class Follower {
   void follow(const std::vector<Statement>& block);
   void follow(const Statement& statement);
   void assign(const Expression& target, const Datum& value);
+  void within(const Statement& statement);
   void assign_attribute(const Expression& target, const Datum& value);
   void fail_targets(const std::vector<Statement>& block);
 
@@ -117,6 +118,8 @@ class Follower {
   Datum evaluate_named_call(const std::string& name, const Expression& expression);
   Datum evaluate_subscript(const Expression& expression);
   Datum evaluate_attribute(const Expression& expression);
+  std::optional<Datum> enumerator(const std::string& name);
+  Datum list_of_tensor(const Datum& tensor);
   Datum attribute_of(const Datum& object, const std::string& name);
   std::vector<Datum> arguments_of(const Expression& call, std::vector<NamedDatum>& named,
                                   std::size_t first = 1);
@@ -124,6 +127,7 @@ class Follower {
 
   // weights.cpp
   Datum weight(StoredTensor& stored, program::InputKind kind);
+  void read_weights(const Datum& container);
   const program::Weight* stored_weight(const StoredTensor& stored);
   std::optional<symbolic::Expr> constant_integer(const StoredTensor& stored) const;
 
@@ -145,7 +149,7 @@ class Follower {
   std::vector<std::pair<const SourceFile*, std::size_t>> places_;  // calls, innermost last
   std::vector<base::Diagnostic> failures_;
   std::unordered_map<std::string, int> names_;
-  std::unordered_map<const StoredTensor*, program::Value*> weights_;
+  std::unordered_map<std::string, program::Value*> weights_;
   std::unordered_map<std::string, program::Storage*> storages_;
   // Where a body is followed that may have to be taken back: what it wrote to.
   std::vector<Journal*> journals_;

@@ -35,7 +35,7 @@ const program::Weight* Follower::stored_weight(const StoredTensor& stored) {
 }
 
 Datum Follower::weight(StoredTensor& stored, program::InputKind kind) {
-  const auto [found, is_new] = weights_.try_emplace(&stored, nullptr);
+  const auto [found, is_new] = weights_.try_emplace(stored.name, nullptr);
   if (!is_new) return Datum::of_tensor(found->second);
   const program::Weight* weight = stored_weight(stored);
   Value* value = program_.add_value();
@@ -49,6 +49,14 @@ Datum Follower::weight(StoredTensor& stored, program::InputKind kind) {
   program_.inputs.push_back({kind, value, stored.name, true});
   found->second = value;
   return Datum::of_tensor(value);
+}
+
+// Those in a list, tuple or dictionary of a module.
+void Follower::read_weights(const Datum& container) {
+  for (Datum& item : container.held->items) {
+    if (item.kind == Datum::Kind::kStored) item = weight(*item.stored, program::InputKind::kBuffer);
+    if (item.held && item.kind != Datum::Kind::kObject) read_weights(item);
+  }
 }
 
 std::optional<Expr> Follower::constant_integer(const StoredTensor& stored) const {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -31,8 +31,9 @@ def archived(program: Any) -> Archived:
     that nothing of their size is copied. Raises what PyTorch raises of programs that it cannot
     save, those that call Python.
     """
-    places = list(_places(program)) if isinstance(program, torch.jit.ScriptModule) else []
-    with _emptied(places), warnings.catch_warnings():
+    is_module = isinstance(program, torch.jit.ScriptModule)
+    places = list(_places(program)) if is_module else []
+    with _emptied(places, program.modules() if is_module else ()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         data = program.save_to_buffer()
     return Archived(data, {place.name: place.tensor for place in places})
@@ -48,16 +49,29 @@ def _places(program: torch.jit.ScriptModule) -> Iterator[_Place]:
                     yield _Place(own._c, attribute, name, tensor.detach())
 
 
+# Recurrent layers hold their weights in a list, too.
+_FLAT = "_flat_weights"
+
+
 @contextmanager
-def _emptied(places: list[_Place]) -> Iterator[None]:
-    kept = [place.module.getattr(place.attribute) for place in places]
+def _emptied(places: list[_Place], modules: Iterable[Any]) -> Iterator[None]:
+    kept = [(p.module, p.attribute, p.module.getattr(p.attribute)) for p in places]
+    kept += [(m._c, _FLAT, m._c.getattr(_FLAT)) for m in modules if m._c.hasattr(_FLAT)]
+    stubs: dict[Any, torch.Tensor] = {}
+
+    def stub(tensor: torch.Tensor) -> torch.Tensor:
+        key = tensor.data_ptr(), tensor.shape, tensor.stride()
+        return stubs.setdefault(key, _without_data(tensor)) if tensor.numel() else tensor
+
     try:
-        for place in places:
-            place.module.setattr(place.attribute, _without_data(place.tensor))
+        for module, attribute, held in kept:
+            module.setattr(
+                attribute, [stub(t) for t in held] if isinstance(held, list) else stub(held)
+            )
         yield
     finally:
-        for place, tensor in zip(places, kept, strict=True):
-            place.module.setattr(place.attribute, tensor)
+        for module, attribute, held in kept:
+            module.setattr(attribute, held)
 
 
 def _without_data(tensor: torch.Tensor) -> torch.Tensor:

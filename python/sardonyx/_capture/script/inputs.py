@@ -71,6 +71,20 @@ class Texts:
         raise TypeError(f"'{name}' is a {type(value).__name__}, which TorchScript does not take")
 
 
+def text_of_default(name: str, value: Any) -> str:
+    """Of a parameter that is left out, with the default of it."""
+    return f"{name}:{_constant(value)}"
+
+
+def _constant(value: Any) -> str:
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, (tuple, list)):
+        items = ", ".join(map(_constant, value))
+        return f"[{items}]" if isinstance(value, list) else f"({items})"
+    return "None" if value is None else f"={value!r}"
+
+
 def _key(key: Any) -> str:
     return json.dumps(key, ensure_ascii=False) if isinstance(key, str) else str(key)
 

@@ -16,7 +16,7 @@ from sardonyx import _native
 from sardonyx._capture.wanted import Leaf
 
 from .archive import Archived, archived
-from .inputs import Given, Texts, leaves_by_parameter
+from .inputs import Given, Texts, leaves_by_parameter, text_of_default
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -91,7 +91,13 @@ def script_program(source: Source, signature: inspect.Signature, example: Exampl
     declared = _declared(source.script)
     texts = Texts(list(leaves_by_parameter(bound, example.kwargs, example.leaves)))
     given = [Given(name, value, declared.get(name, "")) for name, value in bound.items()]
-    return _program(source, texts, given, list(declared), example).check()
+    made = _program(source, texts, given, list(declared), example)
+    made.inputs += [
+        text_of_default(name, parameter.default)
+        for name, parameter in signature.parameters.items()
+        if name not in bound and parameter.default is not inspect.Parameter.empty
+    ]
+    return made.check()
 
 
 def traced_program(

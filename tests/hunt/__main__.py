@@ -1,0 +1,114 @@
+"""Command line of the hunt: python -m tests.hunt --minutes 10
+
+What was tried and found is kept in a file, from which the next hunt goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import logging
+import os
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from . import graphs
+from .judge import judge, shrunk, signature
+from .programs import draw
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--state", type=Path, default=Path("build/hunt.json"))
+    parser.add_argument("--of", choices=["programs", "graphs", "both"], default="both")
+    parser.add_argument("--seed", type=int, help="judge this program alone, and print it")
+    options = parser.parse_args()
+    logging.disable(logging.CRITICAL)
+    if options.seed is not None:
+        program = draw(options.seed)
+        print(program.inputs, program.text(), judge(program), sep="\n")
+        return 0
+    state = _read(options.state)
+    end = time.monotonic() + options.minutes * 60
+    found = 0
+    while time.monotonic() < end:
+        if options.of != "graphs":
+            found += _program(state["programs"])
+        if options.of != "programs":
+            found += _graph(state["graphs"])
+        if sum(state[kind]["tried"] for kind in state) % 20 == 0:
+            _write(options.state, state)
+    _write(options.state, state)
+    for kind, held in state.items():
+        print(f"{kind}: {held['tried']} tried, {held['runs']} comparisons, {held['counts']}")
+        for finding in held["found"].values():
+            print(f"--- seed {finding['seed']}: {finding['detail']}\n{finding['text']}")
+    return 1 if found else 0
+
+
+def _program(state: dict[str, Any]) -> int:
+    seed = state["next"]
+    state["next"] += 1
+    program = draw(seed)
+    if not program.lines or not program.results():
+        return 0
+    how = {"quick": seed % 4 == 3, "optimize": seed % 5 != 4}
+    with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stderr(nowhere):
+        verdict = judge(program, **how)
+        _count(state, verdict.kind, verdict.runs)
+        if verdict.kind == "refused":
+            reasons = Counter(state.setdefault("refusals", {}))
+            reasons[verdict.detail[:110]] += 1
+            state["refusals"] = dict(reasons)
+        if not verdict.is_fault:
+            return 0
+        program, verdict = shrunk(program, verdict, **how)
+    inputs = "\n".join(f"# {i.name}: {i.dtype}{list(i.dims)}" for i in program.inputs)
+    text = f"{inputs}\n{program.text()}"
+    return _keep(state, signature(program, verdict), seed, verdict.detail, text)
+
+
+def _graph(state: dict[str, Any]) -> int:
+    seed = state["next"]
+    state["next"] += 1
+    verdict, text = graphs.judged(seed)
+    _count(state, verdict.kind, verdict.runs)
+    if not verdict.is_fault:
+        return 0
+    return _keep(state, f"{verdict.kind}: {text}", seed, verdict.detail, text)
+
+
+def _count(state: dict[str, Any], kind: str, runs: int) -> None:
+    state["tried"] += 1
+    state["runs"] += runs
+    state["counts"][kind] = state["counts"].get(kind, 0) + 1
+
+
+def _keep(state: dict[str, Any], name: str, seed: int, detail: str, text: str) -> int:
+    if name in state["found"]:
+        return 0
+    state["found"][name] = {"seed": seed, "detail": detail, "text": text}
+    return 1
+
+
+def _read(path: Path) -> dict[str, Any]:
+    if path.exists():
+        state: dict[str, Any] = json.loads(path.read_text())
+        return state
+    empty = {"next": 0, "tried": 0, "runs": 0, "counts": {}, "found": {}}
+    return {"programs": json.loads(json.dumps(empty)), "graphs": empty}
+
+
+def _write(path: Path, state: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_suffix(".part")
+    beside.write_text(json.dumps(state, indent=1))
+    beside.replace(path)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

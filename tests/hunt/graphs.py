@@ -1,0 +1,5 @@
+from .judge import Verdict
+
+
+def judged(seed):
+    return Verdict("right"), ""

@@ -1,0 +1,202 @@
+"""What becomes of a program: exported once, and compared with eager PyTorch at many sizes."""
+
+from __future__ import annotations
+
+import copy
+import re
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import onnx
+import onnxruntime as ort
+import torch
+
+import sardonyx
+from sardonyx._compare.tensors import difference
+from sardonyx._compare.tolerances import Tolerance, of_operator
+
+from .programs import EXAMPLE, Program
+
+# The example, then small, empty, equal and large ones.
+SIZES = [
+    EXAMPLE,
+    *(
+        {"n": n, "m": m}
+        for n, m in (
+            (2, 2), (3, 5), (4, 3), (7, 2), (2, 9), (6, 6), (1, 3), (5, 1), (1, 1), (0, 3), (5, 0),
+            (0, 0), (0, 1), (1, 0), (8, 4), (3, 3), (10, 2), (2, 3), (9, 7),
+        )
+    ),
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`kind` is "right", "not captured", "refused", or what is wrong; `runs` how many sizes were
+    compared."""
+
+    kind: str
+    detail: str = ""
+    runs: int = 0
+
+    @property
+    def is_fault(self) -> bool:
+        return self.kind not in ("right", "not captured", "refused")
+
+
+def judge(program: Program, *, quick: bool = False, optimize: bool = True) -> Verdict:
+    """Exports the program and runs it at all sizes that its capture holds for: from 0 on, where
+    PyTorch captures it so, else from 2 on."""
+    verdict = Verdict("not captured")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for smallest in (0, None):
+            try:
+                made = sardonyx.export(
+                    program.module(),
+                    program.values(EXAMPLE),
+                    dynamic_shapes=program.dynamic_shapes(smallest),
+                    capture="quick" if quick else "torch",
+                    optimize=optimize,
+                )
+            except sardonyx.OnnxExporterError as error:
+                verdict = _refused(error)
+            except Exception as error:
+                return Verdict("crash", f"{type(error).__name__}: {str(error)[:300]}")
+            else:
+                return _compared(program, made, 2 if smallest is None else 0)
+            if verdict.kind != "not captured":
+                break
+    return verdict
+
+
+def _refused(error: sardonyx.OnnxExporterError) -> Verdict:
+    codes = sorted({d.code for d in error.diagnostics})
+    said = "; ".join(f"{d.code} {d.op}: {d.message}" for d in error.diagnostics)[:300]
+    if type(error).__name__ == "CaptureError":
+        return Verdict("not captured", said[:100])
+    # SX1304 says itself that it is a defect.
+    return Verdict("defect" if "SX1304" in codes else "refused", said)
+
+
+def _compared(program: Program, made: Any, smallest: int) -> Verdict:
+    try:
+        message = made.model_proto
+        onnx.checker.check_model(message, full_check=True)
+    except Exception as error:
+        return Verdict("not well formed", str(error)[:300])
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    try:
+        session = ort.InferenceSession(message.SerializeToString(), options)
+    except Exception as error:
+        return Verdict("not loaded", str(error)[:300])
+    runs = 0
+    for sizes in SIZES:
+        if min(sizes.values()) < smallest:
+            continue
+        verdict = _at(program, made, session, sizes)
+        if verdict is None:
+            continue
+        if verdict.is_fault:
+            return Verdict(verdict.kind, f"{sizes}: {verdict.detail}", runs)
+        runs += 1
+    return Verdict("right", runs=runs)
+
+
+def _at(program: Program, made: Any, session: Any, sizes: dict[str, int]) -> Verdict | None:
+    """None where eager PyTorch refuses the sizes, or the capture does not hold for them."""
+    values = program.values(sizes)
+    if not _takes(made, values):
+        return None
+    given = copy.deepcopy(values)
+    before = [v._version for v in given]
+    try:
+        with torch.no_grad():
+            wanted = list(program.module()(*given))
+    except Exception:
+        return None
+    # What it writes to its inputs are further outputs.
+    wanted += [v for v, old in zip(given, before, strict=True) if v._version != old]
+    try:
+        feed = dict(zip(made.input_names, values, strict=True))
+        got = _run(session, feed)
+    except Exception as error:
+        return _unless_capture(made, values, wanted, Verdict("fails at run time", str(error)[:300]))
+    if len(got) != len(wanted):
+        return Verdict("wrong", f"{len(got)} outputs for {len(wanted)}")
+    for name, have, want in zip(made.output_names, got, wanted, strict=True):
+        found = difference(have, want, _tolerance(want))
+        if found is not None:
+            verdict = Verdict("wrong", f"{name}: {found}")
+            return _unless_capture(made, values, wanted, verdict)
+    return Verdict("right")
+
+
+def _run(session: Any, feed: dict[str, torch.Tensor]) -> list[torch.Tensor]:
+    from sardonyx._run.session import run
+
+    taken = {i.name for i in session.get_inputs()}
+    names = [o.name for o in session.get_outputs()]
+    return run(session, {k: v for k, v in feed.items() if k in taken}, names)
+
+
+def _takes(made: Any, values: tuple[torch.Tensor, ...]) -> bool:
+    """Whether the model's inputs have these sizes: those that vary may be any, those of one name
+    are equal."""
+    known: dict[str, int] = {}
+    for (_, _, dims), value in zip(made._model.inputs, values, strict=True):
+        for dim, size in zip(dims or (), value.shape, strict=True):
+            wanted = known.setdefault(dim, size) if isinstance(dim, str) else dim
+            if wanted is not None and wanted != size:
+                return False
+    return True
+
+
+def _unless_capture(
+    made: Any, values: tuple[torch.Tensor, ...], wanted: list[torch.Tensor], verdict: Verdict
+) -> Verdict | None:
+    """None where the captured graph itself does not hold for the sizes: torch.export assumed so."""
+    captured = made.exported_program
+    try:
+        with torch.no_grad():
+            results = torch.fx.Interpreter(captured.graph_module).run(*copy.deepcopy(values))
+    except Exception:
+        return None
+    tensors = [r for r in results if isinstance(r, torch.Tensor)]
+    same = all(
+        difference(have, want, _tolerance(want)) is None
+        for have, want in zip(tensors, wanted, strict=False)
+    )
+    return verdict if same else None
+
+
+def _tolerance(want: torch.Tensor) -> Tolerance:
+    """That of a few operators, relative to the largest element: sums may cancel."""
+    tolerance = of_operator(want.dtype).widened(4)
+    if not want.is_floating_point() or want.numel() == 0:
+        return tolerance
+    finite = want[want.isfinite()].abs()
+    largest = max(1.0, float(finite.max())) if finite.numel() else 1.0
+    return Tolerance(tolerance.relative, tolerance.absolute * largest)
+
+
+def shrunk(program: Program, verdict: Verdict, **how: Any) -> tuple[Program, Verdict]:
+    """The program with as few lines as show the same kind of fault."""
+    index = len(program.lines) - 1
+    while index >= 0:
+        smaller = program.without(index)
+        if smaller.lines and smaller.results():
+            found = judge(smaller, **how)
+            if found.kind == verdict.kind:
+                program, verdict = smaller, found
+        index = min(index, len(program.lines)) - 1
+    return program, verdict
+
+
+def signature(program: Program, verdict: Verdict) -> str:
+    """What findings of one cause have in common: the kind, and the lines without their names."""
+    lines = [re.sub(r"\b[vabc]\d*\b", "_", line.text) for line in program.lines]
+    return f"{verdict.kind}: " + "; ".join(lines)
