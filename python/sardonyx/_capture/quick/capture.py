@@ -138,6 +138,8 @@ def _leaves_sizes_open(relation: Any) -> bool:
     import sympy
     from sympy.core.function import Application
 
+    if relation is sympy.true:
+        return True
     if not isinstance(relation, sympy.core.relational.Relational):
         return False
     if isinstance(relation, sympy.Unequality):
@@ -145,22 +147,7 @@ def _leaves_sizes_open(relation: Any) -> bool:
     sides = (relation.lhs, relation.rhs)
     if not isinstance(relation, sympy.Equality):
         return not relation.atoms(Application)
-    if type(relation.lhs).__name__ == "Mod" and relation.rhs == 0:
-        return _divides(*relation.lhs.args)
     return all(side.free_symbols for side in sides) and not relation.atoms(Application)
-
-
-def _divides(total: Any, part: Any) -> bool:
-    """Whether the quotient is a whole number, whatever the sizes are."""
-    import sympy
-
-    quotient = sympy.cancel(total / part)
-    if quotient.is_Integer:
-        return True
-    symbols = sorted(quotient.free_symbols, key=str)
-    if not quotient.is_polynomial(*symbols):
-        return False
-    return all(each.is_Integer for each in sympy.Poly(quotient, *symbols).coeffs())
 
 
 def _mapped_leaves(function: Callable[..., Any], tree: Any) -> tuple[list[Any], Any]:
@@ -194,13 +181,14 @@ def _solve(fake_mode: Any, solve: Callable[[], None]) -> None:
     env = fake_mode.shape_env
     if env is None:
         return
-    asked = [guard.expr for guard in env.guards]
-    asked += [each.expr for asserts in env.deferred_runtime_asserts.values() for each in asserts]
-    for relation in asked:
-        if not _leaves_sizes_open(relation):
-            raise DeclinedError(f"the model asks of its sizes whether {relation}")
     solve()
     # torch.export asserts what it could not solve, and learns from that which sizes are equal.
     for asserts in list(env.deferred_runtime_asserts.values()):
         for each in list(asserts):
             env.guard_or_defer_runtime_assert(env.replace(each.expr), "assert")
+    asked = [guard.expr for guard in env.guards]
+    asked += [each.expr for asserts in env.deferred_runtime_asserts.values() for each in asserts]
+    for relation in asked:
+        # With what was learnt since of which sizes are equal.
+        if not _leaves_sizes_open(env.replace(relation)):
+            raise DeclinedError(f"the model asks of its sizes whether {relation}")
