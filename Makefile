@@ -20,18 +20,22 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel demo bench bench-kernels bench-optimize architectures sweep hunt fuzz format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels demo bench bench-capture bench-kernels bench-optimize architectures hf-sweep sweep capture-sweep hunt fuzz format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
 	@echo "make test      everything continuous integration runs, and what each part took"
 	@echo "make test-fast  most of it in two minutes, once built"
 	@echo "make bench     speed, memory and node counts beside torch.onnx's"
+	@echo "make bench-capture   quick capture beside torch.export"
 	@echo "make bench-kernels   operators of ONNX Runtime's own beside what they stand for"
-	@echo "make bench-optimize  our optimiser beside others (ARGS='--models bert --size full')"
+	@echo "make bench-optimize  our optimiser beside others (FULL=1 ARGS='--models bert')"
 	@echo "make operators  edge cases of every operator family, and a third of the sweep"
+	@echo "make capture-sweep  quick capture beside torch.export, program by program (long)"
 	@echo "make sweep     every operator's sample inputs (long)"
+	@echo "make hf-sweep  folders of every architecture of a task, exported and run (long)"
 	@echo "make architectures  a small model of every architecture in transformers (long)"
+	@echo "make wheels    wheels that install elsewhere, without a compiler"
 	@echo "make build     the Release build, in $(BUILD)"
 	@echo "make sanitize  the C++ tests under the address and undefined-behaviour sanitizers"
 	@echo "make hunt      random programs and graphs, MINUTES=10 of them; goes on where it stopped"
@@ -91,11 +95,21 @@ operators: build
 wheel: build
 	tools/check_wheel.sh "$(PYTHON)" "$(BUILD)"
 
+# Wheels for other machines, by the Pythons named: make wheels WHEEL_PYTHONS="python3.11 python3.12".
+WHEEL_PYTHONS ?= $(PYTHON)
+wheels: build
+	CXX="$$(sed -n 's/^CMAKE_CXX_COMPILER:[^=]*=//p' "$(BUILD)/CMakeCache.txt")" JOBS=$(JOBS) \
+	    tools/build_wheels.sh "$(BUILD)" $(WHEEL_PYTHONS)
+
 demo: build
 	$(RUN) $(PYTHON) demo/run.py
 
 bench: build
 	$(RUN) $(PYTHON) -m bench
+
+# Quick capture and torch.export by turns.
+bench-capture: build
+	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m bench.capture $(ARGS)
 
 bench-kernels:
 	$(PYTHON) -m bench.kernels $(FUSIONS)
@@ -104,11 +118,20 @@ bench-kernels:
 PEERS ?= .venv-peers
 bench-optimize: build
 	PEERS="$(PEERS)" tools/setup_peers.sh
-	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m bench.optimizers --peers "$(PEERS)/bin/python" $(ARGS)
+	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m bench.optimizers --peers "$(PEERS)/bin/python" \
+	    $(if $(FULL),--size full) $(ARGS)
 
 # Captures about 500 small models the first time, which takes an hour; goes on from where it was.
 architectures: build
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.architectures all --jobs $(JOBS)
+
+# ARGS="--task text2text-generation-with-past --models t5,bart"
+hf-sweep: build
+	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m bench.hf --jobs $(JOBS) $(ARGS)
+
+# Quick capture held against torch.export, whose programs are kept from one run to the next.
+capture-sweep: build
+	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.capture --jobs $(JOBS) $(ARGS)
 
 sweep: build
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.opinfo --resume --jobs $(JOBS) \
@@ -142,4 +165,4 @@ tidy: setup
 	    xargs -P $(JOBS) -n 2 clang-tidy --quiet -p "$(BUILD)-tidy" --extra-arg=-Wno-unknown-warning-option
 
 clean:
-	rm -rf "$(BUILD)" "$(BUILD)-sanitize" "$(BUILD)-tidy" "$(BUILD)-wheel"
+	rm -rf "$(BUILD)" "$(BUILD)-sanitize" "$(BUILD)-tidy" "$(BUILD)-wheel" "$(BUILD)-wheels"

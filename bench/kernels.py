@@ -204,9 +204,29 @@ def _cached(tokens: int, past: int, heads: int, groups: int, size: int) -> Itera
     )
 
 
+def _packed_groups(tokens: int, heads: int, groups: int, size: int) -> Iterator[Case]:
+    """Products of queries, keys and values, as three and as one."""
+    width = heads * size
+    parts = {"wq": width, "wk": groups * size, "wv": groups * size}
+    packed = _floats(width, sum(parts.values()))
+    offsets = np.cumsum(list(parts.values()))[:-1]
+    weights = dict(zip(parts, np.split(packed, offsets, axis=1), strict=True))
+    attend = f"msft.GroupQueryAttention<num_heads={heads}, kv_num_heads={groups}>"
+    yield Case(
+        "packed-groups",
+        f"{tokens}, {heads} heads of {size} in {groups} groups",
+        f"q = MatMul(x, wq) k = MatMul(x, wk) v = MatMul(x, wv) y = {attend}(q, k, v, , , l, t)",
+        f"p = MatMul(x, w) y = {attend}(p, , , , , l, t)",
+        {"x": _floats(1, tokens, width), "w": packed}
+        | {"l": np.array([tokens - 1], np.int32), "t": np.array(tokens, np.int32)}
+        | weights,
+    )
+
+
 def cases() -> Iterator[Case]:
-    for tokens in (1, 128, 512):
+    for tokens in (1, 16, 128, 512):
         yield from _rms_normalization(tokens, 1024)
+        yield from _packed_groups(tokens, 16, 4, 64)
         yield from _skip_normalization(tokens, 768)
         yield from _skip_normalization(tokens, 1024)
         yield from _activations(tokens, 3072)

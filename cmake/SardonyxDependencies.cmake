@@ -1,4 +1,5 @@
-# Third-party libraries: the system's where it has them, the upstream release otherwise.
+# Third-party libraries: the system's where it has them, the upstream release otherwise, by its hash.
+# SARDONYX_SELF_CONTAINED puts them into our binaries, for machines that do not have them.
 
 include(FetchContent)
 
@@ -7,31 +8,58 @@ if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.25)
   set(system SYSTEM)
 endif()
 
-# sardonyx_find(<package> <URL of the upstream release> [<FetchContent option>...])
-macro(sardonyx_find package url)
+# sardonyx_fetch(<package> <SHA-256> <URL of the release>... [OPTIONS <FetchContent option>...])
+macro(sardonyx_fetch package hash)
+  cmake_parse_arguments(fetch "" "" "OPTIONS" ${ARGN})
+  message(STATUS "${package}: fetching ${fetch_UNPARSED_ARGUMENTS}")
+  FetchContent_Declare(${package} URL ${fetch_UNPARSED_ARGUMENTS} URL_HASH SHA256=${hash}
+                       DOWNLOAD_EXTRACT_TIMESTAMP ON ${system} ${fetch_OPTIONS})
+  FetchContent_MakeAvailable(${package})
+endmacro()
+
+# The same for what the system does not have.
+macro(sardonyx_find package)
   find_package(${package} QUIET)
   if(NOT ${package}_FOUND)
-    message(STATUS "${package}: not on this system, fetching ${url}")
-    FetchContent_Declare(${package} URL "${url}" ${system} ${ARGN})
-    FetchContent_MakeAvailable(${package})
+    sardonyx_fetch(${package} ${ARGN})
   endif()
 endmacro()
 
-sardonyx_find(simdjson https://github.com/simdjson/simdjson/archive/refs/tags/v3.10.1.tar.gz)
-sardonyx_find(fmt https://github.com/fmtlib/fmt/archive/refs/tags/11.0.2.tar.gz)
-sardonyx_find(CLI11 https://github.com/CLIUtils/CLI11/archive/refs/tags/v2.4.2.tar.gz)
-sardonyx_find(ZLIB https://github.com/madler/zlib/archive/refs/tags/v1.3.1.tar.gz)
+# The release that Debian 12 has, whose archive Debian keeps as it is.
+set(simdjson
+    156b1bc5eb0561b2bd166b46d191fd3d95a3e709cc63761477d3b7aec2b6e9ed
+    https://github.com/simdjson/simdjson/archive/v3.0.1.tar.gz
+    https://deb.debian.org/debian/pool/main/s/simdjson/simdjson_3.0.1.orig.tar.gz)
+if(SARDONYX_SELF_CONTAINED)
+  set(SIMDJSON_BUILD_STATIC ON)  # systems have it as a shared library
+  set(BUILD_SHARED_LIBS OFF)
+  sardonyx_fetch(simdjson ${simdjson})
+  set(ZLIB_USE_STATIC_LIBS ON)
+else()
+  sardonyx_find(simdjson ${simdjson})
+endif()
+sardonyx_find(fmt 6cb1e6d37bdcb756dbbe59be438790db409cdb4868c66e888d5df9f13f7c027f
+              https://github.com/fmtlib/fmt/archive/refs/tags/11.0.2.tar.gz)
+sardonyx_find(CLI11 f2d893a65c3b1324c50d4e682c0cdc021dd0477ae2c048544f39eed6654b699a
+              https://github.com/CLIUtils/CLI11/archive/refs/tags/v2.4.2.tar.gz)
+sardonyx_find(ZLIB 17e88863f3600672ab49182f217281b6fc4d3c762bde361935e436a95214d05c
+              https://github.com/madler/zlib/archive/refs/tags/v1.3.1.tar.gz)
 if(NOT TARGET ZLIB::ZLIB)
   add_library(ZLIB::ZLIB ALIAS zlibstatic)
   target_include_directories(zlibstatic PUBLIC "${zlib_SOURCE_DIR}" "${zlib_BINARY_DIR}")
 endif()
 
+add_library(sardonyx_fmt INTERFACE)
+target_link_libraries(sardonyx_fmt
+  INTERFACE $<IF:$<BOOL:${SARDONYX_SELF_CONTAINED}>,fmt::fmt-header-only,fmt::fmt>)
+
 # protozero is headers only and ships no CMake package.
 find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_reader.hpp)
 mark_as_advanced(PROTOZERO_INCLUDE_DIR)
 if(NOT PROTOZERO_INCLUDE_DIR)
-  sardonyx_find(protozero https://github.com/mapbox/protozero/archive/refs/tags/v1.7.1.tar.gz
-                SOURCE_SUBDIR none)
+  sardonyx_fetch(protozero 27e0017d5b3ba06d646a3ec6391d5ccc8500db821be480aefd2e4ddc3de5ff99
+                 https://github.com/mapbox/protozero/archive/refs/tags/v1.7.1.tar.gz
+                 OPTIONS SOURCE_SUBDIR none)
   set(PROTOZERO_INCLUDE_DIR "${protozero_SOURCE_DIR}/include")
 endif()
 add_library(sardonyx_protozero INTERFACE)
@@ -39,11 +67,13 @@ target_include_directories(sardonyx_protozero SYSTEM INTERFACE "${PROTOZERO_INCL
 add_library(protozero::protozero ALIAS sardonyx_protozero)
 
 if(SARDONYX_TESTS)
-  sardonyx_find(GTest https://github.com/google/googletest/archive/refs/tags/v1.14.0.tar.gz)
+  sardonyx_find(GTest 8ad598c73ad796e0d8280b082cebd82a630d73e73cd3c70057938a6501bba5d7
+                https://github.com/google/googletest/archive/refs/tags/v1.14.0.tar.gz)
 endif()
 if(SARDONYX_BENCHMARKS)
   set(BENCHMARK_ENABLE_TESTING OFF)
-  sardonyx_find(benchmark https://github.com/google/benchmark/archive/refs/tags/v1.8.3.tar.gz)
+  sardonyx_find(benchmark 6bc180a57d23d4d9515519f92b0c83d61b05b5bab188961f36ac7b06b0d9e9ce
+                https://github.com/google/benchmark/archive/refs/tags/v1.8.3.tar.gz)
 endif()
 
 if(SARDONYX_PYTHON)
@@ -55,8 +85,12 @@ if(SARDONYX_PYTHON)
   endif()
   find_package(nanobind CONFIG REQUIRED)
   nanobind_build_library(nanobind-static)
-  # nanobind's headers for code that is held to our warnings.
+  # nanobind's headers for code that is held to our warnings, and the stable ABI where the wheel is
+  # to have it (pyproject.toml, wheel.py-api).
   add_library(sardonyx_nanobind INTERFACE)
+  if(SKBUILD_SABI_VERSION)
+    target_compile_definitions(sardonyx_nanobind INTERFACE Py_LIMITED_API=0x030C0000)
+  endif()
   target_include_directories(sardonyx_nanobind SYSTEM INTERFACE "${NB_DIR}/include"
                                                                 ${Python_INCLUDE_DIRS})
 endif()

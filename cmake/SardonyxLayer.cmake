@@ -19,8 +19,9 @@ function(sardonyx_layer)
 
   if(sources)
     add_library(${target} STATIC ${sources})
+    set_property(GLOBAL APPEND PROPERTY SARDONYX_LAYERS ${target})
     target_link_libraries(${target} PUBLIC ${arg_DEPENDS}
-                          PRIVATE sardonyx_flags fmt::fmt ${arg_USES})
+                          PRIVATE sardonyx_flags sardonyx_fmt ${arg_USES})
     sardonyx_precompile(${target} HEADERS ${arg_PRECOMPILE} USES ${arg_USES})
   else()
     add_library(${target} INTERFACE)
@@ -32,7 +33,7 @@ function(sardonyx_layer)
     set(test_options $<$<CONFIG:Release>:-Og>)
     add_executable(${arg_NAME}_test ${tests})
     add_dependencies(sardonyx_tests ${arg_NAME}_test)
-    target_link_libraries(${arg_NAME}_test PRIVATE ${target} sardonyx_flags fmt::fmt ${arg_USES}
+    target_link_libraries(${arg_NAME}_test PRIVATE ${target} sardonyx_flags sardonyx_fmt ${arg_USES}
                                                    GTest::gtest_main)
     sardonyx_precompile(${arg_NAME}_test HEADERS <gtest/gtest.h> USES GTest::gtest OPTIONS
                         ${test_options})

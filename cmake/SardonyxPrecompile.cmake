@@ -16,7 +16,7 @@ function(sardonyx_precompile target)
   if(NOT TARGET ${pch})
     file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/${pch}.cpp" CONTENT "")
     add_library(${pch} OBJECT "${PROJECT_BINARY_DIR}/${pch}.cpp")
-    target_link_libraries(${pch} PRIVATE sardonyx_flags fmt::fmt ${arg_USES})
+    target_link_libraries(${pch} PRIVATE sardonyx_flags sardonyx_fmt ${arg_USES})
     # Quoted, CMake leaves them relative: the same in another checkout.
     list(TRANSFORM arg_HEADERS REPLACE "^[^<].*" "\"\\0\"")
     target_precompile_headers(${pch} PRIVATE

@@ -27,11 +27,15 @@ PACKAGES: dict[str, tuple[str, ...]] = {
         "_base", "ops", "_capture", "_translate", "_run", "_compare", "_model", "_report",
     ),
     "_mismatch": ("_base", "_capture", "_run", "_compare", "_model", "_export"),
+    "hf": (
+        "_base", "_capture", "_run", "_compare", "_model", "_optimize", "_export",
+    ),
+    "_command": ("_base", "_run"),
     "_older": ("_base", "_capture", "_translate", "_model", "_report", "_export"),
 }  # fmt: skip
 
 # The modules of the root hold public names; no package knows them.
-ROOT = ("__init__", "op", "symbolic_helper", "utils", "verification")
+ROOT = ("__init__", "__main__", "op", "symbolic_helper", "utils", "verification")
 NATIVE = "_native"
 
 

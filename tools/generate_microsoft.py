@@ -17,7 +17,14 @@ from generate_emitter import cpp_bool, float_literal, quoted, type_set
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 
 FILE = generate_emitter.FOLDER.parents[1] / "targets" / "gen" / "microsoft.h"
-EMITTED = ("Attention", "BiasGelu", "MatMulNBits", "QuickGelu")
+EMITTED = (
+    "Attention",
+    "BiasGelu",
+    "GroupQueryAttention",
+    "MatMulNBits",
+    "QuickGelu",
+    "SkipSimplifiedLayerNormalization",
+)
 OPTIONS = {"Single": "kRequired", "Optional": "kOptional", "Variadic": "kVariadic"}
 KINDS = {
     "INT": "kInt",

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from bench.subjects import default_folder, load_graph, node_counts
+from bench.subjects import default_folder
 
 from . import running
 from .models import KINDS, MAKERS
@@ -19,7 +19,10 @@ from .node_models import NodeModels
 from .tables import Row, markdown, node_table, summary
 from .tools import MARK, TOOLS
 
-_MODELS = ("bert", "gpt2", "llama", "vit", "swin", "resnet50", "t5", "convnext", "mobilenetv2")
+_MODELS = (
+    *("bert", "distilbert", "gpt2", "llama", "t5", "whisper", "clip"),
+    *("vit", "swin", "resnet50", "convnext", "mobilenetv2"),
+)
 _HERE = Path(__file__).parent
 
 
@@ -81,7 +84,8 @@ def _compared(
     inputs = running.feeds(source, before)
     expected = [before.run(None, feed) for feed in inputs]
     del before
-    rows = [Row(name, maker, "as exported", _nodes_of(source))]
+    loaded = running.nodes_once_loaded(source)
+    rows = [Row(name, maker, "as exported", running.nodes_of(source), loaded)]
     paths = {"as exported": source}
     for tool in options.tools:
         target = scratch / tool.replace(" ", "-") / "model.onnx"
@@ -91,18 +95,15 @@ def _compared(
             rows.append(row._replace(problem=figures["problem"]))
             continue
         problem = running.answers_of(target, inputs, expected)
-        rows.append(row._replace(nodes=_nodes_of(target), problem=problem, **figures))
+        row = row._replace(nodes=running.nodes_of(target), problem=problem, **figures)
         if not problem:
+            row = row._replace(loaded=running.nodes_once_loaded(target))
             paths[tool] = target
+        rows.append(row)
     if inputs and options.seconds:
         times = running.by_turns(paths, inputs[0], options.seconds)
         rows = [row._replace(milliseconds=times.get(row.tool)) for row in rows]
     return rows
-
-
-def _nodes_of(path: Path) -> int:
-    counts = node_counts(load_graph(path))
-    return sum(count for name, count in counts.items() if name != "Constant")
 
 
 def _by(

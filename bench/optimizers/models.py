@@ -46,12 +46,24 @@ def _scripted(example: Any, path: Path) -> None:
     inputs = example.inputs
     names = [f"in{i}" for i, x in enumerate(_leaves(inputs)) if isinstance(x, torch.Tensor)]
     axes = dict(zip(names, _dynamic(example, len(names)), strict=False))
+    keywords = list(inputs.kwargs)
+
+    class ByPosition(torch.nn.Module):
+        """That exporter gives keywords by position, past those that forward() has by default."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = example.model
+
+        def forward(self, *values: Any) -> Any:
+            count = len(values) - len(keywords)
+            return self.model(*values[:count], **dict(zip(keywords, values[count:], strict=True)))
+
     with torch.no_grad():
         torch.onnx.export(
-            example.model,
-            tuple(inputs.args),
+            ByPosition().eval(),
+            (*inputs.args, *inputs.kwargs.values()),
             str(path),
-            kwargs=dict(inputs.kwargs),
             dynamo=False,
             do_constant_folding=False,
             input_names=names,

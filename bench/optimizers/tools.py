@@ -56,7 +56,9 @@ def onnxscript(source: str, target: str, _kind: str) -> None:
 
     model = onnx_ir.load(source)
     onnxscript.optimizer.optimize(model)
-    onnx_ir.save(model, target)
+    # Where weights lay beside the source, they would be looked for beside the target.
+    outside = Path(source + ".data").exists()
+    onnx_ir.save(model, target, external_data=Path(target).name + ".data" if outside else None)
 
 
 def transformers(source: str, target: str, kind: str) -> None:
@@ -94,7 +96,7 @@ def one(tool: str, source: str, target: str, kind: str) -> dict[str, Any]:
     times = []
     with Watch() as watch:
         times.append(_seconds(tool, source, target, kind))
-    while sum(times) < 1 and len(times) < 5:
+    while sum(times) < (10 if len(times) < 3 else 1) and len(times) < 5:
         times.append(_seconds(tool, source, target, kind))
     return {"seconds": min(times), "megabytes": watch.growth / 1e3}
 

@@ -41,8 +41,7 @@ double number(nb::handle object) {
 
 std::string text(nb::handle object) {
   if (PyBytes_Check(object.ptr())) {
-    return {PyBytes_AS_STRING(object.ptr()),
-            static_cast<std::size_t>(PyBytes_GET_SIZE(object.ptr()))};
+    return {PyBytes_AsString(object.ptr()), static_cast<std::size_t>(PyBytes_Size(object.ptr()))};
   }
   return nb::cast<nb::str>(object).c_str();
 }

@@ -60,6 +60,17 @@ nb::list nodes(const Model& model) {
   return result;
 }
 
+// The path of the module that each node of the main graph came from, "encoder.layers.0"; empty
+// where it came from none, or a file does not say so.
+std::vector<std::string> module_paths(const Model& model) {
+  std::vector<std::string> result;
+  for (const onnx::Node* node = model.internal().graph->first; node; node = node->next) {
+    const bool known = node->origin && !node->origin->scopes.empty();
+    result.push_back(known ? node->origin->scopes.back() : std::string());
+  }
+  return result;
+}
+
 // The constants that have names of their own: (name, dtype, dims, bytes, is a weight,
 // lies in memory as it is).
 nb::list constants(const Model& model) {
@@ -181,12 +192,26 @@ void attach(Model& model, const Model& source, const nb::list& same, const nb::l
   }
 }
 
+std::vector<std::pair<std::string, std::string>> readers(const Model& model,
+                                                         const std::string& input) {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const onnx::ValueInfo* value : model.internal().graph->inputs)
+    if (value->name == input)
+      for (const onnx::Use& use : value->uses)
+        found.emplace_back(use.node->domain, use.node->op_type);
+  return found;
+}
+
 }  // namespace
 
 void bind_parts(nb::module_& module) {
   module.def("parse_model", &parse, "message"_a, "Reads an ONNX model that is in memory.");
   module.def("nodes", &nodes, "model"_a,
              "(name, domain, operator, captured node, outputs, typed) of the main graph's nodes.");
+  module.def("readers", &readers, "model"_a, "name"_a,
+             "(domain, operator) of the nodes that read an input of the main graph.");
+  module.def("module_paths", &module_paths, "model"_a,
+             "The path of the module that each of the main graph's nodes came from.");
   module.def("constants", &constants, "model"_a,
              "(name, dtype, dims, bytes, is_weight, in_memory) of the initializers in use.");
   module.def("constant_array", &constant_array, "model"_a, "name"_a,

@@ -6,11 +6,17 @@
 #include <nanobind/stl/vector.h>
 
 #include <map>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bindings.h"
 #include "frontends/live/walk.h"
+#include "frontends/live/weights.h"
+#include "frontends/torchscript/torchscript.h"
 #include "program/naming.h"
 #include "program/target.h"
 #include "sardonyx/report.h"
@@ -51,6 +57,27 @@ std::vector<std::string> user_output_names(const Program& program,
   return result;
 }
 
+// The Program of an archive in memory, whose weights are the tensors of these names, which are
+// borrowed.
+Program read_script(const nb::bytes& archive, std::string method, std::vector<std::string> names,
+                    std::vector<std::string> inputs, const nb::dict& tensors) {
+  const auto owner = std::make_shared<const std::string>(archive.c_str(), archive.size());
+  std::optional<live::Weights> weights;
+  torchscript::ReadOptions options;
+  options.method = std::move(method);
+  options.names = std::move(names);
+  options.inputs = std::move(inputs);
+  options.weight = [&](program::Program& program,
+                       const std::string& name) -> const program::Weight* {
+    const nb::str key(name.c_str(), name.size());
+    if (!tensors.contains(key)) return nullptr;
+    if (!weights) weights.emplace(program);
+    return weights->add(name, tensors[key]);
+  };
+  const archive::Bytes bytes{std::as_bytes(std::span(*owner)), owner};
+  return Program(torchscript::read_torchscript(bytes, options));
+}
+
 }  // namespace
 
 void bind_program(nb::module_& module) {
@@ -63,9 +90,17 @@ void bind_program(nb::module_& module) {
       "target"_a, "\"mylib::foo.bar\" of what captured programs call an operator.");
   module.def("walk", &walk, "exported_program"_a, "dim_names"_a,
              "The Program of a torch.export.ExportedProgram; dim_names: symbol -> name.");
+  module.def("read_script", &read_script, "archive"_a, "method"_a, "names"_a, "inputs"_a,
+             "tensors"_a,
+             "The Program of what torch.jit.save() wrote, whose weights `tensors` holds by name.");
   module.def(
-      "read", [](const std::string& path) { return sardonyx::read(path); }, "path"_a,
-      nb::call_guard<nb::gil_scoped_release>(), "The Program of a .pt2 file.");
+      "read",
+      [](const std::string& path, std::vector<std::string> inputs,
+         std::vector<std::string> dynamic) {
+        return sardonyx::read(path, {std::move(inputs), std::move(dynamic)});
+      },
+      "path"_a, "inputs"_a, "dynamic"_a, nb::call_guard<nb::gil_scoped_release>(),
+      "The Program of a .pt2 or TorchScript file.");
 }
 
 }  // namespace sardonyx::bindings

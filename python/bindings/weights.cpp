@@ -105,8 +105,12 @@ void rename_weights(Model& model, const nb::dict& names) {
 // New data for weights: all of it takes effect, or none.
 class Replacements {
  public:
-  explicit Replacements(Model& model)
-      : weights_(weights_of(model.internal())), worked_in_(worked_in(model.internal())) {}
+  // `cast`: whether weights of another floating type are rounded to the model's as they are
+  // written.
+  explicit Replacements(Model& model, bool cast = false)
+      : cast_(cast),
+        weights_(weights_of(model.internal())),
+        worked_in_(worked_in(model.internal())) {}
 
   void add(const std::string& name, onnx::Tensor tensor) {
     const auto found = weights_.find(name);
@@ -118,6 +122,9 @@ class Replacements {
           "replace it");
     const onnx::Tensor& old = *found->second->constant;
     const onnx::Tensor program = onnx::source_type(old);
+    if (cast_ && base::is_floating(tensor.dtype) && base::is_floating(program.dtype) &&
+        tensor.dtype != program.dtype)
+      tensor = onnx::moved(tensor, program.dtype, 0);
     if (tensor.dtype != program.dtype || tensor.dims != program.dims)
       return problem("'" + name + "' is " + text_of(program.dtype, program.dims) +
                      " in the model, and " + text_of(tensor.dtype, tensor.dims) + " here");
@@ -136,6 +143,7 @@ class Replacements {
  private:
   void problem(const std::string& text) { problems_.append(nb::str(text.c_str())); }
 
+  bool cast_;
   std::unordered_map<std::string_view, onnx::ValueInfo*> weights_;
   std::unordered_set<const onnx::ValueInfo*> worked_in_;
   std::vector<std::pair<onnx::ValueInfo*, onnx::Tensor>> replacements_;
@@ -173,8 +181,8 @@ onnx::Tensor borrow(const InFile& place, const std::shared_ptr<const base::Mappe
 }
 
 // Entries are (name, path, dtype, dims, offset, length).
-nb::list apply_file_weights(Model& model, const nb::list& entries) {
-  Replacements replacements(model);
+nb::list apply_file_weights(Model& model, const nb::list& entries, bool cast) {
+  Replacements replacements(model, cast);
   std::map<std::string, std::shared_ptr<const base::MappedFile>> files;
   for (const nb::handle entry : entries) {
     const nb::tuple fields = nb::cast<nb::tuple>(entry);
@@ -200,8 +208,9 @@ void bind_weights(nb::module_& module) {
              "Gives weights other names; those that the model has not are passed over.");
   module.def("apply_weights", &apply_weights, "model"_a, "tensors"_a,
              "Replaces weights by tensors; returns what does not fit, and replaces nothing then.");
-  module.def("apply_file_weights", &apply_file_weights, "model"_a, "entries"_a,
-             "The same with bytes of files: (name, path, dtype, dims, offset, length) each.");
+  module.def("apply_file_weights", &apply_file_weights, "model"_a, "entries"_a, "cast"_a = false,
+             "The same with bytes of files: (name, path, dtype, dims, offset, length) each. `cast` "
+             "takes weights of another floating type, too.");
 }
 
 }  // namespace sardonyx::bindings

@@ -15,6 +15,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import hf as hf
     from . import verification
     from ._base.enumerators import OperatorExportTypes, TrainingMode
     from ._base.errors import (
@@ -130,7 +131,7 @@ _HOME = {
     "view": "_model.view",
 }
 # Modules that are imported when they are first used.
-_MODULES = ("op", "ops", "symbolic_helper", "utils", "verification")
+_MODULES = ("hf", "op", "ops", "symbolic_helper", "utils", "verification")
 
 
 def __getattr__(name: str) -> Any:

@@ -202,7 +202,10 @@ Program read(const std::filesystem::path& path, const ReadOptions& options) {
   const archive::Bytes bytes{file->bytes(), file};
   if (!is_torchscript(bytes)) return Program(pt2::read_pt2(path));
   try {
-    return Program(torchscript::read_torchscript(bytes, {options.inputs, options.dynamic}));
+    torchscript::ReadOptions archive_options;
+    archive_options.inputs = options.inputs;
+    archive_options.dynamic = options.dynamic;
+    return Program(torchscript::read_torchscript(bytes, archive_options));
   } catch (Error& error) {
     throw error.within("in " + archive::printable(path.string()));
   }

@@ -17,8 +17,12 @@ bool is_half(const PrecisionOptions& options) {
   return options.to == "fp16" || options.to == "bf16";
 }
 
+bool is_cpu(std::string_view runtime) {
+  return runtime == "onnxruntime-cpu" || runtime == "onnxruntime-genai";
+}
+
 bool has_own_operators(std::string_view runtime) {
-  return runtime == "onnxruntime-cpu" || runtime == "onnxruntime-cuda";
+  return is_cpu(runtime) || runtime == "onnxruntime-cuda";
 }
 
 [[noreturn]] void refuse(std::string_view what, const std::string& word, std::string_view known) {
@@ -47,7 +51,7 @@ precision::Report change(onnx::Model& model, const PrecisionOptions& options,
                                        .contrib = has_own_operators(runtime)};
   for (const PrecisionOptions::Mixed& each : options.mixed)
     weights.mixed.push_back({each.pattern, bits_of(each.to)});
-  weights.accuracy_level = options.accuracy_level.value_or(runtime == "onnxruntime-cpu" ? 4 : 0);
+  weights.accuracy_level = options.accuracy_level.value_or(is_cpu(runtime) ? 4 : 0);
   return precision::code_weights(model, weights);
 }
 

@@ -13,19 +13,31 @@ class App;
 }
 
 namespace sardonyx {
+class Model;
 struct ReadOptions;
-}
+struct WriteOptions;
+}  // namespace sardonyx
 
 namespace sardonyx::cli {
 
 inline constexpr int kSuccess = 0;
-inline constexpr int kFailure = 1;  // the input or the conversion; diagnostics say what
-inline constexpr int kUsage = 2;    // the command line itself
+inline constexpr int kFailure = 1;    // the input or the conversion; diagnostics say what
+inline constexpr int kUsage = 2;      // the command line itself
+inline constexpr int kDifferent = 3;  // of `diff --exit-code`
 
 // Runs `body`; prints what it throws to stderr, or as JSON to stdout, and returns the exit code.
 // `finish` gets the errors before, to write them elsewhere, too; what it throws is an error more.
 using Finish = std::function<void(const std::vector<Diagnostic>& errors)>;
 int guarded(bool json, const std::function<void()>& body, const Finish& finish = {});
+
+// The file of that path; for `-` one that holds what standard input does, and has no name.
+std::string input_file(const std::string& path);
+
+// Writes a model to the file of that path; to standard output for `-`, which must be no terminal.
+void write_model(const Model& model, const std::string& path, const WriteOptions& options);
+
+// Refuses JSON on standard output (wrong usage) where the model goes there.
+void check_one_output(const std::string& path, bool json);
 
 // Writes a report to a file; throws SX1601 where it cannot.
 void write_text(const std::string& path, const std::string& text);
@@ -41,5 +53,8 @@ void add_read_options(CLI::App& command, ReadOptions& options);
 void add_convert(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, int& exit_code);
 void add_optimize(CLI::App& app, int& exit_code);
+void add_diff(CLI::App& app, int& exit_code);
+void add_python_commands(CLI::App& app, int& exit_code);
+void add_manual(CLI::App& app, int& exit_code);
 
 }  // namespace sardonyx::cli

@@ -62,13 +62,14 @@ void run_convert(ConvertArguments& arguments) {
   arguments.convert.on_simplified = [&](const Simplification& done) {
     arguments.simplification = done;
   };
-  Program program = timed(record, "read", [&] { return read(arguments.input, arguments.read); });
+  Program program =
+      timed(record, "read", [&] { return read(input_file(arguments.input), arguments.read); });
   arguments.model.emplace(
       timed(record, "convert", [&] { return convert(std::move(program), arguments.convert); }));
   const Model& model = *arguments.model;
   record.model = &model;
   timed(record, "write", [&] {
-    write(model, arguments.output, arguments.write);
+    write_model(model, arguments.output, arguments.write);
     return 0;
   });
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -76,6 +77,8 @@ void run_convert(ConvertArguments& arguments) {
     std::printf("{\"ok\": true, \"output\": %s, \"nodes\": %lld, \"seconds\": %.6f}\n",
                 json_string(arguments.output).c_str(), static_cast<long long>(model.node_count()),
                 elapsed.count());
+  } else if (arguments.output == "-") {
+    for (const Diagnostic& note : record.notes) std::fprintf(stderr, "%s\n", note.str().c_str());
   } else if (!arguments.quiet) {
     std::printf("%s: %lld nodes, %.3f s\n", arguments.output.c_str(),
                 static_cast<long long>(model.node_count()), elapsed.count());
@@ -97,74 +100,116 @@ void write_reports(const ConvertArguments& arguments, const std::vector<Diagnost
     write_text(arguments.report, markdown_report(arguments.record, errors));
 }
 
+constexpr const char* kConvertFooter =
+    "Examples:\n"
+    "  sardonyx convert model.pt2 -o model.onnx\n"
+    "  sardonyx convert model.pt2 -o model.onnx --opset 18 --runtime onnxruntime-cpu\n"
+    "  sardonyx convert model.pt -o model.onnx --input x:float32[batch,3,224,224]\n"
+    "  sardonyx convert model.pt2 -o model.onnx --report report.md --sarif log.sarif\n"
+    "  cat model.pt2 | sardonyx convert - -o - > model.onnx";
+
 }  // namespace
 
 void add_convert(CLI::App& app, int& exit_code) {
+  constexpr const char *kTarget = "The model", *kMeaning = "What becomes of the program",
+                       *kSimplifying = "Simplifying", *kTelling = "What is told";
   auto arguments = std::make_shared<ConvertArguments>();
   CLI::App* command = app.add_subcommand(
       "convert", "Convert a .pt2 program, or a .pt of TorchScript, to an ONNX model");
-  command->add_option("input", arguments->input, "the .pt2 or .pt file")->required();
-  command->add_option("-o,--output", arguments->output, "the .onnx file to write")->required();
+  command->footer(kConvertFooter);
+  command->add_option("input", arguments->input, "the .pt2 or .pt file; - for standard input")
+      ->required();
+  command
+      ->add_option("-o,--output", arguments->output,
+                   "the .onnx file to write; - for standard output")
+      ->required();
   add_read_options(*command, arguments->read);
   command
       ->add_option("--opset", arguments->convert.opset,
                    fmt::format("target ONNX opset; otherwise {}, or the oldest newer one that has "
                                "what the program needs",
                                kDefaultOpset))
-      ->check(CLI::Range(kOldestOpset, kNewestOpset));
+      ->check(CLI::Range(kOldestOpset, kNewestOpset))
+      ->group(kTarget);
   command
       ->add_option("--runtime", arguments->convert.runtime,
                    "what the model is for: onnxruntime (standard operators, safe on its CPU), "
                    "onnxruntime-cpu (its own operators too), standard, ...; see docs/targets.md")
-      ->check(CLI::IsMember(target_names()));
+      ->check(CLI::IsMember(target_names()))
+      ->group(kTarget);
   command->add_option("--input-names", arguments->convert.input_names, "names, in order: a,b,c")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->group(kTarget);
   command->add_option("--output-names", arguments->convert.output_names, "names, in order: a,b,c")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->group(kTarget);
   command
       ->add_option("--external-data", arguments->write.external_data,
                    "weights in a second file: auto (above 2 GB), always, never")
-      ->transform(choices(external_data_choices()));
+      ->transform(choices(external_data_choices()))
+      ->group(kTarget);
   command
       ->add_option("--plugin", arguments->convert.plugins,
                    "shared libraries with translators of your own (sardonyx/plugin.h)")
-      ->check(CLI::ExistingFile);
+      ->check(CLI::ExistingFile)
+      ->group(kMeaning);
   const std::map<std::string, FallThrough> fall_throughs = {
       {"no", FallThrough::kNo}, {"as-is", FallThrough::kAsIs}, {"aten", FallThrough::kATen}};
   command
       ->add_option("--fall-through", arguments->convert.fall_through,
                    "operators without a translation: no (an error), as-is (aten::foo), aten "
                    "(org.pytorch.aten::ATen)")
-      ->transform(choices(fall_throughs));
-  command->add_flag("--no-optimize", arguments->no_optimize, "leave the graph as translated");
-  command->add_flag("--keep-weights", arguments->keep_weights,
-                    "weights stay what the program has; nothing is computed of them beforehand");
+      ->transform(choices(fall_throughs))
+      ->group(kMeaning);
+  command->add_flag("--no-optimize", arguments->no_optimize, "leave the graph as translated")
+      ->group(kSimplifying);
+  command
+      ->add_flag("--keep-weights", arguments->keep_weights,
+                 "weights stay what the program has; nothing is computed of them beforehand")
+      ->group(kSimplifying);
   command
       ->add_option("--stop-after", arguments->convert.stop_after,
                    "run the rules and passes only up to this one")
-      ->type_name("RULE");
+      ->type_name("RULE")
+      ->group(kSimplifying);
   command
       ->add_option("--disable", arguments->convert.disable,
                    "run without this rule or pass; may be given again")
       ->type_name("RULE")
-      ->allow_extra_args(false);
-  command->add_flag("--keep-assertions", arguments->convert.assertions_as_outputs,
-                    "what the program asserts of its data becomes bool outputs");
-  command->add_flag("--drop-mutations", arguments->drop_mutations,
-                    "leave out the new values of buffers and inputs that the program changes");
-  command->add_flag("--no-metadata", arguments->no_metadata, "leave out where each node came from");
-  command->add_flag("--strip-paths", arguments->write.strip_paths,
-                    "leave folders of this machine out of where each node came from");
-  command->add_option("--sarif", arguments->sarif,
-                      "write what went wrong as a SARIF 2.1.0 log, for editors to show");
-  command->add_option("--report", arguments->report,
-                      "write a Markdown report: steps, what went wrong, the model");
-  command->add_flag("--explain", arguments->explain,
-                    "how often each rule was applied, and why others were not");
-  command->add_flag("--json", arguments->json, "say the result as JSON on standard output");
-  command->add_flag("-q,--quiet", arguments->quiet, "print errors only");
+      ->allow_extra_args(false)
+      ->group(kSimplifying);
+  command
+      ->add_flag("--keep-assertions", arguments->convert.assertions_as_outputs,
+                 "what the program asserts of its data becomes bool outputs")
+      ->group(kMeaning);
+  command
+      ->add_flag("--drop-mutations", arguments->drop_mutations,
+                 "leave out the new values of buffers and inputs that the program changes")
+      ->group(kMeaning);
+  command->add_flag("--no-metadata", arguments->no_metadata, "leave out where each node came from")
+      ->group(kTelling);
+  command
+      ->add_flag("--strip-paths", arguments->write.strip_paths,
+                 "leave folders of this machine out of where each node came from")
+      ->group(kTelling);
+  command
+      ->add_option("--sarif", arguments->sarif,
+                   "write what went wrong as a SARIF 2.1.0 log, for editors to show")
+      ->group(kTelling);
+  command
+      ->add_option("--report", arguments->report,
+                   "write a Markdown report: steps, what went wrong, the model")
+      ->group(kTelling);
+  command
+      ->add_flag("--explain", arguments->explain,
+                 "how often each rule was applied, and why others were not")
+      ->group(kTelling);
+  command->add_flag("--json", arguments->json, "say the result as JSON on standard output")
+      ->group(kTelling);
+  command->add_flag("-q,--quiet", arguments->quiet, "print errors only")->group(kTelling);
   command->callback([arguments, &exit_code] {
     arguments->record.input = arguments->input;
+    check_one_output(arguments->output, arguments->json);
     exit_code = guarded(
         arguments->json, [&] { run_convert(*arguments); },
         [&](const std::vector<Diagnostic>& errors) { write_reports(*arguments, errors); });

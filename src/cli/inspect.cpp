@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 
@@ -18,6 +19,7 @@ namespace {
 
 struct InspectArguments {
   std::string input;
+  std::string file;   // the same; what standard input holds for `-`
   std::string other;  // of --diff
   std::string html;
   int depth = 3;
@@ -36,7 +38,7 @@ void print_json(const InspectArguments& arguments, const std::string& members) {
 }
 
 void inspect_program(const InspectArguments& arguments) {
-  const Program program = read(arguments.input, arguments.read);
+  const Program program = read(arguments.file, arguments.read);
   const std::string text = program.str();
   if (arguments.json) {
     print_json(arguments, "\"text\": " + json_string(text) +
@@ -47,7 +49,7 @@ void inspect_program(const InspectArguments& arguments) {
 }
 
 void inspect_model(const InspectArguments& arguments) {
-  const Model model = read_model(arguments.input);
+  const Model model = read_model(arguments.file);
   if (!arguments.html.empty()) {
     const std::string title = std::filesystem::path(arguments.input).filename().string();
     write_text(arguments.html, model_page(model.internal(), title));
@@ -64,8 +66,8 @@ void inspect_model(const InspectArguments& arguments) {
 }
 
 void compare_models(const InspectArguments& arguments) {
-  const Model a = read_model(arguments.input);
-  const Model b = read_model(arguments.other);
+  const Model a = read_model(arguments.file);
+  const Model b = read_model(input_file(arguments.other));
   const ModelDiff found = diff(a.internal(), b.internal());
   if (arguments.json) {
     print_json(arguments, "\"other\": " + json_string(arguments.other) + ", " + diff_json(found));
@@ -74,11 +76,21 @@ void compare_models(const InspectArguments& arguments) {
   }
 }
 
-void run_inspect(const InspectArguments& arguments) {
+// Programs are zip archives.
+bool is_archive(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  char magic[2] = {};
+  return file.read(magic, 2) && magic[0] == 'P' && magic[1] == 'K';
+}
+
+void run_inspect(InspectArguments& arguments) {
+  arguments.file = input_file(arguments.input);
   // .onnx files are models; everything else is taken for a program.
+  const bool model =
+      arguments.input == "-" ? !is_archive(arguments.file) : arguments.input.ends_with(".onnx");
   if (!arguments.other.empty()) {
     compare_models(arguments);
-  } else if (arguments.input.ends_with(".onnx")) {
+  } else if (model) {
     inspect_model(arguments);
   } else {
     inspect_program(arguments);
@@ -99,7 +111,9 @@ void add_inspect(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<InspectArguments>();
   CLI::App* command = app.add_subcommand("inspect", "Show what a .pt2, .pt or .onnx file holds");
   command->footer(kInspectFooter);
-  command->add_option("input", arguments->input, "the .pt2, .pt or .onnx file")->required();
+  command
+      ->add_option("input", arguments->input, "the .pt2, .pt or .onnx file; - for standard input")
+      ->required();
   command
       ->add_option("--diff", arguments->other,
                    "another model: say in what operators, inputs, outputs, weights, and attributes "

@@ -1,3 +1,4 @@
+#include <memory>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -5,20 +6,53 @@
 #include "cli/command.h"
 #include "sardonyx/sardonyx.h"
 
+namespace {
+
+// Says what an option takes as it can be typed: {a,b} for TEXT:{a,b}, 13-26 for INT:INT in [13 -
+// 26].
+class PlainFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string text = CLI::Formatter::make_option_opts(option);
+    for (const char* type : {"TEXT:{", "ENUM:{", "INT:{"}) {
+      if (const std::size_t at = text.find(type); at != std::string::npos)
+        text.erase(at, std::string(type).size() - 1);
+    }
+    const std::string range = "INT:INT in ";
+    if (const std::size_t at = text.find(range); at != std::string::npos)
+      text.erase(at, range.size());
+    return text;
+  }
+};
+
+}  // namespace
+
 int main(int argc, char** argv) {
   CLI::App app{
       "Sardonyx turns PyTorch programs (.pt2 files of torch.export.save) into ONNX models.\n"
-      "Neither Python nor PyTorch is needed to run it."};
+      "Neither Python nor PyTorch is needed to run it, but for `hf`, `run` and `doctor`."};
   app.name("sardonyx");
+  app.formatter(std::make_shared<PlainFormatter>());
   app.set_version_flag("--version", std::string(sardonyx::version()));
   app.require_subcommand(1);
   app.footer(
+      "Examples:\n"
+      "  sardonyx convert model.pt2 -o model.onnx\n"
+      "  sardonyx optimize model.onnx -o smaller.onnx\n"
+      "  sardonyx inspect model.onnx\n"
+      "  sardonyx diff model.onnx smaller.onnx\n"
+      "  sardonyx run smaller.onnx --random\n"
+      "`sardonyx COMMAND --help` has more. `-` is standard input or output.\n"
+      "\n"
       "Exit codes: 0 success, 1 the input could not be read, converted or written, 2 wrong usage.\n"
       "Every error has a code (SX1300); docs/diagnostics.md explains each.");
   int exit_code = sardonyx::cli::kSuccess;
   sardonyx::cli::add_convert(app, exit_code);
   sardonyx::cli::add_inspect(app, exit_code);
   sardonyx::cli::add_optimize(app, exit_code);
+  sardonyx::cli::add_diff(app, exit_code);
+  sardonyx::cli::add_python_commands(app, exit_code);
+  sardonyx::cli::add_manual(app, exit_code);  // of all commands above
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -35,15 +35,15 @@ void list_rules(bool json) {
 }
 
 void run_optimize(const OptimizeArguments& arguments) {
-  Model model = read_model(arguments.input);
+  Model model = read_model(input_file(arguments.input));
   const Simplification done = simplify(model, arguments.optimize);
   WriteOptions options = arguments.write;
   options.progress = progress_line("writing", arguments.quiet || arguments.json);
-  write(model, arguments.output, options);
+  write_model(model, arguments.output, options);
   if (arguments.json) {
     std::printf("{\"ok\": true, \"output\": %s, %s}\n", json_string(arguments.output).c_str(),
                 explanation_json(done).c_str());
-  } else if (!arguments.quiet) {
+  } else if (!arguments.quiet && arguments.output != "-") {
     std::printf("%s: %lld nodes, %lld before\n", arguments.output.c_str(),
                 static_cast<long long>(done.nodes_after),
                 static_cast<long long>(done.nodes_before));
@@ -77,15 +77,21 @@ void add_rules(CLI::App* command, OptimizeArguments& arguments) {
       ->add_option("--disable", arguments.optimize.disable,
                    "run without this rule or pass; may be given again")
       ->type_name("RULE")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->group("Simplifying");
   command
       ->add_option("--stop-after", arguments.optimize.stop_after,
                    "run the rules and passes only up to this one")
-      ->type_name("RULE");
-  command->add_flag("--list-rules", arguments.list_rules,
-                    "list the rules and passes in the order they run, and do nothing else");
-  command->add_flag("--explain", arguments.explain,
-                    "how often each rule was applied, and why others were not");
+      ->type_name("RULE")
+      ->group("Simplifying");
+  command
+      ->add_flag("--list-rules", arguments.list_rules,
+                 "list the rules and passes in the order they run, and do nothing else")
+      ->group("Simplifying");
+  command
+      ->add_flag("--explain", arguments.explain,
+                 "how often each rule was applied, and why others were not")
+      ->group("What is told");
 }
 
 }  // namespace
@@ -94,33 +100,40 @@ void add_optimize(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<OptimizeArguments>();
   CLI::App* command = app.add_subcommand("optimize", "Simplify an ONNX model");
   command->footer(kOptimizeFooter);
-  CLI::Option* input = command->add_option("input", arguments->input, "the .onnx file");
-  CLI::Option* output =
-      command->add_option("-o,--output", arguments->output,
-                          "the .onnx file to write; may be the input, which is then replaced");
+  CLI::Option* input =
+      command->add_option("input", arguments->input, "the .onnx file; - for standard input");
+  CLI::Option* output = command->add_option(
+      "-o,--output", arguments->output,
+      "the .onnx file to write; may be the input, which is then replaced; - for "
+      "standard output");
   command
       ->add_option("--opset", arguments->optimize.opset,
                    "the opset that the model is to have; otherwise its own")
-      ->check(CLI::Range(kOldestOpset, kNewestOpset));
+      ->check(CLI::Range(kOldestOpset, kNewestOpset))
+      ->group("The model");
   command
       ->add_option("--runtime", arguments->optimize.runtime,
                    "what the model is for; see docs/targets.md")
       ->check(CLI::IsMember(target_names()))
-      ->default_str("onnxruntime");
+      ->default_str("onnxruntime")
+      ->group("The model");
   command
       ->add_option("--external-data", arguments->write.external_data,
                    "weights in a second file: auto (above 2 GB, or as the input has them), "
                    "always, never")
-      ->transform(choices(external_data_choices()));
+      ->transform(choices(external_data_choices()))
+      ->group("The model");
   add_rules(command, *arguments);
   add_precision(command, arguments->optimize.precision);
-  command->add_flag("--json", arguments->json, "say the result as JSON on standard output");
-  command->add_flag("-q,--quiet", arguments->quiet, "print errors only");
+  command->add_flag("--json", arguments->json, "say the result as JSON on standard output")
+      ->group("What is told");
+  command->add_flag("-q,--quiet", arguments->quiet, "print errors only")->group("What is told");
   command->callback([arguments, input, output, &exit_code] {
     if (!arguments->list_rules) {
       for (const CLI::Option* needed : {input, output})
         if (needed->count() == 0) throw CLI::RequiredError(needed->get_name());
     }
+    check_one_output(arguments->output, arguments->json);
     exit_code = guarded(arguments->json, [&] {
       if (arguments->list_rules) {
         list_rules(arguments->json);

@@ -25,8 +25,10 @@ std::vector<Graph*> distinct(const std::vector<Graph*>& bodies) {
 
 // What such a body leaves in what it is given can be one more result: branches return it, a loop's
 // step carries it on.
-bool can_return_writes(const program::Region& region, const Graph* body) {
+bool can_return_writes(const program::Region& region, const Graph* body, std::size_t position) {
   if (region.kind->runs == Runs::kOneOf) return true;
+  // The number of the run, what is carried, what is given.
+  if (region.kind->runs == Runs::kCounted) return position > region.carried->size();
   return region.kind->runs == Runs::kWhile && body == region.bodies[1] && body != region.bodies[0];
 }
 
@@ -113,9 +115,9 @@ void Rewriter::visit_bodies(Call& call, const program::Region& region) {
     inner.push_back(std::make_unique<Rewriter>(session_, *body));
     bind_operands(operands, *inner.back());
     inner.back()->run();
-    const bool expressible = can_return_writes(region, body);
     for (const BodyWrite& written : written_operands(operands, *inner.back())) {
-      if (!expressible || !written.operand || seen_elsewhere(written, operands)) {
+      if (!can_return_writes(region, body, written.position) || !written.operand ||
+          seen_elsewhere(written, operands)) {
         refuse_body_write(call, *body, written);
         continue;
       }
@@ -131,6 +133,8 @@ void Rewriter::visit_bodies(Call& call, const program::Region& region) {
       for (auto& each : inner) each->return_contents(writes);
       for (BodyWrite& written : writes)
         written.content = builder_.output(call, type_of(*written.operand), written.operand->name);
+    } else if (region.kind->runs == Runs::kCounted) {
+      carry_counted(call, *region.kind, *inner.front(), writes);
     } else {
       carry_contents(call, *region.kind, *inner.front(), *inner.back(), writes);
     }
@@ -188,6 +192,34 @@ void Rewriter::carry_contents(Call& call, const program::RegionKind& kind, Rewri
   const std::size_t captured = count + further.size();
   further = std::move(rest);
   for (Rewriter* each : {&condition, &step}) order_inputs(each->graph_, count, captured, moved);
+}
+
+// The same of a loop that counts: of what is given to its body, what that writes to is carried.
+void Rewriter::carry_counted(Call& call, const program::RegionKind& kind, Rewriter& step,
+                             std::vector<BodyWrite>& writes) {
+  List& carried = list_argument(call, kind.carried);
+  List& further = list_argument(call, kind.given);
+  const std::size_t first = 1 + carried.size(), captured = first + further.size();
+  std::vector<std::size_t> moved;
+  for (BodyWrite& written : writes) {
+    Value* input = step.graph_.inputs[written.position];
+    moved.push_back(written.position);
+    // Behind what is carried already, before what is stacked.
+    const auto at = static_cast<std::ptrdiff_t>(carried.size());
+    carried.emplace_back(written.operand);
+    step.graph_.outputs.insert(step.graph_.outputs.begin() + 1 + at,
+                               step.aliases_.current(step.aliases_.of(input)));
+    written.content = builder_.output(call, type_of(*written.operand), written.operand->name);
+    std::rotate(call.outputs.begin() + at, call.outputs.end() - 1, call.outputs.end());
+  }
+  for (std::size_t i = 0; i < call.outputs.size(); ++i)
+    call.outputs[i]->index = static_cast<std::uint32_t>(i);
+  List rest;
+  for (std::size_t i = 0; i < further.size(); ++i) {
+    if (std::find(moved.begin(), moved.end(), first + i) == moved.end()) rest.push_back(further[i]);
+  }
+  further = std::move(rest);
+  order_inputs(step.graph_, first, captured, moved);
 }
 
 // True in the first run.

@@ -61,6 +61,8 @@ class Rewriter {
   void return_contents(const std::vector<BodyWrite>& writes);
   void carry_contents(Call& call, const program::RegionKind& kind, Rewriter& condition,
                       Rewriter& step, std::vector<BodyWrite>& writes);
+  void carry_counted(Call& call, const program::RegionKind& kind, Rewriter& step,
+                     std::vector<BodyWrite>& writes);
   Value* carry_flag(Call& call, program::List& carried, Rewriter& condition, Rewriter& step);
   Value* new_input(std::string_view name, const Type& type);
 

@@ -48,10 +48,13 @@ bool stays(const Node* node) {
   if (node->op == onnx::kUnknownOp || node->inputs.empty() || !node->carried.empty() ||
       onnx::operator_of(node->op).random || holds_more_than_values(node))
     return true;
-  const auto disputed = [](const ValueInfo* value) { return value && value->is_disputed; };
-  return std::ranges::any_of(node->inputs, disputed) ||
+  // The emitter knows types of tensors alone.
+  const auto not_known = [](const ValueInfo* value) {
+    return value && (value->is_disputed || value->type_kind != onnx::TypeKind::kTensor);
+  };
+  return std::ranges::any_of(node->inputs, not_known) ||
          std::ranges::any_of(node->outputs, [&](const ValueInfo* output) {
-           return output == nullptr || disputed(output);
+           return output == nullptr || not_known(output);
          });
 }
 
@@ -92,6 +95,8 @@ void infer_again(onnx::Emit& onnx, Node* node) {
 Values emitted(onnx::Emit& onnx, Node* node, std::span<const Value> inputs) {
   infer_again(onnx, node);
   const ValueInfo* y = node->output();
+  // Nodes that are equal but for a copy are equal.
+  if (node->is(Op::kIdentity) && inputs[0].has_rank() == y->has_rank) return {inputs[0]};
   if (is_sizes(onnx, y))
     return {y->shape.empty() ? onnx.size(y->contents.front()) : onnx.sizes(y->contents)};
   const bool has_shape =

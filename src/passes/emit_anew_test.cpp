@@ -42,6 +42,12 @@ TEST_F(EmitAnew, EqualNodesBecomeOne) {
   EXPECT_EQ(ops(), "Sin Add");
 }
 
+TEST_F(EmitAnew, NodesThatAreEqualButForACopyBecomeOne) {
+  outputs({written("Add", {written("Sin", {x}), written("Sin", {written("Identity", {x})})})});
+  EXPECT_TRUE(run(emit_anew));
+  EXPECT_EQ(ops(), "Sin Add");
+}
+
 TEST_F(EmitAnew, OperandsMayStandTheOtherWayRound) {
   const Value y = input("y", {b, s, 12});
   outputs({onnx.mul(written("Add", {x, y}), written("Add", {y, x}))});

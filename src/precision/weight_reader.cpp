@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/mapped_file.h"
+#include "onnx/graph/joined.h"
 #include "onnx/graph/recipe.h"
 
 namespace sardonyx::precision {
@@ -17,12 +18,24 @@ constexpr std::int64_t kResidentBytes = std::int64_t{16} << 20;
 WeightReader::WeightReader(const onnx::Tensor& matrix)
     : matrix_(matrix),
       down_(matrix.strides.empty() ? matrix.dims[1] : matrix.strides[0]),
-      across_(matrix.strides.empty() ? 1 : matrix.strides[1]) {}
+      across_(matrix.strides.empty() ? 1 : matrix.strides[1]) {
+  const onnx::Joined* joined = onnx::joined_of(matrix);
+  if (joined == nullptr) return;
+  std::int64_t row = 0, column = 0;
+  for (const onnx::Tensor& part : joined->parts()) {
+    parts_.push_back(
+        {std::make_unique<WeightReader>(part), row, column, part.dims[0], part.dims[1]});
+    (joined->axis() == 0 ? row : column) += part.dims[joined->axis()];
+  }
+}
 
-WeightReader::~WeightReader() { base::release_pages(onnx::extent(matrix_)); }
+WeightReader::~WeightReader() {
+  if (parts_.empty()) base::release_pages(onnx::extent(matrix_));
+}
 
 void WeightReader::read(std::int64_t row, std::int64_t rows, std::int64_t column,
                         std::int64_t columns, std::span<float> weights) {
+  if (!parts_.empty()) return read_parts(row, rows, column, columns, weights);
   if (matrix_.as_it_lies() && matrix_.dtype == base::DType::kFloat32) {
     read_floats(row, rows, column, columns, weights.data());
   } else {
@@ -33,6 +46,23 @@ void WeightReader::read(std::int64_t row, std::int64_t rows, std::int64_t column
   if (resident_ < kResidentBytes) return;
   base::release_pages(onnx::extent(matrix_));
   resident_ = 0;
+}
+
+// Of each part what it has of the piece that is asked for.
+void WeightReader::read_parts(std::int64_t row, std::int64_t rows, std::int64_t column,
+                              std::int64_t columns, std::span<float> weights) {
+  std::vector<float> piece;
+  for (const Part& part : parts_) {
+    const std::int64_t top = std::max(row, part.row), left = std::max(column, part.column);
+    const std::int64_t high = std::min(row + rows, part.row + part.rows) - top,
+                       wide = std::min(column + columns, part.column + part.columns) - left;
+    if (high <= 0 || wide <= 0) continue;
+    piece.resize(static_cast<std::size_t>(high * wide));
+    part.reader->read(top - part.row, high, left - part.column, wide, piece);
+    for (std::int64_t i = 0; i < high; ++i)
+      std::copy_n(piece.data() + i * wide, wide,
+                  weights.data() + (top - row + i) * columns + left - column);
+  }
 }
 
 void WeightReader::read_floats(std::int64_t row, std::int64_t rows, std::int64_t column,

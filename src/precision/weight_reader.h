@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -29,7 +30,16 @@ class WeightReader {
                    float* weights) const;
   void compute_row(std::int64_t row, std::int64_t column, std::int64_t columns, float* weights);
 
+  // A part of a joined matrix, and where it begins.
+  struct Part {
+    std::unique_ptr<WeightReader> reader;
+    std::int64_t row, column, rows, columns;
+  };
+  void read_parts(std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,
+                  std::span<float> weights);
+
   const onnx::Tensor& matrix_;
+  std::vector<Part> parts_;
   std::int64_t down_, across_;  // strides, in elements
   std::int64_t resident_ = 0;   // bytes that were read since pages were let go of
   std::vector<double> values_;

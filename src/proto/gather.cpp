@@ -190,6 +190,7 @@ void put_computed(const onnx::Tensor& tensor, Stream& stream, const Load& load,
   constexpr std::size_t kChunk = 4096;
   const std::int64_t from = base::bit_width(tensor.stored_dtype()) / 8;
   const auto to = static_cast<std::size_t>(base::bit_width(tensor.dtype) / 8);
+  const std::int64_t count = tensor.element_count();
   std::vector<double> values;
   values.reserve(kChunk);
   std::int64_t first = 0;
@@ -209,7 +210,13 @@ void put_computed(const onnx::Tensor& tensor, Stream& stream, const Load& load,
     if (values.size() == kChunk) put();
   };
   if (tensor.contiguous()) {
-    for (std::int64_t i = 0; i < tensor.element_count(); ++i) take(i);
+    while (first < count) {
+      values.resize(std::min(kChunk, static_cast<std::size_t>(count - first)));
+      const std::byte* const data = tensor.data + first * from;
+      for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = load(data + static_cast<std::int64_t>(i) * from);
+      put();
+    }
   } else {
     for_each_offset(merged_axes(tensor), take);
   }

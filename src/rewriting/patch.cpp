@@ -131,6 +131,10 @@ ValueInfo* Patch::node(const onnx::ForeignOperator& op, std::vector<ValueInfo*> 
   return outputs.empty() ? nullptr : outputs.front();
 }
 
+void Patch::omit(ValueInfo* output) {
+  if (!failed_) output->producer->outputs[output->index] = nullptr;
+}
+
 ValueInfo* Patch::cast(ValueInfo* x, onnx::DType dtype) {
   if (failed_) return nullptr;
   return node(onnx::Op::kCast, {x}, {{"to", static_cast<std::int64_t>(dtype), {}}},

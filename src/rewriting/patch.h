@@ -45,6 +45,8 @@ class Patch {
                                       std::string_view name, std::size_t outputs);
   onnx::ValueInfo* node(const onnx::ForeignOperator& op, std::vector<onnx::ValueInfo*> inputs,
                         std::vector<onnx::Attribute> attributes, std::string_view name);
+  // An output of a new node that nothing reads and that need not be made.
+  void omit(onnx::ValueInfo* output);
   onnx::ValueInfo* cast(onnx::ValueInfo* x, onnx::DType dtype);
   onnx::ValueInfo* ints(std::vector<std::int64_t> values);  // a constant of one axis
   onnx::ValueInfo* constant(onnx::Tensor tensor);

@@ -7,6 +7,17 @@
 #include "rewriting/rule.h"
 
 namespace sardonyx::targets {
+namespace {
+
+// Inputs that the runtime feeds only where the model has them.
+void drop_unread(onnx::Model& model, const Target& target) {
+  std::erase_if(model.graph->inputs, [&](const onnx::ValueInfo* input) {
+    return !onnx::has_uses(input) &&
+           std::ranges::find(target.fed_if_read, input->name) != target.fed_if_read.end();
+  });
+}
+
+}  // namespace
 
 void fuse(onnx::Model& model, const Target& target, const rewriting::Options& options,
           rewriting::Report& report) {
@@ -21,6 +32,7 @@ void fuse(onnx::Model& model, const Target& target, const rewriting::Options& op
   const std::vector<std::int64_t> counts = rewriting::apply_rules(rules, context);
   for (std::size_t i = 0; i < rules.size(); ++i)
     if (counts[i] > 0) report.applied.push_back({std::string(rules[i]->name), counts[i]});
+  drop_unread(model, target);
 }
 
 std::vector<std::string_view> fusion_names() {

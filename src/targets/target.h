@@ -25,6 +25,8 @@ struct Target {
   Fusions fusions;
   // Where the rows come from: "tried with ONNX Runtime 1.31", "read in its documentation".
   std::string_view source;
+  // Inputs that it feeds where the model has them: those that nothing reads are dropped.
+  std::span<const std::string_view> fed_if_read = {};
 
   // The kernels of an operator, which may be none: such an operator is a function that the runtime
   // expands.

@@ -54,6 +54,7 @@ std::span<const Rule* const> Target::rules_of(Op op) const {
 }
 
 std::span<const Target> targets() {
+  static constexpr std::string_view kFedIfRead[] = {"position_ids"};
   static const std::array kTargets = {
       Target{.name = "onnxruntime",
              .title = "ONNX Runtime's CPU provider",
@@ -74,6 +75,18 @@ std::span<const Target> targets() {
              .rules = onnxruntime_cpu_tables(),
              .fusions = onnxruntime_cpu_fusions(),
              .source = "tried with ONNX Runtime 1.31"},
+      Target{.name = "onnxruntime-genai",
+             .title = "onnxruntime-genai on the CPU",
+             .about = "Language models as onnxruntime-genai runs them: as for onnxruntime-cpu, and "
+                      "built on what it feeds. `attention_mask` is 1 for each token and 0 behind "
+                      "the last of a row, never in front; `position_ids` count on from the past; "
+                      "past and present keys and values may be one buffer.",
+             .opset = 23,
+             .kernels = cpu_kernels(),
+             .rules = onnxruntime_cpu_tables(),
+             .fusions = onnxruntime_genai_fusions(),
+             .source = "tried with onnxruntime-genai 0.18 and ONNX Runtime 1.31",
+             .fed_if_read = kFedIfRead},
       Target{.name = "onnxruntime-cuda",
              .title = "ONNX Runtime's CUDA provider",
              .about = "What ONNX Runtime's optimiser does wrong wherever the model runs; what the "

@@ -33,7 +33,7 @@ class _Runnable:
 def capture_architecture(name: str, store: Store) -> None:
     began = time.monotonic()
     attempts: list[str] = []
-    runnable = _first_runnable(name, attempts)
+    runnable = first_runnable(name, attempts)
     if runnable is None:
         store.record("capture", name, status="no inputs", reasons=attempts[-8:])
         return
@@ -64,7 +64,7 @@ def capture_architecture(name: str, store: Store) -> None:
     )
 
 
-def _first_runnable(name: str, attempts: list[str]) -> _Runnable | None:
+def first_runnable(name: str, attempts: list[str]) -> _Runnable | None:
     for profile in PROFILES:
         try:
             config = tiny_config(name, profile)

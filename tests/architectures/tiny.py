@@ -196,7 +196,8 @@ def architectures() -> list[str]:
 
 
 def config_class(architecture: str) -> type[Any]:
-    return transformers.CONFIG_MAPPING[architecture]
+    found: type[Any] = transformers.CONFIG_MAPPING[architecture]
+    return found
 
 
 def tiny_config(architecture: str, profile: Profile) -> Any:
@@ -231,7 +232,8 @@ def _without_timm(settings: dict[str, Any]) -> dict[str, Any]:
 
 def tiny_model(config: Any, seed: int = 0) -> torch.nn.Module:
     torch.manual_seed(seed)
-    return transformers.AutoModel.from_config(config).eval()
+    model: torch.nn.Module = transformers.AutoModel.from_config(config)
+    return model.eval()
 
 
 def _parts(config: Any) -> Iterator[Any]:

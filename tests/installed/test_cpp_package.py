@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,64 @@ def test_the_example_reports_an_error_across_the_library_boundary(
     assert "SX1101" in result.stderr
     assert "missing.pt2" in result.stderr
     assert not (tmp_path / "out.onnx").exists()
+
+
+@pytest.fixture(scope="module")
+def c_example(prefix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Compiled as C99 by the C compiler alone."""
+    program = tmp_path_factory.mktemp("c") / "convert"
+    library = next(prefix.glob("lib*/libsardonyx.so")).parent
+    run("cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-I", prefix / "include",
+        ROOT / "examples" / "c" / "convert.c", "-L", library, "-lsardonyx",
+        f"-Wl,-rpath,{library}", "-o", program)  # fmt: skip
+    return program
+
+
+def test_the_c_example_converts_as_the_command_does(
+    prefix: Path, c_example: Path, archive: Path, tmp_path: Path
+) -> None:
+    shown = run(c_example, archive, tmp_path / "c.onnx", "18").stdout
+    run(prefix / "bin" / "sardonyx", "convert", archive, "-o", tmp_path / "command.onnx",
+        "--opset", "18")  # fmt: skip
+    assert (tmp_path / "c.onnx").read_bytes() == (tmp_path / "command.onnx").read_bytes()
+    assert "nodes" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [(("missing.pt2", "out.onnx"), "SX1101"), (("x.pt2", "out.onnx", "eighteen"), "SX1005")],
+)
+def test_c_gets_errors_and_no_exception(
+    c_example: Path, words: tuple[str, ...], code: str, tmp_path: Path
+) -> None:
+    result = run(c_example, *(tmp_path / word if "." in word else word for word in words),
+                 check=False)  # fmt: skip
+    assert result.returncode == 1
+    assert code in result.stderr
+    assert not (tmp_path / "out.onnx").exists()
+
+
+def test_the_library_is_used_by_ctypes(
+    prefix: Path, c_example: Path, archive: Path, tmp_path: Path
+) -> None:
+    library = next(prefix.glob("lib*/libsardonyx.so"))
+    script = ROOT / "examples" / "python" / "by_ctypes.py"
+    run(c_example, archive, tmp_path / "in.onnx")
+    run(sys.executable, script, library, tmp_path / "in.onnx", tmp_path / "out.onnx")
+    run(prefix / "bin" / "sardonyx", "optimize", tmp_path / "in.onnx", "-o", tmp_path / "b.onnx")
+    assert (tmp_path / "out.onnx").read_bytes() == (tmp_path / "b.onnx").read_bytes()
+    failed = run(sys.executable, script, library, tmp_path / "none", tmp_path / "o", check=False)
+    assert failed.returncode == 1
+    assert "SX1101" in failed.stderr
+
+
+def test_exported_symbols_are_those_that_were_agreed(prefix: Path) -> None:
+    """A symbol that goes breaks who was linked before; one that comes is a promise."""
+    library = next(prefix.glob("lib*/libsardonyx.so"))
+    lines = run("nm", "-DC", "--defined-only", library).stdout.splitlines()
+    exported = sorted({line.split(" ", 2)[2] for line in lines if " A " not in line})
+    agreed = (ROOT / "tests" / "installed" / "symbols.txt").read_text(encoding="utf-8")
+    assert exported == agreed.splitlines()
 
 
 def test_only_the_public_interface_is_exported(prefix: Path) -> None:

@@ -210,6 +210,16 @@ def test_dynamic_shapes(shapes: Any) -> None:
     assert dims(exported.program, 1) == ["batch", 3]
 
 
+def test_every_dimension_that_the_model_lets_vary() -> None:
+    program = sardonyx.export(Scaled(), (X, Y), dynamic_shapes="auto")
+    (rows, fixed), (others, free) = dims(program, 0), dims(program, 1)
+    assert rows == others
+    assert isinstance(rows, str)
+    assert isinstance(free, str) or free == 3
+    assert fixed == 4
+    assert [note.code for note in program.notes].count("SX1012") >= 1
+
+
 @pytest.mark.parametrize("axes", [{"in": {0: "rows"}}, {"x": {0: "rows"}}, {"in": [0]}], ids=str)
 def test_dynamic_axes(axes: Any) -> None:
     program = sardonyx.export(

@@ -40,14 +40,19 @@ class CacheShape:
         return torch.randn(shape), torch.randn(shape)
 
 
-def cached_decoder(name: str, size: Size = "small") -> Example:
-    """`input_ids`, `attention_mask` over past and present, `position_ids`, and the cache."""
+def cached_decoder(name: str, size: Size = "small", **settings: Any) -> Example:
+    """`input_ids`, `attention_mask` over past and present, `position_ids`, and the cache.
+
+    Further `settings` are the configuration's.
+    """
     register_dynamic_cache_export_support()
     torch.manual_seed(4321)
-    extra = {"max_position_embeddings": 4000} if size == "small" and name != "gpt2" else {}
+    extra: dict[str, Any] = (
+        {"max_position_embeddings": 4000} if size == "small" and name != "gpt2" else {}
+    )
     if name == "gpt2":
         extra = {"n_positions": 4000}
-    model = decoder_model(name, size, use_cache=True, **extra)
+    model = decoder_model(name, size, use_cache=True, **extra, **settings)
     if size == "small":
         unsettle(model)
     shape = CacheShape.of(model.config)

@@ -122,7 +122,9 @@ def test_optimized_models_give_the_same_answers(
     cases: list[tuple[str, onnx.ModelProto, list[Array], list[Array]]],
 ) -> None:
     compared = 0
-    for name, model, inputs, _ in cases[::8]:
+    holding_others = [case for case in cases if holds_more_than_tensors(case[1])]
+    assert holding_others
+    for name, model, inputs, _ in [*cases[::8], *holding_others]:
         feeds = {v.name: a for v, a in zip(model.graph.input, inputs, strict=False)}
         try:
             expected = run(model, feeds)
@@ -130,10 +132,16 @@ def test_optimized_models_give_the_same_answers(
             continue
         if any(node.op_type in RANDOM for node in model.graph.node):
             continue
-        for got, answer in zip(run(optimized(model), feeds), expected, strict=True):
+        for got, answer in zip(run(sardonyx.optimize(model)[0], feeds), expected, strict=True):
             assert_same(got, answer, name)
         compared += 1
     assert compared > 100
+
+
+def holds_more_than_tensors(model: onnx.ModelProto) -> bool:
+    """Sequences and optionals come in or go out."""
+    values = [*model.graph.input, *model.graph.output]
+    return any(value.type.WhichOneof("value") != "tensor_type" for value in values)
 
 
 def assert_same(got: Array, answer: Array, name: str) -> None:

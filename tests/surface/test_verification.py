@@ -200,6 +200,22 @@ def _with_the_last_of_equal_numbers(program: sardonyx.ONNXProgram) -> None:
             node.attributes["select_last_index"] = onnx_ir.AttrInt64("select_last_index", 1)
 
 
+class Repeated(torch.nn.Module):
+    def forward(self, x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+        for _ in range(int(n)):
+            x = x * 2
+        return x
+
+
+def test_torchscript_is_compared_with_itself_where_torch_export_cannot_take_it() -> None:
+    program = sardonyx.export(torch.jit.script(Repeated()), (torch.ones(2, 3), torch.tensor(3)))
+    for turns in (0, 3, 5):
+        (found,) = verify_onnx_program(program, (torch.ones(2, 3), torch.tensor(turns)))
+        assert found.max_abs_diff == 0
+    (given,) = verify_onnx_program(program)
+    assert given.max_abs_diff == 0
+
+
 def test_ties_are_no_differences() -> None:
     equal = torch.zeros(2, 6)
     program = sardonyx.export(Chosen(), (equal,), optimize=False)

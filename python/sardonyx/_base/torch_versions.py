@@ -44,6 +44,13 @@ def torch_sees_onnx_export() -> Iterator[None]:
     yield
 
 
+def quick_capture_is_known() -> bool:
+    """Whether quick capture was held against torch.export of this PyTorch: both ask it the same."""
+    import torch
+
+    return torch.__version__.split(".")[:2] == ["2", "13"]
+
+
 def capture_options() -> dict[str, Any]:
     """Options of torch.export.export() that this PyTorch has, of those that we want."""
     import torch

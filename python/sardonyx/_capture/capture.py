@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import enum
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base import torch_versions
-from sardonyx._base.errors import CaptureError, Diagnostic
+from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError
 
 from .context import capturing
 from .dim_names import constant_dims
 from .frozen import Frozen
 from .places import Place, user_place
+from .quick.declining import DeclinedError
+from .script.program import Example, ScriptProgram
 from .scripted import check_numbers, readings_of
 from .shapes import DynamicShapes
 from .strategies import Attempt, FixedSizeError, first_line, is_interpreted, strategies
@@ -24,11 +27,20 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
 
+class Quick(enum.Enum):
+    """What quick capture is to do."""
+
+    NO = "nothing"
+    FIRST = "try, before torch.export"
+    ALONE = "capture, or say why not"
+
+
 @dataclass(frozen=True)
 class Captured:
     """The program, what is wanted of its inputs' leaves, what is worth knowing of how it was
     captured, and what was tried."""
 
+    # A QuickProgram or a ScriptProgram stands for one where nothing asks for more than they have.
     program: ExportedProgram
     leaves: tuple[Leaf, ...] = ()
     notes: tuple[Diagnostic, ...] = ()
@@ -43,7 +55,7 @@ def capture(
     *,
     report: Callable[[str], None],
     may_trace: bool = False,
-    quickly: bool = False,
+    quick: Quick = Quick.NO,
 ) -> Captured:
     """Captures `model` on the example inputs.
 
@@ -53,14 +65,23 @@ def capture(
     `may_trace`, then draft export. `report` is told how each went. Raises CaptureError with what
     all of them said, or of the dimensions that must vary and that the model makes constant.
 
-    `quickly` has quick capture try first, which declines what it is not sure of.
+    `quick` may have quick capture try before all of these, which declines what it is not sure of.
     """
     attempts: list[Attempt] = []
-    args, kwargs = _told_apart((args, kwargs))
-    if quickly and (program := _quick(model, args, kwargs, dynamic, report)) is not None:
-        return Captured(program, dynamic.leaves)
+    args, kwargs = told_apart((args, kwargs))
+    if quick is not Quick.NO:
+        try:
+            return Captured(_quick(model, args, kwargs, dynamic, report), dynamic.leaves)
+        except DeclinedError as reason:
+            if quick is Quick.ALONE:
+                raise _declined(model, reason) from reason
+            report(f"quick capture declines: {reason}")
     places: dict[str, Place] = {}
     frozen = Frozen()
+
+    def by_trace() -> Captured | None:
+        return _sizes_kept_by_trace(model, args, kwargs, dynamic, report)
+
     with capturing(), torch_versions.watching_sizes(lambda sizes: _keep_place(places, sizes)):
         for strategy in strategies(
             model, args, kwargs, dynamic, attempts=attempts, frozen=frozen, may_trace=may_trace
@@ -68,20 +89,76 @@ def capture(
             start = time.perf_counter()
             frozen.python.clear()
             try:
-                program = _whole(strategy.run())
-                check_numbers(program, model, frozen)
-                notes = [*frozen.notes(), *_notes_of_constant_dims(program, dynamic, places)]
+                program: Any = strategy.run()
+                notes = frozen.notes()
+                if not isinstance(program, ScriptProgram):
+                    check_numbers(_whole(program), model, frozen)
+                    notes += _notes_of_constant_dims(program, dynamic, places)
             except Exception as error:
                 attempts.append(Attempt(strategy.name, time.perf_counter() - start, error))
                 report(f"capture by {strategy.name} failed: {first_line(error)}")
+                if may_trace and isinstance(error, FixedSizeError) and (kept := by_trace()):
+                    return kept
                 continue
             seconds = time.perf_counter() - start
             attempts.append(Attempt(strategy.name, seconds, None))
             report(f"captured by {strategy.name} in {seconds:.2f} s")
-            return Captured(program, dynamic.leaves, tuple(notes), tuple(attempts))
+            if may_trace and any(note.code == "SX1008" for note in notes) and (kept := by_trace()):
+                return kept
+            return Captured(program, _named_leaves(program, dynamic), tuple(notes), tuple(attempts))
     if is_interpreted(model):
         attempts.append(Attempt("PyTorch's converter of TorchScript", 0, model.reason))
     raise _failure(model, attempts, frozen)
+
+
+def capture_by_trace(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    dynamic: DynamicShapes,
+    report: Callable[[str], None],
+) -> Captured:
+    """Captures what torch.jit.trace sees of `model` on the example inputs.
+
+    CaptureError where tracing fails; ProgramError of what the trace holds and ONNX cannot say.
+    """
+    from .tracing import program_of_trace
+
+    args, kwargs = told_apart((args, kwargs))
+    example = Example(args, kwargs, dynamic.leaves)
+    frozen = Frozen()
+
+    def by_torch() -> ExportedProgram:
+        program: Any = capture(model, args, kwargs, dynamic, report=report, may_trace=True).program
+        exported: ExportedProgram = (
+            program.exported() if isinstance(program, ScriptProgram) else program
+        )
+        return exported
+
+    with capturing():
+        try:
+            program: Any = program_of_trace(model, example, frozen, by_torch)
+        except OnnxExporterError:
+            raise
+        except Exception as error:
+            raise _failure(model, [Attempt("torch.jit.trace", 0, error)], frozen) from error
+    return Captured(program, notes=tuple(frozen.notes()))
+
+
+def _sizes_kept_by_trace(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    dynamic: DynamicShapes,
+    report: Callable[[str], None],
+) -> Captured | None:
+    """A scripted loop over a size stays one where it is traced; None where Python looped."""
+    try:
+        captured = capture_by_trace(model, args, kwargs, dynamic, report)
+    except OnnxExporterError as error:
+        report(f"torch.jit.trace does not keep the sizes: {first_line(error)}")
+        return None
+    return None if captured.notes else captured
 
 
 def _quick(
@@ -90,26 +167,33 @@ def _quick(
     kwargs: Mapping[str, Any],
     dynamic: DynamicShapes,
     report: Callable[[str], None],
-) -> ExportedProgram | None:
-    """What the export reads of a program, or None where quick capture declines."""
+) -> ExportedProgram:
+    """What the export reads of a program. DeclinedError."""
     from .quick.capture import quick_capture
-    from .quick.declining import DeclinedError
 
     def by_torch() -> ExportedProgram:
         return capture(model, args, kwargs, dynamic, report=report).program
 
     start = time.perf_counter()
-    try:
-        with capturing():
-            program: Any = quick_capture(model, args, kwargs, dynamic.shapes, by_torch)
-            if constant_dims(program, dynamic.leaves, {}):
-                raise DeclinedError("the model makes a dimension constant that should vary")
-    except DeclinedError as reason:
-        report(f"quick capture declines: {reason}")
-        return None
+    with capturing():
+        program: Any = quick_capture(model, args, kwargs, dynamic.shapes, by_torch)
+        if constant_dims(program, dynamic.leaves, {}):
+            raise DeclinedError("the model makes a dimension constant that should vary")
     report(f"captured by quick capture in {time.perf_counter() - start:.2f} s")
     quick: ExportedProgram = program
     return quick
+
+
+def _declined(model: torch.nn.Module, reason: DeclinedError) -> CaptureError:
+    text = f"quick capture declines {type(model).__name__}: {reason}"
+    help_text = "leave out capture='quick', so that torch.export captures it"
+    diagnostic = Diagnostic("SX1003", text, help=help_text)
+    return CaptureError(f"{text}\nhelp: {help_text}", [diagnostic])
+
+
+def _named_leaves(program: Any, dynamic: DynamicShapes) -> tuple[Leaf, ...]:
+    """Those whose symbols are to get names: TorchScript's reader has given them already."""
+    return () if isinstance(program, ScriptProgram) else dynamic.leaves
 
 
 def _keep_place(places: dict[str, Place], sizes: list[str]) -> None:
@@ -140,7 +224,7 @@ def _whole(program: ExportedProgram) -> ExportedProgram:
     return program
 
 
-def _told_apart(inputs: Any) -> Any:
+def told_apart(inputs: Any) -> Any:
     """A tensor that stands in several places is copied for the later ones: torch.export would take
     all of them for one input, and compute with the first alone."""
     import torch

@@ -60,7 +60,8 @@ def prepare(
     kwargs: Mapping[str, Any],
     dynamic_shapes: Any,
 ) -> DynamicShapes:
-    """`dynamic_shapes` for torch.export, plain strings replaced; and what is wanted.
+    """`dynamic_shapes` for torch.export, plain strings replaced; and what is wanted. "auto" lets
+    every dimension of every tensor vary that the model lets.
 
     UsageError for shapes that are not the arguments', and for one name of several sizes.
     """
@@ -69,13 +70,14 @@ def prepare(
     if dynamic_shapes is None:
         return DynamicShapes(None, ())
     bound = bound_inputs(model, args, kwargs)
-    given = _by_parameter(dynamic_shapes, bound)
+    every = dynamic_shapes == "auto"
+    given = {} if every else _by_parameter(dynamic_shapes, bound)
     wanted: dict[str, list[Leaf]] = {}
     shapes: dict[str, Any] = {}
     relaxed: dict[str, Any] = {}
     for name, value in bound.items():
         spec = pytree.tree_structure(value)
-        leaves = leaves_of(spec, given.get(name), name)
+        leaves = _all_free(value) if every else leaves_of(spec, given.get(name), name)
         sources = sources_of(name, value)
         wanted[name] = [Leaf(s, wanted_of(leaf)) for s, leaf in zip(sources, leaves, strict=True)]
         shapes[name] = shaped_like(spec, [_for_export(leaf, _dim) for leaf in leaves])
@@ -83,6 +85,19 @@ def prepare(
     ordered = tuple(in_call_order(model, args, kwargs, wanted))
     check_names(ordered, pytree.tree_leaves((args, dict(kwargs))))
     return DynamicShapes(shapes, ordered, relaxed)
+
+
+def _all_free(value: Any) -> list[Any]:
+    """Hints for all dimensions of the tensors among the leaves."""
+    import torch
+    from torch.utils import _pytree as pytree
+
+    return [
+        dict.fromkeys(range(leaf.dim()), torch.export.Dim.AUTO)
+        if isinstance(leaf, torch.Tensor) and leaf.dim()
+        else None
+        for leaf in pytree.tree_leaves(value)
+    ]
 
 
 def _by_parameter(dynamic_shapes: Any, bound: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
     from .interpreted import Interpreted
+    from .script.program import ScriptProgram
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Strategy:
     """One of them, which `run` tries."""
 
     name: str
-    run: Callable[[], ExportedProgram]
+    run: Callable[[], ExportedProgram | ScriptProgram]
 
 
 class FixedSizeError(RuntimeError):
@@ -79,7 +80,14 @@ def strategies(
     def with_derivatives() -> ExportedProgram:
         return torch_versions.export_with_derivatives(model, args, kwargs, dynamic.shapes)
 
-    def of_trace() -> ExportedProgram:
+    def of_trace() -> ScriptProgram:
+        from .script.program import Example
+        from .tracing import program_of_trace
+
+        example = Example(args, kwargs, dynamic.leaves)
+        return program_of_trace(model, example, frozen, exported_trace)
+
+    def exported_trace() -> ExportedProgram:
         from .tracing import traced
 
         module = traced(model, args, kwargs, frozen)
@@ -119,6 +127,7 @@ def strategies(
     yield Strategy("torch.export with TorchDynamo", lambda: export(True, dynamic.shapes))
     if may_trace:
         yield Strategy("torch.jit.trace", of_trace)
+        yield Strategy("torch.export of what torch.jit.trace saw", exported_trace)
     if any(isinstance(attempt.error, FrozenBranchError) for attempt in attempts):
         return
     yield Strategy(

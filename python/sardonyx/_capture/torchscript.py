@@ -29,7 +29,7 @@ def as_module(
     PyTorch has a converter, which makes torch.cond of branches on data. Where that does not know
     what the program does, or makes something else of the example, the module runs the program.
     """
-    signature = _signature(model)
+    signature = signature_of(model)
     bound = signature.bind(None, *args, **kwargs)
     bound.apply_defaults()
     module = _converted_or_interpreted(model, bound.args[1:])
@@ -44,6 +44,17 @@ def as_module(
     type(module).forward = forward
     keep_readings(module, model.inlined_graph)
     return module
+
+
+def declared(model: Any) -> torch.nn.Module:
+    """A module that takes what the program takes, and computes nothing."""
+
+    def forward(_self: Any, *_args: Any, **_kwargs: Any) -> None:
+        raise NotImplementedError
+
+    forward.__signature__ = signature_of(model)  # type: ignore[attr-defined]
+    made: torch.nn.Module = type("TorchScript", (torch.nn.Module,), {"forward": forward})()
+    return made
 
 
 def _converted_or_interpreted(model: Any, given: tuple[Any, ...]) -> torch.nn.Module:
@@ -64,7 +75,7 @@ def _converted_or_interpreted(model: Any, given: tuple[Any, ...]) -> torch.nn.Mo
     return interpreted
 
 
-def _signature(model: Any) -> inspect.Signature:
+def signature_of(model: Any) -> inspect.Signature:
     """As forward() is declared, with the names that TorchScript keeps."""
     is_function = isinstance(model, torch.jit.ScriptFunction)
     declared: Any = model if is_function else model.forward

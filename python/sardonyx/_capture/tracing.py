@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.jit import TracerWarning as _TracerWarning  # type: ignore[attr-defined]
+from torch.utils import _pytree as pytree
 
 from .frozen import Frozen
 from .places import Place
+from .script.program import Example, ScriptProgram, Source, traced_program
 from .scripted import decided_by_data
+from .shapes import bound_inputs
 from .torchscript import as_module
+from .wanted import Leaf, in_call_order
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
 
 
 def traced(
@@ -32,6 +40,75 @@ def traced(
             script = torch.jit.trace(model, bound.args, check_trace=False)
         frozen.scripted += decided_by_data(script.inlined_graph)
         return as_module(script, bound.args, {})
+
+
+def program_of_trace(
+    model: torch.nn.Module,
+    example: Example,
+    frozen: Frozen,
+    export: Callable[[], ExportedProgram],
+) -> ScriptProgram:
+    """What torch.jit.trace sees of the model, with sizes and scripted control flow kept.
+
+    `frozen` gets the lines of Python whose branches and loops
+    are as the example took them. Raises what torch.jit.trace raises, and ProgramError of what ONNX
+    cannot say.
+    """
+    args, kwargs, leaves = example
+    values, spec = pytree.tree_flatten((args, dict(kwargs)))
+    names = list(_names_of_leaves(model, args, kwargs))
+    wanted = [*leaves, *(Leaf("", {}) for _ in values[len(leaves) :])]
+    tensors = [
+        (name, value, leaf)
+        for name, value, leaf in zip(names, values, wanted, strict=True)
+        if isinstance(value, torch.Tensor)
+    ]
+
+    def run(*given: torch.Tensor) -> Any:
+        rest = iter(given)
+        filled = [next(rest) if isinstance(v, torch.Tensor) else v for v in values]
+        positional, keywords = pytree.tree_unflatten(filled, spec)
+        results = [_as_tensor(r) for r in pytree.tree_leaves(model(*positional, **keywords))]
+        found = tuple(r for r in results if r is not None)
+        return found[0] if len(found) == 1 else found
+
+    examples = tuple(tensor for _, tensor, _ in tensors)
+    with torch.no_grad(), _tracer_warnings(frozen), _attached(model, run):
+        script = torch.jit.trace_module(model, {_METHOD: examples}, check_trace=False)
+    return traced_program(Source(script, model, export, _METHOD), tensors, example)
+
+
+# The method that is traced, which calls the module as the user does.
+_METHOD = "_sardonyx_traced"
+
+
+@contextmanager
+def _attached(model: torch.nn.Module, method: Callable[..., Any]) -> Iterator[None]:
+    object.__setattr__(model, _METHOD, partial(method))
+    try:
+        yield
+    finally:
+        object.__delattr__(model, _METHOD)
+
+
+def _names_of_leaves(
+    model: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Iterator[str]:
+    """For each leaf of (args, kwargs), the parameter's name and the way to the leaf."""
+    by_parameter: dict[str, list[str]] = {}
+    for name, value in bound_inputs(model, args, kwargs).items():
+        found, spec = pytree.tree_flatten(value)
+        by_parameter[name] = (
+            [name] if spec.is_leaf() else [f"{name}_{i}" for i in range(len(found))]
+        )
+    yield from in_call_order(model, args, kwargs, by_parameter)
+
+
+def _as_tensor(result: Any) -> torch.Tensor | None:
+    """What of a result a model has a value for."""
+    if result is None or isinstance(result, str):
+        return None
+    return result if isinstance(result, torch.Tensor) else torch.tensor(result)
 
 
 @contextmanager

@@ -6,12 +6,14 @@ import enum
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from sardonyx._base.errors import usage_error
 
 if TYPE_CHECKING:
     import torch
+
+T = TypeVar("T")
 
 # The axis of an integer input itself.
 SCALAR = -1
@@ -87,12 +89,12 @@ def in_call_order(
     model: torch.nn.Module,
     args: tuple[Any, ...],
     kwargs: Mapping[str, Any],
-    leaves: Mapping[str, list[Leaf]],
-) -> list[Leaf]:
-    """The leaves of each parameter in the order of the leaves of (args, kwargs)."""
+    leaves: Mapping[str, list[T]],
+) -> list[T]:
+    """What is known of the leaves of each parameter, in the order of those of (args, kwargs)."""
     bound = inspect.signature(model.forward).bind(*args, **kwargs)
     parameters = bound.signature.parameters
-    inner: dict[str, list[Leaf]] = dict(leaves)
+    inner: dict[str, list[T]] = dict(leaves)
     for name, parameter in parameters.items():
         # The leaves of **kwargs, taken apart by key.
         if parameter.kind is inspect.Parameter.VAR_KEYWORD and name in bound.arguments:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base import torch_versions
-from sardonyx._base.errors import usage_error
+from sardonyx._base.errors import ProgramError, usage_error
 from sardonyx._capture.caches import register_caches
-from sardonyx._capture.capture import Captured, capture
+from sardonyx._capture.capture import Captured, capture, capture_by_trace
 from sardonyx._capture.dim_names import constant_dims
 from sardonyx._capture.dynamic_axes import from_dynamic_axes
 from sardonyx._capture.shapes import prepare
@@ -48,9 +48,18 @@ def captured_program(
     if isinstance(model, torch.export.ExportedProgram):
         _check_program(model, options)
         return _named(model, args, kwargs, options.dynamic_shapes)
+    if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
+        script = model
+        captured = steps.timed("capture", lambda: _of_script(script, args, kwargs, options, steps))
+        if captured is not None:
+            return captured
     module = _as_module(model, args, kwargs, steps)
     dynamic = prepare(module, args, kwargs, _shapes(module, args, kwargs, options))
-    captured: Captured = steps.timed(
+    if options.is_trace:
+        return steps.timed(
+            "capture", lambda: capture_by_trace(module, args, kwargs, dynamic, steps.say)
+        )
+    made: Captured = steps.timed(
         "capture",
         lambda: capture(
             module,
@@ -59,10 +68,50 @@ def captured_program(
             dynamic,
             report=steps.say,
             may_trace=not options.dynamo,
-            quickly=options.is_quick,
+            quick=options.quick,
         ),
     )
-    return captured
+    return made
+
+
+# What a program of TorchScript asks for that is not known here: torch.export may know it.
+_UNKNOWN = frozenset({"SX1212", "SX1213"})
+
+
+def _of_script(
+    script: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    options: Options,
+    steps: Steps,
+) -> Captured | None:
+    """What the reader of TorchScript makes of it; None where it lacks an operator."""
+    from sardonyx._capture import torchscript
+    from sardonyx._capture.script.program import Example, Source, script_program
+
+    declared = torchscript.declared(script)
+    dynamic = prepare(declared, args, kwargs, _shapes(declared, args, kwargs, options))
+
+    def by_torch() -> ExportedProgram:
+        module = torchscript.as_module(script, args, kwargs)
+        shapes = prepare(module, args, kwargs, _shapes(module, args, kwargs, options))
+        return capture(module, args, kwargs, shapes, report=steps.say).program
+
+    signature = torchscript.signature_of(script)
+    try:
+        program: Any = script_program(
+            Source(script, script, by_torch), signature, Example(args, kwargs, dynamic.leaves)
+        )
+    except ProgramError as error:
+        if not all(diagnostic.code in _UNKNOWN for diagnostic in error.diagnostics):
+            raise
+        reason: Exception = error
+    except (RuntimeError, TypeError) as error:
+        reason = error
+    else:
+        return Captured(program)
+    steps.say(f"the reader of TorchScript declines: {reason}")
+    return None
 
 
 def _check_program(program: ExportedProgram, options: Options) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sardonyx import _native
 from sardonyx._base.errors import ConversionError, Diagnostic, diagnostics_from_native
 from sardonyx._capture.dim_names import one_size_a_name
+from sardonyx._capture.script.program import ScriptProgram
 from sardonyx._model.program import ONNXProgram
 from sardonyx._translate.autograd import add_kept
 from sardonyx._translate.building import conversion
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 def convert(
     program: ExportedProgram | str | os.PathLike[str],
     *,
+    inputs: Sequence[str] = (),
+    dynamic: Sequence[str] = (),
     input_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
     opset_version: int | None = None,
@@ -47,16 +50,19 @@ def convert(
     stop_after: str = "",
     on_step: Callable[[str, Callable[[], Any]], Any] | None = None,
 ) -> ONNXProgram:
-    """Converts an ExportedProgram, or the path of a .pt2 file, which is read without torch.
+    """Converts an ExportedProgram, or the path of a .pt2 or TorchScript file, which is read without
+    torch.
 
-    Parameters as for `export`; `dim_names` says what to call the program's symbols ("s77" to
-    "batch"; those of one name are one size), `modules_as_functions` names the classes of modules
-    that become model-local functions (an empty sequence stands for all), `custom_opsets` says which
-    versions of other domains the model is to import, `fold_weights` whether weights may be replaced
-    by what is computed of them, `fall_through` what becomes of operators without a translation
-    ("no": an error, "as-is": aten::foo, "aten": org.pytorch.aten::ATen), `stop_after` ends the
-    simplification after the pass of that name, and `on_step` is called with the name of each step
-    and a function that does it.
+    `inputs` and `dynamic` are for TorchScript: what each input is ("x:float32[batch,3]", "n:int",
+    "pair:(float32[n], [int64[]])"), and which dimensions of a traced module's example vary
+    ("x:0,2"). Other parameters as for `export`; `dim_names` says what to call the program's symbols
+    ("s77" to "batch"; those of one name are one size), `modules_as_functions` names the classes of
+    modules that become model-local functions (an empty sequence stands for all), `custom_opsets`
+    says which versions of other domains the model is to import, `fold_weights` whether weights may
+    be replaced by what is computed of them, `fall_through` what becomes of operators without a
+    translation ("no": an error, "as-is": aten::foo, "aten": org.pytorch.aten::ATen), `stop_after`
+    ends the simplification after the pass of that name, and `on_step` is called with the name of
+    each step and a function that does it.
     """
     given = dict(locals())
     del given["program"]
@@ -118,7 +124,10 @@ class _Conversion:
 
     def of_file(self, path: str) -> _native.Model:
         """The model of a .pt2 file."""
-        return self._translated(self.options.on_step("read", lambda: _native.read(path)))
+        return self._translated(self.options.on_step("read", lambda: self._read(path)))
+
+    def _read(self, path: str) -> _native.Program:
+        return _native.read(path, list(self.options.inputs), list(self.options.dynamic))
 
     def of_program(self, program: ExportedProgram) -> tuple[_native.Model, list[Diagnostic]]:
         """The model of a program in memory, and a note for each operator that was taken apart."""
@@ -130,7 +139,9 @@ class _Conversion:
         """Has every value of the program handed out."""
         self._native.values_as_outputs = True
 
-    def _of_live(self, live: ExportedProgram) -> _native.Model:
+    def _of_live(self, live: ExportedProgram | ScriptProgram) -> _native.Model:
+        if isinstance(live, ScriptProgram):
+            return self._translated(self.options.on_step("read", live.read))
         self.walked = live
         names = dict(self.options.dim_names or {})
         with one_size_a_name(live, names):

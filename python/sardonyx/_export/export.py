@@ -94,7 +94,8 @@ def export(
             exceeds 2 GB; False never does, and raises SaveError where it would have to.
         dynamic_shapes: as for torch.export.export(): by parameter or position, a dict from axis to
             torch.export.Dim, Dim.DYNAMIC, Dim.AUTO or a plain string. Names become the model's.
-            For an ExportedProgram, only the names are used.
+            "auto": every dimension that the model lets vary; `notes` tell which it makes constant,
+            and where. For an ExportedProgram, only the names are used.
         dynamic_axes: the older form: input name to axes, as a list or a dict from axis to name.
         custom_translation_table: from operators (torch.ops.ns.op.overload, names, functions such as
             torch.sym_not) to what translates them: functions that call `sardonyx.op.*`, or
@@ -135,9 +136,13 @@ def export(
             Needs opset 15.
         registry: translators of operators of the user's own, as `custom_translation_table`.
         plugins: shared libraries with translators (include/sardonyx/plugin.h).
-        capture: "torch" has torch.export capture the model. "quick" runs it once on tensors without
-            data instead, many times faster, and torch.export takes over for whatever that is not
-            sure of; `verbose` says which it was, and why.
+        capture: "auto" runs the model once on tensors without data, many times faster than
+            torch.export, which takes over for whatever that is not sure of; `verbose` says which it
+            was, and why. "quick" does the former alone, and says why it does not capture a model.
+            "torch" has torch.export capture it. "trace" has torch.jit.trace record what
+            it runs: branches and loops of Python are as the example takes them, which `notes` tell,
+            sizes stay free, and what is scripted keeps its branches and loops. TorchScript itself
+            is read as it is, whatever this says.
 
     Returns the ONNXProgram, saved or not.
 
@@ -199,7 +204,7 @@ def export(
 def _converted(captured: Captured, options: Options, steps: Steps) -> ONNXProgram:
     """The model, with the names of its dimensions and weights, and the notes of all steps."""
     names_of_inputs, names_of_weights = _told_apart(captured.program, options.input_names or ())
-    dim_names = symbol_names(captured.program, captured.leaves)
+    dim_names = symbol_names(captured.program, captured.leaves) if captured.leaves else {}
     made = converted(captured.program, options.conversion(names_of_inputs, dim_names, steps.timed))
     made._name_weights(names_of_weights)
     made.notes += captured.notes

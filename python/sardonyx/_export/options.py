@@ -9,7 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from sardonyx import _native
+from sardonyx._base import torch_versions
 from sardonyx._base.errors import usage_error
+from sardonyx._capture.capture import Quick
 
 from .deprecated import OlderOptions
 from .module_classes import class_names
@@ -60,13 +62,34 @@ class Options:
     def check(self) -> None:
         """UsageError for what cannot be meant, before anything is done."""
         _ = self.older, self.modules
-        if self.capture not in ("torch", "quick"):
-            raise usage_error(f"capture={self.capture!r} is neither 'torch' nor 'quick'")
+        if self.capture not in ("auto", "quick", "torch", "trace"):
+            raise usage_error(
+                f"capture={self.capture!r} is not 'auto', 'quick', 'torch' or 'trace'"
+            )
+        if self.capture == "quick" and self.assertions_as_outputs:
+            raise usage_error(
+                "quick capture does not see what a program asserts of its sizes",
+                "leave out capture='quick' or assertions_as_outputs",
+            )
 
     @property
-    def is_quick(self) -> bool:
-        """Whether quick capture is to try. What a program asserts of its sizes it does not see."""
-        return self.capture == "quick" and not self.assertions_as_outputs
+    def is_trace(self) -> bool:
+        """Whether torch.jit.trace is to capture the model, and nothing else."""
+        return self.capture == "trace"
+
+    @property
+    def quick(self) -> Quick:
+        """Whether quick capture is to try, and whether anything may take over.
+
+        Left to choose, it does not where torch.export's program is asked for as well.
+        """
+        if self.capture == "quick":
+            return Quick.ALONE
+        asks_for_program = (
+            self.assertions_as_outputs or self.report or self.verify or self.dump_exported_program
+        )
+        is_left_open = self.capture == "auto" and not asks_for_program
+        return Quick.FIRST if is_left_open and torch_versions.quick_capture_is_known() else Quick.NO
 
     @cached_property
     def older(self) -> OlderOptions:
@@ -103,6 +126,8 @@ class Options:
             modules_as_functions=self.modules,
             stop_after="",
             on_step=on_step,
+            inputs=(),
+            dynamic=(),
         )
 
 
@@ -133,6 +158,8 @@ class ConversionOptions:
     modules_as_functions: Sequence[str] | None
     stop_after: str
     on_step: Step
+    inputs: Sequence[str]
+    dynamic: Sequence[str]
 
     def checked_opset(self) -> int:
         """The opset that the conversion begins with. UsageError where there is no such."""

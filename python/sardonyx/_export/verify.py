@@ -21,13 +21,13 @@ def verify_example(program: ONNXProgram, args: tuple[Any, ...], kwargs: Mapping[
     """Raises VerificationError (SX1901) for every output that differs from eager PyTorch's."""
     import torch
 
-    exported = program.exported_program
-    if exported is None:
+    captured = program.captured
+    if captured is None:
         return
-    if not args and not kwargs and exported.example_inputs is not None:
-        args, kwargs = exported.example_inputs
+    if not args and not kwargs and captured.example_inputs is not None:
+        args, kwargs = captured.example_inputs
     with torch.no_grad():
-        module = exported.module()
+        module = captured.module() if hasattr(captured, "module") else captured.exported().module()
         results = module(*copy.deepcopy(args), **copy.deepcopy(dict(kwargs)))
     expected = values_in(results)
     actual = program(*args, **kwargs)

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sardonyx import _native
+from sardonyx._base.heap import give_back
 from sardonyx._compare.comparison import Comparison
 from sardonyx._compare.differences import VerificationInfo, compared, differing_shapes
 from sardonyx._export.convert import translated_with_values
@@ -167,6 +168,8 @@ class _SideBySide:
             self._held.update(got)
             for name in [name for name in self._held if name not in needed]:
                 del self._held[name]
+            del got
+            give_back()
         return infos
 
     def _compared(self, key: str, want: torch.Tensor, got: torch.Tensor) -> VerificationInfo:

@@ -36,19 +36,19 @@ def verify_onnx_program(
 
     Raises ValueError for a program without an ExportedProgram or without inputs.
     """
-    exported = onnx_program.exported_program
-    if exported is None:
+    captured = onnx_program.captured
+    if captured is None:
         raise ValueError(
             "The ONNX program does not contain an exported_program. "
             "Please provide an exported_program to verify the ONNX program."
         )
     if args is None and kwargs is None:
-        if exported.example_inputs is None:
+        if captured.example_inputs is None:
             raise ValueError(
                 "No example inputs provided and the exported_program does not contain example "
                 "inputs. Please provide arguments to verify the ONNX program."
             )
-        args, kwargs = exported.example_inputs
+        args, kwargs = captured.example_inputs
     args, kwargs = args or (), kwargs or {}
     if compare_intermediates:
         return compare_intermediate_values(onnx_program, args, kwargs)
@@ -66,16 +66,19 @@ def _outputs(
 def eager_outputs(
     program: ONNXProgram, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> list[Any]:
-    """What the ExportedProgram gives in eager PyTorch, flat, without None."""
+    """What the captured program gives in eager PyTorch, flat, without None.
+
+    TorchScript is run as it is: its loops and branches need not be ones that torch.export takes.
+    """
     import copy
 
     import torch
 
-    assert program.exported_program is not None
+    runnable = program.captured
+    if not hasattr(runnable, "module"):
+        runnable = program.exported_program
     with torch.no_grad():
-        results = program.exported_program.module()(
-            *copy.deepcopy(args), **copy.deepcopy(dict(kwargs))
-        )
+        results = runnable.module()(*copy.deepcopy(args), **copy.deepcopy(dict(kwargs)))
     return values_in(results)
 
 

@@ -13,8 +13,10 @@ from sardonyx._base.errors import Diagnostic, OnnxExporterError, SaveError
 from sardonyx._run.options import ONNXRuntimeOptions
 from sardonyx._run.session import open_session, run
 
+from .copies import over_the_same_weights
 from .inputs import feed_of
 from .ir import Shared, from_ir, tensor_of, to_ir
+from .notebook import page_of
 from .weight_files import Paths, weights_in
 
 if TYPE_CHECKING:
@@ -62,11 +64,16 @@ class ONNXProgram:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     @property
+    def captured(self) -> Any:
+        """What the export captured, of which `exported_program` may have to be made yet."""
+        return self._captured
+
+    @property
     def exported_program(self) -> ExportedProgram | None:
         """The program that the model was made of; None for a model that was read from a file.
 
-        Of a program that was captured quickly, torch.export's, which captures it when it is asked
-        for.
+        Of a program that was captured quickly, and of TorchScript, torch.export's, which captures
+        it when it is asked for.
         """
         on_demand = getattr(self._captured, "exported", None)
         return on_demand() if on_demand is not None else self._captured
@@ -110,6 +117,46 @@ class ONNXProgram:
     def __repr__(self) -> str:
         inputs, outputs = ", ".join(self.input_names), ", ".join(self.output_names)
         return f"ONNXProgram(({inputs}) -> ({outputs}), {self.node_count} nodes)"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: inputs and outputs, and the graph by module."""
+        return page_of(self._model, "ONNXProgram")
+
+    # --- copying it
+
+    def __copy__(self) -> ONNXProgram:
+        """A program of its own over the same weights: what is done to one, the other is not."""
+        model = over_the_same_weights(self._model)
+        return self._with_what_is_known(ONNXProgram(model, self._captured, self.notes))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ONNXProgram:
+        """The same with weights of its own; SaveError above 2 GB."""
+        model = _native.parse_model(self._serialize())
+        return self._with_what_is_known(ONNXProgram(model, self._captured, self.notes))
+
+    def _with_what_is_known(self, made: ONNXProgram) -> ONNXProgram:
+        made.accuracy = self.accuracy
+        made._given_names = dict(self._given_names)
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The model with its weights, which must not exceed 2 GB (SaveError).
+
+        Without `exported_program`: what comes back takes its inputs flattened, in order.
+        """
+        return {
+            "model": self._serialize(),
+            "notes": self.notes,
+            "accuracy": self.accuracy,
+            "given_names": self._given_names,
+        }
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        ONNXProgram.__init__(self, _native.parse_model(state["model"]), notes=state["notes"])
+        self.accuracy = state["accuracy"]
+        self._given_names = state["given_names"]
+
+    # --- more of what it is
 
     @property
     def function_names(self) -> list[str]:

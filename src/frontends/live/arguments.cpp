@@ -18,7 +18,7 @@ Argument Walker::argument(nb::handle object) {
   if (object.is_none()) return {};
   if (PyBool_Check(held)) return held == Py_True;
   if (PyLong_Check(held)) return integer_expression(object);
-  if (PyFloat_Check(held)) return PyFloat_AS_DOUBLE(held);
+  if (PyFloat_Check(held)) return PyFloat_AsDouble(held);
   if (PyTuple_Check(held) || PyList_Check(held)) return list(object);
   if (PyUnicode_Check(held)) return std::string(text(object));
   if (is_a(object, known.dtype)) return dtype_of(object);
@@ -44,15 +44,15 @@ List Walker::list(nb::handle sequence) {
   List items;
   items.reserve(nb::len(sequence));
   if (PyTuple_Check(sequence.ptr())) {
-    const Py_ssize_t count = PyTuple_GET_SIZE(sequence.ptr());
+    const Py_ssize_t count = NB_TUPLE_GET_SIZE(sequence.ptr());
     for (Py_ssize_t i = 0; i < count; ++i) {
-      items.push_back(argument(PyTuple_GET_ITEM(sequence.ptr(), i)));
+      items.push_back(argument(NB_TUPLE_GET_ITEM(sequence.ptr(), i)));
     }
     return items;
   }
-  const Py_ssize_t count = PyList_GET_SIZE(sequence.ptr());
+  const Py_ssize_t count = NB_LIST_GET_SIZE(sequence.ptr());
   for (Py_ssize_t i = 0; i < count; ++i) {
-    items.push_back(argument(PyList_GET_ITEM(sequence.ptr(), i)));
+    items.push_back(argument(NB_LIST_GET_ITEM(sequence.ptr(), i)));
   }
   return items;
 }

@@ -37,7 +37,7 @@ nb::handle taking(nb::handle producer, nb::handle index) {
   while (PyDict_Next(users.ptr(), &position, &user, &ignored)) {
     if (!get(user, names().target).is(classes().getitem)) continue;
     const nb::object arguments = get(user, names().args);
-    const nb::object wanted = nb::borrow(PyTuple_GET_ITEM(arguments.ptr(), 1));
+    const nb::object wanted = nb::borrow(NB_TUPLE_GET_ITEM(arguments.ptr(), 1));
     const int equal = PyObject_RichCompareBool(wanted.ptr(), index.ptr(), Py_EQ);
     if (equal < 0) nb::raise_python_error();
     if (equal != 0) return user;
@@ -106,10 +106,10 @@ void Walker::call_function(nb::handle node, program::Graph& graph) {
 
   std::vector<Argument> positional;
   const nb::object arguments = get(node, names().args);
-  const Py_ssize_t count = PyTuple_GET_SIZE(arguments.ptr());
+  const Py_ssize_t count = NB_TUPLE_GET_SIZE(arguments.ptr());
   positional.reserve(static_cast<std::size_t>(count));
   for (Py_ssize_t i = 0; i < count; ++i) {
-    positional.push_back(argument(PyTuple_GET_ITEM(arguments.ptr(), i)));
+    positional.push_back(argument(NB_TUPLE_GET_ITEM(arguments.ptr(), i)));
   }
   std::vector<program::NamedArgument> named;
   const nb::object keywords = get(node, names().kwargs);
@@ -132,8 +132,8 @@ void Walker::call_function(nb::handle node, program::Graph& graph) {
 
 void Walker::get_item(nb::handle node) {
   const nb::object arguments = get(node, names().args);
-  const nb::handle producer = PyTuple_GET_ITEM(arguments.ptr(), 0);
-  const nb::handle index = PyTuple_GET_ITEM(arguments.ptr(), 1);
+  const nb::handle producer = NB_TUPLE_GET_ITEM(arguments.ptr(), 0);
+  const nb::handle index = NB_TUPLE_GET_ITEM(arguments.ptr(), 1);
   const auto found = nodes_.find(producer.ptr());
   const List* elements = found == nodes_.end() ? nullptr : found->second.get<List>();
   if (elements && PyLong_Check(index.ptr())) {
@@ -152,7 +152,7 @@ void Walker::get_item(nb::handle node) {
 
 void Walker::output(nb::handle node, program::Graph& graph) {
   const nb::object arguments = get(node, names().args);
-  const nb::handle returned = PyTuple_GET_ITEM(arguments.ptr(), 0);
+  const nb::handle returned = NB_TUPLE_GET_ITEM(arguments.ptr(), 0);
   if (is_sequence(returned)) {
     graph.outputs = list(returned);
   } else {

@@ -10,14 +10,14 @@ Expr Sizes::of(nb::handle number) {
   PyObject* object = number.ptr();
   if (PyBool_Check(object)) return Expr(object == Py_True ? 1 : 0);
   if (PyLong_CheckExact(object)) return integer_expression(number);
-  if (PyFloat_CheckExact(object)) return pool_.real(PyFloat_AS_DOUBLE(object));
+  if (PyFloat_CheckExact(object)) return pool_.real(PyFloat_AsDouble(object));
   return of_symbolic(number);
 }
 
 void Sizes::all_of(nb::handle tuple, std::vector<Expr>& into) {
-  const Py_ssize_t count = PyTuple_GET_SIZE(tuple.ptr());
+  const Py_ssize_t count = NB_TUPLE_GET_SIZE(tuple.ptr());
   into.reserve(static_cast<std::size_t>(count));
-  for (Py_ssize_t i = 0; i < count; ++i) into.push_back(of(PyTuple_GET_ITEM(tuple.ptr(), i)));
+  for (Py_ssize_t i = 0; i < count; ++i) into.push_back(of(NB_TUPLE_GET_ITEM(tuple.ptr(), i)));
 }
 
 Expr Sizes::of_symbolic(nb::handle number) {

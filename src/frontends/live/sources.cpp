@@ -19,8 +19,8 @@ std::string type_of_module(nb::handle type) {
 
 // The (path, type) pair of one entry of nn_module_stack.
 bool is_frame(PyObject* frame) {
-  return PyTuple_Check(frame) && PyTuple_GET_SIZE(frame) == 2 &&
-         PyUnicode_Check(PyTuple_GET_ITEM(frame, 0));
+  return PyTuple_Check(frame) && NB_TUPLE_GET_SIZE(frame) == 2 &&
+         PyUnicode_Check(NB_TUPLE_GET_ITEM(frame, 0));
 }
 
 // Enough of a text to tell most others from it; the innermost frame stands last.
@@ -61,8 +61,8 @@ void Sources::read_frames(nb::handle stack) {
   Py_ssize_t position = 0;
   while (PyDict_Next(stack.ptr(), &position, &key, &frame)) {
     if (!is_frame(frame)) continue;
-    PyObject* type = PyTuple_GET_ITEM(frame, 1);
-    const std::string_view path = text(PyTuple_GET_ITEM(frame, 0));
+    PyObject* type = NB_TUPLE_GET_ITEM(frame, 1);
+    const std::string_view path = text(NB_TUPLE_GET_ITEM(frame, 0));
     const std::uint32_t call = PyUnicode_Check(key) ? program::call_number(text(key)) : 0;
     frames_.push_back(
         {path, PyUnicode_Check(type) ? text(type) : types_.emplace_back(type_of_module(type)),

@@ -11,9 +11,9 @@ namespace sardonyx::live {
 namespace {
 
 void integers(nb::handle tuple, std::vector<std::int64_t>& into) {
-  const Py_ssize_t count = PyTuple_GET_SIZE(tuple.ptr());
+  const Py_ssize_t count = NB_TUPLE_GET_SIZE(tuple.ptr());
   into.reserve(static_cast<std::size_t>(count));
-  for (Py_ssize_t i = 0; i < count; ++i) into.push_back(integer(PyTuple_GET_ITEM(tuple.ptr(), i)));
+  for (Py_ssize_t i = 0; i < count; ++i) into.push_back(integer(NB_TUPLE_GET_ITEM(tuple.ptr(), i)));
 }
 
 bool flag(nb::handle object) { return PyObject_IsTrue(object.ptr()) == 1; }

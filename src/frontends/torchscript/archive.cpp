@@ -99,7 +99,7 @@ class Marks {
     const std::size_t at =
         std::min(static_cast<std::size_t>(std::max<std::int64_t>(start->integer, 0)), whole.size());
     made.line = static_cast<int>(
-        first->integer + 1 +
+        first->integer +
         std::count(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
     const std::size_t before = at == 0 ? whole.npos : whole.rfind('\n', at - 1);
     const std::size_t begin = before == whole.npos ? 0 : before + 1;
@@ -197,7 +197,11 @@ const SourceMark* Archive::mark(const SourceFile& file, std::size_t offset) {
     }
   }
   const auto after = std::ranges::upper_bound(marks, offset, {}, &SourceMark::offset);
-  return after == marks.begin() || std::prev(after)->file.empty() ? nullptr : &*std::prev(after);
+  // What PyTorch put in between, assignments to attributes say, stands at no line of the user's.
+  constexpr std::ptrdiff_t kFarthest = 4;
+  for (auto mark = after; mark != marks.begin() && after - mark < kFarthest;)
+    if (!(--mark)->file.empty()) return &*mark;
+  return nullptr;
 }
 
 }  // namespace sardonyx::torchscript

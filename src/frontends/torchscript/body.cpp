@@ -27,6 +27,7 @@ Body::Inside::~Inside() { follower.graph_ = outer; }
 void Body::follow(const std::vector<Statement>& block, const std::function<void()>& then) {
   const auto inside = this->inside();
   Follower::Journal journal;
+  const std::uint64_t first_serial = Container::next_serial();
   const auto before = follower_.frame_->variables;
   const auto result = follower_.frame_->result;
   follower_.journals_.push_back(&journal);
@@ -34,6 +35,7 @@ void Body::follow(const std::vector<Statement>& block, const std::function<void(
     follower_.journals_.pop_back();
     variables = std::exchange(follower_.frame_->variables, before);
     for (const Follower::Write& write : journal) {
+      if (write.held->serial > first_serial) continue;  // made in the body
       contents.emplace_back(write.held, *write.held);
       *write.held = write.before;
     }
@@ -86,6 +88,10 @@ bool Body::writes_outside() const {
   return std::ranges::any_of(graph->calls, [](const program::Call* call) {
     return call->schema->mutates() || program::facts_of(*call->schema).asserts;
   });
+}
+
+bool Body::wrote(const std::shared_ptr<Container>& held) const {
+  return std::ranges::any_of(contents, [&](const auto& each) { return each.first == held; });
 }
 
 const Container& Body::content(const std::shared_ptr<Container>& held) const {

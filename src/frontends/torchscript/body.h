@@ -38,6 +38,7 @@ class Body {
   // It writes to tensors from outside.
   bool writes_outside() const;
   // What the container holds after the code.
+  bool wrote(const std::shared_ptr<Container>& held) const;
   const Container& content(const std::shared_ptr<Container>& held) const;
 
   program::Graph* graph = nullptr;

@@ -3,6 +3,7 @@
 
 #include "base/diagnostic.h"
 #include "frontends/torchscript/body.h"
+#include "frontends/torchscript/stacks.h"
 
 namespace sardonyx::torchscript {
 
@@ -31,7 +32,35 @@ class Merge {
     return containers(left, right, name);
   }
 
+  // Of a list that is of different lengths after the branches.
+  void lists(const Container& left, const Container& right, Container& made) {
+    const Element element = common_element(left, right);
+    Value* const first = stack_in(first_, left, element);
+    Value* const second = stack_in(second_, right, element);
+    become(made, tensors(Datum::of_tensor(first), Datum::of_tensor(second), "list").value,
+           element.kind);
+  }
+
  private:
+  Element common_element(const Container& left, const Container& right) {
+    for (Body* body : {&first_, &second_}) {
+      const Container& list = body == &first_ ? left : right;
+      if (!list.stack && list.items.empty()) continue;
+      const auto inside = body->inside();
+      Element element = element_of(follower_, list);
+      if (std::ranges::any_of(element.shape, [&](Expr size) { return body->is_local(size); }))
+        follower_.refuse(
+            "a branch that data decide adds to a list a tensor whose size only the branch tells");
+      return element;
+    }
+    follower_.refuse("branches that data decide leave different lists");
+  }
+
+  Value* stack_in(Body& body, const Container& list, const Element& element) {
+    const auto inside = body.inside();
+    return stacked(follower_, list, element);
+  }
+
   [[noreturn]] void refuse(const Datum& left, const Datum& right, const std::string& name) {
     follower_.refuse("'" + name + "' is " + description(left) + " after one branch and " +
                          description(right) + " after the other, and data decide between them",
@@ -86,6 +115,15 @@ class Merge {
     const bool alike = left.kind == right.kind && left.held && right.held &&
                        left.held->items.size() == right.held->items.size() &&
                        left.held->type == right.held->type && left.kind != Kind::kStack;
+    const auto is_list = [](const Datum& datum) {
+      return datum.kind == Kind::kList || datum.kind == Kind::kStack;
+    };
+    if (!alike && is_list(left) && is_list(right)) {
+      Datum made = Datum::of_items(Kind::kStack, {});
+      lists(*left.held, *right.held, *made.held);
+      made.value = made.held->stack;
+      return made;
+    }
     if (!alike || left.kind == Kind::kObject) refuse(left, right, name);
     Datum made = Datum::of_items(left.kind, {});
     made.held->type = left.held->type;
@@ -151,9 +189,13 @@ void Follower::branch_on_data(const Statement& statement, const Datum& condition
   for (const auto& held : written_in(taken, other)) {
     const Container& left = taken.content(held);
     const Container& right = other.content(held);
-    if (left.items.size() != right.items.size() || left.stack != right.stack)
-      refuse("a branch that data decide changes how many elements a list or dictionary has");
     Container made = left;
+    if (left.items.size() != right.items.size() || left.stack != right.stack) {
+      if (held->filling) throw FillingRead{held};
+      if (!left.names.empty() || held->is_dictionary)
+        refuse("a branch that data decide changes how many elements a dictionary has");
+      merge.lists(left, right, made);
+    }
     for (std::size_t i = 0; i < made.items.size(); ++i)
       made.items[i] = merge.merge(left.items[i], right.items[i], "item");
     contents.emplace_back(held, std::move(made));

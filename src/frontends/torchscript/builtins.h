@@ -16,9 +16,15 @@ using BuiltinTable = std::unordered_map<std::string_view, Builtin>;
 void add_number_builtins(BuiltinTable& table);     // builtins_numbers.cpp
 void add_container_builtins(BuiltinTable& table);  // builtins_containers.cpp
 void add_tensor_builtins(BuiltinTable& table);     // builtins_tensors.cpp
+void add_text_builtins(BuiltinTable& table);       // builtins_texts.cpp
+void add_stack_builtins(BuiltinTable& table);      // builtins_stacks.cpp
 
 // A truth that is known, or symbolic.
 Datum of_condition(symbolic::Expr condition);
+// A number that has to be known now: which element it is, say, decides what the program does.
+std::int64_t known_integer(Follower& follower, const Datum& datum, const char* what);
+// The parts of a text that is known.
+std::optional<Datum> split_text(const Operands& operands);
 // Whether two known values are equal; nothing where only a run tells.
 std::optional<Datum> equality(Follower& follower, const Datum& left, const Datum& right);
 Datum negation(Follower& follower, const Datum& truth);

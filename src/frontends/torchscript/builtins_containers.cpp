@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "frontends/torchscript/builtins.h"
+#include "frontends/torchscript/stacks.h"
 
 namespace sardonyx::torchscript {
 
@@ -19,13 +20,19 @@ const Datum* first(const Operands& operands) {
 
 Datum no_value() { return {}; }
 
-// A number that is known now: which element it is decides what the program does.
+std::optional<Datum> number(Follower& follower, const Operands& operands, std::string_view name);
+void set_key(Follower& follower, const Datum& dictionary, const Datum& key, const Datum& value);
+
+}  // namespace
+
 std::int64_t known_integer(Follower& follower, const Datum& datum, const char* what) {
   if (datum.kind != Kind::kInt || !datum.expr.is_constant())
     follower.refuse(std::string(what) + " of a list is " + description(datum) +
                     ", which only a run tells");
   return datum.expr.value();
 }
+
+namespace {
 
 std::size_t position(Follower& follower, const Datum& index, std::size_t size) {
   std::int64_t number = known_integer(follower, index, "the position");
@@ -49,13 +56,23 @@ std::size_t find_key(Follower& follower, const Datum& dictionary, const Datum& k
   return items.size();
 }
 
+Datum letter(Follower& follower, const Datum& text, const Datum& index) {
+  if (text.is_message) follower.refuse("a letter of a text that only a run tells");
+  return Datum::of_text(text.text.substr(position(follower, index, text.text.size()), 1));
+}
+
 std::optional<Datum> get_item(Follower& follower, const Operands& operands) {
   const Datum& held = operands.positional.at(0);
   const Datum& index = operands.positional.at(1);
+  if (held.kind == Kind::kString) return letter(follower, held, index);
+  const bool is_known = index.kind == Kind::kInt && index.expr.is_constant();
+  if (held.kind == Kind::kList && !is_known && !held.held->items.empty()) {
+    const Element element = element_of(follower, *held.held);
+    return read_stack(follower, of_stack(stacked(follower, *held.held, element), element.kind),
+                      index);
+  }
   if (is_sequence(held))
     return as_read(held.held->items[position(follower, index, held.held->items.size())]);
-  if (held.kind == Kind::kStack && held.value)
-    return follower.call("aten::select", {Datum::of_tensor(held.value), Datum::of_int(0), index});
   if (held.kind == Kind::kDict) {
     const std::size_t found = find_key(follower, held, index);
     if (found == held.held->items.size())
@@ -73,7 +90,7 @@ std::optional<Datum> length(Follower& follower, const Operands& operands) {
   if (held.kind == Kind::kString && held.is_message)
     follower.refuse("the length of a text that only a run tells");
   if (held.kind == Kind::kString) return Datum::of_int(static_cast<std::int64_t>(held.text.size()));
-  if ((held.kind == Kind::kStack || held.is_tensor()) && held.value) {
+  if (held.is_tensor() && held.value) {
     if (held.value->shape.empty()) follower.refuse("the length of a 0-d tensor");
     return Datum::of_int(held.value->shape[0]);
   }
@@ -111,8 +128,42 @@ std::optional<Datum> insert(Follower& follower, const Operands& operands) {
   return no_value();
 }
 
+// The value of a key, which goes with it; the default where there is none.
+Datum take_key(Follower& follower, const Datum& dictionary, const Datum& key,
+               const Datum* otherwise) {
+  std::vector<Datum>& items = dictionary.held->items;
+  const std::size_t found = find_key(follower, dictionary, key);
+  if (found == items.size()) {
+    if (otherwise) return *otherwise;
+    follower.refuse("the dictionary has no key " + description(key));
+  }
+  follower.before_write(dictionary.held);
+  const Datum taken = items[found];
+  const auto at = items.begin() + static_cast<std::ptrdiff_t>(found);
+  items.erase(at - 1, at + 1);
+  return taken;
+}
+
+std::optional<Datum> delete_item(Follower& follower, const Operands& operands) {
+  const Datum* held = first(operands);
+  if (!held) return std::nullopt;
+  const Datum& key = operands.positional.at(1);
+  if (held->kind == Kind::kDict) {
+    take_key(follower, *held, key, nullptr);
+    return no_value();
+  }
+  if (held->kind != Kind::kList) return std::nullopt;
+  const std::size_t at = position(follower, key, held->held->items.size());
+  follower.before_write(held->held);
+  held->held->items.erase(held->held->items.begin() + static_cast<std::ptrdiff_t>(at));
+  return no_value();
+}
+
 std::optional<Datum> pop(Follower& follower, const Operands& operands) {
   const Datum* list = first(operands);
+  if (list && list->kind == Kind::kDict)
+    return take_key(follower, *list, operands.positional.at(1),
+                    operands.positional.size() > 2 ? &operands.positional[2] : nullptr);
   if (!list || list->kind != Kind::kList) return std::nullopt;
   const Datum* index = operands.find(1, "idx");
   const std::size_t at =
@@ -139,6 +190,17 @@ std::optional<Datum> reverse(Follower& follower, const Operands& operands) {
   return no_value();
 }
 
+void set_key(Follower& follower, const Datum& dictionary, const Datum& key, const Datum& value) {
+  std::vector<Datum>& items = dictionary.held->items;
+  const std::size_t found = find_key(follower, dictionary, key);
+  if (found < items.size()) {
+    items[found] = value;
+  } else {
+    items.push_back(key);
+    items.push_back(value);
+  }
+}
+
 std::optional<Datum> set_item(Follower& follower, const Operands& operands) {
   const Datum* held = first(operands);
   if (!held || (held->kind != Kind::kList && held->kind != Kind::kDict)) return std::nullopt;
@@ -149,27 +211,38 @@ std::optional<Datum> set_item(Follower& follower, const Operands& operands) {
     items[position(follower, key, items.size())] = value;
     return *held;
   }
-  const std::size_t found = find_key(follower, *held, key);
-  if (found < items.size()) {
-    items[found] = value;
-  } else {
-    items.push_back(key);
-    items.push_back(value);
-  }
+  set_key(follower, *held, key, value);
   return no_value();
 }
 
-std::optional<Datum> copy(Follower&, const Operands& operands) {
+Datum dict_of_pairs(Follower& follower, const Datum& pairs) {
+  Datum made = Datum::of_items(Kind::kDict, {});
+  for (const Datum& pair : pairs.held->items)
+    set_key(follower, made, pair.held->items.at(0), pair.held->items.at(1));
+  return made;
+}
+
+std::optional<Datum> copy(Follower& follower, const Operands& operands) {
   const Datum* held = first(operands);
   if (!held) return Datum::of_items(Kind::kDict, {});
+  if (operands.op == "aten::dict" && is_sequence(*held)) return dict_of_pairs(follower, *held);
   if (held->kind == Kind::kDict) return Datum::of_items(Kind::kDict, held->held->items);
   if (!is_sequence(*held)) return std::nullopt;
   return Datum::of_items(Kind::kList, held->held->items);
 }
 
-// list[start:end:step]
+// list[start:end:step], of texts too
 std::optional<Datum> slice(Follower& follower, const Operands& operands) {
   const Datum* list = first(operands);
+  if (list && list->kind == Kind::kString && !list->is_message) {
+    std::vector<Datum> letters;
+    for (const char each : list->text) letters.push_back(Datum::of_text(std::string(1, each)));
+    Operands own = operands;
+    own.positional[0] = Datum::of_items(Kind::kList, std::move(letters));
+    Datum joined = Datum::of_text("");
+    for (const Datum& each : slice(follower, own)->held->items) joined.text += each.text;
+    return joined;
+  }
   if (!list || !is_sequence(*list)) return std::nullopt;
   const auto size = static_cast<std::int64_t>(list->held->items.size());
   const auto bound = [&](std::size_t i, const char* name, std::int64_t otherwise) {
@@ -205,12 +278,13 @@ std::optional<Datum> contains(Follower& follower, const Operands& operands) {
   if (held->kind == Kind::kString)
     return Datum::of_bool(held->text.find(wanted->text) != std::string::npos);
   if (!is_sequence(*held)) return std::nullopt;
+  Datum found = Datum::of_bool(false);
   for (const Datum& item : held->held->items) {
     const auto same = equality(follower, item, *wanted);
-    if (!same || same->value || !same->expr.is_constant()) return std::nullopt;
-    if (same->expr.value() != 0) return Datum::of_bool(true);
+    if (!same) return std::nullopt;
+    found = *number(follower, {"aten::__or__", {found, *same}, {}}, "aten::__or__");
   }
-  return Datum::of_bool(false);
+  return found;
 }
 
 template <int offset>
@@ -242,7 +316,106 @@ std::optional<Datum> get(Follower& follower, const Operands& operands) {
   return otherwise ? *otherwise : Datum();
 }
 
-std::optional<Datum> number(Follower& follower, const Operands& operands, std::string_view name);
+std::optional<Datum> set_default(Follower& follower, const Operands& operands) {
+  const Datum* held = first(operands);
+  if (!held || held->kind != Kind::kDict) return std::nullopt;
+  const Datum& key = operands.positional.at(1);
+  const std::size_t found = find_key(follower, *held, key);
+  if (found < held->held->items.size()) return as_read(held->held->items[found]);
+  follower.before_write(held->held);
+  set_key(follower, *held, key, operands.positional.at(2));
+  return operands.positional[2];
+}
+
+std::optional<Datum> update(Follower& follower, const Operands& operands) {
+  const Datum *held = first(operands), *other = operands.find(1, "to_add");
+  if (!held || held->kind != Kind::kDict || !other || other->kind != Kind::kDict)
+    return std::nullopt;
+  follower.before_write(held->held);
+  for (std::size_t i = 0; i + 1 < other->held->items.size(); i += 2)
+    set_key(follower, *held, other->held->items[i], other->held->items[i + 1]);
+  return no_value();
+}
+
+bool holds_numbers(const Datum* list) {
+  return list && list->kind == Kind::kList &&
+         std::ranges::all_of(list->held->items, &Datum::is_number);
+}
+
+std::optional<Datum> sum(Follower& follower, const Operands& operands) {
+  const Datum* list = first(operands);
+  if (!holds_numbers(list)) return std::nullopt;
+  Datum total = Datum::of_int(0);
+  for (const Datum& item : list->held->items)
+    total = *number(follower, {"aten::add", {total, item}, {}}, "number::add");
+  return total;
+}
+
+// all() and any() of truths.
+template <bool conjunction>
+std::optional<Datum> all_or_any(Follower& follower, const Operands& operands) {
+  const Datum* list = first(operands);
+  if (!holds_numbers(list)) return std::nullopt;
+  Datum found = Datum::of_bool(conjunction);
+  for (const Datum& item : list->held->items) {
+    const Datum truth = *number(follower, {"aten::Bool", {item}, {}}, "aten::Bool");
+    const char* op = conjunction ? "aten::__and__" : "aten::__or__";
+    found = *number(follower, {op, {found, truth}, {}}, op);
+  }
+  return found;
+}
+
+// The elements in order; numbers or texts that are known.
+std::vector<Datum> in_order(Follower& follower, const Datum& list, bool descending) {
+  std::vector<Datum> items = list.held->items;
+  for (const Datum& item : items) {
+    const bool is_known = item.kind == Kind::kString ? !item.is_message
+                          : item.kind == Kind::kInt
+                              ? item.expr.is_constant()
+                              : item.kind == Kind::kFloat && !item.expr.known();
+    if (!is_known) follower.refuse("a list is sorted by " + description(item));
+  }
+  const auto before = [](const Datum& left, const Datum& right) {
+    if (left.kind == Kind::kString) return left.text < right.text;
+    return left.kind == Kind::kInt ? left.expr.value() < right.expr.value()
+                                   : left.real < right.real;
+  };
+  std::ranges::stable_sort(items, [&](const Datum& left, const Datum& right) {
+    return descending ? before(right, left) : before(left, right);
+  });
+  return items;
+}
+
+std::optional<Datum> sort(Follower& follower, const Operands& operands) {
+  const Datum* list = first(operands);
+  if (!list || list->kind != Kind::kList) return std::nullopt;
+  const Datum* reverse = operands.find(1, "reverse");
+  std::vector<Datum> items = in_order(follower, *list, reverse && reverse->expr.is(1));
+  if (operands.op == "aten::sorted") return Datum::of_items(Kind::kList, std::move(items));
+  follower.before_write(list->held);
+  list->held->items = std::move(items);
+  return no_value();
+}
+
+// Where the first element equal to `item` stands.
+std::optional<Datum> index_of(Follower& follower, const Operands& operands) {
+  const Datum *list = first(operands), *wanted = operands.find(1, "el");
+  if (!list || !wanted || list->kind != Kind::kList) return std::nullopt;
+  std::int64_t at = 0, count = 0, where = -1;
+  for (const Datum& item : list->held->items) {
+    const auto same = equality(follower, item, *wanted);
+    if (!same || same->value || !same->expr.is_constant())
+      follower.refuse("a list is searched for " + description(*wanted));
+    if (same->expr.value() != 0 && count++ == 0) where = at;
+    ++at;
+  }
+  if (operands.op == "aten::count") return Datum::of_int(count);
+  if (where < 0) follower.refuse("the list has no element " + description(*wanted));
+  if (operands.op == "aten::index") return Datum::of_int(where);
+  follower.before_write(list->held);
+  list->held->items.erase(list->held->items.begin() + where);
+  return no_value();
+}
 
 std::optional<Datum> add(Follower& follower, const Operands& operands) {
   const Datum *left = first(operands), *right = operands.find(1, "b");
@@ -302,6 +475,17 @@ void add_container_builtins(BuiltinTable& table) {
       {"aten::values", keys_or_values<1>},
       {"aten::items", items_of},
       {"aten::get", get},
+      {"aten::setdefault", set_default},
+      {"aten::update", update},
+      {"aten::Delete", delete_item},
+      {"aten::sum", sum},
+      {"aten::all", all_or_any<true>},
+      {"aten::any", all_or_any<false>},
+      {"aten::sort", sort},
+      {"aten::sorted", sort},
+      {"aten::index", index_of},
+      {"aten::count", index_of},
+      {"aten::remove", index_of},
   };
   for (const auto& [name, function] : rows) table.emplace(name, function);
 }

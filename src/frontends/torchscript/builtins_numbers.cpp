@@ -1,4 +1,4 @@
-// Arithmetic, comparisons and logic on numbers and texts.
+// Arithmetic, comparisons and logic on numbers.
 #include <cmath>
 #include <string>
 
@@ -72,20 +72,26 @@ Expr as_float(Follower& follower, Expr expr) {
 
 Expr integer(const Datum& datum) { return datum.expr; }
 
-[[noreturn]] void refuse_symbolic(Follower& follower, const Operands& operands) {
-  follower.refuse(operands.op + " of " + description(operands.positional[0]) +
-                  ": there is no formula for it");
+// As 0-d tensors, where there is no formula: float64 and int64 ones, as Python computes.
+Datum by_tensors(Follower& follower, const Operands& operands, const std::string& op = {}) {
+  std::vector<Datum> tensors;
+  for (const Datum& number : operands.positional)
+    tensors.push_back(Datum::of_tensor(follower.tensor(number)));
+  return follower.item(follower.call(op.empty() ? operands.op : op, std::move(tensors)));
 }
 
 Datum checked(Follower& follower, const Operands& operands, Datum made) {
-  if (made.kind == Kind::kInt && !made.expr.known()) refuse_symbolic(follower, operands);
+  if (made.kind == Kind::kInt && !made.expr.known())
+    follower.refuse(operands.op + " of " + description(operands.positional[0]) +
+                    ": there is no formula for it");
   return made;
 }
 
 template <class OnIntegers, class OnReals>
 std::optional<Datum> arithmetic(Follower& follower, const Operands& operands,
                                 const OnIntegers& on_integers, const OnReals& on_reals,
-                                std::optional<SymbolicKind> kind) {
+                                std::optional<SymbolicKind> kind,
+                                const std::string& tensor_op = {}) {
   const Pair pair = numbers(operands);
   if (!pair) return std::nullopt;
   if (!pair.is_real()) {
@@ -93,7 +99,7 @@ std::optional<Datum> arithmetic(Follower& follower, const Operands& operands,
                    Datum::of_int(on_integers(integer(*pair.left), integer(*pair.right))));
   }
   if (pair.is_known()) return Datum::of_real(on_reals(real_of(*pair.left), real_of(*pair.right)));
-  if (!kind) refuse_symbolic(follower, operands);
+  if (!kind) return by_tensors(follower, operands, tensor_op);
   return of_float(
       follower, symbolic::apply(*kind, {as_float(follower, expression_of(follower, *pair.left)),
                                         as_float(follower, expression_of(follower, *pair.right))}));
@@ -136,7 +142,7 @@ std::optional<Datum> multiply(Follower& follower, const Operands& operands) {
 std::optional<Datum> floor_divide(Follower& follower, const Operands& operands) {
   return arithmetic(
       follower, operands, [](Expr a, Expr b) { return symbolic::floor_div(a, b); },
-      [](double a, double b) { return std::floor(a / b); }, std::nullopt);
+      [](double a, double b) { return std::floor(a / b); }, std::nullopt, "aten::floor_divide");
 }
 
 std::optional<Datum> remainder(Follower& follower, const Operands& operands) {
@@ -163,7 +169,7 @@ std::optional<Datum> power(Follower& follower, const Operands& operands) {
       return Datum::of_int(symbolic::pow(pair.left->expr, pair.right->expr));
     if (is_known) return Datum::of_int(symbolic::pow(pair.left->expr, pair.right->expr));
   }
-  if (!pair.is_known()) refuse_symbolic(follower, operands);
+  if (!pair.is_known()) return by_tensors(follower, operands);
   return Datum::of_real(std::pow(real_of(*pair.left), real_of(*pair.right)));
 }
 
@@ -199,7 +205,8 @@ std::optional<Datum> extreme(Follower& follower, const Operands& operands) {
   return arithmetic(
       follower, operands,
       [](Expr a, Expr b) { return maximum ? symbolic::max(a, b) : symbolic::min(a, b); },
-      [](double a, double b) { return maximum ? std::fmax(a, b) : std::fmin(a, b); }, std::nullopt);
+      [](double a, double b) { return maximum ? std::fmax(a, b) : std::fmin(a, b); }, std::nullopt,
+      maximum ? "aten::maximum" : "aten::minimum");
 }
 
 std::optional<Datum> negate(Follower& follower, const Operands& operands) {
@@ -209,11 +216,12 @@ std::optional<Datum> negate(Follower& follower, const Operands& operands) {
   return multiply(follower, {operands.op, {value, Datum::of_real(-1)}, {}});
 }
 
-std::optional<Datum> absolute(Follower&, const Operands& operands) {
+std::optional<Datum> absolute(Follower& follower, const Operands& operands) {
   const Datum& value = operands.positional.at(0);
   if (value.kind == Kind::kInt) return Datum::of_int(symbolic::max(value.expr, -value.expr));
   if (value.kind == Kind::kFloat && is_known_real(value))
     return Datum::of_real(std::fabs(value.real));
+  if (value.kind == Kind::kFloat) return by_tensors(follower, operands, "aten::abs");
   return std::nullopt;
 }
 
@@ -254,7 +262,9 @@ std::optional<Datum> make_float(Follower& follower, const Operands& operands) {
   if (value.kind == Kind::kFloat) return value;
   if (value.kind == Kind::kString && !value.is_message)
     return Datum::of_real(std::strtod(value.text.c_str(), nullptr));
-  if (value.value) follower.refuse("a float of a truth of data");
+  if (value.value)
+    return follower.item(
+        follower.call("aten::to", {Datum::of_tensor(value.value), Datum::of_int(7)}));
   if (value.expr.is_constant()) return Datum::of_real(static_cast<double>(value.expr.value()));
   return of_float(follower, symbolic::apply(SymbolicKind::kToFloat, {value.expr}));
 }
@@ -272,13 +282,75 @@ std::optional<Datum> make_bool(Follower& follower, const Operands& operands) {
       follower, {operands.op, {value, Datum::of_int(0)}, {}});
 }
 
+// How often `for i in range(low, high, step)` runs.
+std::optional<Datum> range_length(Follower& follower, const Operands& operands) {
+  const Expr low = operands.positional.at(0).expr, high = operands.positional.at(1).expr;
+  const Expr step = operands.positional.at(2).expr;
+  if (step.is(0)) follower.refuse("a range with a step of 0");
+  const Expr sign = symbolic::min(symbolic::max(step, -1), 1);
+  return checked(
+      follower, operands,
+      Datum::of_int(symbolic::max(symbolic::floor_div(high - low + step - sign, step), 0)));
+}
+
+// The number of its run `i`.
+std::optional<Datum> derive_index(Follower&, const Operands& operands) {
+  return Datum::of_int(operands.positional.at(1).expr +
+                       operands.positional.at(0).expr * operands.positional.at(2).expr);
+}
+
+std::optional<Datum> quotient_and_rest(Follower& follower, const Operands& operands) {
+  const auto quotient = floor_divide(follower, operands), rest = remainder(follower, operands);
+  if (!quotient || !rest) return std::nullopt;
+  return Datum::of_items(Kind::kTuple, {*quotient, *rest});
+}
+
+// To the nearest, a half to the even one; a float, or the integer itself.
+std::optional<Datum> rounded(Follower& follower, const Operands& operands) {
+  const Datum& value = operands.positional.at(0);
+  if (!value.is_number() || operands.positional.size() > 1) return std::nullopt;
+  if (value.kind != Kind::kFloat) return value;
+  if (is_known_real(value)) return Datum::of_real(std::nearbyint(value.real));
+  return by_tensors(follower, operands);
+}
+
+// Of integers that are known.
+template <class Function>
+std::optional<Datum> bitwise(Follower& follower, const Operands& operands,
+                             const Function& function) {
+  const Pair pair = numbers(operands);
+  if (!pair || pair.left->kind != Kind::kInt || pair.right->kind != Kind::kInt) return std::nullopt;
+  if (!pair.is_known()) return by_tensors(follower, operands);
+  return Datum::of_int(function(pair.left->expr.value(), pair.right->expr.value()));
+}
+
+std::optional<Datum> bits_and(Follower& follower, const Operands& operands) {
+  return bitwise(follower, operands, [](std::int64_t a, std::int64_t b) { return a & b; });
+}
+std::optional<Datum> bits_or(Follower& follower, const Operands& operands) {
+  return bitwise(follower, operands, [](std::int64_t a, std::int64_t b) { return a | b; });
+}
+std::optional<Datum> bits_xor(Follower& follower, const Operands& operands) {
+  return bitwise(follower, operands, [](std::int64_t a, std::int64_t b) { return a ^ b; });
+}
+std::optional<Datum> shift_left(Follower& follower, const Operands& operands) {
+  const Datum* by = operands.find(1, "b");
+  if (by && by->kind == Kind::kInt && by->expr.is_constant() &&
+      (by->expr.value() < 0 || by->expr.value() > 62))
+    return std::nullopt;
+  return bitwise(follower, operands, [](std::int64_t a, std::int64_t b) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) << b);
+  });
+}
+
 // --- logic
 
 template <bool conjunction>
 std::optional<Datum> logical(Follower& follower, const Operands& operands) {
   if (operands.positional.size() != 2) return std::nullopt;
   const Datum &left = operands.positional[0], &right = operands.positional[1];
-  if (left.kind != Kind::kBool || right.kind != Kind::kBool) return std::nullopt;
+  if (left.kind != Kind::kBool || right.kind != Kind::kBool)
+    return conjunction ? bits_and(follower, operands) : bits_or(follower, operands);
   for (const auto* pair : {&left, &right}) {
     const Datum& other = pair == &left ? right : left;
     if (pair->value || !pair->expr.is_constant()) continue;
@@ -314,6 +386,8 @@ std::optional<Datum> identical(Follower& follower, const Operands& operands) {
   const Datum &left = operands.positional.at(0), &right = operands.positional.at(1);
   if (left.is_none() || right.is_none())
     return Datum::of_bool((left.is_none() && right.is_none()) == wanted);
+  if (left.is_tensor() && right.is_tensor())
+    return Datum::of_bool((left.value && left.value == right.value) == wanted);
   return equal<wanted>(follower, operands);
 }
 
@@ -321,7 +395,7 @@ template <double (*function)(double)>
 std::optional<Datum> real_function(Follower& follower, const Operands& operands) {
   const Datum& value = operands.positional.at(0);
   if (!value.is_number() || value.value) return std::nullopt;
-  if (!is_known_real(value)) refuse_symbolic(follower, operands);
+  if (!is_known_real(value)) return by_tensors(follower, operands);
   return Datum::of_real(function(real_of(value)));
 }
 
@@ -330,29 +404,6 @@ std::optional<Datum> square_root(Follower& follower, const Operands& operands) {
   if (!value.is_number() || value.value) return std::nullopt;
   if (is_known_real(value)) return Datum::of_real(std::sqrt(real_of(value)));
   return of_float(follower, symbolic::apply(SymbolicKind::kSqrt, {expression_of(follower, value)}));
-}
-
-// --- texts
-
-std::optional<Datum> text_of(Follower&, const Operands& operands) {
-  const Datum& value = operands.positional.at(0);
-  if (value.kind == Kind::kString) return value;
-  if (value.kind == Kind::kNone) return Datum::of_text("None");
-  const bool is_constant = !value.value && value.expr.known() && value.expr.is_constant();
-  if (value.kind == Kind::kInt && is_constant)
-    return Datum::of_text(std::to_string(value.expr.value()));
-  if (value.kind == Kind::kBool && is_constant)
-    return Datum::of_text(value.expr.is(0) ? "False" : "True");
-  return Datum::of_message(description(value));
-}
-
-// What programs format are messages that nobody sees, most often.
-std::optional<Datum> format(Follower&, const Operands& operands) {
-  std::string text;
-  for (const Datum& value : operands.positional)
-    text +=
-        (text.empty() ? "" : " ") + (value.kind == Kind::kString ? value.text : description(value));
-  return Datum::of_message(text);
 }
 
 }  // namespace
@@ -364,7 +415,22 @@ Datum negation(Follower& follower, const Datum& truth) {
   return of_condition(symbolic::apply(SymbolicKind::kNot, {truth.expr}));
 }
 
+// Members of an enumeration: of one class, with one name.
+static bool same_enumerator(const Datum& left, const Datum& right) {
+  const Datum *one = left.held->attribute("name"), *other = right.held->attribute("name");
+  return left.held->type == right.held->type && one && other && one->kind == Kind::kString &&
+         one->text == other->text;
+}
+
+// Of numbers of which one is a truth of data.
+static Datum equality_of_data(Follower& follower, const Datum& left, const Datum& right) {
+  return follower.item(follower.call("aten::eq", {Datum::of_tensor(follower.tensor(left)),
+                                                  Datum::of_tensor(follower.tensor(right))}));
+}
+
 std::optional<Datum> equality(Follower& follower, const Datum& left, const Datum& right) {
+  if (left.is_number() && right.is_number() && (left.value || right.value))
+    return equality_of_data(follower, left, right);
   if (left.is_number() && right.is_number())
     return compare<SymbolicKind::kEq, false, std::equal_to<>>(follower, {"", {left, right}, {}});
   const auto is_text = [](const Datum& datum) {
@@ -375,7 +441,8 @@ std::optional<Datum> equality(Follower& follower, const Datum& left, const Datum
   if (is_text(left) && is_text(right)) return Datum::of_bool(left.text == right.text);
   const bool are_lists = left.kind == right.kind && left.held && left.kind != Kind::kStack;
   if (!are_lists) return std::nullopt;
-  if (left.kind == Kind::kObject) return Datum::of_bool(left.held == right.held);
+  if (left.kind == Kind::kObject)
+    return Datum::of_bool(left.held == right.held || same_enumerator(left, right));
   if (left.held->items.size() != right.held->items.size()) return Datum::of_bool(false);
   Datum all = Datum::of_bool(true);
   for (std::size_t i = 0; i < left.held->items.size(); ++i) {
@@ -418,6 +485,18 @@ void add_number_builtins(BuiltinTable& table) {
       {"aten::FloatImplicit", make_float},
       {"aten::Bool", make_bool},
       {"aten::is_nonzero", make_bool},
+      {"aten::__range_length", range_length},
+      {"aten::__derive_index", derive_index},
+      {"aten::divmod", quotient_and_rest},
+      {"aten::round", rounded},
+      {"aten::__xor__", bits_xor},
+      {"aten::__lshift__", shift_left},
+      {"aten::sinh", real_function<std::sinh>},
+      {"aten::cosh", real_function<std::cosh>},
+      {"aten::tan", real_function<std::tan>},
+      {"aten::log2", real_function<std::log2>},
+      {"aten::log10", real_function<std::log10>},
+      {"aten::atan", real_function<std::atan>},
       {"aten::floor", to_integer<S::kFloorToInt>},
       {"aten::ceil", to_integer<S::kCeilToInt>},
       {"aten::sqrt", square_root},
@@ -426,9 +505,6 @@ void add_number_builtins(BuiltinTable& table) {
       {"aten::sin", real_function<std::sin>},
       {"aten::cos", real_function<std::cos>},
       {"aten::tanh", real_function<std::tanh>},
-      {"aten::str", text_of},
-      {"aten::format", format},
-      {"aten::percentFormat", format},
   };
   for (const auto& [name, function] : rows) table.emplace(name, function);
   // Lists add and multiply, too.

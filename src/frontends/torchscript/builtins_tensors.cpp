@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <ranges>
 
 #include "base/diagnostic.h"
 #include "frontends/torchscript/builtins.h"
+#include "frontends/torchscript/stacks.h"
 #include "program/coerce.h"
 
 namespace sardonyx::torchscript {
@@ -89,9 +91,26 @@ std::optional<Datum> device(Follower&, const Operands&) {
   return device;
 }
 
+std::optional<Datum> device_type(Follower&, const Operands& operands) {
+  if (operands.positional[0].kind != Kind::kDevice) return std::nullopt;
+  const std::string& text = operands.positional[0].text;
+  return Datum::of_text(text.substr(0, text.find(':')));
+}
+
 std::optional<Datum> zero(Follower&, const Operands&) { return Datum::of_int(0); }
 std::optional<Datum> no(Follower&, const Operands&) { return Datum::of_bool(false); }
 std::optional<Datum> nothing(Follower&, const Operands&) { return Datum(); }
+
+// Parameters do, as programs ask that choose between equal ways with and without gradients.
+std::optional<Datum> requires_grad(Follower& follower, const Operands& operands) {
+  const Datum* tensor = tensor_operand(operands);
+  if (!tensor) return std::nullopt;
+  return Datum::of_bool(
+      std::ranges::any_of(follower.program().inputs, [&](const program::InputSpec& input) {
+        return input.value && input.value == tensor->value &&
+               input.kind == program::InputKind::kParameter;
+      }));
+}
 
 std::optional<Datum> is_floating(Follower&, const Operands& operands) {
   const Datum* tensor = tensor_operand(operands);
@@ -213,29 +232,55 @@ std::optional<Datum> make_tensor(Follower& follower, const Operands& operands) {
   return literal.shape.size() == 1 ? row : follower.call("aten::reshape", {row, shape});
 }
 
-// --- lists that a loop filled
-
-std::optional<Datum> stack(Follower& follower, const Operands& operands) {
-  const Datum& list = operands.positional.at(0);
-  if (list.kind != Kind::kStack || !list.value) return std::nullopt;
-  const Datum* dim = operands.find(1, "dim");
-  const Datum stacked = Datum::of_tensor(list.value);
-  if (!dim || dim->expr.is(0)) return stacked;
-  return follower.call("aten::movedim", {stacked, Datum::of_int(0), *dim});
+std::optional<Datum> as_tensor(Follower& follower, const Operands& operands) {
+  const Datum* tensor = tensor_operand(operands);
+  if (!tensor) return make_tensor(follower, operands);
+  const Datum* dtype = operands.find(1, "dtype");
+  return dtype && !dtype->is_none() ? follower.call("aten::to", {*tensor, *dtype}) : *tensor;
 }
 
-// Of tensors of the same sizes: the stack, with its first axis moved beside the joined one.
-std::optional<Datum> cat(Follower& follower, const Operands& operands) {
-  const Datum& list = operands.positional.at(0);
-  if (list.kind != Kind::kStack || !list.value) return std::nullopt;
+// Of a list that the program made; one whose length only a run tells where the size is symbolic.
+std::optional<Datum> unbind(Follower& follower, const Operands& operands) {
+  const Datum* tensor = tensor_operand(operands);
+  if (!tensor || !tensor->value) return std::nullopt;
   const Datum* dim = operands.find(1, "dim");
-  const auto rank = static_cast<std::int64_t>(list.value->rank()) - 1;
-  std::int64_t axis = dim ? dim->expr.constant().value_or(0) : 0;
+  const auto rank = static_cast<std::int64_t>(tensor->value->rank());
+  std::int64_t axis = dim ? dim->expr.constant().value_or(rank) : 0;
   if (axis < 0) axis += rank;
-  if (axis < 0 || axis >= rank) follower.refuse("there is no such dimension to join along");
-  const Datum moved = follower.call(
-      "aten::movedim", {Datum::of_tensor(list.value), Datum::of_int(0), Datum::of_int(axis)});
-  return follower.call("aten::flatten", {moved, Datum::of_int(axis), Datum::of_int(axis + 1)});
+  if (axis < 0 || axis >= rank) return std::nullopt;
+  if (tensor->value->shape[static_cast<std::size_t>(axis)].is_constant()) return std::nullopt;
+  const Datum stack =
+      axis == 0 ? *tensor
+                : follower.call("aten::movedim", {*tensor, Datum::of_int(axis), Datum::of_int(0)});
+  return of_stack(stack.value, Kind::kTensor);
+}
+
+// torch.split(x, [1, 3]) is an operator of its own name, too.
+std::optional<Datum> split(Follower& follower, const Operands& operands) {
+  const Datum* tensor = tensor_operand(operands);
+  const Datum* sizes = operands.find(1, "split_size");
+  if (!tensor) return split_text(operands);
+  if (!sizes || sizes->kind != Kind::kList) return std::nullopt;
+  return follower.call("aten::split_with_sizes", operands.positional, operands.named);
+}
+
+std::optional<Datum> identity(Follower&, const Operands& operands) {
+  const Datum* tensor = tensor_operand(operands);
+  return tensor ? std::optional(*tensor) : std::nullopt;
+}
+
+// Whether two tensors are of one size and hold the same.
+std::optional<Datum> equal(Follower& follower, const Operands& operands) {
+  const Datum *left = tensor_operand(operands), *right = operands.find(1, "other");
+  if (!left || !right || !right->is_tensor()) return std::nullopt;
+  const std::vector<Expr> one = shape_of(*left), other = shape_of(*right);
+  if (one.size() != other.size()) return Datum::of_bool(false);
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    if (one[i] == other[i]) continue;
+    if (one[i].is_constant() && other[i].is_constant()) return Datum::of_bool(false);
+    follower.refuse("whether tensors of sizes that may differ are equal");
+  }
+  return follower.item(follower.call("aten::all", {follower.call("aten::eq", {*left, *right})}));
 }
 
 std::optional<Datum> raise(Follower&, const Operands& operands) {
@@ -257,13 +302,29 @@ void add_tensor_builtins(BuiltinTable& table) {
       {"prim::is_quantized", no},
       {"prim::is_sparse", no},
       {"prim::is_mps", no},
-      {"prim::requires_grad", no},
+      {"prim::is_nested", no},
+      {"prim::is_mkldnn", no},
+      {"prim::is_xla", no},
+      {"prim::is_xpu", no},
+      {"prim::is_meta", no},
+      {"prim::is_ort", no},
+      {"prim::is_vulkan", no},
+      {"prim::is_ipu", no},
+      {"prim::is_maia", no},
+      {"prim::is_mtia", no},
+      {"prim::is_sparse_csr", no},
+      {"aten::is_conj", no},
+      {"aten::is_neg", no},
+      {"prim::type", device_type},
+      {"prim::index", nothing},
+      {"prim::requires_grad", requires_grad},
       {"aten::is_floating_point", is_floating},
       {"aten::is_complex", is_complex},
       {"aten::is_contiguous", is_contiguous},
       {"aten::is_scripting",
        [](Follower&, const Operands&) -> std::optional<Datum> { return Datum::of_bool(true); }},
-      {"aten::is_grad_enabled", no},
+      {"aten::is_grad_enabled",
+       [](Follower&, const Operands&) -> std::optional<Datum> { return Datum::of_bool(true); }},
       {"aten::is_autocast_enabled", no},
       {"aten::warn", nothing},
       {"prim::Print", nothing},
@@ -277,11 +338,23 @@ void add_tensor_builtins(BuiltinTable& table) {
       {"wrapped::sub", wrapped<minus>},
       {"aten::to", converted},
       {"aten::tensor", make_tensor},
-      {"aten::stack", stack},
-      {"aten::cat", cat},
+      {"aten::unbind", unbind},
+      {"aten::split", split},
+      {"aten::equal", equal},
+      {"aten::cpu", identity},
+      {"aten::cuda", identity},
+      {"aten::as_tensor", as_tensor},
+      {"aten::set_grad_enabled", nothing},
       {"prim::RaiseException", raise},
   };
   for (const auto& [name, function] : rows) table.emplace(name, function);
+}
+
+// Builtins that are called without arguments; all others read their first one.
+static bool takes_nothing(std::string_view op) {
+  constexpr std::string_view kNames[] = {"aten::dict", "aten::is_grad_enabled",
+                                         "aten::is_scripting", "aten::is_autocast_enabled"};
+  return std::ranges::find(kNames, op) != std::end(kNames);
 }
 
 std::optional<Datum> builtin(Follower& follower, const Operands& operands) {
@@ -290,12 +363,24 @@ std::optional<Datum> builtin(Follower& follower, const Operands& operands) {
     add_container_builtins(table);
     add_tensor_builtins(table);
     add_number_builtins(table);
+    add_text_builtins(table);
+    return table;
+  }();
+  static const BuiltinTable kStacks = [] {
+    BuiltinTable table;
+    add_stack_builtins(table);
     return table;
   }();
   for (const Datum& datum : operands.positional)
     if (datum.kind == Kind::kFailed) throw Failed();
+  const bool has_stack =
+      std::ranges::any_of(operands.positional | std::views::take(2),
+                          [](const Datum& datum) { return datum.kind == Kind::kStack; });
+  if (const auto found = kStacks.find(operands.op); has_stack && found != kStacks.end()) {
+    if (std::optional<Datum> made = found->second(follower, operands)) return made;
+  }
   const auto found = kTable.find(operands.op);
-  if (found != kTable.end() && !operands.positional.empty()) {
+  if (found != kTable.end() && (!operands.positional.empty() || takes_nothing(operands.op))) {
     if (std::optional<Datum> made = found->second(follower, operands)) return made;
   }
   constexpr std::string_view kAten = "aten::";

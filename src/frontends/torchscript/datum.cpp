@@ -1,6 +1,7 @@
 #include "frontends/torchscript/datum.h"
 
 #include <algorithm>
+#include <atomic>
 
 namespace sardonyx::torchscript {
 
@@ -50,7 +51,13 @@ Datum Datum::of_items(Kind kind, std::vector<Datum> items) {
   datum.kind = kind;
   datum.held = std::make_shared<Container>();
   datum.held->items = std::move(items);
+  datum.held->is_dictionary = kind == Kind::kDict;
   return datum;
+}
+
+std::uint64_t Container::next_serial() {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
 }
 
 Datum* Container::attribute(const std::string& name) {

@@ -77,12 +77,23 @@ struct Container {
   std::vector<std::string> names;  // of the attributes, in the order of items
   std::string path;                // of modules: "encoder.layers.0"
   bool outlives_call = false;      // it is part of the model
+  bool is_dictionary = false;
 
-  // Of a list that a loop filled: its tensors, stacked; or it is being filled, one element a run.
+  // Of a list whose length only a run tells: its elements, stacked, and what they are; or a loop is
+  // filling it, with one element a run.
   program::Value* stack = nullptr;
+  Datum::Kind element = Datum::Kind::kTensor;
   bool filling = false;
+  std::uint64_t serial = next_serial();  // those made later have greater ones
+
+  static std::uint64_t next_serial();
 
   Datum* attribute(const std::string& name);
+};
+
+// A list of which a loop that fills it asks more than that: it has to be carried from run to run.
+struct FillingRead {
+  std::shared_ptr<Container> held;
 };
 
 // A list that a loop has filled is a stack from then on, whoever holds it.

@@ -5,6 +5,7 @@
 
 #include "base/diagnostic.h"
 #include "frontends/torchscript/follower.h"
+#include "frontends/torchscript/stacks.h"
 
 namespace sardonyx::torchscript {
 
@@ -24,6 +25,49 @@ std::string operator_name(const std::string& name) {
   const std::size_t dot = name.find('.', kOps.size());
   if (dot == name.npos) return {};
   return name.substr(kOps.size(), dot - kOps.size()) + "::" + name.substr(dot + 1);
+}
+
+// Whether a value is of a type that the code names: List[int] is a list, whatever it holds.
+bool is_instance(const Datum& value, const Expression& type) {
+  if (type.kind == Expression::Kind::kTuple || type.kind == Expression::Kind::kList)
+    return std::ranges::any_of(type.items,
+                               [&](const Expression* each) { return is_instance(value, *each); });
+  if (type.kind == Expression::Kind::kSubscript) {
+    const std::string& name = type.items.front()->text;
+    if (name == "Optional" && value.is_none()) return true;
+    if (name == "Optional" || name == "Union" || name == "Final") {
+      return std::any_of(type.items.begin() + 1, type.items.end(),
+                         [&](const Expression* each) { return is_instance(value, *each); });
+    }
+    return is_instance(value, *type.items.front());
+  }
+  switch (value.kind) {
+    case Kind::kNone:
+      return type.kind == Expression::Kind::kNone || type.text == "NoneType";
+    case Kind::kTensor:
+    case Kind::kStored:
+      return type.text == "Tensor";
+    case Kind::kInt:
+      return type.text == "int" || type.text == "number";
+    case Kind::kFloat:
+      return type.text == "float" || type.text == "number";
+    case Kind::kBool:
+      return type.text == "bool";
+    case Kind::kString:
+      return type.text == "str";
+    case Kind::kList:
+    case Kind::kStack:
+      return type.text == "List" || type.text == "list";
+    case Kind::kTuple:
+      if (!value.held->type.empty() && type.dotted() == value.held->type) return true;
+      return type.text == "Tuple" || type.text == "tuple";
+    case Kind::kDict:
+      return type.text == "Dict" || type.text == "dict";
+    case Kind::kObject:
+      return type.dotted() == value.held->type;
+    default:
+      return false;
+  }
 }
 
 Datum of_kind(Kind kind) {
@@ -88,6 +132,7 @@ Datum Follower::evaluate(const Expression& expression) {
 Datum Follower::evaluate_attribute(const Expression& expression) {
   const std::string name = expression.dotted();
   if (name.starts_with("__torch__.")) {
+    if (std::optional<Datum> member = enumerator(name)) return *member;
     Datum function = of_kind(Kind::kFunction);
     function.text = name;
     return function;
@@ -108,8 +153,25 @@ Datum Follower::evaluate_attribute(const Expression& expression) {
   return attribute_of(evaluate(*expression.items.front()), expression.text);
 }
 
+// "__torch__.Mode.ADD"
+std::optional<Datum> Follower::enumerator(const std::string& name) {
+  const std::size_t dot = name.rfind('.');
+  const Class* type = archive_.class_of(name.substr(0, dot));
+  if (!type || type->base != "Enum") return std::nullopt;
+  for (const Statement& field : type->fields) {
+    if (!field.value || field.targets.front()->text != name.substr(dot + 1)) continue;
+    Datum member = Datum::of_items(
+        Kind::kObject, {Datum::of_text(field.targets.front()->text), evaluate(*field.value)});
+    member.held->names = {"name", "value"};
+    member.held->type = name.substr(0, dot);
+    return member;
+  }
+  return std::nullopt;
+}
+
 Datum Follower::attribute_of(const Datum& object, const std::string& name) {
-  if (!object.held || object.held->type.empty()) refuse("'" + name + "' of " + description(object));
+  if (!object.held || (object.held->type.empty() && object.held->names.empty()))
+    refuse("'" + name + "' of " + description(object));
   Datum* const found = object.held->attribute(name);
   if (!found) {
     // Final fields of a class have their values in its code.
@@ -123,6 +185,7 @@ Datum Follower::attribute_of(const Datum& object, const std::string& name) {
     refuse(object.held->type + " has no attribute '" + name + "'");
   }
   if (found->kind == Kind::kFailed) throw Failed();
+  if (found->held && found->kind != Kind::kObject) read_weights(*found);
   if (found->kind != Kind::kStored) return as_read(*found);
   const Class* type = archive_.class_of(object.held->type);
   bool is_parameter = false;
@@ -165,6 +228,7 @@ Datum Follower::evaluate_call(const Expression& expression) {
   std::vector<NamedDatum> named;
   if (callee.kind == Expression::Kind::kAttribute) {
     const Datum object = evaluate(*callee.items.front());
+    if (object.is_tensor() && callee.text == "tolist") return list_of_tensor(object);
     std::vector<Datum> positional = arguments_of(expression, named);
     return invoke_method(object, callee.text, std::move(positional), std::move(named));
   }
@@ -174,6 +238,27 @@ Datum Follower::evaluate_call(const Expression& expression) {
   if (const Function* found = archive_.function(function.text))
     return invoke(*found, std::move(positional), std::move(named));
   return construct(function.text, std::move(positional), std::move(named));
+}
+
+// x.tolist(): a number, or a list of them.
+Datum Follower::list_of_tensor(const Datum& tensor) {
+  if (!tensor.value || tensor.value->rank() == 0) return item(tensor);
+  const Expr size = tensor.value->shape[0];
+  if (!size.is_constant()) {
+    if (tensor.value->rank() > 1) refuse("a list of lists of which only a run tells the length");
+    const base::DType dtype = tensor.value->dtype;
+    const Datum wide = base::is_floating(dtype) || dtype == base::DType::kBool
+                           ? tensor
+                           : call("aten::to", {tensor, Datum::of_int(4)});
+    return of_stack(wide.value, base::is_floating(dtype)      ? Kind::kFloat
+                                : dtype == base::DType::kBool ? Kind::kBool
+                                                              : Kind::kInt);
+  }
+  std::vector<Datum> items;
+  for (std::int64_t i = 0; i < size.value(); ++i)
+    items.push_back(
+        list_of_tensor(call("aten::select", {tensor, Datum::of_int(0), Datum::of_int(i)})));
+  return Datum::of_items(Kind::kList, std::move(items));
 }
 
 Datum Follower::evaluate_named_call(const std::string& name, const Expression& expression) {
@@ -198,7 +283,8 @@ Datum Follower::evaluate_named_call(const std::string& name, const Expression& e
   if (name == "float") op = "aten::Float";
   if (name == "bool") op = "aten::Bool";
   if (name == "str") op = "aten::str";
-  if (name == "isinstance" || op.empty()) refuse("`" + name + "` is not known here");
+  if (name == "sorted") op = "aten::sorted";
+  if (op.empty()) refuse("`" + name + "` is not known here");
   return call(op, std::move(positional), std::move(named));
 }
 
@@ -208,6 +294,8 @@ Datum Follower::special(const std::string& name, const Expression& expression, b
   if ((name == "annotate" || name == "unchecked_cast") && items.size() == 3)
     return evaluate(*items[2]);
   if (name == "uninitialized") return of_kind(Kind::kUninitialized);
+  if (name == "isinstance" && items.size() == 3)
+    return Datum::of_bool(is_instance(evaluate(*items[1]), *items[2]));
   if (name == "getattr" && items.size() == 3)
     return attribute_of(evaluate(*items[1]), items[2]->text);
   if (name == "torch.device" && items.size() == 2) {

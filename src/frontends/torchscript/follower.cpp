@@ -1,10 +1,8 @@
 #include "frontends/torchscript/follower.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/diagnostic.h"
-#include "program/extent.h"
 #include "program/facts/facts.h"
 #include "program/results/results.h"
 #include "program/strides.h"
@@ -45,14 +43,14 @@ const Datum* Operands::find(std::size_t position, std::string_view name) const {
   return found == named.end() ? nullptr : &found->second;
 }
 
-Follower::Follower(Archive& archive, program::Program& program)
-    : archive_(archive), program_(program) {
+Follower::Follower(Archive& archive, program::Program& program, WeightLookup weight_elsewhere)
+    : archive_(archive), program_(program), weight_elsewhere_(std::move(weight_elsewhere)) {
   graph_ = program_.add_graph();
   program_.graph = graph_;
 }
 
-Datum Follower::run(const std::vector<Datum>& inputs) {
-  return invoke_method(archive_.root(), "forward", inputs, {});
+Datum Follower::run(const std::string& method, const std::vector<Datum>& inputs) {
+  return invoke_method(archive_.root(), method, inputs, {});
 }
 
 void Follower::refuse(const std::string& what, const std::string& help) const {
@@ -325,52 +323,6 @@ Datum Follower::item(const Datum& datum) {
   number.kind = is_float ? Kind::kFloat : Kind::kInt;
   number.expr = value->expr;
   return number;
-}
-
-// --- weights
-
-Datum Follower::weight(StoredTensor& stored, program::InputKind kind) {
-  const auto [found, is_new] = weights_.try_emplace(&stored, nullptr);
-  if (!is_new) return Datum::of_tensor(found->second);
-  const auto [storage, is_new_storage] = storages_.try_emplace(stored.storage, nullptr);
-  if (is_new_storage) {
-    archive::Bytes bytes = archive_.storage(stored.storage);
-    storage->second = program_.add_storage();
-    storage->second->data = bytes.data.data();
-    storage->second->size = static_cast<std::int64_t>(bytes.data.size());
-    storage->second->owner = std::move(bytes.owner);
-  }
-  program::Weight* weight = program_.add_weight();
-  weight->name = stored.name;
-  weight->dtype = stored.dtype;
-  weight->shape = stored.shape;
-  weight->strides = stored.strides;
-  weight->offset = stored.offset;
-  weight->storage = storage->second;
-  program::check_extent(*weight, *storage->second);
-
-  Value* value = program_.add_value();
-  value->name = stored.name;
-  std::ranges::replace(value->name, '.', '_');
-  value->dtype = stored.dtype;
-  for (const std::int64_t size : stored.shape) value->shape.emplace_back(size);
-  for (const std::int64_t stride : stored.strides) value->strides.emplace_back(stride);
-  program::drop_contiguous_strides(*value);
-  value->weight = weight;
-  program_.inputs.push_back({kind, value, stored.name, true});
-  found->second = value;
-  return Datum::of_tensor(value);
-}
-
-std::optional<Expr> Follower::constant_integer(const StoredTensor& stored) const {
-  if (stored.dtype != base::DType::kInt64 || !stored.shape.empty()) return std::nullopt;
-  const archive::Bytes bytes = archive_.storage(stored.storage);
-  std::int64_t number = 0;
-  if (stored.offset < 0 ||
-      static_cast<std::uint64_t>(stored.offset) + 1 > bytes.data.size() / sizeof number)
-    return std::nullopt;
-  std::memcpy(&number, bytes.data.data() + stored.offset * 8, sizeof number);
-  return Expr(number);
 }
 
 }  // namespace sardonyx::torchscript

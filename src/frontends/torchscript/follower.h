@@ -3,6 +3,7 @@
 // counts are known are run.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -31,12 +32,16 @@ struct Operands {
   const Datum* find(std::size_t position, std::string_view name) const;
 };
 
+// The weights that do not lie in the archive; see ReadOptions.
+using WeightLookup =
+    std::function<const program::Weight*(program::Program&, const std::string& name)>;
+
 class Follower {
  public:
-  Follower(Archive& archive, program::Program& program);
+  Follower(Archive& archive, program::Program& program, WeightLookup weight_elsewhere = {});
 
-  // What forward() gives for these inputs. Failures are collected; see failures().
-  Datum run(const std::vector<Datum>& inputs);
+  // What the method gives for these inputs. Failures are collected; see failures().
+  Datum run(const std::string& method, const std::vector<Datum>& inputs);
   const std::vector<base::Diagnostic>& failures() const { return failures_; }
 
   program::Program& program() { return program_; }
@@ -90,6 +95,7 @@ class Follower {
   void follow(const std::vector<Statement>& block);
   void follow(const Statement& statement);
   void assign(const Expression& target, const Datum& value);
+  void within(const Statement& statement);
   void assign_attribute(const Expression& target, const Datum& value);
   void fail_targets(const std::vector<Statement>& block);
 
@@ -112,6 +118,8 @@ class Follower {
   Datum evaluate_named_call(const std::string& name, const Expression& expression);
   Datum evaluate_subscript(const Expression& expression);
   Datum evaluate_attribute(const Expression& expression);
+  std::optional<Datum> enumerator(const std::string& name);
+  Datum list_of_tensor(const Datum& tensor);
   Datum attribute_of(const Datum& object, const std::string& name);
   std::vector<Datum> arguments_of(const Expression& call, std::vector<NamedDatum>& named,
                                   std::size_t first = 1);
@@ -119,6 +127,8 @@ class Follower {
 
   // weights.cpp
   Datum weight(StoredTensor& stored, program::InputKind kind);
+  void read_weights(const Datum& container);
+  const program::Weight* stored_weight(const StoredTensor& stored);
   std::optional<symbolic::Expr> constant_integer(const StoredTensor& stored) const;
 
   // Adds the place that is followed.
@@ -130,6 +140,7 @@ class Follower {
 
   Archive& archive_;
   program::Program& program_;
+  WeightLookup weight_elsewhere_;
   program::Graph* graph_ = nullptr;
   Frame* frame_ = nullptr;
   int depth_ = 0;
@@ -138,7 +149,7 @@ class Follower {
   std::vector<std::pair<const SourceFile*, std::size_t>> places_;  // calls, innermost last
   std::vector<base::Diagnostic> failures_;
   std::unordered_map<std::string, int> names_;
-  std::unordered_map<const StoredTensor*, program::Value*> weights_;
+  std::unordered_map<std::string, program::Value*> weights_;
   std::unordered_map<std::string, program::Storage*> storages_;
   // Where a body is followed that may have to be taken back: what it wrote to.
   std::vector<Journal*> journals_;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/diagnostic.h"
+#include "frontends/torchscript/input_types.h"
 
 namespace sardonyx::torchscript {
 
@@ -16,14 +17,6 @@ using program::ValueKind;
 using symbolic::Expr;
 
 namespace {
-
-constexpr std::string_view kHelp =
-    "say what each input is: --input x:float32[batch,3,224,224] (a name is a dimension that "
-    "varies), --input n:int, --input n=3";
-
-[[noreturn]] void refuse(const std::string& what) {
-  base::fail("SX1122", what, std::string(kHelp));
-}
 
 std::optional<std::int64_t> integer(std::string_view text) {
   std::int64_t number = 0;
@@ -43,48 +36,17 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   return parts;
 }
 
-// What the user says of one input.
-struct Choice {
-  std::string type;               // "float32", "int"; empty where a constant is given
-  std::vector<std::string> dims;  // "batch", "3"
-  std::optional<std::string> constant;
-};
-
-Choice parse_choice(std::string_view text, std::string& name) {
-  Choice choice;
-  const std::size_t colon = text.find(':'), equal = text.find('=');
-  if (equal != text.npos && equal < colon) {
-    name = text.substr(0, equal);
-    choice.constant = text.substr(equal + 1);
-    return choice;
-  }
-  if (colon == text.npos) refuse("'" + std::string(text) + "' says nothing of an input");
-  name = text.substr(0, colon);
-  std::string_view type = text.substr(colon + 1);
-  const std::size_t bracket = type.find('[');
-  choice.type = type.substr(0, bracket);
-  if (bracket == type.npos) return choice;
-  if (!type.ends_with(']')) refuse("'" + std::string(text) + "' lacks its ']'");
-  type = type.substr(bracket + 1, type.size() - bracket - 2);
-  for (const std::string_view dim : split(type, ',')) {
-    const std::size_t first = dim.find_first_not_of(' ');
-    choice.dims.emplace_back(first == dim.npos ? "" : dim.substr(first));
-  }
-  return choice;
-}
-
 class Inputs {
  public:
   Inputs(Archive& archive, const ReadOptions& options, program::Program& program)
-      : archive_(archive), program_(program) {
+      : archive_(archive), program_(program), options_(options) {
     for (const std::string& text : options.inputs) {
-      std::string name;
-      Choice choice = parse_choice(text, name);
-      choices_[name] = std::move(choice);
+      NamedInputType choice = parse_input_type(text);
+      choices_[choice.name] = std::move(choice.type);
     }
     for (const std::string& text : options.dynamic) {
       const std::size_t colon = text.find(':');
-      if (colon == text.npos) refuse("'" + text + "' names no dimensions");
+      if (colon == text.npos) refuse_input("'" + text + "' names no dimensions");
       for (const std::string_view dim : split(std::string_view(text).substr(colon + 1), ','))
         dynamic_[text.substr(0, colon)].push_back(integer(dim).value_or(INT64_MAX));
     }
@@ -92,37 +54,37 @@ class Inputs {
 
   std::vector<Datum> make() {
     const Class* type = archive_.class_of(archive_.root().held->type);
-    const Function* forward = type ? type->method("forward") : nullptr;
+    const Function* forward = type ? type->method(options_.method) : nullptr;
     if (!forward || forward->parameters.empty())
-      base::fail("SX1120", "the archive's module has no forward()");
+      base::fail("SX1120", "the archive's module has no " + options_.method + "()");
     std::vector<Datum> made;
     for (std::size_t i = 1; i < forward->parameters.size(); ++i) {
       const Function::Parameter& parameter = forward->parameters[i];
-      // Tracing declares "input" where the user did; names with a number at their end are its own.
-      made.push_back(input(parameter, i - 1));
-      program_.parameter_names.push_back(parameter.name);
+      const std::string& name = i <= options_.names.size() ? options_.names[i - 1] : parameter.name;
+      made.push_back(input(name, parameter, i - 1));
+      program_.parameter_names.push_back(name);
     }
     for (const auto& [name, choice] : choices_)
-      if (!used_.contains(name)) refuse("forward() has no parameter '" + name + "'");
+      if (!used_.contains(name)) refuse_input("forward() has no parameter '" + name + "'");
     for (const auto& [name, dims] : dynamic_)
-      if (!used_.contains(name)) refuse("forward() has no parameter '" + name + "'");
+      if (!used_.contains(name)) refuse_input("forward() has no parameter '" + name + "'");
     return made;
   }
 
  private:
-  Datum input(const Function::Parameter& parameter, std::size_t position) {
-    used_.emplace(parameter.name, true);
-    const auto chosen = choices_.find(parameter.name);
-    if (chosen != choices_.end()) return of_choice(parameter.name, chosen->second);
+  Datum input(const std::string& name, const Function::Parameter& parameter, std::size_t position) {
+    used_.emplace(name, true);
+    const auto chosen = choices_.find(name);
+    if (chosen != choices_.end()) return of_choice(name, chosen->second);
     const std::vector<Datum>& traced = archive_.traced_inputs();
-    if (position < traced.size()) return of_example(parameter.name, traced[position]);
+    if (position < traced.size()) return of_example(name, traced[position]);
     if (parameter.standard) return of_default(parameter);
-    refuse("nothing says what the input '" + parameter.name + "' is");
+    refuse_input("nothing says what the input '" + name + "' is");
   }
 
   Datum of_default(const Function::Parameter& parameter) {
     const Expression& value = *parameter.standard;
-    program_.inputs.push_back({program::InputKind::kUser, nullptr, {}, true});
+    add_constant();
     switch (value.kind) {
       case Expression::Kind::kNone:
         return {};
@@ -136,27 +98,75 @@ class Inputs {
       case Expression::Kind::kString:
         return Datum::of_text(value.text);
       default:
-        refuse("nothing says what the input '" + parameter.name + "' is");
+        refuse_input("nothing says what the input '" + parameter.name + "' is");
     }
   }
 
-  Datum of_choice(const std::string& name, const Choice& choice) {
-    if (choice.constant) return constant(*choice.constant);
-    if (choice.type == "int") return number(name, ValueKind::kInt);
-    if (choice.type == "float") return number(name, ValueKind::kFloat);
-    const auto dtype = base::dtype_from_name(choice.type);
-    if (!dtype) refuse("'" + choice.type + "' is no element type");
+  Datum of_choice(const std::string& name, const InputType& choice) {
+    switch (choice.kind) {
+      case InputType::Kind::kConstant:
+        return constant(choice.element);
+      case InputType::Kind::kText:
+        add_constant();
+        return Datum::of_text(choice.element);
+      case InputType::Kind::kInt:
+        return number(name, ValueKind::kInt);
+      case InputType::Kind::kFloat:
+        return number(name, ValueKind::kFloat);
+      case InputType::Kind::kBool: {
+        Datum truth = tensor(name, DType::kBool, {});
+        truth.kind = Kind::kBool;
+        return truth;
+      }
+      case InputType::Kind::kTensor:
+        return tensor_of_choice(name, choice);
+      default:
+        return container_of_choice(name, choice);
+    }
+  }
+
+  Datum tensor_of_choice(const std::string& name, const InputType& choice) {
+    const auto dtype = base::dtype_from_name(choice.element);
+    if (!dtype) refuse_input("'" + choice.element + "' is no element type");
     std::vector<Expr> shape;
     for (const std::string& dim : choice.dims) {
       const auto size = integer(dim);
-      if (size ? *size < 0 : dim.empty()) refuse("'" + dim + "' is no size");
+      if (size ? *size < 0 : dim.empty()) refuse_input("'" + dim + "' is no size");
       shape.push_back(size ? Expr(*size) : program_.pool->symbol(dim));
     }
     return tensor(name, *dtype, std::move(shape));
   }
 
+  Datum container_of_choice(const std::string& name, const InputType& choice) {
+    const bool is_dict = choice.kind == InputType::Kind::kDict;
+    Datum made = Datum::of_items(is_dict                                  ? Kind::kDict
+                                 : choice.kind == InputType::Kind::kTuple ? Kind::kTuple
+                                                                          : Kind::kList,
+                                 {});
+    made.held->names = choice.names;
+    for (std::size_t i = 0; i < choice.items.size(); ++i) {
+      const std::string part = is_dict                ? choice.keys[i].element
+                               : choice.names.empty() ? std::to_string(i)
+                                                      : choice.names.at(i);
+      if (is_dict) {
+        const InputType& key = choice.keys[i];
+        made.held->items.push_back(key.kind == InputType::Kind::kText ? Datum::of_text(key.element)
+                                                                      : literal(key.element));
+      }
+      made.held->items.push_back(of_choice(name + "_" + part, choice.items[i]));
+    }
+    return made;
+  }
+
+  // It has a place among the inputs, and none in the model.
+  void add_constant() { program_.inputs.push_back({program::InputKind::kUser, nullptr, {}, true}); }
+
   Datum constant(const std::string& text) {
-    program_.inputs.push_back({program::InputKind::kUser, nullptr, {}, true});
+    add_constant();
+    return literal(text);
+  }
+
+  static Datum literal(const std::string& text) {
     if (text == "None") return {};
     if (text == "True" || text == "False") return Datum::of_bool(text == "True");
     if (const auto number = integer(text)) return Datum::of_int(*number);
@@ -171,7 +181,7 @@ class Inputs {
       std::vector<Expr> shape(example.stored->shape.begin(), example.stored->shape.end());
       for (const std::int64_t dim : dynamic_[name]) {
         const auto rank = static_cast<std::int64_t>(shape.size());
-        if (dim < -rank || dim >= rank) refuse("'" + name + "' has no such dimension");
+        if (dim < -rank || dim >= rank) refuse_input("'" + name + "' has no such dimension");
         const std::int64_t axis = dim < 0 ? dim + rank : dim;
         shape[static_cast<std::size_t>(axis)] =
             program_.pool->symbol(name + "_dim_" + std::to_string(axis));
@@ -180,7 +190,7 @@ class Inputs {
     }
     if (example.kind == Kind::kTuple || example.kind == Kind::kList || example.kind == Kind::kDict)
       return container(name, example);
-    program_.inputs.push_back({program::InputKind::kUser, nullptr, {}, true});
+    add_constant();
     return example;
   }
 
@@ -227,7 +237,8 @@ class Inputs {
 
   Archive& archive_;
   program::Program& program_;
-  std::map<std::string, Choice> choices_;
+  const ReadOptions& options_;
+  std::map<std::string, InputType> choices_;
   std::map<std::string, std::vector<std::int64_t>> dynamic_;
   std::map<std::string, bool> used_;
 };

@@ -7,6 +7,7 @@
 
 #include "base/diagnostic.h"
 #include "frontends/torchscript/body.h"
+#include "frontends/torchscript/stacks.h"
 
 namespace sardonyx::torchscript {
 
@@ -30,6 +31,14 @@ struct Slot {
 
   bool any() const {
     return carried || std::ranges::any_of(items, [](const Slot& item) { return item.any(); });
+  }
+};
+
+// Containers in the order in which they were made, which every run has them in.
+struct Earlier {
+  bool operator()(const std::shared_ptr<Container>& left,
+                  const std::shared_ptr<Container>& right) const {
+    return left->serial < right->serial;
   }
 };
 
@@ -61,8 +70,12 @@ class LoopOnData {
     for (int round = 0; round < kMostRounds; ++round) {
       Body body(follower_, "loop");
       enter(body);
-      const bool changed = try_follow(body);
-      if (!changed) return finish(body);
+      try {
+        if (!try_follow(body)) return finish(body);
+      } catch (const FillingRead& read) {
+        if (!filled_.contains(read.held)) throw;
+        carry_as_stack(read.held, elements_.at(read.held));
+      }
     }
     follower_.refuse("what the loop changes changes in its type with every run");
   }
@@ -104,6 +117,45 @@ class LoopOnData {
         content.items[i] = entered(body, slot.items[i], held->items[i], "item");
       entered_contents_.emplace_back(held, std::move(content));
     }
+    for (auto& [held, stack] : stacks_) {
+      Container content = *held;
+      stack.input = carried_input(body, stack.slot, Datum::of_tensor(stack.initial), "list").value;
+      become(content, stack.input, stack.element.kind);
+      entered_contents_.emplace_back(held, std::move(content));
+    }
+  }
+
+  // --- lists that are carried as a stack of their elements
+
+  struct Stack {
+    Value* initial = nullptr;
+    Element element;
+    Slot slot;
+    Value* input = nullptr;  // of the body
+  };
+
+  void carry_as_stack(const std::shared_ptr<Container>& held, const Element& element) {
+    filled_.erase(held);
+    held_slots_.erase(held);
+    Stack& stack = stacks_[held];
+    stack.initial = stacked(follower_, *held, element);
+    stack.element = element;
+    stack.slot.carried = true;
+    stack.slot.varies.assign(element.shape.size() + 1, false);
+    stack.slot.varies[0] = true;
+  }
+
+  // Of a list as a run leaves it.
+  Element element_after(Body& body, const Container& result) {
+    const auto inside = body.inside();
+    Container last = result;
+    if (!last.stack && !last.items.empty()) last.items = {last.items.back()};
+    if (!last.stack && last.items.empty())
+      follower_.refuse("a loop whose count only a run tells empties a list");
+    Element element = element_of(follower_, last);
+    if (std::ranges::any_of(element.shape, [&](Expr size) { return body.is_local(size); }))
+      follower_.refuse("a loop fills a list with tensors whose sizes differ from run to run");
+    return element;
   }
 
   Datum entered(Body& body, const Slot& slot, const Datum& initial, const std::string& name) {
@@ -193,26 +245,40 @@ class LoopOnData {
       changed = learn(slots_[name], initial->second, inputs_[name], result, name) || changed;
     }
     for (const auto& [held, result] : body.contents) {
-      if (reachable_.contains(held.get())) changed = learn_content(held, result) || changed;
+      if (reachable_.contains(held.get())) changed = learn_content(body, held, result) || changed;
     }
     return changed;
   }
 
-  bool learn_content(const std::shared_ptr<Container>& held, const Container& result) {
-    const bool is_filled = filled_.contains(held);
-    if (is_filled) {
-      if (result.items.size() != 1)
-        follower_.refuse("a list gets another number of elements in each run of a loop");
+  bool learn_content(Body& body, const std::shared_ptr<Container>& held, const Container& result) {
+    if (stacks_.contains(held)) {
+      const Stack& stack = stacks_.at(held);
+      const Element after = element_after(body, result);
+      if (!result.stack || after.kind != stack.element.kind || after.shape != stack.element.shape)
+        follower_.refuse("a loop fills a list with tensors whose sizes differ from run to run");
       return false;
     }
-    if (result.items.size() == held->items.size() + 1 && held->names.empty()) {
-      filled_.insert(held);
-      held_slots_[held];
-      return true;
+    const bool adds_one = !result.stack && result.items.size() == 1;
+    if (filled_.contains(held)) {
+      if (!adds_one) carry_as_stack(held, elements_.at(held));
+      return !adds_one;
     }
-    if (result.items.size() != held->items.size())
-      follower_.refuse(
-          "a list or dictionary changes its size in a loop whose count only a run tells");
+    const bool same_length = result.items.size() == held->items.size();
+    if (same_length && result.stack == held->stack) return learn_items(held, result);
+    if (!held->names.empty() || held->is_dictionary)
+      follower_.refuse("a dictionary changes its size in a loop whose count only a run tells");
+    const Element element = element_after(body, result);
+    if (!result.stack && !held->stack && result.items.size() == held->items.size() + 1) {
+      filled_.insert(held);
+      elements_[held] = element;
+      held_slots_[held];
+    } else {
+      carry_as_stack(held, element);
+    }
+    return true;
+  }
+
+  bool learn_items(const std::shared_ptr<Container>& held, const Container& result) {
     Slot& slot = held_slots_[held];
     slot.items.resize(held->items.size());
     bool changed = false;
@@ -228,6 +294,7 @@ class LoopOnData {
   bool learn(Slot& slot, const Datum& initial, const Datum& input, const Datum& result,
              const std::string& name) {
     if (is_same(input, result) && !slot.carried) return false;
+    if (result.held && (result.held == initial.held || result.held == input.held)) return false;
     const bool both_tensors = initial.is_tensor() && result.is_tensor();
     if (both_tensors || (initial.is_number() && initial.kind == result.kind)) {
       bool changed = !std::exchange(slot.carried, true);
@@ -243,7 +310,7 @@ class LoopOnData {
                            " after a run, and only data tell how often it runs",
                        "give it the same type before the loop");
     }
-    if (initial.held == result.held) return false;
+
     slot.items.resize(initial.held->items.size());
     bool changed = false;
     for (std::size_t i = 0; i < slot.items.size(); ++i)
@@ -290,6 +357,10 @@ class LoopOnData {
       for (std::size_t i = 0; i < slot.items.size(); ++i)
         leave(body, slot.items[i], content.items.at(i));
     }
+    for (auto& [held, stack] : stacks_) {
+      Value* const after = body.content(held).stack;
+      body.graph->outputs.emplace_back(body.wrote(held) ? after : stack.input);
+    }
     Follower::Variables after = before_;
     for (auto& [name, slot] : slots_) after[name] = result_of(slot, before_[name], name);
     std::vector<std::pair<std::shared_ptr<Container>, Container>> contents;
@@ -299,8 +370,17 @@ class LoopOnData {
         content.items[i] = result_of(slot.items[i], held->items[i], "item");
       contents.emplace_back(held, std::move(content));
     }
-    for (auto& [held, content] : contents)
-      if (filled_.contains(held)) content.stack = filled(body, held);
+    for (auto& [held, stack] : stacks_) {
+      Container content = *held;
+      const Datum initial = Datum::of_tensor(stack.initial);
+      become(content, result_of(stack.slot, initial, "list").value, stack.element.kind);
+      contents.emplace_back(held, std::move(content));
+    }
+    for (auto& [held, content] : contents) {
+      if (!filled_.contains(held)) continue;
+      content.stack = filled(body, held);
+      content.element = elements_.at(held).kind;
+    }
     List given = close({body.graph}, follower_.program());
     const Argument count = count_ ? Argument(count_->expr) : Argument(program::None{});
     call_->arguments = {body.graph, count, truth_of(condition_), carried_, std::move(given)};
@@ -385,9 +465,6 @@ class LoopOnData {
   // The elements of all runs, one behind the other.
   Value* filled(Body& body, const std::shared_ptr<Container>& held) {
     const Datum& element = body.content(held).items.front();
-    if (!element.is_tensor())
-      follower_.refuse("a loop whose count only a run tells fills a list with " +
-                       description(element));
     Value* const inner = body.tensor(element);
     body.graph->outputs.emplace_back(inner);
     Value* value = add_output("stack");
@@ -407,9 +484,8 @@ class LoopOnData {
     if (!content.stack || !filled_.contains(shared_of(held))) return;
     if (held.items.empty() && !held.stack) return;
     const Datum stack = Datum::of_tensor(content.stack);
-    const Datum earlier =
-        held.stack ? Datum::of_tensor(held.stack)
-                   : follower_.call("aten::stack", {Datum::of_items(Kind::kList, held.items)});
+    const Element& element = elements_.at(shared_of(held));
+    const Datum earlier = Datum::of_tensor(stacked(follower_, held, element));
     content.stack =
         follower_.call("aten::cat", {Datum::of_items(Kind::kList, {earlier, stack})}).value;
     content.items.clear();
@@ -433,9 +509,11 @@ class LoopOnData {
   program::Call* call_ = nullptr;
   List carried_;
   std::map<std::string, Slot> slots_;
-  std::map<std::shared_ptr<Container>, Slot> held_slots_;
+  std::map<std::shared_ptr<Container>, Slot, Earlier> held_slots_;
   std::vector<std::pair<std::shared_ptr<Container>, Container>> entered_contents_;
   std::unordered_set<std::shared_ptr<Container>> filled_;
+  std::map<std::shared_ptr<Container>, Element, Earlier> elements_;  // of those that were filled
+  std::map<std::shared_ptr<Container>, Stack, Earlier> stacks_;
   std::unordered_set<const Container*> reachable_;
   std::unordered_set<const Value*> floats_;
 };

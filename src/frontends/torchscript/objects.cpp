@@ -1,7 +1,9 @@
 #include "frontends/torchscript/objects.h"
 
+#include <map>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -90,6 +92,11 @@ class Objects {
     const std::size_t space = made.held->type.find(' ');
     made.held->type.replace(space, 1, ".");
     const PickleItem* state = pickle_.item(item, 2);
+    // A member of an enumeration is made of its value.
+    if (const PickleItem* value = pickle_.item(item, 1); value->kind != Item::kSequence) {
+      made.held->names = {"value"};
+      made.held->items = {read(*value)};
+    }
     if (!state) return made;
     if (state->kind != Item::kDictionary) {
       refuse("the state of " + archive::printable(made.held->type) +
@@ -146,8 +153,20 @@ class Objects {
 
 class Names {
  public:
+  // Attributes of modules first: what a list holds again is the same weight.
+  void give_attributes(const Datum& datum, const std::string& path) {
+    if (datum.kind != Datum::Kind::kObject || !visited_.insert(datum.held.get()).second) return;
+    for (std::size_t i = 0; i < datum.held->items.size(); ++i) {
+      const Datum& item = datum.held->items[i];
+      const std::string name =
+          path.empty() ? datum.held->names[i] : path + "." + datum.held->names[i];
+      if (item.stored) name_tensor(*item.stored, name);
+      give_attributes(item, name);
+    }
+  }
+
   void give(const Datum& datum, const std::string& path) {
-    if (datum.stored && datum.stored->name.empty()) datum.stored->name = path;
+    if (datum.stored) name_tensor(*datum.stored, path);
     if (!datum.held || !seen_.insert(datum.held.get()).second) return;
     datum.held->outlives_call = true;
     if (datum.kind == Datum::Kind::kObject) datum.held->path = path;
@@ -159,6 +178,16 @@ class Names {
   }
 
  private:
+  void name_tensor(StoredTensor& tensor, const std::string& path) {
+    if (!tensor.name.empty()) return;
+    const auto key = std::tie(tensor.storage, tensor.offset, tensor.shape, tensor.strides);
+    tensor.name = names_.try_emplace(key, path).first->second;
+  }
+
+  using View =
+      std::tuple<std::string, std::int64_t, std::vector<std::int64_t>, std::vector<std::int64_t>>;
+  std::map<View, std::string> names_;
+  std::unordered_set<const Container*> visited_;
   std::unordered_set<const Container*> seen_;
 };
 
@@ -168,6 +197,10 @@ Datum read_object(const Pickle& pickle, const std::string& folder) {
   return Objects(pickle, folder).read(pickle.root());
 }
 
-void name_parts(const Datum& root) { Names().give(root, {}); }
+void name_parts(const Datum& root) {
+  Names names;
+  names.give_attributes(root, {});
+  names.give(root, {});
+}
 
 }  // namespace sardonyx::torchscript

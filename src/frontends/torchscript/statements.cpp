@@ -68,10 +68,23 @@ void Follower::follow(const Statement& statement) {
     case Statement::Kind::kWhile:
       return loop(statement);
     case Statement::Kind::kWith:
-      refuse("a `with` block: what it changes is not followed");
+      return within(statement);
     case Statement::Kind::kPass:
       return;
   }
+}
+
+// A `with` block of a class whose code the archive holds; gradients are nothing to a model.
+void Follower::within(const Statement& statement) {
+  const Datum manager = evaluate(*statement.value);
+  const Class* type =
+      manager.kind == Kind::kObject ? archive_.class_of(manager.held->type) : nullptr;
+  if (!type || !type->method("__enter__") || !type->method("__exit__"))
+    refuse("a `with` block of " + description(manager) + ": what it changes is not followed");
+  const Datum entered = invoke_method(manager, "__enter__", {}, {});
+  for (const Expression* target : statement.targets) assign(*target, entered);
+  follow(statement.body);
+  invoke_method(manager, "__exit__", {Datum(), Datum(), Datum()}, {});
 }
 
 void Follower::assign(const Expression& target, const Datum& value) {

@@ -53,10 +53,10 @@ std::unique_ptr<program::Program> read_torchscript(archive::Bytes bytes,
   Archive archive(std::move(bytes));
   auto program = std::make_unique<program::Program>();
   const std::vector<Datum> inputs = make_inputs(archive, options, *program);
-  Follower follower(archive, *program);
+  Follower follower(archive, *program, options.weight);
   Datum result;
   try {
-    result = follower.run(inputs);
+    result = follower.run(options.method, inputs);
   } catch (const Raised& raised) {
     base::fail("SX1214", "the program raises an exception for these inputs: " + raised.message);
   } catch (const Failed&) {

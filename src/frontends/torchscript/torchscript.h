@@ -1,7 +1,7 @@
 // Reads what torch.jit.save() wrote.
 #pragma once
 
-#include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,10 +12,17 @@
 namespace sardonyx::torchscript {
 
 struct ReadOptions {
-  // "x:float32[batch,3,224,224]", "n:int", "n=3": what archives of scripted modules do not say.
+  // Of the module, what is followed.
+  std::string method = "forward";
+  // "x:float32[batch,3,224,224]", "n:int", "n=3", "pair:(float32[n], [int64[]])": what archives of
+  // scripted modules do not say.
   std::vector<std::string> inputs;
   // "x:0,2": dimensions of a traced module's example that vary.
   std::vector<std::string> dynamic;
+  // What the method's parameters are called, in order; where it is missing, as the archive says.
+  std::vector<std::string> names;
+  // A weight, by its name, that does not lie in the archive; null for one that does.
+  std::function<const program::Weight*(program::Program&, const std::string& name)> weight;
 };
 
 // Throws SX112x for what is no such archive, and everything that the program holds and Sardonyx

@@ -38,6 +38,8 @@ class Walk {
 
  private:
   void add_sources(ValueInfo* input) {
+    // The shape of a sequence is that of its elements.
+    if (input->type_kind != TypeKind::kTensor) return;
     for (std::size_t axis = 0; axis < input->shape.size(); ++axis) {
       const Expr dim = input->shape[axis];
       if (dim.known() && !dim.is_constant() && !onnx_.can_size(dim))

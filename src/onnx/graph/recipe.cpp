@@ -1,5 +1,6 @@
 #include "onnx/graph/recipe.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace sardonyx::onnx {
@@ -58,12 +59,7 @@ bool row_major_strides(const Sizes& dims, const Sizes& strides) {
 class Numbering {
  public:
   Numbering(const Sizes& dims, const Sizes& strides, std::int64_t first)
-      : dims_(dims),
-        strides_(strides),
-        index_(dims.size(), 0),
-        plain_(row_major_strides(dims, strides)),
-        number_(plain_ ? first : 0) {
-    if (plain_) return;
+      : dims_(dims), strides_(strides), index_(dims.size(), 0) {
     for (std::size_t axis = dims.size(); axis-- > 0;) {
       index_[axis] = first % dims[axis];
       first /= dims[axis];
@@ -73,10 +69,6 @@ class Numbering {
 
   std::int64_t next() {
     const std::int64_t number = number_;
-    if (plain_) {
-      ++number_;
-      return number;
-    }
     for (std::size_t axis = index_.size(); axis-- > 0;) {
       number_ += strides_[axis];
       if (++index_[axis] < dims_[axis]) break;
@@ -90,9 +82,25 @@ class Numbering {
   const Sizes& dims_;
   const Sizes& strides_;
   Sizes index_;
-  bool plain_;
-  std::int64_t number_;
+  std::int64_t number_ = 0;
 };
+
+// By runs, of which compilers make vectors: elements of one channel, or one each of those that
+// follow one another. `values` are numbered as they lie.
+void scale_in_order(const ChannelScale& scale, std::int64_t first, std::span<double> values) {
+  while (!values.empty()) {
+    const std::int64_t run = scale.inner > 1 ? scale.inner : scale.period;
+    const auto count = std::min(values.size(), static_cast<std::size_t>(run - first % run));
+    const double* const factors = &scale.factors[scale.channel(first)];
+    if (scale.inner > 1) {
+      for (std::size_t i = 0; i < count; ++i) values[i] *= *factors;
+    } else {
+      for (std::size_t i = 0; i < count; ++i) values[i] *= factors[i];
+    }
+    values = values.subspan(count);
+    first += static_cast<std::int64_t>(count);
+  }
+}
 
 }  // namespace
 
@@ -103,7 +111,10 @@ bool Tensor::as_it_lies() const {
 base::DType Tensor::stored_dtype() const { return as_it_lies() ? dtype : recipe->dtype; }
 
 Tensor turned(const Tensor& tensor, Sizes axes) {
-  if (derivation_of(tensor) != nullptr) return turned(computed(tensor), std::move(axes));
+  if (const Derived* step = derivation_of(tensor)) {
+    if (auto result = step->how->turned(axes)) return *std::move(result);
+    return turned(computed(tensor), std::move(axes));
+  }
   Tensor result = tensor;
   if (result.strides.empty()) result.strides = row_major(result.dims);
   result.dims = reordered(tensor.dims, axes);
@@ -138,7 +149,10 @@ Tensor scaled(const Tensor& tensor, ChannelScale scale) {
 }
 
 Tensor moved(const Tensor& tensor, base::DType dtype, std::int64_t by) {
-  if (derivation_of(tensor) != nullptr) return moved(computed(tensor), dtype, by);
+  if (const Derived* step = derivation_of(tensor)) {
+    if (auto result = step->how->moved(dtype, by)) return *std::move(result);
+    return moved(computed(tensor), dtype, by);
+  }
   Tensor result = tensor;
   const Moved step{dtype, by};
   const auto recipe = extended(tensor, step);
@@ -215,6 +229,10 @@ void compute(const Tensor& tensor, std::int64_t first, std::span<double> values)
       continue;
     }
     const ChannelScale& scale = *std::get<Scaled>(each.step).scale;
+    if (row_major_strides(tensor.dims, each.strides)) {
+      scale_in_order(scale, first, values);
+      continue;
+    }
     Numbering numbering(tensor.dims, each.strides, first);
     for (double& value : values) value *= scale.factors[scale.channel(numbering.next())];
   }

@@ -53,6 +53,13 @@ class Derivation {
   virtual ~Derivation() = default;
   // The bytes of the part, piece by piece.
   virtual void put(std::size_t part, const Tensor& source, const Sink& sink) const = 0;
+  // The same after one more step; nothing where it has to be computed for that.
+  virtual std::optional<Tensor> turned(std::span<const std::int64_t> /*axes*/) const {
+    return std::nullopt;
+  }
+  virtual std::optional<Tensor> moved(base::DType /*dtype*/, std::int64_t /*by*/) const {
+    return std::nullopt;
+  }
 };
 struct Derived {
   std::shared_ptr<const Derivation> how;

@@ -44,5 +44,27 @@ TEST(RecipeTest, IntegersMoveToAnotherType) {
   EXPECT_EQ(tensor.ints(), (std::vector<std::int64_t>{0, 127, 255}));
 }
 
+// Every way that channels can lie in a row, from any element on.
+TEST(RecipeTest, ScalesFindTheirChannel) {
+  std::vector<float> ones(24, 1);
+  const Tensor weight =
+      Tensor::of_bytes(DType::kFloat32, {2, 3, 4}, std::as_bytes(std::span(ones)));
+  const std::vector<double> factors = {2, 3, 5, 7, 11, 13};
+  for (const ChannelScale& scale :
+       {ChannelScale{factors, 12, 2, 1}, ChannelScale{factors, 4, 3, 1},
+        ChannelScale{factors, 4, 3, 2}, ChannelScale{factors, 1, 4, 6},
+        ChannelScale{factors, 1, 3, 4}, ChannelScale{factors, 1, 1, 4}}) {
+    const Tensor tensor = scaled(weight, scale);
+    for (std::int64_t first = 0; first < 24; ++first) {
+      std::vector<double> values(static_cast<std::size_t>(24 - first), 1);
+      compute(tensor, first, values);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::int64_t element = first + static_cast<std::int64_t>(i);
+        EXPECT_EQ(values[i], factors[scale.channel(element)]) << first << " + " << i;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sardonyx::onnx

@@ -92,6 +92,15 @@ constexpr Rule kRules[] = {
     {"SX1814", "passes", "a weight that mixed names cannot be held in the type that it says: its shape, its type or its reader do not allow it", "name others, or choose another block size"},
     {"SX1815", "passes", "the opset that was asked for has no weights in blocks, or the model's is too old for its precision to be changed", "ask for opset 21 or newer, or for none"},
     {"SX1901", "verification", "an output of the model differs from eager PyTorch's", "report it with the model; optimize=False tells whether simplification is at fault"},
+    {"SX2001", "checkpoints of Hugging Face", "a folder is no checkpoint that can be read: no config.json that transformers knows, no weights in safetensors, or no folder that an export wrote", "see the message; weights in another format become safetensors by save_pretrained()"},
+    {"SX2002", "checkpoints of Hugging Face", "there is no task of that name, or none that fits the model", "choose one of those that the message lists"},
+    {"SX2003", "checkpoints of Hugging Face", "the model of a checkpoint is code in its folder, which is not run unasked", "read that code, and say --trust-remote-code"},
+    {"SX2004", "checkpoints of Hugging Face", "the checkpoint lacks weights of the model, or has them in other shapes; each is listed", "name the class that was trained by --task; make sure that config.json is that of the weights"},
+    {"SX2005", "checkpoints of Hugging Face", "a shard of a checkpoint is missing, cut short, or no safetensors file; each is listed", "copy or download the checkpoint again"},
+    {"SX2006", "checkpoints of Hugging Face", "a package that the checkpoint needs is missing or too old, or a command that runs in Python (hf, run, doctor) found none", "install what the message names"},
+    {"SX2007", "checkpoints of Hugging Face", "no example inputs were found that the model takes; the message says what each attempt ended in", "call sardonyx.export with the model and inputs of your own"},
+    {"SX2008", "checkpoints of Hugging Face", "the folder to write to is a file, the checkpoint itself, or holds files that no export wrote", "name a new folder, or one that an earlier export wrote"},
+    {"SX2009", "checkpoints of Hugging Face", "a cache cannot be taken apart: it holds something else than tensors, or sizes that follow from nothing known", "export without a cache: a task without -with-past"},
 };
 
 }  // namespace

@@ -48,6 +48,50 @@ inline constexpr Formal kOutputsOfBiasGelu[] = {
 inline constexpr OperatorVersion kBiasGelu = {
   1, false, 2, 2, 1, 1, kInputsOfBiasGelu, kOutputsOfBiasGelu, {}};
 
+inline constexpr Formal kInputsOfGroupQueryAttention[] = {
+  {"query", FormalOption::kRequired, "T", 0x10402U},
+  {"key", FormalOption::kOptional, "T", 0x10402U},
+  {"value", FormalOption::kOptional, "T", 0x10402U},
+  {"past_key", FormalOption::kOptional, "T_CACHE", 0x3040eU},
+  {"past_value", FormalOption::kOptional, "T_CACHE", 0x3040eU},
+  {"seqlens_k", FormalOption::kRequired, "M", 0x40U},
+  {"total_sequence_length", FormalOption::kRequired, "M", 0x40U},
+  {"cos_cache", FormalOption::kOptional, "T", 0x10402U},
+  {"sin_cache", FormalOption::kOptional, "T", 0x10402U},
+  {"position_ids", FormalOption::kOptional, "", 0x80U},
+  {"attention_bias", FormalOption::kOptional, "T", 0x10402U},
+  {"head_sink", FormalOption::kOptional, "T", 0x10402U},
+  {"k_scale", FormalOption::kOptional, "T_KV_SCALE", 0x2U},
+  {"v_scale", FormalOption::kOptional, "T_KV_SCALE", 0x2U},
+  {"q_norm_weight", FormalOption::kOptional, "T", 0x10402U},
+  {"k_norm_weight", FormalOption::kOptional, "T", 0x10402U},
+};
+inline constexpr Formal kOutputsOfGroupQueryAttention[] = {
+  {"output", FormalOption::kRequired, "T", 0x10402U},
+  {"present_key", FormalOption::kOptional, "T_CACHE", 0x3040eU},
+  {"present_value", FormalOption::kOptional, "T_CACHE", 0x3040eU},
+  {"output_qk", FormalOption::kOptional, "T", 0x10402U},
+};
+inline constexpr AttributeFormal kAttributesOfGroupQueryAttention[] = {
+  {"causal", AttributeKind::kInt, false, true, 1, 0.0F, ""},
+  {"do_rotary", AttributeKind::kInt, false, false, 0, 0.0F, ""},
+  {"k_quant_type", AttributeKind::kString, false, true, 0, 0.0F, "NONE"},
+  {"kv_cache_bit_width", AttributeKind::kInt, false, false, 0, 0.0F, ""},
+  {"kv_num_heads", AttributeKind::kInt, true, false, 0, 0.0F, ""},
+  {"local_window_size", AttributeKind::kInt, false, true, -1, 0.0F, ""},
+  {"num_heads", AttributeKind::kInt, true, false, 0, 0.0F, ""},
+  {"qk_norm_epsilon", AttributeKind::kFloat, false, true, 0, 9.99999997e-07F, ""},
+  {"qk_output", AttributeKind::kInt, false, true, 0, 0.0F, ""},
+  {"rotary_interleaved", AttributeKind::kInt, false, false, 0, 0.0F, ""},
+  {"scale", AttributeKind::kFloat, false, false, 0, 0.0F, ""},
+  {"sliding_window_cache", AttributeKind::kInt, false, true, 0, 0.0F, ""},
+  {"smooth_softmax", AttributeKind::kInt, false, true, -1, 0.0F, ""},
+  {"softcap", AttributeKind::kFloat, false, false, 0, 0.0F, ""},
+  {"v_quant_type", AttributeKind::kString, false, true, 0, 0.0F, "NONE"},
+};
+inline constexpr OperatorVersion kGroupQueryAttention = {
+  1, false, 7, 16, 1, 4, kInputsOfGroupQueryAttention, kOutputsOfGroupQueryAttention, kAttributesOfGroupQueryAttention};
+
 inline constexpr Formal kInputsOfMatMulNBits[] = {
   {"A", FormalOption::kRequired, "T1", 0x10402U},
   {"B", FormalOption::kRequired, "T2", 0x4U},
@@ -81,5 +125,23 @@ inline constexpr AttributeFormal kAttributesOfQuickGelu[] = {
 };
 inline constexpr OperatorVersion kQuickGelu = {
   1, false, 1, 1, 1, 1, kInputsOfQuickGelu, kOutputsOfQuickGelu, kAttributesOfQuickGelu};
+
+inline constexpr Formal kInputsOfSkipSimplifiedLayerNormalization[] = {
+  {"input", FormalOption::kRequired, "T", 0x10402U},
+  {"skip", FormalOption::kRequired, "T", 0x10402U},
+  {"gamma", FormalOption::kRequired, "T", 0x10402U},
+  {"bias", FormalOption::kOptional, "T", 0x10402U},
+};
+inline constexpr Formal kOutputsOfSkipSimplifiedLayerNormalization[] = {
+  {"output", FormalOption::kRequired, "T", 0x10402U},
+  {"mean", FormalOption::kOptional, "U", 0x2U},
+  {"inv_std_var", FormalOption::kOptional, "U", 0x2U},
+  {"input_skip_bias_sum", FormalOption::kOptional, "T", 0x10402U},
+};
+inline constexpr AttributeFormal kAttributesOfSkipSimplifiedLayerNormalization[] = {
+  {"epsilon", AttributeKind::kFloat, false, true, 0, 9.99999996e-13F, ""},
+};
+inline constexpr OperatorVersion kSkipSimplifiedLayerNormalization = {
+  1, false, 3, 4, 1, 4, kInputsOfSkipSimplifiedLayerNormalization, kOutputsOfSkipSimplifiedLayerNormalization, kAttributesOfSkipSimplifiedLayerNormalization};
 
 }  // namespace sardonyx::targets::microsoft

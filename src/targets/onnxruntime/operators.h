@@ -6,7 +6,9 @@
 namespace sardonyx::targets::microsoft {
 
 extern const onnx::ForeignOperator kPackedAttention;  // Attention: with the products of q, k and v
+extern const onnx::ForeignOperator kCachedAttention;  // GroupQueryAttention
 extern const onnx::ForeignOperator kGeluOfSum;        // BiasGelu
-extern const onnx::ForeignOperator kSwish;            // QuickGelu
+extern const onnx::ForeignOperator kRmsNormalizationOfSum;  // SkipSimplifiedLayerNormalization
+extern const onnx::ForeignOperator kSwish;                  // QuickGelu
 
 }  // namespace sardonyx::targets::microsoft

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
-from .declining import DeclinedError
+from .declining import DeclinedError, none_forgotten
 
 if TYPE_CHECKING:
     import torch
@@ -31,7 +31,8 @@ def quick_capture(
     torch.export is the one to tell of them.
     """
     try:
-        return _captured(model, args, dict(kwargs), dynamic_shapes, export)
+        with none_forgotten():
+            return _captured(model, args, dict(kwargs), dynamic_shapes, export)
     except DeclinedError:
         raise
     except Exception as error:
@@ -52,36 +53,38 @@ def _captured(
     from torch.export import _trace
     from torch.utils import _pytree as pytree
 
+    from .fakes import Fakes
     from .program import QuickProgram, QuickSignature
     from .recording import Overseer, Recorder, run
     from .signature import Placeholders, output_specs
+    from .state import unchanged
 
     _check(model)
     args, kwargs, _, dynamic_shapes, _check_more = _trace._process_export_inputs(
         model, args, kwargs, dynamic_shapes
     )
-    fake_mode, fake_args, fake_kwargs, equalities, signature, dynamic_shapes = (
-        non_strict_utils.make_fake_inputs(
-            model,
-            args,
-            kwargs,
-            dynamic_shapes,
-            prefer_deferred_runtime_asserts_over_guards=True,
+    # In pieces: putting caches of fake tensors together takes long, and nothing here needs them.
+    with mock.patch.object(non_strict_utils, "tree_map_with_path", _mapped_leaves):
+        fake_mode, inputs, in_spec, equalities, signature, dynamic_shapes = (
+            non_strict_utils.make_fake_inputs(
+                model,
+                args,
+                kwargs,
+                dynamic_shapes,
+                prefer_deferred_runtime_asserts_over_guards=True,
+            )
         )
-    )
-    placeholders = Placeholders(model, fake_args, fake_kwargs)
-    recorder = Recorder(placeholders.of_weights, placeholders.graph)
-    inputs, in_spec = pytree.tree_flatten((fake_args, fake_kwargs))
-    quick_args, quick_kwargs = pytree.tree_unflatten(
-        [placeholders.quick(each) for each in inputs], in_spec
-    )
+    placeholders = Placeholders(model, args, kwargs, inputs)
+    recorder = Recorder(placeholders, Fakes(fake_mode))
+    leaves = [placeholders.quick(each) for each in inputs]
     with (
         torch.no_grad(),
-        _unchanged(model),
+        unchanged(model),
         warnings.catch_warnings(),
         _trace._ignore_backend_decomps(),
         recorder.watching(model),
         _compiling_state_context(),
+        mock.patch.object(torch.fx._symbolic_trace, "_is_fx_tracing_flag", True),
         non_strict_utils._override_builtin_ops(),
         non_strict_utils._NonStrictTorchFunctionHandler(),
         Overseer(),
@@ -90,6 +93,8 @@ def _captured(
     ):
         # Sizes stand in arguments as they are: the native walk takes those.
         warnings.filterwarnings("ignore", "Raw SymInt value")
+        # Within, as torch.export does it: caches may compute as they are put together.
+        quick_args, quick_kwargs = pytree.tree_unflatten(leaves, in_spec)
         result = run(model, quick_args, quick_kwargs)
     outputs, out_spec = pytree.tree_flatten(result)
     recorder.graph.output(tuple(recorder.said(each) for each in outputs))
@@ -97,7 +102,7 @@ def _captured(
         if node.target is torch.ops.aten.detach.default and not node.users:
             recorder.graph.erase_node(node)
     graph_module = torch.fx.GraphModule({}, recorder.graph)
-    _check_sizes(
+    _solve(
         fake_mode,
         lambda: non_strict_utils.produce_guards_and_solve_constraints(
             fake_mode=fake_mode,
@@ -127,6 +132,19 @@ def _captured(
     )
 
 
+def _mapped_leaves(function: Callable[..., Any], tree: Any) -> tuple[list[Any], Any]:
+    """What the function gives of each leaf and its path, and the tree's spec; a tree again where
+    only paths are asked for."""
+    from torch.utils import _pytree as pytree
+
+    leaves, spec = pytree.tree_flatten_with_path(tree)
+    given = [function(path, leaf) for path, leaf in leaves]
+    if all(leaf is None for _, leaf in leaves):
+        mapped: Any = pytree.tree_unflatten(given, spec)
+        return mapped  # type: ignore[no-any-return]
+    return given, spec
+
+
 def _check(model: torch.nn.Module) -> None:
     """Declines modules of which more than operators would have to be seen."""
     import torch
@@ -140,63 +158,13 @@ def _check(model: torch.nn.Module) -> None:
             raise DeclinedError(f"the module {name} holds a script object")
 
 
-def _check_sizes(fake_mode: Any, solve: Callable[[], None]) -> None:
-    """Declines programs that hold for some sizes only; torch.export says what is wrong."""
+def _solve(fake_mode: Any, solve: Callable[[], None]) -> None:
+    """Checks what was asked of sizes against what the user said of them, as torch.export does."""
     env = fake_mode.shape_env
     if env is None:
         return
-    for guard in env.guards:
-        if not _is_bound(guard.expr):
-            raise DeclinedError(f"the model asks of its sizes whether {guard.expr}")
-    if env.deferred_runtime_asserts:
-        raise DeclinedError("the model asserts something of its sizes")
     solve()
-
-
-def _is_bound(guard: Any) -> bool:
-    """Whether it bounds one size by a number, which then is a matter of the size's range."""
-    import sympy
-
-    is_order = isinstance(guard, (sympy.StrictLessThan, sympy.LessThan))
-    return is_order and guard.lhs.is_Symbol and guard.rhs.is_Integer
-
-
-@contextmanager
-def _unchanged(model: torch.nn.Module) -> Iterator[None]:
-    """Declines models that change what they hold, and puts that back."""
-    held = [
-        (
-            module,
-            dict(vars(module)),
-            {n: dict(vars(module)[n]) for n in _TABLES if n in vars(module)},
-        )
-        for module in model.modules()
-    ]
-    try:
-        yield
-    finally:
-        changed = [each for each in held if _restore(*each)]
-    if changed:
-        raise DeclinedError(f"{type(changed[0][0]).__name__} changes its own attributes")
-
-
-_TABLES = ("_parameters", "_buffers", "_modules")
-
-
-def _restore(
-    module: torch.nn.Module, attributes: dict[str, Any], tables: dict[str, dict[str, Any]]
-) -> bool:
-    now = vars(module)
-    differs = now.keys() != attributes.keys() or any(
-        now[name] is not value for name, value in attributes.items()
-    )
-    if differs:
-        now.clear()
-        now.update(attributes)
-    for name, table in tables.items():
-        held = now[name]
-        if held.keys() != table.keys() or any(held[k] is not v for k, v in table.items()):
-            held.clear()
-            held.update(table)
-            differs = True
-    return differs
+    # torch.export asserts what it could not solve, and learns from that which sizes are equal.
+    for asserts in list(env.deferred_runtime_asserts.values()):
+        for each in list(asserts):
+            env.guard_or_defer_runtime_assert(env.replace(each.expr), "assert")

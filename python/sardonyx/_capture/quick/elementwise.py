@@ -27,6 +27,8 @@ def unary(results: Results, self: torch.Tensor, *_: Any, **__: Any) -> QuickTens
 
 
 def unary_any(results: Results, self: torch.Tensor) -> QuickTensor:
+    if self.dtype.is_complex:
+        raise DeclinedError("complex numbers")
     return results.pointwise([self], self.dtype)
 
 

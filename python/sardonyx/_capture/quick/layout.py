@@ -15,6 +15,7 @@ from .results import Results, always, dims_of, numbers, steps_of
 from .sizes import (
     Size,
     filled_in,
+    made_same,
     plain,
     same,
     strides_of_view,
@@ -62,18 +63,21 @@ def expand(
     new = len(size) - len(shape)
     if new < 0:
         raise DeclinedError("an expansion to fewer dims")
-    dims: list[Size] = [plain(each) for each in size[:new]]
-    strides: list[Size] = [0] * new
-    for have, step, each in zip(shape, steps, size[new:], strict=True):
-        want = plain(each)
-        if (type(want) is int and want == -1) or same(have, want):
-            dims.append(have)
-            strides.append(step)
+    dims: list[Size] = []
+    strides: list[Size] = []
+    # From the back, since the stride of a new dim of 1 comes from the dim behind it.
+    for axis in reversed(range(len(size))):
+        behind = plain(dims[0] * strides[0]) if dims else 1
+        have, step = (shape[axis - new], steps[axis - new]) if axis >= new else (1, behind)
+        want = plain(size[axis])
+        if (axis >= new and type(want) is int and want == -1) or same(have, want):
+            want = have
         elif type(have) is int and have == 1:
-            dims.append(want)
-            strides.append(0)
+            step = 0
         else:
             raise DeclinedError(f"an expansion from {have} to {want}")
+        dims.insert(0, want)
+        strides.insert(0, step)
     if any(type(each) is int and each < 0 for each in dims):
         raise DeclinedError("an expansion of no axis to -1")
     return QuickTensor.of(tuple(dims), tuple(strides), self.dtype)
@@ -170,6 +174,10 @@ def select(results: Results, self: torch.Tensor, dim: int, index: Size) -> Quick
 
 
 def cat(results: Results, tensors: Sequence[torch.Tensor], dim: int = 0) -> QuickTensor:
+    # A tensor of shape [0] goes with any other, as caches begin.
+    tensors = [each for each in tensors if dims_of(each) != (0,)]
+    if not tensors:
+        raise DeclinedError("empty tensors in cat")
     shapes = [dims_of(tensor) for tensor in tensors]
     axis = wrapped_axis(dim, len(shapes[0]))
     if any(len(shape) != len(shapes[0]) or 0 in numbers(shape) for shape in shapes):
@@ -181,7 +189,7 @@ def cat(results: Results, tensors: Sequence[torch.Tensor], dim: int = 0) -> Quic
             _rows_or_declined(results, tensors)
     for other in shapes[1:]:
         for i, (a, b) in enumerate(zip(shapes[0], other, strict=True)):
-            if i != axis and not same(a, b):
+            if i != axis and not made_same(a, b):
                 raise DeclinedError(f"sizes {a} and {b} meet in cat")
     total = plain(sum(shape[axis] for shape in shapes))
     dims = (*shapes[0][:axis], total, *shapes[0][axis + 1 :])

@@ -11,12 +11,14 @@ from typing import Any
 import torch
 
 from .declining import DeclinedError
-from .layout import cat, reshape, transpose
+from .layout import cat, reshape
 from .results import Results, always, dims_of, steps_of
 from .sizes import (
     Size,
     Sizes,
     broadcast,
+    hint,
+    made_same,
     plain,
     product,
     same,
@@ -67,36 +69,6 @@ def embedding(
     results: Results, weight: torch.Tensor, indices: torch.Tensor, *_: Any, **__: Any
 ) -> QuickTensor:
     return results.dense((*dims_of(indices), _matrix(weight)[1]), weight.dtype)
-
-
-def attention(
-    results: Results,
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    attn_mask: torch.Tensor | None = None,
-    dropout_p: float = 0.0,
-    is_causal: bool = False,
-    *,
-    scale: float | None = None,
-    enable_gqa: bool = False,
-) -> QuickTensor:
-    """The CPU's kernel gives queries, heads in the order of its memory: batch, queries, heads."""
-    q, k, v = dims_of(query), dims_of(key), dims_of(value)
-    if not len(q) == len(k) == len(v) == 4 or dropout_p or query.dtype != torch.float32:
-        raise DeclinedError("attention of another kind")
-    if enable_gqa or not (key.dtype == value.dtype == query.dtype):
-        raise DeclinedError("attention of another kind")
-    if not (same(q[3], k[3]) and same(k[2], v[2]) and same(q[3], v[3])):
-        raise DeclinedError("attention of what does not fit")
-    if not all(same(q[i], k[i]) and same(k[i], v[i]) for i in (0, 1)):
-        raise DeclinedError("attention of what does not fit")
-    if attn_mask is not None and attn_mask.requires_grad:
-        raise DeclinedError("attention with a mask that learns")
-    if any(same(steps_of(t)[3], 1) is False for t in (query, key, value)):
-        raise DeclinedError("attention in another layout")
-    rows = results.dense((q[0], q[2], q[1], v[3]), query.dtype)
-    return transpose(results, rows, 1, 2)
 
 
 def diff(
@@ -196,4 +168,50 @@ def layer_norm(
 def dropout(results: Results, input: torch.Tensor, p: float, train: bool) -> torch.Tensor:
     if train and p:
         raise DeclinedError("dropout in training")
-    return input
+    return results.pointwise([input], input.dtype)
+
+
+def attention(
+    results: Results,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attn_mask: torch.Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> QuickTensor:
+    """What the CPU's flash kernel takes; PyTorch has that give what lies as the queries do."""
+    tensors = (query, key, value)
+    q, k, v = (dims_of(each) for each in tensors)
+    if not len(q) == len(k) == len(v) == 4 or dropout_p or is_causal or enable_gqa:
+        raise DeclinedError("attention of another kind")
+    if any(each.dtype != torch.float32 for each in tensors):
+        raise DeclinedError("attention of another kind")
+    if any(type(steps_of(each)[3]) is not int or steps_of(each)[3] != 1 for each in tensors):
+        raise DeclinedError("attention in another layout")
+    if not (same(q[3], k[3]) and same(k[3], v[3]) and hint(k[2]) == hint(v[2])):
+        raise DeclinedError("attention of what does not fit")
+    if not all(type(n) is int for n in (q[1], k[1], v[1], q[3])) or not q[1] == k[1] == v[1]:
+        raise DeclinedError("attention of another kind")
+    if not (made_same(q[0], k[0]) and made_same(q[0], v[0])):
+        raise DeclinedError("attention of what does not fit")
+    if any(not always(n >= 1) for n in (q[0], q[2], k[2])):
+        raise DeclinedError("attention of nothing")
+    if attn_mask is not None:
+        _check_mask(attn_mask, q, k)
+    return results.pointwise([query], query.dtype)
+
+
+def _check_mask(mask: torch.Tensor, q: Sizes, k: Sizes) -> None:
+    if mask.requires_grad or mask.dtype not in (torch.bool, torch.float32):
+        raise DeclinedError("attention with a mask of another kind")
+    shape = dims_of(mask)
+    if len(shape) not in (2, 4):
+        raise DeclinedError("attention with a mask of another rank")
+    wanted = (q[0], q[1], q[2], k[2])[4 - len(shape) :]
+    for have, want in zip(shape, wanted, strict=True):
+        if not (type(have) is int and have == 1) and not made_same(want, have):
+            raise DeclinedError("attention with a mask that does not fit")

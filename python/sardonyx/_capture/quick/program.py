@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .naming import take_names
+
 if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
@@ -52,7 +54,9 @@ class QuickProgram:
         return self.module_call_graph[0].signature
 
     def exported(self) -> ExportedProgram:
-        """The same program as torch.export captures it, made when it is first asked for."""
+        """The same program as torch.export captures it, made when it is first asked for, with this
+        program's names."""
         if self._exported is None:
             self._exported = self.export()
+            take_names(self._exported, self.graph)
         return self._exported

@@ -15,19 +15,24 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .declining import DeclinedError
+from .fakes import Fakes
 from .rules import Rules
+from .signature import Placeholders
 from .tensor import QuickTensor
 
 _TORCH = str(Path(torch.__file__).parent)
-_HERE = str(Path(__file__).parent)
 # What reads or changes a tensor without an operator that could be recorded.
 _BEHIND_OPERATORS = frozenset(
     {
         "tolist", "numpy", "data_ptr", "__array__", "__dlpack__", "untyped_storage", "storage",
         "__deepcopy__", "__reduce_ex__", "__set__", "register_hook", "requires_grad_", "set_",
-        "as_subclass", "backward", "__delete__", "swap_tensors", "_typed_storage",
+        "as_subclass", "backward", "storage_offset", "__delete__", "swap_tensors", "_typed_storage",
     }
 )  # fmt: skip
+
+
+# As torch.export has it, whose program may be run again and again.
+_RECORDED_AS = {torch.ops.aten.lift_fresh.default: torch.ops.aten.lift_fresh_copy.default}
 
 
 class Recorder(SchemaCheckMode):
@@ -37,12 +42,13 @@ class Recorder(SchemaCheckMode):
     nothing is used but the name.
     """
 
-    def __init__(self, weights: Mapping[int, torch.fx.Node], graph: torch.fx.Graph) -> None:
+    def __init__(self, placeholders: Placeholders, fakes: Fakes) -> None:
         TorchDispatchMode.__init__(self, torch._C.DispatchKey.PreDispatch)
-        self.graph = graph
+        self.graph = placeholders.graph
         self.modules: list[tuple[str, str, str]] = []
-        self._weights = dict(weights)
-        self._rules = Rules()
+        self._placeholders = placeholders
+        self._weights = dict(placeholders.of_weights)
+        self._rules = Rules(fakes)
         self._traces: dict[tuple[tuple[CodeType, int], ...], str] = {}
 
     def __torch_dispatch__(
@@ -51,6 +57,9 @@ class Recorder(SchemaCheckMode):
         kwargs = kwargs or {}
         if torch.is_autocast_enabled("cpu"):
             raise DeclinedError("autocast")
+        if not isinstance(func, torch._ops.OpOverload):
+            raise DeclinedError(f"no rule for {func}")
+        func = _RECORDED_AS.get(func, func)
         result = self._rules.result(func, args, kwargs)
         node = self.graph.create_node(
             "call_function",
@@ -66,13 +75,19 @@ class Recorder(SchemaCheckMode):
         return result
 
     def _belongs(self, result: Any, node: torch.fx.Node) -> None:
-        if isinstance(result, list):
+        if result is None:
+            return
+        if isinstance(result, (list, tuple)):
             import operator
 
             for index, each in enumerate(result):
+                if each is None:
+                    continue
+                if not isinstance(each, torch.Tensor):
+                    raise DeclinedError("lists of lists of tensors")
                 item = self.graph.create_node("call_function", operator.getitem, (node, index))
                 item.meta = {**node.meta, "val": each}
-                each.made_by = item
+                self._belongs(each, item)
         elif type(result) is QuickTensor:
             result.made_by = node
         else:  # a weight that the operator gave back
@@ -87,7 +102,11 @@ class Recorder(SchemaCheckMode):
                 else self._weights.get(id(argument))
             )
             if node is None:
-                raise DeclinedError("a tensor that is neither input, parameter nor buffer")
+                if type(argument) is QuickTensor:
+                    raise DeclinedError("a tensor that no call has made")
+                path = self.modules[-1][1] if self.modules else ""
+                node = self._placeholders.constant(argument, path)
+                self._weights[id(argument)] = node
             return node
         if isinstance(argument, (list, tuple)):
             return [self.said(each) for each in argument]
@@ -96,14 +115,15 @@ class Recorder(SchemaCheckMode):
         return argument
 
     def _trace(self) -> str:
-        """The lines that run, without the code on them, innermost last."""
+        """The lines of forward() methods that run, which torch.export keeps as well, without the
+        code on them, innermost last."""
         places: list[tuple[CodeType, int]] = []
         frame: FrameType | None = sys._getframe(2)
         while frame is not None:
             code = frame.f_code
             if code is _ROOT.__code__:
                 break
-            if not code.co_filename.startswith((_TORCH, _HERE)):
+            if code.co_name == "forward" and not code.co_filename.startswith(_TORCH):
                 places.append((code, frame.f_lineno))
             frame = frame.f_back
         index = tuple(places)

@@ -39,6 +39,8 @@ class Results:
         lie = [(shape, steps_of(each)) for shape, each in zip(shapes, tensors, strict=True)]
         if all(self.strides.is_contiguous(*each) for each in lie):
             return self.dense(dims, dtype)
+        if all(len(each[0]) == len(dims) for each in lie) and self.strides.is_one_dense(dims, lie):
+            return QuickTensor.of(dims, lie[0][1], dtype)
         operands = [(dims, _spread(*each, len(dims))) for each in lie]
         return QuickTensor.of(dims, self.strides.permuted_as(dims, operands), dtype)
 

@@ -13,23 +13,28 @@ import torch
 
 from . import elementwise, layout, products
 from .declining import DeclinedError
+from .fakes import Fakes
 from .results import Results
 
 _aten = torch.ops.aten
 
 
 class Rules:
-    """The rules of one capture."""
+    """The rules of one capture. Where there is none, or it is not sure, fake tensors are asked."""
 
-    def __init__(self) -> None:
+    def __init__(self, fakes: Fakes) -> None:
         self._results = Results()
+        self._fakes = fakes
 
     def result(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What an operator gives. Declines operators without a rule."""
+        """What an operator gives."""
         rule = _TABLE.get(func)
-        if rule is None:
-            raise DeclinedError(f"no rule for {func}")
-        return rule(self._results, *args, **kwargs)
+        if rule is not None:
+            try:
+                return rule(self._results, *args, **kwargs)
+            except DeclinedError as reason:
+                reason.answered()
+        return self._fakes.result(func, args, kwargs)
 
 
 _TABLE: dict[Any, Callable[..., Any]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -24,7 +25,9 @@ from .tensor import QuickTensor
 class Placeholders:
     """The placeholders of a graph: weights in front, then what the user gives."""
 
-    def __init__(self, model: torch.nn.Module, args: Any, kwargs: Any) -> None:
+    def __init__(
+        self, model: torch.nn.Module, args: Any, kwargs: Any, fakes: Sequence[Any]
+    ) -> None:
         from torch._export.utils import _bind_signature_to_inputs
         from torch.utils import _pytree as pytree
 
@@ -34,16 +37,24 @@ class Placeholders:
         self.constants: dict[str, Any] = {}
         self.of_weights: dict[int, torch.fx.Node] = {}
         self._of_inputs: dict[int, torch.fx.Node] = {}
+        self._of_leaves: list[torch.fx.Node] = []
         paths, _ = pytree.tree_flatten_with_path(_bind_signature_to_inputs(model, args, kwargs))
         names = ["_".join(_said(key).lower() for key in path) for path, _ in paths]
         leaves = pytree.tree_leaves((args, kwargs))
         if [id(leaf) for _, leaf in paths] != [id(leaf) for leaf in leaves]:
             raise DeclinedError("inputs in another order than forward() names them")
+        tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+        if len({id(tensor) for tensor in tensors}) != len(tensors):
+            raise DeclinedError("one tensor stands in several places")
         taken = set(names)
         if len(taken) != len(names):
             raise DeclinedError("inputs of one name")
         self._weights(model, taken)
-        for name, leaf in zip(names, leaves, strict=True):
+        self._taken = taken
+        self._of_attributes = _tensors_in_attributes(model)
+        self._lifted = 0
+        self._inputs_begin = len(self.specs)
+        for name, leaf in zip(names, fakes, strict=True):
             self._input(name, leaf)
 
     def _weights(self, model: torch.nn.Module, taken: set[str]) -> None:
@@ -71,6 +82,8 @@ class Placeholders:
     def _input(self, name: str, leaf: Any) -> None:
         argument: Any
         if isinstance(leaf, torch.Tensor):
+            if leaf.requires_grad:
+                raise DeclinedError(f"the input {name} takes gradients")
             if leaf.device.type != "cpu" or leaf.layout is not torch.strided:
                 raise DeclinedError(f"the input {name} is no plain tensor of the CPU")
             if any(step != plain(step) for step in leaf.stride() if type(step) is int):
@@ -83,9 +96,36 @@ class Placeholders:
         else:
             raise DeclinedError(f"the input {name} is a {type(leaf).__name__}")
         node = self._placeholder(name, leaf)
+        self._of_leaves.append(node)
         if isinstance(leaf, torch.Tensor):
             self._of_inputs[id(leaf)] = node
         self.specs.append(InputSpec(InputKind.USER_INPUT, argument, None))
+
+    def constant(self, tensor: torch.Tensor, path: str) -> torch.fx.Node:
+        """The placeholder of a tensor that is neither parameter nor buffer, and which the module
+        at that path is the first to use."""
+        if type(tensor) not in _PLAIN or tensor.device.type != "cpu" or tensor.is_quantized:
+            raise DeclinedError("a constant that is no plain tensor of the CPU")
+        if isinstance(tensor, torch.nn.Parameter):
+            raise DeclinedError("a parameter that the model does not know")
+        target = self._of_attributes.get(id(tensor))
+        if target is None:
+            target = f"{path}.lifted_tensor_{self._lifted}".removeprefix(".")
+            self._lifted += 1
+        name = "c_" + re.sub(r"[^a-zA-Z0-9]", "_", target).lower()
+        if name in self._taken:
+            raise DeclinedError(f"two inputs called {name}")
+        self._taken.add(name)
+        before = next(iter(self._of_leaves), None)
+        if before is None:
+            raise DeclinedError("a constant of a model without inputs")
+        with self.graph.inserting_before(before):
+            node = self._placeholder(name, tensor)
+        self.constants[target] = tensor
+        spec = InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(name), target, None)
+        self.specs.insert(self._inputs_begin, spec)
+        self._inputs_begin += 1
+        return node
 
     def _placeholder(self, name: str, value: Any) -> torch.fx.Node:
         node = self.graph.create_node("placeholder", name, name=name)
@@ -105,6 +145,16 @@ class Placeholders:
 _PLAIN = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
 
 
+def _tensors_in_attributes(model: torch.nn.Module) -> dict[int, str]:
+    """Tensors that modules hold besides parameters and buffers, and what they are called."""
+    found: dict[int, str] = {}
+    for path, module in model.named_modules(remove_duplicate=False):
+        for attribute, value in vars(module).items():
+            if isinstance(value, torch.Tensor):
+                found.setdefault(id(value), f"{path}.{attribute}".removeprefix("."))
+    return found
+
+
 def _said(key: Any) -> str:
     if hasattr(key, "key"):
         return re.sub(r"[^a-zA-Z0-9]", "_", str(key.key))
@@ -120,6 +170,8 @@ def output_specs(graph: torch.fx.Graph) -> list[OutputSpec]:
             argument = TensorArgument(given.name)
         elif given is None or isinstance(given, (int, float, str, bool)):
             argument = ConstantArgument("", given)
+        elif isinstance(given, torch.SymInt):
+            argument = SymIntArgument("")
         else:
             raise DeclinedError(f"the model gives a {type(given).__name__}")
         specs.append(OutputSpec(OutputKind.USER_OUTPUT, argument, None))

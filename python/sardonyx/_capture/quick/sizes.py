@@ -19,12 +19,23 @@ Sizes = tuple[Size, ...]
 
 def key(size: Size) -> Hashable:
     """What equal sizes have in common."""
-    return size if type(size) is int else size.node._expr
+    if type(size) is int:
+        return size
+    node = size.node
+    known: Hashable = node.expr if node.shape_env.replacements else node._expr
+    return known
 
 
 def same(a: Size, b: Size) -> bool:
     """Whether two sizes are equal, whatever the inputs are."""
     return a is b or bool(key(a) == key(b))
+
+
+def made_same(a: Size, b: Size) -> bool:
+    """Whether two sizes that have to be equal are; of symbols that is asked as PyTorch asks it."""
+    if same(a, b):
+        return True
+    return (type(a) is not int or type(b) is not int) and bool(a == b)
 
 
 def hint(size: Size) -> int:
@@ -48,7 +59,7 @@ def plain(size: Size) -> Size:
         return size
     if isinstance(size, bool) or not hasattr(size, "node"):
         raise DeclinedError(f"a size is a {type(size).__name__}")
-    expression = size.node._expr
+    expression: Any = key(size)
     return int(expression) if expression.is_number else size
 
 
@@ -84,6 +95,17 @@ class Strides:
                 return False
             expected = plain(expected * size)
         return True
+
+    def is_one_dense(self, shape: Sizes, operands: Sequence[tuple[Sizes, Sizes]]) -> bool:
+        """Whether all operands lie alike, each element in its own place and none between them."""
+        strides = operands[0][1]
+        for other_shape, other in operands:
+            if not all(map(same, other_shape, shape)) or not all(map(same, other, strides)):
+                return False
+        order = sorted(range(len(shape)), key=lambda axis: hint(strides[axis]), reverse=True)
+        return self.is_contiguous(
+            tuple(shape[axis] for axis in order), tuple(strides[axis] for axis in order)
+        )
 
     def at_most(self, a: Size, b: Size) -> bool:
         """Whether one stride is never above the other. Declines where that depends on sizes."""
@@ -167,7 +189,7 @@ def broadcast(shapes: Sequence[Sizes]) -> Sizes:
                 continue
             if type(known) is int and known == 1:
                 result[axis] = size
-            elif not same(known, size):
+            elif not made_same(known, size):
                 raise DeclinedError(f"sizes {known} and {size} meet in a broadcast")
     return tuple(result)
 

@@ -53,8 +53,6 @@ class QuickTensor(torch.Tensor):
                 return self.steps
             if func is _aten.dim.default:
                 return len(self.dims)
-            if func is _aten.sym_storage_offset.default:
-                return 0
             if func is _aten.sym_numel.default:
                 from .sizes import product
 
@@ -65,6 +63,13 @@ class QuickTensor(torch.Tensor):
 
 
 def _lies_in_rows(tensor: QuickTensor) -> bool:
+    """Declines where only the example tells: torch.export makes that an assumption."""
     from .sizes import Strides
 
-    return Strides().is_contiguous(tensor.dims, tensor.steps)
+    strides = Strides()
+    if strides.is_contiguous(tensor.dims, tensor.steps):
+        return True
+    example = [tuple(map(hint, each)) for each in (tensor.dims, tensor.steps)]
+    if strides.is_contiguous(*example):
+        raise DeclinedError("whether a tensor lies in rows depends on sizes")
+    return False

@@ -3,7 +3,7 @@
 // Factors may stand at q and k as well, as products or quotients, and the softmax between casts.
 // Without an axis for the heads they are one. A row that may attend to nothing is NaN before and
 // zero after: masks that may have -infinity are taken only where each row is seen to keep a key,
-// or where the program makes zeros of these NaNs itself.
+// or where the program makes zeros of these NaNs itself, or of the rows that they fill.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -13,6 +13,7 @@
 
 #include "onnx/definitions/attention.h"
 #include "passes/rules/attention/heads.h"
+#include "passes/rules/attention/hidden_rows.h"
 #include "passes/rules/attention/rules.h"
 #include "rewriting/patch.h"
 #include "rewriting/pattern.h"
@@ -175,7 +176,10 @@ bool raise(Node* product, RuleContext& context) {
   const auto scale = static_cast<float>(parts->scale);
   if (dtype == DType::kFloat64 && double{scale} != parts->scale)
     return context.decline(product, "float32, the type of the attribute, does not hold the scale");
-  if (parts->mask != nullptr && !weights->zero_for_nan && hides_a_row(parts->mask))
+  const Node* zeros =
+      parts->mask == nullptr ? nullptr : zeros_for_hidden_rows(product->output(), parts->mask);
+  if (parts->mask != nullptr && !weights->zero_for_nan && zeros == nullptr &&
+      hides_a_row(parts->mask))
     return context.decline(product, "a row of its mask may hide all keys, which gives NaN");
 
   Patch patch(context, product);
@@ -196,8 +200,8 @@ bool raise(Node* product, RuleContext& context) {
     attributes.push_back({"q_num_heads", std::int64_t{1}, {}});
     attributes.push_back({"kv_num_heads", std::int64_t{1}, {}});
   }
-  const std::string& name = product->output()->name;
-  patch.replace(product->output(), patch.node(Op::kAttention, inputs, attributes, name));
+  ValueInfo* const y = zeros == nullptr ? product->output() : zeros->output();
+  patch.replace(y, patch.node(Op::kAttention, inputs, attributes, y->name));
   return patch.apply();
 }
 

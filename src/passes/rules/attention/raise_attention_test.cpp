@@ -1,3 +1,5 @@
+#include <array>
+#include <cstdint>
 #include <limits>
 
 #include "passes/rules/attention/rules.h"
@@ -8,6 +10,8 @@ namespace {
 
 using onnx::DType;
 using onnx::Value;
+
+constexpr std::array<std::int64_t, 1> kLastAxis = {3};
 
 class RaiseAttention : public RulesTest {
  protected:
@@ -69,6 +73,27 @@ TEST_F(RaiseAttention, DeclinesMasksThatMayHideARow) {
   outputs({attended(onnx.add(scores(), hidden_by(-std::numeric_limits<double>::infinity())))});
   EXPECT_FALSE(run(kRaiseAttention));
   EXPECT_EQ(reason(), "a row of its mask may hide all keys, which gives NaN");
+}
+
+TEST_F(RaiseAttention, RowsThatSeeNothingMayBeMadeZeros) {
+  const Value none = onnx.scalar(-std::numeric_limits<double>::infinity(), DType::kFloat32);
+  const Value mask = input("mask", {b, 1, s, s});
+  const auto with_zeros = [&](Value rows) {
+    return onnx.where(rows, onnx.zero(DType::kFloat32), attended(onnx.add(scores(), mask)));
+  };
+  const Value most = onnx.reduce("ReduceMax", mask, kLastAxis, true);
+  outputs({with_zeros(onnx.equal(most, none))});
+  EXPECT_TRUE(run(kRaiseAttention));
+  EXPECT_EQ(last()->op_type, "Attention");
+  EXPECT_EQ(last()->input(3), mask.info());
+}
+
+TEST_F(RaiseAttention, ZerosForOtherRowsStay) {
+  const Value none = onnx.scalar(-std::numeric_limits<double>::infinity(), DType::kFloat32);
+  const Value mask = input("mask", {b, 1, s, s}), other = input("other", {b, 1, s, s});
+  const Value rows = onnx.equal(onnx.reduce("ReduceMax", other, kLastAxis, true), none);
+  outputs({onnx.where(rows, onnx.zero(DType::kFloat32), attended(onnx.add(scores(), mask)))});
+  EXPECT_FALSE(run(kRaiseAttention));
 }
 
 TEST_F(RaiseAttention, DeclinesMasksThatAreNotKnown) {

@@ -28,6 +28,17 @@ TEST_F(RotateJoinedHeads, HeadsThatAreReadUnturnedStay) {
   EXPECT_EQ(reason(), "something else reads the heads before they are turned");
 }
 
+TEST_F(RotateJoinedHeads, NormalisedHeadsAreJoinedFirst) {
+  const Value normal = onnx.rms_normalization(onnx.reshape(x, {b, s, 4, 6}),
+                                              weight("scale", {6}, {1, 1, 1, 1, 1, 1}));
+  const Value heads = onnx.transpose(normal, {0, 2, 1, 3});
+  outputs({onnx.relu(onnx.rotary_embedding(heads, cosine, sine))});
+  EXPECT_TRUE(run(kRotateJoinedHeads));
+  // Those of `apart` first.
+  EXPECT_EQ(ops(),
+            "Reshape Transpose RMSNormalization Reshape RotaryEmbedding Reshape Transpose Relu");
+}
+
 TEST_F(RotateJoinedHeads, HeadsThatCameApartStay) {
   outputs({onnx.relu(onnx.rotary_embedding(input("y", {b, 4, s, 6}), cosine, sine))});
   EXPECT_FALSE(run(kRotateJoinedHeads));

@@ -8,8 +8,11 @@ namespace sardonyx::passes {
 using namespace rewriting;
 
 extern const Rule kIndexByRanges;
+extern const Rule kIndexRowsByRanges;
+extern const Rule kJoinReshapes;
 extern const Rule kRaiseDepthToSpace;
 extern const Rule kSplitSlices;
+extern const Rule kTransposeInsideReshapes;
 extern const Rule kUnflattenGemm;
 
 }  // namespace sardonyx::passes

@@ -7,9 +7,13 @@
 namespace sardonyx::targets {
 
 extern const rewriting::Rule kBiasGelu;
+extern const rewriting::Rule kGroupQueryAttention;
+extern const rewriting::Rule kGroupQueryAttentionAsFed;
 extern const rewriting::Rule kPackedAttention;
 extern const rewriting::Rule kQuickGelu;
+extern const rewriting::Rule kSkipRmsNormalization;
 
 Fusions onnxruntime_cpu_fusions();
+Fusions onnxruntime_genai_fusions();
 
 }  // namespace sardonyx::targets

@@ -14,7 +14,7 @@
 #include "rewriting/patch.h"
 #include "rewriting/rewrite.h"
 #include "targets/onnxruntime/fusions/fusions.h"
-#include "targets/onnxruntime/fusions/joined_weights.h"
+#include "targets/onnxruntime/fusions/packed_products.h"
 #include "targets/onnxruntime/operators.h"
 
 namespace sardonyx::targets {
@@ -25,29 +25,7 @@ using onnx::Op;
 using onnx::ValueInfo;
 using rewriting::Patch;
 
-// x * weight + bias.
-struct Product {
-  ValueInfo *x, *weight, *bias;
-};
-
-bool is_weight(const ValueInfo* value, std::size_t rank) {
-  return value != nullptr && value->is_weight && value->constant != nullptr &&
-         value->shape.size() == rank;
-}
-
-std::optional<Product> product_of(const ValueInfo* value) {
-  const Node* sum = rewriting::made_by(value, Op::kAdd);
-  if (sum == nullptr || !rewriting::used_once(value)) return std::nullopt;
-  for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
-    const Node* product = rewriting::made_by(sum->input(side), Op::kMatMul);
-    ValueInfo* const bias = sum->input(1 - side);
-    if (product == nullptr || !rewriting::used_once(product->output()) || !is_weight(bias, 1) ||
-        !is_weight(product->input(1), 2))
-      continue;
-    return Product{product->input(0), product->input(1), bias};
-  }
-  return std::nullopt;
-}
+using Product = AddedProduct;
 
 using Products = std::array<Product, 3>;
 
@@ -55,7 +33,8 @@ std::optional<Products> products_of(const Node* attention) {
   std::array<std::optional<Product>, 3> found;
   for (std::size_t i = 0; i < 3; ++i) {
     const ValueInfo* read = attention->input(i);
-    if (read == nullptr || !(found[i] = product_of(read))) return std::nullopt;
+    if (read == nullptr || !(found[i] = added_product(read)) || found[i]->bias == nullptr)
+      return std::nullopt;
   }
   if (found[0]->x != found[1]->x || found[0]->x != found[2]->x) return std::nullopt;
   return Products{*found[0], *found[1], *found[2]};
@@ -101,9 +80,10 @@ class Fusing {
       : model_(context.model()), patch_(context, attention), attention_(attention) {}
 
   bool run(const Products& products) {
-    ValueInfo *const weight = side_by_side(products, &Product::weight), *const bias = side_by_side(
-                                                                            products,
-                                                                            &Product::bias);
+    ValueInfo *const weight = packed(products, &Product::weight, patch_), *const bias =
+                                                                              packed(products,
+                                                                                     &Product::bias,
+                                                                                     patch_);
     if (weight == nullptr || bias == nullptr) return patch_.apply();
     ValueInfo* const mask = attention_->input(3);
     std::vector<ValueInfo*> inputs = {products[0].x, weight, bias};
@@ -117,19 +97,6 @@ class Fusing {
   }
 
  private:
-  ValueInfo* side_by_side(const Products& products, ValueInfo* Product::* part) {
-    std::vector<const onnx::Tensor*> tensors;
-    for (const Product& each : products) {
-      if (!rewriting::used_once(each.*part)) patch_.fail("a weight is read elsewhere, too");
-      tensors.push_back((each.*part)->constant.get());
-    }
-    std::optional<onnx::Tensor> joined = targets::joined(tensors);
-    if (!joined) patch_.fail("the weights are not there yet, or not in one form");
-    if (patch_.failed()) return nullptr;
-    for (const Product& each : products) patch_.fold_in(each.*part);
-    return patch_.weight((products[0].*part)->name + "_packed", *std::move(joined));
-  }
-
   std::vector<onnx::Attribute> attributes() const {
     std::vector<onnx::Attribute> made = {{"num_heads", attention_->int_or("q_num_heads", 0), {}}};
     if (const onnx::Attribute* scale = attention_->find("scale")) made.push_back(*scale);

@@ -1,0 +1,1 @@
+"""Programs of TorchScript that are in memory, read as their archives are."""

@@ -1,0 +1,1 @@
+"""Commands of `sardonyx` that are written in Python."""

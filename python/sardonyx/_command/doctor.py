@@ -1,0 +1,145 @@
+"""`sardonyx doctor`: what is installed, whether it fits, and what would be slow here."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import json
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from .places import cmake_dir, native_command
+
+# The releases of PyTorch that tests run on, docs/development.md.
+OLDEST_TORCH, NEWEST_TORCH = (2, 8), (2, 15)
+# What each package is for, beside numpy, which comes along.
+PACKAGES = {
+    "torch": "captures models",
+    "onnxruntime": "runs and verifies models",
+    "onnx": "ModelProto, the checker",
+    "onnx-ir": "editing models in Python",
+    "onnxscript": "translators written as onnxscript functions",
+    "transformers": "sardonyx hf",
+    "numpy": "weights",
+}
+
+
+class Finding(NamedTuple):
+    """One thing to tell: "ok", "slow" or "missing", what it is about, what it says, what to do."""
+
+    state: str
+    subject: str
+    text: str
+    help: str = ""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Prints what is found; 1 where something keeps Sardonyx from working, else 0."""
+    parser = argparse.ArgumentParser(
+        prog="sardonyx doctor", description="What is installed, and what would be slow here."
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON on standard output")
+    options = parser.parse_args(arguments)
+    findings = list(examine())
+    broken = any(finding.state == "broken" for finding in findings)
+    if options.json:
+        print(json.dumps({"ok": not broken, "findings": [each._asdict() for each in findings]}))
+        return int(broken)
+    width = max(len(finding.subject) for finding in findings)
+    for finding in findings:
+        print(f"{finding.state:8}{finding.subject:{width}}  {finding.text}")
+        if finding.help:
+            print(f"{'':8}{'':{width}}  -> {finding.help}")
+    return int(broken)
+
+
+def examine() -> Iterator[Finding]:
+    """All findings, what is installed first."""
+    yield Finding("ok", "python", f"{platform.python_version()}, {sys.executable}")
+    yield from _of_native()
+    for package, purpose in PACKAGES.items():
+        yield _of_package(package, purpose)
+    yield _of_temporary_files()
+    yield from _of_processor()
+
+
+def _of_native() -> Iterator[Finding]:
+    command = native_command()
+    try:
+        from sardonyx import _native
+    except ImportError as error:
+        yield Finding(
+            "broken", "sardonyx", f"the extension cannot be loaded: {error}",
+            "pip install --force-reinstall sardonyx, with the Python that is to use it",
+        )  # fmt: skip
+    else:
+        yield Finding("ok", "sardonyx", f"{_native.version}, {Path(_native.__file__).parent}")
+    if command is None:
+        yield Finding("missing", "command", "the native program is not in this installation")
+    else:
+        yield Finding("ok", "command", str(command))
+    yield Finding("ok", "find_package", str(cmake_dir() or "no C++ library in this installation"))
+
+
+def _of_package(package: str, purpose: str) -> Finding:
+    try:
+        version = importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return Finding("missing", package, f"not installed; {purpose}", f"pip install {package}")
+    if package == "torch":
+        numbers = tuple(int(part) for part in version.split("+")[0].split(".")[:2])
+        if not OLDEST_TORCH <= numbers <= NEWEST_TORCH:
+            oldest, newest = (".".join(map(str, each)) for each in (OLDEST_TORCH, NEWEST_TORCH))
+            return Finding(
+                "untried", package, f"{version}; tests run on {oldest} to {newest}",
+                f"pip install 'torch>={oldest}' where exports fail",
+            )  # fmt: skip
+    return Finding("ok", package, f"{version}; {purpose}")
+
+
+def _of_temporary_files() -> Finding:
+    folder = tempfile.gettempdir()
+    if not os.access(folder, os.W_OK):
+        return Finding("broken", "temporary", f"{folder} cannot be written", "set TMPDIR")
+    return Finding("ok", "temporary", folder)
+
+
+def _of_processor() -> Iterator[Finding]:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    yield Finding("ok", "cores", f"{cores} of {os.cpu_count()}")
+    flags = _processor_flags()
+    if not flags:
+        return
+    if not flags & {"avx2", "asimd"}:
+        yield Finding("slow", "vectors", "no AVX2: every kernel of ONNX Runtime is slow here")
+    if not flags & {"avx512_vnni", "avx_vnni", "asimddp"}:
+        yield Finding(
+            "slow", "int8", "no instructions for dot products of 8-bit integers",
+            "int4 and int8 save memory here, and little time",
+        )  # fmt: skip
+    if not flags & {"avx512_fp16", "asimdhp"}:
+        yield Finding(
+            "slow", "fp16", "no arithmetic in half precision",
+            "ONNX Runtime casts to float32 round each operator; int8 or int4 are smaller as well",
+        )  # fmt: skip
+
+
+def _processor_flags() -> set[str]:
+    """What /proc/cpuinfo says of the first processor; empty elsewhere than on Linux."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return set()
+    return next(
+        (
+            set(line.partition(":")[2].split())
+            for line in lines
+            if line.startswith(("flags", "Features"))
+        ),
+        set(),
+    )

@@ -1,0 +1,55 @@
+"""Of which parts a model is exported."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .decoders import decoder_part
+from .parts import Part, Plain, named_outputs
+from .probing import accepted_example
+from .refusals import refusal
+from .sentences import Embedder, Sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import torch
+
+    from .tasks import Chosen, Task
+
+
+def parts_of(
+    model: torch.nn.Module, chosen: Chosen, sentences: Sentences | None = None
+) -> Iterator[Part]:
+    """The parts, as optimum has them; `sentences` is how embeddings of sentences are made."""
+    config = model.config
+    encodes = bool(getattr(config, "is_encoder_decoder", False))
+    if sentences is not None:
+        yield sentence_part(model, config, chosen.task, sentences)
+    elif chosen.with_past and not encodes:
+        yield decoder_part(model, config)
+    elif chosen.task.generates and encodes:
+        from .encoder_decoders import parts
+
+        yield from parts(model, config, chosen)
+    else:
+        yield whole_part(model, config, chosen.task)
+
+
+def whole_part(model: torch.nn.Module, config: object, task: Task) -> Part:
+    """The model in one file. SX2007 where no example inputs are found for it."""
+    example, inputs, result = accepted_example(model, config, task)
+    found = named_outputs(result)
+    outputs = tuple(name for name in task.outputs if name in found) or tuple(found)
+    if not outputs:
+        raise refusal("SX2007", f"{type(model).__name__} returns no tensors", "")
+    dims = {name: example.dims.get(name, {}) for name in inputs}
+    return Part("model", Plain(model, outputs), inputs, dims, outputs)
+
+
+def sentence_part(model: torch.nn.Module, config: object, task: Task, sentences: Sentences) -> Part:
+    """A text model with embeddings of sentences beside those of their tokens."""
+    example, inputs, _ = accepted_example(model, config, task)
+    outputs = ("token_embeddings", "sentence_embedding")
+    dims = {name: example.dims.get(name, {}) for name in inputs}
+    return Part("model", Embedder(model, sentences), inputs, dims, outputs)

@@ -1,0 +1,55 @@
+"""Models without their weights: built as transformers builds them, with memory that is never
+touched in place of parameters, so that their size costs nothing; buffers have their values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+    from .checkpoint import Checkpoint
+
+
+def build(checkpoint: Checkpoint, model_class: type[Any]) -> torch.nn.Module:
+    """The model in float32, for inference. Its parameters hold nothing that means anything.
+
+    Nothing is written to them, so the system gives them no memory. What stands in no checkpoint
+    (rotary frequencies, masks, tables of positions) is computed, as the model's constructor and
+    initialisation do.
+    """
+    import torch
+    from transformers import initialization
+
+    with torch.no_grad():
+        with initialization.no_init_weights():
+            model = model_class._from_config(
+                config_of(model_class, checkpoint), dtype=torch.float32
+            )
+        persistent = model.state_dict(keep_vars=True)
+        for tensor in persistent.values():
+            tensor._is_hf_initialized = True
+        model.initialize_weights()
+        model.tie_weights()
+    built: torch.nn.Module = model.eval()
+    return built
+
+
+def config_of(model_class: type[Any], checkpoint: Checkpoint) -> Any:
+    """The configuration that the class takes: of a model of several parts, maybe the text's."""
+    config = checkpoint.config
+    text = getattr(config, "sub_configs", {}).get("text_config")
+    return config.get_text_config() if text is model_class.config_class else config
+
+
+def load(checkpoint: Checkpoint, model_class: type[Any]) -> torch.nn.Module:
+    """The model with its weights in memory, in float32, by transformers itself."""
+    import torch
+
+    model: torch.nn.Module = model_class.from_pretrained(
+        checkpoint.folder,
+        dtype=torch.float32,
+        trust_remote_code=checkpoint.trust_remote_code,
+        local_files_only=True,
+    )
+    return model.eval()

@@ -1,0 +1,259 @@
+"""Caches as tensors with names, whatever class they are of.
+
+A cache is what a model makes of one when it is run: its tensors are found in it, by the path at
+which they stand, and sizes that vary are those that differ between runs of two sizes. No class of
+caches is known here but that of sliding windows: as an input of a model a cache holds all of the
+past, and the mask hides what is outside of the window, which is how runtimes keep it.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from sardonyx._base.errors import CaptureError
+
+from .refusals import refusal
+
+PAST_LENGTH = "past_sequence_length"
+
+# How a tensor in a cache is called, by the end of the path at which it stands.
+_KINDS = {
+    "keys": "key",
+    "values": "value",
+    "conv_states": "conv_state",
+    "recurrent_states": "recurrent_state",
+    "indexer_keys": "indexer_key",
+}
+# A number in a cache that is the length of the past, which is not the example's at run time.
+_LENGTH = {"_t": "past length"}
+
+
+@dataclass(frozen=True)
+class CachedTensor:
+    """A tensor of a cache.
+
+    Attributes:
+        name: behind "past_key_values." or "present.": "0.key", "3.decoder.value".
+        shape: its sizes, by name where they vary.
+        dtype: its element type.
+    """
+
+    name: str
+    shape: tuple[int | str, ...]
+    dtype: torch.dtype
+
+    @property
+    def past(self) -> str:
+        """The input's name."""
+        return f"past_key_values.{self.name}"
+
+    @property
+    def present(self) -> str:
+        """The output's name."""
+        return f"present.{self.name}"
+
+    @property
+    def dims(self) -> dict[int, str]:
+        """The axes that vary, and their names."""
+        return {axis: size for axis, size in enumerate(self.shape) if isinstance(size, str)}
+
+    def example(self, sizes: Mapping[str, int]) -> torch.Tensor:
+        """Zeros, which hold no past."""
+        shape = [sizes[size] if isinstance(size, str) else size for size in self.shape]
+        return torch.zeros(shape, dtype=self.dtype)
+
+
+@dataclass(frozen=True)
+class CacheLayout:
+    """The tensors of a cache, and what makes a cache of them again."""
+
+    tensors: tuple[CachedTensor, ...]
+    context: Any
+
+    def cache_of(self, tensors: Sequence[torch.Tensor], past_length: Any) -> Any:
+        """A cache with these tensors, which it may write to."""
+        context = _with_length(self.context, len(tensors))
+        own: list[Any] = [
+            tensor if PAST_LENGTH in known.shape else tensor.clone()
+            for tensor, known in zip(tensors, self.tensors, strict=True)
+        ]
+        return _general().unflatten([*own, past_length], context)
+
+    def tensors_of(self, cache: Any) -> list[torch.Tensor]:
+        """The tensors of a cache that the model returned, in the order of `tensors`."""
+        flat: list[torch.Tensor] = _general().flatten(cache)[0]
+        if len(flat) != len(self.tensors):
+            raise CaptureError(
+                f"the cache has {len(flat)} tensors after a run and {len(self.tensors)} before"
+            )
+        return flat
+
+
+class _General:
+    """transformers' own taking apart of any cache."""
+
+    def __init__(self) -> None:
+        from transformers.exporters import exporter_dynamo
+
+        self.flatten = exporter_dynamo._pytree_flatten
+        self.unflatten = exporter_dynamo._pytree_unflatten
+
+
+def _general() -> _General:
+    return _General()
+
+
+def new_cache(config: Any) -> Any:
+    """An empty cache for a decoder, with no windows."""
+    from transformers import DynamicCache
+
+    cache = DynamicCache(config=config)
+    cache.layers = [_without_window(layer) for layer in cache.layers]
+    return cache
+
+
+def _without_window(layer: Any) -> Any:
+    from transformers import cache_utils
+
+    plain = cache_utils.DynamicLayer
+    both = getattr(cache_utils, "LinearAttentionAndSlidingWindowAttentionLayer", None)
+    if both is not None and isinstance(layer, both):
+        return cache_utils.LinearAttentionAndFullAttentionLayer(layer.number_of_states)
+    if type(layer) is cache_utils.DynamicSlidingWindowLayer:
+        return plain()
+    return layer
+
+
+def layout_of(caches: Sequence[Any], sizes: Sequence[Mapping[str, int]]) -> CacheLayout:
+    """The layout of caches that the model made in runs of several sizes.
+
+    SX2009 where they hold something else than tensors that varies, or sizes that are none of
+    `sizes`.
+    """
+    general = _general()
+    flat = [general.flatten(cache) for cache in caches]
+    context = copy.deepcopy(flat[0][1])
+    for (_, other), size in zip(flat[1:], sizes[1:], strict=True):
+        context = _common(context, other, sizes[0], size, "cache")
+    names = dict(_names(context))
+    counts = {len(tensors) for tensors, _ in flat}
+    if len(counts) != 1 or len(names) != len(flat[0][0]):
+        raise refusal("SX2009", "the cache has other tensors at other lengths")
+    tensors = []
+    for index in range(len(flat[0][0])):
+        shapes = [tuple(map(int, made[index].shape)) for made, _ in flat]
+        shape = _shape(names[index], shapes, sizes)
+        tensors.append(CachedTensor(names[index], shape, flat[0][0][index].dtype))
+    return CacheLayout(tuple(tensors), context)
+
+
+def _shape(
+    name: str, shapes: Sequence[tuple[int, ...]], sizes: Sequence[Mapping[str, int]]
+) -> tuple[int | str, ...]:
+    found: list[int | str] = []
+    for axis, several in enumerate(zip(*shapes, strict=True)):
+        if len(set(several)) == 1:
+            found.append(several[0])
+            continue
+        called = [
+            each
+            for each in sizes[0]
+            if all(s[each] == n for s, n in zip(sizes, several, strict=True))
+        ]
+        if not called:
+            raise refusal(
+                "SX2009",
+                f"the cache's '{name}' has {' and '.join(map(str, several))} elements along axis "
+                f"{axis} for {' and '.join(map(str, sizes))}",
+                "export without a cache: leave `-with-past` out of the task",
+            )
+        found.append(called[0])
+    return tuple(found)
+
+
+def _common(
+    first: Any, second: Any, sizes: Mapping[str, int], others: Mapping[str, int], path: str
+) -> Any:
+    """What two caches have in common, with the length of the past where they hold it."""
+    if isinstance(first, dict) and isinstance(second, dict) and first.keys() == second.keys():
+        return {
+            key: _common(first[key], second[key], sizes, others, f"{path}.{key}") for key in first
+        }
+    if isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
+        pairs = zip(first, second, strict=True)
+        return [_common(a, b, sizes, others, f"{path}.{i}") for i, (a, b) in enumerate(pairs)]
+    if first == second:
+        return first
+    if (first, second) == (sizes.get(PAST_LENGTH), others.get(PAST_LENGTH)):
+        return dict(_LENGTH)
+    raise refusal(
+        "SX2009",
+        f"the cache holds {first!r} and {second!r} at {path}, which is no tensor, and no length",
+        "export without a cache: leave `-with-past` out of the task",
+    )
+
+
+def _with_length(context: Any, length: int) -> Any:
+    """With the length of the past as the leaf of that number."""
+    if context == _LENGTH:
+        return {"_t": "sym", "i": length}
+    if isinstance(context, dict):
+        return {key: _with_length(value, length) for key, value in context.items()}
+    if isinstance(context, list):
+        return [_with_length(value, length) for value in context]
+    return context
+
+
+def _names(context: Any) -> Iterator[tuple[int, str]]:
+    """The name of each tensor, by its number."""
+    taken: set[str] = set()
+    for index, path in _paths(context, ()):
+        name = _name(path)
+        if name in taken:
+            name = f"{name}_{index}"
+        taken.add(name)
+        yield index, name
+
+
+def _paths(context: Any, path: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    if isinstance(context, dict):
+        kind = context.get("_t")
+        if kind == "tensor":
+            yield context["i"], path
+        elif kind == "items":
+            for key, value in context["v"]:
+                yield from _paths(value, (*path, str(key)))
+        elif kind in ("obj", "map"):
+            for key, value in context["s" if kind == "obj" else "v"].items():
+                yield from _paths(value, (*path, key))
+        elif kind == "seq":
+            yield from _paths(context["v"], path)
+        elif kind is None:
+            for key, value in context.items():
+                yield from _paths(value, (*path, str(key)))
+    elif isinstance(context, list):
+        for number, value in enumerate(context):
+            yield from _paths(value, (*path, str(number)))
+
+
+def _name(path: tuple[str, ...]) -> str:
+    """ "0.key" of ("layers", "0", "keys"); "0.decoder.key" of one of a pair of caches."""
+    side = ""
+    if path[0] in ("self_attention_cache", "cross_attention_cache"):
+        side = "decoder." if path[0].startswith("self") else "encoder."
+        path = path[1:]
+    if path[0] == "layers" and len(path) > 2:
+        path = path[1:]
+    words = [_KINDS.get(part, part) for part in path]
+    # The only state of its kind in a layer needs no number.
+    if len(words) == 3 and words[2] == "0" and re.fullmatch(r".*_states?", words[1]):
+        words.pop()
+    if len(words) > 1 and words[0].isdigit():
+        return f"{words[0]}.{side}" + "_".join(words[1:])
+    return side + "_".join(words)

@@ -1,0 +1,160 @@
+"""What a folder holds: its configuration, whose class it is of, and where its weights lie."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sardonyx._base.errors import Diagnostic, OnnxExporterError, UsageError
+from sardonyx._model.weight_files import WeightInFile, weights_in
+
+from .packages import package, transformers
+from .refusals import refusal, refusals
+
+_INDEX = "model.safetensors.index.json"
+_SINGLE = "model.safetensors"
+# Formats of weights that are not read, and what makes them safetensors.
+_OTHER_WEIGHTS = ("pytorch_model*.bin", "*.gguf", "tf_model.h5", "flax_model.msgpack", "*.ckpt")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A folder with a configuration of transformers.
+
+    Attributes:
+        folder: where it is.
+        config: its configuration.
+        trust_remote_code: whether code in the folder may be run.
+    """
+
+    folder: Path
+    config: Any
+    trust_remote_code: bool
+
+    def weights(self) -> list[WeightInFile]:
+        """The tensors of its safetensors files, none of which is read.
+
+        SX2001 where there are none, SX2005 for every shard that is missing or cut short.
+        """
+        shards = self._shards()
+        problems: list[Diagnostic] = []
+        found: list[WeightInFile] = []
+        for shard in shards:
+            problem = _problem_of(shard, found)
+            if problem:
+                problems.append(
+                    Diagnostic("SX2005", problem, help="download or copy the checkpoint again")
+                )
+        if problems:
+            raise refusals(problems)
+        return found
+
+    def _shards(self) -> list[Path]:
+        index = self.folder / _INDEX
+        if index.is_file():
+            return _shards_of(index)
+        if (single := self.folder / _SINGLE).is_file():
+            return [single]
+        others = sorted({path.name for kind in _OTHER_WEIGHTS for path in self.folder.glob(kind)})
+        if others:
+            raise refusal(
+                "SX2001",
+                f"{self.folder} has its weights in {', '.join(others)}, and no {_SINGLE}",
+                "load the model by transformers, and save_pretrained() it: that writes safetensors",
+            )
+        raise refusal(
+            "SX2001",
+            f"{self.folder} has no weights: neither {_SINGLE} nor {_INDEX}",
+            "copy the weights beside config.json",
+        )
+
+
+def _shards_of(index: Path) -> list[Path]:
+    try:
+        names = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise refusal("SX2005", f"{index} is no index of safetensors files: {error}") from error
+    outside = sorted(name for name in names if Path(name).name != name)
+    if outside:
+        raise refusal("SX2005", f"{index} names files outside of its folder: {', '.join(outside)}")
+    return [index.parent / name for name in sorted(names)]
+
+
+def _problem_of(shard: Path, found: list[WeightInFile]) -> str:
+    """Adds what a shard holds to `found`; otherwise says what is wrong with it."""
+    if not shard.is_file():
+        return f"the shard {shard.name} is missing"
+    try:
+        held = weights_in(shard)
+    except OnnxExporterError as error:
+        return str(error)
+    size = shard.stat().st_size
+    needed = max((each.offset + each.length for each in held), default=0)
+    if needed > size:
+        return f"the shard {shard.name} is cut short: it has {size} bytes of {needed}"
+    found += held
+    return ""
+
+
+def read_checkpoint(folder: Path, trust_remote_code: bool = False) -> Checkpoint:
+    """The configuration of a folder. SX2001 where it has none, SX2003 for code that is not to be
+    run, SX2006 for packages that it needs."""
+    if not folder.is_dir():
+        raise refusal("SX2001", f"there is no folder {folder}", "", UsageError)
+    if (folder / "model_index.json").is_file():
+        package("diffusers", f"{folder}, a pipeline of diffusers,")
+        raise refusal(
+            "SX2001",
+            f"{folder} is a pipeline of several models",
+            "export the folder of each of its models",
+        )
+    path = folder / "config.json"
+    if not path.is_file():
+        raise refusal("SX2001", f"{folder} has no config.json", "name the folder of a checkpoint")
+    library = transformers()
+    settings = _settings(path)
+    _check_code(folder, settings, trust_remote_code)
+    try:
+        config = library.AutoConfig.from_pretrained(
+            folder, trust_remote_code=trust_remote_code, local_files_only=True
+        )
+    except Exception as error:
+        raise refusal(
+            "SX2001",
+            f"transformers {library.__version__} cannot read {path}: {error}",
+            "does config.json name a `model_type` that this release knows?",
+        ) from error
+    return Checkpoint(folder, config, trust_remote_code)
+
+
+def _settings(path: Path) -> dict[str, Any]:
+    try:
+        settings = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(settings, dict):
+            raise TypeError("it is no object")
+    except (OSError, ValueError, TypeError) as error:
+        raise refusal("SX2001", f"{path} is no configuration: {error}") from error
+    return settings
+
+
+def _check_code(folder: Path, settings: dict[str, Any], trusted: bool) -> None:
+    if settings.get("auto_map") and not trusted:
+        code = sorted(
+            {str(name).partition(".")[0] + ".py" for name in _texts(settings["auto_map"])}
+        )
+        raise refusal(
+            "SX2003",
+            f"{folder} has its model as code, {', '.join(code)}, which is not run unasked",
+            "read that code, and say --trust-remote-code (trust_remote_code=True)",
+            UsageError,
+        )
+
+
+def _texts(auto_map: Any) -> list[str]:
+    values = auto_map.values() if isinstance(auto_map, dict) else [auto_map]
+    texts: list[str] = []
+    for value in values:
+        texts += [text for text in value if text] if isinstance(value, (list, tuple)) else [value]
+    return texts

@@ -1,0 +1,97 @@
+"""`sardonyx hf`: the command line of `sardonyx.hf.export`."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from sardonyx._base.errors import Diagnostic, OnnxExporterError, UsageError
+
+from .tasks import TASKS, WITH_PAST
+
+_SUCCESS, _FAILURE, _USAGE = 0, 1, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; returns its exit code: 0, 1 for a failure, 2 for wrong usage."""
+    options = _parser().parse_args(arguments)
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    try:
+        report = _export(options)
+    except OnnxExporterError as error:
+        _tell(error, list(error.diagnostics), options.json)
+        return _USAGE if isinstance(error, UsageError) else _FAILURE
+    except KeyboardInterrupt:
+        return _FAILURE
+    except Exception as error:
+        _tell(error, [Diagnostic("SX1005", f"{type(error).__name__}: {error}")], options.json)
+        return _FAILURE
+    if options.json:
+        print(json.dumps({"ok": True, **report.as_dict()}, ensure_ascii=False))
+    else:
+        print(report)
+    return _SUCCESS
+
+
+def _export(options: argparse.Namespace) -> Any:
+    from .export import export
+    from .progress import Progress, to_standard_error
+
+    _quieten()
+    return export(
+        options.folder,
+        options.output,
+        task=options.task,
+        precision=options.precision,
+        runtime=options.runtime,
+        opset=options.opset,
+        verify=options.verify,
+        trust_remote_code=options.trust_remote_code,
+        progress=Progress() if options.json or options.quiet else to_standard_error(),
+    )
+
+
+def _quieten() -> None:
+    """transformers' own progress and warnings are about training and loading."""
+    from .packages import transformers
+
+    logging = transformers().utils.logging
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+
+
+def _tell(error: Exception, diagnostics: list[Diagnostic], as_json: bool) -> None:
+    if as_json:
+        records = [dataclasses.asdict(each) for each in diagnostics]
+        print(json.dumps({"ok": False, "errors": records}, ensure_ascii=False))
+    else:
+        print(error if diagnostics else f"error: {error}", file=sys.stderr)
+
+
+def _parser() -> argparse.ArgumentParser:
+    names = sorted(task.name + (f"[{WITH_PAST}]" if task.generates else "") for task in TASKS)
+    parser = argparse.ArgumentParser(
+        prog="sardonyx hf",
+        description="Exports the folder of a Hugging Face checkpoint (config.json, safetensors, "
+        "tokenizer) to a folder of ONNX models that run.",
+        epilog="Tasks: " + ", ".join(names) + ".",
+    )
+    parser.add_argument("folder", help="the checkpoint")
+    parser.add_argument("-o", "--output", required=True, metavar="OUT", help="the folder to write")
+    parser.add_argument("--task", help="by default that of the class the checkpoint was saved from")
+    parser.add_argument(
+        "--precision", default="fp32", choices=("fp32", "fp16", "bf16", "int8", "int4"),
+        help="fp32 by default; int8 and int4 hold weights in blocks",
+    )  # fmt: skip
+    parser.add_argument("--runtime", default="onnxruntime", help="as of `sardonyx optimize`")
+    parser.add_argument("--opset", type=int, help="by default what suits the runtime")
+    parser.add_argument("--verify", action="store_true", help="compare with PyTorch")
+    parser.add_argument("--trust-remote-code", action="store_true", help="run code in the folder")
+    parser.add_argument("--json", action="store_true", help="the report, or the errors, as JSON")
+    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    return parser

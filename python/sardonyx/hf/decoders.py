@@ -1,0 +1,99 @@
+"""Models that are run token by token, with their cache as inputs and outputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from .caches import PAST_LENGTH, CacheLayout, layout_of, new_cache
+from .examples import BATCH, LENGTH, Dims, Tensors, token_ids
+from .parts import Part, accepted
+from .probing import probe
+from .refusals import refusal
+
+# The sizes of the runs that show what a cache holds, and those of the example.
+_RUNS = ((2, 5), (3, 7))
+_BATCH, _PAST, _LENGTH = 2, 5, 3
+TOTAL_LENGTH = "total_sequence_length"
+# forward()'s parameter for the cache; what it returns has the same name.
+_CACHES = ("past_key_values", "cache_params", "state")
+
+
+class Decoder(torch.nn.Module):
+    """A decoder from tokens and a cache to logits and the cache with these tokens."""
+
+    def __init__(self, model: torch.nn.Module, argument: str, layout: CacheLayout) -> None:
+        super().__init__()
+        self.model = model
+        self._argument = argument
+        self._layout = layout
+
+    def forward(self, inputs: Tensors) -> tuple[torch.Tensor, ...]:
+        """The logits, then the cache's tensors."""
+        given = dict(inputs)
+        past = [given.pop(each.past) for each in self._layout.tensors]
+        length = given.get("attention_mask", given["input_ids"]).shape[1]
+        cache = self._layout.cache_of(past, length - given["input_ids"].shape[1])
+        result = self.model(**given, **{self._argument: cache}, use_cache=True)
+        return (result.logits, *self._layout.tensors_of(getattr(result, self._argument)))
+
+
+def decoder_part(model: torch.nn.Module, config: Any, name: str = "model") -> Part:
+    """The decoder with its cache. SX2009 where its cache cannot be taken apart."""
+    taken = accepted(model)
+    argument = next((each for each in _CACHES if each in taken), None)
+    if argument is None:
+        raise refusal("SX2009", f"{type(model).__name__} takes no cache", "leave `-with-past` out")
+    layout = _layout(model, config, argument)
+    inputs, dims = _inputs(config, taken, layout)
+    sizes = {BATCH: _BATCH, PAST_LENGTH: _PAST}
+    for each in layout.tensors:
+        inputs[each.past] = each.example(sizes)
+        dims[each.past] = each.dims
+    outputs = ("logits", *(each.present for each in layout.tensors))
+    return Part(name, Decoder(model, argument, layout), inputs, dims, outputs)
+
+
+def _layout(model: torch.nn.Module, config: Any, argument: str) -> CacheLayout:
+    caches, sizes = [], []
+    for batch, length in _RUNS:
+        ids = token_ids(config, batch, length)
+        given: dict[str, Any] = {"input_ids": ids}
+        if "attention_mask" in accepted(model):
+            given["attention_mask"] = torch.ones_like(ids)
+        caches.append(_cache_after(model, config, argument, given))
+        sizes.append({BATCH: batch, PAST_LENGTH: length})
+    return layout_of(caches, sizes)
+
+
+def _cache_after(model: torch.nn.Module, config: Any, argument: str, given: dict[str, Any]) -> Any:
+    """The cache that a run leaves: ours, or the model's own where it takes none of ours."""
+
+    def run(make: Any) -> Any:
+        def call(**inputs: Any) -> Any:
+            return model(**inputs, **{argument: make()}, use_cache=True)
+
+        return getattr(probe(model, call, **given), argument)
+
+    try:
+        return run(lambda: new_cache(config))
+    except Exception:
+        return run(lambda: None)
+
+
+def _inputs(config: Any, taken: set[str], layout: CacheLayout) -> tuple[Tensors, Dims]:
+    """Tokens after a past, with a mask over both, or over the tokens where the past has no length:
+    models that keep a state alone hide with it what the state takes in."""
+    inputs: Tensors = {"input_ids": token_ids(config, _BATCH, _LENGTH)}
+    dims: Dims = {"input_ids": {0: BATCH, 1: LENGTH}}
+    if "attention_mask" in taken:
+        grows = any(PAST_LENGTH in each.shape for each in layout.tensors)
+        length = _PAST + _LENGTH if grows else _LENGTH
+        inputs["attention_mask"] = torch.ones(_BATCH, length, dtype=torch.int64)
+        dims["attention_mask"] = {0: BATCH, 1: TOTAL_LENGTH if grows else LENGTH}
+    if "position_ids" in taken:
+        positions = torch.arange(_PAST, _PAST + _LENGTH)
+        inputs["position_ids"] = positions.expand(_BATCH, _LENGTH).contiguous()
+        dims["position_ids"] = {0: BATCH, 1: LENGTH}
+    return inputs, dims

@@ -1,0 +1,208 @@
+"""Models of an encoder and a decoder, in three files as optimum has them: the encoder, the decoder
+for the first step, which also gives what it keeps of the encoder, and the one for all others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .caches import PAST_LENGTH, CachedTensor, CacheLayout, layout_of
+from .examples import BATCH, Dims, Example, Tensors, token_ids
+from .parts import Part, accepted, named_outputs
+from .probing import accepted_example, probe
+from .refusals import refusal
+
+if TYPE_CHECKING:
+    from .tasks import Chosen
+
+_STEPS = "decoder_sequence_length"
+_ENCODED = "encoder_sequence_length"
+STATES = "encoder_hidden_states"
+MASK = "encoder_attention_mask"
+ENCODER, FIRST, LATER = "encoder_model", "decoder_model", "decoder_with_past_model"
+# The sizes of the runs that show what a cache holds: rows, the encoder's input, and tokens.
+_RUNS = ((2, 0, 5), (3, 1, 7))
+OF_DECODER = ("decoder_input_ids", "decoder_attention_mask", "decoder_inputs_embeds")
+
+
+class Encoder(torch.nn.Module):
+    """The encoder: what it is given to its last hidden state."""
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, inputs: Tensors) -> tuple[torch.Tensor, ...]:
+        """The last hidden state [batch, length, width]."""
+        return (_hidden_state(encoder_of(self.model)(**inputs)),)
+
+
+class FirstStep(torch.nn.Module):
+    """The decoder without a past: logits, and the cache."""
+
+    def __init__(self, model: torch.nn.Module, layout: CacheLayout | None) -> None:
+        super().__init__()
+        self.model = model
+        self._layout = layout
+
+    def forward(self, inputs: Tensors) -> tuple[torch.Tensor, ...]:
+        """The logits, then the cache's tensors."""
+        result = self.model(**_decoder_arguments(inputs), use_cache=bool(self._layout))
+        if self._layout is None:
+            return (result.logits,)
+        return (result.logits, *self._layout.tensors_of(result.past_key_values))
+
+
+class LaterStep(torch.nn.Module):
+    """The decoder with a past; what it keeps of the encoder stays as it is, and is no output."""
+
+    def __init__(self, model: torch.nn.Module, layout: CacheLayout) -> None:
+        super().__init__()
+        self.model = model
+        self._layout = layout
+
+    def forward(self, inputs: Tensors) -> tuple[torch.Tensor, ...]:
+        """The logits, then what the cache holds of the decoder."""
+        past = [inputs[each.past] for each in self._layout.tensors]
+        length = next(
+            value.shape[2]
+            for value, each in zip(past, self._layout.tensors, strict=True)
+            if each.shape[2] == PAST_LENGTH
+        )
+        cache = self._layout.cache_of(past, length)
+        given = _decoder_arguments(inputs)
+        # Where the cross attention has its keys, the encoder's states are not looked at.
+        result = self.model(**given, past_key_values=cache, use_cache=True)
+        after = self._layout.tensors_of(result.past_key_values)
+        kept = [
+            value
+            for value, each in zip(after, self._layout.tensors, strict=True)
+            if not of_encoder(each)
+        ]
+        return (result.logits, *kept)
+
+
+def of_encoder(cached: CachedTensor) -> bool:
+    """Whether it holds what cross attention keeps of the encoder."""
+    return ".encoder." in cached.name
+
+
+def _decoder_arguments(inputs: Tensors) -> dict[str, Any]:
+    from transformers.modeling_outputs import BaseModelOutput
+
+    given: dict[str, Any] = {"decoder_input_ids": inputs["input_ids"]}
+    states = inputs.get(STATES)
+    given["encoder_outputs"] = BaseModelOutput(last_hidden_state=states)
+    if MASK in inputs:
+        given["attention_mask"] = inputs[MASK]
+    return given
+
+
+def encoder_of(model: torch.nn.Module) -> torch.nn.Module:
+    """The encoder, as transformers tells."""
+    find: Any = model.get_encoder
+    found: torch.nn.Module = find()
+    return found
+
+
+def _hidden_state(result: Any) -> torch.Tensor:
+    found = named_outputs(result)
+    return found.get("last_hidden_state", next(iter(found.values())))
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """What the encoder takes and gives."""
+
+    example: Example
+    inputs: Tensors
+    states: torch.Tensor
+    has_mask: bool
+
+
+def parts(model: torch.nn.Module, config: Any, chosen: Chosen) -> Iterator[Part]:
+    """The encoder and the decoders. SX2007 where no example inputs are found."""
+    sides = _sides(model, config, chosen)
+    dims: Dims = {name: sides.example.dims.get(name, {}) for name in sides.inputs}
+    dims = {
+        name: {axis: _of_encoder(size) for axis, size in axes.items()}
+        for name, axes in dims.items()
+    }
+    yield Part(ENCODER, Encoder(model), sides.inputs, dims, ("last_hidden_state",))
+    layout = _layout(model, config, sides) if chosen.with_past else None
+    inputs, decoder_dims = _decoder_inputs(config, sides, dims)
+    presents = tuple(each.present for each in layout.tensors) if layout else ()
+    yield Part(FIRST, FirstStep(model, layout), inputs, decoder_dims, ("logits", *presents))
+    if layout is not None:
+        yield _later(model, layout, inputs, decoder_dims)
+
+
+def _later(model: torch.nn.Module, layout: CacheLayout, inputs: Tensors, dims: Dims) -> Part:
+    inputs, dims = dict(inputs), dict(dims)
+    sizes = {BATCH: 2, PAST_LENGTH: 4, _ENCODED: inputs[STATES].shape[1]}
+    inputs["input_ids"] = inputs["input_ids"][:, :1].contiguous()
+    dims["input_ids"] = {0: BATCH}
+    for each in layout.tensors:
+        inputs[each.past], dims[each.past] = each.example(sizes), each.dims
+    presents = tuple(each.present for each in layout.tensors if not of_encoder(each))
+    return Part(LATER, LaterStep(model, layout), inputs, dims, ("logits", *presents))
+
+
+def _of_encoder(size: str) -> str:
+    return _ENCODED if size == "sequence_length" else size
+
+
+def _sides(model: torch.nn.Module, config: Any, chosen: Chosen) -> _Sides:
+    example, inputs, _ = accepted_example(model, config, chosen.task)
+    taken = accepted(encoder_of(model))
+    inputs = {name: value for name, value in inputs.items() if name in taken}
+    inputs = {name: value for name, value in inputs.items() if name not in OF_DECODER}
+    states = _states(model, inputs)
+    masked = "attention_mask" in inputs and inputs["attention_mask"].shape == states.shape[:2]
+    if BATCH not in example.dims[next(iter(inputs))].values():
+        raise refusal("SX2007", "the encoder's first input has no batch")
+    return _Sides(example, inputs, states, masked)
+
+
+def _states(model: torch.nn.Module, inputs: Tensors) -> torch.Tensor:
+    made = _hidden_state(probe(model, encoder_of(model), **inputs))
+    return torch.zeros(tuple(made.shape), dtype=made.dtype)
+
+
+def _decoder_inputs(config: Any, sides: _Sides, dims: Dims) -> tuple[Tensors, Dims]:
+    length = {1: _ENCODED} if _varies(dims) else {}
+    inputs: Tensors = {}
+    axes: Dims = {}
+    if sides.has_mask:
+        inputs[MASK] = torch.ones(sides.states.shape[:2], dtype=torch.int64)
+        axes[MASK] = {0: BATCH, **length}
+    inputs["input_ids"] = token_ids(config, 2, 4)
+    axes["input_ids"] = {0: BATCH, 1: _STEPS}
+    inputs[STATES] = sides.states
+    axes[STATES] = {0: BATCH, **length}
+    return inputs, axes
+
+
+def _varies(dims: Dims) -> bool:
+    return any(size != BATCH for axes in dims.values() for size in axes.values())
+
+
+def _layout(model: torch.nn.Module, config: Any, sides: _Sides) -> CacheLayout:
+    caches, sizes = [], []
+    for batch, which, tokens in _RUNS:
+        made = sides.example.make(batch, sides.example.lengths[which])
+        states = _states(model, {name: made[name] for name in sides.inputs})
+        inputs: Tensors = {"input_ids": token_ids(config, batch, tokens), STATES: states}
+        if sides.has_mask:
+            inputs[MASK] = torch.ones(states.shape[:2], dtype=torch.int64)
+
+        def call(**given: torch.Tensor) -> Any:
+            result = model(**_decoder_arguments(given), use_cache=True)
+            return result.past_key_values
+
+        caches.append(probe(model, call, **inputs))
+        sizes.append({BATCH: batch, PAST_LENGTH: tokens, _ENCODED: states.shape[1]})
+    return layout_of(caches, sizes)

@@ -1,0 +1,251 @@
+"""Example inputs, made from what forward() takes and what the configuration says of sizes.
+
+Nothing here knows an architecture. Where a configuration leaves a choice open (are features
+[batch, bins, length] or [batch, length, bins]?) there are several examples, and the first that the
+model takes is right.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .settings import setting
+
+if TYPE_CHECKING:
+    from .tasks import Task
+
+Tensors = dict[str, torch.Tensor]
+# Input name to axis to what the axis is called.
+Dims = dict[str, dict[int, str]]
+
+BATCH = "batch_size"
+LENGTH = "sequence_length"
+_ROWS = {0: BATCH, 1: LENGTH}
+_IMAGE = {0: BATCH, 2: "height", 3: "width"}
+_CHOICES = 4
+
+
+@dataclass(frozen=True)
+class Example:
+    """Inputs of a batch and a length.
+
+    Attributes:
+        make: makes the inputs by name.
+        dims: the axes that may vary, and their names.
+        lengths: two lengths that are not too short for the model.
+    """
+
+    make: Callable[[int, int], Tensors]
+    dims: Dims
+    lengths: tuple[int, int] = (12, 17)
+
+    def joined(self, other: Example) -> Example:
+        """Both in one; the first one's lengths hold."""
+        return Example(
+            lambda batch, length: self.make(batch, length) | other.make(batch, length),
+            self.dims | other.dims,
+            self.lengths,
+        )
+
+
+def examples(model: torch.nn.Module, config: Any, task: Task | None = None) -> Iterator[Example]:
+    """What the model may take, likeliest first."""
+    accepted = set(inspect.signature(model.forward).parameters)
+    choices = task is not None and task.name == "multiple-choice"
+    text = text_inputs(accepted, config, choices=choices)
+    images = list(_images(accepted, config))
+    both = task is not None and task.name.startswith(("zero-shot", "visual-", "document-"))
+    if text is not None and images and both:
+        yield from (text.joined(image) for image in images)
+    if text is not None:
+        yield text
+    yield from images
+    if text is not None:
+        yield from (text.joined(image) for image in images)
+    for sound in (*_features(accepted, config), *_waves(accepted, config)):
+        yield sound
+        if "decoder_input_ids" in accepted:
+            yield sound.joined(_tokens_of_decoder(config))
+    yield from _series(accepted, config)
+
+
+def token_ids(config: Any, batch: int, length: int, seed: int = 0) -> torch.Tensor:
+    """Tokens [batch, length] that are not special."""
+    size = setting(config, "vocab_size", "src_vocab_size", "text_vocab_size", default=100)
+    size = size if isinstance(size, int) else 100
+    low = min(size // 2, 64)
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(low, max(low + 1, size), (batch, length), generator=generator)
+
+
+def text_inputs(accepted: set[str], config: Any, choices: bool = False) -> Example | None:
+    """Tokens with what belongs to them; None for a model without tokens."""
+    if "input_ids" not in accepted:
+        return None
+    segments = setting(config, "type_vocab_size", default=0)
+    beside = ("attention_mask", "bbox", "decoder_input_ids")
+    names: list[str] = [name for name in beside if name in accepted]
+    if "token_type_ids" in accepted and isinstance(segments, int) and segments > 1:
+        names.insert(min(1, len(names)), "token_type_ids")
+
+    def plain(batch: int, length: int) -> Tensors:
+        made = {"input_ids": token_ids(config, batch, length)}
+        for name in names:
+            made[name] = _beside_tokens(name, config, batch, length)
+        return made
+
+    def several(batch: int, length: int) -> Tensors:
+        rows = plain(batch * _CHOICES, length)
+        return {name: each.unflatten(0, (batch, _CHOICES)) for name, each in rows.items()}
+
+    if choices:
+        axes = {0: BATCH, 1: "num_choices", 2: LENGTH}
+        return Example(several, dict.fromkeys(("input_ids", *names), axes))
+    dims: Dims = dict.fromkeys(("input_ids", *names), _ROWS)
+    if "decoder_input_ids" in names:
+        dims["decoder_input_ids"] = {0: BATCH, 1: "decoder_sequence_length"}
+    return Example(plain, dims)
+
+
+def _beside_tokens(name: str, config: Any, batch: int, length: int) -> torch.Tensor:
+    if name == "attention_mask":
+        mask = torch.ones(batch, length, dtype=torch.int64)
+        mask[-1, length - 2 :] = 0  # padding, so that what the mask does stays in the program
+        return mask
+    if name == "bbox":
+        generator = torch.Generator().manual_seed(1)
+        corners = torch.randint(0, 50, (batch, length, 2), generator=generator)
+        return torch.cat([corners, corners + 20], dim=-1)
+    if name == "decoder_input_ids":
+        return token_ids(config, batch, length, seed=1)
+    return torch.zeros(batch, length, dtype=torch.int64)
+
+
+def _images(accepted: set[str], config: Any) -> Iterator[Example]:
+    if "pixel_values" not in accepted:
+        return
+    channels = setting(config, "num_channels", default=3)
+    frames = setting(config, "num_frames")
+    own = setting(config, "image_size")
+    for side in ([own] if own is not None else []) + [224, 64, 256, 512]:
+        height, width = _pair(side)
+        if height is None or width is None:
+            continue
+        if frames is not None:
+            axes = {0: BATCH, 1: "num_frames", 3: "height", 4: "width"}
+            yield _noise("pixel_values", (frames, channels, height, width), axes)
+        yield _noise("pixel_values", (channels, height, width), _IMAGE)
+
+
+def _pair(side: Any) -> tuple[int | None, int | None]:
+    if isinstance(side, int):
+        return side, side
+    if isinstance(side, dict):
+        return side.get("height"), side.get("width")
+    if isinstance(side, (list, tuple)) and len(side) == 2:
+        return side[0], side[1]
+    return None, None
+
+
+def _noise(name: str, shape: tuple[int, ...], dims: dict[int, str]) -> Example:
+    return Example(lambda batch, _: {name: _random((batch, *shape))}, {name: dims})
+
+
+def _random(shape: tuple[int, ...]) -> torch.Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(2))
+
+
+def _tokens_of_decoder(config: Any) -> Example:
+    return Example(
+        lambda batch, _: {"decoder_input_ids": token_ids(config, batch, 7)},
+        {"decoder_input_ids": {0: BATCH, 1: "decoder_sequence_length"}},
+    )
+
+
+_BINS = (
+    "num_mel_bins",
+    "feature_projection_input_dim",
+    "input_feat_per_channel",
+    "feature_size",
+    "input_dim",
+)
+_SOUND_MASKS = ("attention_mask", "input_features_mask", "padding_mask")
+
+
+def _features(accepted: set[str], config: Any) -> Iterator[Example]:
+    """Spectra: [batch, bins, length], of a fixed length where positions are counted, or turned."""
+    if "input_features" not in accepted:
+        return
+    bins = setting(config, *_BINS, default=80)
+    positions = setting(config, "max_source_positions")
+    if positions is not None:
+        yield _noise("input_features", (bins, 2 * positions), {0: BATCH})
+    masks = [name for name in _SOUND_MASKS if name in accepted]
+    for last in (True, False):
+
+        def make(batch: int, length: int, last: bool = last) -> Tensors:
+            shape = (batch, length, bins) if last else (batch, bins, length)
+            ones = torch.ones(batch, length, dtype=torch.int64)
+            return {"input_features": _random(shape)} | dict.fromkeys(masks, ones)
+
+        axes = {0: BATCH, (1 if last else 2): "feature_length"}
+        dims: Dims = {"input_features": axes}
+        dims |= {mask: {0: BATCH, 1: "feature_length"} for mask in masks}
+        yield Example(make, dims, (64, 96))
+
+
+def _waves(accepted: set[str], config: Any) -> Iterator[Example]:
+    """Sound as it is: [batch, samples], spectra of a fixed length, or channels of samples."""
+    if "input_values" not in accepted:
+        return
+    bins, longest = setting(config, "num_mel_bins"), setting(config, "max_length")
+    if bins is not None and longest is not None:
+        yield _noise("input_values", (longest, bins), {0: BATCH})
+    channels = setting(config, "audio_channels", default=1)
+    samples = "audio_sequence_length"
+    plain: Dims = {"input_values": {0: BATCH, 1: samples}}
+    if "decoder_input_values" in accepted:
+        spectrum = Example(
+            lambda batch, _: {"decoder_input_values": _random((batch, 6, bins or 80))},
+            {"decoder_input_values": {0: BATCH, 1: "decoder_sequence_length"}},
+        )
+        yield _wave((), plain).joined(spectrum)
+    yield _wave((), plain)
+    yield _wave((channels,), {"input_values": {0: BATCH, 2: samples}})
+
+
+def _wave(channels: tuple[int, ...], dims: Dims) -> Example:
+    def make(batch: int, length: int) -> Tensors:
+        return {"input_values": _random((batch, *channels, length))}
+
+    return Example(make, dims, (3200, 4800))
+
+
+def _series(accepted: set[str], config: Any) -> Iterator[Example]:
+    """Values over time: one series or several, with what is known of the time."""
+    if "past_values" not in accepted:
+        return
+    length = setting(config, "context_length", default=32)
+    lags = setting(config, "lags_sequence", default=[0])
+    channels = setting(config, "num_input_channels", default=1)
+    past = length + max(lags)
+
+    def make(batch: int, _: int) -> Tensors:
+        made = {"past_values": _random((batch, past))}
+        if "past_time_features" in accepted:
+            known = setting(config, "num_time_features", default=0)
+            known += setting(config, "num_dynamic_real_features", default=0)
+            ahead = setting(config, "prediction_length", default=8) or 8
+            made["past_time_features"] = _random((batch, past, max(1, known)))
+            made["past_observed_mask"] = torch.ones(batch, past)
+            made["future_values"] = _random((batch, ahead))
+            made["future_time_features"] = _random((batch, ahead, max(1, known)))
+        return made
+
+    yield Example(make, {name: {0: BATCH} for name in make(1, 1)})
+    yield _noise("past_values", (length, channels), {0: BATCH})

@@ -1,0 +1,279 @@
+"""`sardonyx.hf.export`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from sardonyx import _native
+from sardonyx._base.errors import UsageError
+from sardonyx._model.program import ONNXProgram
+from sardonyx._optimize.precision import Precision
+
+from .refusals import refusal
+from .report import ExportedPart, Report
+from .writing import REPORT, copy_companions, new_folder
+
+if TYPE_CHECKING:
+    import torch
+
+    from .checkpoint import Checkpoint
+    from .graphs import Target
+    from .parts import Part
+    from .progress import Progress
+    from .sentences import Sentences
+    from .tasks import Chosen
+    from .weights import Placed
+
+PrecisionName = Literal["fp32", "fp16", "bf16", "int8", "int4"]
+PRECISIONS = ("fp32", "fp16", "bf16", "int8", "int4")
+
+
+def export(
+    model: str | os.PathLike[str] | torch.nn.Module,
+    out: str | os.PathLike[str],
+    *,
+    task: str | None = None,
+    precision: PrecisionName | Precision = "fp32",
+    runtime: str = "onnxruntime",
+    opset: int | None = None,
+    verify: bool = False,
+    trust_remote_code: bool = False,
+    capture: str = "quick",
+    progress: Progress | None = None,
+) -> Report:
+    """Exports a checkpoint of transformers to a folder of ONNX models.
+
+    Parameters:
+        model: the folder of a checkpoint (config.json and safetensors), whose weights go from
+            their files to the ONNX files without passing through PyTorch; or a model of
+            transformers in memory.
+        out: the folder to write; complete when this returns, untouched when it raises.
+        task: optimum's name of a task, "text-generation-with-past"; by default that of the class
+            that the checkpoint was saved from, with its cache where there is one.
+        precision: "fp32"; "fp16" or "bf16" for all that is computed; "int8" or "int4" for weights
+            in blocks; or a `sardonyx.Precision`.
+        runtime: where it is to run, as `target_runtime` of `sardonyx.export`.
+        opset: 13 to 26; by default what suits the runtime.
+        verify: compare with PyTorch, greedy tokens for models that generate. The model is then
+            loaded into memory.
+        trust_remote_code: whether code in the folder may be run.
+        capture: as of `sardonyx.export`.
+        progress: told of each step.
+
+    Returns what was exported. Its parts are named and have the inputs and outputs that optimum
+    gives them; the tokenizer and configurations are beside them.
+
+    Raises UsageError for what cannot be meant (SX2002 for a task, SX2003 for remote code, SX2008
+    for a folder that is not to be replaced), ProgramError for checkpoints that are not whole
+    (SX2001, SX2004, SX2005), and what `sardonyx.export` raises.
+    """
+    from .packages import transformers
+    from .progress import Progress as Silent
+
+    transformers()
+    job = _Job(
+        Path(out),
+        task,
+        _target(precision, runtime, opset, capture),
+        progress or Silent(),
+    )
+    if isinstance(model, (str, os.PathLike)):
+        return job.of_folder(Path(model), trust_remote_code, verify)
+    return job.of_model(model, verify)
+
+
+def _target(
+    precision: PrecisionName | Precision, runtime: str, opset: int | None, capture: str
+) -> Target:
+    from .graphs import Target
+
+    if isinstance(precision, str) and precision not in PRECISIONS:
+        raise refusal(
+            "SX1001", f"there is no precision '{precision}'", ", ".join(PRECISIONS), UsageError
+        )
+    if runtime not in _native.target_names():
+        raise refusal(
+            "SX1010",
+            f"there is no runtime '{runtime}'",
+            ", ".join(_native.target_names()),
+            UsageError,
+        )
+    if isinstance(precision, Precision):
+        held: Precision | None = precision
+    elif precision == "fp32":
+        held = None
+    else:
+        held = Precision(precision, io=precision in ("fp16", "bf16"))
+    return Target(held, runtime, opset, capture)
+
+
+class _Job:
+    """One export."""
+
+    def __init__(self, out: Path, task: str | None, target: Target, progress: Progress) -> None:
+        self._out = out
+        self._task = task
+        self._target = target
+        self._progress = progress
+        self._sentences: Sentences | None = None
+
+    def of_folder(self, folder: Path, trust_remote_code: bool, verify: bool) -> Report:
+        from . import building
+        from .checkpoint import read_checkpoint
+        from .sentences import read_sentences, transformer_of
+        from .tasks import choose
+        from .weights import place_weights
+
+        checkpoint = read_checkpoint(transformer_of(folder), trust_remote_code)
+        chosen = choose(checkpoint.config, self._task)
+        if self._task in (None, "feature-extraction", "sentence-similarity"):
+            self._sentences = read_sentences(folder)
+            if self._sentences is not None:
+                chosen = choose(checkpoint.config, "feature-extraction")
+        in_files = checkpoint.weights()
+        with new_folder(self._out, folder) as staging, ExitStack() as cleaning:
+            with self._progress.step("build"):
+                model = building.build(checkpoint, chosen.model_class)
+            scratch = staging / ".computed"
+            cleaning.callback(_remove, scratch)
+            with self._progress.step("place weights"):
+                placed = place_weights(model, in_files, scratch)
+            report = self._report(model, chosen)
+            report.notes += _notes_of(placed)
+            self._write(model, chosen, placed, staging, report)
+            for source in dict.fromkeys((folder, checkpoint.folder)):
+                copy_companions(source, staging)
+            if verify:
+                self._verify(checkpoint, chosen, staging, report)
+            cleaning.close()
+            _write_report(report, self._progress, staging)
+        return report
+
+    def of_model(self, model: Any, verify: bool) -> Report:
+        from .tasks import choose
+
+        config = getattr(model, "config", None)
+        if config is None or not hasattr(model, "forward"):
+            raise refusal(
+                "SX2001", f"a {type(model).__name__} is no folder, and no model of transformers",
+                "sardonyx.export takes any module", UsageError,
+            )  # fmt: skip
+        chosen = choose(config, self._task, type(model))
+        with new_folder(self._out, None) as staging:
+            report = self._report(model, chosen)
+            self._write(model, chosen, None, staging, report)
+            config.save_pretrained(staging)
+            if getattr(model, "generation_config", None) is not None:
+                model.generation_config.save_pretrained(staging)
+            if verify:
+                self._compare(model, chosen, staging, report)
+            _write_report(report, self._progress, staging)
+        return report
+
+    def _report(self, model: torch.nn.Module, chosen: Chosen) -> Report:
+        precision = self._target.precision
+        return Report(
+            type(model).__name__,
+            str(getattr(model.config, "model_type", "")),
+            chosen.name,
+            "fp32" if precision is None else precision.to,
+            self._target.runtime,
+        )
+
+    def _write(
+        self,
+        model: torch.nn.Module,
+        chosen: Chosen,
+        placed: Placed | None,
+        staging: Path,
+        report: Report,
+    ) -> None:
+        from .architecture import parts_of
+        from .graphs import captured, finished, give_weights
+
+        was_training = model.training
+        model.eval()
+        for part in parts_of(model, chosen, self._sentences):
+            with self._progress.step(f"capture {part.name}"):
+                program = captured(part, self._target)
+            if placed is not None:
+                give_weights(program, model, placed.places)
+            with self._progress.step(f"optimize {part.name}"):
+                finished(program, self._target)
+            with self._progress.step(f"write {part.name}"):
+                self._save(program, part, model, staging)
+            report.parts.append(_described(program, part, staging))
+            report.opset = program.opset_version
+            report.notes += [note.message for note in program.notes]
+        model.train(was_training)
+
+    def _save(
+        self, program: ONNXProgram, part: Part, model: torch.nn.Module, staging: Path
+    ) -> None:
+        path = staging / f"{part.name}.onnx"
+        expected = _expected_bytes(model, self._target)
+        self._progress.writing(staging, expected, lambda: program.save(path))
+
+    def _verify(
+        self, checkpoint: Checkpoint, chosen: Chosen, staging: Path, report: Report
+    ) -> None:
+        from . import building
+
+        with self._progress.step("load for verification"):
+            model = building.load(checkpoint, chosen.model_class)
+        self._compare(model, chosen, staging, report)
+
+    def _compare(
+        self, model: torch.nn.Module, chosen: Chosen, staging: Path, report: Report
+    ) -> None:
+        from .verification import compare
+
+        with self._progress.step("verify"):
+            report.verified = compare(model, chosen, staging, report, self._sentences)
+
+
+def _notes_of(placed: Placed) -> Iterable[str]:
+    if placed.computed:
+        yield (
+            f"{len(placed.computed)} weights were computed of several tensors of the checkpoint, "
+            "as transformers does when it loads them"
+        )
+    if placed.unused:
+        shown = ", ".join(placed.unused[:5]) + (", …" if len(placed.unused) > 5 else "")
+        yield f"{len(placed.unused)} tensors of the checkpoint are not the model's: {shown}"
+
+
+def _expected_bytes(model: torch.nn.Module, target: Target) -> int:
+    bits = {"int4": 5, "int8": 9, "fp16": 16, "bf16": 16}
+    width = 32 if target.precision is None else bits[target.precision.to]
+    return sum(parameter.numel() for parameter in model.parameters()) * width // 8
+
+
+def _described(program: ONNXProgram, part: Part, folder: Path) -> ExportedPart:
+    native = program._native
+    file = f"{part.name}.onnx"
+    return ExportedPart(
+        file,
+        {name: shape or [] for name, _, shape in native.inputs},
+        {name: shape or [] for name, _, shape in native.outputs},
+        native.node_count,
+        sum(path.stat().st_size for path in folder.glob(f"{file}*")),
+    )
+
+
+def _write_report(report: Report, progress: Progress, folder: Path) -> None:
+    report.notes = list(dict.fromkeys(report.notes))
+    report.seconds = progress.seconds
+    text = json.dumps(report.as_dict(), indent=2, ensure_ascii=False)
+    (folder / REPORT).write_text(text + "\n", encoding="utf-8")
+
+
+def _remove(folder: Path) -> None:
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,92 @@
+"""From a part to an ONNX model: captured, given its weights, optimised."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from sardonyx import _native
+from sardonyx._base.errors import Diagnostic
+from sardonyx._export.export import export as export_module
+from sardonyx._model.program import ONNXProgram
+from sardonyx._model.weight_files import WeightInFile
+from sardonyx._optimize.optimize import optimize
+from sardonyx._optimize.precision import Precision
+from sardonyx._optimize.report import OptimizationReport
+
+from .parts import Part
+from .refusals import refusals
+
+# Under which name parts hold the model.
+_PREFIX = "model."
+
+
+@dataclass(frozen=True)
+class Target:
+    """What ONNX models are made for: as of `sardonyx.export` and `sardonyx.optimize`."""
+
+    precision: Precision | None = None
+    runtime: str = "onnxruntime"
+    opset: int | None = None
+    capture: str = "quick"
+
+
+def captured(part: Part, target: Target) -> ONNXProgram:
+    """The part as an ONNX model with the weights that the module has. Nothing is computed of
+    weights yet, since they may have none."""
+    with warnings.catch_warnings():
+        # Dims that the model itself makes constant are in the notes; and what do_constant_folding
+        # is for, here, is not what it is deprecated for.
+        warnings.filterwarnings("ignore", category=UserWarning, module="sardonyx")
+        warnings.filterwarnings("ignore", "do_constant_folding", DeprecationWarning)
+        with torch.no_grad():
+            return export_module(
+                part.module,
+                (part.inputs,),
+                dynamic_shapes={"inputs": dict(part.dims)},
+                input_names=list(part.inputs),
+                output_names=list(part.outputs),
+                opset_version=target.opset,
+                target_runtime=target.runtime,
+                do_constant_folding=False,
+                capture=target.capture,
+            )
+
+
+def give_weights(
+    program: ONNXProgram, model: torch.nn.Module, places: Mapping[str, WeightInFile]
+) -> None:
+    """Has the weights read from their files when the model is written, rounded to its types.
+
+    SX2004 for those that do not fit.
+    """
+    known = model.state_dict(keep_vars=True)
+    by_tensor = {id(known[name]): place for name, place in places.items()}
+    entries: list[Any] = []
+    problems: list[str] = []
+    for name in _native.weight_names(program._native):
+        own = name.removeprefix(_PREFIX)
+        place = places.get(own)
+        if place is None and own in known:
+            place = by_tensor.get(id(known[own]))
+        if place is not None:
+            entries.append((name, *place[1:]))
+        elif own in known and isinstance(known[own], torch.nn.Parameter):
+            problems.append(f"'{own}' is in no file")
+    problems += _native.apply_file_weights(program._native, entries, cast=True)
+    if problems:
+        raise refusals([Diagnostic("SX2004", problem) for problem in problems])
+
+
+def finished(program: ONNXProgram, target: Target) -> OptimizationReport:
+    """Names the weights as the checkpoint's model does, and optimises with what they hold."""
+    names = _native.weight_names(program._native)
+    _native.rename_weights(
+        program._native,
+        {name: name.removeprefix(_PREFIX) for name in names if name.startswith(_PREFIX)},
+    )
+    return optimize(program, runtime=target.runtime, precision=target.precision).report

@@ -1,0 +1,42 @@
+"""The packages that checkpoints need, imported only where one is read."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from sardonyx._base.errors import UsageError
+
+from .refusals import refusal
+
+# Where transformers takes any cache apart into tensors, which caches of every architecture need.
+_OLDEST_TRANSFORMERS = (5, 2)
+
+
+def package(name: str, what: str) -> Any:
+    """The package; SX2006 says what needs it where it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise refusal(
+            "SX2006",
+            f"{what} needs the package {name}: {error}",
+            f"pip install {name.partition('.')[0].replace('_', '-')}",
+            UsageError,
+        ) from error
+
+
+def transformers() -> Any:
+    """The package transformers; SX2006 where it is missing or too old."""
+    package("torch", "the export of a checkpoint")
+    found = package("transformers", "the export of a checkpoint")
+    version = tuple(int(part) for part in found.__version__.split(".")[:2])
+    if version < _OLDEST_TRANSFORMERS:
+        oldest = ".".join(map(str, _OLDEST_TRANSFORMERS))
+        raise refusal(
+            "SX2006",
+            f"transformers {found.__version__} is installed, and {oldest} or newer is needed",
+            "pip install --upgrade transformers",
+            UsageError,
+        )
+    return found

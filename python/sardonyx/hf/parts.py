@@ -1,0 +1,75 @@
+"""A part of a model that becomes one ONNX file, and the modules that such parts are."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from .examples import Dims, Tensors
+
+
+@dataclass(frozen=True)
+class Part:
+    """What becomes one ONNX file.
+
+    Attributes:
+        name: of the file, without ".onnx".
+        module: takes a dict of tensors, by the names of the ONNX model's inputs, and returns a
+            tuple of tensors. It holds the model as `model`, under which its weights are named.
+        inputs: an example.
+        dims: the axes of the inputs that may vary, and their names.
+        outputs: what is returned, by name.
+    """
+
+    name: str
+    module: torch.nn.Module
+    inputs: Tensors
+    dims: Dims
+    outputs: tuple[str, ...]
+
+
+class Plain(torch.nn.Module):
+    """The model as it is, called by keyword, with chosen outputs."""
+
+    def __init__(self, model: torch.nn.Module, outputs: Sequence[str]) -> None:
+        super().__init__()
+        self.model = model
+        self._outputs = tuple(outputs)
+
+    def forward(self, inputs: Tensors) -> tuple[torch.Tensor, ...]:
+        """The chosen outputs, in their order."""
+        found = named_outputs(self.model(**inputs, **fixed_arguments(self.model)))
+        return tuple(found[name] for name in self._outputs)
+
+
+def fixed_arguments(model: torch.nn.Module, use_cache: bool = False) -> dict[str, Any]:
+    """Arguments that are the same in every call, of those that forward() takes."""
+    taken = accepted(model)
+    return {"use_cache": use_cache} if "use_cache" in taken else {}
+
+
+def accepted(model: torch.nn.Module) -> set[str]:
+    """The parameters of forward()."""
+    return set(inspect.signature(model.forward).parameters)
+
+
+def named_outputs(result: Any) -> dict[str, torch.Tensor]:
+    """The tensors that a model returned, by name; those in tuples have a number behind it."""
+    if isinstance(result, torch.Tensor):
+        return {"output": result}
+    items = result.items() if isinstance(result, Mapping) else enumerate(result)
+    found: dict[str, torch.Tensor] = {}
+    for key, value in items:
+        name = key if isinstance(key, str) else f"output_{key}"
+        if isinstance(value, torch.Tensor):
+            found[name] = value
+        elif isinstance(value, (list, tuple)):
+            tensors = [(i, each) for i, each in enumerate(value) if isinstance(each, torch.Tensor)]
+            found |= {f"{name}.{i}": each for i, each in tensors}
+        elif isinstance(value, Mapping) and not hasattr(value, "layers"):
+            found |= {f"{name}.{k}": v for k, v in named_outputs(value).items()}
+    return found

@@ -1,0 +1,83 @@
+"""What a model does with inputs, found without computing: runs on tensors that have no data."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from .examples import Example, examples
+from .parts import fixed_arguments
+from .refusals import refusal
+
+if TYPE_CHECKING:
+    from .tasks import Task
+
+T = TypeVar("T")
+
+
+def probe(model: torch.nn.Module, call: Callable[..., T], **inputs: Any) -> T:
+    """What `call`, which runs the model, returns, its tensors without data; where the model looks
+    at data, it is run."""
+    with torch.no_grad(), _plain_experts(model):
+        try:
+            with _fake():
+                return call(**_copies(inputs))
+        except Exception:
+            return call(**inputs)
+
+
+@contextlib.contextmanager
+def _fake() -> Iterator[None]:
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        yield
+
+
+@contextlib.contextmanager
+def _plain_experts(model: Any) -> Iterator[None]:
+    """Grouped products of experts know bfloat16 alone without data; batched ones any type."""
+    may = getattr(model, "_can_set_experts_implementation", None)
+    if may is None or not may():
+        yield
+        return
+    former = model.get_experts_implementation()
+    model.set_experts_implementation("batched_mm")
+    try:
+        yield
+    finally:
+        model.set_experts_implementation(former)
+
+
+def _copies(values: Any) -> Any:
+    """The same within the mode: what a model writes to must not be the user's."""
+    from torch.utils import _pytree as pytree
+
+    return pytree.tree_map_only(torch.Tensor, torch.empty_like, values)
+
+
+def accepted_example(
+    model: torch.nn.Module, config: Any, task: Task
+) -> tuple[Example, dict[str, torch.Tensor], Any]:
+    """The first example that the model takes, its inputs, and what comes of them.
+
+    SX2007 says what each attempt ended in.
+    """
+    reasons = []
+    for example in examples(model, config, task):
+        inputs = example.make(2, example.lengths[0])
+        try:
+            result = probe(model, model, **inputs, **fixed_arguments(model))
+        except Exception as error:
+            first = (str(error).splitlines() or [""])[0]
+            reasons.append(f"{', '.join(inputs)}: {type(error).__name__}: {first[:200]}")
+            continue
+        return example, inputs, result
+    raise refusal(
+        "SX2007",
+        f"no example inputs were found that {type(model).__name__} takes"
+        + "".join(f"\n    {reason}" for reason in reasons),
+        "call sardonyx.export with the model and inputs of your own",
+    )

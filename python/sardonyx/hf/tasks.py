@@ -1,0 +1,243 @@
+"""What models are exported for: optimum's tasks, and the class of transformers for each."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sardonyx._base.errors import UsageError
+
+from .refusals import refusal
+
+WITH_PAST = "-with-past"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task by optimum's name.
+
+    Attributes:
+        auto_classes: the classes of transformers that make its model, first come first served.
+        outputs: what the ONNX model gives, by name, as optimum's models do; all that the model
+            gives where it gives none of these.
+        generates: whether its models are run token by token, and so have a cache.
+    """
+
+    name: str
+    auto_classes: tuple[str, ...]
+    outputs: tuple[str, ...] = ()
+    generates: bool = False
+
+
+_MASKS = ("logits", "pred_boxes", "pred_masks")
+
+# In the order in which a class that fits several is taken for one of them.
+TASKS: tuple[Task, ...] = (
+    Task("text-generation", ("AutoModelForCausalLM",), ("logits",), generates=True),
+    Task("text2text-generation", ("AutoModelForSeq2SeqLM",), ("logits",), generates=True),
+    Task("fill-mask", ("AutoModelForMaskedLM",), ("logits",)),
+    Task("text-classification", ("AutoModelForSequenceClassification",), ("logits",)),
+    Task("token-classification", ("AutoModelForTokenClassification",), ("logits",)),
+    Task("question-answering", ("AutoModelForQuestionAnswering",), ("start_logits", "end_logits")),
+    Task("multiple-choice", ("AutoModelForMultipleChoice",), ("logits",)),
+    Task("next-sentence-prediction", ("AutoModelForNextSentencePrediction",), ("logits",)),
+    Task("image-classification", ("AutoModelForImageClassification",), ("logits",)),
+    Task("video-classification", ("AutoModelForVideoClassification",), ("logits",)),
+    Task("semantic-segmentation", ("AutoModelForSemanticSegmentation",), ("logits",)),
+    Task(
+        "image-segmentation",
+        (
+            "AutoModelForImageSegmentation",
+            "AutoModelForUniversalSegmentation",
+            "AutoModelForInstanceSegmentation",
+        ),
+        (*_MASKS, "class_queries_logits", "masks_queries_logits"),
+    ),
+    Task("object-detection", ("AutoModelForObjectDetection",), ("logits", "pred_boxes")),
+    Task(
+        "zero-shot-object-detection",
+        ("AutoModelForZeroShotObjectDetection",),
+        ("logits", "pred_boxes", "text_embeds", "image_embeds"),
+    ),
+    Task(
+        "zero-shot-image-classification",
+        ("AutoModelForZeroShotImageClassification",),
+        ("logits_per_image", "logits_per_text", "text_embeds", "image_embeds"),
+    ),
+    Task("depth-estimation", ("AutoModelForDepthEstimation",), ("predicted_depth",)),
+    Task("keypoint-detection", ("AutoModelForKeypointDetection",)),
+    Task("mask-generation", ("AutoModelForMaskGeneration",), ("iou_scores", "pred_masks")),
+    Task("image-to-image", ("AutoModelForImageToImage",), ("reconstruction",)),
+    Task("masked-im", ("AutoModelForMaskedImageModeling",), ("reconstruction", "logits")),
+    Task(
+        "automatic-speech-recognition",
+        ("AutoModelForSpeechSeq2Seq", "AutoModelForCTC"),
+        ("logits",),
+        generates=True,
+    ),
+    Task("audio-classification", ("AutoModelForAudioClassification",), ("logits",)),
+    Task("audio-frame-classification", ("AutoModelForAudioFrameClassification",), ("logits",)),
+    Task("audio-xvector", ("AutoModelForAudioXVector",), ("logits", "embeddings")),
+    Task("text-to-audio", ("AutoModelForTextToSpectrogram", "AutoModelForTextToWaveform")),
+    Task(
+        "image-text-to-text",
+        ("AutoModelForImageTextToText", "AutoModelForMultimodalLM"),
+        ("logits",),
+        generates=True,
+    ),
+    Task("visual-question-answering", ("AutoModelForVisualQuestionAnswering",), ("logits",)),
+    Task(
+        "document-question-answering",
+        ("AutoModelForDocumentQuestionAnswering",),
+        ("start_logits", "end_logits", "logits"),
+    ),
+    Task(
+        "table-question-answering",
+        ("AutoModelForTableQuestionAnswering",),
+        ("logits", "logits_aggregation"),
+    ),
+    Task("time-series-forecasting", ("AutoModelForTimeSeriesPrediction",)),
+    Task("pretraining", ("AutoModelForPreTraining",)),
+    Task(
+        "feature-extraction",
+        ("AutoModel", "AutoModelForTextEncoding"),
+        ("last_hidden_state", "logits_per_image", "logits_per_text", "text_embeds", "image_embeds"),
+    ),
+    Task("backbone", ("AutoBackbone",)),
+)
+
+# What tasks are called elsewhere: by pipelines of transformers, and by older releases of optimum.
+_SYNONYMS = {
+    "causal-lm": "text-generation",
+    "conversational": "text-generation",
+    "default": "feature-extraction",
+    "image-to-text": "image-text-to-text",
+    "masked-lm": "fill-mask",
+    "seq2seq-lm": "text2text-generation",
+    "sequence-classification": "text-classification",
+    "sentence-similarity": "feature-extraction",
+    "sentiment-analysis": "text-classification",
+    "speech2seq-lm": "automatic-speech-recognition",
+    "summarization": "text2text-generation",
+    "text-to-speech": "text-to-audio",
+    "translation": "text2text-generation",
+    "universal-segmentation": "image-segmentation",
+    "vision2seq-lm": "image-text-to-text",
+    "zero-shot-classification": "text-classification",
+}
+
+_BY_NAME = {task.name: task for task in TASKS}
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What is exported: a task, with a cache or without, and the class of the model."""
+
+    task: Task
+    with_past: bool
+    model_class: type[Any]
+
+    @property
+    def name(self) -> str:
+        """optimum's, with the past."""
+        return self.task.name + (WITH_PAST if self.with_past else "")
+
+
+def task_named(name: str) -> tuple[Task, bool]:
+    """A task and whether its name asks for a cache. SX2002 for a name that none has."""
+    plain = name.removesuffix(WITH_PAST)
+    task = _BY_NAME.get(_SYNONYMS.get(plain, plain))
+    if task is None or (plain != name and not task.generates):
+        near = next(iter(difflib.get_close_matches(name, all_names(), 1)), "")
+        raise refusal(
+            "SX2002",
+            f"there is no task '{name}'" + (f"; did you mean '{near}'?" if near else ""),
+            f"one of {', '.join(all_names())}",
+            UsageError,
+        )
+    return task, plain != name
+
+
+def all_names() -> list[str]:
+    """The names of all tasks, sorted."""
+    names = {task.name for task in TASKS} | set(_SYNONYMS)
+    names |= {task.name + WITH_PAST for task in TASKS if task.generates}
+    return sorted(names)
+
+
+def choose(config: Any, name: str | None, own_class: type[Any] | None = None) -> Chosen:
+    """The task of `name`, or else that of the class that the checkpoint was saved from.
+
+    A model that is run token by token gets a cache where no task is named. SX2002 names the tasks
+    that fit where `name` does not. `own_class` is the class of a model in memory.
+    """
+    if name is not None:
+        task, with_past = task_named(name)
+        found = own_class or class_for(task, config)
+        if found is None:
+            fitting = [each.name for each in TASKS if class_for(each, config) is not None]
+            raise refusal(
+                "SX2002",
+                f"transformers has no {config.model_type} for the task '{name}'",
+                f"{config.model_type} fits {', '.join(fitting)}",
+                UsageError,
+            )
+        return Chosen(task, with_past, found)
+    saved = (own_class.__name__,) if own_class else getattr(config, "architectures", None) or ()
+    for architecture in saved:
+        for task in TASKS:
+            for candidate in _classes(task, config):
+                if candidate.__name__ == architecture:
+                    return Chosen(task, _has_cache(task, candidate), candidate)
+        if (exact := own_class or _by_name(architecture)) is not None:
+            return Chosen(_BY_NAME["feature-extraction"], False, exact)
+    for task in TASKS:
+        if (found := class_for(task, config)) is not None:
+            return Chosen(task, _has_cache(task, found), found)
+    raise refusal(
+        "SX2002",
+        f"transformers has no class for a checkpoint of the type '{config.model_type}'",
+        "config.json names the class in `architectures`; is transformers new enough?",
+        UsageError,
+    )
+
+
+def _has_cache(task: Task, model_class: type[Any]) -> bool:
+    """Connectionist temporal classification recognises speech without running token by token."""
+    return task.generates and model_class.can_generate()
+
+
+def class_for(task: Task, config: Any) -> type[Any] | None:
+    """The first class of the task that takes such a configuration."""
+    return next(iter(_classes(task, config)), None)
+
+
+def _classes(task: Task, config: Any) -> Iterable[type[Any]]:
+    import transformers
+
+    for auto in task.auto_classes:
+        if (remote := getattr(config, "auto_map", None) or {}).get(auto):
+            yield _remote_class(remote[auto], config)
+        mapping = getattr(getattr(transformers, auto, None), "_model_mapping", None)
+        try:
+            found = mapping[type(config)] if mapping is not None else ()
+        except KeyError:
+            continue
+        yield from found if isinstance(found, tuple) else (found,)
+
+
+def _remote_class(reference: str, config: Any) -> type[Any]:
+    """A class of the checkpoint's own code, which its reader was allowed to run."""
+    from transformers.dynamic_module_utils import get_class_from_dynamic_module
+
+    found: type[Any] = get_class_from_dynamic_module(reference, config._name_or_path)
+    return found
+
+
+def _by_name(architecture: str) -> type[Any] | None:
+    import transformers
+
+    found = getattr(transformers, architecture, None)
+    return found if isinstance(found, type) else None

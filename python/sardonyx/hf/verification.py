@@ -1,0 +1,150 @@
+"""Exported folders held against PyTorch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from sardonyx._base.errors import Diagnostic, VerificationError
+from sardonyx._compare.tensors import difference
+
+from .encoder_decoders import FIRST, OF_DECODER
+from .examples import Tensors, token_ids
+from .generation import decode_of_encoder, first_token
+from .parts import accepted, fixed_arguments, named_outputs
+from .probing import accepted_example
+from .refusals import refusals
+from .running import Loaded
+from .sentences import Embedder, Sentences
+
+if TYPE_CHECKING:
+    from .report import Report
+    from .tasks import Chosen
+
+_TOKENS = 20
+_PROMPT = 6
+
+
+def compare(
+    model: torch.nn.Module,
+    chosen: Chosen,
+    folder: Path,
+    report: Report,
+    sentences: Sentences | None = None,
+) -> dict[str, Any]:
+    """What was compared, and how it went. SX1901 in a VerificationError where float32 outputs
+    differ beyond rounding; other precisions are measured, and not judged."""
+    loaded = Loaded(folder, report.as_dict())
+    if chosen.with_past and FIRST not in loaded.part_names:
+        found = _tokens(model, loaded)
+    elif chosen.task.generates and FIRST in loaded.part_names:
+        found = _tokens_of_encoder(model, chosen, loaded)
+    else:
+        found = _outputs(model, chosen, loaded, sentences)
+    if report.precision == "fp32" and found["different"]:
+        raise refusals(
+            [Diagnostic("SX1901", text) for text in found["different"]], VerificationError
+        )
+    return found
+
+
+def _tokens(model: torch.nn.Module, loaded: Loaded) -> dict[str, Any]:
+    """Greedy tokens after a prompt, one row of which is padded on its left."""
+    different, equal = [], 0
+    for batch in (1, 2):
+        ids = token_ids(model.config, batch, _PROMPT, seed=batch)
+        mask = torch.ones_like(ids)
+        if batch > 1:
+            mask[-1, :2] = 0
+        wanted = greedy(model, ids, mask, _TOKENS)
+        got = loaded.generate(ids, mask, _TOKENS)
+        same = int((wanted[:, _PROMPT:] == got[:, _PROMPT:]).long().cumprod(-1).sum(-1).min())
+        equal += same
+        if same < _TOKENS:
+            different.append(f"of {_TOKENS} greedy tokens, {same} are PyTorch's at batch {batch}")
+    return {"tokens": 2 * _TOKENS, "equal": equal, "different": different}
+
+
+def greedy(
+    model: torch.nn.Module, ids: torch.Tensor, mask: torch.Tensor, steps: int
+) -> torch.Tensor:
+    """Greedy tokens of PyTorch's, all of the text in every step: no cache can be wrong."""
+    taken = accepted(model)
+    with torch.no_grad():
+        for _ in range(steps):
+            given = {
+                "input_ids": ids,
+                "attention_mask": mask,
+                "position_ids": (mask.cumsum(-1) - 1).clamp_min(0),
+            }
+            feed = {name: value for name, value in given.items() if name in taken}
+            logits = model(**feed, **fixed_arguments(model)).logits
+            ids = torch.cat([ids, logits[:, -1:].argmax(-1)], dim=1)
+            mask = torch.cat([mask, mask.new_ones(mask.shape[0], 1)], dim=1)
+    return ids
+
+
+def _outputs(
+    model: torch.nn.Module, chosen: Chosen, loaded: Loaded, sentences: Sentences | None
+) -> dict[str, Any]:
+    """The outputs at another batch and length than the example's."""
+    example, _, _ = accepted_example(model, model.config, chosen.task)
+    shapes = loaded.inputs("model")
+    sizes = _other_sizes(shapes, example)
+    inputs = example.make(*sizes)
+    with torch.no_grad():
+        if sentences is not None:
+            names = ("token_embeddings", "sentence_embedding")
+            wanted = dict(zip(names, Embedder(model, sentences)(inputs), strict=True))
+        else:
+            wanted = named_outputs(model(**inputs, **fixed_arguments(model)))
+    got = loaded("model", **{name: inputs[name] for name in shapes})
+    different = [
+        f"output '{name}' differs from eager PyTorch: {text}"
+        for name, value in got.items()
+        if name in wanted and (text := difference(value, wanted[name])) is not None
+    ]
+    worst = max(
+        float((value.double() - wanted[name].double()).abs().max())
+        for name, value in got.items()
+        if name in wanted and value.shape == wanted[name].shape and value.numel()
+    )
+    return {"outputs": len(got), "largest difference": worst, "different": different}
+
+
+def _other_sizes(shapes: dict[str, list[Any]], example: Any) -> tuple[int, int]:
+    """Three rows and the second length, where the model leaves them free."""
+    free = {size for shape in shapes.values() for size in shape if isinstance(size, str)}
+    of_length = {name for dims in example.dims.values() for axis, name in dims.items() if axis > 0}
+    batch = 3 if "batch_size" in free else 2
+    length = example.lengths[1] if of_length & free else example.lengths[0]
+    return batch, length
+
+
+def _tokens_of_encoder(model: torch.nn.Module, chosen: Chosen, loaded: Loaded) -> dict[str, Any]:
+    """Greedy tokens of both, for one row and two."""
+    example, _, _ = accepted_example(model, model.config, chosen.task)
+    different, equal, steps = [], 0, _TOKENS
+    for batch in (1, 2):
+        inputs = example.make(batch, example.lengths[batch - 1])
+        inputs = {k: v for k, v in inputs.items() if k not in OF_DECODER}
+        begin = torch.full((batch, 1), first_token(loaded), dtype=torch.int64)
+        wanted = _greedy_of_encoder(model, inputs, begin, steps)
+        got = decode_of_encoder(loaded, inputs, steps, None)
+        same = int((wanted[:, 1:] == got[:, 1:]).long().cumprod(-1).sum(-1).min())
+        equal += same
+        if same < steps:
+            different.append(f"of {steps} greedy tokens, {same} are PyTorch's at batch {batch}")
+    return {"tokens": 2 * steps, "equal": equal, "different": different}
+
+
+def _greedy_of_encoder(
+    model: torch.nn.Module, inputs: Tensors, ids: torch.Tensor, steps: int
+) -> torch.Tensor:
+    with torch.no_grad():
+        for _ in range(steps):
+            logits = model(**inputs, decoder_input_ids=ids, use_cache=False).logits
+            ids = torch.cat([ids, logits[:, -1:].argmax(-1)], dim=1)
+    return ids

@@ -1,0 +1,59 @@
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+#include "cli/model_diff.h"
+#include "sardonyx/report.h"
+#include "sardonyx/sardonyx.h"
+
+namespace sardonyx::cli {
+namespace {
+
+struct DiffArguments {
+  std::string a, b;
+  bool exit_code = false;
+  bool json = false;
+};
+
+// Whether they differ.
+bool run_diff(const DiffArguments& arguments) {
+  const Model a = read_model(input_file(arguments.a));
+  const Model b = read_model(input_file(arguments.b));
+  const ModelDiff found = diff(a.internal(), b.internal());
+  if (arguments.json) {
+    std::printf("{\"ok\": true, \"input\": %s, \"other\": %s, %s}\n",
+                json_string(arguments.a).c_str(), json_string(arguments.b).c_str(),
+                diff_json(found).c_str());
+  } else {
+    std::printf("%s", diff_text(found).c_str());
+  }
+  return !found.empty();
+}
+
+constexpr const char* kDiffFooter =
+    "Examples:\n"
+    "  sardonyx diff before.onnx after.onnx                in what two models differ\n"
+    "  sardonyx diff before.onnx after.onnx --exit-code    for scripts: 3 where they do\n"
+    "  sardonyx optimize a.onnx -o - | sardonyx diff a.onnx -";
+
+}  // namespace
+
+void add_diff(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<DiffArguments>();
+  CLI::App* command = app.add_subcommand("diff", "Say in what two ONNX models differ");
+  command->footer(kDiffFooter);
+  command->add_option("a", arguments->a, "an .onnx file; - for standard input")->required();
+  command->add_option("b", arguments->b, "another; - for standard input")->required();
+  command->add_flag("--exit-code", arguments->exit_code, "end with 3 where they differ");
+  command->add_flag("--json", arguments->json, "as JSON on standard output");
+  command->callback([arguments, &exit_code] {
+    bool differ = false;
+    exit_code = guarded(arguments->json, [&] { differ = run_diff(*arguments); });
+    if (exit_code == kSuccess && differ && arguments->exit_code) exit_code = kDifferent;
+  });
+}
+
+}  // namespace sardonyx::cli

@@ -1,0 +1,100 @@
+// The commands that are written in Python: handed over to an interpreter that has the package, as
+// `python -m sardonyx COMMAND ...`, which takes them from there (python/sardonyx/__main__.py).
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+
+namespace sardonyx::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct PythonCommand {
+  const char* name;
+  const char* description;
+};
+
+constexpr PythonCommand kPythonCommands[] = {
+    {"hf", "Export the folder of a Hugging Face checkpoint (in Python, with transformers)"},
+    {"run", "Run a model on random inputs: outputs, and time by node (ONNX Runtime in Python)"},
+    {"doctor", "Say what is installed, whether it fits, and what would be slow here (in Python)"},
+};
+
+fs::path own_path() {
+  std::error_code none;
+  return fs::read_symlink("/proc/self/exe", none);
+}
+
+// Where to look for Python: what the user says, beside this program (a wheel puts both into the
+// scripts of one environment), the environment that is active, and the first on the path.
+std::vector<std::string> interpreters() {
+  std::vector<std::string> found;
+  if (const char* named = std::getenv("SARDONYX_PYTHON"); named && *named) return {named};
+  std::error_code none;
+  const fs::path beside = own_path().parent_path() / "python3";
+  if (beside.is_absolute() && fs::exists(beside, none)) found.push_back(beside);
+  if (const char* environment = std::getenv("VIRTUAL_ENV"); environment && *environment)
+    found.push_back(fs::path(environment) / "bin" / "python3");
+  found.insert(found.end(), {"python3", "python"});
+  return found;
+}
+
+// In a build folder the package stands beside this program's folder, and is in no interpreter.
+void show_package_of_build() {
+  std::error_code none;
+  const fs::path package = own_path().parent_path().parent_path() / "python";
+  if (!fs::exists(package / "sardonyx" / "__main__.py", none)) return;
+  const char* before = std::getenv("PYTHONPATH");
+  const std::string path = package.string() + (before && *before ? std::string(":") + before : "");
+  setenv("PYTHONPATH", path.c_str(), 1);
+}
+
+// Returns only where no interpreter could be started.
+int hand_over(const std::string& command, const std::vector<std::string>& arguments) {
+  show_package_of_build();
+  setenv("SARDONYX_COMMAND", own_path().c_str(), 1);
+  for (const std::string& python : interpreters()) {
+    std::vector<std::string> words = {python, "-m", "sardonyx", command};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    execvp(pointers.front(), pointers.data());
+    if (errno == ENOENT) continue;
+    std::fprintf(stderr, "error[SX2006]: cannot run %s: %s\n", python.c_str(),
+                 std::strerror(errno));
+    return kFailure;
+  }
+  std::fprintf(stderr,
+               "error[SX2006]: `sardonyx %s` runs in Python, and no interpreter was found\n"
+               "  help: install Python and `pip install sardonyx`, or name an interpreter in "
+               "SARDONYX_PYTHON\n",
+               command.c_str());
+  return kFailure;
+}
+
+}  // namespace
+
+void add_python_commands(CLI::App& app, int& exit_code) {
+  for (const PythonCommand& each : kPythonCommands) {
+    CLI::App* command = app.add_subcommand(each.name, each.description);
+    // All that follows is for the command in Python, --help included.
+    command->prefix_command();
+    command->set_help_flag();
+    command->final_callback([command, &exit_code] {
+      exit_code = hand_over(command->get_name(), command->remaining());
+    });
+  }
+}
+
+}  // namespace sardonyx::cli

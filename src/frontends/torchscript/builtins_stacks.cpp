@@ -1,0 +1,322 @@
+// Lists whose length only a run tells.
+#include "frontends/torchscript/builtins.h"
+#include "frontends/torchscript/stacks.h"
+
+namespace sardonyx::torchscript {
+
+using Kind = Datum::Kind;
+using program::Value;
+using symbolic::Expr;
+
+namespace {
+
+Datum ints(std::vector<Expr> numbers) {
+  std::vector<Datum> items;
+  for (const Expr number : numbers) items.push_back(Datum::of_int(number));
+  return Datum::of_items(Kind::kList, std::move(items));
+}
+
+Element describe(Follower& follower, const Datum& datum) {
+  Element element;
+  element.kind = datum.kind;
+  if (!datum.is_tensor() && !datum.is_number())
+    follower.refuse("a list whose length only a run tells holds " + description(datum));
+  const Value* value = follower.tensor(datum);
+  element.dtype = value->dtype;
+  element.shape = value->shape;
+  return element;
+}
+
+void check_same(Follower& follower, const Element& one, const Element& other) {
+  if (one.kind == other.kind && one.dtype == other.dtype && one.shape == other.shape) return;
+  follower.refuse("a list whose length only a run tells holds elements of different types or sizes",
+                  "give all of them one element type and one size");
+}
+
+const Datum* list_of(const Operands& operands) {
+  const Datum* list = operands.positional.empty() ? nullptr : &operands.positional[0];
+  if (!list || list->kind != Kind::kStack) return nullptr;
+  if (!list->value) throw FillingRead{list->held};
+  return list;
+}
+
+Datum part(Follower& follower, Value* stack, Datum start, Datum end) {
+  return follower.call(
+      "aten::slice", {Datum::of_tensor(stack), Datum::of_int(0), std::move(start), std::move(end)});
+}
+
+Datum joined(Follower& follower, std::vector<Datum> stacks) {
+  return follower.call("aten::cat", {Datum::of_items(Kind::kList, std::move(stacks))});
+}
+
+Element element_of_stack(const Container& list) {
+  return {
+      list.element, list.stack->dtype, {list.stack->shape.begin() + 1, list.stack->shape.end()}};
+}
+
+// Of an element that is to stand in a list: a stack of one.
+Datum stack_of_one(Follower& follower, const Container& list, const Datum& item) {
+  const Element element = describe(follower, item);
+  check_same(follower, element, element_of_stack(list));
+  return follower.call("aten::unsqueeze",
+                       {Datum::of_tensor(follower.tensor(item)), Datum::of_int(0)});
+}
+
+Datum stack_of(Follower& follower, const Datum& list, const Element& element) {
+  return Datum::of_tensor(stacked(follower, *list.held, element));
+}
+
+void set(Follower& follower, const Datum& list, const Datum& stack) {
+  follower.before_write(list.held);
+  become(*list.held, follower.tensor(stack), list.held->element);
+}
+
+std::optional<Datum> length(Follower&, const Operands& operands) {
+  const Datum* list = list_of(operands);
+  return list ? std::optional(Datum::of_int(list->value->shape[0])) : std::nullopt;
+}
+
+std::optional<Datum> get_item(Follower& follower, const Operands& operands) {
+  const Datum* list = list_of(operands);
+  if (!list) return std::nullopt;
+  return read_stack(follower, *list, operands.positional.at(1));
+}
+
+std::optional<Datum> append(Follower& follower, const Operands& operands) {
+  const Datum& list = operands.positional.at(0);
+  if (list.held->filling) return std::nullopt;
+  const Datum& item = operands.positional.at(1);
+  set(follower, list,
+      joined(follower, {Datum::of_tensor(list.value), stack_of_one(follower, *list.held, item)}));
+  return list;
+}
+
+std::optional<Datum> extend(Follower& follower, const Operands& operands) {
+  const Datum& list = operands.positional.at(0);
+  const Datum& other = operands.positional.at(1);
+  if (list.kind == Kind::kList && other.kind == Kind::kStack) {
+    const Element element = element_of_stack(*other.held);
+    const Datum whole =
+        joined(follower, {stack_of(follower, list, element), Datum::of_tensor(other.held->stack)});
+    follower.before_write(list.held);
+    become(*list.held, whole.value, element.kind);
+    return list;
+  }
+  if (list.held->filling && other.kind == Kind::kList) {
+    follower.before_write(list.held);
+    list.held->items.insert(list.held->items.end(), other.held->items.begin(),
+                            other.held->items.end());
+    return list;
+  }
+  if (!list_of(operands)) return std::nullopt;
+  const Element element = element_of_stack(*list.held);
+  set(follower, list,
+      joined(follower, {Datum::of_tensor(list.value), stack_of(follower, other, element)}));
+  return list;
+}
+
+std::optional<Datum> add(Follower& follower, const Operands& operands) {
+  const Datum &left = operands.positional.at(0), &right = operands.positional.at(1);
+  for (const Datum* each : {&left, &right})
+    if (each->kind == Kind::kStack && !each->value) throw FillingRead{each->held};
+  const Element element = element_of_stack(left.kind == Kind::kStack ? *left.held : *right.held);
+  const Datum whole =
+      joined(follower, {stack_of(follower, left, element), stack_of(follower, right, element)});
+  return of_stack(whole.value, element.kind);
+}
+
+std::optional<Datum> slice(Follower& follower, const Operands& operands) {
+  const Datum* list = list_of(operands);
+  if (!list) return std::nullopt;
+  const auto given = [&](std::size_t position, const char* name) {
+    const Datum* found = operands.find(position, name);
+    return found ? *found : Datum();
+  };
+  const Datum* step = operands.find(3, "step");
+  const Datum made = follower.call(
+      "aten::slice", {Datum::of_tensor(list->value), Datum::of_int(0), given(1, "start"),
+                      given(2, "end"), step && !step->is_none() ? *step : Datum::of_int(1)});
+  return of_stack(made.value, list->held->element);
+}
+
+std::optional<Datum> copy(Follower&, const Operands& operands) {
+  const Datum* list = list_of(operands);
+  return list ? std::optional(of_stack(list->value, list->held->element)) : std::nullopt;
+}
+
+std::optional<Datum> reverse(Follower& follower, const Operands& operands) {
+  const Datum* list = list_of(operands);
+  if (!list) return std::nullopt;
+  set(follower, *list, follower.call("aten::flip", {Datum::of_tensor(list->value), ints({0})}));
+  return Datum();
+}
+
+std::optional<Datum> clear(Follower& follower, const Operands& operands) {
+  const Datum* list = list_of(operands);
+  if (!list) return std::nullopt;
+  set(follower, *list, part(follower, list->value, Datum::of_int(0), Datum::of_int(0)));
+  return Datum();
+}
+
+// What stands before a position, and behind it.
+std::optional<Datum> pop(Follower& follower, const Operands& operands) {
+  const Datum* list = list_of(operands);
+  if (!list) return std::nullopt;
+  const Datum* given = operands.find(1, "idx");
+  const Datum at = given ? *given : Datum::of_int(-1);
+  const Datum taken = read_stack(follower, *list, at);
+  const Datum head = part(follower, list->value, Datum::of_int(0), at);
+  if (at.expr.is(-1)) {
+    set(follower, *list, head);
+  } else {
+    set(follower, *list,
+        joined(follower, {head, part(follower, list->value, Datum::of_int(at.expr + 1), Datum())}));
+  }
+  return taken;
+}
+
+std::optional<Datum> insert(Follower& follower, const Operands& operands) {
+  const Datum* list = list_of(operands);
+  if (!list) return std::nullopt;
+  const Datum& at = operands.positional.at(1);
+  set(follower, *list,
+      joined(follower, {part(follower, list->value, Datum::of_int(0), at),
+                        stack_of_one(follower, *list->held, operands.positional.at(2)),
+                        part(follower, list->value, at, Datum())}));
+  return Datum();
+}
+
+std::optional<Datum> set_item(Follower& follower, const Operands& operands) {
+  const Datum* list = list_of(operands);
+  if (!list) return std::nullopt;
+  const Datum& at = operands.positional.at(1);
+  std::vector<Datum> parts = {part(follower, list->value, Datum::of_int(0), at),
+                              stack_of_one(follower, *list->held, operands.positional.at(2))};
+  if (!at.expr.is(-1))
+    parts.push_back(part(follower, list->value, Datum::of_int(at.expr + 1), Datum()));
+  set(follower, *list, joined(follower, std::move(parts)));
+  return *list;
+}
+
+// torch.tensor(list) and the sum, the least and the greatest of numbers.
+std::optional<Datum> as_tensor(Follower& follower, const Operands& operands) {
+  const Datum* list = list_of(operands);
+  if (!list) return std::nullopt;
+  const Datum* dtype = operands.find(1, "dtype");
+  constexpr std::int64_t kFloat = 6;
+  const bool is_float = list->held->element == Kind::kFloat;
+  if ((!dtype || dtype->is_none()) && !is_float) return Datum::of_tensor(list->value);
+  return follower.call("aten::to", {Datum::of_tensor(list->value),
+                                    dtype && !dtype->is_none() ? *dtype : Datum::of_int(kFloat)});
+}
+
+std::optional<Datum> reduced(Follower& follower, const Operands& operands) {
+  const Datum* list = list_of(operands);
+  if (!list || operands.positional.size() != 1) return std::nullopt;
+  const std::string op =
+      operands.op.starts_with("prim::") ? "aten::" + operands.op.substr(6) : operands.op;
+  return follower.item(follower.call(op, {Datum::of_tensor(list->value)}));
+}
+
+std::optional<Datum> contains(Follower& follower, const Operands& operands) {
+  const Datum* list = list_of(operands);
+  if (!list || list->held->element == Kind::kTensor) return std::nullopt;
+  const Datum same =
+      follower.call("aten::eq", {Datum::of_tensor(list->value), operands.positional.at(1)});
+  return follower.item(follower.call("aten::any", {same}));
+}
+
+std::optional<Datum> stack(Follower& follower, const Operands& operands) {
+  const Datum* list = list_of(operands);
+  if (!list) return std::nullopt;
+  const Datum* dim = operands.find(1, "dim");
+  const Datum stacked = Datum::of_tensor(list->value);
+  if (!dim || dim->expr.is(0)) return stacked;
+  return follower.call("aten::movedim", {stacked, Datum::of_int(0), *dim});
+}
+
+// Of tensors of the same sizes: the stack, with its first axis moved beside the joined one.
+std::optional<Datum> cat(Follower& follower, const Operands& operands) {
+  const Datum* list = list_of(operands);
+  if (!list) return std::nullopt;
+  const Datum* dim = operands.find(1, "dim");
+  const auto rank = static_cast<std::int64_t>(list->value->rank()) - 1;
+  std::int64_t axis = dim ? dim->expr.constant().value_or(0) : 0;
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= rank) follower.refuse("there is no such dimension to join along");
+  const Datum moved = follower.call(
+      "aten::movedim", {Datum::of_tensor(list->value), Datum::of_int(0), Datum::of_int(axis)});
+  return follower.call("aten::flatten", {moved, Datum::of_int(axis), Datum::of_int(axis + 1)});
+}
+
+}  // namespace
+
+Element element_of(Follower& follower, const Container& list) {
+  if (list.stack) return element_of_stack(list);
+  Element element = describe(follower, list.items.front());
+  for (const Datum& item : list.items) check_same(follower, element, describe(follower, item));
+  return element;
+}
+
+Value* stacked(Follower& follower, const Container& list, const Element& element) {
+  if (list.filling) follower.refuse("a list is read in the loop that fills it");
+  if (list.stack) {
+    check_same(follower, element, element_of_stack(list));
+    return list.stack;
+  }
+  if (list.items.empty()) {
+    std::vector<Expr> sizes = {Expr(0)};
+    sizes.insert(sizes.end(), element.shape.begin(), element.shape.end());
+    const program::Schema* schema = program::find_schema("aten::zeros");
+    return follower
+        .call(*schema, program::bind(*schema, {follower.argument(ints(std::move(sizes)))},
+                                     {{"dtype", program::Argument(element.dtype)}}))
+        .value;
+  }
+  std::vector<Datum> tensors;
+  for (const Datum& item : list.items) {
+    check_same(follower, element, describe(follower, item));
+    tensors.push_back(Datum::of_tensor(follower.tensor(item)));
+  }
+  return follower.call("aten::stack", {Datum::of_items(Kind::kList, std::move(tensors))}).value;
+}
+
+Datum of_stack(Value* stack, Kind element) {
+  Datum list = Datum::of_items(Kind::kStack, {});
+  become(*list.held, stack, element);
+  list.value = stack;
+  return list;
+}
+
+void become(Container& list, Value* stack, Kind element) {
+  list.items.clear();
+  list.stack = stack;
+  list.element = element;
+  list.filling = false;
+}
+
+Datum read_stack(Follower& follower, const Datum& list, const Datum& position) {
+  const Datum read =
+      follower.call("aten::select", {Datum::of_tensor(list.value), Datum::of_int(0), position});
+  return list.held->element == Kind::kTensor ? read : follower.item(read);
+}
+
+void add_stack_builtins(BuiltinTable& table) {
+  const std::pair<std::string_view, Builtin> rows[] = {
+      {"aten::len", length},       {"aten::__getitem__", get_item},
+      {"aten::append", append},    {"aten::extend", extend},
+      {"aten::add_", extend},      {"aten::add", add},
+      {"aten::slice", slice},      {"aten::copy", copy},
+      {"aten::list", copy},        {"aten::reverse", reverse},
+      {"aten::clear", clear},      {"aten::pop", pop},
+      {"aten::insert", insert},    {"aten::_set_item", set_item},
+      {"aten::tensor", as_tensor}, {"aten::as_tensor", as_tensor},
+      {"aten::sum", reduced},      {"prim::max", reduced},
+      {"prim::min", reduced},      {"aten::__contains__", contains},
+      {"aten::stack", stack},      {"aten::cat", cat},
+      {"aten::concat", cat},
+  };
+  for (const auto& [name, function] : rows) table.emplace(name, function);
+}
+
+}  // namespace sardonyx::torchscript

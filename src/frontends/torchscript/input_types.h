@@ -1,0 +1,43 @@
+// What a user says of one input of a program: "x:float32[batch,3]", "n:int", "n=3",
+// "state:(float32[2,n], [int64[]], {\"mask\": bool[n]})".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sardonyx::torchscript {
+
+struct InputType {
+  enum class Kind {
+    kTensor,    // element: "float32"; dims
+    kInt,       // a number that varies
+    kFloat,     // the same
+    kBool,      // the same
+    kConstant,  // element: "None", "True", "3", "0.5", "text"
+    kText,      // element, which was quoted: a text, whatever stands in it
+    kTuple,     // items
+    kList,      // items
+    kDict,      // keys and items
+  };
+
+  Kind kind = Kind::kTensor;
+  std::string element;
+  std::vector<std::string> dims;  // "batch", "3"
+  std::vector<InputType> items;
+  std::vector<InputType> keys;     // constants
+  std::vector<std::string> names;  // of a named tuple's items
+};
+
+struct NamedInputType {
+  std::string name;
+  InputType type;
+};
+
+// Throws SX1122.
+NamedInputType parse_input_type(std::string_view text);
+
+// SX1122 with the help that says how inputs are written.
+[[noreturn]] void refuse_input(const std::string& what);
+
+}  // namespace sardonyx::torchscript

@@ -1,0 +1,15 @@
+// Rows of scores that a mask hides as a whole.
+#pragma once
+
+#include "onnx/graph/ir.h"
+
+namespace sardonyx::passes {
+
+// The truth values m of a mask that is Where(m, 0, -infinity); null for any other.
+onnx::ValueInfo* truth_of(const onnx::ValueInfo* mask);
+
+// The Where that puts zeros for rows of `attended` that the mask hides, all that reads it; null
+// where there is none. Attention is spelt out with it.
+onnx::Node* zeros_for_hidden_rows(const onnx::ValueInfo* attended, const onnx::ValueInfo* mask);
+
+}  // namespace sardonyx::passes

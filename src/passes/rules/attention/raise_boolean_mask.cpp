@@ -1,0 +1,31 @@
+// Before: y = Attention(q, k, v, Where(seen, 0, -infinity))
+// After:  y = Attention(q, k, v, seen)
+// To the operator both say the same, rows that see nothing included, and truth values are what
+// runtimes' own operators are told to take.
+#include "passes/rules/attention/hidden_rows.h"
+#include "passes/rules/attention/rules.h"
+#include "rewriting/patch.h"
+
+namespace sardonyx::passes {
+namespace {
+
+using onnx::Node;
+using onnx::Op;
+using onnx::ValueInfo;
+
+bool take_truth(Node* attention, RuleContext& context) {
+  const ValueInfo* mask = attention->input(3);
+  ValueInfo* const truth = mask == nullptr ? nullptr : truth_of(mask);
+  if (truth == nullptr) return false;
+  Patch patch(context, attention);
+  patch.set_input(attention, 3, truth);
+  return patch.apply();
+}
+
+constexpr Op kRoots[] = {Op::kAttention};
+
+}  // namespace
+
+const Rule kRaiseBooleanMask = {"raise-boolean-mask", kRoots, take_truth, 23};
+
+}  // namespace sardonyx::passes

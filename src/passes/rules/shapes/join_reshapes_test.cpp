@@ -1,0 +1,58 @@
+#include "passes/rules/shapes/rules.h"
+#include "rewriting/test_graph.h"
+
+namespace sardonyx::passes {
+namespace {
+
+using onnx::Value;
+using symbolic::Expr;
+
+using JoinReshapes = RulesTest;
+
+TEST_F(JoinReshapes, TheLastDecides) {
+  const Value x = input("x", {b, 6, s});
+  const Value between = onnx.reshape(onnx.exp(x), {b, 2, 3, s});
+  // By hand: the emitter would not make two in a row.
+  outputs({onnx.reshape(between, onnx.ints({0, 3, 2, -1}))});
+  EXPECT_FALSE(run(kJoinReshapes)) << "two sizes that are open, one of which may be 0";
+  EXPECT_EQ(ops(), "Exp Reshape Reshape");
+}
+
+TEST_F(JoinReshapes, SizesInPlaceAreCopied) {
+  const Value between = onnx.unsqueeze(onnx.exp(input("x", {b, s, 6})), {2});
+  outputs({onnx.reshape(between, onnx.ints({0, 0, 2, 3}))});
+  EXPECT_TRUE(run(kJoinReshapes));
+  EXPECT_EQ(ops(), "Exp Reshape");
+  EXPECT_EQ(type(model.graph->last->output()), "float32[b, s, 2, 3]");
+  const Value target = model.graph->last->input(1);
+  EXPECT_EQ(target.ints(), (std::vector<std::int64_t>{0, 0, 2, 3}));
+}
+
+TEST_F(JoinReshapes, AxesOfOneAreAdded) {
+  const Value between = onnx.reshape(onnx.exp(input("x", {b, s})), {b, s, 1, 1});
+  const Value y = onnx.reshape(between, onnx.concat({onnx.ints({-1, 1}), onnx.sizes({s})}, 0));
+  onnx.set_type(y, y.dtype(), {b, 1, s});
+  outputs({onnx.neg(y)});
+  EXPECT_TRUE(run(kJoinReshapes));
+  EXPECT_EQ(ops(), "Exp Unsqueeze Neg");
+}
+
+TEST_F(JoinReshapes, WhatGivesTheShapeBackGoes) {
+  const Value x = onnx.exp(input("x", {b, 6}));
+  const Value between = onnx.unsqueeze(x, {0});
+  const Value back = onnx.reshape(between, onnx.ints({-1, 6}));
+  onnx.set_type(back, x.dtype(), {b, 6});
+  outputs({onnx.neg(back), onnx.exp(between)});
+  EXPECT_TRUE(run(kJoinReshapes));
+  EXPECT_EQ(ops(), "Exp Unsqueeze Neg Exp");
+}
+
+TEST_F(JoinReshapes, AShapeThatIsReadStays) {
+  const Value between = onnx.unsqueeze(onnx.exp(input("x", {2, 6})), {2});
+  outputs({onnx.reshape(between, onnx.ints({3, 4})), onnx.exp(between)});
+  EXPECT_FALSE(run(kJoinReshapes));
+  EXPECT_EQ(reason(), "something else reads the shape between");
+}
+
+}  // namespace
+}  // namespace sardonyx::passes

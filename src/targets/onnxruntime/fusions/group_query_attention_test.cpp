@@ -1,0 +1,129 @@
+#include <cmath>
+#include <limits>
+
+#include "onnx/graph/joined.h"
+#include "rewriting/test_graph.h"
+#include "targets/onnxruntime/fusions/fusions.h"
+
+namespace sardonyx::targets {
+namespace {
+
+using enum base::DType;
+using onnx::Value;
+
+// Queries of two heads of 16, keys and values of one, behind a cache of `p`.
+class GroupQueryAttention : public rewriting::RulesTest {
+ protected:
+  GroupQueryAttention() { pool->constrain(s, {1, 50}); }
+
+  symbolic::Expr p = constrained("p", 50);
+  Value ids = input("input_ids", {b, s}, kInt64);
+  Value tokens = input("attention_mask", {b, pool->symbol("total")}, kInt64);
+  Value places = input("position_ids", {b, s}, kInt64);
+  Value past = input("past", {b, 1, p, 16}), past_v = input("past_v", {b, 1, p, 16});
+
+  symbolic::Expr constrained(const char* name, std::int64_t most) {
+    pool->constrain(pool->symbol(name), {0, most});
+    return pool->symbol(name);
+  }
+  Value queries() { return onnx.add(onnx.range(s), onnx.size(p)); }
+  // [1, 1, s, p + s]
+  Value causal() {
+    return onnx.less_or_equal(onnx.unsqueeze(onnx.range(p + s), {0, 1, 2}),
+                              onnx.unsqueeze(queries(), {0, 1, 3}));
+  }
+  Value padding() { return onnx.unsqueeze(onnx.cast(tokens, kBool), {1, 2}); }
+  Value x = input("x", {b, s, 4});
+  Value heads(const std::string& name, std::int64_t width) {
+    const std::vector<float> ones(static_cast<std::size_t>(4 * width), 1);
+    return onnx.matmul(x, weight(name, {4, width}, ones));
+  }
+  Value angles() {
+    return onnx.mul(onnx.cast(onnx.unsqueeze(places, {2}), kFloat32),
+                    weight("frequencies", {8}, {1, 0.5, 0.25, 0, 0, 0, 0, 0}));
+  }
+  // By a mask, with the angles of `places`.
+  void attend(Value mask, onnx::AttentionAttributes attributes = {}) {
+    const Value a = angles(), cosines = onnx.cos(a), sines = onnx.sin(a);
+    const Value q = onnx.rotary_embedding(heads("wq", 32), cosines, sines, {}, {.num_heads = 2}),
+                k = onnx.rotary_embedding(heads("wk", 16), cosines, sines, {}, {.num_heads = 1});
+    attributes.q_num_heads = 2;
+    attributes.kv_num_heads = 1;
+    const auto made =
+        onnx.attention_n(3, q, k, heads("wv", 16), mask, past, past_v, {}, attributes);
+    outputs({made[0], made[1], made[2]});
+  }
+  const onnx::Node* made() const { return model.graph->last; }
+};
+
+TEST_F(GroupQueryAttention, AsFedItTakesProductsAnglesAndPadding) {
+  attend(onnx.and_(causal(), padding()), {.scale = 0.5F});
+  ASSERT_TRUE(run(kGroupQueryAttentionAsFed));
+  EXPECT_EQ(ops(), "MatMul Cast ReduceSum Sub Shape Cast Squeeze GroupQueryAttention");
+  EXPECT_EQ(made()->input(1), nullptr);
+  EXPECT_EQ(type(made()->input(0)), "float32[b, s, 64]");
+  EXPECT_EQ(made()->int_or("do_rotary", 0), 1);
+  EXPECT_EQ(made()->float_or("scale", 0), 0.5F);
+  EXPECT_EQ(type(made()->output(0)), "float32[b, s, 32]");
+  EXPECT_EQ(type(made()->output(1)), "float32[b, 1, p + s, 16]");
+  const std::vector<double> cosines = reals(made()->input(7));
+  ASSERT_EQ(cosines.size(), 100U * 8);
+  EXPECT_FLOAT_EQ(static_cast<float>(cosines[2 * 8 + 1]), std::cos(1.0F));
+  EXPECT_EQ(cosines[2 * 8 + 3], 1);
+}
+
+TEST_F(GroupQueryAttention, WindowsAreOfSoManyKeys) {
+  const Value near = onnx.greater(onnx.unsqueeze(onnx.range(p + s), {0, 1, 2}),
+                                  onnx.unsqueeze(onnx.sub(queries(), onnx.size(3)), {0, 1, 3}));
+  attend(onnx.and_(onnx.and_(causal(), near), padding()));
+  ASSERT_TRUE(run(kGroupQueryAttentionAsFed));
+  EXPECT_EQ(made()->int_or("local_window_size", 0), 3);
+}
+
+TEST_F(GroupQueryAttention, WhatCallersFeedMayHaveGaps) {
+  attend(onnx.and_(causal(), padding()));
+  EXPECT_FALSE(run(kGroupQueryAttention));
+  EXPECT_TRUE(reason().starts_with("behind a cache its kernel takes several tokens"));
+}
+
+TEST_F(GroupQueryAttention, MasksOfOtherKeysStay) {
+  const Value near = onnx.less_or_equal(onnx.unsqueeze(onnx.range(p + s), {0, 1, 2}),
+                                        onnx.unsqueeze(onnx.range(s), {0, 1, 3}));
+  attend(onnx.and_(near, padding()));
+  EXPECT_FALSE(run(kGroupQueryAttentionAsFed));
+  EXPECT_TRUE(reason().starts_with("its mask is not seen to be"));
+}
+
+TEST_F(GroupQueryAttention, AdditiveMasksAreReadThrough) {
+  const float lowest = std::numeric_limits<float>::lowest();
+  attend(onnx.where(onnx.and_(causal(), padding()), onnx.zero(kFloat32),
+                    onnx.scalar(lowest, kFloat32)));
+  EXPECT_TRUE(run(kGroupQueryAttentionAsFed));
+}
+
+TEST_F(GroupQueryAttention, WithoutALongestSequenceTheEmbeddingStays) {
+  p = pool->symbol("unbounded");
+  past = input("past_2", {b, 1, p, 16});
+  past_v = input("past_v_2", {b, 1, p, 16});
+  attend(onnx.and_(causal(), padding()));
+  ASSERT_TRUE(run(kGroupQueryAttentionAsFed));
+  EXPECT_EQ(made()->int_or("do_rotary", 0), 0);
+  EXPECT_EQ(made()->input(0)->producer->op_type, "RotaryEmbedding");
+  EXPECT_TRUE(reason().starts_with("no longest sequence is known"));
+}
+
+// A batch of one whose mask nobody feeds.
+TEST_F(GroupQueryAttention, OfOneBatchByItsSizes) {
+  b = 1;
+  x = input("x1", {1, s, 4});
+  past = input("past1", {1, 1, p, 16});
+  past_v = input("past_v1", {1, 1, p, 16});
+  places = onnx.unsqueeze(queries(), {0});
+  attend(causal());
+  ASSERT_TRUE(run(kGroupQueryAttention));
+  EXPECT_EQ(made()->int_or("do_rotary", 0), 1);
+  EXPECT_EQ(made()->input(5)->dtype, kInt32);
+}
+
+}  // namespace
+}  // namespace sardonyx::targets

@@ -1,0 +1,77 @@
+// Before: s = Add(x, skip); y = RMSNormalization<axis = -1>(s, scale)
+// After:  y, , , s = com.microsoft.SkipSimplifiedLayerNormalization(x, skip, scale)
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "rewriting/patch.h"
+#include "rewriting/rewrite.h"
+#include "targets/onnxruntime/fusions/fusions.h"
+#include "targets/onnxruntime/operators.h"
+
+namespace sardonyx::targets {
+namespace {
+
+using base::DType;
+using onnx::Node;
+using onnx::Op;
+using onnx::ValueInfo;
+
+bool are_alike(const ValueInfo* a, const ValueInfo* b) {
+  if (a == nullptr || b == nullptr || !a->has_rank || !b->has_rank || a->shape.size() != 3 ||
+      b->shape.size() != 3)
+    return false;
+  for (std::size_t i = 0; i < 3; ++i)
+    if (!a->shape[i].known() || !(a->shape[i] == b->shape[i])) return false;
+  return true;
+}
+
+// Why the operator does not say what the nodes do; empty where it does.
+std::string_view hindrance(const Node* normalization, const Node* sum) {
+  const ValueInfo* scale = normalization->input(1);
+  if (!are_alike(sum->input(0), sum->input(1))) return "what is added is not of one shape";
+  if (const std::int64_t axis = normalization->int_or("axis", -1); axis != -1 && axis != 2)
+    return "it normalises over several axes";
+  if (sum->output()->dtype != DType::kFloat32 && sum->output()->dtype != DType::kFloat16)
+    return "there are kernels for float32 and float16 alone";
+  if (!scale->has_rank || scale->shape.size() != 1 || scale->dtype != sum->output()->dtype ||
+      scale->constant == nullptr)
+    return "the scale is no constant vector of the same type";
+  return {};
+}
+
+bool fuse(Node* normalization, rewriting::RuleContext& context) {
+  ValueInfo* const s = normalization->input(0);
+  Node* const sum = rewriting::made_by(s, Op::kAdd);
+  if (sum == nullptr || sum->graph != normalization->graph) return false;
+  if (const std::string_view why = hindrance(normalization, sum); !why.empty())
+    return context.decline(normalization, std::string(why));
+  std::vector<onnx::Attribute> attributes = {
+      {"epsilon", normalization->float_or("epsilon", 1e-5F), {}}};
+  // In front of the sum, which others read before the normalisation.
+  rewriting::Patch patch(context, sum);
+  const std::vector<ValueInfo*> made = patch.nodes(
+      microsoft::kRmsNormalizationOfSum, {sum->input(0), sum->input(1), normalization->input(1)},
+      std::move(attributes), normalization->output()->name, 4);
+  if (!made.empty()) {
+    patch.omit(made[1]);
+    patch.omit(made[2]);
+    // The last of a model hands out no sum.
+    if (rewriting::used_once(s))
+      patch.omit(made[3]);
+    else
+      patch.replace(s, made[3]);
+    patch.replace(normalization->output(), made[0]);
+  }
+  return patch.apply();
+}
+
+constexpr Op kRoots[] = {Op::kRMSNormalization};
+
+}  // namespace
+
+const rewriting::Rule kSkipRmsNormalization = {"skip-rms-normalization", kRoots, fuse, 23};
+
+}  // namespace sardonyx::targets

@@ -1,0 +1,105 @@
+"""Two captures of one model as text, line by line."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from sardonyx import _native
+from sardonyx._capture.caches import register_caches
+from sardonyx._capture.capture import capture, told_apart
+from sardonyx._capture.context import capturing
+from sardonyx._capture.dim_names import constant_dims
+from sardonyx._capture.quick.capture import quick_capture
+from sardonyx._capture.quick.declining import DeclinedError
+from sardonyx._capture.shapes import prepare
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is captured both ways. `shapes` is what users give as dynamic_shapes."""
+
+    model: torch.nn.Module
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    shapes: Any = None
+
+    def by_torch(self) -> str:
+        """The text of torch.export's program; raises what torch.export raises."""
+        register_caches(self.model)
+        dynamic = prepare(self.model, self.args, self.kwargs, self.shapes)
+        found = capture(self.model, self.args, self.kwargs, dynamic, report=lambda _: None)
+        by = [attempt.strategy for attempt in found.attempts if attempt.error is None]
+        if by != ["torch.export"]:
+            raise RuntimeError(f"captured by {by[0]}")
+        return text_of(found.program)
+
+    def quickly(self) -> str:
+        """The text of quick capture's; DeclinedError."""
+        register_caches(self.model)
+        dynamic = prepare(self.model, self.args, self.kwargs, self.shapes)
+
+        def asked() -> Any:
+            raise AssertionError("torch.export is asked while quick capture runs")
+
+        with capturing():
+            args, kwargs = told_apart((self.args, self.kwargs))
+            program: Any = quick_capture(self.model, args, kwargs, dynamic.shapes, asked)
+            if constant_dims(program, dynamic.leaves, {}):
+                raise DeclinedError("the model makes a dimension constant that should vary")
+        return text_of(program)
+
+
+def text_of(program: Any) -> str:
+    """Calls, sizes, weights and ranges."""
+    ranges = sorted(f"{symbol}: {bounds}" for symbol, bounds in program.range_constraints.items())
+    return "\n".join((*ranges, str(_native.walk(program, {}))))
+
+
+def difference(usual: str, quick: str) -> str:
+    """The first lines in which two texts differ, of those that count; empty where none does."""
+    a, b = lines_that_count(usual), lines_that_count(quick)
+    a, b = _without_narrower(a, b)
+    if a == b:
+        return ""
+    changed = [
+        line
+        for line in difflib.unified_diff(a, b, "torch.export", "quick", n=0, lineterm="")
+        if not line.startswith(("---", "+++", "@@"))
+    ]
+    return "\n".join(changed[:6])
+
+
+_RANGE = re.compile(r"(\w+): VR\[(\d+), (\w+)\]")
+
+
+def _without_narrower(usual: list[str], quick: list[str]) -> tuple[list[str], list[str]]:
+    """Without ranges where torch.export's alone begins later: it asks of sizes whether they are 1,
+    and takes the example's answer for a guard; quick capture's rules need none."""
+    wider: set[str] = set()
+    for one, other in zip(usual, quick, strict=False):
+        a, b = _RANGE.fullmatch(one), _RANGE.fullmatch(other)
+        if a and b and a[1] == b[1] and a[3] == b[3] and int(b[2]) < int(a[2]):
+            wider |= {one, other}
+    return [x for x in usual if x not in wider], [x for x in quick if x not in wider]
+
+
+# The arithmetic of sizes, which quick capture has in arguments, and assertions, which it leaves.
+_OF_SIZES = re.compile(r"= (sym|aten::sym_\w+)\W|_assert_\w+\(")
+
+
+def lines_that_count(program: str) -> list[str]:
+    """The calls that compute tensors, whose values are numbered as they come."""
+    numbers: dict[str, str] = {}
+    ranges, _, rest = program.partition("program of ")
+    text = ranges + rest[rest.index("inputs:") :]
+    return [
+        re.sub(r"%\w+", lambda m: numbers.setdefault(m[0], f"%{len(numbers)}"), line)
+        for line in text.splitlines()
+        if not _OF_SIZES.search(line)
+    ]

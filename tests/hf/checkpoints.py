@@ -1,0 +1,47 @@
+"""Small checkpoints, as save_pretrained() writes them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+
+from tests.models.example import unsettle
+
+
+def llama_config(**more: Any) -> transformers.LlamaConfig:
+    settings: dict[str, Any] = {
+        "hidden_size": 64,
+        "intermediate_size": 96,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "vocab_size": 100,
+    }
+    return transformers.LlamaConfig(**settings | more)
+
+
+def saved(model: torch.nn.Module, folder: Path, **options: Any) -> Path:
+    """With weights wide enough that greedy tokens vary."""
+    with torch.no_grad():
+        unsettle(model)
+    model.save_pretrained(folder, **options)
+    return folder
+
+
+def llama(folder: Path, dtype: torch.dtype = torch.float32, **options: Any) -> Path:
+    torch.manual_seed(0)
+    tied = options.pop("tie_word_embeddings", False)
+    model = transformers.LlamaForCausalLM(llama_config(tie_word_embeddings=tied)).to(dtype)
+    return saved(model, folder, **options)
+
+
+def bert(folder: Path, kind: str = "ForSequenceClassification") -> Path:
+    torch.manual_seed(0)
+    config = transformers.BertConfig(
+        hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
+        vocab_size=100, max_position_embeddings=64,
+    )  # fmt: skip
+    return saved(getattr(transformers, f"Bert{kind}")(config).eval(), folder)

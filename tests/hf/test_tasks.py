@@ -1,0 +1,112 @@
+"""Models of other tasks: what they are given, what they answer, under optimum's names."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+import torch
+import transformers
+
+import sardonyx
+
+from .checkpoints import bert, saved
+
+
+def exported(folder: Path, out: Path, **options: Any) -> sardonyx.hf.Report:
+    report = sardonyx.hf.export(folder, out, verify=True, **options)
+    assert report.verified["different"] == []
+    for part in report.parts:
+        onnx.checker.check_model(str(out / part.file), full_check=True)
+    return report
+
+
+@pytest.mark.parametrize(
+    ("kind", "task", "outputs"),
+    [
+        ("ForSequenceClassification", "text-classification", ["logits"]),
+        ("ForQuestionAnswering", "question-answering", ["start_logits", "end_logits"]),
+        ("ForMultipleChoice", "multiple-choice", ["logits"]),
+        ("Model", "feature-extraction", ["last_hidden_state"]),
+    ],
+)
+def test_text(kind: str, task: str, outputs: list[str], tmp_path: Path) -> None:
+    report = exported(bert(tmp_path / "bert", kind), tmp_path / "out")
+    assert report.task == task
+    (part,) = report.parts
+    assert list(part.inputs) == ["input_ids", "attention_mask", "token_type_ids"]
+    assert list(part.outputs) == outputs
+    sizes = ["batch_size", "sequence_length"]
+    if task == "multiple-choice":
+        sizes.insert(1, "num_choices")
+    assert part.inputs["input_ids"] == sizes
+
+
+def test_a_named_task_of_a_checkpoint_of_another_class(tmp_path: Path) -> None:
+    folder = bert(tmp_path / "bert")
+    report = exported(folder, tmp_path / "out", task="feature-extraction")
+    assert report.model_class == "BertModel"
+    assert any("tensors of the checkpoint are not the model's" in note for note in report.notes)
+
+
+def test_images(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    config = transformers.ViTConfig(
+        hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
+        image_size=32, patch_size=8,
+    )  # fmt: skip
+    folder = saved(transformers.ViTForImageClassification(config).eval(), tmp_path / "vit")
+    (part,) = exported(folder, tmp_path / "out").parts
+    assert part.inputs == {"pixel_values": ["batch_size", 3, 32, 32]}
+    assert part.outputs == {"logits": ["batch_size", 2]}
+
+
+def test_an_encoder_and_a_decoder(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    config = transformers.T5Config(
+        d_model=32, d_ff=48, d_kv=8, num_layers=2, num_heads=4, vocab_size=100,
+        decoder_start_token_id=0,
+    )  # fmt: skip
+    folder = saved(transformers.T5ForConditionalGeneration(config).eval(), tmp_path / "t5")
+    report = exported(folder, tmp_path / "out")
+    assert report.task == "text2text-generation-with-past"
+    assert report.verified["equal"] == 40
+    encoder, first, later = report.parts
+    assert [part.file for part in report.parts] == [
+        "encoder_model.onnx", "decoder_model.onnx", "decoder_with_past_model.onnx"
+    ]  # fmt: skip
+    sizes = ["batch_size", "encoder_sequence_length"]
+    assert encoder.inputs == {"input_ids": sizes, "attention_mask": sizes}
+    assert encoder.outputs == {"last_hidden_state": [*sizes, 32]}
+    assert list(first.inputs) == ["encoder_attention_mask", "input_ids", "encoder_hidden_states"]
+    kinds = [f"{side}.{kind}" for side in ("decoder", "encoder") for kind in ("key", "value")]
+    presents = {f"present.{layer}.{kind}" for layer in range(2) for kind in kinds}
+    assert set(first.outputs) == {"logits", *presents}
+    pasts = {f"past_key_values.{layer}.{kind}" for layer in range(2) for kind in kinds}
+    assert pasts <= set(later.inputs)
+    assert set(later.outputs) == {"logits", *(p for p in presents if ".decoder." in p)}
+
+
+def test_embeddings_of_sentences(tmp_path: Path) -> None:
+    folder = bert(tmp_path / "sentences", "Model")
+    kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}
+    modules = [
+        {"path": path, "type": f"sentence_transformers.models.{kind}"}
+        for path, kind in kinds.items()
+    ]
+    (folder / "modules.json").write_text(json.dumps(modules))
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling" / "config.json").write_text('{"pooling_mode_mean_tokens": true}')
+    (part,) = exported(folder, tmp_path / "out").parts
+    assert list(part.outputs) == ["token_embeddings", "sentence_embedding"]
+    ids = torch.randint(0, 100, (2, 6))
+    mask = torch.tensor([[1, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0]])
+    got = sardonyx.hf.load(tmp_path / "out")(
+        input_ids=ids, attention_mask=mask, token_type_ids=torch.zeros_like(ids)
+    )
+    mean = got["token_embeddings"][1, :3].mean(0)
+    wanted = mean / mean.norm()
+    torch.testing.assert_close(got["sentence_embedding"][1], wanted, rtol=1e-4, atol=1e-5)
