@@ -223,10 +223,6 @@ void bind_parts(nb::module_& module) {
              "The path of the module that each of the main graph's nodes came from.");
   module.def("limit", &limit, "model"_a, "name"_a, "axis"_a, "most"_a,
              "Says the most that a free axis of an input can be.");
-  module.def("limit", &limit, "model"_a, "name"_a, "axis"_a, "most"_a,
-             "Says the most that a free axis of an input can be.");
-  module.def("module_paths", &module_paths, "model"_a,
-             "The path of the module that each of the main graph's nodes came from.");
   module.def("constants", &constants, "model"_a,
              "(name, dtype, dims, bytes, is_weight, in_memory) of the initializers in use.");
   module.def("constant_array", &constant_array, "model"_a, "name"_a,

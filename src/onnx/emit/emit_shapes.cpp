@@ -9,6 +9,7 @@
 #include "onnx/emit/emit.h"
 #include "onnx/gen/op.h"
 #include "onnx/graph/small_float.h"
+#include "symbolic/said.h"
 
 namespace sardonyx::onnx {
 
@@ -17,8 +18,7 @@ bool may_be_zero(Expr size) {
   if (symbolic::certainly_positive(size)) return false;
   if (size.is_constant()) return true;
   if (symbolic::depends_on_data(size)) return true;
-  // Of most sizes nothing is said, or that they are 2 or more; where 0 is allowed, it is meant.
-  if (symbolic::certainly_less_equal(Expr(0), size)) return true;
+  if (symbolic::is_allowed_to_be_zero(size)) return true;
   return size.kind() == symbolic::Kind::kMax || size.kind() == symbolic::Kind::kMin;
 }
 
