@@ -23,12 +23,16 @@ namespace fs = std::filesystem;
 struct PythonCommand {
   const char* name;
   const char* description;
+  const char* needs;  // the packages beside sardonyx
 };
 
 constexpr PythonCommand kPythonCommands[] = {
-    {"hf", "Export the folder of a Hugging Face checkpoint (in Python, with transformers)"},
-    {"run", "Run a model on random inputs: outputs, and time by node (ONNX Runtime in Python)"},
-    {"doctor", "Say what is installed, whether it fits, and what would be slow here (in Python)"},
+    {"hf", "Export the folder of a Hugging Face checkpoint (in Python, with transformers)",
+     "torch and transformers"},
+    {"run", "Run a model on random inputs: outputs, and time by node (ONNX Runtime in Python)",
+     "onnxruntime"},
+    {"doctor", "Say what is installed, whether it fits, and what would be slow here (in Python)",
+     "torch"},
 };
 
 fs::path own_path() {
@@ -72,11 +76,11 @@ void show_package_of_build() {
 }
 
 // Returns only where no interpreter could be started.
-int hand_over(const std::string& command, const std::vector<std::string>& arguments) {
+int hand_over(const PythonCommand& command, const std::vector<std::string>& arguments) {
   show_package_of_build();
   setenv("SARDONYX_COMMAND", own_path().c_str(), 1);
   for (const std::string& python : interpreters()) {
-    std::vector<std::string> words = {python, "-m", "sardonyx", command};
+    std::vector<std::string> words = {python, "-m", "sardonyx", command.name};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> pointers;
     for (std::string& word : words) pointers.push_back(word.data());
@@ -87,11 +91,12 @@ int hand_over(const std::string& command, const std::vector<std::string>& argume
                  std::strerror(errno));
     return kFailure;
   }
-  std::fprintf(stderr,
-               "error[SX2006]: `sardonyx %s` runs in Python, and no interpreter was found\n"
-               "  help: install Python and `pip install sardonyx`, or name an interpreter in "
-               "SARDONYX_PYTHON\n",
-               command.c_str());
+  std::fprintf(
+      stderr,
+      "error[SX2006]: `sardonyx %s` runs in Python, and no interpreter was found\n"
+      "  help: install Python and `pip install sardonyx` with %s, or name an interpreter in "
+      "SARDONYX_PYTHON\n",
+      command.name, command.needs);
   return kFailure;
 }
 
@@ -103,9 +108,8 @@ void add_python_commands(CLI::App& app, int& exit_code) {
     // All that follows is for the command in Python, --help included.
     command->prefix_command();
     command->set_help_flag();
-    command->final_callback([command, &exit_code] {
-      exit_code = hand_over(command->get_name(), command->remaining());
-    });
+    command->final_callback(
+        [command, &each, &exit_code] { exit_code = hand_over(each, command->remaining()); });
   }
 }
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from sardonyx import _native
 from sardonyx._base.errors import ConversionError, Diagnostic, diagnostics_from_native
 from sardonyx._capture.dim_names import one_size_a_name
-from sardonyx._capture.script.program import ScriptProgram
 from sardonyx._model.program import ONNXProgram
 from sardonyx._translate.autograd import add_kept
 from sardonyx._translate.building import conversion
@@ -23,6 +22,7 @@ from .options import ConversionOptions, untimed
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
+    from sardonyx._capture.script.program import ScriptProgram
     from sardonyx._translate.registry import OnnxRegistry
 
 
@@ -140,6 +140,8 @@ class _Conversion:
         self._native.values_as_outputs = True
 
     def _of_live(self, live: ExportedProgram | ScriptProgram) -> _native.Model:
+        from sardonyx._capture.script.program import ScriptProgram  # needs torch; files do not
+
         if isinstance(live, ScriptProgram):
             return self._translated(self.options.on_step("read", live.read))
         self.walked = live

@@ -140,6 +140,8 @@ def untimed(_name: str, run: Callable[[], Any]) -> Any:
 class ConversionOptions:
     """The options of `convert`, which says what they are."""
 
+    inputs: Sequence[str]
+    dynamic: Sequence[str]
     input_names: Sequence[str] | None
     output_names: Sequence[str] | None
     opset_version: int | None
@@ -158,8 +160,6 @@ class ConversionOptions:
     modules_as_functions: Sequence[str] | None
     stop_after: str
     on_step: Step
-    inputs: Sequence[str]
-    dynamic: Sequence[str]
 
     def checked_opset(self) -> int:
         """The opset that the conversion begins with. UsageError where there is no such."""

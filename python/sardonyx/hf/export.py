@@ -43,7 +43,7 @@ def export(
     opset: int | None = None,
     verify: bool = False,
     trust_remote_code: bool = False,
-    capture: str = "quick",
+    capture: str = "auto",
     progress: Progress | None = None,
 ) -> Report:
     """Exports a checkpoint of transformers to a folder of ONNX models.

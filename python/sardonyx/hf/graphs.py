@@ -32,7 +32,7 @@ class Target:
     precision: Precision | None = None
     runtime: str = "onnxruntime"
     opset: int | None = None
-    capture: str = "quick"
+    capture: str = "auto"
 
 
 def captured(part: Part, target: Target) -> ONNXProgram:
