@@ -187,6 +187,21 @@ def test_options_are_one_record() -> None:
 # --- dynamic dimensions
 
 
+class Rows(torch.nn.Module):
+    """Joins axes, so that nothing says that those of x and y are alike one by one."""
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x.flatten(0, 1) + y.flatten(0, 1)
+
+
+def test_sizes_of_one_name_have_just_that_name() -> None:
+    x = torch.randn(2, 3, 4)
+    dims = {0: "batch", 1: "length"}
+    program = sardonyx.export(Rows(), (x, x.clone()), dynamic_shapes={"x": dims, "y": dims})
+    assert [shape for _, _, shape in program._model.inputs] == [["batch", "length", 4]] * 2
+    torch.testing.assert_close(program(*(torch.ones(5, 2, 4),) * 2)[0], torch.full((10, 4), 2.0))
+
+
 @pytest.mark.parametrize(
     "shapes",
     [

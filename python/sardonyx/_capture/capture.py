@@ -6,7 +6,7 @@ import enum
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from sardonyx._base import torch_versions
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError
@@ -16,7 +16,6 @@ from .dim_names import constant_dims
 from .frozen import Frozen
 from .places import Place, user_place
 from .quick.declining import DeclinedError
-from .script.program import Example, ScriptProgram
 from .scripted import check_numbers, readings_of
 from .shapes import DynamicShapes
 from .strategies import Attempt, FixedSizeError, first_line, is_interpreted, strategies
@@ -25,6 +24,8 @@ from .wanted import Insistence, Leaf
 if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
+
+    from .script.program import ScriptProgram
 
 
 class Quick(enum.Enum):
@@ -91,7 +92,7 @@ def capture(
             try:
                 program: Any = strategy.run()
                 notes = frozen.notes()
-                if not isinstance(program, ScriptProgram):
+                if not _is_script(program):
                     check_numbers(_whole(program), model, frozen)
                     notes += _notes_of_constant_dims(program, dynamic, places)
             except Exception as error:
@@ -122,6 +123,7 @@ def capture_by_trace(
 
     CaptureError where tracing fails; ProgramError of what the trace holds and ONNX cannot say.
     """
+    from .script.program import Example
     from .tracing import program_of_trace
 
     args, kwargs = told_apart((args, kwargs))
@@ -130,9 +132,7 @@ def capture_by_trace(
 
     def by_torch() -> ExportedProgram:
         program: Any = capture(model, args, kwargs, dynamic, report=report, may_trace=True).program
-        exported: ExportedProgram = (
-            program.exported() if isinstance(program, ScriptProgram) else program
-        )
+        exported: ExportedProgram = program.exported() if _is_script(program) else program
         return exported
 
     with capturing():
@@ -193,7 +193,13 @@ def _declined(model: torch.nn.Module, reason: DeclinedError) -> CaptureError:
 
 def _named_leaves(program: Any, dynamic: DynamicShapes) -> tuple[Leaf, ...]:
     """Those whose symbols are to get names: TorchScript's reader has given them already."""
-    return () if isinstance(program, ScriptProgram) else dynamic.leaves
+    return () if _is_script(program) else dynamic.leaves
+
+
+def _is_script(program: Any) -> TypeGuard[ScriptProgram]:
+    from .script.program import ScriptProgram  # needs torch, which is not there for files
+
+    return isinstance(program, ScriptProgram)
 
 
 def _keep_place(places: dict[str, Place], sizes: list[str]) -> None:

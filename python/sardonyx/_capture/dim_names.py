@@ -116,13 +116,16 @@ def symbol_names(program: ExportedProgram, leaves: Sequence[Leaf]) -> dict[str, 
 
 
 @contextmanager
-def one_size_a_name(program: ExportedProgram, names: Mapping[str, str]) -> Iterator[None]:
-    """Within it, the symbols of the program's inputs that have one name are one symbol."""
+def one_size_a_name(program: ExportedProgram, names: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """Within it, the symbols of the program's inputs that have one name are one symbol; gives the
+    names without those of symbols that another one stands for."""
     groups: dict[str, list[Any]] = {}
     for node in program.graph.find_nodes(op="placeholder"):
         value = node.meta.get("val")
         for size in (value, *getattr(value, "shape", ())):
             if hasattr(size, "node") and (name := names.get(str(size))) is not None:
                 groups.setdefault(name, []).append(size)
+    sizes = [(str(size), size) for group in groups.values() for size in group]
     with equal_sizes(groups.values()):
-        yield
+        gone = {symbol for symbol, size in sizes if str(size) != symbol}
+        yield {symbol: name for symbol, name in names.items() if symbol not in gone}

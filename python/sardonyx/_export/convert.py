@@ -146,7 +146,7 @@ class _Conversion:
             return self._translated(self.options.on_step("read", live.read))
         self.walked = live
         names = dict(self.options.dim_names or {})
-        with one_size_a_name(live, names):
+        with one_size_a_name(live, names) as names:
             walked = self.options.on_step("walk", lambda: _native.walk(live, names))
         return self._translated(walked)
 
