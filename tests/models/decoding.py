@@ -94,7 +94,8 @@ def generate_eager(
 ) -> Generated:
     """Greedy, one token a step, with padding on the left of `prompt` where `mask` is 0."""
     cache = DynamicCache(config=model.config)
-    ids, scores, fed = prompt, [], prompt
+    scores: list[torch.Tensor] = []
+    ids, fed = prompt, prompt
     for _ in range(steps):
         with torch.no_grad():
             result = model(
@@ -122,7 +123,8 @@ def generate_in_runtime(
     parts = [f"{layer}.{part}" for layer in range(shape.layers) for part in ("key", "value")]
     empty = torch.empty(prompt.shape[0], shape.heads, 0, shape.width)
     past: dict[str, torch.Tensor] = {f"past_key_values.{part}": empty for part in parts}
-    ids, scores, fed = prompt, [], prompt
+    scores: list[torch.Tensor] = []
+    ids, fed = prompt, prompt
     for _ in range(steps):
         feed = {
             "input_ids": fed,
