@@ -64,7 +64,6 @@ struct Pool::Impl {
   Expr term(std::int64_t coefficient, const Node* monomial);
 
   void constrain(const Node* symbol, Range range);
-  bool is_constrained(const Node* symbol) const { return constrained_.contains(symbol); }
   void rename(const Node* symbol, std::string_view name);
   Expr fresh(std::string_view prefix);
 

@@ -5,7 +5,6 @@
 
 #include "symbolic/build.h"
 #include "symbolic/polynomial.h"
-#include "symbolic/said.h"
 
 namespace sardonyx::symbolic {
 namespace {
@@ -35,13 +34,6 @@ std::vector<Expr> symbols_of(Expr e) {
 bool depends_on_data(Expr e) {
   if (!e.known() || e.is_constant()) return false;
   return std::ranges::any_of(symbols_of(e), [](Expr symbol) { return symbol.is_unbacked(); });
-}
-
-bool is_allowed_to_be_zero(Expr e) {
-  if (!e.known() || e.is_constant() || range(e).low != 0) return false;
-  return std::ranges::all_of(symbols_of(e), [](Expr symbol) {
-    return symbol.node()->pool->is_constrained(symbol.node());
-  });
 }
 
 std::optional<Linear> linear_in(Expr e, Expr symbol) {

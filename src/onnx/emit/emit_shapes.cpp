@@ -9,7 +9,6 @@
 #include "onnx/emit/emit.h"
 #include "onnx/gen/op.h"
 #include "onnx/graph/small_float.h"
-#include "symbolic/said.h"
 
 namespace sardonyx::onnx {
 
@@ -18,7 +17,6 @@ bool may_be_zero(Expr size) {
   if (symbolic::certainly_positive(size)) return false;
   if (size.is_constant()) return true;
   if (symbolic::depends_on_data(size)) return true;
-  if (symbolic::is_allowed_to_be_zero(size)) return true;
   return size.kind() == symbolic::Kind::kMax || size.kind() == symbolic::Kind::kMin;
 }
 

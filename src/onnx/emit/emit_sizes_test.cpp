@@ -121,14 +121,6 @@ TEST_F(SizesTest, ReshapeOfWhatMayBeEmptyHasNoMinusOne) {
   EXPECT_EQ(Value(z->producer->input(1)).ints(), (Elements{-1, 2}));
 }
 
-TEST_F(SizesTest, ReshapeOfWhatIsSaidToReachZeroHasNoMinusOne) {
-  pool->constrain(b, {.low = 0, .high = 8});
-  const Value x = input("x", {b, s * 2});
-  EXPECT_EQ(onnx.reshape(x, {b, s, 2})->producer->input(1)->constant, nullptr);
-  const Value y = input("y", {s, u * 2});  // of s nothing is said
-  EXPECT_EQ(Value(onnx.reshape(y, {s, u, 2})->producer->input(1)).ints(), (Elements{0, -1, 2}));
-}
-
 TEST_F(SizesTest, ReshapeToZeroSizes) {
   const Value x = input("x", {2, 0});
   const Value y = onnx.reshape(x, {0, 5});
