@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 if TYPE_CHECKING:
     import torch
@@ -144,7 +145,9 @@ def refined_shapes(error: Exception | None, shapes: Any) -> Any:
 
 @contextmanager
 def quiet_capture() -> Iterator[None]:
-    """Within it, PyTorch does not log the failures of strategies: the error we raise says them."""
+    """Within it, PyTorch does not log the failures of strategies, nor print the graph up to there:
+    the error we raise says them."""
+    trace: Any = importlib.import_module("torch.export._trace")
     loggers = [
         logging.getLogger(f"torch.{name}") for name in ("_guards", "_dynamo", "fx", "export")
     ]
@@ -152,7 +155,8 @@ def quiet_capture() -> Iterator[None]:
     try:
         for logger in loggers:
             logger.setLevel(logging.CRITICAL)
-        yield
+        with mock.patch.object(trace, "print", lambda *_args, **_kwargs: None, create=True):
+            yield
     finally:
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
