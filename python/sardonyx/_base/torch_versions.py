@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import logging
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -143,10 +144,13 @@ def refined_shapes(error: Exception | None, shapes: Any) -> Any:
         return None
 
 
+_FLAT_WEIGHTS = r"self\.(\w+\.)*_flat_weights\[\d+\](, )?"
+
+
 @contextmanager
 def quiet_capture() -> Iterator[None]:
     """Within it, PyTorch does not log the failures of strategies, nor print the graph up to there:
-    the error we raise says them."""
+    the error we raise says them. Nor does it warn of the weights that recurrent modules list."""
     trace: Any = importlib.import_module("torch.export._trace")
     loggers = [
         logging.getLogger(f"torch.{name}") for name in ("_guards", "_dynamo", "fx", "export")
@@ -155,7 +159,8 @@ def quiet_capture() -> Iterator[None]:
     try:
         for logger in loggers:
             logger.setLevel(logging.CRITICAL)
-        with mock.patch.object(trace, "print", lambda *_args, **_kwargs: None, create=True):
+        with mock.patch.object(trace, "print", create=True), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", rf"The tensor attributes? ({_FLAT_WEIGHTS})+ w")
             yield
     finally:
         for logger, level in zip(loggers, levels, strict=True):
