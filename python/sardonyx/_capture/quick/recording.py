@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,6 +40,18 @@ _CONVERSIONS = frozenset(
 _TRANSFORMS = "torch._functorch.predispatch"
 
 
+@functools.cache
+def _refusal(func: Any) -> str:
+    """Why an operator is left to torch.export; empty where it is not."""
+    from sardonyx._capture.quantized import makes_quantized
+
+    if not isinstance(func, torch._ops.OpOverload):
+        return f"no rule for {func}"
+    if func in _DERIVATIVES:
+        return "the model takes derivatives"
+    return f"{func} makes a quantised tensor" if makes_quantized(func) else ""
+
+
 class Recorder(SchemaCheckMode):
     """Sees calls before autograd, with composite operators whole.
 
@@ -61,10 +74,8 @@ class Recorder(SchemaCheckMode):
         kwargs = kwargs or {}
         if torch.is_autocast_enabled("cpu"):
             raise DeclinedError("autocast")
-        if not isinstance(func, torch._ops.OpOverload):
-            raise DeclinedError(f"no rule for {func}")
-        if func in _DERIVATIVES:
-            raise DeclinedError("the model takes derivatives")
+        if refusal := _refusal(func):
+            raise DeclinedError(refusal)
         func = _RECORDED_AS.get(func, func)
         result = self._rules.result(func, args, kwargs)
         place = {
