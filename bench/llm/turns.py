@@ -13,7 +13,7 @@ import time
 from typing import Any
 
 import numpy as np
-import onnxruntime_genai as genai  # type: ignore[import-not-found]
+import onnxruntime_genai as genai
 
 
 def generator(model: Any, length: int) -> Any:

@@ -3,16 +3,13 @@ and the commands that are written in Python."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
-import jsonschema
 import numpy as np
 import onnx
 import onnx.helper
@@ -20,14 +17,7 @@ import onnx.numpy_helper
 import pytest
 
 from tests.harness.command import command_path, run_command
-
-SCHEMAS = json.loads(
-    re.findall(
-        r"```json\n(.*?)```",
-        (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8"),
-        re.DOTALL,
-    )[0]
-)
+from tests.harness.json_output import told
 
 
 @pytest.fixture(scope="module")
@@ -68,13 +58,6 @@ def in_python(*words: str | Path, **environment: str) -> subprocess.CompletedPro
         check=False,
         timeout=120,
     )
-
-
-def told(text: str, schema: str) -> dict[str, Any]:
-    """JSON on standard output, as docs/json.md says it is."""
-    result = json.loads(text)
-    jsonschema.validate(result, {"$defs": SCHEMAS["$defs"], "$ref": f"#/$defs/{schema}"})
-    return result
 
 
 def test_models_go_through_pipes(model: Path, tmp_path: Path) -> None:

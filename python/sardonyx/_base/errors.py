@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,40 @@ def class_of(diagnostics: Sequence[Diagnostic]) -> type[OnnxExporterError]:
     return _BY_STAGE.get(first[:4], ConversionError)
 
 
-def usage_error(message: str, help: str = "") -> UsageError:  # noqa: A002 (the diagnostic's own word)
+def usage_error(message: str, help: str = "") -> OnnxExporterError:  # noqa: A002 (the diagnostic's own word)
     """A UsageError with one diagnostic of code SX1001."""
-    text = f"error[SX1001]: {message}" + (f"\n  help: {help}" if help else "")
-    return UsageError(text, [Diagnostic("SX1001", message, help=help)])
+    return refusal("SX1001", message, help, UsageError)
+
+
+def refusal(
+    code: str,
+    message: str,
+    help: str = "",  # noqa: A002 (the diagnostic's own word)
+    kind: type[OnnxExporterError] = ProgramError,
+) -> OnnxExporterError:
+    """The error with one diagnostic."""
+    return refusals([Diagnostic(code, message, help=help)], kind)
+
+
+def refusals(
+    diagnostics: Iterable[Diagnostic], kind: type[OnnxExporterError] = ProgramError
+) -> OnnxExporterError:
+    """The error with several diagnostics; what several of them advise is said once, at the end."""
+    found = list(diagnostics)
+    lines = [f"error[{each.code}]: {each.message}" for each in found]
+    lines += [f"  help: {text}" for text in dict.fromkeys(each.help for each in found) if text]
+    return kind("\n".join(lines), found)
+
+
+def failure(error: Exception) -> dict[str, Any]:
+    """What a command says with `--json` when it fails: every diagnostic, without empty fields."""
+    found = error.diagnostics if isinstance(error, OnnxExporterError) else ()
+    if not found:
+        text = str(error) if isinstance(error, OnnxExporterError) else _headed(error)
+        found = (Diagnostic("SX1005", text),)
+    records = [{k: v for k, v in asdict(each).items() if v} for each in found]
+    return {"ok": False, "diagnostics": records}
+
+
+def _headed(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

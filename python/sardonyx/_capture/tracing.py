@@ -15,6 +15,7 @@ from torch.jit import TracerWarning as _TracerWarning  # type: ignore[attr-defin
 from torch.utils import _pytree as pytree
 
 from .frozen import Frozen
+from .indices import telling_of_indices
 from .places import Place
 from .script.program import Example, ScriptProgram, Source, traced_program
 from .scripted import decided_by_data
@@ -116,8 +117,8 @@ def _as_tensor(result: Any) -> torch.Tensor | None:
 
 @contextmanager
 def _tracer_warnings(frozen: Frozen) -> Iterator[None]:
-    """Within it, `frozen` gets what PyTorch warns of as frozen by tracing."""
-    with warnings.catch_warnings(record=True) as caught:
+    """Within it, `frozen` gets what PyTorch warns of as frozen by tracing, and what it should."""
+    with warnings.catch_warnings(record=True) as caught, telling_of_indices(frozen):
         warnings.simplefilter("always", _TracerWarning)
         yield
     for each in caught:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sardonyx._base.errors import OnnxExporterError, usage_error
+from sardonyx._base.errors import OnnxExporterError, failure, usage_error
 from sardonyx._run.installed import onnxruntime
 
 from .node_times import NodeTime, node_times, picture, times_text
@@ -33,9 +33,7 @@ def main(arguments: Sequence[str]) -> int:
         result = _run(options)
     except OnnxExporterError as error:
         if options.json:
-            told = [{"code": each.code, "message": each.message} for each in error.diagnostics]
-            told = told or [{"code": "SX1005", "message": str(error)}]
-            print(json.dumps({"ok": False, "diagnostics": told}))
+            print(json.dumps(failure(error)))
         else:
             print(f"error: {error}" if not error.diagnostics else error, file=sys.stderr)
         return 2 if isinstance(error, ValueError) else 1

@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from sardonyx._base.errors import usage_error
 from sardonyx._base.log import is_log_enabled
+from sardonyx._base.state import one_capture_at_a_time
 from sardonyx._capture.capture import Captured
 from sardonyx._capture.dim_names import symbol_names
 from sardonyx._capture.modes import select_model_mode_for_export
@@ -166,6 +167,7 @@ def export(
         with measured.measuring(profile):
             positional, keywords = example_inputs(model, given["args"], options.kwargs)
             with (
+                one_capture_at_a_time(),
                 select_model_mode_for_export(model, options.older.mode),
                 kept_functions(every=options.older.keep_autograd_functions),
             ):

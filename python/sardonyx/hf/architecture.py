@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sardonyx._base.errors import refusal
+
 from .decoders import decoder_part
 from .parts import Part, Plain, accepted, named_outputs
 from .probing import accepted_example
-from .refusals import refusal
 from .sentences import Embedder, Sentences
 
 if TYPE_CHECKING:

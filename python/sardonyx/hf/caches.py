@@ -16,9 +16,7 @@ from typing import Any
 
 import torch
 
-from sardonyx._base.errors import CaptureError
-
-from .refusals import refusal
+from sardonyx._base.errors import CaptureError, refusal
 
 PAST_LENGTH = "past_sequence_length"
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sardonyx._base.errors import Diagnostic, OnnxExporterError, UsageError
+from sardonyx._base.errors import Diagnostic, OnnxExporterError, UsageError, refusal, refusals
 from sardonyx._model.weight_files import WeightInFile, weights_in
 
 from .packages import package, transformers
-from .refusals import refusal, refusals
 
 _INDEX = "model.safetensors.index.json"
 _SINGLE = "model.safetensors"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import os
 import sys
 from collections.abc import Sequence
 from typing import Any
 
-from sardonyx._base.errors import Diagnostic, OnnxExporterError, UsageError
+from sardonyx._base.errors import OnnxExporterError, UsageError, failure
 
 from .tasks import TASKS, WITH_PAST
 
@@ -24,12 +23,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         report = _export(options)
     except OnnxExporterError as error:
-        _tell(error, list(error.diagnostics), options.json)
+        _tell(error, options.json)
         return _USAGE if isinstance(error, UsageError) else _FAILURE
     except KeyboardInterrupt:
         return _FAILURE
     except Exception as error:
-        _tell(error, [Diagnostic("SX1005", f"{type(error).__name__}: {error}")], options.json)
+        _tell(error, options.json)
         return _FAILURE
     if options.json:
         print(json.dumps({"ok": True, **report.as_dict()}, ensure_ascii=False))
@@ -65,12 +64,13 @@ def _quieten() -> None:
     logging.disable_progress_bar()
 
 
-def _tell(error: Exception, diagnostics: list[Diagnostic], as_json: bool) -> None:
+def _tell(error: Exception, as_json: bool) -> None:
     if as_json:
-        records = [dataclasses.asdict(each) for each in diagnostics]
-        print(json.dumps({"ok": False, "errors": records}, ensure_ascii=False))
+        print(json.dumps(failure(error), ensure_ascii=False))
+    elif isinstance(error, OnnxExporterError) and error.diagnostics:
+        print(error, file=sys.stderr)
     else:
-        print(error if diagnostics else f"error: {error}", file=sys.stderr)
+        print(f"error: {type(error).__name__}: {error}", file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -92,6 +92,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--opset", type=int, help="by default what suits the runtime")
     parser.add_argument("--verify", action="store_true", help="compare with PyTorch")
     parser.add_argument("--trust-remote-code", action="store_true", help="run code in the folder")
-    parser.add_argument("--json", action="store_true", help="the report, or the errors, as JSON")
+    parser.add_argument("--json", action="store_true", help="say all of it as JSON")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
     return parser

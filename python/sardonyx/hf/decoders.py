@@ -6,11 +6,12 @@ from typing import Any
 
 import torch
 
+from sardonyx._base.errors import refusal
+
 from .caches import PAST_LENGTH, CacheLayout, layout_of, new_cache
 from .examples import BATCH, LENGTH, Dims, Tensors, token_ids
 from .parts import Part, accepted
 from .probing import probe
-from .refusals import refusal
 
 # The sizes of the runs that show what a cache holds, and those of the example.
 _RUNS = ((2, 5), (3, 7))

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from sardonyx._base.errors import refusal
+
 from .caches import PAST_LENGTH, CachedTensor, CacheLayout, layout_of
 from .examples import BATCH, Dims, Example, Tensors, token_ids
 from .parts import Part, accepted, named_outputs
 from .probing import accepted_example, probe
-from .refusals import refusal
 
 if TYPE_CHECKING:
     from .tasks import Chosen

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sardonyx import _native
-from sardonyx._base.errors import UsageError
+from sardonyx._base.errors import UsageError, refusal
 from sardonyx._model.program import ONNXProgram
 from sardonyx._optimize.precision import Precision
 
-from .refusals import refusal
 from .report import ExportedPart, Report
 from .writing import REPORT, copy_companions, new_folder
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from sardonyx import _native
-from sardonyx._base.errors import Diagnostic
+from sardonyx._base.errors import Diagnostic, refusals
 from sardonyx._export.export import export as export_module
 from sardonyx._model.program import ONNXProgram
 from sardonyx._model.weight_files import WeightInFile
@@ -19,7 +19,6 @@ from sardonyx._optimize.precision import Precision
 from sardonyx._optimize.report import OptimizationReport
 
 from .parts import Part
-from .refusals import refusals
 
 # Under which name parts hold the model.
 _PREFIX = "model."

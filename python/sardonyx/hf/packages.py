@@ -5,9 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from sardonyx._base.errors import UsageError
-
-from .refusals import refusal
+from sardonyx._base.errors import UsageError, refusal
 
 # Where transformers takes any cache apart into tensors, which caches of every architecture need.
 _OLDEST_TRANSFORMERS = (5, 2)

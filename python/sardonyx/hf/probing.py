@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from sardonyx._base.errors import refusal
+
 from .examples import Example, examples
 from .parts import fixed_arguments
-from .refusals import refusal
 
 if TYPE_CHECKING:
     from .tasks import Task

@@ -7,11 +7,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sardonyx._base.errors import UsageError
+from sardonyx._base.errors import UsageError, refusal
 
 from .encoder_decoders import FIRST
 from .generation import decode, decode_of_encoder
-from .refusals import refusal
 from .sessions import Sessions
 from .writing import REPORT
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import torch
 
+from sardonyx._base.errors import refusal
+
 from .examples import Tensors
 from .parts import fixed_arguments, named_outputs
-from .refusals import refusal
 
 _Pool = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 

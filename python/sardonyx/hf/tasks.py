@@ -7,9 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sardonyx._base.errors import UsageError
-
-from .refusals import refusal
+from sardonyx._base.errors import UsageError, refusal
 
 WITH_PAST = "-with-past"
 

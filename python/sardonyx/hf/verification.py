@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from sardonyx._base.errors import Diagnostic, VerificationError
+from sardonyx._base.errors import Diagnostic, VerificationError, refusals
 from sardonyx._compare.tensors import difference
 
 from .encoder_decoders import FIRST, OF_DECODER
@@ -15,7 +15,6 @@ from .examples import Tensors, token_ids
 from .generation import decode_of_encoder, first_token
 from .parts import accepted, fixed_arguments, named_outputs
 from .probing import accepted_example
-from .refusals import refusals
 from .running import Loaded
 from .sentences import Embedder, Sentences
 

@@ -13,10 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sardonyx._base.errors import Diagnostic
+from sardonyx._base.errors import Diagnostic, refusals
 from sardonyx._model.weight_files import WeightInFile, weights_in
-
-from .refusals import refusals
 
 if TYPE_CHECKING:
     import torch

@@ -8,9 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from sardonyx._base.errors import SaveError, UsageError
-
-from .refusals import refusal
+from sardonyx._base.errors import SaveError, UsageError, refusal
 
 # What every export writes; a folder with it may be replaced by another export.
 REPORT = "sardonyx.json"

@@ -1,0 +1,96 @@
+"""A small checkpoint of any architecture of transformers, for any task."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from tests.architectures.tiny import PROFILES, config_class, tiny_config
+
+_MOST_PARAMETERS = 150_000_000
+# What checkpoints of an architecture that has several are published for, foremost first.
+_FOREMOST = (
+    "text2text-generation",
+    "automatic-speech-recognition",
+    "image-text-to-text",
+    "fill-mask",
+)
+# Of these every architecture has one, and none is published for them where it has another.
+_LAST = ("text-generation", "pretraining", "feature-extraction", "backbone")
+
+
+def architectures(task: str) -> list[str]:
+    """Those that have a class for the task."""
+    from transformers.models.auto import modeling_auto
+
+    from sardonyx.hf.tasks import task_named
+
+    found: set[str] = set()
+    for auto in task_named(task)[0].auto_classes:
+        found |= set(getattr(modeling_auto, auto)._model_mapping._model_mapping)
+    return sorted(found)
+
+
+def foremost_tasks() -> dict[str, str]:
+    """The task that each architecture is published for, by architecture; decoders of text, which
+    have a sweep of their own, are none of them."""
+    from sardonyx.hf.tasks import TASKS
+
+    names = [task.name for task in TASKS]
+    middle = [name for name in names if name not in (*_FOREMOST, *_LAST)]
+    found: dict[str, str] = {}
+    for task in (*_FOREMOST, *middle, *_LAST):
+        for name in architectures(task):
+            found.setdefault(name, task)
+    return {name: task for name, task in sorted(found.items()) if task != "text-generation"}
+
+
+def make_checkpoint(name: str, task: str, folder: Path) -> dict[str, Any]:
+    """A small model of the architecture, that eager PyTorch can run, in a folder."""
+    reasons = []
+    for profile in PROFILES:
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            config = tiny_config(name, profile)
+            parameters = _save(config, name, task, folder)
+        except Exception as error:
+            reasons.append(f"{profile.name}: {headline(error)}")
+            continue
+        return {"profile": profile.name, "parameters": parameters}
+    raise ValueError("; ".join(reasons))
+
+
+def _save(config: Any, name: str, task: str, folder: Path) -> int:
+    import torch
+    from tests.models.example import unsettle
+
+    from sardonyx.hf.parts import fixed_arguments
+    from sardonyx.hf.probing import accepted_example
+    from sardonyx.hf.tasks import WITH_PAST, class_for, task_named
+
+    chosen, _ = task_named(task)
+    model_class = class_for(chosen, config)
+    assert model_class is not None, f"{config_class(name)} has no class for {task}"
+    if model_class.config_class is config.sub_configs.get("text_config"):
+        config = config.get_text_config()
+    if chosen.name == "text-generation" and hasattr(config, "is_decoder"):
+        config.is_decoder = not getattr(config, "is_encoder_decoder", False)
+    with torch.device("meta"):
+        parameters = int(sum(p.numel() for p in model_class(config).parameters()))
+    if parameters > _MOST_PARAMETERS:
+        raise ValueError(f"{parameters} parameters")
+    torch.manual_seed(0)
+    model = model_class(config).eval()
+    unsettle(model)
+    _, inputs, _ = accepted_example(model, config, chosen)
+    with torch.no_grad():
+        model(**inputs, **fixed_arguments(model, use_cache=task.endswith(WITH_PAST)))
+    model.save_pretrained(folder)
+    return parameters
+
+
+def headline(error: BaseException) -> str:
+    """The kind of an exception and its first line."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0][:300] if lines else ''}"

@@ -1,0 +1,102 @@
+"""One architecture: made, exported from its folder, and run."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from .checkpoints import headline, make_checkpoint
+
+_PROMPT, _STEPS = 6, 20
+
+
+def trial(name: str, task: str, runtime: str, named: bool = True) -> dict[str, Any]:
+    """What came of it: "right", "wrong", "refused" (with a diagnostic), "failed", or "not made"
+    where no small model of the architecture runs in eager PyTorch. The export is told the task
+    where it is to be `named`."""
+    with tempfile.TemporaryDirectory(prefix="sardonyx-sweep-") as work:
+        folder = Path(work) / "checkpoint"
+        try:
+            made = make_checkpoint(name, task, folder)
+        except Exception as error:
+            return {"status": "not made", "reason": headline(error)[:1500]}
+        out = Path(work) / "out"
+        return {"task": task, **made, **_exported(folder, out, task if named else None, runtime)}
+
+
+def _exported(folder: Path, out: Path, task: str | None, runtime: str) -> dict[str, Any]:
+    import sardonyx
+
+    began = time.monotonic()
+    genai = runtime == "onnxruntime-genai"
+    try:
+        report = sardonyx.hf.export(folder, out, task=task, runtime=runtime, verify=not genai)
+    except sardonyx.VerificationError as error:
+        return {"status": "wrong", "reason": str(error)[:3000]}
+    except sardonyx.OnnxExporterError as error:
+        return {"status": "refused" if error.diagnostics else "failed", "reason": str(error)[:3000]}
+    except Exception as error:
+        return {"status": "failed", "reason": f"{type(error).__name__}: {error}"[:3000]}
+    facts: dict[str, Any] = {
+        "seconds": round(time.monotonic() - began, 1),
+        "exported": report.task,
+        "nodes": [part.nodes for part in report.parts],
+    }
+    if not genai:
+        return facts | {"status": "right", "verified": report.verified}
+    return facts | _in_genai(folder, out)
+
+
+def _in_genai(folder: Path, out: Path) -> dict[str, Any]:
+    """Greedy tokens of onnxruntime-genai held against eager PyTorch's."""
+    if not (out / "genai_config.json").is_file():
+        return {"status": "refused", "reason": "onnxruntime-genai keeps no cache of this kind"}
+    try:
+        wrong = [text for batch in (1, 2) if (text := _differs(folder, out, batch))]
+    except Exception as error:
+        return {"status": "failed", "reason": f"{type(error).__name__}: {error}"[:3000]}
+    return {"status": "wrong" if wrong else "right", "reason": "; ".join(wrong)}
+
+
+def _differs(folder: Path, out: Path, batch: int) -> str:
+    import torch
+
+    from sardonyx.hf import building
+    from sardonyx.hf.checkpoint import read_checkpoint
+    from sardonyx.hf.examples import token_ids
+    from sardonyx.hf.tasks import choose
+    from sardonyx.hf.verification import greedy, greedy_with_cache
+
+    checkpoint = read_checkpoint(folder)
+    model = building.load(checkpoint, choose(checkpoint.config, "text-generation").model_class)
+    ids = token_ids(model.config, batch, _PROMPT, seed=batch)
+    got = _generated(out, ids)
+    mask = torch.ones_like(ids)
+    counts = []
+    for reference in (greedy, greedy_with_cache):
+        wanted = reference(model, ids, mask, _STEPS)
+        same = (wanted == got).long().cumprod(-1).sum(-1).min().item() - _PROMPT
+        if same == _STEPS:
+            return ""
+        counts.append(same)
+    return f"of {_STEPS} greedy tokens, {max(counts)} are PyTorch's at batch {batch}"
+
+
+def _generated(out: Path, ids: Any) -> Any:
+    import numpy as np
+    import onnxruntime_genai as genai
+    import torch
+
+    running = genai.Model(str(out))
+    options = genai.GeneratorParams(running)
+    length = ids.shape[1] + _STEPS
+    options.set_search_options(
+        max_length=length, min_length=length, batch_size=ids.shape[0], do_sample=False
+    )
+    generator = genai.Generator(running, options)
+    generator.append_tokens(ids.numpy().astype(np.int32))
+    while not generator.is_done():
+        generator.generate_next_token()
+    return torch.tensor(np.array([generator.get_sequence(row) for row in range(ids.shape[0])]))
