@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from sardonyx._base import torch_versions
 from sardonyx._base.state import exporting, one_capture_at_a_time
 
+from .distributions import unvalidated_distributions
 from .missing_shapes import shapes_of_least_squares
 from .recurrent import whole_recurrent_operators
 
@@ -22,5 +23,6 @@ def capturing() -> Iterator[None]:
         torch_versions.quiet_capture(),
         whole_recurrent_operators(),
         shapes_of_least_squares(),
+        unvalidated_distributions(),
     ):
         yield

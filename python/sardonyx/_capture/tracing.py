@@ -14,6 +14,7 @@ import torch
 from torch.jit import TracerWarning as _TracerWarning  # type: ignore[attr-defined]
 from torch.utils import _pytree as pytree
 
+from .buffers import buffers_put_back
 from .frozen import Frozen
 from .indices import telling_of_indices
 from .places import Place
@@ -38,7 +39,7 @@ def traced(
     """
     bound = inspect.signature(model.forward).bind(*args, **kwargs)
     with torch.no_grad():
-        with _tracer_warnings(frozen):
+        with _tracer_warnings(frozen), buffers_put_back(model):
             script = torch.jit.trace(model, bound.args, check_trace=False)
         frozen.scripted += decided_by_data(script.inlined_graph)
         return as_module(script, bound.args, {})
@@ -75,7 +76,12 @@ def program_of_trace(
         return found[0] if len(found) == 1 else found
 
     examples = tuple(tensor for _, tensor, _ in tensors)
-    with torch.no_grad(), _tracer_warnings(frozen), _attached(model, run):
+    with (
+        torch.no_grad(),
+        _tracer_warnings(frozen),
+        buffers_put_back(model),
+        _attached(model, run),
+    ):
         script = torch.jit.trace_module(model, {_METHOD: examples}, check_trace=False)
     return traced_program(Source(script, model, export, _METHOD), tensors, example)
 

@@ -153,7 +153,7 @@ constexpr ResultRow kRows[] = {
      common},
     {"relu relu6 hardtanh neg negative floor ceil round trunc frac sign square bitwise_not "
      "leaky_relu elu selu celu gelu silu mish hardswish hardsigmoid softplus softshrink hardshrink "
-     "threshold prelu nan_to_num clone detach alias dropout feature_dropout alpha_dropout "
+     "threshold nan_to_num clone detach alias dropout feature_dropout alpha_dropout "
      "feature_alpha_dropout log_sigmoid rrelu positive fill "
      "masked_fill tril triu resolve_conj resolve_neg lift lift_fresh lift_fresh_copy "
      "conj conj_physical sgn fix msort special_round fake_quantize_per_tensor_affine "
@@ -192,7 +192,7 @@ constexpr ResultRow kRows[] = {
     {"view_as_complex", numbers_of_pairs},
     {"contiguous flip fliplr flipud roll native_channel_shuffle batch_norm layer_norm group_norm "
      "instance_norm rms_norm "
-     "local_response_norm renorm channel_shuffle",
+     "local_response_norm renorm channel_shuffle prelu",
      plain_copy},
 };
 

@@ -175,13 +175,14 @@ def spectra_in_time(x: Tensor) -> Tensor:
 @case(*ROWS)
 def parts_and_wholes(x: Tensor) -> Several:
     parts = torch.tensor_split(x, 3, 1) + torch.tensor_split(x, [1, 3], dim=1) + torch.hsplit(x, 2)
-    return parts + [
+    parts += [
         torch.column_stack([x, x[:, 0]]),
         torch.dstack([x, x]),
         torch.block_diag(x, x),
         torch.cartesian_prod(x[0], x[0]),
         torch.combinations(x[0], 3),
     ]
+    return parts
 
 
 @case(*ROWS)
