@@ -73,6 +73,7 @@ const std::array kPipeline = {
     Entry{&kRaiseRotaryEmbedding},
     Entry{&kRaiseAttention},
     Entry{&kRaiseBooleanMask},
+    Entry{&kDropOpenMask},
     Entry{&kShareAttentionHeads},
     Entry{&kGiveAttentionItsCache},
     Entry{&kRotateJoinedHeads},

@@ -7,6 +7,7 @@ namespace sardonyx::passes {
 
 using namespace rewriting;
 
+extern const Rule kDropOpenMask;
 extern const Rule kGiveAttentionItsCache;
 extern const Rule kHalveRotaryTables;
 extern const Rule kJoinAttentionHeads;
