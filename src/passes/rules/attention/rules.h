@@ -14,6 +14,7 @@ extern const Rule kJoinAttentionHeads;
 extern const Rule kRaiseAttention;
 extern const Rule kRaiseBooleanMask;
 extern const Rule kRaiseRotaryEmbedding;
+extern const Rule kRotateInPart;
 extern const Rule kRotateJoinedHeads;
 extern const Rule kShareAttentionHeads;
 
