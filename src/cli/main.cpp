@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
+#include "cli/usage_error.h"
 #include "sardonyx/sardonyx.h"
 
 namespace {
@@ -35,6 +36,7 @@ int main(int argc, char** argv) {
   app.formatter(std::make_shared<PlainFormatter>());
   app.set_version_flag("--version", std::string(sardonyx::version()));
   app.require_subcommand(1);
+  app.failure_message(sardonyx::cli::usage_error);
   app.footer(
       "Examples:\n"
       "  sardonyx convert model.pt2 -o model.onnx\n"

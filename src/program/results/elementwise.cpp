@@ -113,7 +113,7 @@ constexpr ResultRow kRows[] = {
      common},
     {"relu relu6 hardtanh neg negative floor ceil round trunc frac sign square bitwise_not "
      "leaky_relu elu selu celu gelu silu mish hardswish hardsigmoid softplus softshrink hardshrink "
-     "threshold prelu nan_to_num clone detach alias dropout feature_dropout alpha_dropout "
+     "threshold nan_to_num clone detach alias dropout feature_dropout alpha_dropout "
      "feature_alpha_dropout logit log_sigmoid rrelu positive fill "
      "masked_fill tril triu resolve_conj resolve_neg lift lift_fresh lift_fresh_copy "
      "conj conj_physical",
@@ -132,7 +132,7 @@ constexpr ResultRow kRows[] = {
      converted},
     {"softmax log_softmax _softmax _log_softmax softmin", softmax},
     {"contiguous flip roll batch_norm layer_norm group_norm instance_norm rms_norm "
-     "local_response_norm renorm channel_shuffle",
+     "local_response_norm renorm channel_shuffle prelu",
      plain_copy},
 };
 
