@@ -121,6 +121,7 @@ site: build
 
 # The examples, run and checked; those that need a package that is missing say so.
 test-examples: build
+	$(PYTHON) -m pip install -q -r examples/requirements.txt
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m pytest -q examples
 
 demo: build

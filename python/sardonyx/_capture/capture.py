@@ -254,6 +254,13 @@ def told_apart(inputs: Any) -> Any:
     return pytree.tree_map(apart, inputs)
 
 
+# Where data decide which way a model goes.
+_TRACE_HELP = (
+    "capture='trace' takes the branches and loops of Python that data decide as the example takes "
+    "them, for all inputs, and warns of each; functions under torch.jit.script keep theirs"
+)
+
+
 def _failure(model: torch.nn.Module, attempts: list[Attempt], frozen: Frozen) -> CaptureError:
     fixed = [a.error for a in attempts if isinstance(a.error, FixedSizeError)]
     if refusals := fixed[0].diagnostics if fixed else frozen.refusals():
@@ -264,6 +271,8 @@ def _failure(model: torch.nn.Module, attempts: list[Attempt], frozen: Frozen) ->
         "make the model exportable by torch.export.export, or pass the ExportedProgram you get; "
         "the first error above is mostly the telling one"
     )
+    if by_data := any("DataDependent" in type(a.error).__name__ for a in attempts):
+        help_text += f"; {_TRACE_HELP}"
     diagnostics = [
         Diagnostic(
             "SX1003",
@@ -273,7 +282,7 @@ def _failure(model: torch.nn.Module, attempts: list[Attempt], frozen: Frozen) ->
         for a in attempts
         if a.error is not None
     ]
-    if any("DataDependent" in type(a.error).__name__ for a in attempts):
+    if by_data:
         scripted = Frozen(scripted=readings_of(model).decided).refusals()
         diagnostics += scripted
         said = "\n\n".join((said, *(d.message for d in scripted)))
