@@ -17,6 +17,7 @@
 #include "frontends/live/walk.h"
 #include "frontends/live/weights.h"
 #include "frontends/torchscript/torchscript.h"
+#include "operator_source.h"
 #include "program/naming.h"
 #include "program/target.h"
 #include "sardonyx/report.h"
@@ -60,7 +61,8 @@ std::vector<std::string> user_output_names(const Program& program,
 // The Program of an archive in memory, whose weights are the tensors of these names, which are
 // borrowed.
 Program read_script(const nb::bytes& archive, std::string method, std::vector<std::string> names,
-                    std::vector<std::string> inputs, const nb::dict& tensors) {
+                    std::vector<std::string> inputs, const nb::dict& tensors,
+                    const nb::object& operators) {
   const auto owner = std::make_shared<const std::string>(archive.c_str(), archive.size());
   std::optional<live::Weights> weights;
   torchscript::ReadOptions options;
@@ -74,6 +76,7 @@ Program read_script(const nb::bytes& archive, std::string method, std::vector<st
     if (!weights) weights.emplace(program);
     return weights->add(name, tensors[key]);
   };
+  if (!operators.is_none()) options.operators = operator_source(operators);
   const archive::Bytes bytes{std::as_bytes(std::span(*owner)), owner};
   return Program(torchscript::read_torchscript(bytes, options));
 }
@@ -91,8 +94,10 @@ void bind_program(nb::module_& module) {
   module.def("walk", &walk, "exported_program"_a, "dim_names"_a,
              "The Program of a torch.export.ExportedProgram; dim_names: symbol -> name.");
   module.def("read_script", &read_script, "archive"_a, "method"_a, "names"_a, "inputs"_a,
-             "tensors"_a,
-             "The Program of what torch.jit.save() wrote, whose weights `tensors` holds by name.");
+             "tensors"_a, "operators"_a.none() = nb::none(),
+             "The Program of what torch.jit.save() wrote, whose weights `tensors` holds by name; "
+             "`operators` (schemas(op), results(op, arguments)) knows those that this build does "
+             "not.");
   module.def(
       "read",
       [](const std::string& path, std::vector<std::string> inputs,

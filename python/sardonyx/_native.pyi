@@ -72,6 +72,7 @@ def read_script(
     names: list[str],
     inputs: list[str],
     tensors: dict[str, Any],
+    operators: Any = None,
 ) -> Program: ...
 
 class ConvertOptions:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +58,7 @@ _library: list[Any] = []
 def kept_functions(*, every: bool = False) -> Iterator[None]:
     """Within it, applying a Function with a `symbolic` (with `every`: any Function) puts one
     operator into the program that is captured."""
+    import torch
     from torch.autograd import function
 
     # Function.apply() hands on to what stands here, so that applies which models have bound to a
@@ -67,9 +68,12 @@ def kept_functions(*, every: bool = False) -> Iterator[None]:
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
         wanted = every or callable(getattr(cls, "symbolic", None))
         values = (*args, *kwargs.values())
-        if not wanted or not _fits(values):
-            return super(base, cls).apply(*args, **kwargs)
-        return _apply(cls, values, tuple(kwargs))
+        if wanted and _fits(values):
+            return _apply(cls, values, tuple(kwargs))
+        if torch._C._get_tracing_state() is not None:
+            # torch.jit.trace sees a call into Python, which no archive can hold.
+            return _forward(cls, list(args), kwargs, _Context())
+        return super(base, cls).apply(*args, **kwargs)
 
     base.apply = classmethod(apply)
     try:
@@ -122,7 +126,7 @@ def _define(
     names = [name for name, is_tensor in every if is_tensor]
     op_name = re.sub(r"\W", "_", cls.__qualname__.split("<locals>.")[-1]) + f"_{len(_kept)}"
     with _not_captured():
-        example = _forward(cls, *_by_keyword(list(args), keywords))
+        example = _forward(cls, *_by_keyword(list(args), keywords), _ContextOfOperator())
     several = isinstance(example, (tuple, list))
     returns = f"({', '.join(['Tensor'] * len(example))})" if several else "Tensor"
     parameters = ", ".join(f"Tensor {name}" for name in names)
@@ -130,7 +134,7 @@ def _define(
     kept = Kept(cls, op_name, tensors, constants, keywords, several)
 
     def compute(*given: Any) -> Any:
-        result = _forward(cls, *kept.bound(list(given)))
+        result = _forward(cls, *kept.bound(list(given)), _ContextOfOperator())
         if not several:
             return _apart(result, given)
         return tuple(_apart(part, given) for part in result)
@@ -179,7 +183,7 @@ class _Context:
         pass
 
     def mark_dirty(self, *_tensors: Any) -> None:
-        raise OnnxExporterError("a Function that changes its inputs cannot be kept as one operator")
+        pass
 
     def mark_non_differentiable(self, *_tensors: Any) -> None:
         pass
@@ -188,13 +192,19 @@ class _Context:
         pass
 
 
-def _forward(cls: Any, args: list[Any], keywords: dict[str, Any]) -> Any:
+class _ContextOfOperator(_Context):
+    """The same where forward() becomes one operator."""
+
+    def mark_dirty(self, *_tensors: Any) -> None:
+        raise OnnxExporterError("a Function that changes its inputs cannot be kept as one operator")
+
+
+def _forward(cls: Any, args: list[Any], keywords: Mapping[str, Any], context: _Context) -> Any:
     import torch
 
     with torch.no_grad():
         if _has_setup_context(cls):
             return cls.forward(*args, **keywords)
-        context = _Context()
         context.needs_input_grad = (False,) * len(args)
         return cls.forward(context, *args, **keywords)
 

@@ -44,8 +44,12 @@ const Datum* Operands::find(std::size_t position, std::string_view name) const {
   return found == named.end() ? nullptr : &found->second;
 }
 
-Follower::Follower(Archive& archive, program::Program& program, WeightLookup weight_elsewhere)
-    : archive_(archive), program_(program), weight_elsewhere_(std::move(weight_elsewhere)) {
+Follower::Follower(Archive& archive, program::Program& program, WeightLookup weight_elsewhere,
+                   program::OperatorSource operators)
+    : archive_(archive),
+      program_(program),
+      weight_elsewhere_(std::move(weight_elsewhere)),
+      operators_(std::move(operators)) {
   graph_ = program_.add_graph();
   program_.graph = graph_;
 }
@@ -247,7 +251,9 @@ Datum Follower::call(const std::string& op, std::vector<Datum> positional,
 }
 
 Datum Follower::call(const Schema& schema, std::vector<Argument> arguments) {
-  const auto results = program::results_of(schema, arguments, pool());
+  auto results = program::results_of(schema, arguments, pool());
+  if (!results && operators_.results)
+    results = program::asked_results(operators_, schema, arguments, pool());
   if (!results) {
     base::fail("SX1213",
                "of what " + schema.qualified() +
@@ -276,6 +282,15 @@ Datum Follower::call(const Schema& schema, std::vector<Argument> arguments) {
   if (schema.returns.size() == 1 && schema.returns[0].type.list_depth == 0)
     return given.empty() ? Datum() : given.front();
   return Datum::of_items(schema.returns.size() == 1 ? Kind::kList : Kind::kTuple, std::move(given));
+}
+
+const std::vector<const Schema*>& Follower::overloads_elsewhere(const std::string& op) {
+  const auto [known, is_new] = overloads_elsewhere_.try_emplace(op);
+  if (is_new && operators_.schemas) {
+    for (const std::string& written : operators_.schemas(op))
+      known->second.push_back(program_.add_schema(program::parse_schema(written)));
+  }
+  return known->second;
 }
 
 // What a branch or a loop gave may be one of the tensors around it: a write to it would have to

@@ -17,6 +17,7 @@
 #include "frontends/torchscript/datum.h"
 #include "frontends/torchscript/syntax.h"
 #include "program/program.h"
+#include "program/results/asked.h"
 
 namespace sardonyx::torchscript {
 
@@ -38,7 +39,8 @@ using WeightLookup =
 
 class Follower {
  public:
-  Follower(Archive& archive, program::Program& program, WeightLookup weight_elsewhere = {});
+  Follower(Archive& archive, program::Program& program, WeightLookup weight_elsewhere = {},
+           program::OperatorSource operators = {});
 
   // What the method gives for these inputs. Failures are collected; see failures().
   Datum run(const std::string& method, const std::vector<Datum>& inputs);
@@ -58,6 +60,8 @@ class Follower {
   Datum call(const std::string& op, std::vector<Datum> positional,
              std::vector<NamedDatum> named = {});
   Datum call(const program::Schema& schema, std::vector<program::Argument> arguments);
+  // The overloads of an operator that no table of ours has.
+  const std::vector<const program::Schema*>& overloads_elsewhere(const std::string& op);
   // The number that a tensor of one element holds.
   Datum item(const Datum& tensor);
 
@@ -141,6 +145,8 @@ class Follower {
   Archive& archive_;
   program::Program& program_;
   WeightLookup weight_elsewhere_;
+  program::OperatorSource operators_;
+  std::unordered_map<std::string, std::vector<const program::Schema*>> overloads_elsewhere_;
   program::Graph* graph_ = nullptr;
   Frame* frame_ = nullptr;
   int depth_ = 0;

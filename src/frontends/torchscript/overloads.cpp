@@ -139,6 +139,13 @@ Datum adapted(Follower& follower, const TypeSpec& type, const Datum& datum) {
   return Datum::of_items(Kind::kList, std::move(items));
 }
 
+std::vector<const Schema*> overloads(Follower& follower, const std::string& op) {
+  std::vector<const Schema*> schemas;
+  for (const std::string& name : overloads_of(op))
+    if (const Schema* schema = program::find_schema(name)) schemas.push_back(schema);
+  return schemas.empty() ? follower.overloads_elsewhere(op) : schemas;
+}
+
 }  // namespace
 
 Resolved resolve(Follower& follower, const Operands& operands) {
@@ -148,10 +155,8 @@ Resolved resolve(Follower& follower, const Operands& operands) {
     for (const Datum& datum : *list)
       if (datum.kind == Kind::kFailed) throw Failed();
   }
-  const std::vector<std::string>& names = overloads_of(operands.op);
-  for (const std::string& name : names) {
-    const Schema* schema = program::find_schema(name);
-    if (!schema) continue;
+  const std::vector<const Schema*> schemas = overloads(follower, operands.op);
+  for (const Schema* schema : schemas) {
     const int own = fit(*schema, operands);
     if (own > best_fit) {
       best = schema;
@@ -160,11 +165,11 @@ Resolved resolve(Follower& follower, const Operands& operands) {
   }
   if (!best) {
     base::fail("SX1212",
-               names.empty() ? "there is no operator " + operands.op
-                             : "no overload of " + operands.op + " takes " + described(operands),
-               names.empty() ? "an operator of your own needs its schema: export the model with "
-                               "torch.export"
-                             : "");
+               schemas.empty() ? "there is no operator " + operands.op
+                               : "no overload of " + operands.op + " takes " + described(operands),
+               schemas.empty() ? "an operator of your own needs its schema: export the model with "
+                                 "torch.export"
+                               : "");
   }
   std::vector<program::Argument> positional;
   for (std::size_t i = 0; i < operands.positional.size(); ++i)

@@ -67,7 +67,7 @@ std::unique_ptr<program::Program> read_torchscript(archive::Bytes bytes,
   Archive archive(std::move(bytes));
   auto program = std::make_unique<program::Program>();
   const std::vector<Datum> inputs = make_inputs(archive, options, *program);
-  Follower follower(archive, *program, options.weight);
+  Follower follower(archive, *program, options.weight, options.operators);
   Datum result;
   try {
     result = follower.run(options.method, inputs);

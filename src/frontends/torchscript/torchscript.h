@@ -8,6 +8,7 @@
 
 #include "frontends/archive/zip.h"
 #include "program/program.h"
+#include "program/results/asked.h"
 
 namespace sardonyx::torchscript {
 
@@ -23,6 +24,8 @@ struct ReadOptions {
   std::vector<std::string> names;
   // A weight, by its name, that does not lie in the archive; null for one that does.
   std::function<const program::Weight*(program::Program&, const std::string& name)> weight;
+  // Who knows operators that this build does not; nobody for a file.
+  program::OperatorSource operators;
 };
 
 // Throws SX112x for what is no such archive, and everything that the program holds and Sardonyx

@@ -17,6 +17,7 @@ from sardonyx._capture.wanted import Leaf
 
 from .archive import Archived, archived
 from .inputs import Given, Texts, leaves_by_parameter, text_of_default
+from .operators import Operators
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -45,7 +46,12 @@ class ScriptProgram:
         """The native program. ProgramError with every line that cannot be said."""
         read, self._read = self._read, None
         return read or _native.read_script(
-            self.archived.data, self.method, self.names, self.inputs, self.archived.weights
+            self.archived.data,
+            self.method,
+            self.names,
+            self.inputs,
+            self.archived.weights,
+            Operators(),
         )
 
     def check(self) -> ScriptProgram:
