@@ -26,6 +26,17 @@ def trial(name: str, task: str, runtime: str, named: bool = True) -> dict[str, A
         return {"task": task, **made, **_exported(folder, out, task if named else None, runtime)}
 
 
+def import_all() -> None:
+    """Exports once, so that the processes that are forked from this one need import nothing."""
+    import onnxruntime  # noqa: F401 (is imported for them)
+
+    import sardonyx
+
+    with tempfile.TemporaryDirectory(prefix="sardonyx-sweep-") as work:
+        make_checkpoint("llama", "text-generation-with-past", Path(work) / "checkpoint")
+        sardonyx.hf.export(Path(work) / "checkpoint", Path(work) / "out")
+
+
 def _exported(folder: Path, out: Path, task: str | None, runtime: str) -> dict[str, Any]:
     import sardonyx
 
