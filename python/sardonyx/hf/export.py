@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from .weights import Placed
 
 PrecisionName = Literal["fp32", "fp16", "bf16", "int8", "int4"]
+_ONE_TOKEN = (
+    "the model's own code loops over tokens, so that input_ids is one token: prompts go through "
+    "token by token, as what follows them does"
+)
 PRECISIONS = ("fp32", "fp16", "bf16", "int8", "int4")
 
 
@@ -192,14 +196,18 @@ class _Job:
         staging: Path,
         report: Report,
     ) -> None:
+        from . import genai
         from .architecture import parts_of
         from .graphs import captured, finished, give_weights
 
         was_training = model.training
         model.eval()
-        for part in parts_of(model, chosen, self._sentences):
-            with self._progress.step(f"capture {part.name}"):
-                program = captured(part, self._target)
+        longest = genai.context_length(model.config)
+        for wanted in parts_of(model, chosen, self._sentences):
+            with self._progress.step(f"capture {wanted.name}"):
+                part, program = captured(wanted, self._target, longest)
+            if part is not wanted:
+                report.notes.append(_ONE_TOKEN)
             if placed is not None:
                 give_weights(program, model, placed.places)
             with self._progress.step(f"optimize {part.name}"):

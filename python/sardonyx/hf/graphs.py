@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from sardonyx import _native
-from sardonyx._base.errors import Diagnostic, refusals
+from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError, refusals
 from sardonyx._export.export import export as export_module
 from sardonyx._model.program import ONNXProgram
 from sardonyx._model.weight_files import WeightInFile
@@ -34,9 +34,27 @@ class Target:
     capture: str = "auto"
 
 
-def captured(part: Part, target: Target) -> ONNXProgram:
+def captured(part: Part, target: Target, longest: int) -> tuple[Part, ONNXProgram]:
     """The part as an ONNX model with the weights that the module has. Nothing is computed of
-    weights yet, since they may have none."""
+    weights yet, since they may have none. Where the model's code takes the number of tokens for a
+    constant, or for no more than some number below `longest`, that is the part for one token."""
+    if part.one_token is None:
+        return part, _captured(part, target)
+    refused: OnnxExporterError | None = None
+    if not part.loops:
+        try:
+            program = _captured(part, target)
+            if _native.bounds(program._native, "input_ids", 1)[1] >= longest:
+                return part, program
+        except CaptureError as error:
+            refused = error
+    try:
+        return part.one_token, _captured(part.one_token, target)
+    except CaptureError as error:
+        raise refused or error from error
+
+
+def _captured(part: Part, target: Target) -> ONNXProgram:
     with warnings.catch_warnings():
         # Dims that the model itself makes constant are in the notes; and what do_constant_folding
         # is for, here, is not what it is deprecated for.

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from sardonyx._base.errors import refusal
 
@@ -20,13 +23,52 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class _Counting(TorchDispatchMode):
+    """Counts the calls of operators."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        self.calls += 1
+        return function(*args, **(kwargs or {}))
+
+
+@dataclass
+class Counted:
+    """How many calls of operators the last run without data made; 0 where it could not."""
+
+    without_data: int = 0
+
+
+_counted: ContextVar[Counted | None] = ContextVar("_counted", default=None)
+
+
+@contextlib.contextmanager
+def counted_calls() -> Iterator[Counted]:
+    """Counts what the probes within do."""
+    token = _counted.set(Counted())
+    try:
+        found = _counted.get()
+        assert found is not None
+        yield found
+    finally:
+        _counted.reset(token)
+
+
 def probe(model: torch.nn.Module, call: Callable[..., T], **inputs: Any) -> T:
     """What `call`, which runs the model, returns, its tensors without data; where the model looks
     at data, it is run."""
     with torch.no_grad(), _plain_experts(model):
         try:
-            with _fake():
-                return call(**_copies(inputs))
+            with _fake(), _Counting() as counting:
+                result = call(**_copies(inputs))
+            if (counted := _counted.get()) is not None:
+                counted.without_data = counting.calls
+            return result
         except Exception:
             return call(**inputs)
 
