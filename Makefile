@@ -91,7 +91,7 @@ sanitize: setup
 	ninja -C "$(BUILD)-sanitize" -j$(JOBS) --quiet sardonyx_tests
 	ctest --test-dir "$(BUILD)-sanitize" -j$(JOBS) --output-on-failure
 
-# With a tenth of the operator sweep; `make operators` takes a third.
+# With one case in 25 of the operator sweep; `make operators` takes a third.
 pytest: build
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m pytest -n $(JOBS) tests
 
@@ -120,6 +120,7 @@ site: build
 
 # The examples, run and checked; those that need a package that is missing say so.
 test-examples: build
+	$(PYTHON) -m pip install -q -r examples/requirements.txt
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m pytest -q examples
 
 demo: build

@@ -115,10 +115,36 @@ def _activations(tokens: int, width: int) -> Iterator[Case]:
     )
     yield Case("fast-gelu", sizes, 'y = Gelu<approximate="tanh">(a)', "y = msft.FastGelu(a)", feeds)
     yield Case(
+        "fast-gelu",
+        f"{sizes}, with a bias",
+        's = Add(a, w) y = Gelu<approximate="tanh">(s)',
+        "y = msft.FastGelu(a, w)",
+        feeds | {"w": _floats(width)},
+    )
+    yield Case(
         "quick-gelu",
         sizes,
         "s = Sigmoid(a) y = Mul(a, s)",
         "y = msft.QuickGelu<alpha=1.0>(a)",
+        feeds,
+    )
+
+
+def _convolutions(channels: int, size: int) -> Iterator[Case]:
+    feeds = {"a": _floats(1, channels, size, size), "w": _floats(channels, channels, 3, 3)}
+    sizes = f"{channels} x {size} x {size}"
+    yield Case(
+        "fused-conv",
+        sizes,
+        "c = Conv<pads=[1, 1, 1, 1]>(a, w) y = Relu(c)",
+        'y = msft.FusedConv<pads=[1, 1, 1, 1], activation="Relu">(a, w)',
+        feeds,
+    )
+    yield Case(
+        "fused-conv",
+        f"{sizes}, of a sum",
+        "c = Conv<pads=[1, 1, 1, 1]>(a, w) s = Add(c, a) y = Relu(s)",
+        'y = msft.FusedConv<pads=[1, 1, 1, 1], activation="Relu">(a, w, , a)',
         feeds,
     )
 
@@ -232,6 +258,8 @@ def cases() -> Iterator[Case]:
         yield from _activations(tokens, 3072)
     for tokens in (32, 128):
         yield from _products(tokens, 64)
+    for channels, size in ((16, 8), (64, 56), (256, 14)):
+        yield from _convolutions(channels, size)
     for batch, tokens in ((1, 16), (1, 128), (8, 128), (1, 512)):
         yield from _attention(batch, tokens, 12, 64)
         yield from _packed_attention(batch, tokens, 12, 64)

@@ -20,6 +20,8 @@ FILE = generate_emitter.FOLDER.parents[1] / "targets" / "gen" / "microsoft.h"
 EMITTED = (
     "Attention",
     "BiasGelu",
+    "FastGelu",
+    "FusedConv",
     "GroupQueryAttention",
     "MatMulNBits",
     "QuickGelu",

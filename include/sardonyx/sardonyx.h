@@ -140,7 +140,10 @@ struct ConvertOptions {
   // without those of `disable`. One of rule_names(); SX1801 for any other.
   std::string stop_after;
   std::vector<std::string> disable;
-  // Called with what simplifying did, where `optimize`.
+  // As for optimize(). Weights in blocks make the opset 21, where none is named and the runtime has
+  // no operators of its own for them.
+  PrecisionOptions precision = {};
+  // Called with what simplifying did, where `optimize`, or the precision changes.
   std::function<void(const Simplification&)> on_simplified;
 };
 
@@ -182,7 +185,9 @@ SARDONYX_API Model convert(Program program, const ConvertOptions& options = {});
 SARDONYX_API Model read_model(const std::filesystem::path& path);
 
 struct OptimizeOptions {
-  // Missing: the model's own. Models of before opset 13 become newer only where one is named.
+  // Missing: the model's own, or where `runtime` names one that is given operators of its own, the
+  // newer of that and the one that serves the runtime best. Models of before opset 13 become newer
+  // only where one is named.
   std::optional<std::int64_t> opset;
   // One of target_names(). Empty: what the model was converted for, or "onnxruntime".
   std::string runtime;

@@ -133,6 +133,7 @@ std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Targe
   Simplification done;
   const std::int64_t before = onnx::count_nodes(*model->graph);
   if (options.optimize) done = told(rewritten(*model, target, passing));
+  change_precision(*model, options.precision, target.name, done);
   targets::lower(
       *model, target,
       {.opset = opset,
@@ -141,7 +142,8 @@ std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Targe
   if (options.optimize && options.stop_after.empty()) passes::tidy(*model, passing);
   done.nodes_before = before;
   done.nodes_after = onnx::count_nodes(*model->graph);
-  if (options.optimize && options.on_simplified) options.on_simplified(done);
+  const bool is_told = options.optimize || !options.precision.to.empty();
+  if (is_told && options.on_simplified) options.on_simplified(done);
   return model;
 }
 
@@ -152,8 +154,9 @@ std::unique_ptr<onnx::Model> convert_to(const targets::Target& target,
                                         const aten::CustomLookup& custom,
                                         const aten::NamedValues& shown,
                                         std::vector<Diagnostic>& notes) {
-  std::int64_t opset = options.opset.value_or(target.opset);
-  check_opset(opset);
+  if (options.opset) check_opset(*options.opset);
+  check(options.precision);
+  std::int64_t opset = opset_for(options.precision, target.name, options.opset, target.opset);
   try {
     return convert_at(opset, target, program, options, custom, shown, notes);
   } catch (const Error& error) {
@@ -283,6 +286,14 @@ std::vector<std::string> optimize(Model& model, const OptimizeOptions& options) 
 
 namespace {
 
+// A model with operators of a runtime is for that runtime alone, which a newer opset may serve
+// better.
+std::int64_t opset_to_begin_with(const targets::Target& target, const OptimizeOptions& options,
+                                 std::int64_t own) {
+  const bool is_for_it_alone = !options.runtime.empty() && !target.fusions.empty();
+  return is_for_it_alone ? std::max(own, target.opset) : own;
+}
+
 [[noreturn]] void refuse_precision(const onnx::Model& model, std::int64_t opset) {
   if (model.has_training)
     base::fail("SX1803", "the model says how it is trained, by the names of its values",
@@ -309,7 +320,8 @@ Simplification simplify(onnx::Model& inner, const OptimizeOptions& options) {
     if (!options.precision.to.empty()) refuse_precision(inner, own);
     return told(passes::optimize(inner, passing));
   }
-  const std::int64_t opset = opset_for(options.precision, target.name, options.opset, own);
+  const std::int64_t opset = opset_for(options.precision, target.name, options.opset,
+                                       opset_to_begin_with(target, options, own));
   const std::vector<onnx::Dispute> disputes = onnx::infer_types(inner);
   targets::raise(inner);
   rewriting::Report report = rewritten(inner, target, passing);

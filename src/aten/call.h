@@ -29,7 +29,10 @@ using symbolic::Expr;
 using Outputs = onnx::Values;
 
 // The ONNX values that the program's values have become.
-using Environment = std::unordered_map<const program::Value*, Value>;
+struct Environment : std::unordered_map<const program::Value*, Value> {
+  // Of the rows of packed sequences: the sequences side by side.
+  std::unordered_map<const onnx::ValueInfo*, Value> side_by_side;
+};
 
 // Translates a body (of cond, scan, ...) into a new ONNX graph whose inputs it makes itself or is
 // given; see control_flow.cpp.

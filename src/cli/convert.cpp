@@ -14,6 +14,7 @@
 #include "cli/choices.h"
 #include "cli/command.h"
 #include "cli/explain.h"
+#include "cli/precision.h"
 #include "cli/report.h"
 #include "sardonyx/report.h"
 #include "sardonyx/sardonyx.h"
@@ -74,14 +75,18 @@ void run_convert(ConvertArguments& arguments) {
   });
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   if (arguments.json) {
-    std::printf("{\"ok\": true, \"output\": %s, \"nodes\": %lld, \"seconds\": %.6f}\n",
+    const Simplification& done = arguments.simplification;
+    const std::string weights =
+        done.weights.empty() ? std::string() : ", \"weights\": " + weights_json(done);
+    std::printf("{\"ok\": true, \"output\": %s, \"nodes\": %lld, \"seconds\": %.6f%s}\n",
                 json_string(arguments.output).c_str(), static_cast<long long>(model.node_count()),
-                elapsed.count());
+                elapsed.count(), weights.c_str());
   } else if (arguments.output == "-") {
     for (const Diagnostic& note : record.notes) std::fprintf(stderr, "%s\n", note.str().c_str());
   } else if (!arguments.quiet) {
     std::printf("%s: %lld nodes, %.3f s\n", arguments.output.c_str(),
                 static_cast<long long>(model.node_count()), elapsed.count());
+    print_weights(arguments.simplification, arguments.explain);
     if (arguments.explain) print_explanation(arguments.simplification);
     for (const Diagnostic& note : record.notes) std::fprintf(stderr, "%s\n", note.str().c_str());
   }
@@ -104,6 +109,7 @@ constexpr const char* kConvertFooter =
     "Examples:\n"
     "  sardonyx convert model.pt2 -o model.onnx\n"
     "  sardonyx convert model.pt2 -o model.onnx --opset 18 --runtime onnxruntime-cpu\n"
+    "  sardonyx convert model.pt2 -o model.onnx --precision int4 --runtime onnxruntime-cpu\n"
     "  sardonyx convert model.pt -o model.onnx --input x:float32[batch,3,224,224]\n"
     "  sardonyx convert model.pt2 -o model.onnx --report report.md --sarif log.sarif\n"
     "  cat model.pt2 | sardonyx convert - -o - > model.onnx";
@@ -186,6 +192,7 @@ void add_convert(CLI::App& app, int& exit_code) {
       ->add_flag("--drop-mutations", arguments->drop_mutations,
                  "leave out the new values of buffers and inputs that the program changes")
       ->group(kMeaning);
+  add_precision(command, arguments->convert.precision);
   command->add_flag("--no-metadata", arguments->no_metadata, "leave out where each node came from")
       ->group(kTelling);
   command

@@ -43,6 +43,8 @@ std::string json_number(double number) {
   return std::isfinite(number) ? std::to_string(number) : "null";
 }
 
+}  // namespace
+
 std::string weights_json(const Simplification& simplification) {
   std::string weights;
   for (const WeightPrecision& each : simplification.weights) {
@@ -54,10 +56,8 @@ std::string weights_json(const Simplification& simplification) {
                ", \"relative_error\": " + json_number(error.relative) +
                ", \"largest_error\": " + json_number(error.largest) + "}";
   }
-  return weights;
+  return "[" + weights + "]";
 }
-
-}  // namespace
 
 void print_weights(const Simplification& simplification, bool each_of_them) {
   if (simplification.weights.empty()) return;
@@ -94,8 +94,8 @@ std::string explanation_json(const Simplification& simplification) {
                 ", \"reason\": " + json_string(each.reason) + "}";
   return "\"nodes_before\": " + std::to_string(simplification.nodes_before) +
          ", \"nodes\": " + std::to_string(simplification.nodes_after) + ", \"applied\": [" +
-         applied + "], \"declined\": [" + declined + "], \"weights\": [" +
-         weights_json(simplification) + "]";
+         applied + "], \"declined\": [" + declined +
+         "], \"weights\": " + weights_json(simplification);
 }
 
 }  // namespace sardonyx::cli

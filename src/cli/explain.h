@@ -12,8 +12,10 @@ namespace sardonyx::cli {
 void print_explanation(const Simplification& simplification);
 // What is held in another type, in sum, and `each_of_them` with the error that was measured.
 void print_weights(const Simplification& simplification, bool each_of_them);
-// The same as members of a JSON object, each reason with its node: "nodes_before", "nodes",
-// "applied", "declined".
+// The same as a JSON array.
+std::string weights_json(const Simplification& simplification);
+// The whole as members of a JSON object, each reason with its node: "nodes_before", "nodes",
+// "applied", "declined", "weights".
 std::string explanation_json(const Simplification& simplification);
 
 }  // namespace sardonyx::cli

@@ -12,6 +12,7 @@
 #include "passes/rules/constants/rules.h"
 #include "passes/rules/identities/rules.h"
 #include "passes/rules/normalization/rules.h"
+#include "passes/rules/padding/rules.h"
 #include "passes/rules/quantization/rules.h"
 #include "passes/rules/shapes/rules.h"
 #include "passes/rules/weights/rules.h"
@@ -44,7 +45,9 @@ const std::array kPipeline = {
     Entry{&kFoldWeights},
     Entry{&kFoldBatchNorm},
     Entry{&kFoldChannelAffine},
+    Entry{&kJoinPads},
     Entry{&kFoldPad},
+    Entry{&kPoolPadded},
     Entry{&kIndexByRanges},
     Entry{&kIndexRowsByRanges},
     Entry{&kUnflattenGemm},
@@ -78,6 +81,7 @@ const std::array kPipeline = {
     Entry{&kDropRequantization},
     Entry{&kJoinAttentionHeads},
     Entry{&kTransposeWeights},
+    Entry{&kJoinSlices},
     Entry{&kSplitSlices},
     Entry{kDropUnusedNodes},
 };

@@ -1,8 +1,14 @@
 """Quick capture gives torch.export's program, call by call, or declines."""
 
+# Models draw numbers of NumPy's global state, as users' may.
+# ruff: noqa: NPY002
+
 from __future__ import annotations
 
 import copy
+import random
+import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -88,6 +94,21 @@ class Writes(torch.nn.Module):
         return y, y.sort(-1)
 
 
+class Shared(torch.nn.Module):
+    """One module in several places: which of its paths led to a call is seen."""
+
+    def __init__(self):
+        super().__init__()
+        self.one = torch.nn.Linear(4, 4)
+        self.rest = torch.nn.ModuleList([torch.nn.Sequential(self.one), torch.nn.ReLU(), self.one])
+
+    def forward(self, x):
+        x = self.one(x)
+        for module in self.rest:
+            x = module(x)
+        return self.rest[2](x)
+
+
 _TOKENS = torch.randint(0, 64, (1, 5))
 MODELS = {
     "heads": (Heads(), (torch.randn(2, 5, 8),), {}, {"x": {0: "batch", 1: "length"}}),
@@ -95,6 +116,7 @@ MODELS = {
     "rotary": (Rotary(), (torch.randn(2, 3, 4, 8),), {}, {"x": {0: "batch", 1: "length"}}),
     "looked": (Looked(), (torch.randn(3, 5),), {}, {"x": {0: "batch", 1: "length"}}),
     "constants": (Constants(), (torch.randn(3, 4),), {}, {"x": {0: "batch"}}),
+    "shared": (Shared(), (torch.randn(3, 4),), {}, {"x": {0: "batch"}}),
     "writes": (Writes(), (torch.randn(3, 4),), {}, {"x": {0: "batch"}}),
     "outputs": (
         Outputs(),
@@ -210,8 +232,26 @@ class Forgiving(torch.nn.Module):
             return x
 
 
+class Kept(torch.nn.Module):
+    """Tensors in what an attribute holds, which torch.export warns of."""
+
+    def __init__(self):
+        super().__init__()
+        self.kept = SimpleNamespace(of={"last": None})
+
+    def forward(self, x):
+        self.kept.of["last"] = x * 2
+        return x
+
+
+class Grows(torch.nn.Module):
+    def forward(self, x):
+        self.more = torch.nn.Identity()
+        return self.more(x)
+
+
 DECLINED = [
-    *(Branch(), Held(), Listed(), Assigned()),
+    *(Branch(), Held(), Listed(), Assigned(), Kept(), Grows()),
     *(Raises(), Data(), Number(), Forgiving()),
 ]
 
@@ -231,6 +271,75 @@ def test_declines_what_it_is_not_sure_of_and_changes_nothing(model):
     assert not getattr(model, "seen", ())
     assert torch.nn.Module.__call__ is call
     assert not torch.overrides._get_current_function_mode_stack()
+
+
+class Counts(torch.nn.Module):
+    """Plain attributes change, and what they hold."""
+
+    def __init__(self):
+        super().__init__()
+        self.window, self.sizes, self.config = 4, [1], SimpleNamespace(calls={"n": 0})
+
+    def forward(self, x):
+        self.window = min(self.window, x.shape[1] // 2)
+        self.sizes.append(x.shape[0])
+        self.config.calls["n"] += 1
+        self.seen = True
+        return x[:, : self.window] * len(self.sizes)
+
+
+def test_plain_attributes_are_put_back():
+    model, args = Counts(), (torch.randn(3, 4),)
+    made = sardonyx.export(model, args, dynamic_shapes={"x": {0: "rows"}}, capture="quick")
+    assert (model.window, model.sizes, model.config.calls) == (4, [1], {"n": 0})
+    assert not hasattr(model, "seen")
+    x = torch.randn(5, 4)
+    assert torch.equal(made(x)[0], x[:, :2] * 2)
+
+
+class Tells(torch.nn.Module):
+    """Prints, warns, and draws random numbers."""
+
+    def __init__(self, is_plain):
+        super().__init__()
+        self.is_plain = is_plain
+
+    def forward(self, x):
+        print("told")
+        warnings.warn("warned", UserWarning, stacklevel=1)
+        self.drawn = random.random() + np.random.random()
+        torch.set_default_dtype(torch.float64)
+        torch.set_default_dtype(torch.float32)
+        return x * 2 if self.is_plain else x.masked_select(x > 0)
+
+
+@pytest.mark.parametrize("is_plain", [True, False])
+def test_what_forward_tells_is_told_once(is_plain, capsys):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        sardonyx.export(Tells(is_plain), (torch.randn(3, 4),))
+    assert capsys.readouterr().out == "told\n"
+    assert [str(each.message) for each in told].count("warned") == 1
+
+
+class Draws(torch.nn.Module):
+    def forward(self, x):
+        random.random()
+        np.random.random()
+        torch.manual_seed(7)
+        torch.set_default_dtype(torch.float64)
+        return x * x.tolist()[0][0]
+
+
+def test_random_numbers_and_settings_are_as_before_where_it_declines():
+    args = (torch.randn(3, 4),)
+    dynamic = prepare(Draws(), args, {}, None)
+    before = (random.getstate(), str(np.random.get_state()), torch.get_rng_state().tolist())
+    with capturing(), pytest.raises(DeclinedError):
+        quick_capture(Draws(), args, {}, dynamic.shapes, lambda: pytest.fail("asked"))
+    after = (random.getstate(), str(np.random.get_state()), torch.get_rng_state().tolist())
+    assert after == before
+    assert torch.get_default_dtype() is torch.float32
 
 
 class Parts(torch.nn.Module):
@@ -291,3 +400,22 @@ def test_ranges_of_dims_are_the_programs():
         model, args, dynamic_shapes={"x": {1: Dim("n", min=2, max=9)}}, capture="quick"
     )
     assert made._captured.range_constraints == made.exported_program.range_constraints
+
+
+@pytest.mark.parametrize("name", ["heads", "rotary", "shared"])
+def test_calls_stand_where_torch_export_says(name):
+    model, args, kwargs, shapes = MODELS[name]
+    made = sardonyx.export(
+        model.eval(), args, kwargs=kwargs, dynamic_shapes=shapes, capture="quick"
+    )
+    usual, quick = (
+        {n.name: said_of(n) for n in graph.nodes if n.op == "call_function" and "sym" not in n.name}
+        for graph in (made.exported_program.graph, made._captured.graph)
+    )
+    assert quick == usual
+
+
+def said_of(node):
+    modules = node.meta["nn_module_stack"].values()
+    users, target = node.format_node().split("(args")[0], node.meta["stack_trace"]
+    return users, target, list(modules)

@@ -102,6 +102,26 @@ def test_json_of_other_commands(model: Path, tmp_path: Path) -> None:
     assert told(failed.stdout, "failure")["diagnostics"][0]["code"] == "SX1101"
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["optimze", "a"], "there is no command `optimze`; did you mean `optimize`?"),
+        (["nothing-like-it"], "there is no command `nothing-like-it`\n"),
+        (["optimize", "a", "--disble=x"], "no option `--disble`; did you mean `--disable`?"),
+        ([], "no command is given"),
+        (["convert", "a"], "--output is required"),
+        (["convert", "a", "-o", "b", "--opset", "99"], "not in range 13 to 26"),
+    ],
+)
+def test_what_is_mistyped_is_told(words: list[str], says: str) -> None:
+    done = piped(b"", *words)
+    assert done.returncode == 2
+    said = done.stderr.decode()
+    assert says in said
+    command = f" {words[0]}" if words and words[0] in ("convert", "optimize") else ""
+    assert f"help: `sardonyx{command} --help`" in said
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completions_know_every_command_and_option(shell: str) -> None:
     script = run_command("completions", shell).stdout
@@ -120,15 +140,17 @@ def test_bash_completes_words_of_options() -> None:
         'echo "${COMPREPLY[@]}"\n'
         "COMP_WORDS=(sardonyx opt); COMP_CWORD=1; _sardonyx\n"
         'echo "${COMPREPLY[@]}"\n'
+        "COMP_WORDS=(sardonyx hf folder --precision int); COMP_CWORD=4; _sardonyx\n"
+        'echo "${COMPREPLY[@]}"\n'
     )
     ended = subprocess.run(
         ["bash", "--norc"], input=script, text=True, capture_output=True, check=True
     )
-    assert ended.stdout.splitlines() == ["always auto", "optimize"]
+    assert ended.stdout.splitlines() == ["always auto", "optimize", "int8 int4"]
 
 
 def test_manual_pages_have_what_help_has() -> None:
-    for command in ("convert", "optimize", "inspect"):
+    for command in ("convert", "optimize", "inspect", "hf", "run", "doctor"):
         page = run_command("man", command).stdout
         assert page.startswith(f".TH sardonyx\\-{command} 1")
         options = re.findall(r"--[a-z][a-z-]+", run_command(command, "--help").stdout)

@@ -28,8 +28,10 @@ class Gates(torch.nn.Module):
         self.inner = torch.nn.Linear(8, 8)
 
     def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        finite = x.clamp(max=1e30)  # PyTorch's Gelu of infinity is NaN on some processors
         return (
-            functional.gelu(self.inner(x)),
+            functional.gelu(self.inner(finite)),
+            functional.gelu(self.inner(finite.flip(0)), approximate="tanh"),
             functional.silu(x),
             x * torch.sigmoid(1.702 * x),
             functional.gelu(x, approximate="tanh"),
@@ -40,9 +42,37 @@ def test_bias_gelu_and_quick_gelu() -> None:
     x = torch.randn(2, 3, 8)
     x[0, 0] = torch.tensor([0.0, -0.0, 1e30, -1e30, float("inf"), -100.0, 100.0, 1e-30])
     batch = torch.export.Dim("batch")
-    assert operators(Gates(), x) == {"BiasGelu": 1, "QuickGelu": 2}
+    assert operators(Gates(), x) == {"BiasGelu": 1, "FastGelu": 1, "QuickGelu": 2}
     others = [(torch.randn(5, 3, 8),)]
     assert_exports(Gates(), (x,), None, ({0: batch},), others, target_runtime=RUNTIME)
+
+
+class Convolutions(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.convs = torch.nn.ModuleList(torch.nn.Conv2d(2, 2, 3, padding=1) for _ in range(6))
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        a, b, c, d, e, f = (conv(x) for conv in self.convs)
+        return (
+            functional.relu(a),
+            functional.leaky_relu(b, 0.3),
+            functional.relu6(c),
+            torch.sigmoid(d),
+            functional.hardsigmoid(e),
+            functional.relu(f + x),  # with a sum between it is slower
+        )
+
+
+def test_fused_conv() -> None:
+    x = torch.randn(2, 2, 5, 4)
+    x[0, 0, 0, :3] = torch.tensor([1e30, float("inf"), -1e30])
+    batch, height = torch.export.Dim("batch"), torch.export.Dim("height")
+    assert operators(Convolutions(), x) == {"FusedConv": 5}
+    others = [(torch.randn(1, 2, 1, 4),), (torch.randn(3, 2, 8, 4),)]
+    assert_exports(
+        Convolutions(), (x,), None, ({0: batch, 2: height},), others, target_runtime=RUNTIME
+    )
 
 
 class Layer(torch.nn.Module):

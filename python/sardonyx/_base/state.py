@@ -1,11 +1,25 @@
-"""Whether an export is going on."""
+"""What holds in the whole process while an export is going on."""
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 _exporting = 0
+_capture = threading.RLock()
+
+
+def _forget_other_threads() -> None:
+    """A child process has none of them, and so nobody who would let go of the lock."""
+    global _exporting, _capture  # noqa: PLW0603 (that is what the module is for)
+    _capture = threading.RLock()
+    _exporting = 0
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_other_threads)
 
 
 def is_in_onnx_export() -> bool:
@@ -25,3 +39,22 @@ def exporting() -> Iterator[None]:
         yield
     finally:
         _exporting -= 1
+
+
+@contextmanager
+def one_capture_at_a_time() -> Iterator[None]:
+    """Within it, no other thread captures: what torch.export, its modes and our patches of PyTorch
+    change is one for the whole process, as is the mode of a model that two threads export."""
+    with _capture:
+        yield
+
+
+def raise_interrupt(error: BaseException) -> None:
+    """KeyboardInterrupt where `error` is what PyTorch made of one on its way up."""
+    cause: BaseException | None = error
+    seen: set[int] = set()
+    while cause is not None and id(cause) not in seen:
+        if isinstance(cause, KeyboardInterrupt):
+            raise KeyboardInterrupt from error
+        seen.add(id(cause))
+        cause = cause.__cause__ or cause.__context__

@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 import inspect
 import logging
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 if TYPE_CHECKING:
     import torch
@@ -142,9 +144,14 @@ def refined_shapes(error: Exception | None, shapes: Any) -> Any:
         return None
 
 
+_FLAT_WEIGHTS = r"self\.(\w+\.)*_flat_weights\[\d+\](, )?"
+
+
 @contextmanager
 def quiet_capture() -> Iterator[None]:
-    """Within it, PyTorch does not log the failures of strategies: the error we raise says them."""
+    """Within it, PyTorch does not log the failures of strategies, nor print the graph up to there:
+    the error we raise says them. Nor does it warn of the weights that recurrent modules list."""
+    trace: Any = importlib.import_module("torch.export._trace")
     loggers = [
         logging.getLogger(f"torch.{name}") for name in ("_guards", "_dynamo", "fx", "export")
     ]
@@ -152,7 +159,9 @@ def quiet_capture() -> Iterator[None]:
     try:
         for logger in loggers:
             logger.setLevel(logging.CRITICAL)
-        yield
+        with mock.patch.object(trace, "print", create=True), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", rf"The tensor attributes? ({_FLAT_WEIGHTS})+ w")
+            yield
     finally:
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)

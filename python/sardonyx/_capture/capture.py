@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from sardonyx._base import torch_versions
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError
+from sardonyx._base.state import raise_interrupt
 
 from .context import capturing
 from .dim_names import constant_dims
 from .frozen import Frozen
 from .places import Place, user_place
 from .quick.declining import DeclinedError
+from .ranges import bounded_dims
 from .scripted import check_numbers, readings_of
 from .shapes import DynamicShapes
 from .strategies import Attempt, FixedSizeError, first_line, is_interpreted, strategies
@@ -72,7 +74,8 @@ def capture(
     args, kwargs = told_apart((args, kwargs))
     if quick is not Quick.NO:
         try:
-            return Captured(_quick(model, args, kwargs, dynamic, report), dynamic.leaves)
+            made = _quick(model, args, kwargs, dynamic, report)
+            return Captured(made, dynamic.leaves, tuple(bounded_dims(made, dynamic.leaves)))
         except DeclinedError as reason:
             if quick is Quick.ALONE:
                 raise _declined(model, reason) from reason
@@ -94,8 +97,9 @@ def capture(
                 notes = frozen.notes()
                 if not _is_script(program):
                     check_numbers(_whole(program), model, frozen)
-                    notes += _notes_of_constant_dims(program, dynamic, places)
+                    notes += _notes_of_dims(program, dynamic, places)
             except Exception as error:
+                raise_interrupt(error)
                 attempts.append(Attempt(strategy.name, time.perf_counter() - start, error))
                 report(f"capture by {strategy.name} failed: {first_line(error)}")
                 if may_trace and isinstance(error, FixedSizeError) and (kept := by_trace()):
@@ -141,6 +145,7 @@ def capture_by_trace(
         except OnnxExporterError:
             raise
         except Exception as error:
+            raise_interrupt(error)
             raise _failure(model, [Attempt("torch.jit.trace", 0, error)], frozen) from error
     return Captured(program, notes=tuple(frozen.notes()))
 
@@ -209,15 +214,15 @@ def _keep_place(places: dict[str, Place], sizes: list[str]) -> None:
         places.update(dict.fromkeys(new, place))
 
 
-def _notes_of_constant_dims(
+def _notes_of_dims(
     program: ExportedProgram, dynamic: DynamicShapes, places: Mapping[str, Place]
 ) -> list[Diagnostic]:
-    """Raises FixedSizeError for those that must vary."""
+    """Of those that are constant or bounded. FixedSizeError for those that must vary."""
     constant = constant_dims(program, dynamic.leaves, places)
     refused = [d for d in constant if d.wanted.insistence is Insistence.MUST_VARY]
     if refused:
         raise FixedSizeError([d.diagnostic() for d in refused])
-    return [d.diagnostic() for d in constant]
+    return [*(d.diagnostic() for d in constant), *bounded_dims(program, dynamic.leaves)]
 
 
 def _whole(program: ExportedProgram) -> ExportedProgram:
@@ -249,6 +254,13 @@ def told_apart(inputs: Any) -> Any:
     return pytree.tree_map(apart, inputs)
 
 
+# Where data decide which way a model goes.
+_TRACE_HELP = (
+    "capture='trace' takes the branches and loops of Python that data decide as the example takes "
+    "them, for all inputs, and warns of each; functions under torch.jit.script keep theirs"
+)
+
+
 def _failure(model: torch.nn.Module, attempts: list[Attempt], frozen: Frozen) -> CaptureError:
     fixed = [a.error for a in attempts if isinstance(a.error, FixedSizeError)]
     if refusals := fixed[0].diagnostics if fixed else frozen.refusals():
@@ -259,6 +271,8 @@ def _failure(model: torch.nn.Module, attempts: list[Attempt], frozen: Frozen) ->
         "make the model exportable by torch.export.export, or pass the ExportedProgram you get; "
         "the first error above is mostly the telling one"
     )
+    if by_data := any("DataDependent" in type(a.error).__name__ for a in attempts):
+        help_text += f"; {_TRACE_HELP}"
     diagnostics = [
         Diagnostic(
             "SX1003",
@@ -268,7 +282,7 @@ def _failure(model: torch.nn.Module, attempts: list[Attempt], frozen: Frozen) ->
         for a in attempts
         if a.error is not None
     ]
-    if any("DataDependent" in type(a.error).__name__ for a in attempts):
+    if by_data:
         scripted = Frozen(scripted=readings_of(model).decided).refusals()
         diagnostics += scripted
         said = "\n\n".join((said, *(d.message for d in scripted)))

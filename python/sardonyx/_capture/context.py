@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sardonyx._base import torch_versions
-from sardonyx._base.state import exporting
+from sardonyx._base.state import exporting, one_capture_at_a_time
 
+from .distributions import unvalidated_distributions
 from .missing_shapes import shapes_of_least_squares
 from .recurrent import whole_recurrent_operators
 
@@ -16,10 +17,12 @@ from .recurrent import whole_recurrent_operators
 def capturing() -> Iterator[None]:
     """What holds while a model is captured, and is put back afterwards."""
     with (
+        one_capture_at_a_time(),
         exporting(),
         torch_versions.torch_sees_onnx_export(),
         torch_versions.quiet_capture(),
         whole_recurrent_operators(),
         shapes_of_least_squares(),
+        unvalidated_distributions(),
     ):
         yield

@@ -71,7 +71,7 @@ def constant_dims(
     """
     return [
         ConstantDim(name, axis, size, wanted, places.get(leaf.source_of(axis)))
-        for name, value, leaf in _named_inputs(program, leaves)
+        for name, value, leaf in named_inputs(program, leaves)
         for axis, wanted in leaf.dims.items()
         if (size := _constant(program, _size(value, axis))) is not None
     ]
@@ -90,9 +90,10 @@ def _constant(program: ExportedProgram, size: Any) -> int | None:
     return int(known.lower) if known is not None and known.lower == known.upper else None
 
 
-def _named_inputs(
+def named_inputs(
     program: ExportedProgram, leaves: Sequence[Leaf]
 ) -> Iterator[tuple[str, Any, Leaf]]:
+    """The user's inputs by name, with the values that capture computed with."""
     placeholders = program.graph.find_nodes(op="placeholder")
     values = {n.name: n.meta.get("val") for n in placeholders}
     user = [s for s in program.graph_signature.input_specs if s.kind.name == "USER_INPUT"]
@@ -104,14 +105,20 @@ def _named_inputs(
 def symbol_names(program: ExportedProgram, leaves: Sequence[Leaf]) -> dict[str, str]:
     """What to call the program's symbols ("s77" -> "batch"), from the names of its inputs' leaves.
 
-    A dimension that became an expression keeps its own text, and so does one that became constant.
+    A dimension that became an expression keeps its own text, and so does one that became constant;
+    of one that the user said as an expression (2 * Dim("half")), the symbol in it has the name.
     """
     names: dict[str, str] = {}
-    for _, value, leaf in _named_inputs(program, leaves):
+    for _, value, leaf in named_inputs(program, leaves):
         for axis, wanted in leaf.dims.items():
             size = _size(value, axis)
-            if wanted.name is not None and hasattr(size, "node") and str(size).isidentifier():
-                names.setdefault(str(size), wanted.name)
+            if not hasattr(size, "node") or _constant(program, size) is not None:
+                continue
+            if str(size).isidentifier():
+                if wanted.name is not None:
+                    names.setdefault(str(size), wanted.name)
+            elif wanted.root is not None and len(symbols := size.node.expr.free_symbols) == 1:
+                names.setdefault(str(*symbols), wanted.root)
     return names
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import usage_error
 
+from .axes import axes_from_front
 from .shapes import bound_inputs, shaped_like
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ def from_dynamic_axes(
 
     Its keys are entries of `input_names`, or names of forward()'s parameters; those of outputs
     follow from the inputs. A list of axes gives them the names `<input>_dim_<axis>`. Raises
-    UsageError for a key that is neither.
+    UsageError for a key that is neither, and for an axis that the input does not have.
     """
     from torch.utils import _pytree as pytree
 
@@ -41,20 +43,31 @@ def from_dynamic_axes(
     for index, name in zip(tensors, input_names, strict=False):
         keys[index] = name
     unknown = set(dynamic_axes) - set(keys) - set(output_names)
-    # Without output_names, a key may be meant for an output whose name is not known yet.
-    if unknown and (output_names or not input_names):
-        raise usage_error(
-            f"dynamic_axes names {', '.join(map(repr, sorted(unknown)))}, "
-            "which are neither inputs nor outputs"
-        )
-    leaves = [_axes(name, dynamic_axes.get(name)) if name else None for name in keys]
-    shaped = shaped_like(spec, leaves)
-    return dict(zip(bound, shaped, strict=True)) if shaped is not None else None
+    if unknown:
+        _tell_unknown(unknown, sure=bool(output_names or not input_names))
+    leaves = [
+        _axes(name, dynamic_axes.get(name), value) if name else None
+        for name, value in zip(keys, values, strict=True)
+    ]
+    if all(leaf is None for leaf in leaves):
+        return None
+    return dict(zip(bound, shaped_like(spec, leaves), strict=True))
 
 
-def _axes(name: str, axes: Any) -> dict[int, str] | None:
+def _tell_unknown(unknown: Collection[str], *, sure: bool) -> None:
+    """UsageError; where it is not sure, since outputs have no names yet, a warning."""
+    said = f"dynamic_axes names {', '.join(map(repr, sorted(unknown)))}"
+    if sure:
+        raise usage_error(f"{said}, which are neither inputs nor outputs")
+    warnings.warn(
+        f"{said}, which are no inputs: taken for outputs, whose sizes follow from the inputs'",
+        stacklevel=2,
+    )
+
+
+def _axes(name: str, axes: Any, value: Any) -> dict[int, str] | None:
     if axes is None:
         return None
-    if isinstance(axes, Mapping):
-        return {int(axis): dim or f"{name}_dim_{axis}" for axis, dim in axes.items()}
-    return {int(axis): f"{name}_dim_{axis}" for axis in axes}
+    named = axes if isinstance(axes, Mapping) else dict.fromkeys(axes)
+    counted = axes_from_front({int(axis): dim for axis, dim in named.items()}, value, name)
+    return {axis: dim or f"{name}_dim_{axis}" for axis, dim in counted.items()}

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sardonyx._base.errors import usage_error
 from sardonyx._base.torch_versions import children_of
 
+from .axes import axes_from_front
 from .wanted import Leaf, check_names, in_call_order, sources_of, wanted_of
 
 if TYPE_CHECKING:
@@ -79,6 +80,9 @@ def prepare(
         spec = pytree.tree_structure(value)
         leaves = _all_free(value) if every else leaves_of(spec, given.get(name), name)
         sources = sources_of(name, value)
+        labels = [Leaf(source, {}).label for source in sources]
+        values = pytree.tree_leaves(value)
+        leaves = [_counted(*each) for each in zip(leaves, values, labels, strict=True)]
         wanted[name] = [Leaf(s, wanted_of(leaf)) for s, leaf in zip(sources, leaves, strict=True)]
         shapes[name] = shaped_like(spec, [_for_export(leaf, _dim) for leaf in leaves])
         relaxed[name] = shaped_like(spec, [_for_export(leaf, _relaxed_dim) for leaf in leaves])
@@ -165,9 +169,8 @@ def _keys(spec: TreeSpec) -> list[Any]:
 
 
 def shaped_like(spec: TreeSpec, leaves: list[Any]) -> Any:
-    """The leaves in dicts, tuples and lists as torch.export wants shapes of `spec` to be."""
-    if all(leaf is None for leaf in leaves):
-        return None
+    """The leaves in dicts, tuples and lists as torch.export wants shapes of `spec` to be: it takes
+    no None for a whole structure."""
     if spec.is_leaf():
         return leaves[0]
     parts = []
@@ -177,7 +180,16 @@ def shaped_like(spec: TreeSpec, leaves: list[Any]) -> Any:
         start += child.num_leaves
     if spec.type is dict or (isinstance(spec.type, type) and issubclass(spec.type, dict)):
         return dict(zip(_keys(spec), parts, strict=True))
+    if hasattr(spec.context, "_fields"):  # the class of a named tuple
+        return spec.context(*parts)
     return tuple(parts) if spec.type is tuple else parts
+
+
+def _counted(leaf: Any, value: Any, label: str) -> Any:
+    """The entry of a leaf with its axes counted from the front."""
+    if isinstance(leaf, Mapping) and all(isinstance(axis, int) for axis in leaf):
+        return axes_from_front(leaf, value, label)
+    return leaf
 
 
 def _for_export(leaf: Any, dim_of: Callable[[Any], Any]) -> Any:

@@ -14,7 +14,9 @@ import torch
 from torch.jit import TracerWarning as _TracerWarning  # type: ignore[attr-defined]
 from torch.utils import _pytree as pytree
 
+from .buffers import buffers_put_back
 from .frozen import Frozen
+from .indices import telling_of_indices
 from .places import Place
 from .script.program import Example, ScriptProgram, Source, traced_program
 from .scripted import decided_by_data
@@ -37,7 +39,7 @@ def traced(
     """
     bound = inspect.signature(model.forward).bind(*args, **kwargs)
     with torch.no_grad():
-        with _tracer_warnings(frozen):
+        with _tracer_warnings(frozen), buffers_put_back(model):
             script = torch.jit.trace(model, bound.args, check_trace=False)
         frozen.scripted += decided_by_data(script.inlined_graph)
         return as_module(script, bound.args, {})
@@ -74,7 +76,12 @@ def program_of_trace(
         return found[0] if len(found) == 1 else found
 
     examples = tuple(tensor for _, tensor, _ in tensors)
-    with torch.no_grad(), _tracer_warnings(frozen), _attached(model, run):
+    with (
+        torch.no_grad(),
+        _tracer_warnings(frozen),
+        buffers_put_back(model),
+        _attached(model, run),
+    ):
         script = torch.jit.trace_module(model, {_METHOD: examples}, check_trace=False)
     return traced_program(Source(script, model, export, _METHOD), tensors, example)
 
@@ -116,8 +123,8 @@ def _as_tensor(result: Any) -> torch.Tensor | None:
 
 @contextmanager
 def _tracer_warnings(frozen: Frozen) -> Iterator[None]:
-    """Within it, `frozen` gets what PyTorch warns of as frozen by tracing."""
-    with warnings.catch_warnings(record=True) as caught:
+    """Within it, `frozen` gets what PyTorch warns of as frozen by tracing, and what it should."""
+    with warnings.catch_warnings(record=True) as caught, telling_of_indices(frozen):
         warnings.simplefilter("always", _TracerWarning)
         yield
     for each in caught:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import inspect
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -28,10 +29,14 @@ class Insistence(enum.Enum):
 
 
 class Wanted(NamedTuple):
-    """`name` is None for a hint, or an expression of other dimensions."""
+    """`name` is None for a hint, or an expression of another dimension, whose name is `root`;
+    `least` and `most` are the sizes that the user said, `most` None where nothing bounds them."""
 
     name: str | None
     insistence: Insistence
+    root: str | None = None
+    least: int = 0
+    most: int | None = None
 
 
 @dataclass(frozen=True)
@@ -68,10 +73,20 @@ def _wanted(dim: Any) -> Wanted | None:
         return Wanted(dim, Insistence.SHOULD_VARY)
     name = getattr(dim, "__name__", None)
     if isinstance(name, str):
-        return Wanted(name if name.isidentifier() else None, Insistence.MUST_VARY)
+        root = getattr(getattr(dim, "root", None), "__name__", None)  # of 2 * Dim("half")
+        known = name if name.isidentifier() else None
+        return Wanted(known, Insistence.MUST_VARY, root, *_bounds(dim))
     hint = getattr(getattr(dim, "type", None), "name", None)  # of Dim.DYNAMIC and its like
     insistence = {"DYNAMIC": Insistence.MUST_VARY, "AUTO": Insistence.MAY_VARY}.get(hint or "")
-    return None if insistence is None else Wanted(None, insistence)
+    return None if insistence is None else Wanted(None, insistence, None, *_bounds(dim))
+
+
+def _bounds(dim: Any) -> tuple[int, int | None]:
+    """The least and the most that a Dim, or a hint, is said to be; a Dim without end has an
+    infinity, or sys.maxsize - 1, for the latter."""
+    least, most = getattr(dim, "min", None), getattr(dim, "max", None)
+    ends = isinstance(most, int) and most < sys.maxsize - 1
+    return least if isinstance(least, int) else 0, most if ends else None
 
 
 def sources_of(name: str, value: Any) -> list[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base import torch_versions
-from sardonyx._base.errors import ProgramError, usage_error
+from sardonyx._base.errors import Diagnostic, ProgramError, usage_error
 from sardonyx._capture.caches import register_caches
 from sardonyx._capture.capture import Captured, capture, capture_by_trace
 from sardonyx._capture.dim_names import constant_dims
@@ -48,11 +49,13 @@ def captured_program(
     if isinstance(model, torch.export.ExportedProgram):
         _check_program(model, options)
         return _named(model, args, kwargs, options.dynamic_shapes)
+    constant: list[Diagnostic] = []
     if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
         script = model
         captured = steps.timed("capture", lambda: _of_script(script, args, kwargs, options, steps))
         if captured is not None:
             return captured
+        constant = _numbers_made_constant(script, args, kwargs)
     module = _as_module(model, args, kwargs, steps)
     dynamic = prepare(module, args, kwargs, _shapes(module, args, kwargs, options))
     if options.is_trace:
@@ -71,7 +74,26 @@ def captured_program(
             quick=options.quick,
         ),
     )
-    return made
+    return replace(made, notes=(*made.notes, *constant))
+
+
+def _numbers_made_constant(
+    script: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> list[Diagnostic]:
+    """A warning for each number, which torch.export takes for a constant."""
+    from sardonyx._capture import torchscript
+
+    given = torchscript.signature_of(script).bind(None, *args, **kwargs).arguments
+    return [
+        Diagnostic(
+            "SX1008",
+            f"input '{name}' may vary in TorchScript, whose reader declines this program, and is "
+            f"the constant {value!r} in the model",
+            severity="warning",
+        )
+        for name, value in given.items()
+        if type(value) in (bool, int, float)
+    ]
 
 
 # What a program of TorchScript asks for that is not known here: torch.export may know it.

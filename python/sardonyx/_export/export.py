@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from sardonyx._base.errors import usage_error
 from sardonyx._base.log import is_log_enabled
+from sardonyx._base.state import one_capture_at_a_time
 from sardonyx._capture.capture import Captured
 from sardonyx._capture.dim_names import symbol_names
 from sardonyx._capture.modes import select_model_mode_for_export
@@ -70,12 +71,12 @@ def export(
     autograd_inlining: bool = True,
     registry: OnnxRegistry | None = None,
     plugins: Sequence[str | os.PathLike[str]] = (),
-    capture: str = "torch",
+    capture: str = "auto",
 ) -> ONNXProgram:
     """Exports a PyTorch model to ONNX.
 
     Parameters:
-        model: a torch.nn.Module, which torch.export captures on the example inputs, a function or
+        model: a torch.nn.Module, which is captured on the example inputs, a function or
             bound method, a TorchScript module or function, or a torch.export.ExportedProgram, which
             is taken as it is. An ExportableModule brings its inputs, names and dynamic shapes.
         args: positional example inputs: a tuple, or one tensor. A last element that is a dict holds
@@ -139,12 +140,12 @@ def export(
         registry: translators of operators of the user's own, as `custom_translation_table`.
         plugins: shared libraries with translators (include/sardonyx/plugin.h).
         capture: "auto" runs the model once on tensors without data, many times faster than
-            torch.export, which takes over for whatever that is not sure of; `verbose` says which it
-            was, and why. "quick" does the former alone, and says why it does not capture a model.
-            "torch" has torch.export capture it. "trace" has torch.jit.trace record what
-            it runs: branches and loops of Python are as the example takes them, which `notes` tell,
-            sizes stay free, and what is scripted keeps its branches and loops. TorchScript itself
-            is read as it is, whatever this says.
+            torch.export, which takes over for whatever that is not sure of (its code runs once
+            more then); `verbose` says which it was, and why. "quick" does the former alone, and
+            says why it does not capture a model. "torch" has torch.export capture it. "trace" has
+            torch.jit.trace record what it runs: branches and loops of Python are as the example
+            takes them, which `notes` tell, sizes stay free, and what is scripted keeps its branches
+            and loops. TorchScript itself is read as it is, whatever this says.
 
     Returns the ONNXProgram, saved or not.
 
@@ -166,6 +167,7 @@ def export(
         with measured.measuring(profile):
             positional, keywords = example_inputs(model, given["args"], options.kwargs)
             with (
+                one_capture_at_a_time(),
                 select_model_mode_for_export(model, options.older.mode),
                 kept_functions(every=options.older.keep_autograd_functions),
             ):

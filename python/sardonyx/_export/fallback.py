@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import ConversionError, Diagnostic, OnnxExporterError
 from sardonyx._capture.context import capturing
+from sardonyx._capture.dim_names import constant_dims
 
 from . import flex_attention
 
@@ -61,7 +62,10 @@ def _note(name: str) -> Diagnostic:
 
 def _run(program: ExportedProgram, table: dict[Any, Any]) -> ExportedProgram:
     on_demand = getattr(program, "exported", None)  # of one that was captured quickly
+    leaves = getattr(program, "leaves", ())  # of one that TorchScript's reader read
     program = program if on_demand is None else on_demand()
+    if fixed := constant_dims(program, leaves, {}):
+        raise ValueError(f"captured by torch.export, {fixed[0].warning().message}")
     before = _guards(program)
     with capturing(), flex_attention.spelt_out(program):
         decomposed: ExportedProgram = program.run_decompositions(table)

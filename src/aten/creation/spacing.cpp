@@ -8,7 +8,7 @@ namespace {
 // Counts from both ends so that the last number is `end` exactly: below the middle start + i *
 // step, above it end - (n - 1 - i) * step.
 Value evenly_spaced(const Call& call, Emit& onnx, DType dtype) {
-  const std::int64_t steps = call.integer("steps");
+  const Expr steps = call.size("steps");
   // The ends take the result's type first: of integers they are cut to whole numbers.
   const DType result = base::real_of(call.result_dtype());
   const auto end_in = [&](std::string_view name) {
@@ -16,16 +16,16 @@ Value evenly_spaced(const Call& call, Emit& onnx, DType dtype) {
                                     : operand(call, onnx, name, dtype);
   };
   const Value start = end_in("start"), end = end_in("end");
-  if (steps <= 1) return onnx.expand(start, call.result_shape());
+  if (steps.is_constant() && steps.value() <= 1) return onnx.expand(start, call.result_shape());
   const Value index = onnx.range(steps);
-  const auto number = [&](std::int64_t value) {
-    return onnx.scalar(static_cast<double>(value), dtype);
-  };
-  const Value step = onnx.div(onnx.sub(end, start), number(steps - 1));
+  // A single number is `start`, which the first half has.
+  const Value gaps = onnx.real_size(symbolic::max(steps - 1, 1), dtype);
+  const Value half = onnx.size(symbolic::max(symbolic::floor_div(steps, 2), 1));
+  const Value step = onnx.div(onnx.sub(end, start), gaps);
   const Value place = onnx.cast(index, dtype);
   const Value forward = onnx.add(start, onnx.mul(place, step));
-  const Value backward = onnx.sub(end, onnx.mul(onnx.sub(number(steps - 1), place), step));
-  return onnx.where(onnx.less(index, onnx.int_scalar(steps / 2)), forward, backward);
+  const Value backward = onnx.sub(end, onnx.mul(onnx.sub(gaps, place), step));
+  return onnx.where(onnx.less(index, half), forward, backward);
 }
 
 // Integers are counted in float32 by PyTorch's step and truncated; double errs less at whole

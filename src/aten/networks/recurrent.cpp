@@ -1,5 +1,6 @@
 // LSTM, GRU and plain recurrent networks over whole sequences, to ONNX's recurrent operators.
 #include "aten/families.h"
+#include "aten/networks/packed_sequences.h"
 #include "aten/random/dropout.h"
 #include "onnx/definitions/recurrence.h"
 
@@ -23,17 +24,28 @@ struct Network {
   bool biases, bidirectional, batch_first, unbatched;
   std::int64_t layers;
   std::vector<Value> parameters;
+  Value input{};
+  Value lengths{};         // of packed sequences
   bool projected = false;  // an LSTM's hidden state is a linear map of what its cells give
 
   std::int64_t directions() const { return bidirectional ? 2 : 1; }
 };
 
-Network network_of(const Call& call) {
-  Network network{call.flag("has_biases"),    call.flag("bidirectional"),
-                  call.flag("batch_first"),   call.tensor("input").rank() == 2,
+Network network_of(const Call& call, Emit& onnx) {
+  Network network{call.flag("has_biases"),    call.flag("bidirectional"), false, false,
                   call.integer("num_layers"), call.tensors("params")};
+  if (call.captured().schema->overload == "data") {
+    const Padded sequences = padded(call, onnx);
+    network.input = sequences.values;
+    network.lengths = sequences.lengths;
+  } else {
+    network.input = call.tensor("input");
+    network.batch_first = call.flag("batch_first");
+    network.unbatched = network.input.rank() == 2;
+  }
   const std::int64_t each = network.biases ? 4 : 2, units = network.layers * network.directions();
   network.projected = static_cast<std::int64_t>(network.parameters.size()) == units * (each + 1);
+  if (network.projected && network.lengths) call.refuse("packed sequences of projected states");
   return network;
 }
 
@@ -138,7 +150,7 @@ template <class Run>
 Outputs run_layers(const Call& call, Emit& onnx, const Network& network,
                    const onnx::Values& initial, const CellStep& step, const Run& run) {
   const std::size_t states = initial.size();
-  Value x = to_time_first(onnx, network, call.tensor("input"));
+  Value x = to_time_first(onnx, network, network.input);
   std::vector<std::vector<Value>> finals(states);
   const double dropout = call.flag("train") ? call.number("dropout") : 0;
   for (std::int64_t layer = 0; layer < network.layers; ++layer) {
@@ -150,7 +162,8 @@ Outputs run_layers(const Call& call, Emit& onnx, const Network& network,
     x = merged_directions(onnx, network, found[0]);
     for (std::size_t i = 0; i < states; ++i) finals[i].push_back(found[1 + i]);
   }
-  Outputs outputs = {from_time_first(onnx, network, x)};
+  Outputs outputs = {network.lengths ? packed(call, onnx, {x, network.lengths})
+                                     : from_time_first(onnx, network, x)};
   for (const std::vector<Value>& parts : finals) {
     const Value all = parts.size() == 1 ? parts.front() : onnx.concat(parts, 0);
     outputs.push_back(network.unbatched ? onnx.squeeze(all, {1}) : all);
@@ -162,28 +175,35 @@ Value batched_state(Emit& onnx, const Network& network, Value state) {
   return network.unbatched ? onnx.unsqueeze(state, {1}) : state;
 }
 
+// As ONNX's operators take them; absent where all sequences are whole.
+Value steps(Emit& onnx, const Network& network) {
+  return network.lengths ? onnx.cast(network.lengths, DType::kInt32) : Value();
+}
+
 Outputs lstm(const Call& call, Emit& onnx) {
-  const Network network = network_of(call);
+  const Network network = network_of(call, onnx);
   const std::vector<Value> given = call.tensors("hx");
   const onnx::Values initial = {batched_state(onnx, network, given.at(0)),
                                 batched_state(onnx, network, given.at(1))};
+  const Value lengths = steps(onnx, network);
   return run_layers(
       call, onnx, network, initial, lstm_step,
       [&](Value x, std::int64_t layer, const onnx::Values& states) -> onnx::Values {
         const Stacked weights = stacked_weights(onnx, network, layer, kLstmGates);
         return onnx.lstm_n(
-            3, x, weights.w, weights.r, weights.b, {}, states[0], states[1], {},
+            3, x, weights.w, weights.r, weights.b, lengths, states[0], states[1], {},
             {.direction = direction_name(network), .hidden_size = states[0].dim(-1).value()});
       });
 }
 
 Outputs gru(const Call& call, Emit& onnx) {
-  const Network network = network_of(call);
+  const Network network = network_of(call, onnx);
   const onnx::Values initial = {batched_state(onnx, network, call.tensor("hx"))};
+  const Value lengths = steps(onnx, network);
   return run_layers(call, onnx, network, initial, gru_step,
                     [&](Value x, std::int64_t layer, const onnx::Values& states) -> onnx::Values {
                       const Stacked weights = stacked_weights(onnx, network, layer, kGruGates);
-                      return onnx.gru_n(2, x, weights.w, weights.r, weights.b, {}, states[0],
+                      return onnx.gru_n(2, x, weights.w, weights.r, weights.b, lengths, states[0],
                                         {.direction = direction_name(network),
                                          .hidden_size = states[0].dim(-1).value(),
                                          .linear_before_reset = 1});
@@ -191,14 +211,15 @@ Outputs gru(const Call& call, Emit& onnx) {
 }
 
 Outputs plain(const Call& call, Emit& onnx, bool rectified) {
-  const Network network = network_of(call);
+  const Network network = network_of(call, onnx);
   const onnx::Values initial = {batched_state(onnx, network, call.tensor("hx"))};
   const std::vector<std::string> activations(static_cast<std::size_t>(network.directions()),
                                              rectified ? "Relu" : "Tanh");
+  const Value lengths = steps(onnx, network);
   return run_layers(call, onnx, network, initial, plain_step(rectified),
                     [&](Value x, std::int64_t layer, const onnx::Values& states) -> onnx::Values {
                       const Stacked weights = stacked_weights(onnx, network, layer, kPlainGates);
-                      return onnx.rnn_n(2, x, weights.w, weights.r, weights.b, {}, states[0],
+                      return onnx.rnn_n(2, x, weights.w, weights.r, weights.b, lengths, states[0],
                                         {.activations = activations,
                                          .direction = direction_name(network),
                                          .hidden_size = states[0].dim(-1).value()});
@@ -209,17 +230,32 @@ Outputs rnn_tanh(const Call& call, Emit& onnx) { return plain(call, onnx, false)
 Outputs rnn_relu(const Call& call, Emit& onnx) { return plain(call, onnx, true); }
 
 constexpr Row kRows[] = {
+    {"aten::gru.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, "
+     "int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)",
+     gru},
     {"aten::gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, "
      "float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)",
      gru},
+    {"aten::lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool "
+     "has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, "
+     "Tensor, Tensor)",
+     lstm},
     {"aten::lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int "
      "num_layers, "
      "float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)",
      lstm},
+    {"aten::rnn_relu.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool "
+     "has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, "
+     "Tensor)",
+     rnn_relu},
     {"aten::rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int "
      "num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, "
      "Tensor)",
      rnn_relu},
+    {"aten::rnn_tanh.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool "
+     "has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, "
+     "Tensor)",
+     rnn_tanh},
     {"aten::rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int "
      "num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, "
      "Tensor)",

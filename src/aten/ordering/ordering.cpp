@@ -46,7 +46,9 @@ Value starts_run(Emit& onnx, Value x, std::int64_t axis) {
   first[static_cast<std::size_t>(axis)] = 1;
   const Value starts = onnx.concat({onnx.full(first, onnx.bool_scalar(true)), differs}, axis);
   // An empty axis has no first element.
-  return onnx.slice(starts, axis, 0, count);
+  const Value result = onnx.slice(starts, axis, 0, count);
+  if (!result.is_constant()) Emit::set_type(result, DType::kBool, x.shape());
+  return result;
 }
 
 Value insertion_points(Emit& onnx, Value sorted, Value values, bool right) {

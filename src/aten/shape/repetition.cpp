@@ -75,18 +75,14 @@ Outputs flip(const Call& call, Emit& onnx) {
 }
 
 // The last `shift` elements of an axis come to its front.
-Value rolled(const Call& call, Emit& onnx, Value x, std::int64_t axis, Expr shift) {
+Value rolled(Emit& onnx, Value x, std::int64_t axis, Expr shift) {
   const Expr size = x.dim(axis);
-  if (!shift.is_constant()) call.refuse("roll by " + shift.str() + ", which is not static");
   if (shift.is(0)) return x;
   constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
-  if (size.is_constant()) {
-    if (size.value() == 0) return x;
-    const Expr split = size - symbolic::mod(shift, size);
-    return onnx.concat({onnx.slice(x, axis, split, kEnd), onnx.slice(x, axis, 0, split)}, axis);
-  }
+  if (size.is(0)) return x;
   // A shift may be larger than a size that is known at run time only.
-  const Expr split = size - symbolic::mod(shift, symbolic::max(size, 1));
+  const Expr divisor = size.is_constant() ? size : symbolic::max(size, 1);
+  const Expr split = size - symbolic::mod(shift, divisor);
   return onnx.concat({onnx.slice(x, axis, split, kEnd), onnx.slice(x, axis, 0, split)}, axis);
 }
 
@@ -96,10 +92,10 @@ Outputs roll(const Call& call, Emit& onnx) {
   const std::vector<std::int64_t> axes = call.axes("dims", x.rank());
   if (x.rank() == 0) return {x};
   if (axes.empty()) {
-    const Value flat = rolled(call, onnx, onnx.flatten_to_1d(x), 0, shifts.front());
+    const Value flat = rolled(onnx, onnx.flatten_to_1d(x), 0, shifts.front());
     return {onnx.reshape(flat, x.shape())};
   }
-  for (std::size_t i = 0; i < axes.size(); ++i) x = rolled(call, onnx, x, axes[i], shifts[i]);
+  for (std::size_t i = 0; i < axes.size(); ++i) x = rolled(onnx, x, axes[i], shifts[i]);
   return {x};
 }
 

@@ -5,6 +5,8 @@
 #include "base/diagnostic.h"
 #include "frontends/torchscript/follower.h"
 #include "frontends/torchscript/inputs.h"
+#include "program/regions.h"
+#include "program/unread_outputs.h"
 
 namespace sardonyx::torchscript {
 
@@ -22,6 +24,18 @@ void order_inputs(program::Program& program) {
     input.value->index = static_cast<std::uint32_t>(program.graph->inputs.size());
     program.graph->inputs.push_back(input.value);
   }
+}
+
+// Of calls with several results.
+void drop_unread(const program::Graph& graph) {
+  std::vector<program::Element> elements;
+  for (program::Call* call : graph.calls) {
+    for (const program::Argument& argument : call->arguments)
+      if (program::Graph* const* body = argument.get<program::Graph*>()) drop_unread(**body);
+    if (call->outputs.size() < 2 || program::holds_bodies(*call)) continue;
+    for (std::size_t i = 0; i < call->outputs.size(); ++i) elements.push_back({call, i});
+  }
+  program::drop_unread(graph, elements);
 }
 
 void add_outputs(Follower& follower, const Datum& result, program::Program& program) {
@@ -64,6 +78,7 @@ std::unique_ptr<program::Program> read_torchscript(archive::Bytes bytes,
   if (!follower.failures().empty()) throw base::Error(follower.failures());
   add_outputs(follower, result, *program);
   order_inputs(*program);
+  drop_unread(*program->graph);
   program::verify(*program);
   return program;
 }

@@ -42,6 +42,8 @@ class Bound {
   std::size_t axis(std::string_view name, std::size_t rank) const;
   std::size_t axis(std::int64_t number, std::size_t rank) const;
 
+  // As many as there are after a resampling by this factor.
+  Expr scaled(Expr size, double factor) const;
   // A size that data decide.
   Expr fresh() const;
   Sizes broadcast(std::span<const Expr> left, std::span<const Expr> right) const;
@@ -72,6 +74,10 @@ std::span<const ResultRow> matrix_results();
 std::span<const ResultRow> spatial_results();
 std::span<const ResultRow> network_results();
 std::span<const ResultRow> creation_results();
+std::span<const ResultRow> loss_results();
+std::span<const ResultRow> spectrum_results();
+std::span<const ResultRow> factorization_results();
+std::span<const ResultRow> detection_results();
 
 // The type of `value` with other sizes.
 ResultTensor like(const Value& value);

@@ -1,4 +1,5 @@
 // Results of what makes tensors.
+#include <algorithm>
 #include <cmath>
 
 #include "program/results/bound.h"
@@ -85,6 +86,35 @@ ResultTensors window(const Bound& call) {
   return {{call.dtype().value_or(kFloat), {call.size("window_length")}, {}}};
 }
 
+// With its end, unlike arange().
+ResultTensors range(const Bound& call) {
+  const Argument one = Expr(1);
+  const auto start = known(argument(call, "start")), end = known(argument(call, "end"));
+  const auto step = known(call.has("step") ? argument(call, "step") : one);
+  const bool all = start && end && step;
+  const Expr length =
+      all ? Expr(static_cast<std::int64_t>(std::floor((*end - *start) / *step)) + 1) : call.fresh();
+  return {{call.dtype().value_or(kFloat), {length}, {}}};
+}
+
+ResultTensors permutation(const Bound& call) {
+  return {{call.dtype().value_or(DType::kInt64), {call.size("n")}, {}}};
+}
+
+// The places on one side of a diagonal, as two rows.
+ResultTensors triangle(const Bound& call) {
+  const DType dtype = call.dtype().value_or(DType::kInt64);
+  const Expr rows = call.size("row"), columns = call.size("col"), offset = call.size("offset");
+  if (!rows.is_constant() || !columns.is_constant() || !offset.is_constant())
+    return {{dtype, {2, call.fresh()}, {}}};
+  std::int64_t below = 0;
+  for (std::int64_t i = 0; i < rows.value(); ++i)
+    below += std::clamp<std::int64_t>(i + offset.value() + (call.name() == "tril_indices" ? 1 : 0),
+                                      0, columns.value());
+  const bool lower = call.name() == "tril_indices";
+  return {{dtype, {2, lower ? below : rows.value() * columns.value() - below}, {}}};
+}
+
 constexpr ResultRow kRows[] = {
     {"zeros ones empty rand randn", sized},
     {"full", full},
@@ -96,6 +126,9 @@ constexpr ResultRow kRows[] = {
     {"arange", arange},
     {"linspace logspace", spaced},
     {"eye", eye},
+    {"range", range},
+    {"randperm", permutation},
+    {"tril_indices triu_indices", triangle},
     {"hann_window hamming_window blackman_window bartlett_window kaiser_window", window},
 };
 

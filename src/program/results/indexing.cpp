@@ -1,4 +1,6 @@
 // Results of what takes elements by their positions, or puts them there.
+#include <algorithm>
+
 #include "program/results/bound.h"
 
 namespace sardonyx::program {
@@ -86,9 +88,81 @@ ResultTensors searched(const Bound& call) {
   return {{dtype, self ? self->shape : Sizes{}, {}}};
 }
 
+ResultTensors take(const Bound& call) { return {like(call.self(), call.tensor("index").shape)}; }
+
+ResultTensors take_along_dim(const Bound& call) {
+  const Value &self = call.self(), &indices = call.tensor("indices");
+  if (!call.has("dim")) return {like(self, {symbolic::product(indices.shape)})};
+  const std::size_t axis = call.axis("dim", self.rank());
+  Sizes own = self.shape, other = indices.shape;
+  if (own.size() != other.size()) call.refuse("positions of another rank");
+  own.at(axis) = 1;
+  Sizes shape = call.broadcast(own, other);
+  shape.at(axis) = other.at(axis);
+  return {like(self, std::move(shape))};
+}
+
+// The values, where each element stands among them, and how often each is there.
+ResultTensors distinct(const Bound& call) {
+  const Value& self = call.self();
+  const Expr count = call.fresh();
+  const bool inverse = call.flag("return_inverse"), counts = call.flag("return_counts");
+  const bool along = call.has("dim");
+  Sizes shape = {count}, places = self.shape;
+  if (along) {
+    const std::size_t axis = call.axis("dim", self.rank());
+    shape = self.shape;
+    places = {shape.at(axis)};
+    shape[axis] = count;
+  }
+  // unique_dim() gives them whether they are asked for or not.
+  const bool always = call.name() == "unique_dim";
+  ResultTensors results = {like(self, std::move(shape)),
+                           {DType::kInt64, inverse || always ? places : Sizes{0}, {}}};
+  if (call.schema().find("return_counts"))
+    results.push_back({DType::kInt64, {counts || always ? count : Expr(0)}, {}});
+  return results;
+}
+
+ResultTensors nonzero_by_axis(const Bound& call) {
+  const Expr count = call.fresh();
+  const std::size_t rank = std::max<std::size_t>(call.self().rank(), 1);
+  return ResultTensors(rank, {DType::kInt64, {count}, {}});
+}
+
+ResultTensors nonzero_static(const Bound& call) {
+  return {{DType::kInt64, {call.size("size"), static_cast<std::int64_t>(call.self().rank())}, {}}};
+}
+
+// How often each number occurs.
+ResultTensors bin_count(const Bound& call) {
+  const Value* weights = call.optional_tensor("weights");
+  const DType dtype = !weights                            ? DType::kInt64
+                      : weights->dtype == DType::kFloat32 ? DType::kFloat32
+                                                          : DType::kFloat64;
+  return {{dtype, {call.fresh()}, {}}};
+}
+
+ResultTensors histogram(const Bound& call) { return {like(call.self(), {call.size("bins")})}; }
+
+ResultTensors embedding_bag(const Bound& call) {
+  const Value& offsets = call.tensor("offsets");
+  const Expr bags = offsets.shape.at(0) - (call.flag("include_last_offset") ? 1 : 0);
+  const auto numbers = [&] { return ResultTensor{DType::kInt64, {call.fresh()}, {}}; };
+  return {like(call.self(), {bags, call.self().shape.at(1)}), numbers(), numbers(), numbers()};
+}
+
+ResultTensors drawn(const Bound& call) {
+  Sizes shape = call.self().shape;
+  if (shape.empty()) call.refuse("its input is a 0-d tensor");
+  shape.back() = call.size("num_samples");
+  return {{DType::kInt64, std::move(shape), {}}};
+}
+
 constexpr ResultRow kRows[] = {
     {"index_put _unsafe_index_put scatter scatter_add scatter_reduce index_fill index_copy "
-     "index_add masked_scatter slice_scatter select_scatter diagonal_scatter put _index_put_impl",
+     "index_add masked_scatter slice_scatter select_scatter diagonal_scatter put _index_put_impl "
+     "index_reduce",
      own},
     {"gather", gather},
     {"index_select", index_select},
@@ -99,6 +173,15 @@ constexpr ResultRow kRows[] = {
     {"one_hot", one_hot},
     {"repeat_interleave", repeat_interleave},
     {"searchsorted bucketize", searched},
+    {"take", take},
+    {"take_along_dim", take_along_dim},
+    {"_unique _unique2 unique_dim unique_consecutive unique_dim_consecutive", distinct},
+    {"nonzero_numpy", nonzero_by_axis},
+    {"nonzero_static", nonzero_static},
+    {"bincount", bin_count},
+    {"histc", histogram},
+    {"embedding_bag _embedding_bag", embedding_bag},
+    {"multinomial", drawn},
 };
 
 }  // namespace

@@ -162,13 +162,131 @@ ResultTensors broadcast_tensors(const Bound& call) {
   return results;
 }
 
+// Of as many parts as are asked for, the first of which are one longer.
+ResultTensors even_parts(const Bound& call, std::size_t axis, std::int64_t count) {
+  if (count <= 0 || count > kMostParts) call.refuse("a number of parts that is not possible");
+  const Expr whole = call.self().shape.at(axis);
+  Sizes lengths;
+  for (std::int64_t i = 0; i < count; ++i)
+    lengths.push_back(symbolic::floor_div(whole + Expr(count - 1 - i), count));
+  return parts(call.self(), axis, lengths);
+}
+
+ResultTensors parts_between(const Bound& call, std::size_t axis, const Sizes& positions) {
+  const Expr whole = call.self().shape.at(axis);
+  Sizes lengths;
+  Expr start = 0;
+  for (std::size_t i = 0; i <= positions.size(); ++i) {
+    const bool is_last = i == positions.size();
+    if (!is_last && !positions[i].is_constant()) call.refuse("it cuts at positions of data");
+    const Expr given = is_last ? whole : positions[i];
+    const Expr end = is_last             ? whole
+                     : given.value() < 0 ? symbolic::max(whole + given, 0)
+                                         : symbolic::min(given, whole);
+    lengths.push_back(symbolic::max(end - start, 0));
+    start = end;
+  }
+  return parts(call.self(), axis, lengths);
+}
+
+// tensor_split(x, 3), tensor_split(x, [1, 4]), hsplit, vsplit, dsplit
+ResultTensors tensor_split(const Bound& call) {
+  const std::size_t rank = call.self().rank();
+  const std::string_view name = call.name();
+  const std::size_t axis = name == "tensor_split" ? call.axis("dim", rank)
+                           : name == "vsplit"     ? 0
+                           : name == "dsplit"     ? 2
+                           : rank == 1            ? 0
+                                                  : 1;
+  if (axis >= rank) call.refuse("it cuts a dimension that is not there");
+  if (call.schema().find("sections")) return even_parts(call, axis, call.integer("sections"));
+  if (!call.schema().find("indices")) call.refuse("it cuts at positions of data");
+  return parts_between(call, axis, call.sizes("indices"));
+}
+
+// column_stack, dstack: each with as many dimensions as it needs
+ResultTensors stack_deeper(const Bound& call) {
+  const bool deep = call.name() == "dstack";
+  const auto tensors = call.tensors("tensors");
+  ResultTensor result = joined_type(call, tensors);
+  Expr length = 0;
+  for (const Value* tensor : tensors) {
+    Sizes shape = tensor->shape;
+    if (deep && shape.size() < 2) shape.insert(shape.begin(), 2 - shape.size(), 1);
+    if (shape.size() < 2) shape.resize(2, 1);
+    if (deep && shape.size() == 2) shape.emplace_back(1);
+    length = length + shape.at(deep ? 2 : 1);
+    result.shape = std::move(shape);
+  }
+  if (!deep && tensors[0]->rank() == 0) result.shape[0] = 1;
+  result.shape.at(deep ? 2 : 1) = length;
+  return {result};
+}
+
+ResultTensors block_diagonal(const Bound& call) {
+  const auto tensors = call.tensors("tensors");
+  ResultTensor result = joined_type(call, tensors);
+  Expr rows = 0, columns = 0;
+  for (const Value* tensor : tensors) {
+    const std::size_t rank = tensor->rank();
+    rows = rows + (rank < 2 ? Expr(1) : tensor->shape[0]);
+    columns = columns + (rank == 0 ? Expr(1) : tensor->shape.back());
+  }
+  result.shape = {rows, columns};
+  return {result};
+}
+
+ResultTensors cartesian_product(const Bound& call) {
+  const auto tensors = call.tensors("tensors");
+  ResultTensor result = joined_type(call, tensors);
+  Expr rows = 1;
+  for (const Value* tensor : tensors) rows = rows * symbolic::product(tensor->shape);
+  result.shape = {rows};
+  if (tensors.size() > 1) result.shape.emplace_back(static_cast<std::int64_t>(tensors.size()));
+  return {result};
+}
+
+// Each choice of `r` elements, one in a row.
+ResultTensors combinations(const Bound& call) {
+  const std::int64_t r = call.integer("r");
+  constexpr std::int64_t kMost = 10;
+  if (r < 0 || r > kMost) call.refuse("so many elements in each choice");
+  if (r == 0) return {like(call.self(), {0})};
+  const Expr count = symbolic::product(call.self().shape);
+  Expr ways = 1;
+  std::int64_t orders = 1;
+  for (std::int64_t i = 0; i < r; ++i) {
+    ways = ways * (call.flag("with_replacement") ? count + i : count - i);
+    orders *= i + 1;
+  }
+  return {like(call.self(), {symbolic::floor_div(ways, orders), r})};
+}
+
+// Sequences of different lengths, filled up to the longest.
+ResultTensors pad_sequence(const Bound& call) {
+  const auto tensors = call.tensors("sequences");
+  ResultTensor result = joined_type(call, tensors);
+  Expr longest = tensors[0]->shape.at(0);
+  for (const Value* tensor : tensors) longest = symbolic::max(longest, tensor->shape.at(0));
+  const Expr count = static_cast<std::int64_t>(tensors.size());
+  result.shape = call.flag("batch_first") ? Sizes{count, longest} : Sizes{longest, count};
+  result.shape.insert(result.shape.end(), tensors[0]->shape.begin() + 1, tensors[0]->shape.end());
+  return {result};
+}
+
 constexpr ResultRow kRows[] = {
     {"cat concat concatenate", cat},
     {"stack", stack},
     {"hstack", hstack},
-    {"vstack", vstack},
-    {"split split_with_sizes", split},
-    {"chunk", chunk},
+    {"vstack row_stack", vstack},
+    {"split split_with_sizes unsafe_split unsafe_split_with_sizes", split},
+    {"chunk unsafe_chunk", chunk},
+    {"tensor_split hsplit vsplit dsplit", tensor_split},
+    {"column_stack dstack", stack_deeper},
+    {"block_diag", block_diagonal},
+    {"cartesian_prod", cartesian_product},
+    {"combinations", combinations},
+    {"pad_sequence", pad_sequence},
     {"unbind", unbind},
     {"meshgrid", meshgrid},
     {"broadcast_tensors", broadcast_tensors},

@@ -157,8 +157,95 @@ ResultTensors cdist(const Bound& call) {
   return {like(call.self(), std::move(shape))};
 }
 
+DType floating(DType dtype) {
+  return base::is_floating(dtype) || base::is_complex(dtype) ? dtype : DType::kFloat32;
+}
+
+// Along one dimension, which goes.
+ResultTensors similarity(const Bound& call) {
+  const char* other = call.schema().find("x2") ? "x2" : "y";
+  Sizes shape = call.broadcast(call.self().shape, call.tensor(other).shape);
+  const std::size_t axis =
+      call.schema().find("dim") ? call.axis("dim", shape.size()) : shape.size() - 1;
+  if (shape.empty()) call.refuse("its operands are 0-d tensors");
+  if (call.flag("keepdim")) {
+    shape.at(axis) = 1;
+  } else {
+    shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
+  }
+  const DType dtype = base::promote(call.self().dtype, call.tensor(other).dtype);
+  return {{call.name() == "linalg_vecdot" ? dtype : floating(dtype), std::move(shape), {}}};
+}
+
+// Of each two rows, once.
+ResultTensors pdist(const Bound& call) {
+  const Expr rows = call.self().shape.at(0);
+  return {like(call.self(), {symbolic::floor_div(rows * (rows - 1), 2)})};
+}
+
+ResultTensors inner(const Bound& call) {
+  Sizes left = call.self().shape, right = call.tensor("other").shape;
+  const DType dtype = common(call, "self", "other");
+  if (left.empty() || right.empty()) return {{dtype, call.broadcast(left, right), {}}};
+  left.pop_back();
+  left.insert(left.end(), right.begin(), right.end() - 1);
+  return {{dtype, std::move(left), {}}};
+}
+
+ResultTensors kron(const Bound& call) {
+  Sizes left = call.self().shape, right = call.tensor("other").shape;
+  if (left.size() < right.size()) std::swap(left, right);
+  right.insert(right.begin(), left.size() - right.size(), 1);
+  for (std::size_t i = 0; i < left.size(); ++i) left[i] = left[i] * right[i];
+  return {{common(call, "self", "other"), std::move(left), {}}};
+}
+
+ResultTensors tensordot(const Bound& call) {
+  Sizes shape;
+  for (const auto& [name, dims] : {std::pair("self", "dims_self"), {"other", "dims_other"}}) {
+    const Sizes& own = call.tensor(name).shape;
+    std::vector<bool> gone(own.size());
+    for (const std::int64_t dim : call.integers(dims)) gone.at(call.axis(dim, own.size())) = true;
+    for (std::size_t i = 0; i < own.size(); ++i)
+      if (!gone[i]) shape.push_back(own[i]);
+  }
+  return {{common(call, "self", "other"), std::move(shape), {}}};
+}
+
+// A chain of products; vectors may stand at its ends.
+ResultTensors chain(const Bound& call) {
+  const auto factors = call.tensors(call.schema().find("matrices") ? "matrices" : "tensors");
+  if (factors.empty() || !factors.front() || !factors.back()) call.refuse("it multiplies nothing");
+  Sizes shape;
+  if (factors.front()->rank() == 2) shape.push_back(factors.front()->shape[0]);
+  if (factors.back()->rank() == 2) shape.push_back(factors.back()->shape[1]);
+  return {like(*factors.front(), std::move(shape))};
+}
+
+ResultTensors cross(const Bound& call) {
+  return {{common(call, "self", "other"),
+           call.broadcast(call.self().shape, call.tensor("other").shape),
+           {}}};
+}
+
+ResultTensors addmv(const Bound& call) {
+  return {like(call.self(), {call.tensor("mat").shape.at(0)})};
+}
+
+ResultTensors addr(const Bound& call) {
+  return {like(call.self(), {call.tensor("vec1").shape.at(0), call.tensor("vec2").shape.at(0)})};
+}
+
+ResultTensors vander(const Bound& call) {
+  const Expr rows = call.self().shape.at(0);
+  const DType own = call.self().dtype;
+  return {{own, {rows, call.has("N") ? call.size("N") : rows}, {}}};
+}
+
+ResultTensors weight_norm(const Bound& call) { return {like(call.self(), call.self().shape)}; }
+
 constexpr ResultRow kRows[] = {
-    {"matmul", matmul},
+    {"matmul linalg_matmul", matmul},
     {"mm bmm", mm},
     {"mv", mv},
     {"dot vdot", dot},
@@ -170,6 +257,17 @@ constexpr ResultRow kRows[] = {
     {"einsum", einsum},
     {"scaled_dot_product_attention", attention},
     {"cdist", cdist},
+    {"cosine_similarity pairwise_distance linalg_vecdot", similarity},
+    {"pdist", pdist},
+    {"inner", inner},
+    {"kron", kron},
+    {"tensordot", tensordot},
+    {"chain_matmul linalg_multi_dot", chain},
+    {"cross linalg_cross", cross},
+    {"addmv", addmv},
+    {"addr", addr},
+    {"vander", vander},
+    {"_weight_norm", weight_norm},
 };
 
 }  // namespace

@@ -13,12 +13,7 @@ ResultTensor sequence(const Bound& call, const Value& state) {
   return like(call.self(), std::move(shape));
 }
 
-void check_plain(const Bound& call) {
-  if (call.schema().overload != "input") call.refuse("packed sequences");
-}
-
 ResultTensors lstm(const Bound& call) {
-  check_plain(call);
   const auto states = call.tensors("hx");
   const auto weights = call.tensors("params");
   if (states.size() != 2 || !states[0] || !states[1]) call.refuse("it needs two states");
@@ -27,7 +22,6 @@ ResultTensors lstm(const Bound& call) {
 }
 
 ResultTensors recurrent(const Bound& call) {
-  check_plain(call);
   const Value& state = call.tensor("hx");
   return {sequence(call, state), like(state, state.shape)};
 }
@@ -41,6 +35,32 @@ ResultTensors lstm_cell(const Bound& call) {
 ResultTensors cell(const Bound& call) {
   const Value& state = call.tensor("hx");
   return {like(state, state.shape)};
+}
+
+// Rows of all sequences, and how many there are at each step.
+ResultTensors packed(const Bound& call) {
+  const Value& input = call.self();
+  if (input.rank() < 2) call.refuse("its input has no time and batch");
+  Sizes rows = {call.fresh()};
+  rows.insert(rows.end(), input.shape.begin() + 2, input.shape.end());
+  return {like(input, std::move(rows)), {DType::kInt64, {call.fresh()}, {}}};
+}
+
+// How many sequences these counts are of.
+Expr batch_of(const Bound& call, const Value& batch_sizes) {
+  const Call* pack = batch_sizes.producer;
+  if (!pack || pack->schema->base_name() != "_pack_padded_sequence") return call.fresh();
+  const Value* lengths = tensor_of(pack->argument("lengths"));
+  return lengths && lengths->rank() == 1 ? lengths->shape[0] : call.fresh();
+}
+
+ResultTensors padded(const Bound& call) {
+  const Value &data = call.self(), &batch_sizes = call.tensor("batch_sizes");
+  const Expr batch = batch_of(call, batch_sizes), total = call.size("total_length");
+  const Expr steps = total.is_constant() && total.value() <= 0 ? batch_sizes.shape.at(0) : total;
+  Sizes shape = call.flag("batch_first") ? Sizes{batch, steps} : Sizes{steps, batch};
+  shape.insert(shape.end(), data.shape.begin() + 1, data.shape.end());
+  return {like(data, std::move(shape)), {DType::kInt64, {batch}, {}}};
 }
 
 ResultTensors native_layer_norm(const Bound& call) {
@@ -58,6 +78,8 @@ ResultTensors native_dropout(const Bound& call) {
 }
 
 constexpr ResultRow kRows[] = {
+    {"_pack_padded_sequence", packed},
+    {"_pad_packed_sequence", padded},
     {"lstm", lstm},
     {"gru rnn_tanh rnn_relu", recurrent},
     {"lstm_cell", lstm_cell},

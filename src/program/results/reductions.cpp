@@ -108,10 +108,57 @@ ResultTensors glu(const Bound& call) {
   return {like(call.self(), std::move(shape))};
 }
 
+// The values, and where they stand.
+ResultTensors chosen(const Bound& call) {
+  ResultTensors results = own(call);
+  results.push_back({DType::kInt64, results.front().shape, {}});
+  return results;
+}
+
+ResultTensors both_extremes(const Bound& call) {
+  const ResultTensor one = own(call).front();
+  return {one, one};
+}
+
+// One number, or one for each of several quantiles, which stand in front.
+ResultTensors quantile(const Bound& call) {
+  Sizes shape = reduced(call);
+  const Value* several = call.optional_tensor("q");
+  if (several && several->rank() == 1) shape.insert(shape.begin(), several->shape[0]);
+  return {like(call.self(), std::move(shape))};
+}
+
+ResultTensors one_number(const Bound& call) { return {{call.self().dtype, {}, {}}}; }
+
+// Along one axis, whose elements lie between its points.
+ResultTensors trapezoid(const Bound& call) {
+  Sizes shape = call.self().shape;
+  const Value* points = call.optional_tensor("x");
+  if (points && points->rank() > 1) shape = call.broadcast(shape, points->shape);
+  const std::size_t axis = call.axis("dim", shape.size());
+  if (call.name() == "cumulative_trapezoid") {
+    shape.at(axis) = symbolic::max(shape.at(axis) - 1, 0);
+  } else {
+    shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
+  }
+  const DType own = call.self().dtype;
+  return {{counts_up(own) ? DType::kFloat32 : own, std::move(shape), {}}};
+}
+
+// How variables, which stand in rows, vary together.
+ResultTensors covariance(const Bound& call) {
+  const Value& self = call.self();
+  const DType dtype = counts_up(self.dtype) ? DType::kFloat32 : self.dtype;
+  if (self.rank() < 2) return {{dtype, {}, {}}};
+  return {{dtype, {self.shape[0], self.shape[0]}, {}}};
+}
+
 constexpr ResultRow kRows[] = {
     {"sum prod nansum", sum},
     {"mean nanmean logsumexp", mean},
-    {"var std norm linalg_vector_norm frobenius_norm", deviation},
+    {"var std norm linalg_vector_norm frobenius_norm linalg_norm linalg_matrix_norm "
+     "nuclear_norm",
+     deviation},
     {"var_mean std_mean", mean_and_deviation},
     {"all any", truth},
     {"argmax argmin count_nonzero", position},
@@ -121,6 +168,12 @@ constexpr ResultRow kRows[] = {
     {"logcumsumexp",
      [](const Bound& call) { return ResultTensors{like(call.self(), call.self().shape)}; }},
     {"cummax cummin sort", accumulated_extreme},
+    {"kthvalue mode", chosen},
+    {"aminmax", both_extremes},
+    {"quantile nanquantile", quantile},
+    {"dist", one_number},
+    {"trapezoid trapz cumulative_trapezoid", trapezoid},
+    {"cov corrcoef", covariance},
     {"argsort", positions},
     {"topk", topk},
     {"diff", differences},

@@ -26,9 +26,11 @@ void add_rows(Index& index, std::span<const ResultRow> rows) {
 const Index& rules() {
   static const Index kIndex = [] {
     Index index;
-    for (const auto rows : {elementwise_results(), reduction_results(), view_results(),
-                            joining_results(), indexing_results(), matrix_results(),
-                            spatial_results(), network_results(), creation_results()})
+    for (const auto rows :
+         {elementwise_results(), reduction_results(), view_results(), joining_results(),
+          indexing_results(), matrix_results(), spatial_results(), network_results(),
+          creation_results(), loss_results(), spectrum_results(), factorization_results(),
+          detection_results()})
       add_rows(index, rows);
     return index;
   }();
@@ -39,7 +41,8 @@ const Index& rules() {
 bool is_in_place(std::string_view name) { return name.ends_with('_') && !name.ends_with("__"); }
 
 ResultRule find_rule(const Schema& schema) {
-  if (schema.space() != "aten" && schema.space() != "prims") return nullptr;
+  if (schema.space() != "aten" && schema.space() != "prims" && schema.space() != "torchvision")
+    return nullptr;
   const auto found = rules().find(schema.base_name());
   return found == rules().end() ? nullptr : found->second;
 }
@@ -161,6 +164,15 @@ std::size_t Bound::axis(std::int64_t number, std::size_t rank) const {
     refuse("there is no dimension " + std::to_string(number) + " of " + std::to_string(rank));
   }
   return static_cast<std::size_t>(number < 0 ? number + count : number);
+}
+
+Expr Bound::scaled(Expr size, double factor) const {
+  if (size.is_constant())
+    return static_cast<std::int64_t>(static_cast<double>(size.value()) * factor);
+  const auto whole = static_cast<std::int64_t>(factor);
+  if (static_cast<double>(whole) == factor) return size * whole;
+  const Expr real = symbolic::apply(symbolic::Kind::kToFloat, {size}) * pool_.real(factor);
+  return symbolic::apply(symbolic::Kind::kTruncToInt, {real});
 }
 
 Expr Bound::fresh() const {

@@ -1,4 +1,6 @@
 // Results of convolutions, pooling, padding and resampling.
+#include <algorithm>
+
 #include "program/results/bound.h"
 
 namespace sardonyx::program {
@@ -135,14 +137,7 @@ ResultTensors resampled(const Bound& call) {
   for (std::size_t i = 0; i < spatial; ++i) {
     const double* factor = (*factors)[i].get<double>();
     if (!factor) call.refuse("its scale factors are not known");
-    const auto whole = static_cast<std::int64_t>(*factor);
-    if (shape[2 + i].is_constant()) {
-      shape[2 + i] = static_cast<std::int64_t>(static_cast<double>(shape[2 + i].value()) * *factor);
-    } else if (static_cast<double>(whole) == *factor) {
-      shape[2 + i] = shape[2 + i] * whole;
-    } else {
-      shape[2 + i] = call.fresh();
-    }
+    shape[2 + i] = call.scaled(shape[2 + i], *factor);
   }
   return {like(call.self(), std::move(shape))};
 }
@@ -175,8 +170,64 @@ ResultTensors grid_sampled(const Bound& call) {
   return {like(call.self(), std::move(shape))};
 }
 
+// Windows as columns: (N, C, H, W) -> (N, C * window, windows)
+ResultTensors columns_of_windows(const Bound& call) {
+  Sizes shape = call.self().shape;
+  const Sizes kernel = call.sizes("kernel_size"), dilation = call.sizes("dilation"),
+              padding = call.sizes("padding"), stride = call.sizes("stride");
+  if (shape.size() < 3) call.refuse("its input has too few dimensions");
+  Expr count = 1, window = 1;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Expr pad = at(padding, i, 0), wide = at(kernel, i, 1);
+    count = count * windows(shape[shape.size() - 2 + i], pad, pad, at(dilation, i, 1), wide,
+                            at(stride, i, 1));
+    window = window * wide;
+  }
+  shape.pop_back();
+  shape.back() = count;
+  shape[shape.size() - 2] = shape[shape.size() - 2] * window;
+  return {like(call.self(), std::move(shape))};
+}
+
+ResultTensors windows_of_columns(const Bound& call) {
+  Sizes shape = call.self().shape;
+  const Sizes kernel = call.sizes("kernel_size"), wanted = call.sizes("output_size");
+  if (shape.size() < 2) call.refuse("its input has too few dimensions");
+  shape.back() = at(wanted, 0, 1);
+  Expr& channels = shape[shape.size() - 2];
+  channels = symbolic::floor_div(channels, at(kernel, 0, 1) * at(kernel, 1, 1));
+  shape.push_back(at(wanted, 1, 1));
+  return {like(call.self(), std::move(shape))};
+}
+
+ResultTensors unpooled(const Bound& call) {
+  Sizes shape = call.self().shape;
+  const Sizes wanted = call.sizes("output_size");
+  if (shape.size() < wanted.size()) call.refuse("its input has too few dimensions");
+  std::copy(wanted.begin(), wanted.end(), shape.end() - static_cast<std::ptrdiff_t>(wanted.size()));
+  return {like(call.self(), std::move(shape))};
+}
+
+// (time, batch, channels)
+ResultTensors convolution_in_time(const Bound& call) {
+  Sizes shape = call.self().shape;
+  const Sizes& weight = call.tensor("weight").shape;
+  shape.at(0) = shape.at(0) + call.size("pad") * 2 - weight.at(0) + 1;
+  shape.at(2) = weight.at(2);
+  return {like(call.self(), std::move(shape))};
+}
+
+// Where each pixel of (N, C, H, W) or (N, C, D, H, W) reads.
+ResultTensors affine_grid(const Bound& call) {
+  const Sizes size = call.sizes("size");
+  Sizes shape = {size.at(0)};
+  shape.insert(shape.end(), size.begin() + 2, size.end());
+  shape.emplace_back(static_cast<std::int64_t>(size.size()) - 2);
+  return {like(call.self(), std::move(shape))};
+}
+
 constexpr ResultRow kRows[] = {
-    {"conv1d conv2d conv3d _convolution convolution", convolution},
+    {"conv1d conv2d conv3d _convolution convolution _convolution_mode", convolution},
     {"conv_transpose1d conv_transpose2d conv_transpose3d", transposed_convolution},
     {"max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d", pooling},
     {"max_pool1d_with_indices max_pool2d_with_indices max_pool3d_with_indices",
@@ -195,6 +246,11 @@ constexpr ResultRow kRows[] = {
     {"pixel_shuffle", pixel_shuffle},
     {"pixel_unshuffle", pixel_unshuffle},
     {"grid_sampler grid_sampler_2d grid_sampler_3d", grid_sampled},
+    {"im2col", columns_of_windows},
+    {"col2im", windows_of_columns},
+    {"max_unpool2d max_unpool3d", unpooled},
+    {"conv_tbc", convolution_in_time},
+    {"affine_grid_generator", affine_grid},
 };
 
 }  // namespace

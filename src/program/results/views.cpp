@@ -1,5 +1,6 @@
 // Results of views, and of what lays the same elements out in another way.
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <string>
 
@@ -320,6 +321,83 @@ ResultTensors unfold(const Bound& call) {
   return {made};
 }
 
+ResultTensors rotated(const Bound& call) {
+  Sizes shape = call.self().shape;
+  const std::vector<std::int64_t> dims = call.integers("dims");
+  if (dims.size() != 2) call.refuse("it turns in two dimensions");
+  if (call.integer("k") % 2 != 0)
+    std::swap(shape.at(call.axis(dims[0], shape.size())),
+              shape.at(call.axis(dims[1], shape.size())));
+  return {like(call.self(), std::move(shape))};
+}
+
+// atleast_1d, atleast_2d, atleast_3d: of a tensor, or of each of a list
+ResultTensors at_least(const Bound& call) {
+  const std::size_t wanted = static_cast<std::size_t>(call.name()[8] - '0');
+  std::vector<const Value*> tensors;
+  if (call.schema().find("tensors")) {
+    tensors = call.tensors("tensors");
+  } else {
+    tensors.push_back(&call.self());
+  }
+  ResultTensors results;
+  for (const Value* tensor : tensors) {
+    Sizes shape = tensor->shape;
+    if (wanted == 3 && shape.size() == 2) {
+      shape.emplace_back(1);
+    } else {
+      if (wanted == 3 && shape.size() == 1) shape = {1, shape[0], 1};
+      if (shape.size() < wanted) shape.insert(shape.begin(), wanted - shape.size(), 1);
+    }
+    results.push_back(like(*tensor, std::move(shape)));
+  }
+  return results;
+}
+
+ResultTensors strided(const Bound& call) {
+  return {{call.self().dtype, call.sizes("size"), call.sizes("stride")}};
+}
+
+ResultTensors summed_to(const Bound& call) { return {like(call.self(), call.sizes("size"))}; }
+
+// diag(x): a matrix of a vector, or the diagonal of a matrix
+ResultTensors diag(const Bound& call) {
+  const Value& self = call.self();
+  const std::int64_t offset = call.integer("diagonal");
+  if (self.rank() == 1) {
+    const Expr size = self.shape[0] + std::abs(offset);
+    return {like(self, {size, size})};
+  }
+  if (self.rank() != 2) call.refuse("it needs a vector or a matrix");
+  const Expr rows = self.shape[0] + std::min<std::int64_t>(offset, 0);
+  const Expr columns = self.shape[1] - std::max<std::int64_t>(offset, 0);
+  return {like(self, {symbolic::max(symbolic::min(rows, columns), 0)})};
+}
+
+ResultTensors diag_flat(const Bound& call) {
+  const Expr size = symbolic::product(call.self().shape) + std::abs(call.integer("offset"));
+  return {like(call.self(), {size, size})};
+}
+
+ResultTensors diag_embed(const Bound& call) {
+  Sizes shape = call.self().shape;
+  if (shape.empty()) call.refuse("a 0-d tensor has no diagonal");
+  const std::size_t rank = shape.size() + 1;
+  const Expr size = shape.back() + std::abs(call.integer("offset"));
+  shape.pop_back();
+  std::size_t first = call.axis("dim1", rank), second = call.axis("dim2", rank);
+  if (first > second) std::swap(first, second);
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(first), size);
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(second), size);
+  return {like(call.self(), std::move(shape))};
+}
+
+ResultTensors trace(const Bound& call) {
+  const DType own = call.self().dtype;
+  const bool counts = base::is_integer(own) || own == DType::kBool;
+  return {{counts ? DType::kInt64 : own, {}, {}}};
+}
+
 constexpr ResultRow kRows[] = {
     {"view reshape _unsafe_view", viewed},
     {"view_as reshape_as", like_other},
@@ -329,17 +407,25 @@ constexpr ResultRow kRows[] = {
     {"permute", permute},
     {"transpose swapaxes swapdims", transpose},
     {"t numpy_T", reversed},
-    {"mT adjoint matrix_H", matrix_transpose},
+    {"mT mH adjoint matrix_H", matrix_transpose},
     {"movedim moveaxis", movedim},
     {"squeeze", squeeze},
     {"unsqueeze", unsqueeze},
     {"select", select},
     {"slice", slice},
     {"narrow", narrow},
-    {"expand", expand},
+    {"expand broadcast_to", expand},
     {"expand_as", expand_as},
     {"repeat tile", repeat},
-    {"diagonal", diagonal},
+    {"diagonal linalg_diagonal", diagonal},
+    {"rot90", rotated},
+    {"atleast_1d atleast_2d atleast_3d", at_least},
+    {"as_strided", strided},
+    {"sum_to_size", summed_to},
+    {"diag", diag},
+    {"diagflat", diag_flat},
+    {"diag_embed", diag_embed},
+    {"trace", trace},
     {"unfold", unfold},
 };
 

@@ -48,6 +48,38 @@ inline constexpr Formal kOutputsOfBiasGelu[] = {
 inline constexpr OperatorVersion kBiasGelu = {
   1, false, 2, 2, 1, 1, kInputsOfBiasGelu, kOutputsOfBiasGelu, {}};
 
+inline constexpr Formal kInputsOfFastGelu[] = {
+  {"X", FormalOption::kRequired, "T", 0x10c02U},
+  {"bias", FormalOption::kOptional, "T", 0x10c02U},
+};
+inline constexpr Formal kOutputsOfFastGelu[] = {
+  {"Y", FormalOption::kRequired, "T", 0x10c02U},
+};
+inline constexpr OperatorVersion kFastGelu = {
+  1, false, 1, 2, 1, 1, kInputsOfFastGelu, kOutputsOfFastGelu, {}};
+
+inline constexpr Formal kInputsOfFusedConv[] = {
+  {"X", FormalOption::kRequired, "T", 0xc02U},
+  {"W", FormalOption::kRequired, "T", 0xc02U},
+  {"B", FormalOption::kOptional, "T", 0xc02U},
+  {"Z", FormalOption::kOptional, "T", 0xc02U},
+};
+inline constexpr Formal kOutputsOfFusedConv[] = {
+  {"Y", FormalOption::kRequired, "T", 0xc02U},
+};
+inline constexpr AttributeFormal kAttributesOfFusedConv[] = {
+  {"activation", AttributeKind::kString, false, false, 0, 0.0F, ""},
+  {"activation_params", AttributeKind::kFloats, false, false, 0, 0.0F, ""},
+  {"auto_pad", AttributeKind::kString, false, true, 0, 0.0F, "NOTSET"},
+  {"dilations", AttributeKind::kInts, false, false, 0, 0.0F, ""},
+  {"group", AttributeKind::kInt, false, true, 1, 0.0F, ""},
+  {"kernel_shape", AttributeKind::kInts, false, false, 0, 0.0F, ""},
+  {"pads", AttributeKind::kInts, false, false, 0, 0.0F, ""},
+  {"strides", AttributeKind::kInts, false, false, 0, 0.0F, ""},
+};
+inline constexpr OperatorVersion kFusedConv = {
+  1, false, 2, 4, 1, 1, kInputsOfFusedConv, kOutputsOfFusedConv, kAttributesOfFusedConv};
+
 inline constexpr Formal kInputsOfGroupQueryAttention[] = {
   {"query", FormalOption::kRequired, "T", 0x10402U},
   {"key", FormalOption::kOptional, "T", 0x10402U},

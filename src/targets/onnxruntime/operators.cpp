@@ -1,11 +1,20 @@
 #include "targets/onnxruntime/operators.h"
 
+#include <algorithm>
+
 #include "targets/gen/microsoft.h"
 
 namespace sardonyx::targets::microsoft {
 namespace {
 
 constexpr std::string_view kDomain = "com.microsoft";
+
+// As Conv: what is added and the activation change nothing.
+void convolution(onnx::Inference& node) {
+  static const auto conv =
+      std::ranges::find(onnx::window_rules(), onnx::Op::kConv, &onnx::InferenceRule::op);
+  conv->infer(node);
+}
 
 void like_first(onnx::Inference& node) { node.same_as(0, 0); }
 
@@ -48,9 +57,12 @@ void skip_normalization(onnx::Inference& node) {
 
 }  // namespace
 
+const onnx::ForeignOperator kActivatedConvolution = {kDomain, 1, "FusedConv", &kFusedConv,
+                                                     convolution};
 const onnx::ForeignOperator kPackedAttention = {kDomain, 1, "Attention", &kAttention,
                                                 packed_attention};
 const onnx::ForeignOperator kGeluOfSum = {kDomain, 1, "BiasGelu", &kBiasGelu, like_first};
+const onnx::ForeignOperator kFastGeluOfSum = {kDomain, 1, "FastGelu", &kFastGelu, like_first};
 const onnx::ForeignOperator kCachedAttention = {kDomain, 1, "GroupQueryAttention",
                                                 &kGroupQueryAttention, group_query_attention};
 const onnx::ForeignOperator kRmsNormalizationOfSum = {

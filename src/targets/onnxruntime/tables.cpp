@@ -8,6 +8,7 @@ std::span<const Rules> onnxruntime_tables() {
   static const std::array kTables = {
       quantized_product_rules(),
       padded_pooling_rules(),
+      quotient_rules(),
       range_rules(),
   };
   return kTables;
@@ -18,6 +19,7 @@ std::span<const Rules> onnxruntime_cpu_tables() {
       quantized_product_rules(),
       half_product_rules(),
       padded_pooling_rules(),
+      quotient_rules(),
       range_rules(),
       convolution_rules(),
       pooling_rules(),

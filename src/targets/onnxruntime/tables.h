@@ -16,6 +16,7 @@ Rules network_rules();
 Rules padded_pooling_rules();
 Rules pooling_rules();
 Rules quantized_product_rules();
+Rules quotient_rules();
 Rules range_rules();
 Rules residual_rules();
 Rules resizing_rules();

@@ -1,6 +1,6 @@
 """Programs over the language of TorchScript, by subject; importing them registers them."""
 
-from . import branches, containers, lists, loops, modules, numbers, tensors
+from . import branches, containers, lists, loops, modules, numbers, operators, packed, tensors
 from .refused import REFUSED
 from .table import CASES, Case
 
@@ -14,5 +14,7 @@ __all__ = [
     "loops",
     "modules",
     "numbers",
+    "operators",
+    "packed",
+    "tensors",
 ]
-__all__ += ["tensors"]

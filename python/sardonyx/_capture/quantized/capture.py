@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 def holds_quantized_tensors(program: ExportedProgram) -> bool:
     """Whether torch.export captured a quantised tensor, which it takes for one of float32."""
     graphs = (m.graph for m in program.graph_module.modules() if hasattr(m, "graph"))
-    return any(_makes_quantized(node.target) for graph in graphs for node in graph.nodes)
+    return any(makes_quantized(node.target) for graph in graphs for node in graph.nodes)
 
 
-def _makes_quantized(target: Any) -> bool:
+def makes_quantized(target: Any) -> bool:
+    """Whether a call's target gives a quantised tensor."""
     return not isinstance(target, str) and name_of(target) in MAKERS
 
 

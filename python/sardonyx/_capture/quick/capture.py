@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from .declining import DeclinedError, none_forgotten
+from .surroundings import run_again_where_declined
 
 if TYPE_CHECKING:
     import torch
@@ -31,7 +32,7 @@ def quick_capture(
     torch.export is the one to tell of them.
     """
     try:
-        with none_forgotten():
+        with run_again_where_declined(), none_forgotten():
             return _captured(model, args, dict(kwargs), dynamic_shapes, export)
     except DeclinedError:
         raise
@@ -54,6 +55,7 @@ def _captured(
     from torch.utils import _pytree as pytree
 
     from .fakes import Fakes
+    from .modules import watching
     from .program import QuickProgram, QuickSignature
     from .recording import Overseer, Recorder, run
     from .signature import Placeholders, output_specs
@@ -82,7 +84,7 @@ def _captured(
         unchanged(model),
         warnings.catch_warnings(),
         _trace._ignore_backend_decomps(),
-        recorder.watching(model),
+        watching(model, recorder.modules) as called,
         _compiling_state_context(),
         mock.patch.object(torch.fx._symbolic_trace, "_is_fx_tracing_flag", True),
         non_strict_utils._override_builtin_ops(),
@@ -95,7 +97,7 @@ def _captured(
         warnings.filterwarnings("ignore", "Raw SymInt value")
         # Within, as torch.export does it: caches may compute as they are put together.
         quick_args, quick_kwargs = pytree.tree_unflatten(leaves, in_spec)
-        result = run(model, quick_args, quick_kwargs)
+        result = run(called, quick_args, quick_kwargs)
     outputs, out_spec = pytree.tree_flatten(result)
     recorder.graph.output(tuple(recorder.said(each) for each in outputs))
     for node in reversed(recorder.graph.nodes):

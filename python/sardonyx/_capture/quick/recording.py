@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
-from types import CodeType, FrameType
+import functools
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -19,8 +16,8 @@ from .fakes import Fakes
 from .rules import Rules
 from .signature import Placeholders
 from .tensor import QuickTensor
+from .traces import Traces
 
-_TORCH = str(Path(torch.__file__).parent)
 # What reads or changes a tensor without an operator that could be recorded.
 _BEHIND_OPERATORS = frozenset(
     {
@@ -33,6 +30,26 @@ _BEHIND_OPERATORS = frozenset(
 
 # As torch.export has it, whose program may be run again and again.
 _RECORDED_AS = {torch.ops.aten.lift_fresh.default: torch.ops.aten.lift_fresh_copy.default}
+# Forward derivatives, which torch.export does not see as such.
+_DERIVATIVES = frozenset({torch.ops.aten._make_dual.default, torch.ops.aten._unpack_dual.default})
+_ASSERTION = torch.ops.aten._assert_tensor_metadata.default
+_CONVERSIONS = frozenset(
+    (torch.ops.aten.to.device, torch.ops.aten.to.dtype, torch.ops.aten.to.dtype_layout)
+)
+# torch.func, whose transforms torch.export keeps as calls.
+_TRANSFORMS = "torch._functorch.predispatch"
+
+
+@functools.cache
+def _refusal(func: Any) -> str:
+    """Why an operator is left to torch.export; empty where it is not."""
+    from sardonyx._capture.quantized import makes_quantized
+
+    if not isinstance(func, torch._ops.OpOverload):
+        return f"no rule for {func}"
+    if func in _DERIVATIVES:
+        return "the model takes derivatives"
+    return f"{func} makes a quantised tensor" if makes_quantized(func) else ""
 
 
 class Recorder(SchemaCheckMode):
@@ -45,11 +62,11 @@ class Recorder(SchemaCheckMode):
     def __init__(self, placeholders: Placeholders, fakes: Fakes) -> None:
         TorchDispatchMode.__init__(self, torch._C.DispatchKey.PreDispatch)
         self.graph = placeholders.graph
-        self.modules: list[tuple[str, str, str]] = []
+        self.modules: list[tuple[str, str, str]] = []  # those that run, outermost first
         self._placeholders = placeholders
         self._weights = dict(placeholders.of_weights)
         self._rules = Rules(fakes)
-        self._traces: dict[tuple[tuple[CodeType, int], ...], str] = {}
+        self._traces = Traces()
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
@@ -57,22 +74,37 @@ class Recorder(SchemaCheckMode):
         kwargs = kwargs or {}
         if torch.is_autocast_enabled("cpu"):
             raise DeclinedError("autocast")
-        if not isinstance(func, torch._ops.OpOverload):
-            raise DeclinedError(f"no rule for {func}")
+        if refusal := _refusal(func):
+            raise DeclinedError(refusal)
         func = _RECORDED_AS.get(func, func)
         result = self._rules.result(func, args, kwargs)
+        place = {
+            "nn_module_stack": {k: (path, kind) for k, path, kind in self.modules},
+            "stack_trace": self._traces.here(_ROOT.__code__),
+        }
+        if func in _CONVERSIONS:
+            self._assert_kind(args[0], place)
         node = self.graph.create_node(
             "call_function",
             func,
             tuple(self.said(arg) for arg in args),
             {name: self.said(arg) for name, arg in kwargs.items()},
-            name=func.overloadpacket.__name__,
+            name=self.graph._target_to_str(func.overloadpacket.__name__),
         )
-        node.meta["nn_module_stack"] = {k: (path, kind) for k, path, kind in self.modules}
-        node.meta["stack_trace"] = self._trace()
-        node.meta["val"] = result
+        node.meta = {**place, "val": result}
         self._belongs(result, node)
         return result
+
+    def _assert_kind(self, tensor: torch.Tensor, place: dict[str, Any]) -> None:
+        """What torch.export asserts before a conversion."""
+        kind: dict[str, Any] = {
+            "dtype": tensor.dtype,
+            "device": tensor.device,
+            "layout": tensor.layout,
+        }
+        said = self.said(tensor)
+        node = self.graph.create_node("call_function", _ASSERTION, (said,), kind)
+        node.meta = {**place, "val": None}
 
     def _belongs(self, result: Any, node: torch.fx.Node) -> None:
         if result is None:
@@ -114,59 +146,6 @@ class Recorder(SchemaCheckMode):
             raise DeclinedError("a number computed of sizes")
         return argument
 
-    def _trace(self) -> str:
-        """The lines of forward() methods that run, which torch.export keeps as well, without the
-        code on them, innermost last."""
-        places: list[tuple[CodeType, int]] = []
-        frame: FrameType | None = sys._getframe(2)
-        while frame is not None:
-            code = frame.f_code
-            if code is _ROOT.__code__:
-                break
-            if code.co_name == "forward" and not code.co_filename.startswith(_TORCH):
-                places.append((code, frame.f_lineno))
-            frame = frame.f_back
-        index = tuple(places)
-        known = self._traces.get(index)
-        if known is None:
-            known = self._traces[index] = "".join(
-                f'  File "{code.co_filename}", line {line}, in {code.co_name}\n'
-                for code, line in reversed(places)
-            )
-        return known
-
-    @contextmanager
-    def watching(self, model: torch.nn.Module) -> Iterator[None]:
-        """Within it, calls know the module they are in. Declines modules of several names."""
-        paths: dict[int, str] = {}
-        for path, module in model.named_modules(remove_duplicate=False):
-            if id(module) in paths:
-                raise DeclinedError(f"the module {path} is also {paths[id(module)]}")
-            paths[id(module)] = path
-        called: dict[str, int] = {}
-        before = torch.nn.Module.__call__
-        stack = self.modules
-
-        def call(module: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
-            path = paths.get(id(module))
-            if path is None:
-                return before(module, *args, **kwargs)
-            times = called.get(path, 0)
-            called[path] = times + 1
-            kind = type(module)
-            key = f"{path}@{times}" if times else path
-            stack.append((key, path, f"{kind.__module__}.{kind.__qualname__}"))
-            try:
-                return before(module, *args, **kwargs)
-            finally:
-                stack.pop()
-
-        torch.nn.Module.__call__ = call  # type: ignore[method-assign]
-        try:
-            yield
-        finally:
-            torch.nn.Module.__call__ = before  # type: ignore[method-assign]
-
 
 class Overseer(TorchFunctionMode):
     """Declines what goes past operators; changes of the gradient mode are not recorded."""
@@ -177,6 +156,8 @@ class Overseer(TorchFunctionMode):
         name = getattr(func, "__name__", "")
         if name in _BEHIND_OPERATORS:
             raise DeclinedError(f"the model calls {name}()")
+        if getattr(func, "__module__", "") == _TRANSFORMS:
+            raise DeclinedError("the model takes derivatives, or maps over a dimension")
         if func is torch._C._set_grad_enabled:
             if args != (False,):
                 raise DeclinedError("the model takes gradients")

@@ -36,6 +36,7 @@ class ScriptProgram:
     run: Callable[..., Any]
     constants: Mapping[str, torch.Tensor]
     method: str  # of the archived module
+    leaves: Sequence[Leaf]  # what is wanted of the inputs' dimensions
     export: Callable[[], ExportedProgram] = field(repr=False)
     _read: _native.Program | None = field(default=None, repr=False)
     _exported: ExportedProgram | None = field(default=None, repr=False)
@@ -140,6 +141,7 @@ def _program(
         run=source.run,
         constants={},
         method=source.method,
+        leaves=example.leaves,
         export=source.export,
     )
 

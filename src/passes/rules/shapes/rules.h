@@ -10,6 +10,7 @@ using namespace rewriting;
 extern const Rule kIndexByRanges;
 extern const Rule kIndexRowsByRanges;
 extern const Rule kJoinReshapes;
+extern const Rule kJoinSlices;
 extern const Rule kRaiseDepthToSpace;
 extern const Rule kSplitSlices;
 extern const Rule kTransposeInsideReshapes;

@@ -1,10 +1,12 @@
 // Before: a = Slice(x, [0], [8], [3]); b = Slice(x, [8], [16], [3]), x being 16 wide there
 // After:  a, b = Split<axis=3>(x, [8, 8])
 // Rotary embeddings, gates and fused projections take their parts so.
+#include "passes/rules/shapes/split_slices.h"
+
 #include <algorithm>
 #include <optional>
 
-#include "onnx/graph/value.h"
+#include "passes/rules/shapes/cuts.h"
 #include "passes/rules/shapes/rules.h"
 #include "rewriting/patch.h"
 
@@ -13,7 +15,6 @@ namespace {
 
 using onnx::Node;
 using onnx::Op;
-using onnx::Value;
 using onnx::ValueInfo;
 
 // A Slice of one static axis by constants with step 1.
@@ -22,36 +23,22 @@ struct Part {
   std::int64_t axis, start, end;
 };
 
-std::optional<std::int64_t> number(const Node* node, std::size_t input) {
-  ValueInfo* value = node->input(input);
-  if (value == nullptr || value->constant == nullptr) return std::nullopt;
-  const auto ints = Value(value).ints();
-  if (!ints || ints->size() != 1) return std::nullopt;
-  return ints->front();
-}
-
 std::optional<Part> part_of(Node* node) {
   if (!node->is(Op::kSlice) || node->output() == nullptr) return std::nullopt;
-  const ValueInfo* x = node->input(0);
-  const auto start = number(node, 1), end = number(node, 2), axis = number(node, 3);
-  if (!start || !end || !axis || x == nullptr || !x->has_rank) return std::nullopt;
-  if (node->input(4) != nullptr && number(node, 4) != 1) return std::nullopt;
-  const auto rank = static_cast<std::int64_t>(x->shape.size());
-  const std::int64_t along = *axis < 0 ? *axis + rank : *axis;
-  if (along < 0 || along >= rank) return std::nullopt;
-  const symbolic::Expr dim = x->shape[static_cast<std::size_t>(along)];
-  if (!dim.known() || !dim.is_constant()) return std::nullopt;
-  const std::int64_t size = dim.value();
-  const auto place = [size](std::int64_t at) {
-    return std::clamp(at < 0 ? at + size : at, std::int64_t{0}, size);
-  };
-  return Part{node, along, place(*start), place(*end)};
+  const auto cuts = cuts_of(node);
+  if (!cuts || cuts->size() != 1 || cuts->front().step != 1) return std::nullopt;
+  const Cut& cut = cuts->front();
+  const symbolic::Expr size = node->input(0)->shape[static_cast<std::size_t>(cut.axis)];
+  if (!size.known() || !size.is_constant()) return std::nullopt;
+  return Part{node, cut.axis, cut.start, cut.end};
 }
 
 // All parts of x along the axis, in order, when they lie side by side over the whole of it.
-std::vector<Part> parts_beside(const Part& first, std::int64_t size) {
+std::vector<Part> parts_beside(const Part& first) {
+  const ValueInfo* x = first.node->input(0);
+  const std::int64_t size = x->shape[static_cast<std::size_t>(first.axis)].value();
   std::vector<Part> parts;
-  for (const onnx::Use& use : first.node->input(0)->uses) {
+  for (const onnx::Use& use : x->uses) {
     if (use.index != 0 || use.node->graph != first.node->graph) continue;
     const auto part = part_of(use.node);
     if (part && part->axis == first.axis && part->end > part->start) parts.push_back(*part);
@@ -69,8 +56,7 @@ bool split(Node* node, RuleContext& context) {
   const auto first = part_of(node);
   if (!first) return false;
   ValueInfo* const x = node->input(0);
-  const std::vector<Part> parts =
-      parts_beside(*first, x->shape[static_cast<std::size_t>(first->axis)].value());
+  const std::vector<Part> parts = parts_beside(*first);
   if (parts.empty()) return false;
   std::vector<std::int64_t> sizes;
   for (const Part& part : parts) sizes.push_back(part.end - part.start);
@@ -89,6 +75,11 @@ bool split(Node* node, RuleContext& context) {
 constexpr Op kRoots[] = {Op::kSlice};
 
 }  // namespace
+
+bool is_part_of_split(Node* slice) {
+  const auto part = part_of(slice);
+  return part && !parts_beside(*part).empty();
+}
 
 // Split takes the lengths as an input since opset 13.
 const Rule kSplitSlices = {"split-slices", kRoots, split, 13};

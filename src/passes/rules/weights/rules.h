@@ -9,7 +9,6 @@ using namespace rewriting;
 
 extern const Rule kFoldBatchNorm;
 extern const Rule kFoldChannelAffine;
-extern const Rule kFoldPad;
 extern const Rule kFoldWeights;
 extern const Rule kReshapeWeights;
 extern const Rule kTransposeWeights;

@@ -27,6 +27,10 @@ TEST_F(BiasGelu, SumsWithABiasAreTakenIn) {
 TEST_F(BiasGelu, TheApproximationIsAnother) {
   outputs({onnx.gelu(onnx.add(x, bias), {.approximate = "tanh"})});
   EXPECT_FALSE(run(kBiasGelu));
+  EXPECT_TRUE(run(kFastGelu));
+  const onnx::Node* last = model.graph->last;
+  EXPECT_EQ(last->op_type, "FastGelu");
+  EXPECT_EQ(last->inputs, (std::vector<onnx::ValueInfo*>{x.info(), bias.info()}));
 }
 
 TEST_F(BiasGelu, WhatIsReadElsewhereStays) {

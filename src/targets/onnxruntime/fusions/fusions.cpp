@@ -31,6 +31,23 @@ constexpr Fusion kBiases = {.rule = &kBiasGelu,
                             .measured = "1.00, 0.99, 0.88 of the time for 1, 128, 512 rows of 3072",
                             .since = "1.31"};
 
+constexpr Fusion kFastBiases = {
+    .rule = &kFastGelu,
+    .before = "Gelu<approximate = tanh>(x + bias)",
+    .after = "com.microsoft.FastGelu(x, bias)",
+    .measured =
+        "1.00, 1.01, 1.04 of the time for 1, 128, 512 rows of 3072, where ONNX Runtime makes the "
+        "same of both as it loads the model",
+    .since = "1.31"};
+constexpr Fusion kConvolutions = {
+    .rule = &kFusedConv,
+    .before = "Relu(Conv(x, w)), and other activations",
+    .after = "com.microsoft.FusedConv(x, w)",
+    .measured =
+        "1.00, 0.99, 1.01 of the time for 16 x 8 x 8, 64 x 56 x 56, 256 x 14 x 14, where ONNX "
+        "Runtime makes the same of both as it loads the model; of a sum it takes 1.05 to 1.31",
+    .since = "1.31"};
+
 }  // namespace
 
 Fusions onnxruntime_cpu_fusions() {
@@ -51,7 +68,9 @@ Fusions onnxruntime_cpu_fusions() {
                          "heads of 64, and 0.99 for 8 batches of 128",
              .since = "1.31"},
       kBiases,
+      kFastBiases,
       kGates,
+      kConvolutions,
   };
   return kFusions;
 }
@@ -66,7 +85,9 @@ Fusions onnxruntime_genai_fusions() {
                          "copied",
              .since = "1.31"},
       kBiases,
+      kFastBiases,
       kGates,
+      kConvolutions,
       kSums,
   };
   return kFusions;

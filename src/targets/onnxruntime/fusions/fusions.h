@@ -7,6 +7,8 @@
 namespace sardonyx::targets {
 
 extern const rewriting::Rule kBiasGelu;
+extern const rewriting::Rule kFastGelu;
+extern const rewriting::Rule kFusedConv;
 extern const rewriting::Rule kGroupQueryAttention;
 extern const rewriting::Rule kGroupQueryAttentionAsFed;
 extern const rewriting::Rule kPackedAttention;

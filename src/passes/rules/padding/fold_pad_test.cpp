@@ -1,4 +1,4 @@
-#include "passes/rules/weights/rules.h"
+#include "passes/rules/padding/rules.h"
 #include "rewriting/test_graph.h"
 
 namespace sardonyx::passes {

@@ -1,0 +1,75 @@
+"""What a model's code does besides computing: undone, and not told, where it is run once more."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import random
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+@contextmanager
+def run_again_where_declined() -> Iterator[None]:
+    """Within it, what is printed and warned of is held back.
+
+    It is told at the end; after an error, torch.export runs the model again, and nothing is told,
+    while random numbers go on from where they were and PyTorch's settings are what they were.
+    """
+    put_back = _kept()
+    said, complained = io.StringIO(), io.StringIO()
+    told: list[warnings.WarningMessage] = []
+    runs_again = False
+    try:
+        with (
+            contextlib.redirect_stdout(said),
+            contextlib.redirect_stderr(complained),
+            warnings.catch_warnings(record=True) as told,
+        ):
+            yield
+    except Exception:
+        runs_again = True
+        put_back()
+        raise
+    finally:
+        if not runs_again:
+            _tell(said.getvalue(), complained.getvalue(), told)
+
+
+def _tell(said: str, complained: str, told: list[warnings.WarningMessage]) -> None:
+    if said:
+        sys.stdout.write(said)
+    if complained:
+        sys.stderr.write(complained)
+    for each in told:
+        warnings.showwarning(
+            each.message, each.category, each.filename, each.lineno, each.file, each.line
+        )
+
+
+def _kept() -> Callable[[], None]:
+    """What puts back the state of random numbers, and settings."""
+    import torch
+
+    of_python, of_torch = random.getstate(), torch.get_rng_state()
+    numpy: Any = sys.modules.get("numpy")
+    of_numpy = numpy.random.get_state() if numpy is not None else None
+    dtype, device = torch.get_default_dtype(), torch._GLOBAL_DEVICE_CONTEXT
+    device_before = getattr(device, "device_context", None)
+    deterministic = torch.are_deterministic_algorithms_enabled()
+
+    def put_back() -> None:
+        random.setstate(of_python)
+        torch.set_rng_state(of_torch)
+        if numpy is not None:
+            numpy.random.set_state(of_numpy)
+        torch.set_default_dtype(dtype)
+        if getattr(device, "device_context", None) is not device_before:
+            torch.set_default_device(None if device_before is None else device_before.device)
+        if torch.are_deterministic_algorithms_enabled() != deterministic:
+            torch.use_deterministic_algorithms(deterministic)
+
+    return put_back

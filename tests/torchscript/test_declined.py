@@ -1,0 +1,24 @@
+"""Scripted programs that the reader declines: what they leave free is not frozen without a word."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+import sardonyx
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+def _conditioned(x: Tensor, n: int) -> Tensor:
+    for i in range(n):
+        x = x + torch.linalg.cond(torch.eye(3)) + i
+    return x
+
+
+def test_a_number_that_becomes_a_constant_is_warned_of() -> None:
+    scripted = torch.jit.script(_conditioned)
+    with pytest.warns(UserWarning, match="input 'n' .* is the constant 2 in the model"):
+        program = sardonyx.export(scripted, (torch.ones(3, 4), 2))
+    torch.testing.assert_close(program(torch.ones(3, 4))[0], scripted(torch.ones(3, 4), 2))
