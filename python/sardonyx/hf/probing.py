@@ -27,7 +27,7 @@ class _Counting(TorchDispatchMode):
     """Counts the calls of operators."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.calls = 0
 
     def __torch_dispatch__(
