@@ -20,9 +20,13 @@ if TYPE_CHECKING:
 
 
 def parts_of(
-    model: torch.nn.Module, chosen: Chosen, sentences: Sentences | None = None
+    model: torch.nn.Module,
+    chosen: Chosen,
+    sentences: Sentences | None = None,
+    one_width: bool = False,
 ) -> Iterator[Part]:
-    """The parts, as optimum has them; `sentences` is how embeddings of sentences are made."""
+    """The parts, as optimum has them; `sentences` is how embeddings of sentences are made, and
+    `one_width` whether the runtime keeps keys and values that are equally wide."""
     config = model.config
     encodes = bool(getattr(config, "is_encoder_decoder", False))
     if (
@@ -38,7 +42,7 @@ def parts_of(
     if sentences is not None:
         yield sentence_part(model, config, chosen.task, sentences)
     elif chosen.with_past and not encodes:
-        yield decoder_part(model, config)
+        yield decoder_part(model, config, one_width)
     elif chosen.task.generates and encodes:
         from .encoder_decoders import parts
 

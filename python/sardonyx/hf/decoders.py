@@ -45,17 +45,20 @@ class Decoder(torch.nn.Module):
         return (result.logits, *self._layout.tensors_of(getattr(result, self._argument)))
 
 
-def decoder_part(model: torch.nn.Module, config: Any, name: str = "model") -> Part:
-    """The decoder with its cache. SX2009 where its cache cannot be taken apart."""
+def decoder_part(model: torch.nn.Module, config: Any, one_width: bool = False) -> Part:
+    """The decoder with its cache, whose keys and values are equally wide where the runtime wants
+    `one_width`. SX2009 where its cache cannot be taken apart."""
     taken = accepted(model)
     argument = next((each for each in _CACHES if each in taken), None)
     if argument is None:
         raise refusal("SX2009", f"{type(model).__name__} takes no cache", "leave `-with-past` out")
     layout, loops = _layout(model, config, argument)
+    if one_width:
+        layout = layout.of_one_width()
     module = Decoder(model, argument, layout)
     outputs = ("logits", *(each.present for each in layout.tensors))
     one, any_number = (
-        Part(name, module, *_inputs(config, taken, layout, length), outputs)
+        Part("model", module, *_inputs(config, taken, layout, length), outputs)
         for length in (1, _LENGTH)
     )
     return replace(any_number, one_token=one, loops=loops)

@@ -202,10 +202,10 @@ class _Job:
 
         was_training = model.training
         model.eval()
-        longest = genai.context_length(model.config)
-        for wanted in parts_of(model, chosen, self._sentences):
+        one_width = self._target.runtime == genai.RUNTIME
+        for wanted in parts_of(model, chosen, self._sentences, one_width):
             with self._progress.step(f"capture {wanted.name}"):
-                part, program = captured(wanted, self._target, longest)
+                part, program = captured(wanted, self._target)
             if part is not wanted:
                 report.notes.append(_ONE_TOKEN)
             if placed is not None:
@@ -214,7 +214,8 @@ class _Job:
                 finished(program, self._target, self._longest(model))
             with self._progress.step(f"write {part.name}"):
                 self._save(program, part, model, staging)
-                self._describe_for_genai(program, part, model, staging)
+                if self._target.runtime == genai.RUNTIME and chosen.with_past:
+                    _describe_for_genai(program, part, model, staging)
             report.parts.append(_described(program, part, staging))
             report.opset = program.opset_version
             report.notes += [note.message for note in program.notes]
@@ -225,14 +226,6 @@ class _Job:
         from . import genai
 
         return genai.context_length(model.config) if self._target.runtime == genai.RUNTIME else None
-
-    def _describe_for_genai(
-        self, program: ONNXProgram, part: Part, model: torch.nn.Module, staging: Path
-    ) -> None:
-        from . import genai
-
-        if self._target.runtime == genai.RUNTIME and genai.takes(program._native):
-            genai.write_genai_config(staging, f"{part.name}.onnx", program._native, model)
 
     def _save(
         self, program: ONNXProgram, part: Part, model: torch.nn.Module, staging: Path
@@ -274,6 +267,21 @@ def _expected_bytes(model: torch.nn.Module, target: Target) -> int:
     bits = {"int4": 5, "int8": 9, "fp16": 16, "bf16": 16}
     width = 32 if target.precision is None else bits[target.precision.to]
     return sum(parameter.numel() for parameter in model.parameters()) * width // 8
+
+
+def _describe_for_genai(
+    program: ONNXProgram, part: Part, model: torch.nn.Module, staging: Path
+) -> None:
+    """Writes the runtime's configuration. SX2009 where it does not run the model."""
+    from . import genai
+
+    if reason := genai.declined(program._native):
+        raise refusal(
+            "SX2009",
+            f"onnxruntime-genai does not run {type(model).__name__}: {reason}",
+            "--runtime onnxruntime exports it for ONNX Runtime itself",
+        )
+    genai.write_genai_config(staging, f"{part.name}.onnx", program._native, model)
 
 
 def _described(program: ONNXProgram, part: Part, folder: Path) -> ExportedPart:

@@ -34,17 +34,18 @@ class Target:
     capture: str = "auto"
 
 
-def captured(part: Part, target: Target, longest: int) -> tuple[Part, ONNXProgram]:
+def captured(part: Part, target: Target) -> tuple[Part, ONNXProgram]:
     """The part as an ONNX model with the weights that the module has. Nothing is computed of
     weights yet, since they may have none. Where the model's code takes the number of tokens for a
-    constant, or for no more than some number below `longest`, that is the part for one token."""
+    constant, that is the part for one token."""
     if part.one_token is None:
         return part, _captured(part, target)
     refused: OnnxExporterError | None = None
     if not part.loops:
         try:
             program = _captured(part, target)
-            if _native.bounds(program._native, "input_ids", 1)[1] >= longest:
+            least, most = _native.bounds(program._native, "input_ids", 1)
+            if least < most:
                 return part, program
         except CaptureError as error:
             refused = error
