@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from sardonyx import _native
-from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError, refusals
+from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError, refusal, refusals
 from sardonyx._export.export import export as export_module
 from sardonyx._model.program import ONNXProgram
 from sardonyx._model.weight_files import WeightInFile
@@ -40,6 +40,12 @@ def captured(part: Part, target: Target) -> tuple[Part, ONNXProgram]:
     constant, that is the part for one token."""
     if part.one_token is None:
         return part, _captured(part, target)
+    part, program = _of_decoder(part, part.one_token, target)
+    _check_free(part, program)
+    return part, program
+
+
+def _of_decoder(part: Part, one_token: Part, target: Target) -> tuple[Part, ONNXProgram]:
     refused: OnnxExporterError | None = None
     if not part.loops:
         try:
@@ -50,9 +56,23 @@ def captured(part: Part, target: Target) -> tuple[Part, ONNXProgram]:
         except CaptureError as error:
             refused = error
     try:
-        return part.one_token, _captured(part.one_token, target)
+        return one_token, _captured(one_token, target)
     except CaptureError as error:
         raise refused or error from error
+
+
+def _check_free(part: Part, program: ONNXProgram) -> None:
+    """SX2009 where a decoder would run for the example's batch or past alone."""
+    for name, axes in part.dims.items():
+        for axis, size in axes.items():
+            least, most = _native.bounds(program._native, name, axis)
+            if least == most:
+                told = [note.message for note in program.notes if note.code == "SX1008"]
+                raise refusal(
+                    "SX2009",
+                    f"the model's own code makes {size} of '{name}' {most}",
+                    "; ".join(told) or "export without a cache: leave `-with-past` out of the task",
+                )
 
 
 def _captured(part: Part, target: Target) -> ONNXProgram:
