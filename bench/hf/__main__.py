@@ -1,7 +1,7 @@
 """Exports a small model of every architecture of transformers from a folder, and runs it.
 
     make hf-sweep ARGS="--task text-generation-with-past --models llama,gpt2"
-    make hf-sweep ARGS="--task foremost --page"
+    make hf-sweep ARGS="--task foremost --page docs/architectures.md"
     make hf-sweep ARGS="--runtime onnxruntime-genai"
 
 Each model is made of its configuration with small numbers, saved with save_pretrained(), exported

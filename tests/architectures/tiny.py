@@ -251,19 +251,15 @@ def _shrunk(settings: dict[str, Any], profile: Profile) -> dict[str, Any]:
     result: dict[str, Any] = {}
     specials = 3
     for key, value in kept.items():
-        if isinstance(value, dict) and ("model_type" in value or key.endswith("config")):
+        if key == "per_layer_config" and value and positions:
+            numbers = {old: new for new, old in enumerate(positions)}
+            result[key] = {numbers[int(k)]: v for k, v in value.items() if int(k) in numbers}
+        elif isinstance(value, dict) and ("model_type" in value or key.endswith("config")):
             result[key] = _shrunk(value, profile) | _identity(value)
         elif key == "prediction_length" and value is None:
             result[key] = 8
         elif key == "num_experts_per_tok" and value is None:
             result[key] = 2
-        elif key == "per_layer_config" and isinstance(value, dict) and positions:
-            kept_layers = {old: new for new, old in enumerate(positions)}
-            result[key] = {
-                kept_layers[int(old)]: each
-                for old, each in value.items()
-                if int(old) in kept_layers
-            }
         elif isinstance(value, bool) or value is None:
             result[key] = value
         elif key.endswith(("token_id", "token_index", "tokens_ids")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from collections.abc import Iterable
@@ -32,6 +33,10 @@ PrecisionName = Literal["fp32", "fp16", "bf16", "int8", "int4"]
 _ONE_TOKEN = (
     "the model's own code loops over tokens, so that input_ids is one token: prompts go through "
     "token by token, as what follows them does"
+)
+_ONE_ROW = "the model's own code takes the number of rows for a constant, so that they are one"
+_NO_CACHE = (
+    "the model looks at images, and is exported without a cache: each step takes the whole text"
 )
 PRECISIONS = ("fp32", "fp16", "bf16", "int8", "int4")
 
@@ -146,8 +151,9 @@ class _Job:
             cleaning.callback(_remove, scratch)
             with self._progress.step("place weights"):
                 placed = place_weights(model, in_files, scratch)
+            chosen, notes = self._with_what_cache(model, chosen)
             report = self._report(model, chosen)
-            report.notes += _notes_of(placed)
+            report.notes += [*notes, *_notes_of(placed)]
             self._write(model, chosen, placed, staging, report)
             for source in dict.fromkeys((folder, checkpoint.folder)):
                 copy_companions(source, staging)
@@ -167,8 +173,10 @@ class _Job:
                 "sardonyx.export takes any module", UsageError,
             )  # fmt: skip
         chosen = choose(config, self._task, type(model))
+        chosen, notes = self._with_what_cache(model, chosen)
         with new_folder(self._out, None) as staging:
             report = self._report(model, chosen)
+            report.notes += notes
             self._write(model, chosen, None, staging, report)
             config.save_pretrained(staging)
             if getattr(model, "generation_config", None) is not None:
@@ -177,6 +185,16 @@ class _Job:
                 self._compare(model, chosen, staging, report)
             _write_report(report, self._progress, staging)
         return report
+
+    def _with_what_cache(
+        self, model: torch.nn.Module, chosen: Chosen
+    ) -> tuple[Chosen, Iterable[str]]:
+        """Without one, unless it was asked for, where the model also looks at images."""
+        from .architecture import looks_at_images
+
+        if self._task is not None or not looks_at_images(model, chosen):
+            return chosen, ()
+        return dataclasses.replace(chosen, with_past=False), (_NO_CACHE,)
 
     def _report(self, model: torch.nn.Module, chosen: Chosen) -> Report:
         precision = self._target.precision
@@ -207,7 +225,7 @@ class _Job:
             with self._progress.step(f"capture {wanted.name}"):
                 part, program = captured(wanted, self._target)
             if part is not wanted:
-                report.notes.append(_ONE_TOKEN)
+                report.notes.append(_ONE_TOKEN if part is wanted.one_token else _ONE_ROW)
             if placed is not None:
                 give_weights(program, model, placed.places)
             with self._progress.step(f"optimize {part.name}"):

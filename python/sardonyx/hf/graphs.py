@@ -18,6 +18,7 @@ from sardonyx._optimize.optimize import optimize
 from sardonyx._optimize.precision import Precision
 from sardonyx._optimize.report import OptimizationReport
 
+from .examples import BATCH
 from .parts import Part
 
 # Under which name parts hold the model.
@@ -37,9 +38,12 @@ class Target:
 def captured(part: Part, target: Target) -> tuple[Part, ONNXProgram]:
     """The part as an ONNX model with the weights that the module has. Nothing is computed of
     weights yet, since they may have none. Where the model's code takes the number of tokens for a
-    constant, that is the part for one token."""
+    constant, that is the part for one token; where it does so with rows, for one row."""
     if part.one_token is None:
-        return part, _captured(part, target)
+        program = _captured(part, target)
+        if part.one_row is None or not _for_one_batch(part, program):
+            return part, program
+        return part.one_row, _captured(part.one_row, target)
     part, program = _of_decoder(part, part.one_token, target)
     _check_free(part, program)
     return part, program
@@ -59,6 +63,12 @@ def _of_decoder(part: Part, one_token: Part, target: Target) -> tuple[Part, ONNX
         return one_token, _captured(one_token, target)
     except CaptureError as error:
         raise refused or error from error
+
+
+def _for_one_batch(part: Part, program: ONNXProgram) -> bool:
+    rows = [name for name, axes in part.dims.items() if axes.get(0) == BATCH]
+    bounds = [_native.bounds(program._native, name, 0) for name in rows]
+    return any(least == most for least, most in bounds)
 
 
 def _check_free(part: Part, program: ONNXProgram) -> None:

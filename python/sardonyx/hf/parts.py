@@ -25,6 +25,8 @@ class Part:
         outputs: what is returned, by name.
         one_token: the same for one token at a time, where a model may not be captured for any
             number of them.
+        one_row: the same for a batch of one, where the model's code may take the number of rows of
+            an input for a constant.
         loops: whether it certainly may not, since its code does more calls for more tokens.
     """
 
@@ -34,6 +36,7 @@ class Part:
     dims: Dims
     outputs: tuple[str, ...]
     one_token: Part | None = None
+    one_row: Part | None = None
     loops: bool = False
 
 

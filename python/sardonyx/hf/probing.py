@@ -110,8 +110,9 @@ def accepted_example(
     """
     reasons = []
     for example in examples(model, config, task):
-        inputs = example.make(2, example.lengths[0])
+        inputs: dict[str, torch.Tensor] = {}
         try:
+            inputs = example.make(2, example.lengths[0])
             result = probe(model, model, **inputs, **fixed_arguments(model))
         except Exception as error:
             first = (str(error).splitlines() or [""])[0]
