@@ -63,7 +63,7 @@ def examples(model: torch.nn.Module, config: Any, task: Task | None = None) -> I
     images = list(_images(accepted, config))
     both = task is not None and task.name.startswith(_TEXT_AND_IMAGES)
     if text is not None and images:
-        yield from (_text_beside(model, config, text, image) for image in images if both)
+        yield from (text.joined(image) for image in images if both)
     # A text alone would leave out what such a model looks at.
     if text is not None and not (images and both):
         yield text
@@ -78,33 +78,6 @@ def examples(model: torch.nn.Module, config: Any, task: Task | None = None) -> I
         if "decoder_input_ids" in accepted:
             yield sound.joined(_tokens_of_decoder(config))
     yield from _series(accepted, config)
-
-
-def _text_beside(model: torch.nn.Module, config: Any, text: Example, image: Example) -> Example:
-    """A text and an image; where the image stands in the text, as many tokens stand for it as the
-    model makes of it."""
-    joined = text.joined(image)
-    token = setting(config, "image_token_id", "image_token_index")
-    features: Any = getattr(model, "get_image_features", None)
-    if not isinstance(token, int) or features is None:
-        return joined
-
-    def make(batch: int, length: int) -> Tensors:
-        from .probing import probe
-
-        made = joined.make(batch, length)
-        found = probe(model, features, pixel_values=made["pixel_values"])
-        found = getattr(found, "pooler_output", found)
-        several = found if isinstance(found, (list, tuple)) else [found]
-        count = sum(each.numel() // each.shape[-1] for each in several) // batch
-        placed = torch.full((batch, count), token)
-        made["input_ids"] = torch.cat([placed, made["input_ids"]], 1)
-        for name in ("attention_mask", "token_type_ids"):
-            if name in made:
-                made[name] = torch.cat([torch.ones_like(placed), made[name]], 1)
-        return made
-
-    return Example(make, joined.dims, joined.lengths)
 
 
 def token_ids(config: Any, batch: int, length: int, seed: int = 0) -> torch.Tensor:

@@ -16,6 +16,7 @@ from sardonyx._base.errors import refusal
 
 from .examples import Example, examples
 from .parts import fixed_arguments
+from .settings import setting
 
 if TYPE_CHECKING:
     from .tasks import Task
@@ -109,7 +110,8 @@ def accepted_example(
     SX2007 says what each attempt ended in.
     """
     reasons = []
-    for example in examples(model, config, task):
+    for made in examples(model, config, task):
+        example = _with_places(model, config, made)
         inputs: dict[str, torch.Tensor] = {}
         try:
             inputs = example.make(2, example.lengths[0])
@@ -125,3 +127,28 @@ def accepted_example(
         + "".join(f"\n    {reason}" for reason in reasons),
         "call sardonyx.export with the model and inputs of your own",
     )
+
+
+def _with_places(model: torch.nn.Module, config: Any, example: Example) -> Example:
+    """Where images stand in a text, with as many tokens for each as the model makes of it."""
+    token = setting(config, "image_token_id", "image_token_index")
+    features: Any = getattr(model, "get_image_features", None)
+    if not isinstance(token, int) or features is None:
+        return example
+    if not {"input_ids", "pixel_values"} <= set(example.dims):
+        return example
+
+    def make(batch: int, length: int) -> dict[str, torch.Tensor]:
+        made = example.make(batch, length)
+        found = probe(model, features, pixel_values=made["pixel_values"])
+        found = getattr(found, "pooler_output", found)
+        several = found if isinstance(found, (list, tuple)) else [found]
+        count = sum(each.numel() // each.shape[-1] for each in several) // batch
+        placed = torch.full((batch, count), token)
+        made["input_ids"] = torch.cat([placed, made["input_ids"]], 1)
+        for name in ("attention_mask", "token_type_ids"):
+            if name in made:
+                made[name] = torch.cat([torch.ones_like(placed), made[name]], 1)
+        return made
+
+    return Example(make, example.dims, example.lengths)
