@@ -12,9 +12,11 @@ from typing import Any
 import transformers
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
+from .checkpoints import foremost_tasks
+
 _HEAD = """# Architectures of Hugging Face
 
-Every architecture of transformers {version}, made small with random weights, saved, exported with
+Architectures of transformers {version}, made small with random weights, saved, exported with
 `sardonyx hf` and run. `make hf-sweep` does it again; this page is written by its `--page`.
 
 *right*: the answers are eager PyTorch's: of models that generate, 20 greedy tokens at batch 1 and
@@ -33,7 +35,8 @@ builder, of the release that the tests use, knows by name.
 _OTHERS = """
 ## All others
 
-With no option but the folder, saved from the class that the architecture is published with.
+With no option but the folder, saved from the class that the architecture is published with. There
+are {number}; these are the ones that the sweep, which takes them in no order of theirs, came to.
 """
 
 Records = dict[str, dict[str, Any]]
@@ -54,7 +57,7 @@ def write_page(path: Path, cache: Path, decoders: str, others: str) -> None:
         reasons = dict.fromkeys(text for each in (record, beside) if (text := _reason(each)))
         said = beside.get("status", "")
         lines.append(f"| {name} | {record['status']} | {said} | {known} | {'; '.join(reasons)} |")
-    lines += [_OTHERS, _counts(rest) + ".", ""]
+    lines += [_OTHERS.format(number=len(foremost_tasks())), _counts(rest) + ".", ""]
     lines += ["| architecture | task | | why |", "|---|---|---|---|"]
     for name, record in rest.items():
         lines.append(

@@ -76,8 +76,25 @@ def probe(model: torch.nn.Module, call: Callable[..., T], **inputs: Any) -> T:
 
 @contextlib.contextmanager
 def _fake() -> Iterator[None]:
-    with FakeTensorMode(allow_non_fake_inputs=True):
+    with FakeTensorMode(allow_non_fake_inputs=True), _nothing_kept():
         yield
+
+
+@contextlib.contextmanager
+def _nothing_kept() -> Iterator[None]:
+    """Methods of transformers that keep what they made (the anchors of a detector, by the image's
+    size) keep nothing that has no data: they are told what they ask, whether to keep it."""
+    from transformers import pytorch_utils
+
+    former = getattr(pytorch_utils, "is_torchdynamo_compiling", None)
+    if former is None:
+        yield
+        return
+    pytorch_utils.is_torchdynamo_compiling = lambda: True
+    try:
+        yield
+    finally:
+        pytorch_utils.is_torchdynamo_compiling = former
 
 
 @contextlib.contextmanager
