@@ -3,6 +3,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "aten/control_flow/lists.h"
 #include "aten/families.h"
 
 namespace sardonyx::aten {
@@ -85,6 +86,7 @@ constexpr std::array kFamilies = {
     Family{quantized_products_rows},
     Family{random_rows},
     Family{recurrent_cell_rows},
+    Family{list_rows},
     Family{packed_sequence_rows},
     Family{recurrent_rows},
     Family{reduction_rows},

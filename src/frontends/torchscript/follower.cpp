@@ -254,11 +254,7 @@ Datum Follower::call(const Schema& schema, std::vector<Argument> arguments) {
                    " gives, no rule here tells the element type and the sizes",
                "export the model with torch.export, which asks PyTorch");
   }
-  program::Call* made = program_.add_call();
-  made->schema = &schema;
-  made->name = new_name(schema.base_name());
-  made->arguments = std::move(arguments);
-  made->source = source();
+  program::Call* made = new_call(schema, std::move(arguments));
   std::vector<Datum> given;
   for (std::size_t i = 0; i < results->size(); ++i) {
     Value* value = program_.add_value();
@@ -276,6 +272,27 @@ Datum Follower::call(const Schema& schema, std::vector<Argument> arguments) {
   if (schema.returns.size() == 1 && schema.returns[0].type.list_depth == 0)
     return given.empty() ? Datum() : given.front();
   return Datum::of_items(schema.returns.size() == 1 ? Kind::kList : Kind::kTuple, std::move(given));
+}
+
+program::Call* Follower::new_call(const Schema& schema, std::vector<Argument> arguments) {
+  program::Call* made = program_.add_call();
+  made->schema = &schema;
+  made->name = new_name(schema.base_name());
+  made->arguments = std::move(arguments);
+  made->source = source();
+  return made;
+}
+
+Value* Follower::call(const Schema& schema, std::vector<Argument> arguments,
+                      program::ValueType type) {
+  program::Call* made = new_call(schema, std::move(arguments));
+  Value* value = program_.add_value();
+  static_cast<program::ValueType&>(*value) = std::move(type);
+  value->name = made->name;
+  value->producer = made;
+  made->outputs.push_back(value);
+  graph_->calls.push_back(made);
+  return value;
 }
 
 // What a branch or a loop gave may be one of the tensors around it: a write to it would have to

@@ -58,6 +58,9 @@ class Follower {
   Datum call(const std::string& op, std::vector<Datum> positional,
              std::vector<NamedDatum> named = {});
   Datum call(const program::Schema& schema, std::vector<program::Argument> arguments);
+  // Of a result that has this type.
+  program::Value* call(const program::Schema& schema, std::vector<program::Argument> arguments,
+                       program::ValueType type);
   // The number that a tensor of one element holds.
   Datum item(const Datum& tensor);
 
@@ -131,6 +134,7 @@ class Follower {
   const program::Weight* stored_weight(const StoredTensor& stored);
   std::optional<symbolic::Expr> constant_integer(const StoredTensor& stored) const;
 
+  program::Call* new_call(const program::Schema& schema, std::vector<program::Argument> arguments);
   // Adds the place that is followed.
   void locate(base::Diagnostic& diagnostic);
   void check_write(const program::Schema& schema, const std::vector<program::Argument>& arguments);
