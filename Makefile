@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-optimize bench-llm architectures hf-sweep libtorch sweep hunt fuzz capture-sweep format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-optimize bench-llm architectures hf-sweep libtorch sweep hunt fuzz capture-sweep format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -29,6 +29,7 @@ help:
 	@echo "make bench     speed, memory and node counts beside torch.onnx's"
 	@echo "make bench-capture   quick capture beside torch.export"
 	@echo "make bench-kernels   operators of ONNX Runtime's own beside what they stand for"
+	@echo "make bench-large  a model of 5 GB through the optimiser: memory (ARGS='--gigabytes 20')"
 	@echo "make bench-optimize  our optimiser beside others (FULL=1 ARGS='--models bert')"
 	@echo "make bench-llm  language models beside onnxruntime-genai's model builder"
 	@echo "make operators  edge cases of every operator family, and a third of the sweep"
@@ -120,6 +121,7 @@ site: build
 
 # The examples, run and checked; those that need a package that is missing say so.
 test-examples: build
+	$(PYTHON) -m pip install -q -r examples/requirements.txt
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m pytest -q examples
 
 demo: build
@@ -134,6 +136,10 @@ bench-capture: build
 
 bench-kernels:
 	$(PYTHON) -m bench.kernels $(FUSIONS)
+
+# Needs room for two such models.
+bench-large: build
+	$(RUN) $(PYTHON) -m bench.large $(ARGS)
 
 # Other optimisers live in an environment of their own, PEERS.
 PEERS ?= .venv-peers

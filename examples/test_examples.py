@@ -50,8 +50,8 @@ def test_serving() -> None:
 
 
 def test_the_service_of_fastapi() -> None:
-    pytest.importorskip("fastapi")
-    pytest.importorskip("httpx")
+    pytest.importorskip("fastapi", reason="make test-examples installs it")
+    pytest.importorskip("httpx", reason="make test-examples installs it")
     from fastapi.testclient import TestClient  # type: ignore[import-not-found, unused-ignore]
 
     client = TestClient(example("fastapi_service").app)
@@ -70,6 +70,14 @@ def test_detection(size: tuple[int, int]) -> None:
     expected = model(image)
     assert 0 < len(expected[1]) < size[0] * size[1] // 64  # some are kept, not all
     torch.testing.assert_close(tuple(program(image)), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_an_operator_with_a_kernel_of_its_own() -> None:
+    pytest.importorskip("onnxruntime_extensions", reason="make test-examples installs it")
+    model, session = example("custom_operator").main("custom.onnx")
+    for rows in (torch.randn(1, 4), torch.randn(7, 4)):
+        (answer,) = session.run(None, {"x": rows.numpy()})
+        torch.testing.assert_close(torch.from_numpy(answer), model(rows))
 
 
 def test_speech() -> None:

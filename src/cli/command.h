@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,11 @@ void add_convert(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, int& exit_code);
 void add_optimize(CLI::App& app, int& exit_code);
 void add_diff(CLI::App& app, int& exit_code);
-void add_python_commands(CLI::App& app, int& exit_code);
 void add_manual(CLI::App& app, int& exit_code);
+
+// The commands that are written in Python: what the words of a command line end with where they
+// name one of them (none otherwise), and their options, for help, manual pages and completions.
+std::optional<int> run_in_python(int argc, char** argv);
+void add_python_commands(CLI::App& app);
 
 }  // namespace sardonyx::cli

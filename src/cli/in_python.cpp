@@ -8,12 +8,14 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
+#include "cli/python_options.h"
 
 namespace sardonyx::cli {
 namespace {
@@ -102,14 +104,24 @@ int hand_over(const PythonCommand& command, const std::vector<std::string>& argu
 
 }  // namespace
 
-void add_python_commands(CLI::App& app, int& exit_code) {
+std::optional<int> run_in_python(int argc, char** argv) {
+  if (argc < 2) return std::nullopt;
+  for (const PythonCommand& each : kPythonCommands) {
+    if (std::strcmp(each.name, argv[1]) == 0) return hand_over(each, {argv + 2, argv + argc});
+  }
+  return std::nullopt;
+}
+
+void add_python_commands(CLI::App& app) {
   for (const PythonCommand& each : kPythonCommands) {
     CLI::App* command = app.add_subcommand(each.name, each.description);
-    // All that follows is for the command in Python, --help included.
-    command->prefix_command();
-    command->set_help_flag();
-    command->final_callback(
-        [command, &each, &exit_code] { exit_code = hand_over(each, command->remaining()); });
+    for (const PythonOption& option : python_options()) {
+      if (std::strcmp(option.command, each.name) != 0) continue;
+      if (*option.takes == '\0')
+        command->add_flag(option.names, option.help);
+      else
+        command->add_option(option.names, option.help)->type_name(option.takes);
+    }
   }
 }
 

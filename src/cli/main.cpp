@@ -29,6 +29,7 @@ class PlainFormatter : public CLI::Formatter {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (const auto exit_code = sardonyx::cli::run_in_python(argc, argv)) return *exit_code;
   CLI::App app{
       "Sardonyx turns PyTorch programs (.pt2 files of torch.export.save) into ONNX models.\n"
       "Neither Python nor PyTorch is needed to run it, but for `hf`, `run` and `doctor`."};
@@ -53,7 +54,7 @@ int main(int argc, char** argv) {
   sardonyx::cli::add_inspect(app, exit_code);
   sardonyx::cli::add_optimize(app, exit_code);
   sardonyx::cli::add_diff(app, exit_code);
-  sardonyx::cli::add_python_commands(app, exit_code);
+  sardonyx::cli::add_python_commands(app);
   sardonyx::cli::add_manual(app, exit_code);  // of all commands above
   try {
     app.parse(argc, argv);

@@ -71,8 +71,10 @@ const std::array kPipeline = {
     Entry{&kShiftNormalization},
     Entry{&kHalveRotaryTables},
     Entry{&kRaiseRotaryEmbedding},
+    Entry{&kRotateInPart},
     Entry{&kRaiseAttention},
     Entry{&kRaiseBooleanMask},
+    Entry{&kDropOpenMask},
     Entry{&kShareAttentionHeads},
     Entry{&kGiveAttentionItsCache},
     Entry{&kRotateJoinedHeads},
@@ -82,6 +84,7 @@ const std::array kPipeline = {
     Entry{&kJoinAttentionHeads},
     Entry{&kTransposeWeights},
     Entry{&kJoinSlices},
+    Entry{&kSliceOnePart},
     Entry{&kSplitSlices},
     Entry{kDropUnusedNodes},
 };

@@ -191,7 +191,20 @@ class Coding {
     ValueInfo* zero_points = nullptr;
   };
 
+  // Whether a product reads the same codes, whose blocks an axis of their own holds: a table of
+  // embeddings that is the last layer's weight, too, is then there once. Zero points lie otherwise.
+  bool is_tied(const Site& site) const {
+    if (!is_lookup(site) || !options_.contrib || !options_.symmetric ||
+        !site.node->inputs[1]->has_rank)
+      return false;
+    return std::ranges::any_of(sites_, [&](const Site& other) {
+      return !is_lookup(other) && other.weight == site.weight && other.bits == site.bits &&
+             other.rows.dims == site.rows.dims;
+    });
+  }
+
   Layout layout_for(const Site& site) const {
+    if (is_tied(site)) return Layout::kFilledBlocks;
     if (is_lookup(site)) return options_.contrib ? Layout::kPackedRows : Layout::kRows;
     return options_.contrib ? Layout::kFilledBlocks : Layout::kTurned;
   }
@@ -342,14 +355,44 @@ class Coding {
 
   void look_up_blocks(const Site& site, const Parts& parts) {
     Node* const node = site.node;
+    const bool tied = is_tied(site);
     std::vector<ValueInfo*> inputs{parts.codes, node->inputs[1], parts.scales};
+    if (tied) inputs[2] = for_each_block(parts.scales, node);
     if (parts.zero_points != nullptr) inputs.push_back(parts.zero_points);
     set_inputs(node, inputs);
     onnx::set_operator(node, "GatherBlockQuantized", kContrib);
     node->attributes = {{"bits", std::int64_t{site.bits}, {}},
                         {"block_size", options_.block_size, {}},
                         {"gather_axis", std::int64_t{0}, {}},
-                        {"quantize_axis", std::int64_t{1}, {}}};
+                        {"quantize_axis", std::int64_t{tied ? 2 : 1}, {}}};
+    if (tied) join_blocks(node, site.rows.dims[1]);
+  }
+
+  // [rows, blocks, 1] of [rows, blocks].
+  ValueInfo* for_each_block(ValueInfo* scales, Node* node) {
+    onnx::ValueInfo like = *scales;
+    like.shape.emplace_back(1);
+    ValueInfo* const axis =
+        model_.add_constant(Tensor::of_ints(std::vector<std::int64_t>{-1}, {1}));
+    return before(node, "Unsqueeze", {scales, axis}, {}, &like);
+  }
+
+  // Rows of blocks that were looked up become rows of `columns`.
+  void join_blocks(Node* node, std::int64_t columns) {
+    const std::size_t axes = node->inputs[1]->shape.size();
+    std::vector<std::int64_t> shape(axes, 0);  // as they are
+    shape.push_back(columns);
+    ValueInfo* const result = node->outputs[0];
+    ValueInfo* const blocks = new_value(result->name + "_blocks", result, node->graph);
+    blocks->shape.resize(axes);
+    blocks->shape.insert(blocks->shape.end(), {columns / options_.block_size, options_.block_size});
+    Node* const join = new_node(node, "Reshape", "");
+    onnx::insert_after(node, join);
+    take_output(join, result);
+    take_output(node, blocks);
+    onnx::add_input(join, blocks);
+    onnx::add_input(join, model_.add_constant(
+                              Tensor::of_ints(shape, {static_cast<std::int64_t>(shape.size())})));
   }
 
   // Rows of codes and of scales, then what they stand for: no more is computed than what is read.

@@ -18,6 +18,7 @@ TOOLS = Path(__file__).resolve().parents[2] / "tools"
         "generate_kernels.py",
         "generate_microsoft.py",
         "generate_op_stub.py",
+        "generate_python_commands.py",
         "generate_rules.py",
     ],
 )

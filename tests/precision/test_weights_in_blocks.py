@@ -236,3 +236,49 @@ def test_infinite_weights_are_told() -> None:
     proto = with_weights(model(), {"up.weight": broken})
     _, report = sardonyx.optimize(proto, runtime="onnxruntime-cpu", precision="int4")
     assert np.isnan(next(w.relative_error for w in report.weights if w.name == "up.weight"))
+
+
+def tied() -> onnx.ModelProto:
+    """The table of embeddings is the last factor, too."""
+    nodes = [
+        helper.make_node("Gather", ["embed.weight", "ids"], ["row"], "embed"),
+        helper.make_node("Tanh", ["row"], ["x"]),
+        helper.make_node("Gemm", ["x", "embed.weight"], ["logits"], "head", transB=1),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "tied",
+        [helper.make_tensor_value_info("ids", TensorProto.INT64, ["n"])],
+        [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["n", VOCABULARY])],
+        [numpy_helper.from_array(WEIGHTS["embed.weight"], "embed.weight")],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
+@pytest.mark.parametrize("to", ["int4", "int8"])
+def test_a_tied_table_is_there_once(to: Any) -> None:
+    precision = Precision(to, accuracy_level=0)
+    result, report = sardonyx.optimize(tied(), runtime="onnxruntime-cpu", precision=precision)
+    onnx.checker.check_model(result, full_check=True)
+    assert [each.name for each in report.weights] == ["embed.weight"]
+    names = [each.name for each in result.graph.initializer if "embed" in each.name]
+    assert names == [f"embed.weight_{to}", "embed.weight_scales"]
+    assert [node.op_type for node in result.graph.node] == [
+        *("Unsqueeze", "GatherBlockQuantized", "Reshape", "Tanh", "MatMulNBits")
+    ]
+    bits = 4 if to == "int4" else 8
+    value = dequantised(result, "embed.weight", bits, VOCABULARY, WIDTH)
+    for ids in (np.arange(VOCABULARY), np.array([7]), np.zeros(0, np.int64)):
+        expected = run(with_weights(tied(), {"embed.weight": value}), ids)
+        np.testing.assert_allclose(run(result, ids), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_tables_of_other_bits_or_zero_points_are_there_twice() -> None:
+    for precision in (
+        Precision("int4", symmetric=False, accuracy_level=0),
+        Precision("int4", mixed={"head": "int8"}, accuracy_level=0),
+    ):
+        result, report = sardonyx.optimize(tied(), runtime="onnxruntime-cpu", precision=precision)
+        onnx.checker.check_model(result, full_check=True)
+        assert len(report.weights) == 2
+        assert run(result, np.arange(3)).shape == (3, VOCABULARY)

@@ -140,15 +140,17 @@ def test_bash_completes_words_of_options() -> None:
         'echo "${COMPREPLY[@]}"\n'
         "COMP_WORDS=(sardonyx opt); COMP_CWORD=1; _sardonyx\n"
         'echo "${COMPREPLY[@]}"\n'
+        "COMP_WORDS=(sardonyx hf folder --precision int); COMP_CWORD=4; _sardonyx\n"
+        'echo "${COMPREPLY[@]}"\n'
     )
     ended = subprocess.run(
         ["bash", "--norc"], input=script, text=True, capture_output=True, check=True
     )
-    assert ended.stdout.splitlines() == ["always auto", "optimize"]
+    assert ended.stdout.splitlines() == ["always auto", "optimize", "int8 int4"]
 
 
 def test_manual_pages_have_what_help_has() -> None:
-    for command in ("convert", "optimize", "inspect"):
+    for command in ("convert", "optimize", "inspect", "hf", "run", "doctor"):
         page = run_command("man", command).stdout
         assert page.startswith(f".TH sardonyx\\-{command} 1")
         options = re.findall(r"--[a-z][a-z-]+", run_command(command, "--help").stdout)

@@ -38,13 +38,18 @@ class Finding(NamedTuple):
     help: str = ""
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Prints what is found; 1 where something keeps Sardonyx from working, else 0."""
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """Of the command's options."""
+    made = argparse.ArgumentParser(
         prog="sardonyx doctor", description="What is installed, and what would be slow here."
     )
-    parser.add_argument("--json", action="store_true", help="as JSON on standard output")
-    options = parser.parse_args(arguments)
+    made.add_argument("--json", action="store_true", help="as JSON on standard output")
+    return made
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Prints what is found; 1 where something keeps Sardonyx from working, else 0."""
+    options = parser().parse_args(arguments)
     findings = list(examine())
     broken = any(finding.state == "broken" for finding in findings)
     if options.json:

@@ -28,7 +28,7 @@ _TYPES = {
 
 def main(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit code: 0, 1 for a failure, 2 for wrong usage."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     try:
         result = _run(options)
     except OnnxExporterError as error:
@@ -44,8 +44,9 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def parser() -> argparse.ArgumentParser:
+    """Of the command's options."""
+    made = argparse.ArgumentParser(
         prog="sardonyx run",
         description="Run a model in ONNX Runtime: what it gives, and where its time goes.",
         epilog="examples:\n"
@@ -54,20 +55,20 @@ def _parser() -> argparse.ArgumentParser:
         "  sardonyx run model.onnx --inputs inputs.npz --svg times.svg",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("model", help="the .onnx file")
-    source = parser.add_mutually_exclusive_group(required=True)
+    made.add_argument("model", help="the .onnx file")
+    source = made.add_mutually_exclusive_group(required=True)
     source.add_argument("--random", action="store_true", help="inputs are random, from --seed")
     source.add_argument("--inputs", metavar="FILE", help="inputs by name, as numpy.savez has them")
-    parser.add_argument(
+    made.add_argument(
         "--size", action="append", default=[], metavar="NAME=N",
         help="of a dynamic dimension, otherwise 1; may be given again",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, help="of --random (default: 0)")
-    parser.add_argument("--repeat", type=int, default=5, help="runs to measure (default: 5)")
-    parser.add_argument("--provider", default="CPUExecutionProvider", help="of ONNX Runtime")
-    parser.add_argument("--svg", metavar="FILE", help="draw the time of each operator")
-    parser.add_argument("--json", action="store_true", help="as JSON on standard output")
-    return parser
+    made.add_argument("--seed", type=int, default=0, help="of --random (default: 0)")
+    made.add_argument("--repeat", type=int, default=5, help="runs to measure (default: 5)")
+    made.add_argument("--provider", default="CPUExecutionProvider", help="of ONNX Runtime")
+    made.add_argument("--svg", metavar="FILE", help="draw the time of each operator")
+    made.add_argument("--json", action="store_true", help="as JSON on standard output")
+    return made
 
 
 def _run(options: argparse.Namespace) -> dict[str, Any]:

@@ -18,7 +18,7 @@ _SUCCESS, _FAILURE, _USAGE = 0, 1, 2
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code: 0, 1 for a failure, 2 for wrong usage."""
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     try:
         report = _export(options)
@@ -73,25 +73,26 @@ def _tell(error: Exception, as_json: bool) -> None:
         print(f"error: {type(error).__name__}: {error}", file=sys.stderr)
 
 
-def _parser() -> argparse.ArgumentParser:
+def parser() -> argparse.ArgumentParser:
+    """Of the command's options."""
     names = sorted(task.name + (f"[{WITH_PAST}]" if task.generates else "") for task in TASKS)
-    parser = argparse.ArgumentParser(
+    made = argparse.ArgumentParser(
         prog="sardonyx hf",
         description="Exports the folder of a Hugging Face checkpoint (config.json, safetensors, "
         "tokenizer) to a folder of ONNX models that run.",
         epilog="Tasks: " + ", ".join(names) + ".",
     )
-    parser.add_argument("folder", help="the checkpoint")
-    parser.add_argument("-o", "--output", required=True, metavar="OUT", help="the folder to write")
-    parser.add_argument("--task", help="by default that of the class the checkpoint was saved from")
-    parser.add_argument(
+    made.add_argument("folder", help="the checkpoint")
+    made.add_argument("-o", "--output", required=True, metavar="OUT", help="the folder to write")
+    made.add_argument("--task", help="by default that of the class the checkpoint was saved from")
+    made.add_argument(
         "--precision", default="fp32", choices=("fp32", "fp16", "bf16", "int8", "int4"),
         help="fp32 by default; int8 and int4 hold weights in blocks",
     )  # fmt: skip
-    parser.add_argument("--runtime", default="onnxruntime", help="as of `sardonyx optimize`")
-    parser.add_argument("--opset", type=int, help="by default what suits the runtime")
-    parser.add_argument("--verify", action="store_true", help="compare with PyTorch")
-    parser.add_argument("--trust-remote-code", action="store_true", help="run code in the folder")
-    parser.add_argument("--json", action="store_true", help="say all of it as JSON")
-    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
-    return parser
+    made.add_argument("--runtime", default="onnxruntime", help="as of `sardonyx optimize`")
+    made.add_argument("--opset", type=int, help="by default what suits the runtime")
+    made.add_argument("--verify", action="store_true", help="compare with PyTorch")
+    made.add_argument("--trust-remote-code", action="store_true", help="run code in the folder")
+    made.add_argument("--json", action="store_true", help="say all of it as JSON")
+    made.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    return made

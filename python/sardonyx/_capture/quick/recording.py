@@ -38,6 +38,7 @@ _CONVERSIONS = frozenset(
 )
 # torch.func, whose transforms torch.export keeps as calls.
 _TRANSFORMS = "torch._functorch.predispatch"
+_TRANSFORMED = "the model takes derivatives, or maps over a dimension"
 
 
 @functools.cache
@@ -74,6 +75,8 @@ class Recorder(SchemaCheckMode):
         kwargs = kwargs or {}
         if torch.is_autocast_enabled("cpu"):
             raise DeclinedError("autocast")
+        if torch._C._functorch.peek_interpreter_stack() is not None:
+            raise DeclinedError(_TRANSFORMED)
         if refusal := _refusal(func):
             raise DeclinedError(refusal)
         func = _RECORDED_AS.get(func, func)
@@ -157,7 +160,7 @@ class Overseer(TorchFunctionMode):
         if name in _BEHIND_OPERATORS:
             raise DeclinedError(f"the model calls {name}()")
         if getattr(func, "__module__", "") == _TRANSFORMS:
-            raise DeclinedError("the model takes derivatives, or maps over a dimension")
+            raise DeclinedError(_TRANSFORMED)
         if func is torch._C._set_grad_enabled:
             if args != (False,):
                 raise DeclinedError("the model takes gradients")

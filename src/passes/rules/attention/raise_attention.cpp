@@ -1,6 +1,7 @@
 // Before: y = MatMul(Softmax<axis = -1>(Add(Mul(MatMul(q, Transpose(k)), scale), mask)), v)
 // After:  y = Attention<scale>(q, k, v, mask)
-// Factors may stand at q and k as well, as products or quotients, and the softmax between casts.
+// Factors may stand at q and k as well, as products or quotients, and the softmax between casts;
+// scores that are capped, tanh(scores / cap) * cap, are so with softcap = cap.
 // Without an axis for the heads they are one. A row that may attend to nothing is NaN before and
 // zero after: masks that may have -infinity are taken only where each row is seen to keep a key,
 // or where the program makes zeros of these NaNs itself, or of the rows that they fill.
@@ -114,19 +115,28 @@ std::optional<Weights> weights_of(const ValueInfo* value) {
 
 struct Parts {
   ValueInfo *q, *k_turned, *mask = nullptr;
-  double scale;
+  double scale, cap = 0;  // 0: scores are not capped
 };
 
-// Of MatMul(q, k_turned) * scale + mask.
+// Of MatMul(q, k_turned) * scale, capped or not.
+std::optional<Parts> product_of(ValueInfo* value) {
+  Scaled scaled = without_factors(value, true);
+  double cap = 0;
+  if (const Node* tanh = only_for(scaled.value, Op::kTanh)) {
+    cap = scaled.factor;
+    if (!(cap > 0)) return std::nullopt;
+    scaled = without_factors(tanh->input(0), true);
+    scaled.factor *= cap;
+  }
+  const Node* product = only_for(scaled.value, Op::kMatMul);
+  if (product == nullptr) return std::nullopt;
+  const Scaled q = without_factors(product->input(0), true);
+  const Scaled k = without_factors(product->input(1), true);
+  return Parts{q.value, k.value, nullptr, scaled.factor * q.factor * k.factor, cap};
+}
+
+// Of the same with a mask added to it.
 std::optional<Parts> parts_of(ValueInfo* scores) {
-  const auto product_of = [](ValueInfo* value) -> std::optional<Parts> {
-    const Scaled scaled = without_factors(value, true);
-    const Node* product = only_for(scaled.value, Op::kMatMul);
-    if (product == nullptr) return std::nullopt;
-    const Scaled q = without_factors(product->input(0), true);
-    const Scaled k = without_factors(product->input(1), true);
-    return Parts{q.value, k.value, nullptr, scaled.factor * q.factor * k.factor};
-  };
   if (const auto found = product_of(scores)) return found;
   const Node* sum = only_for(scores, Op::kAdd);
   if (sum == nullptr) return std::nullopt;
@@ -174,7 +184,8 @@ bool raise(Node* product, RuleContext& context) {
   if (rank != 3 && rank != 4) return context.decline(product, "it has more axes than heads");
   const DType dtype = product->output()->dtype;
   const auto scale = static_cast<float>(parts->scale);
-  if (dtype == DType::kFloat64 && double{scale} != parts->scale)
+  const auto cap = static_cast<float>(parts->cap);
+  if (dtype == DType::kFloat64 && (double{scale} != parts->scale || double{cap} != parts->cap))
     return context.decline(product, "float32, the type of the attribute, does not hold the scale");
   const Node* zeros =
       parts->mask == nullptr ? nullptr : zeros_for_hidden_rows(product->output(), parts->mask);
@@ -193,6 +204,7 @@ bool raise(Node* product, RuleContext& context) {
   std::vector<ValueInfo*> inputs = {parts->q, k, v};
   if (mask != nullptr) inputs.push_back(mask);
   std::vector<onnx::Attribute> attributes = {{"scale", scale, {}}};
+  if (cap != 0) attributes.push_back({"softcap", cap, {}});
   if (weights->softmax_type != dtype)
     attributes.push_back(
         {"softmax_precision", static_cast<std::int64_t>(weights->softmax_type), {}});

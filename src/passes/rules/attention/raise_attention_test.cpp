@@ -52,6 +52,21 @@ TEST_F(RaiseAttention, FactorsOfQueryAndKeysAreOneScale) {
   EXPECT_EQ(last()->float_or("scale", 0), 0.03125F);
 }
 
+TEST_F(RaiseAttention, CappedScoresAreSo) {
+  const Value cap = onnx.scalar(50, DType::kFloat32), mask = hidden_by(-1e30);
+  outputs({attended(onnx.add(onnx.mul(onnx.tanh(onnx.div(scores(), cap)), cap), mask))});
+  EXPECT_TRUE(run(kRaiseAttention));
+  EXPECT_EQ(ops(), "Where Attention");
+  EXPECT_EQ(last()->float_or("scale", 0), 0.5F);
+  EXPECT_EQ(last()->float_or("softcap", 0), 50.0F);
+}
+
+TEST_F(RaiseAttention, AMaskUnderTheCapStays) {
+  const Value cap = onnx.scalar(50, DType::kFloat32), mask = hidden_by(-1e30);
+  outputs({attended(onnx.mul(onnx.tanh(onnx.div(onnx.add(scores(), mask), cap)), cap))});
+  EXPECT_FALSE(run(kRaiseAttention));
+}
+
 TEST_F(RaiseAttention, KeysThatWereTurnedAtOnceAreTurnedByHeadsAlone) {
   const Value rows = input("rows", {b, s, 2, 4});
   outputs({attended(onnx.matmul(q, onnx.transpose(rows, {0, 2, 3, 1})))});

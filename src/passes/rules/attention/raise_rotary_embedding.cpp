@@ -1,16 +1,19 @@
 // Before: y = Add(Mul(x, c), Mul(Concat<axis = -1>(Neg(second), first), s))
 //         first, second = Split<axis = -1>(x); c, s: Unsqueeze([1]) of tables with each angle twice
 // After:  y = RotaryEmbedding(x, half of c's table, half of s's table)
-// x is [batch, heads, length, size]. Tables are computed in the graph, or weights that are sliced
-// or gathered from; those of one batch are expanded, once for all layers.
-#include <array>
+// So, too, with pairs of neighbours for halves, which is interleaved. x is [batch, heads, length,
+// size], or [batch, length, heads, size], whose heads then lie side by side for the embedding.
+// Tables are computed in the graph, or weights that are sliced or gathered from; those of one batch
+// are expanded, once for all layers.
+#include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "passes/rules/attention/heads.h"
 #include "passes/rules/attention/rotary_tables.h"
+#include "passes/rules/attention/rotations.h"
 #include "passes/rules/attention/rules.h"
 #include "rewriting/patch.h"
 #include "rewriting/rewrite.h"
@@ -30,62 +33,19 @@ std::optional<std::int64_t> number(const ValueInfo* value) {
   return ints && ints->size() == 1 ? std::optional(ints->front()) : std::nullopt;
 }
 
-// Whether it is this half of the last axis of x, which is `size` wide.
-bool is_half(const ValueInfo* value, const ValueInfo* x, std::int64_t size, std::uint32_t which) {
-  const Node* node = value == nullptr ? nullptr : value->producer;
-  if (node == nullptr || node->input(0) != x || !is_known(value, 4) ||
-      !value->shape[3].is(size / 2))
-    return false;
-  if (node->is(Op::kSplit)) {
-    const std::int64_t axis = node->int_or("axis", 0);
-    return (axis == 3 || axis == -1) && node->outputs.size() == 2 && value->index == which;
+// What has the same first axis as x, which then need not be kept for its size alone.
+ValueInfo* with_batches_of(ValueInfo* x) {
+  while (x->producer != nullptr && x->producer->input(0) != nullptr) {
+    const Node* node = x->producer;
+    const bool moves = node->is(Op::kSplit) || node->is(Op::kSlice) || node->is(Op::kReshape) ||
+                       node->is(Op::kTranspose);
+    ValueInfo* const before = node->input(0);
+    if (!moves || !before->has_rank || before->shape.empty() || !before->shape[0].known() ||
+        !(before->shape[0] == x->shape[0]))
+      break;
+    x = before;
   }
-  if (!node->is(Op::kSlice) || (node->input(4) != nullptr && number(node->input(4)) != 1))
-    return false;
-  const auto start = number(node->input(1)), axis = number(node->input(3));
-  if (!start || !axis || (*axis != 3 && *axis != -1)) return false;
-  const std::int64_t from = *start < 0 ? *start + size : *start;
-  return from == (which == 0 ? 0 : size / 2);
-}
-
-// x where the value is rotate_half(x), of which nothing else needs to know.
-ValueInfo* before_rotation(const ValueInfo* value) {
-  const Node* concat = made_by(value, Op::kConcat);
-  if (concat == nullptr || concat->inputs.size() != 2 || !is_known(value, 4) || !used_once(value))
-    return nullptr;
-  const std::int64_t axis = concat->int_or("axis", 0);
-  const Node* negated = made_by(concat->input(0), Op::kNeg);
-  if ((axis != 3 && axis != -1) || negated == nullptr || negated->input(0)->producer == nullptr ||
-      !value->shape[3].is_constant())
-    return nullptr;
-  ValueInfo* const x = negated->input(0)->producer->input(0);
-  const std::int64_t size = value->shape[3].value();
-  const bool halves = size % 2 == 0 && is_known(x, 4) && x->shape[3].is(size) &&
-                      is_half(negated->input(0), x, size, 1) &&
-                      is_half(concat->input(1), x, size, 0);
-  return halves ? x : nullptr;
-}
-
-struct Rotation {
-  ValueInfo *x, *cosine, *sine;
-};
-
-// Of x * cosine + rotate_half(x) * sine, whichever way round.
-std::optional<Rotation> rotation_of(const Node* sum) {
-  const std::array<Node*, 2> products = {made_by(sum->input(0), Op::kMul),
-                                         made_by(sum->input(1), Op::kMul)};
-  if (products[0] == nullptr || products[1] == nullptr) return std::nullopt;
-  for (int turns = 0; turns < 4; ++turns) {
-    const Node *with_sine = products[turns & 1], *with_cosine = products[1 - (turns & 1)];
-    const std::size_t side = turns >> 1;
-    ValueInfo* const x = before_rotation(with_sine->input(side));
-    if (x == nullptr || !used_once(with_sine->output()) || !used_once(with_cosine->output()))
-      continue;
-    for (const std::size_t other : {std::size_t{0}, std::size_t{1}})
-      if (with_cosine->input(other) == x)
-        return Rotation{x, with_cosine->input(1 - other), with_sine->input(1 - side)};
-  }
-  return std::nullopt;
+  return x;
 }
 
 // The tables of one batch for each batch of x; what another layer expanded is taken.
@@ -97,7 +57,8 @@ ValueInfo* for_each_batch(ValueInfo* table, ValueInfo* x, Patch& patch, const No
         use.node->output()->shape == wanted && onnx::is_visible(use.node->output(), position))
       return use.node->output();
   const std::string name = table->name + "_Expand";
-  ValueInfo* const batch = patch.node(Op::kShape, {x}, {{"end", std::int64_t{1}, {}}}, name);
+  ValueInfo* const batch =
+      patch.node(Op::kShape, {with_batches_of(x)}, {{"end", std::int64_t{1}, {}}}, name);
   ValueInfo* const shape =
       patch.node(Op::kConcat, {batch, patch.ints({1, 1})}, {{"axis", std::int64_t{0}, {}}}, name);
   ValueInfo* const wide = patch.node(Op::kExpand, {table, shape}, {}, name);
@@ -105,41 +66,89 @@ ValueInfo* for_each_batch(ValueInfo* table, ValueInfo* x, Patch& patch, const No
   return wide;
 }
 
-// [batch, length, size / 2] of a table that is multiplied with x; null where it has another form.
-ValueInfo* half_table(ValueInfo* table, ValueInfo* x, Patch& patch, const Node* position,
-                      const RuleContext& context) {
-  if (!is_known(table, 4) || !table->shape[1].is(1) || !(table->shape[2] == x->shape[2]) ||
-      !(table->shape[3] == x->shape[3]) ||
+// The axis of the heads, 1 or 2, that a table multiplied with x has one of; 0 where it has another
+// form.
+std::size_t heads_axis(const ValueInfo* table, const ValueInfo* x) {
+  if (!is_known(table, 4) || !(table->shape[3] == x->shape[3]) ||
       !(table->shape[0] == x->shape[0] || table->shape[0].is(1)))
-    return nullptr;
-  ValueInfo* half = half_of(table, patch, position, context);
-  if (half == nullptr) return nullptr;
-  const Node* unsqueeze = made_by(half, Op::kUnsqueeze);
-  if (unsqueeze != nullptr && number(unsqueeze->input(1)) == 1 && is_known(unsqueeze->input(0), 3))
-    half = unsqueeze->input(0);
-  else
-    half = patch.node(Op::kSqueeze, {half, patch.ints({1})}, {}, table->name + "_Squeeze");
-  return half == nullptr ? nullptr : for_each_batch(half, x, patch, position);
+    return 0;
+  for (const std::size_t heads : {std::size_t{1}, std::size_t{2}})
+    if (table->shape[heads].is(1) && table->shape[3 - heads] == x->shape[3 - heads]) return heads;
+  return 0;
 }
+
+class Raising {
+ public:
+  Raising(RuleContext& context, Node* sum, const Rotation& found)
+      : context_(context), patch_(context, sum), sum_(sum), found_(found) {}
+
+  bool run() {
+    const std::size_t axis = heads_axis(found_.cosine, found_.x);
+    ValueInfo *cosine = nullptr, *sine = nullptr;
+    if (axis != 0 && heads_axis(found_.sine, found_.x) == axis) {
+      cosine = half_table(found_.cosine, axis);
+      sine = half_table(found_.sine, axis);
+    }
+    if (!patch_.failed() && (cosine == nullptr || sine == nullptr))
+      patch_.fail("its tables are not known to hold each angle of [batch, 1, length] twice");
+    if (patch_.failed()) return patch_.apply();
+    std::vector<onnx::Attribute> attributes;
+    if (found_.interleaved) attributes.push_back({"interleaved", std::int64_t{1}, {}});
+    if (axis == 2) return run_side_by_side(cosine, sine, std::move(attributes));
+    patch_.replace(sum_->output(), patch_.node(Op::kRotaryEmbedding, {found_.x, cosine, sine},
+                                               std::move(attributes), sum_->output()->name));
+    return patch_.apply();
+  }
+
+ private:
+  // x is [batch, length, heads, size].
+  bool run_side_by_side(ValueInfo* cosine, ValueInfo* sine,
+                        std::vector<onnx::Attribute> attributes) {
+    const Shape& shape = found_.x->shape;
+    if (!shape[2].is_constant() || shape[2].value() == 0)
+      return context_.decline(sum_, "how many heads there are is not known");
+    const std::int64_t heads = shape[2].value(), size = shape[3].value();
+    const std::string& name = sum_->output()->name;
+    attributes.push_back({"num_heads", heads, {}});
+    ValueInfo* const joined =
+        patch_.node(Op::kReshape, {found_.x, patch_.ints({0, 0, heads * size})}, {}, name);
+    ValueInfo* const turned =
+        patch_.node(Op::kRotaryEmbedding, {joined, cosine, sine}, std::move(attributes), name);
+    patch_.replace(sum_->output(),
+                   patch_.node(Op::kReshape, {turned, patch_.ints({0, 0, heads, size})}, {}, name));
+    return patch_.apply();
+  }
+
+  // [batch, length, size / 2] of a table with an axis for the heads; null where it has another
+  // form.
+  ValueInfo* half_table(ValueInfo* table, std::size_t heads) {
+    const auto axis = static_cast<std::int64_t>(heads);
+    ValueInfo* half = half_of(table, found_.interleaved, patch_, sum_, context_);
+    if (half == nullptr) return nullptr;
+    const Node* unsqueeze = made_by(half, Op::kUnsqueeze);
+    if (unsqueeze != nullptr && number(unsqueeze->input(1)) == axis &&
+        is_known(unsqueeze->input(0), 3))
+      half = unsqueeze->input(0);
+    else
+      half = with_axes(Op::kSqueeze, half, {axis}, patch_, sum_);
+    return half == nullptr ? nullptr : for_each_batch(half, found_.x, patch_, sum_);
+  }
+
+  RuleContext& context_;
+  Patch patch_;
+  Node* sum_;
+  const Rotation& found_;
+};
 
 bool raise(Node* sum, RuleContext& context) {
   const auto found = rotation_of(sum);
   if (!found) return false;
-  auto [x, cosine, sine] = *found;
-  const DType dtype = x->dtype;
+  const DType dtype = found->x->dtype;
   const bool taken =
       dtype == DType::kFloat32 || dtype == DType::kFloat16 || dtype == DType::kBFloat16;
-  if (!taken || cosine->dtype != dtype || sine->dtype != dtype)
+  if (!taken || found->cosine->dtype != dtype || found->sine->dtype != dtype)
     return context.decline(sum, "RotaryEmbedding is not of this element type");
-  Patch patch(context, sum);
-  ValueInfo* const half_cosine = half_table(cosine, x, patch, sum, context);
-  ValueInfo* const half_sine = half_table(sine, x, patch, sum, context);
-  if (!patch.failed() && (half_cosine == nullptr || half_sine == nullptr))
-    patch.fail("its tables are not known to hold each angle of [batch, 1, length] twice");
-  if (!patch.failed())
-    patch.replace(sum->output(), patch.node(Op::kRotaryEmbedding, {x, half_cosine, half_sine}, {},
-                                            sum->output()->name));
-  return patch.apply();
+  return Raising(context, sum, *found).run();
 }
 
 constexpr Op kRoots[] = {Op::kAdd};

@@ -55,6 +55,59 @@ TEST_F(RaiseRotaryEmbedding, HeldTablesAreHalvedWhereTheyLie) {
   EXPECT_EQ(gather->input(0)->constant->data, held->constant->data);
 }
 
+class RaiseInterleaved : public RulesTest {
+ protected:
+  // Each pair of the last axis, turned.
+  Value turned(Value of, Value cosines, Value sines) {
+    const Value even = onnx.slice(of, 3, 0, 8, 2), odd = onnx.slice(of, 3, 1, 8, 2);
+    const Value stack =
+        onnx.concat({onnx.unsqueeze(onnx.neg(odd), {4}), onnx.unsqueeze(even, {4})}, 4);
+    const Value pairs = onnx.reshape(stack, of.shape());
+    return onnx.add(onnx.mul(of, cosines), onnx.mul(pairs, sines));
+  }
+  // [1, 1, s, 8] or [1, s, 1, 8] of [1, s, 4].
+  Value table(Value once, std::int64_t heads) {
+    const Value apart = onnx.unsqueeze(once, {heads, 4});
+    onnx::Shape twice = apart.shape();
+    twice[4] = 2;
+    onnx::Shape joined(twice.begin(), twice.end() - 1);
+    joined[3] = 8;
+    return onnx.reshape(onnx.expand(apart, twice), joined);
+  }
+
+  Value cosine = input("cosine", {1, s, 4}), sine = input("sine", {1, s, 4});
+};
+
+TEST_F(RaiseInterleaved, PairsOfNeighbours) {
+  const Value x = input("x", {b, 2, s, 8});
+  outputs({turned(x, table(cosine, 1), table(sine, 1))});
+  EXPECT_TRUE(run(kRaiseRotaryEmbedding));
+  const onnx::Node* rotation = model.graph->last;
+  EXPECT_TRUE(rotation->is("RotaryEmbedding"));
+  EXPECT_EQ(rotation->input(0), x.info());
+  EXPECT_EQ(rotation->int_or("interleaved", 0), 1);
+  EXPECT_EQ(rotation->input(1)->producer->input(0), cosine.info()) << "expanded to each batch";
+}
+
+TEST_F(RaiseInterleaved, HeadsBehindTheLengthLieSideBySide) {
+  const Value x = input("x", {b, s, 2, 8});
+  outputs({turned(x, table(cosine, 2), table(sine, 2))});
+  EXPECT_TRUE(run(kRaiseRotaryEmbedding));
+  const onnx::Node* rotation = model.graph->last->previous;
+  ASSERT_TRUE(rotation->is("RotaryEmbedding"));
+  EXPECT_EQ(rotation->int_or("num_heads", 0), 2);
+  EXPECT_EQ(type(rotation->output()), "float32[b, s, 16]");
+  EXPECT_EQ(type(model.graph->last->output()), "float32[b, s, 2, 8]");
+}
+
+TEST_F(RaiseInterleaved, TablesOfHalvesStay) {
+  const Value x = input("x", {b, 2, s, 8});
+  const Value halves = onnx.unsqueeze(onnx.concat({cosine, cosine}, -1), {1});
+  outputs({turned(x, halves, table(sine, 1))});
+  EXPECT_FALSE(run(kRaiseRotaryEmbedding));
+  EXPECT_EQ(reason(), "its tables are not known to hold each angle of [batch, 1, length] twice");
+}
+
 TEST_F(RaiseRotaryEmbedding, DeclinesTablesOfUnlikeHalves) {
   const Value wide = onnx.unsqueeze(input("wide", {b, s, 8}), {1});
   outputs({turned(x, wide, table(sine))});

@@ -7,12 +7,14 @@ namespace sardonyx::passes {
 
 using namespace rewriting;
 
+extern const Rule kDropOpenMask;
 extern const Rule kGiveAttentionItsCache;
 extern const Rule kHalveRotaryTables;
 extern const Rule kJoinAttentionHeads;
 extern const Rule kRaiseAttention;
 extern const Rule kRaiseBooleanMask;
 extern const Rule kRaiseRotaryEmbedding;
+extern const Rule kRotateInPart;
 extern const Rule kRotateJoinedHeads;
 extern const Rule kShareAttentionHeads;
 

@@ -12,6 +12,7 @@ extern const Rule kIndexRowsByRanges;
 extern const Rule kJoinReshapes;
 extern const Rule kJoinSlices;
 extern const Rule kRaiseDepthToSpace;
+extern const Rule kSliceOnePart;
 extern const Rule kSplitSlices;
 extern const Rule kTransposeInsideReshapes;
 extern const Rule kUnflattenGemm;

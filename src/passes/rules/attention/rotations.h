@@ -1,0 +1,21 @@
+// Rotary embeddings as programs spell them out.
+#pragma once
+
+#include <optional>
+
+#include "onnx/graph/ir.h"
+
+namespace sardonyx::passes {
+
+// x * cosine + turn(x) * sine, where turn() puts -second, first for the halves of the last axis, or
+// -odd, even for each pair of neighbours in it.
+struct Rotation {
+  onnx::ValueInfo *x, *cosine, *sine;
+  bool interleaved;  // neighbours
+};
+
+// That of four axes which the Add computes; nothing where it is none, or parts of it are read
+// elsewhere, too.
+std::optional<Rotation> rotation_of(const onnx::Node* sum);
+
+}  // namespace sardonyx::passes
