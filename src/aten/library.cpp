@@ -3,7 +3,6 @@
 #include <array>
 #include <unordered_map>
 
-#include "aten/control_flow/lists.h"
 #include "aten/families.h"
 
 namespace sardonyx::aten {

@@ -1,5 +1,5 @@
-#include "aten/control_flow/lists.h"
-
+// Lists of tensors whose length only a run tells, or whose elements differ in size: ONNX's
+// sequences.
 #include "aten/control_flow/body_operands.h"
 #include "aten/families.h"
 
