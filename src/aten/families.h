@@ -90,6 +90,7 @@ std::span<const Row> quantization_parameters_rows();
 std::span<const Row> quantized_products_rows();
 std::span<const Row> random_rows();
 std::span<const Row> recurrent_cell_rows();
+std::span<const Row> list_rows();
 std::span<const Row> packed_sequence_rows();
 std::span<const Row> recurrent_rows();
 std::span<const Row> reduction_rows();

@@ -85,6 +85,7 @@ constexpr std::array kFamilies = {
     Family{quantized_products_rows},
     Family{random_rows},
     Family{recurrent_cell_rows},
+    Family{list_rows},
     Family{packed_sequence_rows},
     Family{recurrent_rows},
     Family{reduction_rows},

@@ -29,6 +29,9 @@ std::string with_items(std::string_view name, const ValueType& type) {
 bool is_settled(const ValueType& type) {
   if (type.kind == ValueKind::kTensor)
     return type.has_rank && type.dtype != base::DType::kUndefined;
+  if (type.kind == ValueKind::kList)
+    return type.items.size() == 1 && type.items[0].kind == ValueKind::kTensor &&
+           is_settled(type.items[0]);
   return type.kind <= ValueKind::kObject;
 }
 

@@ -231,14 +231,6 @@ class Joined(nn.Module):
         return torch.cat(parts) + len(parts)
 
 
-class UnevenParts(nn.Module):
-    def forward(self, x: Tensor) -> Tensor:
-        parts: list[Tensor] = []
-        for i in range(x.size(0)):
-            parts.append(x[:i])
-        return torch.cat(parts)
-
-
 class Unlike(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if bool(x.sum() > 0):  # noqa: SIM108 (the branches are what is asked)
@@ -345,7 +337,6 @@ class ComparedText(nn.Module):
 REFUSED: dict[str, tuple[nn.Module, str]] = {
     "set_attribute": (Counting(), "SX1211.*which the next call would see"),
     "compared_text": (ComparedText(), "SX1211.*a text that only a run tells is compared"),
-    "uneven_parts": (UnevenParts(), "SX1211.*sizes differ from run to run"),
     "unlike": (Unlike(), "SX1211.*after one branch and .* after the other"),
     "written_after_branch": (WrittenAfterBranch(), "SX1211.*writes to the result of a branch"),
 }

@@ -38,12 +38,28 @@ Values joined(Values first, const Values& second) {
   return first;
 }
 
+namespace {
+
+// Its elements may be of any size.
+Value list_input(Emit& onnx, const std::string& name, Value initial) {
+  const Value input = onnx.body_input(name, initial.dtype(), {});
+  input->type_kind = initial->type_kind;
+  input->has_rank = false;
+  return input;
+}
+
+}  // namespace
+
 Values carried_inputs(Emit& onnx, const program::Graph& graph, const Values& initial,
                       std::size_t first) {
   Values inputs;
   for (std::size_t i = 0; i < initial.size(); ++i) {
     const program::Value* captured =
         first + i < graph.inputs.size() ? graph.inputs[first + i] : nullptr;
+    if (captured != nullptr && captured->kind == program::ValueKind::kList) {
+      inputs.push_back(list_input(onnx, captured->name, initial[i]));
+      continue;
+    }
     const bool tensor = captured != nullptr && captured->kind == program::ValueKind::kTensor;
     Shape shape = tensor ? captured->shape : Shape{};
     if (initial[i].is_complex()) shape.emplace_back(2);
@@ -58,14 +74,16 @@ Values carried_inputs(Emit& onnx, const program::Graph& graph, const Values& ini
 Values as_carried(Emit& onnx, const Values& results, const Values& initial) {
   Values outputs;
   for (std::size_t i = 0; i < initial.size(); ++i) {
-    outputs.push_back(onnx.cast(results[i], initial[i].dtype()));
+    const bool is_list = initial[i]->type_kind != onnx::TypeKind::kTensor;
+    outputs.push_back(is_list ? results[i] : onnx.cast(results[i], initial[i].dtype()));
   }
   return outputs;
 }
 
 Outputs with_complex_marked(const Call& call, Outputs outputs) {
   for (std::size_t i = 0; i < outputs.size() && i < call.output_count(); ++i) {
-    if (call.uses_output(i) && base::is_complex(call.result_dtype(i)))
+    if (call.uses_output(i) && outputs[i]->type_kind == onnx::TypeKind::kTensor &&
+        base::is_complex(call.result_dtype(i)))
       outputs[i]->is_complex = true;
   }
   return outputs;

@@ -3,7 +3,7 @@
 
 #include "base/diagnostic.h"
 #include "frontends/torchscript/body.h"
-#include "frontends/torchscript/stacks.h"
+#include "frontends/torchscript/sequences.h"
 
 namespace sardonyx::torchscript {
 
@@ -34,7 +34,7 @@ class Merge {
 
   // Of a list that is of different lengths after the branches.
   void lists(const Container& left, const Container& right, Container& made) {
-    const Element element = common_element(left, right);
+    const Element element = element_of_both(left, right);
     Value* const first = stack_in(first_, left, element);
     Value* const second = stack_in(second_, right, element);
     become(made, tensors(Datum::of_tensor(first), Datum::of_tensor(second), "list").value,
@@ -42,18 +42,17 @@ class Merge {
   }
 
  private:
-  Element common_element(const Container& left, const Container& right) {
+  Element element_of_both(const Container& left, const Container& right) {
+    std::optional<Element> common;
     for (Body* body : {&first_, &second_}) {
       const Container& list = body == &first_ ? left : right;
       if (!list.stack && list.items.empty()) continue;
       const auto inside = body->inside();
-      Element element = element_of(follower_, list);
-      if (std::ranges::any_of(element.shape, [&](Expr size) { return body->is_local(size); }))
-        follower_.refuse(
-            "a branch that data decide adds to a list a tensor whose size only the branch tells");
-      return element;
+      const Element element = without_local_sizes(*body, element_of(follower_, list));
+      common = common ? common_element(follower_, *common, element) : element;
     }
-    follower_.refuse("branches that data decide leave different lists");
+    if (!common) follower_.refuse("branches that data decide leave different lists");
+    return *common;
   }
 
   Value* stack_in(Body& body, const Container& list, const Element& element) {
@@ -87,6 +86,11 @@ class Merge {
   Datum tensors(const Datum& left, const Datum& right, const std::string& name) {
     Value* const first = first_.tensor(left);
     Value* const second = second_.tensor(right);
+    if (is_sequence(first)) {
+      Value* made = output(first, second, name);
+      static_cast<program::ValueType&>(*made) = *first;
+      return Datum::of_tensor(made);
+    }
     if (first->dtype != second->dtype || first->rank() != second->rank()) {
       follower_.refuse("'" + name + "' is " + program::type_text(*first) +
                            " after one branch and " + program::type_text(*second) +

@@ -234,7 +234,9 @@ std::optional<Datum> to_integer(Follower& follower, const Operands& operands) {
   if (value.kind == Kind::kBool && value.value)
     return follower.item(
         follower.call("aten::to", {Datum::of_tensor(value.value), Datum::of_int(4)}));
-  if (value.kind == Kind::kBool) return Datum::of_int(value.expr);
+  if (value.kind == Kind::kBool && value.expr.is_constant()) return Datum::of_int(value.expr);
+  if (value.kind == Kind::kBool)
+    return Datum::of_int(symbolic::apply(SymbolicKind::kIf, {value.expr, 1, 0}));
   if (value.kind != Kind::kFloat) return std::nullopt;
   if (!value.expr.known()) {
     const double real = kind == SymbolicKind::kFloorToInt  ? std::floor(value.real)

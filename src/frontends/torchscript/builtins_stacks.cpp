@@ -1,5 +1,6 @@
 // Lists whose length only a run tells.
 #include "frontends/torchscript/builtins.h"
+#include "frontends/torchscript/sequences.h"
 #include "frontends/torchscript/stacks.h"
 
 namespace sardonyx::torchscript {
@@ -55,9 +56,7 @@ Element element_of_stack(const Container& list) {
 }
 
 // Of an element that is to stand in a list: a stack of one.
-Datum stack_of_one(Follower& follower, const Container& list, const Datum& item) {
-  const Element element = describe(follower, item);
-  check_same(follower, element, element_of_stack(list));
+Datum stack_of_one(Follower& follower, const Datum& item) {
   return follower.call("aten::unsqueeze",
                        {Datum::of_tensor(follower.tensor(item)), Datum::of_int(0)});
 }
@@ -69,6 +68,16 @@ Datum stack_of(Follower& follower, const Datum& list, const Element& element) {
 void set(Follower& follower, const Datum& list, const Datum& stack) {
   follower.before_write(list.held);
   become(*list.held, follower.tensor(stack), list.held->element);
+}
+
+// Whether the list becomes one of elements that differ in size, as this one does from those in it.
+bool becomes_uneven(Follower& follower, const Datum& list, const Element& item) {
+  const Element element = common_element(follower, element_of_stack(*list.held), item);
+  if (!element.uneven) return false;
+  Value* const uneven = as_sequence(follower, *list.held, element);
+  follower.before_write(list.held);
+  become(*list.held, uneven, element.kind);
+  return true;
 }
 
 std::optional<Datum> length(Follower&, const Operands& operands) {
@@ -86,8 +95,10 @@ std::optional<Datum> append(Follower& follower, const Operands& operands) {
   const Datum& list = operands.positional.at(0);
   if (list.held->filling) return std::nullopt;
   const Datum& item = operands.positional.at(1);
+  if (becomes_uneven(follower, list, describe(follower, item)))
+    return sequence_builtin(follower, operands);
   set(follower, list,
-      joined(follower, {Datum::of_tensor(list.value), stack_of_one(follower, *list.held, item)}));
+      joined(follower, {Datum::of_tensor(list.value), stack_of_one(follower, item)}));
   return list;
 }
 
@@ -109,6 +120,9 @@ std::optional<Datum> extend(Follower& follower, const Operands& operands) {
     return list;
   }
   if (!list_of(operands)) return std::nullopt;
+  const bool adds_some = other.kind == Kind::kStack || !other.held->items.empty();
+  if (adds_some && becomes_uneven(follower, list, element_of(follower, *other.held)))
+    return sequence_builtin(follower, operands);
   const Element element = element_of_stack(*list.held);
   set(follower, list,
       joined(follower, {Datum::of_tensor(list.value), stack_of(follower, other, element)}));
@@ -181,7 +195,7 @@ std::optional<Datum> insert(Follower& follower, const Operands& operands) {
   const Datum& at = operands.positional.at(1);
   set(follower, *list,
       joined(follower, {part(follower, list->value, Datum::of_int(0), at),
-                        stack_of_one(follower, *list->held, operands.positional.at(2)),
+                        stack_of_one(follower, operands.positional.at(2)),
                         part(follower, list->value, at, Datum())}));
   return Datum();
 }
@@ -191,7 +205,7 @@ std::optional<Datum> set_item(Follower& follower, const Operands& operands) {
   if (!list) return std::nullopt;
   const Datum& at = operands.positional.at(1);
   std::vector<Datum> parts = {part(follower, list->value, Datum::of_int(0), at),
-                              stack_of_one(follower, *list->held, operands.positional.at(2))};
+                              stack_of_one(follower, operands.positional.at(2))};
   if (!at.expr.is(-1))
     parts.push_back(part(follower, list->value, Datum::of_int(at.expr + 1), Datum()));
   set(follower, *list, joined(follower, std::move(parts)));
@@ -252,14 +266,17 @@ std::optional<Datum> cat(Follower& follower, const Operands& operands) {
 }  // namespace
 
 Element element_of(Follower& follower, const Container& list) {
-  if (list.stack) return element_of_stack(list);
+  if (list.stack)
+    return is_sequence(list.stack) ? element_of_sequence(*list.stack) : element_of_stack(list);
   Element element = describe(follower, list.items.front());
-  for (const Datum& item : list.items) check_same(follower, element, describe(follower, item));
+  for (const Datum& item : list.items)
+    element = common_element(follower, element, describe(follower, item));
   return element;
 }
 
 Value* stacked(Follower& follower, const Container& list, const Element& element) {
   if (list.filling) follower.refuse("a list is read in the loop that fills it");
+  if (element.uneven) return as_sequence(follower, list, element);
   if (list.stack) {
     check_same(follower, element, element_of_stack(list));
     return list.stack;
@@ -296,6 +313,7 @@ void become(Container& list, Value* stack, Kind element) {
 }
 
 Datum read_stack(Follower& follower, const Datum& list, const Datum& position) {
+  if (is_sequence(list)) return read_sequence(follower, list.value, position);
   const Datum read =
       follower.call("aten::select", {Datum::of_tensor(list.value), Datum::of_int(0), position});
   return list.held->element == Kind::kTensor ? read : follower.item(read);

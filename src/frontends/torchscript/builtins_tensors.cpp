@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <ranges>
 
 #include "base/diagnostic.h"
 #include "frontends/torchscript/builtins.h"
+#include "frontends/torchscript/sequences.h"
 #include "frontends/torchscript/stacks.h"
 #include "program/coerce.h"
 
@@ -255,11 +257,38 @@ std::optional<Datum> unbind(Follower& follower, const Operands& operands) {
   return of_stack(stack.value, Kind::kTensor);
 }
 
+// A tensor whose number of parts only a run tells.
+std::optional<Datum> parts_of(Follower& follower, const Datum& tensor, const Datum* dim,
+                              const std::function<Expr(Expr)>& length) {
+  const auto rank = static_cast<std::int64_t>(shape_of(tensor).size());
+  std::int64_t axis = dim ? dim->expr.constant().value_or(rank) : 0;
+  if (axis < 0) axis += rank;
+  if (!tensor.value || axis < 0 || axis >= rank) return std::nullopt;
+  const Expr whole = tensor.value->shape[static_cast<std::size_t>(axis)];
+  if (whole.is_constant()) return std::nullopt;
+  const Expr each = length(whole);
+  return each.known() ? std::optional(split_evenly(follower, tensor.value, each, axis))
+                      : std::nullopt;
+}
+
+// Where the parts are equal, the operator's own rule tells how many there are.
+std::optional<Datum> chunk(Follower& follower, const Operands& operands) {
+  const Datum *tensor = tensor_operand(operands), *count = operands.find(1, "chunks");
+  if (!tensor || !count || !count->expr.is_constant() || count->expr.value() <= 0)
+    return std::nullopt;
+  return parts_of(follower, *tensor, operands.find(2, "dim"), [&](Expr whole) {
+    const bool is_even = symbolic::exact_quotient(whole, count->expr).known();
+    return is_even ? Expr() : symbolic::max(symbolic::ceil_div(whole, count->expr), 1);
+  });
+}
+
 // torch.split(x, [1, 3]) is an operator of its own name, too.
 std::optional<Datum> split(Follower& follower, const Operands& operands) {
   const Datum* tensor = tensor_operand(operands);
   const Datum* sizes = operands.find(1, "split_size");
   if (!tensor) return split_text(operands);
+  if (sizes && sizes->kind == Kind::kInt)
+    return parts_of(follower, *tensor, operands.find(2, "dim"), [&](Expr) { return sizes->expr; });
   if (!sizes || sizes->kind != Kind::kList) return std::nullopt;
   return follower.call("aten::split_with_sizes", operands.positional, operands.named);
 }
@@ -340,6 +369,7 @@ void add_tensor_builtins(BuiltinTable& table) {
       {"aten::tensor", make_tensor},
       {"aten::unbind", unbind},
       {"aten::split", split},
+      {"aten::chunk", chunk},
       {"aten::equal", equal},
       {"aten::cpu", identity},
       {"aten::cuda", identity},
@@ -376,6 +406,10 @@ std::optional<Datum> builtin(Follower& follower, const Operands& operands) {
   const bool has_stack =
       std::ranges::any_of(operands.positional | std::views::take(2),
                           [](const Datum& datum) { return datum.kind == Kind::kStack; });
+  const bool has_sequence =
+      std::ranges::any_of(operands.positional | std::views::take(2),
+                          [](const Datum& datum) { return is_sequence(datum); });
+  if (has_sequence && kStacks.contains(operands.op)) return sequence_builtin(follower, operands);
   if (const auto found = kStacks.find(operands.op); has_stack && found != kStacks.end()) {
     if (std::optional<Datum> made = found->second(follower, operands)) return made;
   }

@@ -260,11 +260,7 @@ Datum Follower::call(const Schema& schema, std::vector<Argument> arguments) {
                    " gives, no rule here tells the element type and the sizes",
                "export the model with torch.export, which asks PyTorch");
   }
-  program::Call* made = program_.add_call();
-  made->schema = &schema;
-  made->name = new_name(schema.base_name());
-  made->arguments = std::move(arguments);
-  made->source = source();
+  program::Call* made = new_call(schema, std::move(arguments));
   std::vector<Datum> given;
   for (std::size_t i = 0; i < results->size(); ++i) {
     Value* value = program_.add_value();
@@ -291,6 +287,27 @@ const std::vector<const Schema*>& Follower::overloads_elsewhere(const std::strin
       known->second.push_back(program_.add_schema(program::parse_schema(written)));
   }
   return known->second;
+}
+
+program::Call* Follower::new_call(const Schema& schema, std::vector<Argument> arguments) {
+  program::Call* made = program_.add_call();
+  made->schema = &schema;
+  made->name = new_name(schema.base_name());
+  made->arguments = std::move(arguments);
+  made->source = source();
+  return made;
+}
+
+Value* Follower::call(const Schema& schema, std::vector<Argument> arguments,
+                      program::ValueType type) {
+  program::Call* made = new_call(schema, std::move(arguments));
+  Value* value = program_.add_value();
+  static_cast<program::ValueType&>(*value) = std::move(type);
+  value->name = made->name;
+  value->producer = made;
+  made->outputs.push_back(value);
+  graph_->calls.push_back(made);
+  return value;
 }
 
 // What a branch or a loop gave may be one of the tensors around it: a write to it would have to

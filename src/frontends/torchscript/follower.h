@@ -60,6 +60,9 @@ class Follower {
   Datum call(const std::string& op, std::vector<Datum> positional,
              std::vector<NamedDatum> named = {});
   Datum call(const program::Schema& schema, std::vector<program::Argument> arguments);
+  // Of a result that has this type.
+  program::Value* call(const program::Schema& schema, std::vector<program::Argument> arguments,
+                       program::ValueType type);
   // The overloads of an operator that no table of ours has.
   const std::vector<const program::Schema*>& overloads_elsewhere(const std::string& op);
   // The number that a tensor of one element holds.
@@ -135,6 +138,7 @@ class Follower {
   const program::Weight* stored_weight(const StoredTensor& stored);
   std::optional<symbolic::Expr> constant_integer(const StoredTensor& stored) const;
 
+  program::Call* new_call(const program::Schema& schema, std::vector<program::Argument> arguments);
   // Adds the place that is followed.
   void locate(base::Diagnostic& diagnostic);
   void check_write(const program::Schema& schema, const std::vector<program::Argument>& arguments);

@@ -7,7 +7,7 @@
 
 #include "base/diagnostic.h"
 #include "frontends/torchscript/body.h"
-#include "frontends/torchscript/stacks.h"
+#include "frontends/torchscript/sequences.h"
 
 namespace sardonyx::torchscript {
 
@@ -148,14 +148,20 @@ class LoopOnData {
   // Of a list as a run leaves it.
   Element element_after(Body& body, const Container& result) {
     const auto inside = body.inside();
-    Container last = result;
-    if (!last.stack && !last.items.empty()) last.items = {last.items.back()};
-    if (!last.stack && last.items.empty())
+    if (!result.stack && result.items.empty())
       follower_.refuse("a loop whose count only a run tells empties a list");
-    Element element = element_of(follower_, last);
-    if (std::ranges::any_of(element.shape, [&](Expr size) { return body.is_local(size); }))
-      follower_.refuse("a loop fills a list with tensors whose sizes differ from run to run");
-    return element;
+    return without_local_sizes(body, element_of(follower_, result));
+  }
+
+  // Of what the list holds before the loop, too.
+  Element element_of_all(Body& body, const Container& held, const Container& result) {
+    const Element after = element_after(body, result);
+    if (!held.stack && held.items.empty()) return after;
+    return common_element(follower_, after, element_of(follower_, held));
+  }
+
+  static void type_as(Value& value, const Value& other) {
+    static_cast<program::ValueType&>(value) = other;
   }
 
   Datum entered(Body& body, const Slot& slot, const Datum& initial, const std::string& name) {
@@ -181,6 +187,10 @@ class LoopOnData {
     }
     carried_.emplace_back(outer);
     Value* value = add_input(body, follower_.new_name(name));
+    if (is_sequence(outer)) {
+      type_as(*value, *outer);
+      return Datum::of_tensor(value);
+    }
     value->dtype = outer->dtype;
     for (std::size_t i = 0; i < outer->rank(); ++i)
       value->shape.push_back(slot.varies.at(i) ? fresh_size(follower_.pool()) : outer->shape[i]);
@@ -252,23 +262,27 @@ class LoopOnData {
 
   bool learn_content(Body& body, const std::shared_ptr<Container>& held, const Container& result) {
     if (stacks_.contains(held)) {
-      const Stack& stack = stacks_.at(held);
-      const Element after = element_after(body, result);
-      if (!result.stack || after.kind != stack.element.kind || after.shape != stack.element.shape)
-        follower_.refuse("a loop fills a list with tensors whose sizes differ from run to run");
-      return false;
+      const Element before = stacks_.at(held).element;
+      const Element common = common_element(follower_, before, element_after(body, result));
+      if (!result.stack) follower_.refuse("a loop whose count only a run tells empties a list");
+      if (common.uneven == before.uneven && same_sizes(common, before)) return false;
+      carry_as_stack(held, common);
+      return true;
     }
     const bool adds_one = !result.stack && result.items.size() == 1;
     if (filled_.contains(held)) {
-      if (!adds_one) carry_as_stack(held, elements_.at(held));
-      return !adds_one;
+      const Element element = element_of_all(body, *held, result);
+      const bool stays = adds_one && !element.uneven;
+      if (!stays) carry_as_stack(held, element);
+      return !stays;
     }
     const bool same_length = result.items.size() == held->items.size();
     if (same_length && result.stack == held->stack) return learn_items(held, result);
     if (!held->names.empty() || held->is_dictionary)
       follower_.refuse("a dictionary changes its size in a loop whose count only a run tells");
-    const Element element = element_after(body, result);
-    if (!result.stack && !held->stack && result.items.size() == held->items.size() + 1) {
+    const Element element = element_of_all(body, *held, result);
+    if (!element.uneven && !result.stack && !held->stack &&
+        result.items.size() == held->items.size() + 1) {
       filled_.insert(held);
       elements_[held] = element;
       held_slots_[held];
@@ -276,6 +290,12 @@ class LoopOnData {
       carry_as_stack(held, element);
     }
     return true;
+  }
+
+  static bool same_sizes(const Element& one, const Element& other) {
+    return std::ranges::equal(one.shape, other.shape, [](Expr a, Expr b) {
+      return a.known() == b.known() && (!a.known() || a == b);
+    });
   }
 
   bool learn_items(const std::shared_ptr<Container>& held, const Container& result) {
@@ -442,6 +462,10 @@ class LoopOnData {
       return Datum::of_int(value->expr);
     }
     const Value* input = initial.value;
+    if (is_sequence(input)) {
+      type_as(*value, *input);
+      return Datum::of_tensor(value);
+    }
     value->dtype = initial.kind == Kind::kBool    ? DType::kBool
                    : initial.kind == Kind::kFloat ? DType::kFloat64
                    : input                        ? input->dtype

@@ -9,13 +9,14 @@ namespace sardonyx::torchscript {
 struct Element {
   Datum::Kind kind = Datum::Kind::kTensor;
   base::DType dtype = base::DType::kUndefined;
-  std::vector<symbolic::Expr> shape;
+  std::vector<symbolic::Expr> shape;  // unknown where elements differ, or may
+  bool uneven = false;                // they do: the list is a value of its own, not a tensor
 };
 
-// Of a list that has an element. Refused where they are not of one type and size.
+// Of a list that has an element. Refused where they are not of one type and rank.
 Element element_of(Follower& follower, const Container& list);
 
-// The elements as one tensor, an empty one where there are none.
+// The elements as one tensor, an empty one where there are none; as a list where they are uneven.
 program::Value* stacked(Follower& follower, const Container& list, const Element& element);
 
 // A new list of these elements.

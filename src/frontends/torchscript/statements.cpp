@@ -3,6 +3,7 @@
 
 #include "base/diagnostic.h"
 #include "frontends/torchscript/follower.h"
+#include "frontends/torchscript/stacks.h"
 
 namespace sardonyx::torchscript {
 
@@ -95,6 +96,12 @@ void Follower::assign(const Expression& target, const Datum& value) {
     case Expression::Kind::kTuple:
     case Expression::Kind::kList: {
       if (is_dead(value)) throw Failed();
+      if (value.kind == Kind::kStack && value.value) {
+        for (std::size_t i = 0; i < target.items.size(); ++i)
+          assign(*target.items[i],
+                 read_stack(*this, value, Datum::of_int(static_cast<std::int64_t>(i))));
+        return;
+      }
       if (!value.held || value.held->items.size() != target.items.size())
         refuse(description(value) + " is not taken apart into " +
                std::to_string(target.items.size()));

@@ -5,12 +5,14 @@
 #include "base/diagnostic.h"
 #include "frontends/torchscript/follower.h"
 #include "frontends/torchscript/inputs.h"
+#include "frontends/torchscript/sequences.h"
 #include "program/regions.h"
 #include "program/unread_outputs.h"
 
 namespace sardonyx::torchscript {
 
 using Kind = Datum::Kind;
+using program::Value;
 
 namespace {
 
@@ -46,8 +48,13 @@ void add_outputs(Follower& follower, const Datum& result, program::Program& prog
       if (!is_dict || i % 2 == 1) add_outputs(follower, as_read(result.held->items[i]), program);
     return;
   }
-  if (result.kind == Kind::kStack)
-    follower.refuse("forward() gives a list that a loop filled", "stack it, or join it");
+  if (result.kind == Kind::kStack) {
+    if (!result.value) follower.refuse("forward() gives a list that a loop is filling");
+    Value* const list = as_sequence(follower, *result.held, element_of(follower, *result.held));
+    program.graph->outputs.emplace_back(list);
+    program.outputs.push_back({program::OutputKind::kUser, list, {}});
+    return;
+  }
   if (result.is_none()) {
     program.outputs.push_back({program::OutputKind::kUser, program::None{}, {}});
     return;

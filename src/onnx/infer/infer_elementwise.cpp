@@ -123,6 +123,8 @@ void bit_cast(Inference& node) {
 }
 
 void identity(Inference& node) {
+  if (ValueInfo* output = node.node().output(0))
+    output->type_kind = node.node().input(0)->type_kind;
   node.same_as(0, 0);
   if (!node.node().input(0)->contents.empty()) node.set_contents(0, node.node().input(0)->contents);
 }

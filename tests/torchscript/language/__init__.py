@@ -1,6 +1,17 @@
 """Programs over the language of TorchScript, by subject; importing them registers them."""
 
-from . import branches, containers, lists, loops, modules, numbers, operators, packed, tensors
+from . import (
+    branches,
+    containers,
+    lists,
+    loops,
+    modules,
+    numbers,
+    operators,
+    packed,
+    tensors,
+    uneven,
+)
 from .refused import REFUSED
 from .table import CASES, Case
 
@@ -17,4 +28,5 @@ __all__ = [
     "operators",
     "packed",
     "tensors",
+    "uneven",
 ]

@@ -1,8 +1,8 @@
 """What no model says, with what the refusal says and the line that it shows."""
 
-# ruff: noqa: UP006, UP035, SIM108
+# ruff: noqa: SIM108
 from collections.abc import Callable
-from typing import Any, List
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -19,38 +19,6 @@ def refused(pattern: str, line: str) -> Callable[[Any], Any]:
         return program
 
     return register
-
-
-@refused("sizes differ from run to run", "parts.append(x[:i])")
-def append_uneven(x: Tensor) -> Tensor:
-    parts: List[Tensor] = []
-    for i in range(x.size(0)):
-        parts.append(x[:i])
-    return torch.cat(parts)
-
-
-@refused("sizes differ from run to run", "parts.append(x[i, x[i] > 0])")
-def append_uneven_rows(x: Tensor) -> Tensor:
-    parts: List[Tensor] = []
-    for i in range(x.size(0)):
-        parts.append(x[i, x[i] > 0])
-    return torch.cat(parts)
-
-
-@refused("elements of different types or sizes", "if bool")
-def append_uneven_in_branch(x: Tensor) -> Tensor:
-    parts = [x]
-    if bool(x.sum() > 0):
-        parts.append(x[0:1])
-    return torch.cat(parts)
-
-
-@refused("into how many parts it cuts", "x.split(2)")
-def split_rows(x: Tensor) -> Tensor:
-    total = torch.zeros(4)
-    for part in x.split(2):
-        total = total * 2 + part.sum(0)
-    return total
 
 
 @refused("after one branch and .* after the other", "if bool")
@@ -85,14 +53,6 @@ def dict_filled(x: Tensor) -> Tensor:
     for i in range(x.size(0)):
         found[i] = x * i
     return found[0]
-
-
-@refused("a list that a loop filled", "")
-def list_returned(x: Tensor) -> List[Tensor]:
-    parts: List[Tensor] = []
-    for i in range(x.size(0)):
-        parts.append(x * i)
-    return parts
 
 
 @refused("which the next call would see", "self.seen = ")

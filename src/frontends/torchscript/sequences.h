@@ -1,0 +1,33 @@
+// Lists of tensors that differ in size, as values of the program: the stack of such a list is of
+// kind kList.
+#pragma once
+
+#include "frontends/torchscript/stacks.h"
+
+namespace sardonyx::torchscript {
+
+class Body;
+
+bool is_sequence(const program::Value* value);
+// A list whose value it is.
+bool is_sequence(const Datum& list);
+
+// What all of both have in common; `uneven` where that is less than all.
+Element common_element(Follower& follower, const Element& one, const Element& other);
+Element element_of_sequence(const program::Value& list);
+
+// Sizes that only the body tells are not known around it.
+Element without_local_sizes(const Body& body, Element element);
+
+// The elements of a list, stacked or not, as such a value.
+program::Value* as_sequence(Follower& follower, const Container& list, const Element& element);
+// A tensor cut along an axis into parts of one length, of which the last may be shorter.
+Datum split_evenly(Follower& follower, program::Value* tensor, symbolic::Expr length,
+                   std::int64_t axis);
+
+Datum read_sequence(Follower& follower, program::Value* list, const Datum& position);
+
+// The operators on lists; refuses those that it does not know.
+Datum sequence_builtin(Follower& follower, const Operands& operands);
+
+}  // namespace sardonyx::torchscript
