@@ -1,7 +1,7 @@
 """Exports a small model of every architecture of transformers from a folder, and runs it.
 
     make hf-sweep ARGS="--task text-generation-with-past --models llama,gpt2"
-    make hf-sweep ARGS="--task foremost --page"
+    make hf-sweep ARGS="--task foremost --page docs/architectures.md"
     make hf-sweep ARGS="--runtime onnxruntime-genai"
 
 Each model is made of its configuration with small numbers, saved with save_pretrained(), exported
@@ -25,7 +25,7 @@ from tests.architectures.workers import run_each
 
 from .checkpoints import architectures, foremost_tasks
 from .page import write_page
-from .trial import trial
+from .trial import import_all, trial
 
 DECODERS = "text-generation-with-past"
 FOREMOST = "foremost"
@@ -78,6 +78,8 @@ def _sweep(options: argparse.Namespace, task: str, records: Path) -> None:
 
     torch.set_num_threads(1)
     transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    import_all()
     made_for = foremost_tasks() if task == FOREMOST else dict.fromkeys(architectures(task), task)
     names = [n for n in made_for if not options.models or n in options.models.split(",")]
     if not options.again:

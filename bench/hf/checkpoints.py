@@ -17,7 +17,7 @@ _FOREMOST = (
     "fill-mask",
 )
 # Of these every architecture has one, and none is published for them where it has another.
-_LAST = ("text-generation", "pretraining", "feature-extraction", "backbone")
+_LAST = ("pretraining", "feature-extraction", "backbone")
 
 
 def architectures(task: str) -> list[str]:
@@ -34,13 +34,13 @@ def architectures(task: str) -> list[str]:
 
 def foremost_tasks() -> dict[str, str]:
     """The task that each architecture is published for, by architecture; decoders of text, which
-    have a sweep of their own, are none of them."""
+    have a sweep of their own, are none of them, whatever else they can be trained for."""
     from sardonyx.hf.tasks import TASKS
 
     names = [task.name for task in TASKS]
-    middle = [name for name in names if name not in (*_FOREMOST, *_LAST)]
+    middle = [name for name in names if name not in (*_FOREMOST, *_LAST, "text-generation")]
     found: dict[str, str] = {}
-    for task in (*_FOREMOST, *middle, *_LAST):
+    for task in (*_FOREMOST, "text-generation", *middle, *_LAST):
         for name in architectures(task):
             found.setdefault(name, task)
     return {name: task for name, task in sorted(found.items()) if task != "text-generation"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 from collections import Counter
@@ -9,10 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import transformers
+from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+
+from .checkpoints import foremost_tasks
 
 _HEAD = """# Architectures of Hugging Face
 
-Every architecture of transformers {version}, made small with random weights, saved, exported with
+Architectures of transformers {version}, made small with random weights, saved, exported with
 `sardonyx hf` and run. `make hf-sweep` does it again; this page is written by its `--page`.
 
 *right*: the answers are eager PyTorch's: of models that generate, 20 greedy tokens at batch 1 and
@@ -25,12 +29,14 @@ _DECODERS = """
 
 With their cache, in plain ONNX Runtime, and with `--runtime onnxruntime-genai` in
 onnxruntime-genai's own `Generator`. onnxruntime-genai keeps caches of keys and values alone: models
-that keep states are not for it.
+that keep states are not for it. *model builder* says which ones onnxruntime-genai's own model
+builder, of the release that the tests use, knows by name.
 """
 _OTHERS = """
 ## All others
 
-With no option but the folder, saved from the class that the architecture is published with.
+With no option but the folder, saved from the class that the architecture is published with. There
+are {number}; these are the ones that the sweep, which takes them in no order of theirs, came to.
 """
 
 Records = dict[str, dict[str, Any]]
@@ -42,19 +48,31 @@ def write_page(path: Path, cache: Path, decoders: str, others: str) -> None:
     rest = _read(cache / "onnxruntime" / others)
     lines = [_HEAD.format(version=transformers.__version__), _DECODERS]
     lines += [f"ONNX Runtime: {_counts(plain)}.", "", f"onnxruntime-genai: {_counts(genai)}.", ""]
-    lines += ["| architecture | ONNX Runtime | onnxruntime-genai | why |", "|---|---|---|---|"]
+    lines += ["| architecture | ONNX Runtime | onnxruntime-genai | model builder | why |"]
+    lines += ["|---|---|---|---|---|"]
+    of_builder = _of_builder()
     for name, record in plain.items():
         beside = genai.get(name, {})
+        known = "known" if MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.get(name) in of_builder else ""
         reasons = dict.fromkeys(text for each in (record, beside) if (text := _reason(each)))
         said = beside.get("status", "")
-        lines.append(f"| {name} | {record['status']} | {said} | {'; '.join(reasons)} |")
-    lines += [_OTHERS, _counts(rest) + ".", ""]
+        lines.append(f"| {name} | {record['status']} | {said} | {known} | {'; '.join(reasons)} |")
+    lines += [_OTHERS.format(number=len(foremost_tasks())), _counts(rest) + ".", ""]
     lines += ["| architecture | task | | why |", "|---|---|---|---|"]
     for name, record in rest.items():
         lines.append(
             f"| {name} | {record.get('task', '')} | {record['status']} | {_reason(record)} |"
         )
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _of_builder() -> set[str]:
+    """The classes that onnxruntime-genai's model builder asks for by name."""
+    spec = importlib.util.find_spec("onnxruntime_genai")
+    if spec is None or spec.origin is None:
+        return set()
+    source = Path(spec.origin).parent / "models" / "builder.py"
+    return set(re.findall(r'"(\w+For\w+)"', source.read_text(encoding="utf-8")))
 
 
 def _read(folder: Path) -> Records:

@@ -1,5 +1,6 @@
 // Models taken apart and put together: nodes, parts of graphs, weights as arrays.
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -211,6 +212,17 @@ void limit(Model& model, const std::string& input, std::size_t axis, std::int64_
                                        {symbolic::range(value->shape[axis]).low, most});
 }
 
+// The least and the most that an axis of an input can be.
+std::pair<std::int64_t, std::int64_t> bounds(const Model& model, const std::string& input,
+                                             std::size_t axis) {
+  for (const onnx::ValueInfo* value : model.internal().graph->inputs)
+    if (value->name == input && value->has_rank && axis < value->shape.size()) {
+      const symbolic::Range known = symbolic::range(value->shape[axis]);
+      return {known.low, known.high};
+    }
+  return {0, std::numeric_limits<std::int64_t>::max()};
+}
+
 }  // namespace
 
 void bind_parts(nb::module_& module) {
@@ -223,6 +235,8 @@ void bind_parts(nb::module_& module) {
              "The path of the module that each of the main graph's nodes came from.");
   module.def("limit", &limit, "model"_a, "name"_a, "axis"_a, "most"_a,
              "Says the most that a free axis of an input can be.");
+  module.def("bounds", &bounds, "model"_a, "name"_a, "axis"_a,
+             "The least and the most that an axis of an input can be.");
   module.def("constants", &constants, "model"_a,
              "(name, dtype, dims, bytes, is_weight, in_memory) of the initializers in use.");
   module.def("constant_array", &constant_array, "model"_a, "name"_a,

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ._export.convert import convert
     from ._export.export import export
     from ._export.exportable import ExportableModule
+    from ._export.observer import InputObserver
     from ._model.program import ONNXProgram
     from ._older.diagnostic_options import DiagnosticOptions
     from ._older.dynamo_export import ExportOutputSerializer, dynamo_export
@@ -66,6 +67,7 @@ __all__ = [
     "ExportOutputSerializer",
     "ExportableModule",
     "FXGraphExtractor",
+    "InputObserver",
     "JitScalarType",
     "ONNXFakeContext",
     "ONNXFunction",
@@ -107,6 +109,7 @@ _HOME = {
     "ExportOutputSerializer": "_older.dynamo_export",
     "ExportableModule": "_export.exportable",
     "FXGraphExtractor": "_older.graph_extractor",
+    "InputObserver": "_export.observer",
     "JitScalarType": "_translate.scalar_types",
     "ONNXFakeContext": "_capture.fake_mode",
     "ONNXFunction": "_translate.registry",

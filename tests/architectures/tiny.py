@@ -121,6 +121,8 @@ _WIDTHS = {
     "num_local_experts": 4,
     "moe_num_experts": 4,
     "num_experts_per_tok": 2,
+    "num_experts_per_token": 2,
+    "num_expert_group": 1,
     "moe_topk": 2,
     "moe_k": 2,
     "n_group": 1,
@@ -249,7 +251,10 @@ def _shrunk(settings: dict[str, Any], profile: Profile) -> dict[str, Any]:
     result: dict[str, Any] = {}
     specials = 3
     for key, value in kept.items():
-        if isinstance(value, dict) and ("model_type" in value or key.endswith("config")):
+        if key == "per_layer_config" and value and positions:
+            numbers = {old: new for new, old in enumerate(positions)}
+            result[key] = {numbers[int(k)]: v for k, v in value.items() if int(k) in numbers}
+        elif isinstance(value, dict) and ("model_type" in value or key.endswith("config")):
             result[key] = _shrunk(value, profile) | _identity(value)
         elif key == "prediction_length" and value is None:
             result[key] = 8
@@ -267,6 +272,13 @@ def _shrunk(settings: dict[str, Any], profile: Profile) -> dict[str, Any]:
             result[key] = _shrunk_rope(value, profile)
         else:
             result[key] = value
+    heads = result.get("num_attention_heads")
+    if heads and profile.widths:
+        # What models derive when they have no number, and some only when they are converted.
+        if result.get("num_key_value_heads", 0) is None:
+            result["num_key_value_heads"] = heads
+        if result.get("head_dim", 0) is None and isinstance(result.get("hidden_size"), int):
+            result["head_dim"] = result["hidden_size"] // heads
     if "kv_lora_rank" in result and "num_attention_heads" in result:
         # Latent attention has as many heads of keys as of queries.
         result["num_key_value_heads"] = result["num_attention_heads"]

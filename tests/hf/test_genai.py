@@ -59,7 +59,36 @@ def test_the_configuration_says_what_the_model_has(made: tuple[Any, Path]) -> No
 
 @pytest.mark.parametrize("batch", [1, 2])
 def test_its_generator_gives_pytorch_s_tokens(made: tuple[Any, Path], batch: int) -> None:
-    model, out = made
+    assert_its_tokens(*made, batch)
+
+
+def test_values_that_are_narrower_than_keys(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    config = transformers.DeepseekV3Config(
+        hidden_size=32, intermediate_size=48, moe_intermediate_size=24, num_hidden_layers=1,
+        num_attention_heads=2, num_key_value_heads=2, kv_lora_rank=16, q_lora_rank=16,
+        qk_rope_head_dim=8, qk_nope_head_dim=8, v_head_dim=8, first_k_dense_replace=1,
+        vocab_size=100, max_position_embeddings=64,
+    )  # fmt: skip
+    model = transformers.DeepseekV3ForCausalLM(config).eval()
+    report = sardonyx.hf.export(model, tmp_path / "out", runtime="onnxruntime-genai")
+    shapes = report.parts[0].inputs
+    kinds = ("key", "value")
+    assert [shapes[f"past_key_values.0.{kind}"][3] for kind in kinds] == [16, 16]
+    assert_its_tokens(model, tmp_path / "out", 1)
+
+
+def test_states_are_not_for_it(tmp_path: Path) -> None:
+    config = transformers.MambaConfig(
+        hidden_size=16, state_size=4, num_hidden_layers=1, vocab_size=100, time_step_rank=4
+    )
+    with pytest.raises(sardonyx.ProgramError, match="SX2009"):
+        sardonyx.hf.export(
+            transformers.MambaForCausalLM(config), tmp_path / "out", runtime="onnxruntime-genai"
+        )
+
+
+def assert_its_tokens(model: Any, out: Path, batch: int) -> None:
     prompt = torch.randint(3, 90, (batch, 5), generator=torch.Generator().manual_seed(batch))
     running = genai.Model(str(out))
     options = genai.GeneratorParams(running)

@@ -64,6 +64,29 @@ def test_images(tmp_path: Path) -> None:
     assert part.outputs == {"logits": ["batch_size", 2]}
 
 
+@pytest.mark.parametrize("kind", ["CLIP", "Siglip"])
+def test_texts_beside_images(kind: str, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    sizes: dict[str, Any] = {
+        "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+    }  # fmt: skip
+    config = getattr(transformers, f"{kind}Config")(
+        text_config=sizes | {"vocab_size": 100, "max_position_embeddings": 16},
+        vision_config=sizes | {"image_size": 16, "patch_size": 8},
+        projection_dim=16,
+    )
+    folder = saved(getattr(transformers, f"{kind}Model")(config).eval(), tmp_path / "model")
+    report = exported(folder, tmp_path / "out")
+    assert report.task == "zero-shot-image-classification"
+    (part,) = report.parts
+    assert part.inputs["input_ids"][1] == "sequence_length"
+    assert part.inputs["pixel_values"][1] == 3
+    assert list(part.outputs) == [
+        "logits_per_image", "logits_per_text", "text_embeds", "image_embeds"
+    ]  # fmt: skip
+
+
 def test_an_encoder_and_a_decoder(tmp_path: Path) -> None:
     torch.manual_seed(0)
     config = transformers.T5Config(
@@ -110,3 +133,23 @@ def test_embeddings_of_sentences(tmp_path: Path) -> None:
     mean = got["token_embeddings"][1, :3].mean(0)
     wanted = mean / mean.norm()
     torch.testing.assert_close(got["sentence_embedding"][1], wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_a_text_that_images_stand_in(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    sizes: dict[str, Any] = {
+        "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+    }  # fmt: skip
+    vision = transformers.CLIPVisionConfig(**sizes, image_size=16, patch_size=8)
+    text = transformers.LlamaConfig(**sizes, vocab_size=100)
+    config = transformers.LlavaConfig(vision_config=vision, text_config=text, image_token_id=3)
+    model = transformers.LlavaForConditionalGeneration(config).eval()
+    report = exported(saved(model, tmp_path / "llava"), tmp_path / "out")
+    assert report.task == "image-text-to-text"
+    (part,) = report.parts
+    assert part.inputs["pixel_values"] == [1, 3, 16, 16]
+    assert part.inputs["input_ids"] == [1, "sequence_length"]
+    assert any("without a cache" in note for note in report.notes)
+    with pytest.raises(sardonyx.ProgramError, match="SX2009"):
+        sardonyx.hf.export(tmp_path / "llava", tmp_path / "no", task="image-text-to-text-with-past")

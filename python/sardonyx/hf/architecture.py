@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sardonyx._base.errors import refusal
 
 from .decoders import decoder_part
+from .examples import BATCH
 from .parts import Part, Plain, accepted, named_outputs
 from .probing import accepted_example
 from .sentences import Embedder, Sentences
@@ -20,16 +21,16 @@ if TYPE_CHECKING:
 
 
 def parts_of(
-    model: torch.nn.Module, chosen: Chosen, sentences: Sentences | None = None
+    model: torch.nn.Module,
+    chosen: Chosen,
+    sentences: Sentences | None = None,
+    one_width: bool = False,
 ) -> Iterator[Part]:
-    """The parts, as optimum has them; `sentences` is how embeddings of sentences are made."""
+    """The parts, as optimum has them; `sentences` is how embeddings of sentences are made, and
+    `one_width` whether the runtime keeps keys and values that are equally wide."""
     config = model.config
     encodes = bool(getattr(config, "is_encoder_decoder", False))
-    if (
-        chosen.name == "image-text-to-text-with-past"
-        and not encodes
-        and "pixel_values" in accepted(model)
-    ):
+    if looks_at_images(model, chosen):
         raise refusal(
             "SX2009",
             f"{type(model).__name__} looks at images, and its cache cannot be exported yet",
@@ -38,13 +39,20 @@ def parts_of(
     if sentences is not None:
         yield sentence_part(model, config, chosen.task, sentences)
     elif chosen.with_past and not encodes:
-        yield decoder_part(model, config)
+        yield decoder_part(model, config, one_width)
     elif chosen.task.generates and encodes:
         from .encoder_decoders import parts
 
         yield from parts(model, config, chosen)
     else:
         yield whole_part(model, config, chosen.task)
+
+
+def looks_at_images(model: torch.nn.Module, chosen: Chosen) -> bool:
+    """Whether it is a decoder with a cache that takes images beside its first tokens."""
+    encodes = bool(getattr(model.config, "is_encoder_decoder", False))
+    asked = chosen.name == "image-text-to-text-with-past"
+    return asked and not encodes and "pixel_values" in accepted(model)
 
 
 def whole_part(model: torch.nn.Module, config: object, task: Task) -> Part:
@@ -54,8 +62,12 @@ def whole_part(model: torch.nn.Module, config: object, task: Task) -> Part:
     outputs = tuple(name for name in task.outputs if name in found) or tuple(found)
     if not outputs:
         raise refusal("SX2007", f"{type(model).__name__} returns no tensors", "")
+    module = Plain(model, outputs)
     dims = {name: example.dims.get(name, {}) for name in inputs}
-    return Part("model", Plain(model, outputs), inputs, dims, outputs)
+    within = {name: {a: d for a, d in axes.items() if d != BATCH} for name, axes in dims.items()}
+    row = example.make(1, example.lengths[0])
+    one = Part("model", module, row, within, outputs)
+    return Part("model", module, inputs, dims, outputs, one_row=one)
 
 
 def sentence_part(model: torch.nn.Module, config: object, task: Task, sentences: Sentences) -> Part:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -40,11 +40,13 @@ class CachedTensor:
         name: behind "past_key_values." or "present.": "0.key", "3.decoder.value".
         shape: its sizes, by name where they vary.
         dtype: its element type.
+        filled: how many zeros the last axis has that the model knows nothing of.
     """
 
     name: str
     shape: tuple[int | str, ...]
     dtype: torch.dtype
+    filled: int = 0
 
     @property
     def past(self) -> str:
@@ -66,6 +68,14 @@ class CachedTensor:
         shape = [sizes[size] if isinstance(size, str) else size for size in self.shape]
         return torch.zeros(shape, dtype=self.dtype)
 
+    def without_zeros(self, tensor: torch.Tensor) -> torch.Tensor:
+        """What the model has of it."""
+        return tensor[..., : -self.filled] if self.filled else tensor
+
+    def with_zeros(self, tensor: torch.Tensor) -> torch.Tensor:
+        """What runtimes have of it."""
+        return torch.nn.functional.pad(tensor, (0, self.filled)) if self.filled else tensor
+
 
 @dataclass(frozen=True)
 class CacheLayout:
@@ -78,7 +88,7 @@ class CacheLayout:
         """A cache with these tensors, which it may write to."""
         context = _with_length(self.context, len(tensors))
         own: list[Any] = [
-            tensor if PAST_LENGTH in known.shape else tensor.clone()
+            known.without_zeros(tensor) if PAST_LENGTH in known.shape else tensor.clone()
             for tensor, known in zip(tensors, self.tensors, strict=True)
         ]
         return _general().unflatten([*own, past_length], context)
@@ -90,7 +100,22 @@ class CacheLayout:
             raise CaptureError(
                 f"the cache has {len(flat)} tensors after a run and {len(self.tensors)} before"
             )
-        return flat
+        pairs = zip(flat, self.tensors, strict=True)
+        return [known.with_zeros(tensor) for tensor, known in pairs]
+
+    def of_one_width(self) -> CacheLayout:
+        """With keys and values that are equally wide in all layers, for runtimes that know one size
+        of heads: what is narrower is filled with zeros."""
+        known = [each.shape[3] for each in self.tensors if len(each.shape) == 4]
+        widest = max((size for size in known if isinstance(size, int)), default=0)
+        return CacheLayout(tuple(_widened(each, widest) for each in self.tensors), self.context)
+
+
+def _widened(cached: CachedTensor, width: int) -> CachedTensor:
+    own = cached.shape[-1]
+    if len(cached.shape) != 4 or not isinstance(own, int) or PAST_LENGTH not in cached.shape:
+        return cached
+    return replace(cached, shape=(*cached.shape[:-1], width), filled=width - own)
 
 
 class _General:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -11,10 +13,13 @@ from sardonyx._base.errors import refusal
 from .caches import PAST_LENGTH, CacheLayout, layout_of, new_cache
 from .examples import BATCH, LENGTH, Dims, Tensors, token_ids
 from .parts import Part, accepted
-from .probing import probe
+from .probing import counted_calls, probe
+from .settings import setting
 
-# The sizes of the runs that show what a cache holds, and those of the example.
+# The sizes of the runs that show what a cache holds, and those of the example. Code that goes over
+# tokens in chunks (of 64, mostly) shows that it does where there are more of them than a few.
 _RUNS = ((2, 5), (3, 7))
+_LONG = 131
 _BATCH, _PAST, _LENGTH = 2, 5, 3
 TOTAL_LENGTH = "total_sequence_length"
 # forward()'s parameter for the cache; what it returns has the same name.
@@ -40,32 +45,52 @@ class Decoder(torch.nn.Module):
         return (result.logits, *self._layout.tensors_of(getattr(result, self._argument)))
 
 
-def decoder_part(model: torch.nn.Module, config: Any, name: str = "model") -> Part:
-    """The decoder with its cache. SX2009 where its cache cannot be taken apart."""
+def decoder_part(model: torch.nn.Module, config: Any, one_width: bool = False) -> Part:
+    """The decoder with its cache, whose keys and values are equally wide where the runtime wants
+    `one_width`. SX2009 where its cache cannot be taken apart."""
     taken = accepted(model)
     argument = next((each for each in _CACHES if each in taken), None)
     if argument is None:
         raise refusal("SX2009", f"{type(model).__name__} takes no cache", "leave `-with-past` out")
-    layout = _layout(model, config, argument)
-    inputs, dims = _inputs(config, taken, layout)
-    sizes = {BATCH: _BATCH, PAST_LENGTH: _PAST}
-    for each in layout.tensors:
-        inputs[each.past] = each.example(sizes)
-        dims[each.past] = each.dims
+    layout, loops = _layout(model, config, argument)
+    if one_width:
+        layout = layout.of_one_width()
+    module = Decoder(model, argument, layout)
     outputs = ("logits", *(each.present for each in layout.tensors))
-    return Part(name, Decoder(model, argument, layout), inputs, dims, outputs)
+    one, any_number = (
+        Part("model", module, *_inputs(config, taken, layout, length), outputs)
+        for length in (1, _LENGTH)
+    )
+    return replace(any_number, one_token=one, loops=loops)
 
 
-def _layout(model: torch.nn.Module, config: Any, argument: str) -> CacheLayout:
-    caches, sizes = [], []
-    for batch, length in _RUNS:
+def _layout(model: torch.nn.Module, config: Any, argument: str) -> tuple[CacheLayout, bool]:
+    """The layout of the cache, and whether more calls are made for more tokens."""
+    try:
+        return _layout_of_runs(model, config, argument, _long_runs(config))
+    except Exception:  # where the model's own cache ends at a window, say
+        return _layout_of_runs(model, config, argument, _RUNS)
+
+
+def _long_runs(config: Any) -> tuple[tuple[int, int], ...]:
+    longest = setting(config, "max_position_embeddings", "n_positions", default=_LONG + 1)
+    return _RUNS[0], (_RUNS[1][0], max(_RUNS[1][1], min(_LONG, longest - 1)))
+
+
+def _layout_of_runs(
+    model: torch.nn.Module, config: Any, argument: str, runs: Sequence[tuple[int, int]]
+) -> tuple[CacheLayout, bool]:
+    caches, sizes, calls = [], [], set()
+    for batch, length in runs:
         ids = token_ids(config, batch, length)
         given: dict[str, Any] = {"input_ids": ids}
         if "attention_mask" in accepted(model):
             given["attention_mask"] = torch.ones_like(ids)
-        caches.append(_cache_after(model, config, argument, given))
+        with counted_calls() as counted:
+            caches.append(_cache_after(model, config, argument, given))
         sizes.append({BATCH: batch, PAST_LENGTH: length})
-    return layout_of(caches, sizes)
+        calls.add(counted.without_data)
+    return layout_of(caches, sizes), len(calls) > 1
 
 
 def _cache_after(model: torch.nn.Module, config: Any, argument: str, given: dict[str, Any]) -> Any:
@@ -83,18 +108,24 @@ def _cache_after(model: torch.nn.Module, config: Any, argument: str, given: dict
         return run(lambda: None)
 
 
-def _inputs(config: Any, taken: set[str], layout: CacheLayout) -> tuple[Tensors, Dims]:
+def _inputs(config: Any, taken: set[str], layout: CacheLayout, length: int) -> tuple[Tensors, Dims]:
     """Tokens after a past, with a mask over both, or over the tokens where the past has no length:
     models that keep a state alone hide with it what the state takes in."""
-    inputs: Tensors = {"input_ids": token_ids(config, _BATCH, _LENGTH)}
-    dims: Dims = {"input_ids": {0: BATCH, 1: LENGTH}}
+    rows = {0: BATCH} if length == 1 else {0: BATCH, 1: LENGTH}
+    inputs: Tensors = {"input_ids": token_ids(config, _BATCH, length)}
+    dims: Dims = {"input_ids": rows}
     if "attention_mask" in taken:
         grows = any(PAST_LENGTH in each.shape for each in layout.tensors)
-        length = _PAST + _LENGTH if grows else _LENGTH
-        inputs["attention_mask"] = torch.ones(_BATCH, length, dtype=torch.int64)
-        dims["attention_mask"] = {0: BATCH, 1: TOTAL_LENGTH if grows else LENGTH}
+        inputs["attention_mask"] = torch.ones(
+            _BATCH, _PAST + length if grows else length, dtype=torch.int64
+        )
+        dims["attention_mask"] = {0: BATCH, 1: TOTAL_LENGTH} if grows else rows
     if "position_ids" in taken:
-        positions = torch.arange(_PAST, _PAST + _LENGTH)
-        inputs["position_ids"] = positions.expand(_BATCH, _LENGTH).contiguous()
-        dims["position_ids"] = {0: BATCH, 1: LENGTH}
+        positions = torch.arange(_PAST, _PAST + length)
+        inputs["position_ids"] = positions.expand(_BATCH, length).contiguous()
+        dims["position_ids"] = rows
+    sizes = {BATCH: _BATCH, PAST_LENGTH: _PAST}
+    for each in layout.tensors:
+        inputs[each.past] = each.example(sizes)
+        dims[each.past] = each.dims
     return inputs, dims

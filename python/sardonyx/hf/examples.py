@@ -109,13 +109,22 @@ def text_inputs(accepted: set[str], config: Any, choices: bool = False) -> Examp
         rows = plain(batch * _CHOICES, length)
         return {name: each.unflatten(0, (batch, _CHOICES)) for name, each in rows.items()}
 
+    lengths = _lengths(config)
     if choices:
         axes = {0: BATCH, 1: "num_choices", 2: LENGTH}
-        return Example(several, dict.fromkeys(("input_ids", *names), axes))
+        return Example(several, dict.fromkeys(("input_ids", *names), axes), lengths)
     dims: Dims = dict.fromkeys(("input_ids", *names), _ROWS)
     if "decoder_input_ids" in names:
         dims["decoder_input_ids"] = {0: BATCH, 1: "decoder_sequence_length"}
-    return Example(plain, dims)
+    return Example(plain, dims, lengths)
+
+
+def _lengths(config: Any) -> tuple[int, int]:
+    """Two lengths of texts: some models of texts and images take no more than 16 tokens."""
+    longest = setting(config, "max_position_embeddings", default=17)
+    if not isinstance(longest, int) or not 5 <= longest < 17:
+        return 12, 17
+    return longest - 2, longest
 
 
 def _beside_tokens(name: str, config: Any, batch: int, length: int) -> torch.Tensor:

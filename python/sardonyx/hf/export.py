@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 from collections.abc import Iterable
@@ -29,6 +30,14 @@ if TYPE_CHECKING:
     from .weights import Placed
 
 PrecisionName = Literal["fp32", "fp16", "bf16", "int8", "int4"]
+_ONE_TOKEN = (
+    "the model's own code loops over tokens, so that input_ids is one token: prompts go through "
+    "token by token, as what follows them does"
+)
+_ONE_ROW = "the model's own code takes the number of rows for a constant, so that they are one"
+_NO_CACHE = (
+    "the model looks at images, and is exported without a cache: each step takes the whole text"
+)
 PRECISIONS = ("fp32", "fp16", "bf16", "int8", "int4")
 
 
@@ -142,8 +151,9 @@ class _Job:
             cleaning.callback(_remove, scratch)
             with self._progress.step("place weights"):
                 placed = place_weights(model, in_files, scratch)
+            chosen, notes = self._with_what_cache(model, chosen)
             report = self._report(model, chosen)
-            report.notes += _notes_of(placed)
+            report.notes += [*notes, *_notes_of(placed)]
             self._write(model, chosen, placed, staging, report)
             for source in dict.fromkeys((folder, checkpoint.folder)):
                 copy_companions(source, staging)
@@ -163,8 +173,10 @@ class _Job:
                 "sardonyx.export takes any module", UsageError,
             )  # fmt: skip
         chosen = choose(config, self._task, type(model))
+        chosen, notes = self._with_what_cache(model, chosen)
         with new_folder(self._out, None) as staging:
             report = self._report(model, chosen)
+            report.notes += notes
             self._write(model, chosen, None, staging, report)
             config.save_pretrained(staging)
             if getattr(model, "generation_config", None) is not None:
@@ -173,6 +185,16 @@ class _Job:
                 self._compare(model, chosen, staging, report)
             _write_report(report, self._progress, staging)
         return report
+
+    def _with_what_cache(
+        self, model: torch.nn.Module, chosen: Chosen
+    ) -> tuple[Chosen, Iterable[str]]:
+        """Without one, unless it was asked for, where the model also looks at images."""
+        from .architecture import looks_at_images
+
+        if self._task is not None or not looks_at_images(model, chosen):
+            return chosen, ()
+        return dataclasses.replace(chosen, with_past=False), (_NO_CACHE,)
 
     def _report(self, model: torch.nn.Module, chosen: Chosen) -> Report:
         precision = self._target.precision
@@ -192,21 +214,26 @@ class _Job:
         staging: Path,
         report: Report,
     ) -> None:
+        from . import genai
         from .architecture import parts_of
         from .graphs import captured, finished, give_weights
 
         was_training = model.training
         model.eval()
-        for part in parts_of(model, chosen, self._sentences):
-            with self._progress.step(f"capture {part.name}"):
-                program = captured(part, self._target)
+        one_width = self._target.runtime == genai.RUNTIME
+        for wanted in parts_of(model, chosen, self._sentences, one_width):
+            with self._progress.step(f"capture {wanted.name}"):
+                part, program = captured(wanted, self._target)
+            if part is not wanted:
+                report.notes.append(_ONE_TOKEN if part is wanted.one_token else _ONE_ROW)
             if placed is not None:
                 give_weights(program, model, placed.places)
             with self._progress.step(f"optimize {part.name}"):
                 finished(program, self._target, self._longest(model))
             with self._progress.step(f"write {part.name}"):
                 self._save(program, part, model, staging)
-                self._describe_for_genai(program, part, model, staging)
+                if self._target.runtime == genai.RUNTIME and chosen.with_past:
+                    _describe_for_genai(program, part, model, staging)
             report.parts.append(_described(program, part, staging))
             report.opset = program.opset_version
             report.notes += [note.message for note in program.notes]
@@ -217,14 +244,6 @@ class _Job:
         from . import genai
 
         return genai.context_length(model.config) if self._target.runtime == genai.RUNTIME else None
-
-    def _describe_for_genai(
-        self, program: ONNXProgram, part: Part, model: torch.nn.Module, staging: Path
-    ) -> None:
-        from . import genai
-
-        if self._target.runtime == genai.RUNTIME and genai.takes(program._native):
-            genai.write_genai_config(staging, f"{part.name}.onnx", program._native, model)
 
     def _save(
         self, program: ONNXProgram, part: Part, model: torch.nn.Module, staging: Path
@@ -266,6 +285,21 @@ def _expected_bytes(model: torch.nn.Module, target: Target) -> int:
     bits = {"int4": 5, "int8": 9, "fp16": 16, "bf16": 16}
     width = 32 if target.precision is None else bits[target.precision.to]
     return sum(parameter.numel() for parameter in model.parameters()) * width // 8
+
+
+def _describe_for_genai(
+    program: ONNXProgram, part: Part, model: torch.nn.Module, staging: Path
+) -> None:
+    """Writes the runtime's configuration. SX2009 where it does not run the model."""
+    from . import genai
+
+    if reason := genai.declined(program._native):
+        raise refusal(
+            "SX2009",
+            f"onnxruntime-genai does not run {type(model).__name__}: {reason}",
+            "--runtime onnxruntime exports it for ONNX Runtime itself",
+        )
+    genai.write_genai_config(staging, f"{part.name}.onnx", program._native, model)
 
 
 def _described(program: ONNXProgram, part: Part, folder: Path) -> ExportedPart:

@@ -20,10 +20,24 @@ _PRESENT = "present.%d."
 _SEARCH = ("do_sample", "num_beams", "repetition_penalty", "temperature", "top_k", "top_p")
 
 
-def takes(model: _native.Model) -> bool:
-    """Whether the runtime runs it: a decoder of tokens with a cache of keys and values."""
-    names = {name for name, _, _ in model.inputs}
-    return {"input_ids", "past_key_values.0.key", "past_key_values.0.value"} <= names
+def declined(model: _native.Model) -> str:
+    """Why the runtime does not run a decoder; empty where it does. It knows tokens, and a cache of
+    keys and values that have one shape in all layers."""
+    shapes = {name: shape or [] for name, _, shape in model.inputs}
+    caches = {n: s for n, s in shapes.items() if n.startswith("past_key_values.")}
+    others = [name for name in shapes if name not in caches and name not in _FED]
+    if others or "input_ids" not in shapes:
+        return f"it knows no input {', '.join(others) or 'but input_ids'}"
+    if shapes["input_ids"][1:] == [1]:
+        return "it passes prompts at once, and the model's own code takes one token at a time"
+    layers = len(caches) // 2
+    wanted = {_PAST % n + kind for n in range(layers) for kind in ("key", "value")}
+    if not caches or wanted != set(caches):
+        odd = sorted(set(caches) - wanted) or sorted(wanted - set(caches))
+        return f"it keeps keys and values of every layer, not {', '.join(odd[:3])}"
+    if len({(shape[1], shape[3]) for shape in caches.values()}) > 1:
+        return "its layers have different numbers of heads"
+    return ""
 
 
 def write_genai_config(folder: Path, file: str, model: _native.Model, source: Any) -> None:
@@ -40,18 +54,19 @@ def genai_config(
     """What the file says. The runtime refuses keys that it does not know."""
     layers, heads, head_size = _cache(model)
     length = context_length(config)
-    attention_heads = getattr(config, "num_attention_heads", None) or heads
+    text = config.get_text_config()
+    attention_heads = getattr(text, "num_attention_heads", None) or heads
     return {
         "model": {
             "type": _TYPE,
             **_special_tokens(config, generation),
-            "vocab_size": config.vocab_size,
+            "vocab_size": text.vocab_size,
             "context_length": length,
             "decoder": {
                 "session_options": {"log_id": RUNTIME, "provider_options": []},
                 "filename": file,
                 "head_size": head_size,
-                "hidden_size": config.hidden_size,
+                "hidden_size": text.hidden_size,
                 "num_attention_heads": attention_heads,
                 "num_hidden_layers": layers,
                 "num_key_value_heads": heads,
@@ -97,7 +112,7 @@ def _inputs(model: _native.Model) -> dict[str, str]:
 def context_length(config: Any) -> int:
     """The tokens of the longest text that the model was made for."""
     for name in ("max_position_embeddings", "n_positions", "max_seq_len"):
-        value = getattr(config, name, None)
+        value = getattr(config.get_text_config(), name, None)
         if isinstance(value, int) and value > 0:
             return value
     return 2048

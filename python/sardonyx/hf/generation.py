@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 
+from .caches import PAST_LENGTH
 from .encoder_decoders import ENCODER, FIRST, LATER, MASK, STATES
 from .examples import Tensors
 from .sessions import Sessions
@@ -26,17 +27,10 @@ def decode(
     """Tokens [batch, length] of a decoder, the prompt included, until all rows end with `end`."""
     if mask is None:
         mask = torch.ones_like(ids)
-    inputs = model.inputs("model")
-    # Models that keep a state alone take the mask of the tokens that they are given.
-    mask_of_tokens = inputs.get("attention_mask", [])[1:] == ["sequence_length"]
     past = empty_caches(model, ids.shape[0])
     fed = ids
     for _ in range(steps):
-        positions = (mask.cumsum(-1) - 1).clamp_min(0)[:, -fed.shape[1] :]
-        seen = mask[:, -fed.shape[1] :] if mask_of_tokens else mask
-        given = {"input_ids": fed, "attention_mask": seen, "position_ids": positions}
-        feed = {name: value for name, value in given.items() if name in inputs} | past
-        made = model("model", **feed)
+        made = _step(model, fed, mask, past)
         past = next_past(made)
         chosen = made["logits"][:, -1:].argmax(-1)
         ids = torch.cat([ids, chosen], dim=1)
@@ -45,6 +39,49 @@ def decode(
         if end is not None and bool((chosen == end).all()):
             break
     return ids
+
+
+def _step(model: Sessions, fed: torch.Tensor, mask: torch.Tensor, past: Tensors) -> Tensors:
+    """What the decoder makes of the tokens `fed`, which are the last of those in the mask: all at
+    once, or one after the other where it takes one."""
+    inputs = model.inputs("model")
+    # Models that keep a state alone take the mask of the tokens that they are given.
+    mask_of_tokens = inputs.get("attention_mask", [])[1:] in (["sequence_length"], [1])
+    positions = (mask.cumsum(-1) - 1).clamp_min(0)
+    begin, end = mask.shape[1] - fed.shape[1], mask.shape[1]
+    one = inputs["input_ids"][1] == 1
+    made: Tensors = {}
+    for stop in range(begin + 1, end + 1) if one else (end,):
+        now = slice(stop - 1 if one else begin, stop)
+        given = {
+            "input_ids": fed[:, now.start - begin : now.stop - begin],
+            "attention_mask": mask[:, now] if mask_of_tokens else mask[:, :stop],
+            "position_ids": positions[:, now],
+        }
+        made = model("model", **{name: given[name] for name in given if name in inputs}, **past)
+        if one:
+            made |= _begun_anew(made, mask[:, :stop], inputs)
+        past = next_past(made)
+    return made
+
+
+def _begun_anew(
+    made: Tensors, mask: torch.Tensor, inputs: Mapping[str, Sequence[int | str]]
+) -> Tensors:
+    """States of zeros for the rows that had nothing but padding yet: models do not look at the mask
+    when they are given one token. Keys and values have a length, and are hidden by the mask."""
+    begun = mask.any(1)
+    if bool(begun.all()):
+        return {}
+    states = {
+        name: value
+        for name, value in made.items()
+        if name.startswith(_PRESENT) and PAST_LENGTH not in inputs[name.replace(_PRESENT, _PAST, 1)]
+    }
+    return {
+        name: value * begun.view(-1, *[1] * (value.dim() - 1)).to(value.dtype)
+        for name, value in states.items()
+    }
 
 
 def next_past(made: Mapping[str, torch.Tensor]) -> Tensors:

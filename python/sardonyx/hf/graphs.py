@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from sardonyx import _native
-from sardonyx._base.errors import Diagnostic, refusals
+from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError, refusal, refusals
 from sardonyx._export.export import export as export_module
 from sardonyx._model.program import ONNXProgram
 from sardonyx._model.weight_files import WeightInFile
@@ -18,6 +18,7 @@ from sardonyx._optimize.optimize import optimize
 from sardonyx._optimize.precision import Precision
 from sardonyx._optimize.report import OptimizationReport
 
+from .examples import BATCH
 from .parts import Part
 
 # Under which name parts hold the model.
@@ -34,9 +35,57 @@ class Target:
     capture: str = "auto"
 
 
-def captured(part: Part, target: Target) -> ONNXProgram:
+def captured(part: Part, target: Target) -> tuple[Part, ONNXProgram]:
     """The part as an ONNX model with the weights that the module has. Nothing is computed of
-    weights yet, since they may have none."""
+    weights yet, since they may have none. Where the model's code takes the number of tokens for a
+    constant, that is the part for one token; where it does so with rows, for one row."""
+    if part.one_token is None:
+        program = _captured(part, target)
+        if part.one_row is None or not _for_one_batch(part, program):
+            return part, program
+        return part.one_row, _captured(part.one_row, target)
+    part, program = _of_decoder(part, part.one_token, target)
+    _check_free(part, program)
+    return part, program
+
+
+def _of_decoder(part: Part, one_token: Part, target: Target) -> tuple[Part, ONNXProgram]:
+    refused: OnnxExporterError | None = None
+    if not part.loops:
+        try:
+            program = _captured(part, target)
+            least, most = _native.bounds(program._native, "input_ids", 1)
+            if least < most:
+                return part, program
+        except CaptureError as error:
+            refused = error
+    try:
+        return one_token, _captured(one_token, target)
+    except CaptureError as error:
+        raise refused or error from error
+
+
+def _for_one_batch(part: Part, program: ONNXProgram) -> bool:
+    rows = [name for name, axes in part.dims.items() if axes.get(0) == BATCH]
+    bounds = [_native.bounds(program._native, name, 0) for name in rows]
+    return any(least == most for least, most in bounds)
+
+
+def _check_free(part: Part, program: ONNXProgram) -> None:
+    """SX2009 where a decoder would run for the example's batch or past alone."""
+    for name, axes in part.dims.items():
+        for axis, size in axes.items():
+            least, most = _native.bounds(program._native, name, axis)
+            if least == most:
+                told = [note.message for note in program.notes if note.code == "SX1008"]
+                raise refusal(
+                    "SX2009",
+                    f"the model's own code makes {size} of '{name}' {most}",
+                    "; ".join(told) or "export without a cache: leave `-with-past` out of the task",
+                )
+
+
+def _captured(part: Part, target: Target) -> ONNXProgram:
     with warnings.catch_warnings():
         # Dims that the model itself makes constant are in the notes; and what do_constant_folding
         # is for, here, is not what it is deprecated for.

@@ -23,6 +23,11 @@ class Part:
         inputs: an example.
         dims: the axes of the inputs that may vary, and their names.
         outputs: what is returned, by name.
+        one_token: the same for one token at a time, where a model may not be captured for any
+            number of them.
+        one_row: the same for a batch of one, where the model's code may take the number of rows of
+            an input for a constant.
+        loops: whether it certainly may not, since its code does more calls for more tokens.
     """
 
     name: str
@@ -30,6 +35,9 @@ class Part:
     inputs: Tensors
     dims: Dims
     outputs: tuple[str, ...]
+    one_token: Part | None = None
+    one_row: Part | None = None
+    loops: bool = False
 
 
 class Plain(torch.nn.Module):

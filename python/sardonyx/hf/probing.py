@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from sardonyx._base.errors import refusal
 
 from .examples import Example, examples
 from .parts import fixed_arguments
+from .settings import setting
 
 if TYPE_CHECKING:
     from .tasks import Task
@@ -20,21 +24,77 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+class _Counting(TorchDispatchMode):
+    """Counts the calls of operators."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.calls = 0
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        self.calls += 1
+        return function(*args, **(kwargs or {}))
+
+
+@dataclass
+class Counted:
+    """How many calls of operators the last run without data made; 0 where it could not."""
+
+    without_data: int = 0
+
+
+_counted: ContextVar[Counted | None] = ContextVar("_counted", default=None)
+
+
+@contextlib.contextmanager
+def counted_calls() -> Iterator[Counted]:
+    """Counts what the probes within do."""
+    token = _counted.set(Counted())
+    try:
+        found = _counted.get()
+        assert found is not None
+        yield found
+    finally:
+        _counted.reset(token)
+
+
 def probe(model: torch.nn.Module, call: Callable[..., T], **inputs: Any) -> T:
     """What `call`, which runs the model, returns, its tensors without data; where the model looks
     at data, it is run."""
     with torch.no_grad(), _plain_experts(model):
         try:
-            with _fake():
-                return call(**_copies(inputs))
+            with _fake(), _Counting() as counting:
+                result = call(**_copies(inputs))
+            if (counted := _counted.get()) is not None:
+                counted.without_data = counting.calls
+            return result
         except Exception:
             return call(**inputs)
 
 
 @contextlib.contextmanager
 def _fake() -> Iterator[None]:
-    with FakeTensorMode(allow_non_fake_inputs=True):
+    with FakeTensorMode(allow_non_fake_inputs=True), _nothing_kept():
         yield
+
+
+@contextlib.contextmanager
+def _nothing_kept() -> Iterator[None]:
+    """Methods of transformers that keep what they made (the anchors of a detector, by the image's
+    size) keep nothing that has no data: they are told what they ask, whether to keep it."""
+    from transformers import pytorch_utils
+
+    former = getattr(pytorch_utils, "is_torchdynamo_compiling", None)
+    if former is None:
+        yield
+        return
+    pytorch_utils.is_torchdynamo_compiling = lambda: True
+    try:
+        yield
+    finally:
+        pytorch_utils.is_torchdynamo_compiling = former
 
 
 @contextlib.contextmanager
@@ -67,9 +127,11 @@ def accepted_example(
     SX2007 says what each attempt ended in.
     """
     reasons = []
-    for example in examples(model, config, task):
-        inputs = example.make(2, example.lengths[0])
+    for made in examples(model, config, task):
+        example = _with_places(model, config, made)
+        inputs: dict[str, torch.Tensor] = {}
         try:
+            inputs = example.make(2, example.lengths[0])
             result = probe(model, model, **inputs, **fixed_arguments(model))
         except Exception as error:
             first = (str(error).splitlines() or [""])[0]
@@ -82,3 +144,28 @@ def accepted_example(
         + "".join(f"\n    {reason}" for reason in reasons),
         "call sardonyx.export with the model and inputs of your own",
     )
+
+
+def _with_places(model: torch.nn.Module, config: Any, example: Example) -> Example:
+    """Where images stand in a text, with as many tokens for each as the model makes of it."""
+    token = setting(config, "image_token_id", "image_token_index")
+    features: Any = getattr(model, "get_image_features", None)
+    if not isinstance(token, int) or features is None:
+        return example
+    if not {"input_ids", "pixel_values"} <= set(example.dims):
+        return example
+
+    def make(batch: int, length: int) -> dict[str, torch.Tensor]:
+        made = example.make(batch, length)
+        found = probe(model, features, pixel_values=made["pixel_values"])
+        found = getattr(found, "pooler_output", found)
+        several = found if isinstance(found, (list, tuple)) else [found]
+        count = sum(each.numel() // each.shape[-1] for each in several) // batch
+        placed = torch.full((batch, count), token)
+        made["input_ids"] = torch.cat([placed, made["input_ids"]], 1)
+        for name in ("attention_mask", "token_type_ids"):
+            if name in made:
+                made[name] = torch.cat([torch.ones_like(placed), made[name]], 1)
+        return made
+
+    return Example(make, example.dims, example.lengths)

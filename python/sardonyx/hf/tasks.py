@@ -173,7 +173,7 @@ def choose(config: Any, name: str | None, own_class: type[Any] | None = None) ->
     """
     if name is not None:
         task, with_past = task_named(name)
-        found = own_class or class_for(task, config)
+        found = own_class or class_for(task, config) or _saved_class(task, config)
         if found is None:
             fitting = [each.name for each in TASKS if class_for(each, config) is not None]
             raise refusal(
@@ -232,6 +232,19 @@ def _remote_class(reference: str, config: Any) -> type[Any]:
 
     found: type[Any] = get_class_from_dynamic_module(reference, config._name_or_path)
     return found
+
+
+def _saved_class(task: Task, config: Any) -> type[Any] | None:
+    """The class that the checkpoint was saved from, where the task is its own although the class is
+    found by the configuration of a model that this one is a part of."""
+    import transformers
+
+    for architecture in getattr(config, "architectures", None) or ():
+        for auto in task.auto_classes:
+            mapping = getattr(getattr(transformers, auto, None), "_model_mapping", None)
+            if mapping is not None and architecture in mapping._model_mapping.values():
+                return _by_name(architecture)
+    return None
 
 
 def _by_name(architecture: str) -> type[Any] | None:

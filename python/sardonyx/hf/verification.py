@@ -143,7 +143,9 @@ def _other_sizes(shapes: dict[str, list[Any]], example: Any) -> tuple[int, int]:
     """Three rows and the second length, where the model leaves them free."""
     free = {size for shape in shapes.values() for size in shape if isinstance(size, str)}
     of_length = {name for dims in example.dims.values() for axis, name in dims.items() if axis > 0}
-    batch = 3 if "batch_size" in free else 2
+    of_batch = {name for name, dims in example.dims.items() if dims.get(0) == "batch_size"}
+    rows = [shapes[name][0] for name in of_batch & set(shapes)]
+    batch = next((size for size in rows if isinstance(size, int)), 3)
     length = example.lengths[1] if of_length & free else example.lengths[0]
     return batch, length
 

@@ -1,0 +1,34 @@
+"""Runs without data leave nothing behind in the model."""
+
+from __future__ import annotations
+
+import torch
+from transformers.pytorch_utils import compile_compatible_method_lru_cache
+
+from sardonyx.hf.probing import counted_calls, probe
+
+
+class Keeping(torch.nn.Module):
+    @compile_compatible_method_lru_cache(maxsize=4)
+    def anchors(self, count: int) -> torch.Tensor:
+        return torch.arange(count).float()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for row in range(x.shape[0]):
+            x = x + row * self.anchors(x.shape[-1])
+        return x
+
+
+def test_what_a_method_keeps_has_data() -> None:
+    model, x = Keeping(), torch.ones(2, 3)
+    assert probe(model, model, x=x).shape == (2, 3)
+    torch.testing.assert_close(model(x), torch.tensor([[1.0, 2.0, 3.0]]).expand(2, 3))
+
+
+def test_a_loop_over_rows_is_seen_in_the_calls() -> None:
+    calls = []
+    for rows in (2, 3):
+        with counted_calls() as counted:
+            probe(model := Keeping(), model, x=torch.ones(rows, 3))
+        calls.append(counted.without_data)
+    assert 0 < calls[0] < calls[1]

@@ -1,0 +1,45 @@
+"""Decoders whose code loops over tokens, or chunks of them, are exported for one token."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+import sardonyx
+from sardonyx.hf.verification import greedy
+
+from .checkpoints import saved
+
+
+def small(kind: str) -> Any:
+    torch.manual_seed(0)
+    if kind == "mamba":
+        config = transformers.MambaConfig(
+            hidden_size=16, state_size=4, num_hidden_layers=1, vocab_size=100, time_step_rank=4
+        )
+        return transformers.MambaForCausalLM(config).eval()
+    config = transformers.Qwen3NextConfig(
+        hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=1, head_dim=16, linear_key_head_dim=8, linear_value_head_dim=8,
+        linear_num_key_heads=2, linear_num_value_heads=2, vocab_size=100, num_experts=0,
+        layer_types=["linear_attention", "full_attention"], mlp_only_layers=[0, 1],
+    )  # fmt: skip
+    return transformers.Qwen3NextForCausalLM(config).eval()
+
+
+@pytest.mark.parametrize("kind", ["mamba", "qwen3_next"])
+def test_longer_prompts_than_the_model_s_chunks(kind: str, tmp_path: Path) -> None:
+    model = small(kind)
+    folder = saved(model, tmp_path / "model")
+    report = sardonyx.hf.export(folder, tmp_path / "out")
+    assert report.parts[0].inputs["input_ids"] == ["batch_size", 1]
+    assert any("token by token" in note for note in report.notes)
+    ids = torch.randint(3, 100, (2, 66), generator=torch.Generator().manual_seed(0))
+    mask = torch.ones_like(ids)
+    mask[1, :3] = 0
+    got = sardonyx.hf.load(tmp_path / "out").generate(ids, mask, max_new_tokens=4)
+    assert torch.equal(got, greedy(model, ids, mask, 4))
