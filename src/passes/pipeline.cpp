@@ -69,6 +69,7 @@ const std::array kPipeline = {
     Entry{&kNarrowNormalization},
     Entry{&kScaleNormalization},
     Entry{&kShiftNormalization},
+    Entry{&kScaleChannels},
     Entry{&kHalveRotaryTables},
     Entry{&kRaiseRotaryEmbedding},
     Entry{&kRotateInPart},

@@ -146,6 +146,30 @@ def test_answers_are_pytorch_s(window: int | None, bias: bool) -> None:
                 np.testing.assert_allclose(got, want.numpy(), rtol=1e-4, atol=1e-5)
 
 
+class Neighbours(Attend):
+    """Turns pairs of neighbours."""
+
+    def turned(self, x: torch.Tensor, angles: torch.Tensor) -> torch.Tensor:
+        twice = angles.repeat_interleave(2, dim=-1)[:, None]
+        pairs = torch.stack([-x[..., 1::2], x[..., ::2]], dim=-1).flatten(-2)
+        return x * twice.cos() + pairs * twice.sin()
+
+
+def test_neighbours_are_turned_inside() -> None:
+    torch.manual_seed(0)
+    model = Neighbours()
+    made = exported(model)
+    assert counts(made)["GroupQueryAttention"] == 1
+    assert counts(made)["RotaryEmbedding"] == 0
+    running = session(made)
+    for sizes in ((1, 0, 3), (3, 7, 1)):
+        given = feeds(*sizes)
+        with torch.no_grad():
+            wanted = model(**given)
+        for got, want in zip(run(running, given), wanted, strict=True):
+            np.testing.assert_allclose(got, want.numpy(), rtol=1e-4, atol=1e-5)
+
+
 def test_rows_that_end_early() -> None:
     """What is behind a row's tokens is nobody's: tokens in front of it answer as in PyTorch."""
     torch.manual_seed(0)

@@ -1,4 +1,6 @@
 // RotaryEmbedding spelt out: pairs of elements turned by an angle that depends on their position.
+#include <vector>
+
 #include "onnx/definitions/parts.h"
 #include "onnx/gen/op.h"
 
@@ -45,6 +47,29 @@ Value turned_halves(Emit& onnx, Value x, Value cosine, Value sine) {
                   onnx.mul(swapped, onnx.concat({onnx.neg(sine), sine}, -1)));
 }
 
+// The same of neighbours in it, which change places by their indices.
+Value turned_neighbours(Emit& onnx, Value x, Value cosine, Value sine) {
+  const std::int64_t size = x.dim(-1).value(), half = size / 2, last = x.rank() - 1;
+  std::vector<std::int64_t> swapped, twice, halves_apart;
+  for (std::int64_t i = 0; i < size; ++i) {
+    swapped.push_back(i ^ 1);
+    twice.push_back(i / 2);
+    halves_apart.push_back(i / 2 + (i % 2) * half);
+  }
+  const Value cosines = onnx.gather(cosine, onnx.ints(twice), {.axis = last});
+  const Value sines =
+      onnx.gather(onnx.concat({onnx.neg(sine), sine}, -1), onnx.ints(halves_apart), {.axis = last});
+  const Value others = onnx.gather(x, onnx.ints(swapped), {.axis = last});
+  return onnx.add(onnx.mul(x, cosines), onnx.mul(others, sines));
+}
+
+Value turned_by(Emit& onnx, Value x, Value cosine, Value sine, bool interleaved) {
+  if (!x.dim(-1).is_constant() || x.dim(-1).value() % 2 != 0)
+    return turned_pairs(onnx, x, cosine, sine, interleaved);
+  return interleaved ? turned_neighbours(onnx, x, cosine, sine)
+                     : turned_halves(onnx, x, cosine, sine);
+}
+
 // Tables that a batch shares were expanded for the operator alone: a product broadcasts them.
 Value shared_by_batch(Value table) {
   const Node* expand = table->producer;
@@ -64,6 +89,13 @@ Value at_places(const Composite& call, std::size_t cache, Expr half, std::int64_
   table = places ? onnx.gather(table, places) : shared_by_batch(table);
   table = onnx.unsqueeze(table, {heads_axis});
   return table.dim(-1) == half ? table : onnx.slice(table, 3, 0, half);
+}
+
+// The first `turned` of the last of four axes, and the others.
+Values parted(Emit& onnx, Value x, std::int64_t turned) {
+  const Expr size = x.dim(3);
+  if (!size.is_constant()) return {onnx.slice(x, 3, 0, turned), onnx.slice(x, 3, turned, size)};
+  return onnx.split(2, x, onnx.ints({turned, size.value() - turned}), {.axis = 3});
 }
 
 }  // namespace
@@ -86,15 +118,18 @@ std::optional<Values> rotary_embedding(const Composite& call) {
   const std::int64_t turned = call.integer("rotary_embedding_dim", 0);
   const bool interleaved = call.integer("interleaved", 0) != 0;
   const bool partly = turned > 0 && !x.dim(3).is(turned);
-  const Value part = partly ? onnx.slice(x, 3, 0, turned) : x;
-  const bool halved = !interleaved && part.dim(3).is_constant() && part.dim(3).value() % 2 == 0;
+  Value part = x, rest;
+  if (partly) {
+    const Values parts = parted(onnx, x, turned);
+    part = parts[0];
+    rest = parts[1];
+  }
   const Expr half = symbolic::floor_div(part.dim(3), 2);
   const std::int64_t heads_axis = flat ? 2 : 1;
   const Value cosine = at_places(call, 1, half, heads_axis),
               sine = at_places(call, 2, half, heads_axis);
-  Value y = halved ? turned_halves(onnx, part, cosine, sine)
-                   : turned_pairs(onnx, part, cosine, sine, interleaved);
-  if (partly) y = onnx.concat({y, onnx.slice(x, 3, turned, x.dim(3))}, 3);
+  Value y = turned_by(onnx, part, cosine, sine, interleaved);
+  if (partly) y = onnx.concat({y, rest}, 3);
   if (!flat) return Values{y};
   return Values{onnx.reshape(y, given.shape())};
 }

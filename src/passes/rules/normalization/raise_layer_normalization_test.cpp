@@ -63,6 +63,24 @@ TEST_F(RaiseLayerNormalization, InTensorFlowsOrder) {
   EXPECT_EQ(model.graph->first->input(2), bias.info());
 }
 
+TEST_F(RaiseLayerNormalization, ChannelsAreMovedToTheEnd) {
+  const Value image = input("image", {b, 4, s, s});
+  const Value d = onnx.sub(image, mean(image, {1}));
+  outputs({onnx.div(d, root(mean(onnx.mul(d, d), {1})))});
+  EXPECT_TRUE(run(kRaiseLayerNormalization));
+  EXPECT_EQ(ops(), "Transpose LayerNormalization Transpose");
+  EXPECT_EQ(*model.graph->first->ints("perm"), (std::vector<std::int64_t>{0, 2, 3, 1}));
+  EXPECT_EQ(*model.graph->last->ints("perm"), (std::vector<std::int64_t>{0, 3, 1, 2}));
+  EXPECT_EQ(type(model.graph->last->output()), "float32[b, 4, s, s]");
+}
+
+TEST_F(RaiseLayerNormalization, DeclinesChannelsOfAnOpenSize) {
+  const Value d = onnx.sub(x, mean(x, {1}));
+  outputs({onnx.div(d, root(mean(onnx.mul(d, d), {1})))});
+  EXPECT_FALSE(run(kRaiseLayerNormalization));
+  EXPECT_EQ(reason(), "the size that is normalised over is not constant");
+}
+
 TEST_F(RaiseLayerNormalization, DeclinesAMeanOverOtherAxes) {
   const Value d = onnx.sub(x, mean(x, {1}));
   outputs({onnx.div(d, root(mean(onnx.mul(d, d))))});

@@ -12,6 +12,7 @@ extern const Rule kRaiseLayerNormalization;
 extern const Rule kRaiseRmsNormalization;
 extern const Rule kAffineGroupNormalization;
 extern const Rule kNarrowNormalization;
+extern const Rule kScaleChannels;
 extern const Rule kScaleNormalization;
 extern const Rule kShiftNormalization;
 
