@@ -11,14 +11,14 @@ import sardonyx
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 
-def _conditioned(x: Tensor, n: int) -> Tensor:
+def _solved(x: Tensor, n: int) -> Tensor:
     for i in range(n):
-        x = x + torch.linalg.cond(torch.eye(3)) + i
+        x = x + torch.linalg.lstsq(torch.eye(3), torch.eye(3))[0].sum() + i
     return x
 
 
 def test_a_number_that_becomes_a_constant_is_warned_of() -> None:
-    scripted = torch.jit.script(_conditioned)
+    scripted = torch.jit.script(_solved)
     with pytest.warns(UserWarning, match="input 'n' .* is the constant 2 in the model"):
         program = sardonyx.export(scripted, (torch.ones(3, 4), 2))
     torch.testing.assert_close(program(torch.ones(3, 4))[0], scripted(torch.ones(3, 4), 2))
