@@ -63,6 +63,7 @@ constexpr Rule kRules[] = {
     {"SX1310", "operators unsupported, or arguments refused", "a note: an operator has no translation of its own and was taken apart by PyTorch", "nothing; decompose=False makes it an error"},
     {"SX1311", "operators unsupported, or arguments refused", "a note: an operator has no translation and is kept as a node of its own name, as operator_export_type asks", "see that the runtime knows the operator"},
     {"SX1312", "operators unsupported, or arguments refused", "a note: no opset was asked for, and the model is of a newer one than the default because an operator of the program needs it", "see that the runtime knows this opset; an opset_version of yours is kept to"},
+    {"SX1313", "operators unsupported, or arguments refused", "a note: squeeze was asked to drop a dimension whose size was left free; the model keeps it, also where it is 1 and PyTorch would drop it", "name the dimensions to drop, and none that varies; or say that the size is at least 2, as in Dim('batch', min=2, max=64)"},
     {"SX1401", "symbolic sizes", "the text of a symbolic size cannot be read: malformed, nested too deep, or with an unknown function", "report it when it came from torch.export; else the file was changed after it was saved"},
     {"SX1402", "symbolic sizes", "a size needs a symbol that nothing in the graph tells", "make the size an input, or a dim of an input"},
     {"SX1501", "building ONNX and inferring its types", "the verifier found the ONNX model inconsistent", "a defect of ours: please report it with the model"},
