@@ -28,6 +28,9 @@ FOUND = {
         "v1 = torch.nn.functional.pad(b, (1, 2))",
         "v1.diagonal().fill_(4)",
     ),
+    "dimensions of a tensor without": program(
+        {"a": ("bfloat16", ("m", 3))}, "v1 = a.sum()", "v2 = v1.movedim(-1, 0)"
+    ),
     "a free size that squeeze drops at 1": program(
         {"a": ("float32", ("n", 3))}, "v1 = a.squeeze()"
     ),
