@@ -163,6 +163,8 @@ hf-sweep: build
 
 # Quick capture held against torch.export, whose programs are kept from one run to the next.
 capture-sweep: build
+	$(RUN) OMP_NUM_THREADS=1 SARDONYX_RULE_ROWS_EVERY=1 $(PYTHON) -m pytest -q -n $(JOBS) \
+	    tests/capture/test_rules.py
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.capture --jobs $(JOBS) $(ARGS)
 
 sweep: build

@@ -65,8 +65,8 @@ def _save(config: Any, name: str, task: str, folder: Path) -> int:
     import torch
     from tests.models.example import unsettle
 
+    from sardonyx.hf.acceptance import accepted_example
     from sardonyx.hf.parts import fixed_arguments
-    from sardonyx.hf.probing import accepted_example
     from sardonyx.hf.tasks import WITH_PAST, class_for, task_named
 
     chosen, _ = task_named(task)
@@ -83,9 +83,13 @@ def _save(config: Any, name: str, task: str, folder: Path) -> int:
     torch.manual_seed(0)
     model = model_class(config).eval()
     unsettle(model)
-    _, inputs, _ = accepted_example(model, config, chosen)
+    example, inputs, _ = accepted_example(model, config, chosen)
     with torch.no_grad():
-        model(**inputs, **fixed_arguments(model, use_cache=task.endswith(WITH_PAST)))
+        model(
+            **inputs,
+            **example.known(2),
+            **fixed_arguments(model, use_cache=task.endswith(WITH_PAST)),
+        )
     model.save_pretrained(folder)
     return parameters
 

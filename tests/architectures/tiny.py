@@ -62,7 +62,7 @@ _WIDTHS = {
     "decoder_hidden_size": 64,
     "embedding_size": 64,
     "word_embed_proj_dim": 64,
-    "projection_dim": 32,
+    "projection_dim": 64,
     "out_hidden_size": 64,
     "output_hidden_size": 64,
     "vision_hidden_size": 64,
@@ -150,6 +150,7 @@ _LENGTHS = {
     "local_attention": 8,
     "attention_chunk_size": 8,
     "max_window_layers": 1,
+    "mm_tokens_per_image": 4,
 }
 _VOCABULARIES = frozenset(
     (
@@ -181,10 +182,14 @@ class Profile:
     images: bool
     lengths: bool = True
     layers: bool = True
+    # Whether positions in several directions get their shares of a head, which are in the code of
+    # some models, for heads of its own size, where the configuration has none.
+    sections: bool = False
 
 
 PROFILES = (
     Profile("all", widths=True, images=True),
+    Profile("all, sections", widths=True, images=True, sections=True),
     Profile("all but images", widths=True, images=False),
     Profile("layers and images", widths=False, images=True),
     Profile("layers", widths=False, images=False),
@@ -272,6 +277,9 @@ def _shrunk(settings: dict[str, Any], profile: Profile) -> dict[str, Any]:
             result[key] = _shrunk_rope(value, profile)
         else:
             result[key] = value
+    rope = result.get("rope_parameters")
+    if profile.sections and isinstance(rope, dict) and "num_key_value_heads" in result:
+        result["rope_parameters"] = {"mrope_section": [2, 3, 3], **rope}
     heads = result.get("num_attention_heads")
     if heads and profile.widths:
         # What models derive when they have no number, and some only when they are converted.

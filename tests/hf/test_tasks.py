@@ -12,6 +12,7 @@ import torch
 import transformers
 
 import sardonyx
+from tests.models.example import unsettle
 
 from .checkpoints import bert, saved
 
@@ -146,10 +147,50 @@ def test_a_text_that_images_stand_in(tmp_path: Path) -> None:
     config = transformers.LlavaConfig(vision_config=vision, text_config=text, image_token_id=3)
     model = transformers.LlavaForConditionalGeneration(config).eval()
     report = exported(saved(model, tmp_path / "llava"), tmp_path / "out")
-    assert report.task == "image-text-to-text"
-    (part,) = report.parts
-    assert part.inputs["pixel_values"] == [1, 3, 16, 16]
+    assert report.task == "image-text-to-text-with-past"
+    images, tokens, decoder = report.parts
+    assert [part.file for part in report.parts] == [
+        "vision_encoder.onnx", "embed_tokens.onnx", "decoder_model_merged.onnx"
+    ]  # fmt: skip
+    assert images.inputs == {"pixel_values": [1, 3, 16, 16]}
+    assert images.outputs == {"image_features": [4, 16]}
+    rows = ["batch_size", "sequence_length"]
+    assert tokens.inputs == {"input_ids": rows}
+    assert decoder.inputs["inputs_embeds"] == tokens.outputs["inputs_embeds"] == [*rows, 16]
+    assert "past_key_values.1.value" in decoder.inputs
+    loaded = sardonyx.hf.load(tmp_path / "out")
+    prompt = torch.tensor([[3, 3, 3, 3, 42, 7]])
+    several = [
+        loaded.generate(prompt, max_new_tokens=8, pixel_values=torch.full((1, 3, 16, 16), value))
+        for value in (-1.0, 1.0)
+    ]
+    assert several[0].shape == several[1].shape == (1, 14)
+    one_file = sardonyx.hf.export(
+        tmp_path / "llava", tmp_path / "one", task="image-text-to-text", verify=True
+    )
+    (part,) = one_file.parts
     assert part.inputs["input_ids"] == [1, "sequence_length"]
-    assert any("without a cache" in note for note in report.notes)
-    with pytest.raises(sardonyx.ProgramError, match="SX2009"):
-        sardonyx.hf.export(tmp_path / "llava", tmp_path / "no", task="image-text-to-text-with-past")
+
+
+def test_images_of_a_known_size(tmp_path: Path) -> None:
+    """The grid of patches is asked for numbers by the model's code; positions of tokens go in three
+    directions."""
+    torch.manual_seed(0)
+    sizes: dict[str, Any] = {"hidden_size": 16, "intermediate_size": 24}
+    vision = {**sizes, "depth": 2, "num_heads": 2, "out_hidden_size": 16, "patch_size": 4,
+              "fullatt_block_indexes": [1], "window_size": 16}  # fmt: skip
+    rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 1, 1]}
+    text = {**sizes, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1,
+            "vocab_size": 100, "rope_parameters": rope}  # fmt: skip
+    config = transformers.Qwen2_5_VLConfig(
+        vision_config=vision, text_config=text, image_token_id=3, video_token_id=4,
+        vision_start_token_id=5, vision_end_token_id=6,
+    )  # fmt: skip
+    model = transformers.Qwen2_5_VLForConditionalGeneration(config).eval()
+    unsettle(model)
+    report = exported(saved(model, tmp_path / "qwen"), tmp_path / "out")
+    images, _, decoder = report.parts
+    assert images.inputs == {"pixel_values": [256, 96]}
+    assert decoder.inputs["position_ids"] == [3, "batch_size", "sequence_length"]
+    assert any("image_grid_thw is [[1, 16, 16]]" in note for note in report.notes)
+    assert report.verified["tokens"] == report.verified["equal"] == 80

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from sardonyx._base.errors import refusal
 
+from . import encoder_decoders, vision_language
+from .acceptance import accepted_example
 from .decoders import decoder_part
-from .examples import BATCH
+from .example import BATCH
 from .parts import Part, Plain, accepted, named_outputs
-from .probing import accepted_example
 from .sentences import Embedder, Sentences
 
 if TYPE_CHECKING:
@@ -31,19 +32,13 @@ def parts_of(
     config = model.config
     encodes = bool(getattr(config, "is_encoder_decoder", False))
     if looks_at_images(model, chosen):
-        raise refusal(
-            "SX2009",
-            f"{type(model).__name__} looks at images, and its cache cannot be exported yet",
-            "--task image-text-to-text exports one file without a cache",
-        )
-    if sentences is not None:
+        yield from vision_language.parts(model, config, chosen)
+    elif sentences is not None:
         yield sentence_part(model, config, chosen.task, sentences)
     elif chosen.with_past and not encodes:
         yield decoder_part(model, config, one_width)
     elif chosen.task.generates and encodes:
-        from .encoder_decoders import parts
-
-        yield from parts(model, config, chosen)
+        yield from encoder_decoders.parts(model, config, chosen)
     else:
         yield whole_part(model, config, chosen.task)
 
@@ -62,11 +57,14 @@ def whole_part(model: torch.nn.Module, config: object, task: Task) -> Part:
     outputs = tuple(name for name in task.outputs if name in found) or tuple(found)
     if not outputs:
         raise refusal("SX2007", f"{type(model).__name__} returns no tensors", "")
-    module = Plain(model, outputs)
+    known = example.known(1)
+    module = Plain(model, outputs, known)
     dims = {name: example.dims.get(name, {}) for name in inputs}
     within = {name: {a: d for a, d in axes.items() if d != BATCH} for name, axes in dims.items()}
     row = example.make(1, example.lengths[0])
-    one = Part("model", module, row, within, outputs)
+    one = Part("model", module, row, within, outputs, known=known)
+    if known:
+        return one
     return Part("model", module, inputs, dims, outputs, one_row=one)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,8 +11,9 @@ import torch
 from sardonyx._base.errors import refusal
 
 from .caches import PAST_LENGTH, CacheLayout, layout_of, new_cache
-from .examples import BATCH, LENGTH, Dims, Tensors, token_ids
-from .parts import Part, accepted
+from .example import BATCH, LENGTH, Dims, Tensors
+from .examples import token_ids
+from .parts import EMBEDDINGS, Part, accepted
 from .probing import counted_calls, probe
 from .settings import setting
 
@@ -39,15 +40,23 @@ class Decoder(torch.nn.Module):
         """The logits, then the cache's tensors."""
         given = dict(inputs)
         past = [given.pop(each.past) for each in self._layout.tensors]
-        length = given.get("attention_mask", given["input_ids"]).shape[1]
-        cache = self._layout.cache_of(past, length - given["input_ids"].shape[1])
+        tokens = given[EMBEDDINGS] if EMBEDDINGS in given else given["input_ids"]
+        length = given.get("attention_mask", tokens).shape[1]
+        cache = self._layout.cache_of(past, length - tokens.shape[1])
         result = self.model(**given, **{self._argument: cache}, use_cache=True)
         return (result.logits, *self._layout.tensors_of(getattr(result, self._argument)))
 
 
-def decoder_part(model: torch.nn.Module, config: Any, one_width: bool = False) -> Part:
+def decoder_part(
+    model: torch.nn.Module,
+    config: Any,
+    one_width: bool = False,
+    name: str = "model",
+    change: Callable[[Tensors, Dims], tuple[Tensors, Dims]] | None = None,
+) -> Part:
     """The decoder with its cache, whose keys and values are equally wide where the runtime wants
-    `one_width`. SX2009 where its cache cannot be taken apart."""
+    `one_width`. `change` makes of its inputs what it gets instead. SX2009 where its cache cannot be
+    taken apart."""
     taken = accepted(model)
     argument = next((each for each in _CACHES if each in taken), None)
     if argument is None:
@@ -57,10 +66,9 @@ def decoder_part(model: torch.nn.Module, config: Any, one_width: bool = False) -
         layout = layout.of_one_width()
     module = Decoder(model, argument, layout)
     outputs = ("logits", *(each.present for each in layout.tensors))
-    one, any_number = (
-        Part("model", module, *_inputs(config, taken, layout, length), outputs)
-        for length in (1, _LENGTH)
-    )
+    inputs = (_inputs(config, taken, layout, length) for length in (1, _LENGTH))
+    changed = (change(*each) if change else each for each in inputs)
+    one, any_number = (Part(name, module, *each, outputs) for each in changed)
     return replace(any_number, one_token=one, loops=loops)
 
 

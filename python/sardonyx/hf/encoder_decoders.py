@@ -11,10 +11,12 @@ import torch
 
 from sardonyx._base.errors import refusal
 
+from .acceptance import accepted_example
 from .caches import PAST_LENGTH, CachedTensor, CacheLayout, layout_of
-from .examples import BATCH, Dims, Example, Tensors, token_ids
+from .example import BATCH, Dims, Example, Tensors
+from .examples import token_ids
 from .parts import Part, accepted, named_outputs
-from .probing import accepted_example, probe
+from .probing import probe
 
 if TYPE_CHECKING:
     from .tasks import Chosen

@@ -8,51 +8,22 @@ model takes is right.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from .example import BATCH, LENGTH, Dims, Example, Tensors, noise, random_values
+from .pictures import pictures
 from .settings import setting
 
 if TYPE_CHECKING:
     from .tasks import Task
 
-Tensors = dict[str, torch.Tensor]
-# Input name to axis to what the axis is called.
-Dims = dict[str, dict[int, str]]
-
-BATCH = "batch_size"
-LENGTH = "sequence_length"
 _ROWS = {0: BATCH, 1: LENGTH}
-_IMAGE = {0: BATCH, 2: "height", 3: "width"}
 _CHOICES = 4
 # Tasks whose models look at images and texts at once, by the beginning of their names.
 _TEXT_AND_IMAGES = ("zero-shot", "visual-", "document-", "image-text")
-
-
-@dataclass(frozen=True)
-class Example:
-    """Inputs of a batch and a length.
-
-    Attributes:
-        make: makes the inputs by name.
-        dims: the axes that may vary, and their names.
-        lengths: two lengths that are not too short for the model.
-    """
-
-    make: Callable[[int, int], Tensors]
-    dims: Dims
-    lengths: tuple[int, int] = (12, 17)
-
-    def joined(self, other: Example) -> Example:
-        """Both in one; the first one's lengths hold."""
-        return Example(
-            lambda batch, length: self.make(batch, length) | other.make(batch, length),
-            self.dims | other.dims,
-            self.lengths,
-        )
 
 
 def examples(model: torch.nn.Module, config: Any, task: Task | None = None) -> Iterator[Example]:
@@ -60,7 +31,7 @@ def examples(model: torch.nn.Module, config: Any, task: Task | None = None) -> I
     accepted = set(inspect.signature(model.forward).parameters)
     choices = task is not None and task.name == "multiple-choice"
     text = text_inputs(accepted, config, choices=choices)
-    images = list(_images(accepted, config))
+    images = list(pictures(accepted, config))
     both = task is not None and task.name.startswith(_TEXT_AND_IMAGES)
     if text is not None and images:
         yield from (text.joined(image) for image in images if both)
@@ -141,40 +112,6 @@ def _beside_tokens(name: str, config: Any, batch: int, length: int) -> torch.Ten
     return torch.zeros(batch, length, dtype=torch.int64)
 
 
-def _images(accepted: set[str], config: Any) -> Iterator[Example]:
-    if "pixel_values" not in accepted:
-        return
-    channels = setting(config, "num_channels", default=3)
-    frames = setting(config, "num_frames")
-    own = setting(config, "image_size")
-    for side in ([own] if own is not None else []) + [224, 64, 256, 512]:
-        height, width = _pair(side)
-        if height is None or width is None:
-            continue
-        if frames is not None:
-            axes = {0: BATCH, 1: "num_frames", 3: "height", 4: "width"}
-            yield _noise("pixel_values", (frames, channels, height, width), axes)
-        yield _noise("pixel_values", (channels, height, width), _IMAGE)
-
-
-def _pair(side: Any) -> tuple[int | None, int | None]:
-    if isinstance(side, int):
-        return side, side
-    if isinstance(side, dict):
-        return side.get("height"), side.get("width")
-    if isinstance(side, (list, tuple)) and len(side) == 2:
-        return side[0], side[1]
-    return None, None
-
-
-def _noise(name: str, shape: tuple[int, ...], dims: dict[int, str]) -> Example:
-    return Example(lambda batch, _: {name: _random((batch, *shape))}, {name: dims})
-
-
-def _random(shape: tuple[int, ...]) -> torch.Tensor:
-    return torch.randn(shape, generator=torch.Generator().manual_seed(2))
-
-
 def _tokens_of_decoder(config: Any) -> Example:
     return Example(
         lambda batch, _: {"decoder_input_ids": token_ids(config, batch, 7)},
@@ -199,14 +136,14 @@ def _features(accepted: set[str], config: Any) -> Iterator[Example]:
     bins = setting(config, *_BINS, default=80)
     positions = setting(config, "max_source_positions")
     if positions is not None:
-        yield _noise("input_features", (bins, 2 * positions), {0: BATCH})
+        yield noise("input_features", (bins, 2 * positions), {0: BATCH})
     masks = [name for name in _SOUND_MASKS if name in accepted]
     for last in (True, False):
 
         def make(batch: int, length: int, last: bool = last) -> Tensors:
             shape = (batch, length, bins) if last else (batch, bins, length)
             ones = torch.ones(batch, length, dtype=torch.int64)
-            return {"input_features": _random(shape)} | dict.fromkeys(masks, ones)
+            return {"input_features": random_values(shape)} | dict.fromkeys(masks, ones)
 
         axes = {0: BATCH, (1 if last else 2): "feature_length"}
         dims: Dims = {"input_features": axes}
@@ -220,13 +157,13 @@ def _waves(accepted: set[str], config: Any) -> Iterator[Example]:
         return
     bins, longest = setting(config, "num_mel_bins"), setting(config, "max_length")
     if bins is not None and longest is not None:
-        yield _noise("input_values", (longest, bins), {0: BATCH})
+        yield noise("input_values", (longest, bins), {0: BATCH})
     channels = setting(config, "audio_channels", default=1)
     samples = "audio_sequence_length"
     plain: Dims = {"input_values": {0: BATCH, 1: samples}}
     if "decoder_input_values" in accepted:
         spectrum = Example(
-            lambda batch, _: {"decoder_input_values": _random((batch, 6, bins or 80))},
+            lambda batch, _: {"decoder_input_values": random_values((batch, 6, bins or 80))},
             {"decoder_input_values": {0: BATCH, 1: "decoder_sequence_length"}},
         )
         yield _wave((), plain).joined(spectrum)
@@ -236,7 +173,7 @@ def _waves(accepted: set[str], config: Any) -> Iterator[Example]:
 
 def _wave(channels: tuple[int, ...], dims: Dims) -> Example:
     def make(batch: int, length: int) -> Tensors:
-        return {"input_values": _random((batch, *channels, length))}
+        return {"input_values": random_values((batch, *channels, length))}
 
     return Example(make, dims, (3200, 4800))
 
@@ -251,16 +188,16 @@ def _series(accepted: set[str], config: Any) -> Iterator[Example]:
     past = length + max(lags)
 
     def make(batch: int, _: int) -> Tensors:
-        made = {"past_values": _random((batch, past))}
+        made = {"past_values": random_values((batch, past))}
         if "past_time_features" in accepted:
             known = setting(config, "num_time_features", default=0)
             known += setting(config, "num_dynamic_real_features", default=0)
             ahead = setting(config, "prediction_length", default=8) or 8
-            made["past_time_features"] = _random((batch, past, max(1, known)))
+            made["past_time_features"] = random_values((batch, past, max(1, known)))
             made["past_observed_mask"] = torch.ones(batch, past)
-            made["future_values"] = _random((batch, ahead))
-            made["future_time_features"] = _random((batch, ahead, max(1, known)))
+            made["future_values"] = random_values((batch, ahead))
+            made["future_time_features"] = random_values((batch, ahead, max(1, known)))
         return made
 
     yield Example(make, {name: {0: BATCH} for name in make(1, 1)})
-    yield _noise("past_values", (length, channels), {0: BATCH})
+    yield noise("past_values", (length, channels), {0: BATCH})

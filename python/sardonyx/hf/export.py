@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sardonyx import _native
-from sardonyx._base.errors import UsageError, refusal
+from sardonyx._base.errors import ProgramError, UsageError, refusal
 from sardonyx._model.program import ONNXProgram
 from sardonyx._optimize.precision import Precision
 
@@ -36,7 +36,8 @@ _ONE_TOKEN = (
 )
 _ONE_ROW = "the model's own code takes the number of rows for a constant, so that they are one"
 _NO_CACHE = (
-    "the model looks at images, and is exported without a cache: each step takes the whole text"
+    "the model looks at images, and is exported without a cache, so that each step takes the whole "
+    "text"
 )
 PRECISIONS = ("fp32", "fp16", "bf16", "int8", "int4")
 
@@ -189,12 +190,19 @@ class _Job:
     def _with_what_cache(
         self, model: torch.nn.Module, chosen: Chosen
     ) -> tuple[Chosen, Iterable[str]]:
-        """Without one, unless it was asked for, where the model also looks at images."""
+        """Without one, unless it was asked for, where the model also looks at images and its
+        decoder cannot be had alone."""
         from .architecture import looks_at_images
+        from .vision_language import check_separable
 
         if self._task is not None or not looks_at_images(model, chosen):
             return chosen, ()
-        return dataclasses.replace(chosen, with_past=False), (_NO_CACHE,)
+        try:
+            check_separable(model, chosen)
+        except ProgramError as error:
+            without = dataclasses.replace(chosen, with_past=False)
+            return without, (f"{_NO_CACHE}: {error.diagnostics[0].message}",)
+        return chosen, ()
 
     def _report(self, model: torch.nn.Module, chosen: Chosen) -> Report:
         precision = self._target.precision
@@ -226,6 +234,11 @@ class _Job:
                 part, program = captured(wanted, self._target)
             if part is not wanted:
                 report.notes.append(_ONE_TOKEN if part is wanted.one_token else _ONE_ROW)
+            report.notes += [
+                f"{name} is {value.tolist()} in every run, and no input: {part.name} takes images "
+                "of that size, one in each run"
+                for name, value in part.known.items()
+            ]
             if placed is not None:
                 give_weights(program, model, placed.places)
             with self._progress.step(f"optimize {part.name}"):

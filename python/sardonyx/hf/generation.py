@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import torch
 
 from .caches import PAST_LENGTH
 from .encoder_decoders import ENCODER, FIRST, LATER, MASK, STATES
-from .examples import Tensors
+from .example import Tensors
+from .parts import EMBEDDINGS
 from .sessions import Sessions
+from .vision_language import DECODER, FEATURES, IMAGES, TOKENS
 
 _PAST, _PRESENT = "past_key_values.", "present."
 _TYPES = {
@@ -21,44 +24,126 @@ _TYPES = {
 }
 
 
+class _Text(NamedTuple):
+    """The mask [batch, length] of a text and the positions of its tokens, maybe in several
+    directions [directions, batch, length]."""
+
+    mask: torch.Tensor
+    positions: torch.Tensor
+
+    def with_next(self) -> _Text:
+        """With one more token."""
+        ones = self.mask.new_ones(self.mask.shape[0], 1)
+        return _Text(torch.cat([self.mask, ones], dim=1), with_next(self.positions))
+
+
 def decode(
     model: Sessions, ids: torch.Tensor, mask: torch.Tensor | None, steps: int, end: int | None
 ) -> torch.Tensor:
     """Tokens [batch, length] of a decoder, the prompt included, until all rows end with `end`."""
-    if mask is None:
-        mask = torch.ones_like(ids)
-    past = empty_caches(model, ids.shape[0])
-    fed = ids
+    given = {} if mask is None else {"attention_mask": mask}
+    return decode_with_images(model, ids, given, steps, end, part="model")
+
+
+def decode_with_images(
+    model: Sessions,
+    ids: torch.Tensor,
+    inputs: Tensors,
+    steps: int,
+    end: int | None,
+    *,
+    part: str = DECODER,
+) -> torch.Tensor:
+    """The same of a decoder of the name `part`. `inputs` may have an attention_mask, position_ids
+    of the prompt, and images."""
+    mask = inputs.get("attention_mask", torch.ones_like(ids))
+    text = _Text(mask, inputs.get("position_ids", (mask.cumsum(-1) - 1).clamp_min(0)))
+    past = empty_caches(model, ids.shape[0], part)
+    never = image_token_of(model) if part == DECODER else None
+    fed = ids if part != DECODER else _embedded(model, ids, inputs)
     for _ in range(steps):
-        made = _step(model, fed, mask, past)
+        made = _step(model, part, fed, text, past)
         past = next_past(made)
-        chosen = made["logits"][:, -1:].argmax(-1)
+        chosen = likeliest(made["logits"], never)
         ids = torch.cat([ids, chosen], dim=1)
-        mask = torch.cat([mask, mask.new_ones(mask.shape[0], 1)], dim=1)
+        text = text.with_next()
         fed = chosen if past else ids
+        if part == DECODER:
+            fed = _embedded(model, fed, {})
         if end is not None and bool((chosen == end).all()):
             break
     return ids
 
 
-def _step(model: Sessions, fed: torch.Tensor, mask: torch.Tensor, past: Tensors) -> Tensors:
-    """What the decoder makes of the tokens `fed`, which are the last of those in the mask: all at
-    once, or one after the other where it takes one."""
-    inputs = model.inputs("model")
+def likeliest(logits: torch.Tensor, never: int | None = None) -> torch.Tensor:
+    """The next token of each row [batch, 1]; `never` is none that a text goes on with."""
+    last = logits[:, -1:]
+    if never is not None and never < last.shape[-1]:
+        last = last.index_fill(-1, torch.tensor([never]), -torch.inf)
+    return last.argmax(-1)
+
+
+def with_next(positions: torch.Tensor) -> torch.Tensor:
+    """With the position of one more token, which is behind all others of its row."""
+    last = positions.amax(-1, keepdim=True)
+    if positions.dim() == 3:
+        last = last.amax(0, keepdim=True).expand(positions.shape[0], -1, -1)
+    return torch.cat([positions, last + 1], dim=-1)
+
+
+def _embedded(model: Sessions, ids: torch.Tensor, inputs: Tensors) -> torch.Tensor:
+    """Embeddings of tokens, and of images where the text has their places."""
+    embeddings = model(TOKENS, input_ids=ids)[EMBEDDINGS]
+    images = {name: value for name, value in inputs.items() if name in model.inputs(IMAGES)}
+    if not images:
+        return embeddings
+    several = model.inputs(IMAGES)
+    # An encoder of images of one size takes one in each run.
+    runs = max(value.shape[0] // _rows(several[name], value) for name, value in images.items())
+    chunks = [{name: value.chunk(runs)[i] for name, value in images.items()} for i in range(runs)]
+    features = torch.cat([model(IMAGES, **chunk)[FEATURES] for chunk in chunks])
+    places = ids.eq(-1 if (token := image_token_of(model)) is None else token)
+    return embeddings.masked_scatter(places.unsqueeze(-1), features.to(embeddings.dtype))
+
+
+def _rows(shape: Sequence[int | str], value: torch.Tensor) -> int:
+    return shape[0] if isinstance(shape[0], int) else value.shape[0]
+
+
+def image_token_of(model: Sessions) -> int | None:
+    """The token that images stand for in a text, by the configuration in the folder."""
+    settings = json.loads((model.folder / "config.json").read_text(encoding="utf-8"))
+    token = settings.get("image_token_id", settings.get("image_token_index"))
+    return token if isinstance(token, int) else None
+
+
+def _step(
+    model: Sessions,
+    part: str,
+    fed: torch.Tensor,
+    text: _Text,
+    past: Tensors,
+) -> Tensors:
+    """What the decoder makes of the tokens or embeddings `fed`, which are the last of those in the
+    mask: all at once, or one after the other where it takes one."""
+    mask, positions = text
+    inputs = model.inputs(part)
+    name = EMBEDDINGS if EMBEDDINGS in inputs else "input_ids"
     # Models that keep a state alone take the mask of the tokens that they are given.
     mask_of_tokens = inputs.get("attention_mask", [])[1:] in (["sequence_length"], [1])
-    positions = (mask.cumsum(-1) - 1).clamp_min(0)
+    if len(inputs.get("position_ids", [])) > positions.dim():
+        positions = positions.expand(int(inputs["position_ids"][0]), *positions.shape)
     begin, end = mask.shape[1] - fed.shape[1], mask.shape[1]
-    one = inputs["input_ids"][1] == 1
+    one = inputs[name][1] == 1
     made: Tensors = {}
     for stop in range(begin + 1, end + 1) if one else (end,):
         now = slice(stop - 1 if one else begin, stop)
         given = {
-            "input_ids": fed[:, now.start - begin : now.stop - begin],
+            name: fed[:, now.start - begin : now.stop - begin],
             "attention_mask": mask[:, now] if mask_of_tokens else mask[:, :stop],
-            "position_ids": positions[:, now],
+            "position_ids": positions[..., now],
         }
-        made = model("model", **{name: given[name] for name in given if name in inputs}, **past)
+        made = model(part, **{name: given[name] for name in given if name in inputs}, **past)
         if one:
             made |= _begun_anew(made, mask[:, :stop], inputs)
         past = next_past(made)
@@ -93,7 +178,7 @@ def next_past(made: Mapping[str, torch.Tensor]) -> Tensors:
     }
 
 
-def empty_caches(model: Sessions, batch: int) -> Tensors:
+def empty_caches(model: Sessions, batch: int, part: str = "model") -> Tensors:
     """The inputs for a cache, which hold nothing: no past, and states of zeros."""
     sizes = {"batch_size": batch}
     return {
@@ -101,7 +186,7 @@ def empty_caches(model: Sessions, batch: int) -> Tensors:
             [size if isinstance(size, int) else sizes.get(size, 0) for size in value.shape],
             dtype=_TYPES[value.type],
         )
-        for value in model.session("model").get_inputs()
+        for value in model.session(part).get_inputs()
         if value.name.startswith(_PAST)
     }
 

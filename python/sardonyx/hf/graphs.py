@@ -18,7 +18,7 @@ from sardonyx._optimize.optimize import optimize
 from sardonyx._optimize.precision import Precision
 from sardonyx._optimize.report import OptimizationReport
 
-from .examples import BATCH
+from .example import BATCH
 from .parts import Part
 
 # Under which name parts hold the model.
@@ -54,7 +54,7 @@ def _of_decoder(part: Part, one_token: Part, target: Target) -> tuple[Part, ONNX
     if not part.loops:
         try:
             program = _captured(part, target)
-            least, most = _native.bounds(program._native, "input_ids", 1)
+            least, most = _native.bounds(program._native, part.tokens, 1)
             if least < most:
                 return part, program
         except CaptureError as error:

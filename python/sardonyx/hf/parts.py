@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
-from .examples import Dims, Tensors
+from .example import Dims, Tensors
+from .known import with_known
+
+# What is given for tokens where images stand between them: [batch, length, width].
+EMBEDDINGS = "inputs_embeds"
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class Part:
         one_row: the same for a batch of one, where the model's code may take the number of rows of
             an input for a constant.
         loops: whether it certainly may not, since its code does more calls for more tokens.
+        known: what is the same in all runs, and so is no input: the sizes of images.
     """
 
     name: str
@@ -38,19 +43,29 @@ class Part:
     one_token: Part | None = None
     one_row: Part | None = None
     loops: bool = False
+    known: Tensors = field(default_factory=dict)
+
+    @property
+    def tokens(self) -> str:
+        """The input of tokens or of what stands for them, [batch, length, ...]."""
+        return EMBEDDINGS if EMBEDDINGS in self.inputs else "input_ids"
 
 
 class Plain(torch.nn.Module):
     """The model as it is, called by keyword, with chosen outputs."""
 
-    def __init__(self, model: torch.nn.Module, outputs: Sequence[str]) -> None:
+    def __init__(
+        self, model: torch.nn.Module, outputs: Sequence[str], known: Tensors | None = None
+    ) -> None:
         super().__init__()
         self.model = model
         self._outputs = tuple(outputs)
+        self._known = known or {}
 
     def forward(self, inputs: Tensors) -> tuple[torch.Tensor, ...]:
         """The chosen outputs, in their order."""
-        found = named_outputs(self.model(**inputs, **fixed_arguments(self.model)))
+        call = with_known(self.model, self._known, fixed_arguments(self.model))
+        found = named_outputs(call(**inputs))
         return tuple(found[name] for name in self._outputs)
 
 

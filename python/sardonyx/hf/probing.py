@@ -6,20 +6,11 @@ import contextlib
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
-
-from sardonyx._base.errors import refusal
-
-from .examples import Example, examples
-from .parts import fixed_arguments
-from .settings import setting
-
-if TYPE_CHECKING:
-    from .tasks import Task
 
 T = TypeVar("T")
 
@@ -117,55 +108,3 @@ def _copies(values: Any) -> Any:
     from torch.utils import _pytree as pytree
 
     return pytree.tree_map_only(torch.Tensor, torch.empty_like, values)
-
-
-def accepted_example(
-    model: torch.nn.Module, config: Any, task: Task
-) -> tuple[Example, dict[str, torch.Tensor], Any]:
-    """The first example that the model takes, its inputs, and what comes of them.
-
-    SX2007 says what each attempt ended in.
-    """
-    reasons = []
-    for made in examples(model, config, task):
-        example = _with_places(model, config, made)
-        inputs: dict[str, torch.Tensor] = {}
-        try:
-            inputs = example.make(2, example.lengths[0])
-            result = probe(model, model, **inputs, **fixed_arguments(model))
-        except Exception as error:
-            first = (str(error).splitlines() or [""])[0]
-            reasons.append(f"{', '.join(inputs)}: {type(error).__name__}: {first[:200]}")
-            continue
-        return example, inputs, result
-    raise refusal(
-        "SX2007",
-        f"no example inputs were found that {type(model).__name__} takes"
-        + "".join(f"\n    {reason}" for reason in reasons),
-        "call sardonyx.export with the model and inputs of your own",
-    )
-
-
-def _with_places(model: torch.nn.Module, config: Any, example: Example) -> Example:
-    """Where images stand in a text, with as many tokens for each as the model makes of it."""
-    token = setting(config, "image_token_id", "image_token_index")
-    features: Any = getattr(model, "get_image_features", None)
-    if not isinstance(token, int) or features is None:
-        return example
-    if not {"input_ids", "pixel_values"} <= set(example.dims):
-        return example
-
-    def make(batch: int, length: int) -> dict[str, torch.Tensor]:
-        made = example.make(batch, length)
-        found = probe(model, features, pixel_values=made["pixel_values"])
-        found = getattr(found, "pooler_output", found)
-        several = found if isinstance(found, (list, tuple)) else [found]
-        count = sum(each.numel() // each.shape[-1] for each in several) // batch
-        placed = torch.full((batch, count), token)
-        made["input_ids"] = torch.cat([placed, made["input_ids"]], 1)
-        for name in ("attention_mask", "token_type_ids"):
-            if name in made:
-                made[name] = torch.cat([torch.ones_like(placed), made[name]], 1)
-        return made
-
-    return Example(make, example.dims, example.lengths)

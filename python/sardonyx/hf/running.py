@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from sardonyx._base.errors import UsageError, refusal
 
 from .encoder_decoders import FIRST
-from .generation import decode, decode_of_encoder
+from .generation import decode, decode_of_encoder, decode_with_images
 from .sessions import Sessions
+from .vision_language import DECODER
 from .writing import REPORT
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ class Loaded(Sessions):
             attention_mask: 0 where the prompt is padding, which is on its left; ones by default.
             max_new_tokens: how many tokens are added at most.
             eos_token_id: ends the loop when all rows have it; None never does.
-            inputs: what else the encoder takes: input_features, pixel_values.
+            inputs: what else an encoder takes, input_features or pixel_values; and position_ids of
+                the prompt, for models that have them in several directions.
         """
         if FIRST in self.part_names:
             given = dict(inputs)
@@ -62,6 +64,10 @@ class Loaded(Sessions):
             return decode_of_encoder(self, given, max_new_tokens, eos_token_id)
         if input_ids is None:
             raise refusal("SX1001", "generate() needs input_ids", "", UsageError)
+        if DECODER in self.part_names:
+            given = {} if attention_mask is None else {"attention_mask": attention_mask}
+            given |= inputs
+            return decode_with_images(self, input_ids, given, max_new_tokens, eos_token_id)
         return decode(self, input_ids, attention_mask, max_new_tokens, eos_token_id)
 
 

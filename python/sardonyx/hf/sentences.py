@@ -13,7 +13,7 @@ import torch
 
 from sardonyx._base.errors import refusal
 
-from .examples import Tensors
+from .example import Tensors
 from .parts import fixed_arguments, named_outputs
 
 _Pool = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]

@@ -10,13 +10,15 @@ import torch
 from sardonyx._base.errors import Diagnostic, VerificationError, refusals
 from sardonyx._compare.tensors import difference
 
+from .acceptance import accepted_example, image_token
 from .encoder_decoders import FIRST, OF_DECODER
-from .examples import Tensors, token_ids
-from .generation import decode_of_encoder, first_token
+from .example import Tensors
+from .examples import token_ids
+from .generation import decode_of_encoder, decode_with_images, first_token, likeliest, with_next
 from .parts import accepted, fixed_arguments, named_outputs
-from .probing import accepted_example
 from .running import Loaded
 from .sentences import Embedder, Sentences
+from .vision_language import DECODER
 
 if TYPE_CHECKING:
     from .report import Report
@@ -36,7 +38,9 @@ def compare(
     """What was compared, and how it went. SX1901 in a VerificationError where float32 outputs
     differ beyond rounding; other precisions are measured, and not judged."""
     loaded = Loaded(folder, report.as_dict())
-    if chosen.with_past and FIRST not in loaded.part_names:
+    if DECODER in loaded.part_names:
+        found = _tokens_after_images(model, chosen, loaded)
+    elif chosen.with_past and FIRST not in loaded.part_names:
         found = _tokens(model, loaded)
     elif chosen.task.generates and FIRST in loaded.part_names:
         found = _tokens_of_encoder(model, chosen, loaded)
@@ -52,20 +56,50 @@ def compare(
 def _tokens(model: torch.nn.Module, loaded: Loaded) -> dict[str, Any]:
     """Greedy tokens after a prompt, one row of which is padded on its left."""
     different, equal = [], 0
+    never = _never(model, loaded)
     for batch in (1, 2):
         ids = token_ids(model.config, batch, _PROMPT, seed=batch)
         mask = torch.ones_like(ids)
         if batch > 1:
             mask[-1, :2] = 0
         got = loaded.generate(ids, mask, _TOKENS)
-        same = _same(greedy(model, ids, mask, _TOKENS), got, _PROMPT)
+        same = _same(greedy(model, ids, mask, _TOKENS, never=never), got, _PROMPT)
         if same < _TOKENS:
             # Models whose own cache changes their answers are held against that.
-            same = max(same, _same(greedy_with_cache(model, ids, mask, _TOKENS), got, _PROMPT))
+            cached = greedy_with_cache(model, ids, mask, _TOKENS, never)
+            same = max(same, _same(cached, got, _PROMPT))
         equal += same
         if same < _TOKENS:
             different.append(f"of {_TOKENS} greedy tokens, {same} are PyTorch's at batch {batch}")
     return {"tokens": 2 * _TOKENS, "equal": equal, "different": different}
+
+
+def _tokens_after_images(model: torch.nn.Module, chosen: Chosen, loaded: Loaded) -> dict[str, Any]:
+    """Greedy tokens after a text with images, and after one without."""
+    found = _tokens(model, loaded)
+    example, _, _ = accepted_example(model, model.config, chosen.task)
+    for batch in (1, 2):
+        given = example.make(batch, example.lengths[1])
+        # Padding is on the left of prompts.
+        given["attention_mask"] = torch.ones_like(given["input_ids"])
+        wanted = greedy(
+            model,
+            given.pop("input_ids"),
+            given.pop("attention_mask"),
+            _TOKENS,
+            given | example.known(batch),
+            never=_never(model, loaded),
+        )
+        begin = wanted.shape[1] - _TOKENS
+        got = decode_with_images(loaded, wanted[:, :begin], given, _TOKENS, None)
+        same = _same(wanted, got, begin)
+        found["tokens"] += _TOKENS
+        found["equal"] += same
+        if same < _TOKENS:
+            found["different"].append(
+                f"of {_TOKENS} greedy tokens after images, {same} are PyTorch's at batch {batch}"
+            )
+    return found
 
 
 def _same(wanted: torch.Tensor, got: torch.Tensor, begin: int) -> int:
@@ -74,8 +108,17 @@ def _same(wanted: torch.Tensor, got: torch.Tensor, begin: int) -> int:
     return int(equal.long().cumprod(-1).sum(-1).min())
 
 
+def _never(model: torch.nn.Module, loaded: Loaded) -> int | None:
+    """The token for images, which no text that a model writes has."""
+    return image_token(model.config) if DECODER in loaded.part_names else None
+
+
 def greedy_with_cache(
-    model: torch.nn.Module, ids: torch.Tensor, mask: torch.Tensor, steps: int
+    model: torch.nn.Module,
+    ids: torch.Tensor,
+    mask: torch.Tensor,
+    steps: int,
+    never: int | None = None,
 ) -> torch.Tensor:
     """Greedy tokens of PyTorch's with the cache that transformers gives the model."""
     generate: Any = model.generate
@@ -88,26 +131,41 @@ def greedy_with_cache(
         min_new_tokens=steps,
         eos_token_id=None,
         pad_token_id=0,
+        suppress_tokens=None if never is None else [never],
     )
     return made
 
 
 def greedy(
-    model: torch.nn.Module, ids: torch.Tensor, mask: torch.Tensor, steps: int
+    model: torch.nn.Module,
+    ids: torch.Tensor,
+    mask: torch.Tensor,
+    steps: int,
+    beside: Tensors | None = None,
+    *,
+    never: int | None = None,
 ) -> torch.Tensor:
-    """Greedy tokens of PyTorch's, all of the text in every step: no cache can be wrong."""
+    """Greedy tokens of PyTorch's, all of the text in every step: no cache can be wrong. `beside`
+    are images and what belongs to the tokens of the prompt; `never` is no token of an answer."""
     taken = accepted(model)
+    beside = dict(beside or {})
     with torch.no_grad():
         for _ in range(steps):
             given = {
                 "input_ids": ids,
                 "attention_mask": mask,
                 "position_ids": (mask.cumsum(-1) - 1).clamp_min(0),
+                **beside,
             }
             feed = {name: value for name, value in given.items() if name in taken}
             logits = model(**feed, **fixed_arguments(model)).logits
-            ids = torch.cat([ids, logits[:, -1:].argmax(-1)], dim=1)
+            ids = torch.cat([ids, likeliest(logits, never)], dim=1)
             mask = torch.cat([mask, mask.new_ones(mask.shape[0], 1)], dim=1)
+            if "position_ids" in beside:
+                beside["position_ids"] = with_next(beside["position_ids"])
+            if "mm_token_type_ids" in beside:
+                kinds = beside["mm_token_type_ids"]
+                beside["mm_token_type_ids"] = torch.cat([kinds, torch.zeros_like(kinds[:, :1])], 1)
     return ids
 
 
@@ -124,7 +182,8 @@ def _outputs(
             names = ("token_embeddings", "sentence_embedding")
             wanted = dict(zip(names, Embedder(model, sentences)(inputs), strict=True))
         else:
-            wanted = named_outputs(model(**inputs, **fixed_arguments(model)))
+            known = example.known(sizes[0])
+            wanted = named_outputs(model(**inputs, **known, **fixed_arguments(model)))
     got = loaded("model", **{name: inputs[name] for name in shapes})
     different = [
         f"output '{name}' differs from eager PyTorch: {text}"
@@ -145,7 +204,8 @@ def _other_sizes(shapes: dict[str, list[Any]], example: Any) -> tuple[int, int]:
     of_length = {name for dims in example.dims.values() for axis, name in dims.items() if axis > 0}
     of_batch = {name for name, dims in example.dims.items() if dims.get(0) == "batch_size"}
     rows = [shapes[name][0] for name in of_batch & set(shapes)]
-    batch = next((size for size in rows if isinstance(size, int)), 3)
+    one = 1 if example.known(1) else 3
+    batch = next((size for size in rows if isinstance(size, int)), one)
     length = example.lengths[1] if of_length & free else example.lengths[0]
     return batch, length
 

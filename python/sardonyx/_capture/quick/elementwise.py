@@ -11,9 +11,10 @@ from typing import Any
 import torch
 
 from .declining import DeclinedError
-from .results import Results, always, default_float, dense_on_cpu, dims_of
+from .results import Results, always, default_float, dense_on_cpu, dims_of, steps_of
 from .sizes import (
     Size,
+    broadcast,
     plain,
     wrapped_axis,
 )
@@ -27,24 +28,55 @@ def unary(results: Results, self: torch.Tensor, *_: Any, **__: Any) -> QuickTens
 
 
 def unary_any(results: Results, self: torch.Tensor) -> QuickTensor:
-    if self.dtype.is_complex:
-        raise DeclinedError("complex numbers")
+    if self.dtype.is_complex or self.dtype is torch.bool:
+        raise DeclinedError("complex numbers, or truth values")
     return results.pointwise([self], self.dtype)
 
 
-def binary(results: Results, self: Any, other: Any, **_: Any) -> QuickTensor:
+def inverted(results: Results, self: torch.Tensor) -> QuickTensor:
+    _check_bits(self.dtype)
+    return results.pointwise([self], self.dtype)
+
+
+def binary(results: Results, self: Any, other: Any) -> QuickTensor:
     tensors = [each for each in (self, other) if isinstance(each, torch.Tensor)]
     return results.pointwise(tensors, _promoted(self, other))
 
 
+def scaled_sum(results: Results, self: Any, other: Any, alpha: Any = 1) -> QuickTensor:
+    """Of these and differences, which truth values have none of."""
+    made = binary(results, self, other)
+    if made.dtype is torch.bool:
+        raise DeclinedError("sums of truth values")
+    if type(alpha) is not int and not (type(alpha) is float and made.dtype.is_floating_point):
+        raise DeclinedError("a factor of another type")
+    return made
+
+
+def bitwise(results: Results, self: torch.Tensor, other: Any) -> QuickTensor:
+    made = binary(results, self, other)
+    _check_bits(made.dtype)
+    return made
+
+
+def _check_bits(dtype: torch.dtype) -> None:
+    if dtype.is_floating_point or dtype.is_complex:
+        raise DeclinedError("bits of floating numbers")
+
+
 def division(results: Results, self: Any, other: Any) -> QuickTensor:
     dtype = _promoted(self, other)
+    if not (dtype.is_floating_point or dtype.is_complex):
+        dtype = default_float()
     tensors = [each for each in (self, other) if isinstance(each, torch.Tensor)]
-    return results.pointwise(tensors, dtype if dtype.is_floating_point else default_float())
+    return results.pointwise(tensors, dtype)
 
 
 def power(results: Results, self: torch.Tensor, exponent: Any) -> QuickTensor:
-    return binary(results, self, exponent)
+    made = binary(results, self, exponent)
+    if made.dtype is torch.bool:
+        raise DeclinedError("powers of truth values")
+    return made
 
 
 def comparison(results: Results, self: torch.Tensor, other: Any) -> QuickTensor:
@@ -53,6 +85,8 @@ def comparison(results: Results, self: torch.Tensor, other: Any) -> QuickTensor:
 
 
 def where(results: Results, condition: torch.Tensor, self: Any, other: Any) -> QuickTensor:
+    if condition.dtype is not torch.bool:
+        raise DeclinedError("a condition of numbers")
     tensors = [each for each in (condition, self, other) if isinstance(each, torch.Tensor)]
     return results.pointwise(tensors, _promoted(self, other))
 
@@ -60,7 +94,9 @@ def where(results: Results, condition: torch.Tensor, self: Any, other: Any) -> Q
 def masked_fill(
     results: Results, self: torch.Tensor, mask: torch.Tensor, value: Any
 ) -> QuickTensor:
-    return results.pointwise([self, mask], self.dtype)
+    if mask.dtype is not torch.bool or _promoted(self, value) != self.dtype:
+        raise DeclinedError("a mask of numbers, or a value of another type")
+    return results.dense(broadcast([dims_of(self), dims_of(mask)]), self.dtype)
 
 
 def _promoted(a: Any, b: Any) -> torch.dtype:
@@ -101,13 +137,17 @@ def like(results: Results, self: torch.Tensor, *_: Any, **options: Any) -> Quick
 
 
 def logical(results: Results, self: torch.Tensor, *others: torch.Tensor) -> QuickTensor:
-    return results.pointwise([self, *others], torch.bool)
+    """PyTorch's meta functions compute these of comparisons, each of which is laid out anew."""
+    tensors = (self, *others)
+    if not all(results.strides.is_contiguous(dims_of(t), steps_of(t)) for t in tensors):
+        raise DeclinedError("a logical operator in another layout")
+    return results.pointwise(tensors, torch.bool)
 
 
 def running(results: Results, self: torch.Tensor, dim: int, *, dtype: Any = None) -> QuickTensor:
     wrapped_axis(dim, len(dims_of(self)))
-    standard = self.dtype if self.dtype.is_floating_point else torch.int64
-    return results.pointwise([self], dtype or standard)
+    counts = not (self.dtype.is_floating_point or self.dtype.is_complex)
+    return results.dense(dims_of(self), dtype or (torch.int64 if counts else self.dtype))
 
 
 def to_dtype(
@@ -181,7 +221,10 @@ def filled(results: Results, size: Sequence[Size], *_: Any, **options: Any) -> Q
             raise DeclinedError("a symbolic value")
         dtype = {bool: torch.bool, int: torch.int64}.get(type(_[0]))
     dense_on_cpu(options.get("layout"), options.get("device"), options.get("pin_memory"))
-    return results.dense(tuple(map(plain, size)), dtype or default_float())
+    sizes = tuple(map(plain, size))
+    if not all(always(each >= 0) for each in sizes):
+        raise DeclinedError("a size that may be negative")
+    return results.dense(sizes, dtype or default_float())
 
 
 def new_filled(

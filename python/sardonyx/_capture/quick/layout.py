@@ -174,6 +174,8 @@ def select(results: Results, self: torch.Tensor, dim: int, index: Size) -> Quick
 
 
 def cat(results: Results, tensors: Sequence[torch.Tensor], dim: int = 0) -> QuickTensor:
+    if len({tensor.dtype for tensor in tensors}) != 1:
+        raise DeclinedError("tensors of several types in cat")
     # A tensor of shape [0] goes with any other, as caches begin.
     tensors = [each for each in tensors if dims_of(each) != (0,)]
     if not tensors:
@@ -182,8 +184,6 @@ def cat(results: Results, tensors: Sequence[torch.Tensor], dim: int = 0) -> Quic
     axis = wrapped_axis(dim, len(shapes[0]))
     if any(len(shape) != len(shapes[0]) or 0 in numbers(shape) for shape in shapes):
         raise DeclinedError("empty tensors in cat")
-    if len({tensor.dtype for tensor in tensors}) != 1:
-        raise DeclinedError("tensors of several types in cat")
     for tensor in tensors:
         if not results.strides.is_contiguous(dims_of(tensor), steps_of(tensor)):
             _rows_or_declined(results, tensors)
@@ -216,12 +216,12 @@ def split(
     axis = wrapped_axis(dim, len(shape))
     if type(shape[axis]) is not int or type(split_size) is not int or split_size < 1:
         raise DeclinedError("a split of symbolic sizes")
-    starts = range(0, shape[axis], split_size)
+    starts = range(0, max(shape[axis], 1), split_size)
     return [slice_(results, self, axis, s, min(s + split_size, shape[axis])) for s in starts]
 
 
 def chunk(results: Results, self: torch.Tensor, chunks: int, dim: int = 0) -> list[QuickTensor]:
     size = dims_of(self)[wrapped_axis(dim, len(dims_of(self)))]
-    if type(size) is not int or size < chunks:
+    if type(size) is not int or not 1 <= chunks <= size:
         raise DeclinedError("chunks of a symbolic size")
     return split(results, self, -(-size // chunks), dim)

@@ -33,7 +33,9 @@ def linear(
     shape, (outs, ins) = dims_of(input), _matrix(weight)
     if not shape or not same(shape[-1], ins) or input.dtype != weight.dtype:
         raise DeclinedError("linear of what does not fit")
-    if bias is not None and (len(dims_of(bias)) != 1 or not same(dims_of(bias)[0], outs)):
+    if bias is not None and not (
+        len(dims_of(bias)) == 1 and same(dims_of(bias)[0], outs) and bias.dtype == input.dtype
+    ):
         raise DeclinedError("linear with another bias")
     return results.dense((*shape[:-1], outs), input.dtype)
 
@@ -68,7 +70,13 @@ def matmul(results: Results, self: torch.Tensor, other: torch.Tensor) -> QuickTe
 def embedding(
     results: Results, weight: torch.Tensor, indices: torch.Tensor, *_: Any, **__: Any
 ) -> QuickTensor:
+    _check_integers(indices)
     return results.dense((*dims_of(indices), _matrix(weight)[1]), weight.dtype)
+
+
+def _check_integers(tensor: torch.Tensor) -> None:
+    if tensor.dtype not in (torch.int64, torch.int32):
+        raise DeclinedError("indexing by what is no integer")
 
 
 def diff(
@@ -80,6 +88,10 @@ def diff(
     append: torch.Tensor | None = None,
 ) -> QuickTensor:
     tensors = [each for each in (prepend, self, append) if each is not None]
+    if not all(results.strides.is_contiguous(dims_of(t), steps_of(t)) for t in tensors):
+        raise DeclinedError("differences in another layout")
+    if len({len(dims_of(each)) for each in tensors}) != 1:
+        raise DeclinedError("differences of what does not fit")
     whole = cat(results, tensors, dim)
     axis = wrapped_axis(dim, len(whole.dims))
     length = plain(whole.dims[axis] - 1)
@@ -95,13 +107,13 @@ def index(
     """Tensors of integers for the first dims, one after the other."""
     shape = dims_of(self)
     tensors = [each for each in indices if each is not None]
-    if len(tensors) != len(indices) or len(tensors) > len(shape):
+    if not tensors or len(tensors) != len(indices) or len(tensors) > len(shape):
         raise DeclinedError("indexing with slices between")
-    if any(each.dtype not in (torch.int64, torch.int32) for each in tensors):
-        raise DeclinedError("indexing by what is no integer")
-    if len(tensors) == len(shape):  # where the elements lie is then no matter
-        return results.pointwise(tensors, self.dtype)
-    if not all(results.strides.is_contiguous(dims_of(t), steps_of(t)) for t in (self, *tensors)):
+    for each in tensors:
+        _check_integers(each)
+    # Where every dim is indexed, it is no matter where the elements lie.
+    lie = tensors if len(tensors) == len(shape) else [self, *tensors]
+    if not all(results.strides.is_contiguous(dims_of(t), steps_of(t)) for t in lie):
         raise DeclinedError("indexing in another layout")
     return results.dense(
         (*broadcast(list(map(dims_of, tensors))), *shape[len(tensors) :]), self.dtype
@@ -127,9 +139,13 @@ def gather(
     *,
     sparse_grad: bool = False,
 ) -> QuickTensor:
-    if len(dims_of(index)) != len(dims_of(self)) or not dims_of(self):
+    shape, wanted = dims_of(self), dims_of(index)
+    axis = wrapped_axis(dim, len(shape))
+    if len(wanted) != len(shape) or not all(
+        i == axis or always(a <= b) for i, (a, b) in enumerate(zip(wanted, shape, strict=True))
+    ):
         raise DeclinedError("gather of what does not fit")
-    wrapped_axis(dim, len(dims_of(self)))
+    _check_integers(index)
     return results.dense(dims_of(index), self.dtype)
 
 
@@ -145,6 +161,8 @@ def mean(
     if not dim or not (dtype or self.dtype).is_floating_point:
         raise DeclinedError("a mean of everything, or of integers")
     axes = {wrapped_axis(axis, len(shape)) for axis in dim}
+    if len(axes) != len(dim):
+        raise DeclinedError("one axis stands twice")
     kept = [1 if i in axes else size for i, size in enumerate(shape) if keepdim or i not in axes]
     return results.dense(tuple(kept), dtype or self.dtype)
 
@@ -157,11 +175,24 @@ def softmax(results: Results, self: torch.Tensor, dim: int, dtype: Any = None) -
 
 
 def layer_norm(
-    results: Results, input: torch.Tensor, normalized_shape: Sequence[Size], *_: Any, **__: Any
+    results: Results,
+    input: torch.Tensor,
+    normalized_shape: Sequence[Size],
+    weight: torch.Tensor | None = None,
+    bias: torch.Tensor | None = None,
+    *_: Any,
+    **__: Any,
 ) -> QuickTensor:
-    inner = dims_of(input)[len(dims_of(input)) - len(normalized_shape) :]
-    if len(inner) != len(normalized_shape) or not all(map(same, inner, normalized_shape)):
+    rank, depth = len(dims_of(input)), len(normalized_shape)
+    if not 0 < depth <= rank or not input.dtype.is_floating_point:
         raise DeclinedError("a normalisation of what does not fit")
+    inner = dims_of(input)[rank - depth :]
+    factors = [each for each in (weight, bias) if each is not None]
+    if any(each.dtype != input.dtype for each in factors):
+        raise DeclinedError("a normalisation with other types")
+    for shape in (normalized_shape, *map(dims_of, factors)):
+        if len(shape) != depth or not all(map(same, inner, shape)):
+            raise DeclinedError("a normalisation of what does not fit")
     return results.dense(dims_of(input), input.dtype)
 
 

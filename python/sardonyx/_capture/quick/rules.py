@@ -28,7 +28,7 @@ class Rules:
 
     def result(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What an operator gives."""
-        rule = _TABLE.get(func)
+        rule = TABLE.get(func)
         if rule is not None:
             try:
                 return rule(self._results, *args, **kwargs)
@@ -37,7 +37,7 @@ class Rules:
         return self._fakes.result(func, args, kwargs)
 
 
-_TABLE: dict[Any, Callable[..., Any]] = {
+TABLE: dict[Any, Callable[..., Any]] = {
     **dict.fromkeys(
         (
             _aten.cos.default, _aten.sin.default, _aten.tanh.default, _aten.gelu.default,
@@ -49,7 +49,10 @@ _TABLE: dict[Any, Callable[..., Any]] = {
     **dict.fromkeys(
         (_aten.neg.default, _aten.relu.default, _aten.abs.default), elementwise.unary_any
     ),
-    **dict.fromkeys((_aten.add.Tensor, _aten.sub.Tensor, _aten.mul.Tensor), elementwise.binary),
+    **dict.fromkeys(
+        (_aten.add.Tensor, _aten.sub.Tensor, _aten.rsub.Scalar), elementwise.scaled_sum
+    ),
+    _aten.mul.Tensor: elementwise.binary,
     _aten.div.Tensor: elementwise.division,
     **dict.fromkeys((_aten.pow.Tensor_Scalar, _aten.pow.Tensor_Tensor), elementwise.power),
     **dict.fromkeys(
@@ -107,11 +110,11 @@ _TABLE: dict[Any, Callable[..., Any]] = {
     **dict.fromkeys(
         (
             _aten.bitwise_and.Tensor, _aten.bitwise_or.Tensor, _aten.__and__.Tensor,
-            _aten.__or__.Tensor, _aten.rsub.Scalar,
+            _aten.__or__.Tensor,
         ),
-        elementwise.binary,
+        elementwise.bitwise,
     ),
-    _aten.bitwise_not.default: elementwise.unary_any,
+    _aten.bitwise_not.default: elementwise.inverted,
     _aten.gather.default: products.gather,
     _aten.scaled_dot_product_attention.default: products.attention,
     _aten.mean.dim: products.mean,

@@ -195,10 +195,11 @@ def broadcast(shapes: Sequence[Sizes]) -> Sizes:
 
 
 def wrapped_axis(axis: int, rank: int) -> int:
-    """An axis from the front. Declines where there is no such, which PyTorch is to say."""
-    if type(axis) is not int or not -max(rank, 1) <= axis < max(rank, 1):
+    """An axis from the front. Declines where there is no such, which PyTorch is to say, as it is
+    of single elements, for which some operators take 0 and -1."""
+    if type(axis) is not int or not -rank <= axis < rank:
         raise DeclinedError(f"there is no axis {axis} of {rank}")
-    return axis % max(rank, 1)
+    return axis % rank
 
 
 def filled_in(wanted: Sequence[Size], shape: Sizes) -> Sizes:

@@ -1,0 +1,132 @@
+"""Which of the example inputs a model takes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from sardonyx._base.errors import refusal
+
+from .example import BATCH, LENGTH, Dims, Example, Tensors
+from .examples import examples
+from .known import with_known
+from .parts import fixed_arguments
+from .probing import probe
+from .settings import setting
+
+if TYPE_CHECKING:
+    from .tasks import Task
+
+# Which tokens are images, and which are text.
+_KINDS_OF_TOKENS = "mm_token_type_ids"
+
+
+def accepted_example(
+    model: torch.nn.Module, config: Any, task: Task
+) -> tuple[Example, Tensors, Any]:
+    """The first example that the model takes, its inputs, and what comes of them.
+
+    SX2007 says what each attempt ended in.
+    """
+    reasons = []
+    for made in examples(model, config, task):
+        example = _with_places(model, config, made)
+        inputs: Tensors = {}
+        try:
+            inputs = example.make(2, example.lengths[0])
+            call = with_known(model, example.known(2), fixed_arguments(model))
+            result = probe(model, call, **inputs)
+        except Exception as error:
+            first = (str(error).splitlines() or [""])[0]
+            reasons.append(f"{', '.join(inputs)}: {type(error).__name__}: {first[:200]}")
+            continue
+        return example, inputs, result
+    raise refusal(
+        "SX2007",
+        f"no example inputs were found that {type(model).__name__} takes"
+        + "".join(f"\n    {reason}" for reason in reasons),
+        "call sardonyx.export with the model and inputs of your own",
+    )
+
+
+def image_token(config: Any) -> int | None:
+    """The token that stands for an image, or a part of one, in a text."""
+    token = setting(config, "image_token_id", "image_token_index")
+    return token if isinstance(token, int) else None
+
+
+def _with_places(model: torch.nn.Module, config: Any, example: Example) -> Example:
+    """Where images stand in a text, with as many tokens for each as the model makes of it."""
+    token = image_token(config)
+    if token is None or not hasattr(model, "get_image_features"):
+        return example
+    if not {"input_ids", "pixel_values"} <= set(example.dims):
+        return example
+    kinds = _KINDS_OF_TOKENS in inspect.signature(model.forward).parameters
+    positions = _positions_of(model)
+
+    def make(batch: int, length: int) -> Tensors:
+        made = example.make(batch, length)
+        known = example.known(batch)
+        count = image_features(model, made, known).shape[0] // batch
+        placed = torch.full((batch, count), token)
+        made["input_ids"] = torch.cat([placed, made["input_ids"]], 1)
+        for name in ("attention_mask", "token_type_ids"):
+            if name in made:
+                made[name] = torch.cat([torch.ones_like(placed), made[name]], 1)
+        if kinds or positions is not None:
+            made[_KINDS_OF_TOKENS] = (made["input_ids"] == token).long()
+        if positions is not None:
+            made["position_ids"] = positions(made | known)
+            # It only tells where the images stand, which the positions tell, too.
+            del made[_KINDS_OF_TOKENS]
+        return made
+
+    dims: Dims = dict(example.dims)
+    if positions is not None:
+        dims["position_ids"] = {1: BATCH, 2: LENGTH}
+    elif kinds:
+        dims[_KINDS_OF_TOKENS] = {0: BATCH, 1: LENGTH}
+    return Example(make, dims, example.lengths, example.known)
+
+
+def image_inputs(model: Any, inputs: Tensors) -> Tensors:
+    """Those that the model makes features of images of."""
+    taken = inspect.signature(model.get_image_features).parameters
+    return {name: value for name, value in inputs.items() if name in taken}
+
+
+def image_features(model: Any, inputs: Tensors, known: Tensors) -> torch.Tensor:
+    """What stands in the text for the images, [tokens, width], without data."""
+
+    def call(**given: torch.Tensor) -> torch.Tensor:
+        return features_of(with_known(model.get_image_features, known, {})(**given))
+
+    return probe(model, call, **image_inputs(model, inputs))
+
+
+def features_of(found: Any) -> torch.Tensor:
+    """The rows [tokens, width] in what get_image_features() returns: a tensor, one for each image,
+    or either in an output with other things."""
+    found = getattr(found, "pooler_output", found)
+    several = found if isinstance(found, (list, tuple)) else [found]
+    return torch.cat([each.reshape(-1, each.shape[-1]) for each in several])
+
+
+def _positions_of(model: torch.nn.Module) -> Callable[[Tensors], torch.Tensor] | None:
+    """What makes positions of tokens in several directions, for models that have them: they go
+    through the text to do it, which no captured program can."""
+    base = getattr(model, "model", model)
+    find: Any = getattr(model, "get_rope_index", None) or getattr(base, "get_rope_index", None)
+    if find is None or "position_ids" not in inspect.signature(model.forward).parameters:
+        return None
+    taken = inspect.signature(find).parameters
+
+    def positions(inputs: Tensors) -> torch.Tensor:
+        found: torch.Tensor = find(**{k: v for k, v in inputs.items() if k in taken})[0]
+        return found
+
+    return positions

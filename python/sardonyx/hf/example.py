@@ -1,0 +1,60 @@
+"""What an example of a model's inputs is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import torch
+
+Tensors = dict[str, torch.Tensor]
+# Input name to axis to what the axis is called.
+Dims = dict[str, dict[int, str]]
+
+BATCH = "batch_size"
+LENGTH = "sequence_length"
+
+
+def _nothing(_: int) -> Tensors:
+    return {}
+
+
+@dataclass(frozen=True)
+class Example:
+    """Inputs of a batch and a length.
+
+    Attributes:
+        make: makes the inputs by name.
+        dims: the axes that may vary, and their names.
+        lengths: two lengths that are not too short for the model.
+        known: makes, for a batch, what is the same in all runs of the exported model (the sizes of
+            images), and so is no input of it.
+    """
+
+    make: Callable[[int, int], Tensors]
+    dims: Dims
+    lengths: tuple[int, int] = (12, 17)
+    known: Callable[[int], Tensors] = field(default=_nothing)
+
+    def joined(self, other: Example) -> Example:
+        """Both in one; the first one's lengths hold."""
+        return Example(
+            lambda batch, length: self.make(batch, length) | other.make(batch, length),
+            self.dims | other.dims,
+            self.lengths,
+            lambda batch: self.known(batch) | other.known(batch),
+        )
+
+    def all(self, batch: int, length: int) -> Tensors:
+        """The inputs, and what is no input."""
+        return self.make(batch, length) | self.known(batch)
+
+
+def noise(name: str, shape: tuple[int, ...], dims: dict[int, str]) -> Example:
+    """An input [batch, *shape] of random numbers."""
+    return Example(lambda batch, _: {name: random_values((batch, *shape))}, {name: dims})
+
+
+def random_values(shape: tuple[int, ...]) -> torch.Tensor:
+    """The same ones in every call."""
+    return torch.randn(shape, generator=torch.Generator().manual_seed(2))

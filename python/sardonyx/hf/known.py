@@ -1,0 +1,98 @@
+"""Tensors whose values are known while a model is captured: sizes of images, mostly.
+
+Models that take images of any size ask the sizes for Python numbers: how many patches there are,
+where each image ends. A captured program has no such numbers of its inputs. Where the sizes are
+fixed for the exported model, everything that is computed of them alone is computed while it is
+captured, and stands in the program as a constant.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils import _pytree as pytree
+
+from sardonyx._base.errors import CaptureError
+
+# Constants of more elements than this are left to the program.
+_MOST = 1 << 22
+_FACTORIES = frozenset(
+    (
+        torch.arange,
+        torch.empty,
+        torch.full,
+        torch.linspace,
+        torch.ones,
+        torch.tensor,
+        torch.zeros,
+    )
+)
+
+
+class KnownValues(TorchFunctionMode):
+    """Computes at once what hangs on known tensors and numbers alone."""
+
+    def __init__(self, tensors: Mapping[str, torch.Tensor]) -> None:
+        super().__init__()
+        with _for_real():
+            self.tensors = {name: tensor.clone() for name, tensor in tensors.items()}
+        # By identity; held, so that no other tensor gets the identity of one that is gone.
+        self._known: dict[int, torch.Tensor] = {id(t): t for t in self.tensors.values()}
+
+    def __torch_function__(
+        self, function: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """The call, for real where all that it takes is known."""
+        kwargs = kwargs or {}
+        if not self._all_known(function, args, kwargs):
+            return function(*args, **kwargs)
+        with _for_real():
+            result = function(*args, **kwargs)
+        for tensor in pytree.tree_leaves(result):
+            if isinstance(tensor, torch.Tensor):
+                self._known[id(tensor)] = tensor
+        return result
+
+    def _all_known(self, function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
+        leaves = pytree.tree_leaves((args, kwargs))
+        if any(isinstance(leaf, (torch.SymInt, torch.SymFloat, torch.SymBool)) for leaf in leaves):
+            return False
+        tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+        known = [id(tensor) in self._known for tensor in tensors]
+        if all(known):
+            return bool(tensors) or function in _FACTORIES
+        if known[0] and _writes(function):
+            raise CaptureError("the model writes what a run computes into what is known before it")
+        return False
+
+
+def _writes(function: Callable[..., Any]) -> bool:
+    name = getattr(function, "__name__", "")
+    return name == "__setitem__" or (name.endswith("_") and not name.endswith("__"))
+
+
+def with_known(
+    call: Callable[..., Any], known: Mapping[str, torch.Tensor], fixed: Mapping[str, Any]
+) -> Callable[..., Any]:
+    """`call`, which is given the tensors `known`, whose values are looked at, and `fixed`."""
+
+    def run(**inputs: Any) -> Any:
+        if not known:
+            return call(**inputs, **fixed)
+        with KnownValues(known) as mode:
+            return call(**inputs, **mode.tensors, **fixed)
+
+    return run
+
+
+@contextlib.contextmanager
+def _for_real() -> Iterator[None]:
+    """Outside of whatever captures the program."""
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    with _disable_current_modes(), torch.no_grad():
+        yield

@@ -1,0 +1,152 @@
+"""Example images: whole, in tiles, and as patches with the size of the image beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from .example import BATCH, Example, Tensors, noise, random_values
+from .settings import setting
+
+_IMAGE = {0: BATCH, 2: "height", 3: "width"}
+# How many tiles an image of one tile's size may be cut into, its thumbnail counted.
+_TILES = (1, 2, 3, 5)
+_PATCHES_A_SIDE = 16
+
+
+def pictures(accepted: set[str], config: Any) -> Iterator[Example]:
+    """What a model may take for an image, likeliest first."""
+    yield from _packed(accepted, config)
+    if "pixel_values" not in accepted:
+        return
+    if "spatial_shapes" in accepted:
+        yield _padded_patches(accepted, config)
+    sides = list(_sides(config))
+    yield from _whole(config, sides)
+    for height, width in sides:
+        if "image_sizes" in accepted:
+            yield _sized(config, height, width, None)
+            yield from (_sized(config, height, width, tiles) for tiles in _TILES)
+        if accepted & {"pixel_attention_mask", "num_images", "image_attention_mask"}:
+            yield _several(accepted, config, height, width)
+
+
+def _sides(config: Any) -> Iterator[tuple[int, int]]:
+    own = setting(config, "image_size")
+    for side in ([own] if own is not None else []) + [224, 64, 256, 512]:
+        height, width = _pair(side)
+        if height is not None and width is not None:
+            yield height, width
+
+
+def _pair(side: Any) -> tuple[int | None, int | None]:
+    if isinstance(side, int):
+        return side, side
+    if isinstance(side, dict):
+        return side.get("height"), side.get("width")
+    if isinstance(side, (list, tuple)) and len(side) == 2:
+        return side[0], side[1]
+    return None, None
+
+
+def _whole(config: Any, sides: list[tuple[int, int]]) -> Iterator[Example]:
+    """[batch, channels, height, width], or with frames before the channels."""
+    channels = setting(config, "num_channels", default=3)
+    frames = setting(config, "num_frames")
+    for height, width in sides:
+        if frames is not None:
+            axes = {0: BATCH, 1: "num_frames", 3: "height", 4: "width"}
+            yield noise("pixel_values", (frames, channels, height, width), axes)
+        yield noise("pixel_values", (channels, height, width), _IMAGE)
+
+
+def _sized(config: Any, height: int, width: int, tiles: int | None) -> Example:
+    """Images, whole or in tiles, whose sizes before they were padded or cut are told."""
+    channels = setting(config, "num_channels", default=3)
+    shape = (channels, height, width) if tiles is None else (tiles, channels, height, width)
+
+    def sizes(batch: int) -> Tensors:
+        return {"image_sizes": torch.tensor([[height, width]]).expand(batch, 2).contiguous()}
+
+    plain = noise("pixel_values", shape, {0: BATCH})
+    return Example(plain.make, plain.dims, plain.lengths, sizes)
+
+
+def _several(accepted: set[str], config: Any, height: int, width: int) -> Example:
+    """Rows of several images, here of one."""
+    channels = setting(config, "num_channels", default=3)
+
+    def make(batch: int, length: int) -> Tensors:
+        made = {"pixel_values": random_values((batch, 1, channels, height, width))}
+        if "pixel_attention_mask" in accepted:
+            made["pixel_attention_mask"] = torch.ones(batch, 1, height, width, dtype=torch.int64)
+        if "image_attention_mask" in accepted:
+            made["image_attention_mask"] = torch.ones(batch, length, 1, dtype=torch.int64)
+        return made
+
+    dims = {name: {0: BATCH} for name in make(1, 1)}
+    if "image_attention_mask" in dims:
+        dims["image_attention_mask"] = {0: BATCH, 1: "sequence_length"}
+    return Example(make, dims)
+
+
+def _patch(config: Any) -> int:
+    size = _pair(setting(config, "patch_size", "spatial_patch_size", default=14))[0]
+    return size or 14
+
+
+def _patches_a_side(config: Any) -> int:
+    """Of an image as large as the configuration says, merged evenly."""
+    side = _pair(setting(config, "image_size"))[0]
+    merged = setting(config, "spatial_merge_size", "merge_size", "downsample_factor", default=2)
+    merged = merged if isinstance(merged, int) else 2
+    count = side // _patch(config) if side else _PATCHES_A_SIDE
+    return max(merged, count // merged * merged)
+
+
+def _packed(accepted: set[str], config: Any) -> Iterator[Example]:
+    """Patches of all images one after the other, flat or not, with the grid of each image."""
+    grid = _first(accepted, "image_grid_thw", "grid_thw")
+    pixels = _first(accepted, "pixel_values", "hidden_states")
+    if not grid or not pixels:
+        return
+    channels = setting(config, "in_channels", "in_chans", "num_channels", default=3)
+    frames, patch = setting(config, "temporal_patch_size", default=1), _patch(config)
+    side = _patches_a_side(config)
+
+    def known(batch: int) -> Tensors:
+        made: Tensors = {grid: torch.tensor([[1, side, side]]).expand(batch, 3).contiguous()}
+        merges = "image_merge_sizes" if grid.startswith("image") else "merge_sizes"
+        if merges in accepted:
+            made[merges] = torch.full((batch,), 2)
+        return made
+
+    for shape in ((channels * frames * patch**2,), (channels, patch, patch)):
+
+        def make(batch: int, _: int, shape: tuple[int, ...] = shape) -> Tensors:
+            return {pixels: random_values((batch * side**2, *shape))}
+
+        yield Example(make, {pixels: {}}, known=known)
+
+
+def _first(accepted: set[str], *names: str) -> str:
+    return next((name for name in names if name in accepted), "")
+
+
+def _padded_patches(accepted: set[str], config: Any) -> Example:
+    """[batch, patches, values of a patch], with the height and width of each image in patches."""
+    channels, patch = setting(config, "num_channels", default=3), _patch(config)
+    side = _patches_a_side(config)
+
+    def make(batch: int, _: int) -> Tensors:
+        made = {"pixel_values": random_values((batch, side**2, channels * patch**2))}
+        if "pixel_attention_mask" in accepted:
+            made["pixel_attention_mask"] = torch.ones(batch, side**2, dtype=torch.int64)
+        return made
+
+    def known(batch: int) -> Tensors:
+        return {"spatial_shapes": torch.full((batch, 2), side)}
+
+    return Example(make, {name: {0: BATCH} for name in make(1, 1)}, known=known)

@@ -1,0 +1,84 @@
+"""Calls that quick capture's rules are held against PyTorch with: rows of operators, with every
+type of element, mixed types, numbers, sizes and layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from . import elementwise, layout, products
+from .said import Calls
+
+_ = torch.ops.aten
+ROWS: dict[Any, Callable[[], Calls]] = {
+    **dict.fromkeys(
+        (
+            _.cos.default, _.sin.default, _.tanh.default, _.gelu.default, _.silu.default,
+            _.sigmoid.default, _.exp.default, _.rsqrt.default, _.sqrt.default, _.erf.default,
+            _.neg.default, _.relu.default, _.abs.default, _.bitwise_not.default,
+            _.logical_not.default,
+        ),
+        elementwise.unary,
+    ),
+    **dict.fromkeys((_.add.Tensor, _.sub.Tensor), elementwise.sums),
+    **dict.fromkeys((_.mul.Tensor, _.div.Tensor), elementwise.binary),
+    **dict.fromkeys(
+        (
+            _.pow.Tensor_Tensor, _.eq.Tensor, _.ne.Tensor, _.lt.Tensor, _.le.Tensor, _.gt.Tensor,
+            _.ge.Tensor, _.logical_and.default, _.logical_or.default, _.bitwise_and.Tensor,
+            _.bitwise_or.Tensor, _.__and__.Tensor, _.__or__.Tensor,
+        ),
+        elementwise.of_tensors,
+    ),
+    **dict.fromkeys(
+        (
+            _.pow.Tensor_Scalar, _.eq.Scalar, _.ne.Scalar, _.lt.Scalar, _.le.Scalar, _.gt.Scalar,
+            _.ge.Scalar, _.rsub.Scalar,
+        ),
+        elementwise.with_numbers,
+    ),
+    _.where.self: elementwise.chosen,
+    _.where.ScalarOther: elementwise.chosen_number,
+    _.masked_fill.Scalar: elementwise.filled_where,
+    _.transpose.int: layout.axes,
+    _.permute.default: layout.permuted,
+    _.t.default: layout.alone,
+    _.unsqueeze.default: layout.one_axis,
+    _.expand.default: layout.expanded,
+    _.view.default: layout.viewed,
+    _.reshape.default: layout.viewed,
+    _.contiguous.default: layout.contiguous,
+    _.slice.Tensor: layout.sliced,
+    _.select.int: layout.selected,
+    _.cat.default: layout.joined,
+    _.split.Tensor: layout.split,
+    _.chunk.default: layout.chunked,
+    _.to.dtype: elementwise.to_dtype,
+    _.to.dtype_layout: elementwise.to_layout,
+    _.to.device: elementwise.to_device,
+    _.type_as.default: elementwise.type_as,
+    **dict.fromkeys((_.new_ones.default, _.new_zeros.default), elementwise.new),
+    _.new_full.default: elementwise.new_full,
+    _.arange.default: elementwise.ranges,
+    _.arange.start: elementwise.ranges_from,
+    **dict.fromkeys((_.zeros.default, _.ones.default), elementwise.filled),
+    _.full.default: elementwise.full,
+    _.linear.default: products.linear,
+    _.addmm.default: products.addmm,
+    _.matmul.default: products.multiplied,
+    _.embedding.default: products.embedded,
+    _.diff.default: products.differences,
+    _.index.Tensor: products.indexed,
+    _.cumsum.default: elementwise.running,
+    _.flatten.using_ints: layout.flattened,
+    **dict.fromkeys((_.ones_like.default, _.zeros_like.default), elementwise.like),
+    _.full_like.default: elementwise.full_like,
+    _.gather.default: products.gathered,
+    _.scaled_dot_product_attention.default: products.attended,
+    _.mean.dim: products.meant,
+    _.softmax.int: products.softmax,
+    _.layer_norm.default: products.normalised,
+    _.dropout.default: products.dropped,
+}  # fmt: skip

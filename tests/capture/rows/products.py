@@ -1,0 +1,183 @@
+"""Calls of products, of what looks elements up, and of networks."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import torch
+
+from .said import ALONE, DTYPES, INT, B, Calls, D, F, S, T, call, typed
+
+
+def linear() -> Calls:
+    for dtype, other in itertools.product(DTYPES, (F, torch.float64, torch.float16)):
+        yield call(T("454", dtype), T("34", other))
+    weights = (T("34"), T("34", order="10"), T("bc"), T("4"), T("34", step=2))
+    inputs = (T("ab4"), T("b4"), T("4"), T("4ab", order="120"), T("ac"), T("a5"), T("a0"), T("0b4"))
+    inputs = (*inputs, T("a4b", order="021"), T("ab4", order="102"), T("ab4", spread="1"), T(""))
+    for tensor, weight in itertools.product(inputs, weights):
+        yield from (call(tensor, weight), call(tensor, weight, None))
+        yield from (call(tensor, weight, bias) for bias in (T("3"), T(""), T("b"), T("3", D)))
+        yield from (call(tensor, weight, bias) for bias in (T("13"), T("3", step=2), T("5")))
+
+
+def addmm() -> Calls:
+    for a, b in itertools.product(DTYPES, (F, torch.float64, torch.int64, torch.complex64)):
+        yield from (
+            call(T("3", a), T("54", b), T("43", b)),
+            call(T("3", b), T("54", a), T("43", b)),
+        )
+    for own, one, other in itertools.product(
+        (T("3"), T("b3"), T("b3", order="10"), T(""), T("1"), T("13"), T("b1"), T("ab3"), T("c3")),
+        (T("b4"), T("b4", order="10"), T("4"), T("b0"), T("bc")),
+        (T("43"), T("43", order="10"), T("03"), T("cb")),
+    ):
+        yield call(own, one, other)
+    yield from (call(T("3"), T("b4"), T("43"), beta=n, alpha=m) for n in (0, 2.5) for m in (1, 2j))
+
+
+def multiplied() -> Calls:
+    for a, b in itertools.product(DTYPES, DTYPES):
+        yield call(T("454", a), T("45", b))
+    tensors = (
+        *(T("a4"), T("4a"), T("4"), T(""), T("ab4"), T("a4b"), T("4a", order="10"), T("44")),
+        *(T("a4b", order="021"), T("c1a4"), T("1b4a"), T("1b4a", order="0132"), T("a34b")),
+        *(T("ab4", order="102"), T("a2b4", order="0213"), T("14a"), T("a14", spread="0"), T("40")),
+        *(T("ab4", spread="0"), T("0b4"), T("a4", step=2)),
+    )
+    yield from itertools.starmap(call, itertools.product(tensors, tensors))
+
+
+def embedded() -> Calls:
+    for dtype in DTYPES:
+        yield from (call(T("94"), T("45", dtype)), call(T("94", dtype), T("45", INT)))
+    for tensor in ALONE:
+        for weight in (T("94"), T("94", order="10"), T("b4"), T("4"), T("944")):
+            yield call(weight, typed(tensor, INT), -1, False, False)
+    yield call(T("94"), T("ab", INT), 2, True, True)
+
+
+def differences() -> Calls:
+    for tensor, axis in itertools.product((*ALONE, T("5b")), (0, -1, 2)):
+        yield from (call(tensor, n, axis) for n in (1, 0, 2))
+        yield call(tensor, 1, axis, T("a1"))
+    yield from (call(T("45", dtype)) for dtype in DTYPES)
+    yield from (call(T("45", d), 1, -1, T("a1", e)) for d in (F, INT, B) for e in (F, INT, B))
+    yield from (
+        call(T("ab", INT), 1, 1, T("a1", INT), T("a2", INT)),
+        call(T("ab"), 1, 1, None, T("a1")),
+    )
+    yield from (call(T("1"), 1, 0), call(T("a1")), call(T("ab", INT), 1, -1, T("a1", INT)))
+
+
+def indexed() -> Calls:
+    for dtype in DTYPES:
+        yield from (call(T("55"), [T("4", dtype)]), call(T("55", dtype), [T("4", INT)]))
+    own = (T("54"), T("54", order="10"), T("5b4"), T("b54", order="102"), T("ab5", order="210"))
+    lists: tuple[list[Any], ...] = (
+        *(
+            [T("a", INT)],
+            [T("ab", INT)],
+            [T("ab", INT, "10")],
+            [T("a", INT), T("a", INT)],
+            [T("", INT)],
+        ),
+        *([T("a1", INT), T("1b", INT)], [None, T("a", INT)], [T("a", INT), None], [None], []),
+        *(
+            [T("a", INT), None, T("a", INT)],
+            [None, T("a", INT), T("b1", INT)],
+            [T("a", torch.int32)],
+        ),
+        *([T("a", INT), T("", INT)], [T("ab", INT, "10"), T("ab", INT, "10")], [T("0", INT)]),
+        *([T("ab", INT), T("b", INT), T("ab", INT)], [T("a", INT)] * 4, [T("a", INT, step=2)]),
+        *([T("ab", INT, spread="0"), T("ab", INT)], [T("a1", INT, "10")], [T("a", torch.uint8)]),
+        [T("ab", INT, "10"), T("ab", torch.int32)],
+    )
+    yield from itertools.starmap(call, itertools.product(own, lists))
+
+
+def gathered() -> Calls:
+    for dtype in DTYPES:
+        yield from (call(T("55"), 0, T("45", dtype)), call(T("55", dtype), 0, T("45", INT)))
+    for index in (
+        T("ab", INT, "10"),
+        T("a", INT),
+        T("", INT),
+        T("0b", INT),
+        T("2b", INT),
+        T("cb", INT),
+    ):
+        for own, axis in itertools.product(
+            (T("5b"), T("5b", order="10"), T("5"), T("")), (0, 1, -1)
+        ):
+            yield call(own, axis, index)
+
+
+def meant() -> Calls:
+    for dtype, other in itertools.product(DTYPES, (*DTYPES, None)):
+        yield call(T("45", dtype), [1], True, dtype=other)
+    axes = ([0], [-1], [0, 1], [-1, -2], [1, -1], [], None, [0, 0], [2], [9])
+    for tensor, some, keeps in itertools.product(ALONE, axes, (True, False)):
+        yield call(tensor, some, keeps)
+
+
+def softmax() -> Calls:
+    for dtype, other in itertools.product(DTYPES, (*DTYPES, None)):
+        yield call(T("45", dtype), -1, other)
+    yield from (call(tensor, axis) for tensor in ALONE for axis in (0, -1, 2, -5))
+
+
+def normalised() -> Calls:
+    for dtype, other in itertools.product(DTYPES, (None, *DTYPES)):
+        weight = other and T("4", other)
+        yield call(T("454", dtype), [4], weight, weight)
+    for tensor in (T("ab4", order="102"), T("a4b", order="021"), T("b4", step=2), T("4"), T("04")):
+        yield from (call(tensor, sizes) for sizes in ([4], [S("b"), 4], [], [5]))
+    tensor = T("ab4", order="102")
+    yield from (call(tensor, [4], T("4"), T("4"), 1e-5, False), call(T("ab4"), [4], T("3")))
+    yield from (
+        call(T("a4b"), [S("b")]),
+        call(T("ab4"), [4], T("4"), None),
+        call(T("ab4"), [S("b")]),
+    )
+    yield from (call(T("ab4"), [4], T("4"), T("4", D)), call(T("ab4"), [4], None, T("4")))
+
+
+def dropped() -> Calls:
+    for p, train in itertools.product((0.0, 0.5, 1.0, 2.0), (True, False)):
+        yield from (call(tensor, p, train) for tensor in ALONE)
+    yield from (call(T("45", dtype), 0.5, False) for dtype in DTYPES)
+
+
+def attended() -> Calls:
+    for dtype in DTYPES:
+        yield from (call(T("4258", dtype), T("4268"), T("4268")), call(*[T("4258", dtype)] * 3))
+        yield call(T("4258"), T("4268"), T("4268"), T("56", dtype))
+    own = (
+        T("a2b8"),
+        T("a2b8", order="0213"),
+        T("a2b8", order="0132"),
+        T("a2b4"),
+        T("a4b8"),
+        T("ab8"),
+    )
+    other = (T("a2c8"), T("a2c8", order="0213"), T("a2c8", order="0132"), T("a2c4"), T("12c8"))
+    for query, key, value in itertools.product(own, other, other):
+        yield call(query, key, value)
+    masks = (
+        T("bc"),
+        T("a1bc"),
+        T("11bc"),
+        T("a2bc"),
+        T("a11c"),
+        T("c"),
+        T("2bc"),
+        T("cb"),
+        T("1111"),
+    )
+    for mask, dtype in itertools.product((*masks, T("a1bc", spread="2")), (F, B, D)):
+        yield call(own[0], other[0], other[0], typed(mask, dtype))
+        yield call(own[1], other[1], other[1], typed(mask, dtype))
+    for more in ({"scale": 0.5}, {"enable_gqa": True}, {"is_causal": True}, {"dropout_p": 0.5}):
+        yield from (call(own[n], other[0], other[0], **more) for n in (0, 1, 4))
