@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import pytest
@@ -50,3 +51,81 @@ def test_bounds_that_the_user_said_are_not(capture: str) -> None:
 @pytest.mark.parametrize("dim", ["rows", Dim("rows"), Dim("rows", min=2, max=9), Dim.AUTO])
 def test_sizes_that_stay_free_are_not(dim: Any, capture: str) -> None:
     assert bounds(Free(), 3, dim, capture) == []
+
+
+# --- what no range can say
+
+
+class Windows(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        if (x.shape[0] + y.shape[0] + 63) // 64 == 1:
+            return x * 2
+        return x
+
+
+class Padded(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        pad = (8 - x.shape[0] % 8) % 8
+        return nn.functional.pad(x, (0, 0, 0, pad)) if pad > 0 else x + y.sum()
+
+
+class Seven(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x if x.shape[0] == 7 else x * 2 + y.sum()
+
+
+class Area(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        for _ in range(2 if x.shape[0] * y.shape[0] > 20 else 1):
+            x = x * 2
+        return x
+
+
+class Checks(nn.Module):
+    """Other sizes are errors, of which the model need not know."""
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        if x.shape[0] + y.shape[0] > 4000:
+            raise ValueError("too long")
+        assert x.shape[0] * y.shape[0] < 1_000_000, "too large"
+        return x * 2 + y.sum()
+
+
+def asked(model: nn.Module, shapes: Any, capture: str) -> list[tuple[str, int]]:
+    program = sardonyx.export(
+        model, (torch.ones(6, 4), torch.ones(5, 4)), dynamic_shapes=shapes, capture=capture
+    )
+    return [
+        (note.message.split("whether ")[1].split(", at ")[0], note.line)
+        for note in program.notes
+        if note.code == "SX1015" and "asks of sizes" in note.message
+    ]
+
+
+_FREE = ({0: "rows"}, {0: Dim.AUTO})
+
+
+@pytest.mark.parametrize("capture", ["torch", "auto"])
+@pytest.mark.parametrize(
+    ("model", "relation"),
+    [
+        (Windows, "((rows + y.shape[0] + 63)//64) == 1"),
+        (Padded, "(Mod(8 - (Mod(rows, 8)), 8)) > 0"),
+        (Seven, "rows != 7"),
+        (Area, "rows*y.shape[0] > 20"),
+    ],
+)
+def test_what_no_range_can_say_is_told(model: Any, relation: str, capture: str) -> None:
+    line = inspect.getsourcelines(model.forward)[1]
+    (said, place), *others = asked(model(), _FREE, capture)
+    assert said == relation
+    assert line < place <= line + 3
+    assert not others
+
+
+@pytest.mark.parametrize("capture", ["torch", "auto"])
+def test_what_is_so_of_all_sizes_is_not_told(capture: str) -> None:
+    few = ({0: Dim("rows", min=6, max=9)}, {0: Dim("more", min=4, max=8)})
+    assert asked(Area(), few, capture) == []
+    assert asked(Windows(), few, capture) == []
+    assert asked(Checks(), _FREE, capture) == []

@@ -234,3 +234,27 @@ def watching_sizes(on_fixed: Callable[[list[str]], None]) -> Iterator[None]:
         yield
     finally:
         kind._update_var_to_range, kind._set_replacement = narrowed, replaced
+
+
+@contextmanager
+def watching_questions(on_asked: Callable[[Any, Any], None]) -> Iterator[None]:
+    """Within it, `on_asked` is called with the ShapeEnv and each relation of sizes that capture
+    takes for true because the example's sizes have it, while it does."""
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+    kind: Any = ShapeEnv
+    logged = getattr(kind, "_log_guard", None)
+    if logged is None:
+        yield
+        return
+
+    def log(env: Any, prefix: str, relation: Any, *args: Any, **kwargs: Any) -> Any:
+        if prefix == "eval":  # others are assertions, and what nothing hangs on
+            on_asked(env, relation)
+        return logged(env, prefix, relation, *args, **kwargs)
+
+    kind._log_guard = log
+    try:
+        yield
+    finally:
+        kind._log_guard = logged

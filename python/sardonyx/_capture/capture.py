@@ -16,6 +16,7 @@ from .context import capturing
 from .dim_names import constant_dims
 from .frozen import Frozen
 from .places import Place, user_place
+from .questions import Questions
 from .quick.declining import DeclinedError
 from .ranges import bounded_dims
 from .scripted import check_numbers, readings_of
@@ -74,14 +75,14 @@ def capture(
     args, kwargs = told_apart((args, kwargs))
     if quick is not Quick.NO:
         try:
-            made = _quick(model, args, kwargs, dynamic, report)
-            return Captured(made, dynamic.leaves, tuple(bounded_dims(made, dynamic.leaves)))
+            made, notes = _quick(model, args, kwargs, dynamic, report)
+            return Captured(made, dynamic.leaves, tuple(notes))
         except DeclinedError as reason:
             if quick is Quick.ALONE:
                 raise _declined(model, reason) from reason
             report(f"quick capture declines: {reason}")
     places: dict[str, Place] = {}
-    frozen = Frozen()
+    frozen, questions = Frozen(), Questions()
 
     def by_trace() -> Captured | None:
         return _sizes_kept_by_trace(model, args, kwargs, dynamic, report)
@@ -93,11 +94,13 @@ def capture(
             start = time.perf_counter()
             frozen.python.clear()
             try:
-                program: Any = strategy.run()
+                with questions.heard():
+                    program: Any = strategy.run()
                 notes = frozen.notes()
                 if not _is_script(program):
                     check_numbers(_whole(program), model, frozen)
                     notes += _notes_of_dims(program, dynamic, places)
+                    notes += questions.notes(program, dynamic.leaves)
             except Exception as error:
                 raise_interrupt(error)
                 attempts.append(Attempt(strategy.name, time.perf_counter() - start, error))
@@ -172,21 +175,22 @@ def _quick(
     kwargs: Mapping[str, Any],
     dynamic: DynamicShapes,
     report: Callable[[str], None],
-) -> ExportedProgram:
-    """What the export reads of a program. DeclinedError."""
+) -> tuple[ExportedProgram, list[Diagnostic]]:
+    """What the export reads of a program, and what is worth knowing of it. DeclinedError."""
     from .quick.capture import quick_capture
 
     def by_torch() -> ExportedProgram:
         return capture(model, args, kwargs, dynamic, report=report).program
 
-    start = time.perf_counter()
+    start, questions = time.perf_counter(), Questions()
     with capturing():
-        program: Any = quick_capture(model, args, kwargs, dynamic.shapes, by_torch)
+        with questions.heard():
+            program: Any = quick_capture(model, args, kwargs, dynamic.shapes, by_torch)
         if constant_dims(program, dynamic.leaves, {}):
             raise DeclinedError("the model makes a dimension constant that should vary")
     report(f"captured by quick capture in {time.perf_counter() - start:.2f} s")
-    quick: ExportedProgram = program
-    return quick
+    leaves = dynamic.leaves
+    return program, [*bounded_dims(program, leaves), *questions.notes(program, leaves)]
 
 
 def _declined(model: torch.nn.Module, reason: DeclinedError) -> CaptureError:

@@ -1,0 +1,180 @@
+"""What the model's own code asks of free sizes where no range can say the answer."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import itertools
+import linecache
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from sardonyx._base import torch_versions
+from sardonyx._base.errors import Diagnostic
+
+from .dim_names import named_inputs, symbol_names
+from .places import Place, user_place
+from .wanted import SCALAR, Leaf, size_of
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
+# Sizes of 0 and 1 torch.export takes for special.
+_LEAST = 2
+_SAMPLES = (2, 3, 4, 5, 7, 8, 16, 63, 64, 65, 100, 1000, 4099)
+_MOST_TRIED = 400
+
+
+class Questions:
+    """Relations of sizes that the program has as the example answered them, and where they were
+    asked."""
+
+    def __init__(self) -> None:
+        self._asked: dict[tuple[Any, Place], Any] = {}
+
+    @contextmanager
+    def heard(self) -> Iterator[None]:
+        """Within it, those of the model's own code are written down; those of an earlier capture
+        are forgotten."""
+        self._asked.clear()
+        with torch_versions.watching_questions(self._hear):
+            yield
+
+    def _hear(self, env: Any, relation: Any) -> None:
+        if len(relation.free_symbols) == 1 and _is_bound(relation):
+            return  # the program's ranges say it
+        if _asked_by_model() and (place := user_place()) and not _is_check(place):
+            self._asked.setdefault((relation, place), env)
+
+    def notes(self, program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
+        """A note of each whose answer is another for sizes that the program takes."""
+        if not self._asked:
+            return []
+        ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}
+        names = _names(program, leaves)
+        told: dict[Place, str] = {}
+        for (relation, place), env in self._asked.items():
+            known = env.replace(relation)
+            if place not in told and not _always_so(known, ranges):
+                told[place] = _said(known, names)
+        return [_note(relation, place) for place, relation in told.items()]
+
+
+def _is_bound(relation: Any) -> bool:
+    """Whether it bounds one size by a number."""
+    import sympy
+
+    if not isinstance(relation, sympy.core.relational.Relational):
+        return False
+    if isinstance(relation, sympy.Unequality):
+        return False
+    sides = (relation.lhs, relation.rhs)
+    return any(s.is_symbol for s in sides) and any(s.is_number for s in sides)
+
+
+def _asked_by_model() -> bool:
+    """Whether the answer went to Python code of the model, or of layers, and not to an operator."""
+    import torch
+
+    root = str(Path(torch.__file__).parent)
+    machinery = tuple(f"{root}/{part}" for part in ("fx/", "__init__.py", "_logging/"))
+    ours = str(Path(__file__).parent.parent)
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        file = frame.f_code.co_filename
+        is_between = file.startswith((*machinery, "<")) or file in _OURS
+        if not is_between:
+            return file.startswith(f"{root}/nn/") or not file.startswith((root, ours))
+        frame = frame.f_back
+    return False
+
+
+_OURS = (__file__, torch_versions.__file__)
+
+
+def _always_so(relation: Any, ranges: Mapping[str, Any]) -> bool:
+    """Whether it is so of all sizes that are tried, within what the program takes."""
+    symbols = sorted(relation.free_symbols, key=str)
+    if not symbols:
+        return bool(relation)
+    near = {int(n) + d for n in relation.atoms() if n.is_Integer for d in (-1, 0, 1)}
+    values = [_within(sorted(near.union(_SAMPLES)), ranges.get(str(s))) for s in symbols]
+    # Each with each, those that are all equal first, so that few are enough of many symbols.
+    together = zip(*values, strict=False)
+    tried = itertools.islice(itertools.chain(together, itertools.product(*values)), _MOST_TRIED)
+    # Where nothing can be said of a relation of numbers, it is not told.
+    return not any(
+        relation.xreplace(dict(zip(symbols, map(_number, sizes), strict=True))) == False  # noqa: E712
+        for sizes in tried
+    )
+
+
+def _number(size: int) -> Any:
+    import sympy
+
+    return sympy.Integer(size)
+
+
+def _within(sizes: Sequence[int], known: Any) -> list[int]:
+    if known is None:
+        return [size for size in sizes if size >= _LEAST]
+    least = max(int(known.lower), _LEAST) if known.lower.is_number else _LEAST
+    found = [size for size in {*sizes, least} if least <= size <= known.upper]
+    return sorted(found) or [least]
+
+
+@functools.cache
+def _is_check(place: Place) -> bool:
+    """Whether the line asserts something, or only raises otherwise: then the model does no other
+    thing for other sizes."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(place.file)))
+    except SyntaxError:
+        return False
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert) and node.lineno <= place.line <= (node.end_lineno or 0):
+            return True
+        if isinstance(node, ast.If) and node.test.lineno <= place.line <= (
+            node.test.end_lineno or 0
+        ):
+            return isinstance(node.body[-1], ast.Raise) and not node.orelse
+    return False
+
+
+def _names(program: ExportedProgram, leaves: Sequence[Leaf]) -> dict[str, str]:
+    """What users call the program's sizes: x.shape[0] of those that have no name."""
+    names = symbol_names(program, leaves)
+    for name, value, leaf in named_inputs(program, leaves):
+        for axis in leaf.dims:
+            size = value if axis == SCALAR else size_of(value, axis)
+            said = name if axis == SCALAR else f"{name}.shape[{axis}]"
+            names.setdefault(str(size), said)
+    return names
+
+
+def _said(relation: Any, names: Mapping[str, str]) -> str:
+    import sympy
+
+    stand = {s: sympy.Symbol(names.get(str(s), str(s))) for s in relation.free_symbols}
+    text = str(relation.xreplace(stand))
+    for kind, sign in (("Ne", "!="), ("Eq", "==")):
+        if text.startswith(f"{kind}(") and text.count(",") == 1:
+            text = f" {sign} ".join(part.strip() for part in text[3:-1].split(","))
+    return text
+
+
+def _note(relation: str, place: Place) -> Diagnostic:
+    return Diagnostic(
+        "SX1015",
+        f"the model's own code asks of sizes that were left free whether {relation}, at {place}: "
+        "what it computes of sizes for which the answer is another is not in the model",
+        severity="note",
+        help="write the branch with torch.cond, or keep to such sizes",
+        file=place.file,
+        line=place.line,
+        function=place.function,
+    )
