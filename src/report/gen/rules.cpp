@@ -21,6 +21,7 @@ constexpr Rule kRules[] = {
     {"SX1013", "command line and usage", "a warning: data, or sizes taken for numbers, decide in Python, as in a branch or loop, and the model does for all inputs what the example's decided, as dynamo=False asks", "write it with torch.cond, torch.while_loop or torch.where, and without dynamo=False"},
     {"SX1014", "command line and usage", "data decide in a scripted function, in a branch, a loop or integers that are computed, which the model cannot keep", "write it with torch.cond or torch.while_loop outside of torch.jit.script"},
     {"SX1015", "command line and usage", "a note: a dimension was left free, and the model's own code, as in if x.shape[0] > 4, asks how large it is; the model does for all sizes what the example's size decided", "say the bounds, as in Dim('batch', min=5), or write the branch with torch.cond"},
+    {"SX1016", "command line and usage", "a package that this needs (torch, onnxruntime, onnx, onnx-ir) is not installed, or a PyTorch that is too old", "install what the message names"},
     {"SX1101", "files and archives", "a file cannot be opened or mapped for reading", "check the path and its permissions; it must be a regular file"},
     {"SX1102", "files and archives", "a zip archive is damaged or truncated, or the file is no zip archive", "save it again; check that it was copied whole"},
     {"SX1103", "files and archives", "an archive uses what this build does not read: encryption, a compression other than deflate, big-endian data", "save it again, or repack it with stored entries"},
