@@ -26,7 +26,7 @@ class Row(NamedTuple):
 def markdown(title: str, rows: list[Row]) -> str:
     lines = [
         f"\n### {title}\n",
-        "| optimiser | nodes | once loaded | seconds | MB | answers | ms to run |",
+        "| optimiser | nodes | once loaded | seconds | MB | answers | processor ms to run |",
         "|---|---|---|---|---|---|---|",
     ]
     for row in rows:

@@ -38,6 +38,9 @@ bool emit_anew(onnx::Model& model);
 // The branch that is taken for each If on a constant. True when the model has changed.
 bool inline_constant_if(onnx::Model& model);
 
+// Fewer transpositions round nodes that work alike on all axes. How many nodes were moved.
+std::int64_t move_transposes(RuleContext& context);
+
 // One weight for those of the same numbers. True when the model has changed.
 bool share_weights(onnx::Model& model);
 

@@ -38,7 +38,9 @@ const std::array kPipeline = {
     Entry{Pass{.name = "emit-anew", .run = over<emit_anew>, .foreign = true}},
     Entry{Pass{"inline-constant-if", over<inline_constant_if>}},
     Entry{kDropUnusedNodes},  // rules ask who else reads a value
+    Entry{Pass{"move-transposes", move_transposes, /*changes_weights=*/true}},
     Entry{&kDropIdentity},
+    Entry{&kDropNeutral},
     Entry{&kSpellCastLike},
     Entry{&kFoldConstants},
     Entry{&kReshapeWeights},
@@ -52,6 +54,8 @@ const std::array kPipeline = {
     Entry{&kIndexRowsByRanges},
     Entry{&kUnflattenGemm},
     Entry{&kTransposeInsideReshapes},
+    Entry{&kJoinTransposes},
+    Entry{&kLoseAxesBeforeTransposing},
     Entry{&kJoinReshapes},
     Entry{&kRaiseClip},
     Entry{&kRaiseSigmoid},
@@ -80,6 +84,7 @@ const std::array kPipeline = {
     Entry{&kGiveAttentionItsCache},
     Entry{&kRotateJoinedHeads},
     Entry{&kAffineGroupNormalization},
+    Entry{&kAffineInstanceNormalization},
     Entry{&kRaiseDepthToSpace},
     Entry{&kDropRequantization},
     Entry{&kJoinAttentionHeads},
@@ -193,7 +198,8 @@ std::vector<std::string_view> pipeline() {
 }
 
 void tidy(onnx::Model& model, const Options& options) {
-  static const std::array kTidying = {Entry{&kFoldWeights}, Entry{kDropUnusedNodes}};
+  static const std::array kTidying = {Entry{&kDropNeutral}, Entry{&kFoldWeights},
+                                      Entry{kDropUnusedNodes}};
   Run(model, options).over(kTidying);
 }
 

@@ -22,6 +22,8 @@ class RuleContext {
   onnx::Model& model() const { return model_; }
   const Limits& limits() const { return options_.limits; }
   bool may_change_weights() const { return !options_.keep_weights; }
+  // Whether somebody else made the model, whose weights are what they are.
+  bool is_foreign() const { return options_.infer_types; }
   // The version of ONNX's own operators at the node: a function has one of its own.
   std::int64_t opset() const { return opset_; }
 

@@ -114,9 +114,9 @@ def _slice(g: _Graph, x: str) -> None:
     dims = g.dims[x]
     axis = g.rng.randrange(len(dims))
     start, end, step = g.rng.choice(
-        [(0, 1 << 40, 1), (1, 1 << 40, 1), (0, -1, 1), (-1, -99, -1), (0, 9, 2)]
+        [(0, 1 << 40, 1), (1, 1 << 40, 1), (0, -1, 1), (-1, -9999, -1), (0, 9, 2)]
     )
-    size = len(range(dims[axis])[start : None if end in (-99, 1 << 40) else end : step])
+    size = len(range(dims[axis])[start : None if end in (-9999, 1 << 40) else end : step])
     given = [g.constant(np.array([n], np.int64)) for n in (start, end, axis, step)]
     g.node("Slice", [x, *given], (*dims[:axis], size, *dims[axis + 1 :]))
 
@@ -193,10 +193,56 @@ def _softmax(g: _Graph, x: str) -> None:
     g.node("Softmax", [x], g.dims[x], axis=g.rng.randrange(-len(g.dims[x]), 0))
 
 
+def _split(g: _Graph, x: str) -> None:
+    dims = g.dims[x]
+    axis = g.rng.randrange(len(dims))
+    if dims[axis] < 2:
+        return
+    first = g.rng.randint(1, dims[axis] - 1)
+    sizes = (first, dims[axis] - first)
+    names = [f"v{len(g.nodes)}", f"v{len(g.nodes)}b"]
+    given = g.constant(np.array(sizes, np.int64))
+    g.nodes.append(helper.make_node("Split", [x, given], names, axis=axis))
+    for name, size in zip(names, sizes, strict=True):
+        g.dims[name] = (*dims[:axis], size, *dims[axis + 1 :])
+
+
+def _between_transposes(g: _Graph, x: str) -> None:
+    """As converters of frameworks that have channels last write it."""
+    rank = len(g.dims[x])
+    perm = list(range(rank))
+    g.rng.shuffle(perm)
+    y = g.node("Transpose", [x], tuple(g.dims[x][p] for p in perm), perm=perm)
+    between = (_pointwise, _with_constant, _of_two, _softmax, _pad, _slice, _concat, _split)
+    for _ in range(g.rng.randint(1, 4)):
+        g.rng.choice(between)(g, y)
+        y = g.rng.choice([y, list(g.dims)[-1], list(g.dims)[-1]])
+    dims = g.dims[y]
+    back = [perm.index(i) for i in range(rank)]
+    g.node("Transpose", [y], tuple(dims[p] for p in back), perm=back)
+
+
+def _of_weights(g: _Graph, x: str) -> None:
+    """A weight divided by its norm, with its halves in another order."""
+    dims = g.dims[x]
+    if 0 in dims:
+        return
+    w = g.numbers(dims)
+    axes = g.constant(np.array([g.rng.randrange(len(dims))], np.int64))
+    one = g.constant(np.ones((), np.float32))
+    squares = g.node("Mul", [w, w], dims)
+    length = g.node("ReduceSum", [squares, axes], (), keepdims=1)
+    norm = g.node("Sqrt", [g.node("Add", [length, one], ())], ())
+    made = g.node("Div", [w, norm], dims)
+    for name in (squares, length, norm, made, f"v{len(g.nodes) - 3}"):
+        g.dims.pop(name, None)  # nothing else is made of them
+    g.node("Mul", [x, made], dims)
+
+
 _STEPS: tuple[tuple[Callable[[_Graph, str], None], int], ...] = (
     (_pointwise, 3), (_with_constant, 5), (_of_two, 2), (_transpose, 4), (_reshape, 4), (_axes, 3),
     (_slice, 3), (_concat, 2), (_gather, 2), (_product, 3), (_reduce, 2), (_cast, 2), (_pad, 2),
-    (_where, 1), (_softmax, 1),
+    (_where, 1), (_softmax, 1), (_split, 1), (_between_transposes, 4), (_of_weights, 1),
 )  # fmt: skip
 
 
@@ -204,7 +250,7 @@ def drawn(seed: int) -> onnx.ModelProto:
     """The graph of a seed."""
     rng = random.Random(seed)
     g = _Graph(rng)
-    start = tuple(rng.choice([1, 2, 3, 4]) for _ in range(rng.randint(1, 4)))
+    start = _start(rng)
     g.dims["x"] = start
     steps, weights = zip(*_STEPS, strict=True)
     for _ in range(rng.randint(3, 12)):
@@ -214,11 +260,18 @@ def drawn(seed: int) -> onnx.ModelProto:
         rng.choices(steps, weights)[0](g, name)
     read = set(itertools.chain.from_iterable(node.input for node in g.nodes))
     ends = [n for n in g.dims if n not in read and n != "x"] or [g.nodes[-1].output[0]]
+    is_dynamic = rng.random() < 0.4
+    given = [f"n{i}" if rng.random() < 0.7 else d for i, d in enumerate(start)]
     graph = helper.make_graph(
         g.nodes,
         "hunted",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, start)],
-        [helper.make_tensor_value_info(n, TensorProto.FLOAT, g.dims[n]) for n in ends],
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, given if is_dynamic else start)],
+        [
+            helper.make_tensor_value_info(
+                n, TensorProto.FLOAT, [None] * len(g.dims[n]) if is_dynamic else g.dims[n]
+            )
+            for n in ends
+        ],
         g.weights,
     )
     opset = helper.make_opsetid("", rng.choice(_OPSETS))
@@ -229,7 +282,8 @@ def judged(seed: int) -> tuple[Verdict, str]:
     """What becomes of the graph of a seed, and the graph as text."""
     before = drawn(seed)
     text = f"# graph of seed {seed}\n{onnx.printer.to_text(before)}"
-    x = np.random.default_rng(seed).integers(-8, 9, _sizes(before)).astype(np.float32) / 4
+    sizes = _sizes(seed)
+    x = np.random.default_rng(seed).integers(-8, 9, sizes).astype(np.float32) / 4
     try:
         wanted = _in_runtime(before, x)
     except Exception as error:
@@ -252,8 +306,13 @@ def judged(seed: int) -> tuple[Verdict, str]:
     return Verdict("right", runs=2), text
 
 
-def _sizes(model: onnx.ModelProto) -> list[int]:
-    return [dim.dim_value for dim in model.graph.input[0].type.tensor_type.shape.dim]
+def _start(rng: random.Random) -> Dims:
+    return tuple(rng.choice([1, 2, 3, 4]) for _ in range(rng.randint(1, 4)))
+
+
+def _sizes(seed: int) -> Dims:
+    """Of the input, some of which the model may not tell."""
+    return _start(random.Random(seed))
 
 
 def _in_runtime(model: onnx.ModelProto, x: Any) -> list[Any]:

@@ -1,6 +1,7 @@
 #include "onnx/fold/fold.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <unordered_map>
 
@@ -21,20 +22,24 @@ Table make_table() {
   return table;
 }
 
-// Constants that are small and whole.
-bool usable(const ValueInfo* value, Weights weights) {
+// Constants that are small enough and whole.
+bool usable(const ValueInfo* value, Weights weights, std::int64_t most_elements) {
   if (value->constant == nullptr || (value->is_weight && weights == Weights::kKeep)) return false;
   const Tensor& tensor = *value->constant;
   return !tensor.missing && tensor.as_it_lies() && tensor.contiguous() &&
-         base::bit_width(tensor.dtype) >= 8 && tensor.element_count() <= kMostElements;
+         base::bit_width(tensor.dtype) >= 8 && tensor.element_count() <= most_elements;
 }
 
 }  // namespace
 
-std::optional<std::int64_t> small_count(const Dims& dims) {
+std::int64_t Operands::most_elements() const {
+  return weights == Weights::kFold ? std::int64_t{1} << 24 : std::int64_t{1} << 18;
+}
+
+std::optional<std::int64_t> Operands::count(const Dims& dims) const {
   std::int64_t count = 1;
   for (const std::int64_t dim : dims) {
-    if (dim < 0 || (dim != 0 && count > kMostElements / dim)) return std::nullopt;
+    if (dim < 0 || (dim != 0 && count > most_elements() / dim)) return std::nullopt;
     count *= dim;
   }
   return count;
@@ -75,6 +80,18 @@ Tensor gathered(const Tensor& from, Dims dims, const std::vector<std::int64_t>& 
   return Tensor::of_bytes(from.dtype, std::move(dims), bytes);
 }
 
+Tensor strided(const Tensor& from, Dims dims, std::int64_t first, const Dims& strides) {
+  const std::int64_t width = base::bit_width(from.dtype) / 8;
+  std::int64_t count = 1;
+  for (const std::int64_t dim : dims) count *= dim;
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count * width));
+  each_index(dims, [&](std::int64_t i, const Dims& index) {
+    const std::int64_t at = std::inner_product(index.begin(), index.end(), strides.begin(), first);
+    std::copy_n(from.data + at * width, width, bytes.data() + i * width);
+  });
+  return Tensor::of_bytes(from.dtype, std::move(dims), bytes);
+}
+
 std::optional<std::vector<std::int64_t>> axes_of(const Operands& operands, std::size_t index,
                                                  std::int64_t rank) {
   std::vector<std::int64_t> axes;
@@ -101,9 +118,9 @@ std::vector<Tensor> fold(const Node& node, Weights weights) {
   if (!node.domain.empty()) return {};
   const auto found = table.find(node.op_type);
   if (found == table.end()) return {};
-  folding::Operands operands{node, {}};
+  folding::Operands operands{node, weights, {}};
   for (const ValueInfo* input : node.inputs) {
-    if (input != nullptr && !folding::usable(input, weights)) return {};
+    if (input != nullptr && !folding::usable(input, weights, operands.most_elements())) return {};
     operands.inputs.push_back(input != nullptr ? input->constant.get() : nullptr);
   }
   folding::Result result = found->second(operands);

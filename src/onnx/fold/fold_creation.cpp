@@ -31,7 +31,7 @@ Result size(const Operands& o) {
 Result constant_of_shape(const Operands& o) {
   const auto dims = o.at(0) != nullptr ? o.at(0)->ints() : std::nullopt;
   if (!dims) return {};
-  const auto count = small_count(*dims);
+  const auto count = o.count(*dims);
   if (!count || *count > kMostMade) return {};
   const Attribute* value = o.node.find("value");
   if (value == nullptr) return {{Tensor::filled(DType::kFloat32, *dims, 0)}};

@@ -57,7 +57,7 @@ Result binary(const Operands& operands, IntFunction on_ints, RealFunction on_rea
   const Tensor *a = operands.at(0), *b = operands.at(1);
   if (a == nullptr || b == nullptr || a->dtype != b->dtype) return {};
   const auto dims = broadcast(a->dims, b->dims);
-  const auto count = dims ? small_count(*dims) : std::nullopt;
+  const auto count = dims ? operands.count(*dims) : std::nullopt;
   if (!count) return {};
   const bool ints = holds_ints(a->dtype);
   // uint64 does not fit the int64 that elements are looked at through.
@@ -233,6 +233,23 @@ Result square_root(const Operands& o) {
 Result reciprocal(const Operands& o) {
   return unary(o, nullptr, [](double x) { return 1.0 / x; });
 }
+// Libraries of functions differ in the last bit of a float64 at times, which a float32 rounds away.
+Result exponential(const Operands& o) {
+  if (o.weights == Weights::kKeep || o.at(0) == nullptr || base::bit_width(o.at(0)->dtype) > 32)
+    return {};
+  return unary(o, nullptr, [](double x) { return std::exp(x); });
+}
+// Squares, roots and what else powers are in formulas of weights; all of these are exact.
+Result power(const Operands& o) {
+  const Tensor *x = o.at(0), *y = o.at(1);
+  if (o.weights == Weights::kKeep || x == nullptr || y == nullptr || y->element_count() != 1)
+    return {};
+  const auto exponent = y->reals();
+  if (!exponent || !base::is_floating(x->dtype)) return {};
+  if (exponent->front() == 1) return unary(o, nullptr, [](double each) { return each; });
+  if (exponent->front() == 2) return unary(o, nullptr, [](double each) { return each * each; });
+  return {};
+}
 Result round_down(const Operands& o) {
   return unary(o, nullptr, [](double x) { return std::floor(x); });
 }
@@ -288,7 +305,7 @@ Result where(const Operands& o) {
   if (condition == nullptr || x == nullptr || y == nullptr || x->dtype != y->dtype) return {};
   auto dims = broadcast(condition->dims, x->dims);
   if (dims) dims = broadcast(*dims, y->dims);
-  const auto count = dims ? small_count(*dims) : std::nullopt;
+  const auto count = dims ? o.count(*dims) : std::nullopt;
   if (!count) return {};
   const Dims strides[3] = {broadcast_strides(condition->dims, *dims),
                            broadcast_strides(x->dims, *dims), broadcast_strides(y->dims, *dims)};
@@ -307,18 +324,32 @@ Result where(const Operands& o) {
 }
 
 constexpr Entry kEntries[] = {
-    {"Abs", absolute},     {"Add", add},
-    {"And", logical_and},  {"Cast", cast},
-    {"Ceil", round_up},    {"Div", div},
-    {"Equal", equal},      {"Floor", round_down},
-    {"Greater", greater},  {"GreaterOrEqual", greater_or_equal},
-    {"Less", less},        {"LessOrEqual", less_or_equal},
-    {"Max", maximum},      {"Min", minimum},
-    {"Mod", mod},          {"Mul", mul},
-    {"Neg", neg},          {"Not", logical_not},
-    {"Or", logical_or},    {"Reciprocal", reciprocal},
-    {"Sqrt", square_root}, {"Sub", sub},
-    {"Where", where},      {"Xor", logical_xor},
+    {"Abs", absolute},
+    {"Add", add},
+    {"And", logical_and},
+    {"Cast", cast},
+    {"Ceil", round_up},
+    {"Div", div},
+    {"Equal", equal},
+    {"Exp", exponential},
+    {"Floor", round_down},
+    {"Greater", greater},
+    {"GreaterOrEqual", greater_or_equal},
+    {"Less", less},
+    {"LessOrEqual", less_or_equal},
+    {"Max", maximum},
+    {"Min", minimum},
+    {"Mod", mod},
+    {"Mul", mul},
+    {"Neg", neg},
+    {"Not", logical_not},
+    {"Or", logical_or},
+    {"Pow", power},
+    {"Reciprocal", reciprocal},
+    {"Sqrt", square_root},
+    {"Sub", sub},
+    {"Where", where},
+    {"Xor", logical_xor},
 };
 
 }  // namespace

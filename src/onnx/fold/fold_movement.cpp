@@ -7,16 +7,19 @@
 namespace sardonyx::onnx::folding {
 namespace {
 
-Result reshaped(const Tensor& tensor, Dims dims) {
-  std::vector<std::int64_t> all(static_cast<std::size_t>(tensor.element_count()));
-  std::iota(all.begin(), all.end(), 0);
-  const auto count = small_count(dims);
-  if (!count || *count != tensor.element_count()) return {};
-  return {{gathered(tensor, std::move(dims), all)}};
+// The same bytes under other dims.
+Result reshaped(const Operands& o, Dims dims) {
+  const auto count = o.count(dims);
+  if (!count || *count != o.at(0)->element_count()) return {};
+  Tensor result = *o.at(0);
+  result.dims = std::move(dims);
+  result.strides.clear();
+  result.recipe = nullptr;
+  return {{std::move(result)}};
 }
 
 Result identity(const Operands& o) {
-  return o.at(0) != nullptr ? reshaped(*o.at(0), o.at(0)->dims) : Result{};
+  return o.at(0) != nullptr ? reshaped(o, o.at(0)->dims) : Result{};
 }
 
 Result reshape(const Operands& o) {
@@ -38,7 +41,7 @@ Result reshape(const Operands& o) {
     if (known == 0) return {};
     dim = x->element_count() / known;
   }
-  return reshaped(*x, std::move(dims));
+  return reshaped(o, std::move(dims));
 }
 
 Result unsqueeze(const Operands& o) {
@@ -55,7 +58,7 @@ Result unsqueeze(const Operands& o) {
   for (std::int64_t& dim : dims) {
     if (dim < 0) dim = next != x->dims.end() ? *next++ : 1;
   }
-  return reshaped(*x, std::move(dims));
+  return reshaped(o, std::move(dims));
 }
 
 Result squeeze(const Operands& o) {
@@ -69,7 +72,7 @@ Result squeeze(const Operands& o) {
     if (drop && x->dims[i] != 1) return {};
     if (!drop) dims.push_back(x->dims[i]);
   }
-  return reshaped(*x, std::move(dims));
+  return reshaped(o, std::move(dims));
 }
 
 Result transpose(const Operands& o) {
@@ -86,12 +89,7 @@ Result transpose(const Operands& o) {
     dims[i] = x->dims[static_cast<std::size_t>(order[i])];
     moved[i] = strides[static_cast<std::size_t>(order[i])];
   }
-  std::vector<std::int64_t> source;
-  each_index(dims, [&](std::int64_t, const Dims& index) {
-    source.push_back(
-        std::inner_product(index.begin(), index.end(), moved.begin(), std::int64_t{0}));
-  });
-  return {{gathered(*x, dims, source)}};
+  return {{strided(*x, std::move(dims), 0, moved)}};
 }
 
 Result expand(const Operands& o) {
@@ -99,14 +97,8 @@ Result expand(const Operands& o) {
   const auto wanted = shape != nullptr ? shape->ints() : std::nullopt;
   if (x == nullptr || !wanted) return {};
   const auto dims = broadcast(x->dims, *wanted);
-  if (!dims || !small_count(*dims)) return {};
-  const Dims strides = broadcast_strides(x->dims, *dims);
-  std::vector<std::int64_t> source;
-  each_index(*dims, [&](std::int64_t, const Dims& index) {
-    source.push_back(
-        std::inner_product(index.begin(), index.end(), strides.begin(), std::int64_t{0}));
-  });
-  return {{gathered(*x, *dims, source)}};
+  if (!dims || !o.count(*dims)) return {};
+  return {{strided(*x, *dims, 0, broadcast_strides(x->dims, *dims))}};
 }
 
 Result concat(const Operands& o) {
@@ -125,7 +117,7 @@ Result concat(const Operands& o) {
   std::int64_t outer = 1;
   for (std::size_t i = 0; i < at; ++i) outer *= dims[i];
   for (const Tensor* part : o.inputs) dims[at] += part->dims[at];
-  if (!small_count(dims)) return {};
+  if (!o.count(dims)) return {};
   std::vector<std::byte> bytes;
   for (std::int64_t i = 0; i < outer; ++i) {
     for (const Tensor* part : o.inputs) {
@@ -150,7 +142,7 @@ Result gather(const Operands& o) {
   Dims dims = before;
   dims.insert(dims.end(), indices->dims.begin(), indices->dims.end());
   dims.insert(dims.end(), after.begin(), after.end());
-  if (!small_count(dims)) return {};
+  if (!o.count(dims)) return {};
   const auto product = [](const Dims& of) {
     return std::accumulate(of.begin(), of.end(), std::int64_t{1}, std::multiplies<>());
   };
@@ -178,8 +170,8 @@ Result gather_nd(const Operands& o) {
   const Dims after(x->dims.begin() + depth, x->dims.end());
   Dims dims(indices->dims.begin(), indices->dims.end() - 1);
   dims.insert(dims.end(), after.begin(), after.end());
-  const auto inner = small_count(after);
-  if (!inner || !small_count(dims)) return {};
+  const auto inner = o.count(after);
+  if (!inner || !o.count(dims)) return {};
   const Dims strides = row_major(x->dims);
   std::vector<std::int64_t> source;
   for (std::size_t i = 0; i < wanted->size(); i += static_cast<std::size_t>(depth)) {
@@ -232,21 +224,47 @@ Result slice(const Operands& o) {
     step[axis] = steps[i];
     dims[axis] = span > 0 ? (span + stride - 1) / stride : 0;
   }
+  Dims strides = row_major(x->dims);
+  const std::int64_t begin =
+      std::inner_product(first.begin(), first.end(), strides.begin(), std::int64_t{0});
+  for (std::size_t k = 0; k < strides.size(); ++k) strides[k] *= step[k];
+  return {{strided(*x, std::move(dims), begin, strides)}};
+}
+
+// Parts whose sizes are given, or that are as large as one another.
+Result split(const Operands& o) {
+  const Tensor *x = o.at(0), *given = o.at(1);
+  if (x == nullptr) return {};
+  const auto rank = static_cast<std::int64_t>(x->dims.size());
+  std::int64_t axis = o.node.int_or("axis", 0);
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= rank) return {};
+  const auto at = static_cast<std::size_t>(axis);
+  const auto parts = static_cast<std::int64_t>(o.node.outputs.size());
+  if (given == nullptr && (parts == 0 || x->dims[at] % parts != 0)) return {};
+  auto sizes = given != nullptr
+                   ? given->ints()
+                   : std::vector<std::int64_t>(o.node.outputs.size(), x->dims[at] / parts);
+  if (!sizes || sizes->size() != o.node.outputs.size() ||
+      std::accumulate(sizes->begin(), sizes->end(), std::int64_t{0}) != x->dims[at])
+    return {};
   const Dims strides = row_major(x->dims);
-  std::vector<std::int64_t> source;
-  each_index(dims, [&](std::int64_t, const Dims& index) {
-    std::int64_t at = 0;
-    for (std::size_t k = 0; k < index.size(); ++k) {
-      at += (first[k] + index[k] * step[k]) * strides[k];
-    }
-    source.push_back(at);
-  });
-  return {{gathered(*x, std::move(dims), source)}};
+  std::vector<Tensor> results;
+  std::int64_t begin = 0;
+  for (const std::int64_t size : *sizes) {
+    Dims dims = x->dims;
+    dims[at] = size;
+    if (!o.count(dims)) return {};
+    results.push_back(strided(*x, std::move(dims), begin * strides[at], strides));
+    begin += size;
+  }
+  return results;
 }
 
 constexpr Entry kEntries[] = {
-    {"Concat", concat},       {"Expand", expand},       {"Gather", gather}, {"GatherND", gather_nd},
-    {"Identity", identity},   {"Reshape", reshape},     {"Slice", slice},   {"Squeeze", squeeze},
+    {"Concat", concat},       {"Expand", expand},       {"Gather", gather},
+    {"GatherND", gather_nd},  {"Identity", identity},   {"Reshape", reshape},
+    {"Slice", slice},         {"Split", split},         {"Squeeze", squeeze},
     {"Transpose", transpose}, {"Unsqueeze", unsqueeze},
 };
 

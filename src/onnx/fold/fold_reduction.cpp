@@ -1,5 +1,7 @@
-// Reductions of integer constants, as shape arithmetic uses them.
+// Reductions of integer constants, as shape arithmetic uses them, and of real weights.
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "onnx/fold/folders.h"
@@ -9,13 +11,15 @@ namespace {
 
 using Combine = std::int64_t (*)(std::int64_t, std::int64_t);
 
-// Empty ranges are left to the runtime: only sums and products have a neutral element.
-Result reduce(const Operands& o, Combine combine) {
-  const Tensor* x = o.at(0);
-  if (x == nullptr || (x->dtype != DType::kInt64 && x->dtype != DType::kInt32)) return {};
-  const auto values = x->ints();
-  if (!values || values->empty()) return {};
-  const auto rank = static_cast<std::int64_t>(x->dims.size());
+// What is reduced along which axes.
+struct Plan {
+  Dims kept;     // the shape of the result, with ones for the axes that go
+  Dims dims;     // as the node gives it
+  Dims strides;  // from an index of the input to the element of the result
+};
+
+std::optional<Plan> plan_of(const Operands& o, const Tensor& x) {
+  const auto rank = static_cast<std::int64_t>(x.dims.size());
   std::vector<std::int64_t> axes(static_cast<std::size_t>(rank));
   std::iota(axes.begin(), axes.end(), 0);
   const bool given = o.at(1) != nullptr || o.node.ints("axes") != nullptr;
@@ -26,22 +30,42 @@ Result reduce(const Operands& o, Combine combine) {
     if (found->empty() && o.node.int_or("noop_with_empty_axes", 0) != 0) return {};
   }
   const bool keep = o.node.int_or("keepdims", 1) != 0;
-  const auto reduced = [&](std::size_t axis) {
-    return std::ranges::find(axes, static_cast<std::int64_t>(axis)) != axes.end();
-  };
-  Dims kept, dims;
-  for (std::size_t i = 0; i < x->dims.size(); ++i) {
-    kept.push_back(reduced(i) ? 1 : x->dims[i]);
-    if (keep || !reduced(i)) dims.push_back(kept.back());
+  Plan plan;
+  for (std::size_t i = 0; i < x.dims.size(); ++i) {
+    const bool goes = std::ranges::find(axes, static_cast<std::int64_t>(i)) != axes.end();
+    plan.kept.push_back(goes ? 1 : x.dims[i]);
+    if (keep || !goes) plan.dims.push_back(plan.kept.back());
   }
-  const Dims strides = broadcast_strides(kept, x->dims);
-  std::vector<std::optional<std::int64_t>> results(
-      static_cast<std::size_t>(small_count(kept).value_or(0)));
-  each_index(x->dims, [&](std::int64_t i, const Dims& index) {
-    const auto at = static_cast<std::size_t>(
-        std::inner_product(index.begin(), index.end(), strides.begin(), std::int64_t{0}));
-    const std::int64_t value = (*values)[static_cast<std::size_t>(i)];
-    results[at] = results[at] ? combine(*results[at], value) : value;
+  if (!o.count(plan.kept)) return {};
+  plan.strides = broadcast_strides(plan.kept, x.dims);
+  return plan;
+}
+
+// Calls visit(element of the input, element of the result).
+template <class Visit>
+void each_element(const Plan& plan, const Tensor& x, const Visit& visit) {
+  each_index(x.dims, [&](std::int64_t i, const Dims& index) {
+    visit(static_cast<std::size_t>(i),
+          static_cast<std::size_t>(std::inner_product(index.begin(), index.end(),
+                                                      plan.strides.begin(), std::int64_t{0})));
+  });
+}
+
+std::size_t count_of(const Dims& dims) {
+  return static_cast<std::size_t>(
+      std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>()));
+}
+
+// Empty ranges are left to the runtime: only sums and products have a neutral element.
+Result reduce(const Operands& o, Combine combine) {
+  const Tensor* x = o.at(0);
+  if (x == nullptr || (x->dtype != DType::kInt64 && x->dtype != DType::kInt32)) return {};
+  const auto values = x->ints();
+  const auto plan = plan_of(o, *x);
+  if (!values || values->empty() || !plan) return {};
+  std::vector<std::optional<std::int64_t>> results(count_of(plan->kept));
+  each_element(*plan, *x, [&](std::size_t from, std::size_t to) {
+    results[to] = results[to] ? combine(*results[to], (*values)[from]) : (*values)[from];
   });
   std::vector<std::byte> bytes(results.size() * 8);
   const std::int64_t width = base::bit_width(x->dtype) / 8;
@@ -50,10 +74,44 @@ Result reduce(const Operands& o, Combine combine) {
               bytes.data() + static_cast<std::int64_t>(i) * width);
   }
   bytes.resize(results.size() * static_cast<std::size_t>(width));
-  return {{Tensor::of_bytes(x->dtype, std::move(dims), bytes)}};
+  return {{Tensor::of_bytes(x->dtype, plan->dims, bytes)}};
 }
 
+// Sums over real numbers of `each` of them, and what `last` makes of a sum over so many.
+Result sum_up(const Operands& o, double (*each)(double), double (*last)(double sum, double count)) {
+  const Tensor* x = o.at(0);
+  if (o.weights == Weights::kKeep || x == nullptr || !base::is_floating(x->dtype)) return {};
+  const auto plan = plan_of(o, *x);
+  const std::int64_t count = x->element_count();
+  if (count == 0 || !plan) return {};
+  const std::int64_t width = base::bit_width(x->dtype) / 8;
+  std::vector<double> sums(count_of(plan->kept));
+  each_element(*plan, *x, [&](std::size_t from, std::size_t to) {
+    sums[to] += each(load_real(x->dtype, x->data + static_cast<std::int64_t>(from) * width));
+  });
+  std::vector<std::byte> bytes(sums.size() * static_cast<std::size_t>(width));
+  const double of_each = static_cast<double>(count) / static_cast<double>(sums.size());
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    store_real(x->dtype, last(sums[i], of_each),
+               bytes.data() + static_cast<std::int64_t>(i) * width);
+  }
+  return {{Tensor::of_bytes(x->dtype, plan->dims, bytes)}};
+}
+
+double itself(double x) { return x; }
+double squared(double x) { return x * x; }
+double the_sum(double sum, double /*count*/) { return sum; }
+
+Result reduce_mean(const Operands& o) {
+  return sum_up(o, itself, [](double sum, double count) { return sum / count; });
+}
+Result reduce_l2(const Operands& o) {
+  return sum_up(o, squared, [](double sum, double /*count*/) { return std::sqrt(sum); });
+}
+Result reduce_sum_square(const Operands& o) { return sum_up(o, squared, the_sum); }
+
 Result reduce_sum(const Operands& o) {
+  if (o.at(0) != nullptr && base::is_floating(o.at(0)->dtype)) return sum_up(o, itself, the_sum);
   return reduce(o, [](std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
   });
@@ -92,8 +150,10 @@ Result cumulative_sum(const Operands& o) {
 }
 
 constexpr Entry kEntries[] = {
-    {"CumSum", cumulative_sum},  {"ReduceMax", reduce_max}, {"ReduceMin", reduce_min},
-    {"ReduceProd", reduce_prod}, {"ReduceSum", reduce_sum},
+    {"CumSum", cumulative_sum}, {"ReduceL2", reduce_l2},
+    {"ReduceMax", reduce_max},  {"ReduceMean", reduce_mean},
+    {"ReduceMin", reduce_min},  {"ReduceProd", reduce_prod},
+    {"ReduceSum", reduce_sum},  {"ReduceSumSquare", reduce_sum_square},
 };
 
 }  // namespace

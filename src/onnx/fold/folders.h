@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "onnx/fold/fold.h"
 #include "onnx/graph/ir.h"
 #include "onnx/graph/tensor.h"
 
@@ -16,9 +17,14 @@ namespace sardonyx::onnx::folding {
 // What a folder sees: the node and the data of its inputs (null where an optional one is absent).
 struct Operands {
   const Node& node;
+  Weights weights;
   std::vector<const Tensor*> inputs;
 
   const Tensor* at(std::size_t i) const { return i < inputs.size() ? inputs[i] : nullptr; }
+  // The largest result worth having as data.
+  std::int64_t most_elements() const;
+  // Elements of a shape; nothing when these are more than that or a dim is negative.
+  std::optional<std::int64_t> count(const std::vector<std::int64_t>& dims) const;
 };
 
 // Nothing when the result cannot be told for certain (or not exactly as the runtime computes it).
@@ -35,14 +41,9 @@ std::span<const Entry> movement_folders();
 std::span<const Entry> reduction_folders();
 std::span<const Entry> creation_folders();
 
-// The largest result worth having as data.
-inline constexpr std::int64_t kMostElements = 262144;
-
 // --- helpers
 using Dims = std::vector<std::int64_t>;
 
-// Elements of a shape; nothing when that is over kMostElements or a dim is negative.
-std::optional<std::int64_t> small_count(const Dims& dims);
 // Row-major strides in elements.
 Dims row_major(const Dims& dims);
 // The shape that two shapes broadcast to; nothing when they do not.
@@ -51,6 +52,9 @@ std::optional<Dims> broadcast(const Dims& a, const Dims& b);
 Dims broadcast_strides(const Dims& dims, const Dims& to);
 // A tensor whose element i is element source(i) of `from`; `from` must be contiguous.
 Tensor gathered(const Tensor& from, Dims dims, const std::vector<std::int64_t>& source);
+// The elements of `from`, which must be contiguous, that lie `strides` apart from number `first`
+// on.
+Tensor strided(const Tensor& from, Dims dims, std::int64_t first, const Dims& strides);
 // Axes of a node, from the attribute or from input `index`; made non-negative.
 std::optional<std::vector<std::int64_t>> axes_of(const Operands& operands, std::size_t index,
                                                  std::int64_t rank);

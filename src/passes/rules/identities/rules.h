@@ -8,6 +8,7 @@ namespace sardonyx::passes {
 using namespace rewriting;
 
 extern const Rule kDropIdentity;
+extern const Rule kDropNeutral;
 extern const Rule kSpellCastLike;
 
 }  // namespace sardonyx::passes

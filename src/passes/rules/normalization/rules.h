@@ -11,6 +11,7 @@ extern const Rule kRaiseGroupNormalization;
 extern const Rule kRaiseLayerNormalization;
 extern const Rule kRaiseRmsNormalization;
 extern const Rule kAffineGroupNormalization;
+extern const Rule kAffineInstanceNormalization;
 extern const Rule kNarrowNormalization;
 extern const Rule kScaleChannels;
 extern const Rule kScaleNormalization;

@@ -11,6 +11,8 @@ extern const Rule kIndexByRanges;
 extern const Rule kIndexRowsByRanges;
 extern const Rule kJoinReshapes;
 extern const Rule kJoinSlices;
+extern const Rule kJoinTransposes;
+extern const Rule kLoseAxesBeforeTransposing;
 extern const Rule kRaiseDepthToSpace;
 extern const Rule kSliceOnePart;
 extern const Rule kSplitSlices;

@@ -1,9 +1,9 @@
 // Before: r = Reciprocal(Sqrt(Add(variance, epsilon))); y = Mul(x, r)    variance is a weight
 // After:  y = Mul(x, r)    r is a weight
-// Small weights only, floating ones that nothing else reads, and only where the result is no larger
-// than they are, or small as well: a table of biases by relative position, say, read at each pair
-// of positions. What merely moves elements is left to other rules, after which the weight can still
-// be replaced.
+// Weights of up to 16 million elements that nothing else reads, or small ones, and only where the
+// result is no larger than they are, or small as well: the norm that a weight is divided by, gates
+// put in another order, a table of biases by relative position, read at each pair of positions. A
+// Transpose is left to transpose-weights, after which the weight can still be replaced.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -27,11 +27,24 @@ bool whole(const ValueInfo* value) {
          tensor->as_it_lies();
 }
 
+// Copies of these cost nothing.
+constexpr std::int64_t kSmall = 4096;
+
+// A weight that something else reads, and that is too large to be there twice.
+const ValueInfo* shared_weight(const Node* node) {
+  for (const ValueInfo* input : node->inputs) {
+    // Indices and masks are nobody's parameters: several read them, and each is better off without.
+    if (input != nullptr && input->is_weight && !used_once(input) &&
+        base::is_floating(input->dtype) && input->constant->element_count() > kSmall)
+      return input;
+  }
+  return nullptr;
+}
+
 bool fold_node(Node* node, RuleContext& context) {
-  ValueInfo* const output = node->output();
   // Transpose is left to transpose-weights, which moves no byte.
-  if (node->outputs.size() != 1 || output == nullptr || node->inputs.empty() ||
-      node->is(onnx::Op::kTranspose))
+  if (node->inputs.empty() || node->is(onnx::Op::kTranspose) ||
+      std::ranges::find(node->outputs, nullptr) != node->outputs.end())
     return false;
   std::int64_t largest = 0;
   bool reads_weight = false;
@@ -42,23 +55,22 @@ bool fold_node(Node* node, RuleContext& context) {
     reads_weight = reads_weight || input->is_weight;
   }
   if (!reads_weight) return false;
-  // Indices and masks are nobody's parameters: several read them, and each is better off without.
-  for (const ValueInfo* input : node->inputs)
-    if (input != nullptr && input->is_weight && !used_once(input) &&
-        base::is_floating(input->dtype))
-      return context.decline(node, "something else reads '" + input->name + "'");
-  if (!output->returns.empty()) return context.decline(node, "it is an output of its graph");
-  if (largest > context.limits().folded_elements)
-    return context.decline(node, "its weight is larger than what is computed beforehand");
+  if (const ValueInfo* shared = shared_weight(node))
+    return context.decline(node, "something else reads '" + shared->name + "'");
+  for (const ValueInfo* output : node->outputs)
+    if (!output->returns.empty()) return context.decline(node, "it is an output of its graph");
   std::vector<onnx::Tensor> results = onnx::fold(*node, onnx::Weights::kFold);
-  if (results.size() != 1) return false;
-  if (results[0].element_count() > std::max(largest, context.limits().folded_elements))
-    return context.decline(node, "the result is larger than the weight, and not small");
+  if (results.empty() || results.size() != node->outputs.size()) return false;
+  for (const onnx::Tensor& result : results)
+    if (result.element_count() > std::max(largest, context.limits().folded_elements))
+      return context.decline(node, "the result is larger than the weight, and not small");
   Patch patch(context, node);
-  ValueInfo* const folded = patch.weight(output->name + "_folded", std::move(results[0]));
   for (ValueInfo* input : node->inputs)
     if (input != nullptr) patch.fold_in(input);
-  patch.replace(output, folded);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    ValueInfo* const output = node->outputs[i];
+    patch.replace(output, patch.weight(output->name + "_folded", std::move(results[i])));
+  }
   return patch.apply();
 }
 

@@ -17,12 +17,39 @@ TEST_F(RulesTest, SmallWeightsAreComputedWith) {
   EXPECT_EQ(model.graph->first->input(1)->made_of.at(0)->made_of.at(0), w.info());
 }
 
-TEST_F(RulesTest, WeightsThatAreReadTwiceOrOnlyMovedStay) {
-  const Value tied = weight("tied", {2}, {4, 16}), moved = weight("moved", {2, 2}, {1, 2, 3, 4});
+TEST_F(RulesTest, LargeWeightsThatAreReadTwiceAndThoseThatAreOnlyTransposedStay) {
+  const Value tied = weight("tied", {5000, 1}, std::vector<float>(5000, 4.0F));
+  const Value moved = weight("moved", {2, 2}, {1, 2, 3, 4});
   const Value x = input("x", {b, 2});
   outputs({onnx.mul(onnx.mul(x, tied), onnx.sqrt(tied)),
            onnx.matmul(x, onnx.transpose(moved, {1, 0}))});
   EXPECT_FALSE(run(kFoldWeights));
+}
+
+TEST_F(RulesTest, SmallWeightsAreComputedWithThoughOthersReadThem) {
+  const Value tied = weight("tied", {2}, {4, 16}), x = input("x", {b, 2});
+  outputs({onnx.mul(onnx.mul(x, tied), onnx.sqrt(tied))});
+  EXPECT_TRUE(run(kFoldWeights)) << reason();
+  EXPECT_EQ(ops(), "Mul Mul");
+}
+
+TEST_F(RulesTest, WeightsAreDividedByTheirNorm) {
+  // weight_norm: g * v / |v|, the norm over all axes but the first.
+  const Value v = weight("v", {2, 2}, {3, 4, 6, 8}), g = weight("g", {2, 1}, {5, 20});
+  outputs(
+      {onnx.mul(input("x", {b, 2}), onnx.mul(onnx.div(v, onnx.reduce_l2(v, onnx.ints({1}))), g))});
+  EXPECT_TRUE(run(kFoldWeights)) << reason();
+  EXPECT_EQ(ops(), "Mul");
+  EXPECT_EQ(reals(model.graph->first->input(1)), (std::vector<double>{3, 4, 12, 16}));
+}
+
+TEST_F(RulesTest, GatesArePutInAnotherOrder) {
+  const Value w = weight("w", {3, 1}, {1, 2, 3});
+  const onnx::Values gates = onnx.split(3, w, {}, {.num_outputs = 3});
+  outputs({onnx.mul(input("x", {b, 1, 1}), onnx.concat({gates[0], gates[2], gates[1]}, 0))});
+  EXPECT_TRUE(run(kFoldWeights)) << reason();
+  EXPECT_EQ(ops(), "Mul");
+  EXPECT_EQ(reals(model.graph->first->input(1)), (std::vector<double>{1, 3, 2}));
 }
 
 TEST_F(RulesTest, IndicesAreComputedWithThoughOthersReadThem) {
