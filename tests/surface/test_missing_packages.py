@@ -11,9 +11,11 @@ LINEAR = "program = sardonyx.export(torch.nn.Linear(2, 2), (torch.rand(1, 2),))"
 
 
 def said(*lines: str) -> str:
-    """What the UsageError says that the lines end in, in a Python of their own."""
+    """What the error says that the lines end in, in a Python of their own."""
     body = "\n    ".join(lines)
-    code = f"import sys, sardonyx\ntry:\n    {body}\nexcept sardonyx.UsageError as e: print(e)"
+    code = (
+        f"import sys, sardonyx\ntry:\n    {body}\nexcept sardonyx.OnnxExporterError as e: print(e)"
+    )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return ended.stdout
 

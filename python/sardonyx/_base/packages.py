@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from .errors import OnnxExporterError, UsageError, refusal
+from .errors import OnnxExporterError, refusal
 
 # Older releases of torch.export lack what capture asks of it (Dim.AUTO, non-strict capture).
 _OLDEST_TORCH = (2, 6)
 
 
 def package(name: str, what: str, code: str = "SX1016") -> Any:
-    """The package `name`, which `what` needs; UsageError (SX1016) where it is not installed."""
+    """The package `name`, which `what` needs; SX1016 where it is not installed."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -23,12 +23,15 @@ def missing(name: str, what: str, error: ImportError, code: str = "SX1016") -> O
     """The error for a package that could not be imported."""
     install = name.partition(".")[0].replace("_", "-")
     return refusal(
-        code, f"{what} needs the package {name}: {error}", f"pip install {install}", UsageError
+        code,
+        f"{what} needs the package {name}: {error}",
+        f"pip install {install}",
+        OnnxExporterError,
     )
 
 
 def torch_for(what: str) -> Any:
-    """The package torch, new enough to export; UsageError (SX1016) where it is not."""
+    """The package torch, new enough to export; SX1016 where it is not."""
     torch = package("torch", what)
     numbers = torch.__version__.split(".")[:2]
     if all(n.isdigit() for n in numbers) and tuple(map(int, numbers)) < _OLDEST_TORCH:
@@ -37,6 +40,6 @@ def torch_for(what: str) -> Any:
             "SX1016",
             f"PyTorch {torch.__version__} is installed, and {what} needs {oldest} or newer",
             f"pip install --upgrade 'torch>={oldest}'",
-            UsageError,
+            OnnxExporterError,
         )
     return torch
