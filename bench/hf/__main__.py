@@ -29,7 +29,7 @@ from .trial import import_all, trial
 
 DECODERS = "text-generation-with-past"
 FOREMOST = "foremost"
-_DONE = {"right", "wrong", "refused", "failed", "not made"}
+_DONE = {"right", "unsure", "wrong", "refused", "failed", "not made"}
 
 
 def main() -> None:

@@ -14,8 +14,9 @@ _PROMPT, _STEPS = 6, 20
 
 
 def trial(name: str, task: str, runtime: str, named: bool = True) -> dict[str, Any]:
-    """What came of it: "right", "wrong", "refused" (with a diagnostic), "failed", or "not made"
-    where no small model of the architecture runs in eager PyTorch. The export is told the task
+    """What came of it: "right", "wrong", "unsure" (differs where PyTorch differs from itself),
+    "refused" (with a diagnostic), "failed", or "not made" where no small model of the architecture
+    runs in eager PyTorch. The export is told the task
     where it is to be `named`."""
     with tempfile.TemporaryDirectory(prefix="sardonyx-sweep-") as work:
         folder = Path(work) / "checkpoint"
@@ -57,7 +58,9 @@ def _exported(folder: Path, out: Path, task: str | None, runtime: str) -> dict[s
         "nodes": [part.nodes for part in report.parts],
     }
     if not genai:
-        return facts | {"status": "right", "verified": report.verified}
+        unsure = report.verified.get("unsure", [])
+        status = "unsure" if unsure else "right"
+        return facts | {"status": status, "reason": "; ".join(unsure), "verified": report.verified}
     return facts | _in_genai(folder, out)
 
 

@@ -18,6 +18,7 @@ from sardonyx._capture.dim_names import constant_dims
 from sardonyx._capture.quick.capture import quick_capture
 from sardonyx._capture.quick.declining import DeclinedError
 from sardonyx._capture.shapes import prepare
+from sardonyx._capture.wanted import Insistence
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,9 @@ class Subject:
         with capturing():
             args, kwargs = told_apart((self.args, self.kwargs))
             program: Any = quick_capture(self.model, args, kwargs, dynamic.shapes, asked)
-            if constant_dims(program, dynamic.leaves, {}):
-                raise DeclinedError("the model makes a dimension constant that should vary")
+            constant = constant_dims(program, dynamic.leaves, {})
+            if any(each.wanted.insistence is Insistence.MUST_VARY for each in constant):
+                raise DeclinedError("the model makes a dimension constant that must vary")
         return text_of(program)
 
 

@@ -109,6 +109,19 @@ class Shared(torch.nn.Module):
         return self.rest[2](x)
 
 
+class Items(torch.nn.Module):
+    def forward(self, x, *, n):
+        torch._check((torch.tensor([3, 4]).sum() == 7).item())
+        first, second, third = n.item(), (n + 1).item(), (n + 2).item()
+        return x * second, torch.full((2, 2), third), x + first, x * n.sum().item()
+
+
+class Asserted(torch.nn.Module):
+    def forward(self, x):
+        torch._check((x.sum() < 100).item())
+        return x * 2
+
+
 _TOKENS = torch.randint(0, 64, (1, 5))
 MODELS = {
     "heads": (Heads(), (torch.randn(2, 5, 8),), {}, {"x": {0: "batch", 1: "length"}}),
@@ -118,6 +131,13 @@ MODELS = {
     "constants": (Constants(), (torch.randn(3, 4),), {}, {"x": {0: "batch"}}),
     "shared": (Shared(), (torch.randn(3, 4),), {}, {"x": {0: "batch"}}),
     "writes": (Writes(), (torch.randn(3, 4),), {}, {"x": {0: "batch"}}),
+    "items": (
+        Items(),
+        (torch.randn(3, 4),),
+        {"n": torch.tensor([2])},
+        {"x": {0: "batch"}, "n": None},
+    ),
+    "asserted": (Asserted(), (torch.randn(3, 4),), {}, {"x": {0: "batch"}}),
     "outputs": (
         Outputs(),
         (torch.randn(3, 4),),
@@ -219,7 +239,7 @@ class Data(torch.nn.Module):
 
 class Number(torch.nn.Module):
     def forward(self, x):
-        return x * x.sum().item()
+        return x * (x.sum().item() + 1)
 
 
 class Forgiving(torch.nn.Module):
@@ -370,17 +390,70 @@ def test_declines_a_number_of_parts_that_sizes_tell():
         quick_capture(Parts(), args, {}, dynamic.shapes, lambda: pytest.fail("asked"))
 
 
-def test_declines_what_only_the_example_tells_of_memory():
+class RowsWritten(torch.nn.Module):
+    def forward(self, x, y):
+        rows = x[:, : y.shape[0]].contiguous()
+        rows.add_(1)
+        return x
+
+
+class RowsAsked(torch.nn.Module):
+    def forward(self, x, y):
+        return x if x[:, : y.shape[0]].is_contiguous() else x + 1
+
+
+@pytest.mark.parametrize("model", [RowsWritten(), RowsAsked()])
+def test_declines_what_only_the_example_tells_of_memory(model):
     args = (torch.randn(3, 4), torch.randn(4))
-    dynamic = prepare(Rows(), args, {}, {"x": {1: Dim.AUTO}, "y": {0: Dim.AUTO}})
+    dynamic = prepare(model, args, {}, {"x": {1: Dim.AUTO}, "y": {0: Dim.AUTO}})
     with capturing(), pytest.raises(DeclinedError, match="on sizes"):
-        quick_capture(Rows(), args, {}, dynamic.shapes, lambda: pytest.fail("asked"))
+        quick_capture(model, args, {}, dynamic.shapes, lambda: pytest.fail("asked"))
+
+
+def test_copies_what_only_the_example_has_in_rows():
+    """torch.export makes the two sizes one."""
+    args = (torch.randn(3, 4), torch.randn(4))
+    shapes = {"x": {1: Dim.AUTO}, "y": {0: Dim.AUTO}}
+    made = sardonyx.export(Rows(), args, dynamic_shapes=shapes, capture="quick")
+    x, y = torch.randn(3, 7), torch.randn(5)
+    assert torch.equal(made(x, y)[0], x[:, :5])
+
+
+class Sliced(torch.nn.Module):
+    def forward(self, x, n):
+        size = n.item()
+        torch._check(size >= 0)
+        torch._check(size <= x.shape[0])
+        return x[:size]
+
+
+class Sums(torch.nn.Module):
+    def forward(self, x, n):
+        return x * (n.item() + 1)
+
+
+class Known(torch.nn.Module):
+    def forward(self, x):
+        return x * torch.tensor(3).item()
+
+
+class Given(torch.nn.Module):
+    def forward(self, x, n):
+        return x * 2, n.item()
+
+
+@pytest.mark.parametrize("model", [Sliced(), Sums(), Known(), Given()])
+def test_declines_what_is_computed_of_numbers_that_data_decide(model):
+    args = (torch.randn(3, 4), torch.tensor([2]))[: 1 if isinstance(model, Known) else 2]
+    dynamic = prepare(model, args, {}, {"x": {0: Dim.AUTO}, "n": None} if args[1:] else None)
+    with capturing(), pytest.raises(DeclinedError, match=r"number|on data"):
+        quick_capture(model, args, {}, dynamic.shapes, lambda: pytest.fail("asked"))
 
 
 def test_torch_export_takes_over_and_says_why(capsys):
     made = sardonyx.export(Number(), (torch.randn(3, 4),), capture="auto", profile=True)
     assert type(made.exported_program).__name__ == "ExportedProgram"
-    assert "quick capture declines: aten.item.default gives a Sym" in capsys.readouterr().err
+    assert "quick capture declines: a number computed of" in capsys.readouterr().err
 
 
 def test_exported_program_is_made_on_demand():
@@ -400,7 +473,7 @@ def test_exported_program_has_the_names_that_nodes_came_from():
 
 
 def test_alone_it_says_why_it_does_not_capture():
-    with pytest.raises(sardonyx.CaptureError, match="gives a SymFloat") as raised:
+    with pytest.raises(sardonyx.CaptureError, match="a number computed of") as raised:
         sardonyx.export(Number(), (torch.randn(3, 4),), capture="quick")
     assert raised.value.diagnostics[0].code == "SX1003"
 

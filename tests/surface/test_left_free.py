@@ -296,7 +296,7 @@ def test_a_scripted_loop_on_data_is_kept(function: Any, options: Any) -> None:
     [
         ("torch", "Could not extract specialized integer"),
         ("auto", "Could not extract specialized integer"),
-        ("quick", "quick capture declines .* SymInt"),
+        ("quick", "quick capture declines .* data-dependent"),
     ],
 )
 def test_a_scripted_loop_on_data_is_refused_by_torch_export(capture: str, reason: str) -> None:

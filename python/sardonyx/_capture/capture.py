@@ -180,17 +180,22 @@ def _quick(
     from .quick.capture import quick_capture
 
     def by_torch() -> ExportedProgram:
-        return capture(model, args, kwargs, dynamic, report=report).program
+        usual = capture(model, args, kwargs, dynamic, report=report)
+        program.told_by_torch = [note for note in usual.notes if note not in notes]
+        return usual.program
 
     start, questions = time.perf_counter(), Questions()
+    places: dict[str, Place] = {}
     with capturing():
-        with questions.heard():
+        watching = torch_versions.watching_sizes(lambda sizes: _keep_place(places, sizes))
+        with questions.heard(), watching:
             program: Any = quick_capture(model, args, kwargs, dynamic.shapes, by_torch)
-        if constant_dims(program, dynamic.leaves, {}):
-            raise DeclinedError("the model makes a dimension constant that should vary")
+    try:
+        notes = _notes_of_dims(program, dynamic, places)
+    except FixedSizeError as error:
+        raise DeclinedError(first_line(error)) from error
     report(f"captured by quick capture in {time.perf_counter() - start:.2f} s")
-    leaves = dynamic.leaves
-    return program, [*bounded_dims(program, leaves), *questions.notes(program, leaves)]
+    return program, [*notes, *questions.notes(program, dynamic.leaves)]
 
 
 def _declined(model: torch.nn.Module, reason: DeclinedError) -> CaptureError:

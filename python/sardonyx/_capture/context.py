@@ -11,6 +11,7 @@ from sardonyx._base.state import exporting, one_capture_at_a_time
 from .distributions import unvalidated_distributions
 from .missing_shapes import shapes_of_least_squares
 from .recurrent import whole_recurrent_operators
+from .tensor_indices import plain_indices
 
 
 @contextmanager
@@ -24,5 +25,6 @@ def capturing() -> Iterator[None]:
         whole_recurrent_operators(),
         shapes_of_least_squares(),
         unvalidated_distributions(),
+        plain_indices(),
     ):
         yield

@@ -42,9 +42,10 @@ def convert_or_decompose(
             if not curable or len(table) < len(operators) or not names:
                 raise first from None
             try:
-                program = _run(program, table)
+                captured, program = program, _run(program, table)
             except Exception as failure:
                 raise first from failure
+            notes += getattr(captured, "told_by_torch", ())  # of one that was captured quickly
             notes += [_note(name) for name in sorted(names)]
         except OnnxExporterError as error:
             # What PyTorch made of the operator is not even read: say what was there before.

@@ -16,6 +16,7 @@ from .example import Tensors
 from .examples import token_ids
 from .generation import decode_of_encoder, decode_with_images, first_token, likeliest, with_next
 from .parts import accepted, fixed_arguments, named_outputs
+from .references import as_sure, of_pytorch
 from .running import Loaded
 from .sentences import Embedder, Sentences
 from .vision_language import DECODER
@@ -56,6 +57,7 @@ def compare(
 def _tokens(model: torch.nn.Module, loaded: Loaded) -> dict[str, Any]:
     """Greedy tokens after a prompt, one row of which is padded on its left."""
     different, equal = [], 0
+    unsure: list[str] = []
     never = _never(model, loaded)
     for batch in (1, 2):
         ids = token_ids(model.config, batch, _PROMPT, seed=batch)
@@ -68,10 +70,23 @@ def _tokens(model: torch.nn.Module, loaded: Loaded) -> dict[str, Any]:
             # Models whose own cache changes their answers are held against that.
             cached = greedy_with_cache(model, ids, mask, _TOKENS, never)
             same = max(same, _same(cached, got, _PROMPT))
+        if same < _TOKENS:
+            # From where PyTorch's tokens differ from its own in float64, none is more right.
+            others = of_pytorch(
+                model,
+                {"ids": ids, "mask": mask},
+                lambda wide, text: greedy(wide, text["ids"], text["mask"], _TOKENS, never=never),
+            )
+            own = greedy(model, ids, mask, _TOKENS, never=never)
+            if any(same >= _same(other, own, _PROMPT) for other in others):
+                unsure.append(f"token {same} at batch {batch}: PyTorch differs from itself there")
+                equal += same
+                continue
         equal += same
         if same < _TOKENS:
             different.append(f"of {_TOKENS} greedy tokens, {same} are PyTorch's at batch {batch}")
-    return {"tokens": 2 * _TOKENS, "equal": equal, "different": different}
+    found = {"tokens": 2 * _TOKENS, "equal": equal, "different": different}
+    return found | ({"unsure": unsure} if unsure else {})
 
 
 def _tokens_after_images(model: torch.nn.Module, chosen: Chosen, loaded: Loaded) -> dict[str, Any]:
@@ -185,17 +200,45 @@ def _outputs(
             known = example.known(sizes[0])
             wanted = named_outputs(model(**inputs, **known, **fixed_arguments(model)))
     got = loaded("model", **{name: inputs[name] for name in shapes})
-    different = [
-        f"output '{name}' differs from eager PyTorch: {text}"
+    texts = {
+        name: text
         for name, value in got.items()
         if name in wanted and (text := difference(value, wanted[name])) is not None
+    }
+    unsure = _unsure(model, inputs | example.known(sizes[0]), got, wanted) if texts else set()
+    different = [
+        f"output '{name}' differs from eager PyTorch: {text}"
+        for name, text in texts.items()
+        if name not in unsure
     ]
     worst = max(
         float((value.double() - wanted[name].double()).abs().max())
         for name, value in got.items()
         if name in wanted and value.shape == wanted[name].shape and value.numel()
     )
-    return {"outputs": len(got), "largest difference": worst, "different": different}
+    found = {"outputs": len(got), "largest difference": worst, "different": different}
+    if unsure & set(texts):
+        found["unsure"] = [
+            f"output '{name}': {texts[name]}; PyTorch's own differs as much from itself"
+            for name in sorted(unsure & set(texts))
+        ]
+    return found
+
+
+def _unsure(model: torch.nn.Module, inputs: Tensors, got: Tensors, wanted: Tensors) -> set[str]:
+    """The outputs that are as near to PyTorch's as PyTorch's are to the exact ones."""
+
+    def run(wide: torch.nn.Module, values: Tensors) -> Tensors:
+        with torch.no_grad():
+            return named_outputs(wide(**values, **fixed_arguments(wide)))
+
+    others = of_pytorch(model, inputs, run)
+    return {
+        name
+        for name, value in got.items()
+        if name in wanted
+        and as_sure(value, wanted[name], [each[name] for each in others if name in each])
+    }
 
 
 def _other_sizes(shapes: dict[str, list[Any]], example: Any) -> tuple[int, int]:

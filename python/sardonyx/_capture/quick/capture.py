@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 from .declining import DeclinedError, none_forgotten
+from .relations import leaves_sizes_open
 from .surroundings import run_again_where_declined
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ def _captured(
         # Within, as torch.export does it: caches may compute as they are put together.
         quick_args, quick_kwargs = pytree.tree_unflatten(leaves, in_spec)
         result = run(called, quick_args, quick_kwargs)
+    recorder.check()
     outputs, out_spec = pytree.tree_flatten(result)
     recorder.graph.output(tuple(recorder.said(each) for each in outputs))
     for node in reversed(recorder.graph.nodes):
@@ -118,7 +120,9 @@ def _captured(
     artifact: Any = SimpleNamespace(
         aten=SimpleNamespace(gm=graph_module, sig=sig), fake_mode=fake_mode
     )
-    graph_module.meta["inline_constraints"] = {}
+    graph_module.meta["inline_constraints"] = (
+        _trace._get_inline_constraints(fake_mode) if fake_mode.shape_env is not None else {}
+    )
     ranges = _trace._get_range_constraints(model, artifact, args, kwargs, dynamic_shapes)
     names = _trace._get_forward_arg_names(model, args, kwargs)
     call = SimpleNamespace(in_spec=in_spec, out_spec=out_spec, forward_arg_names=names)
@@ -132,24 +136,6 @@ def _captured(
         example_inputs=(args, kwargs),
         export=export,
     )
-
-
-def _leaves_sizes_open(relation: Any) -> bool:
-    """Whether it relates sums and products of sizes, bounds them, excludes one, or is always so.
-    Rounded quotients and numbers that sizes have to be hold for the example's neighbours alone."""
-    import sympy
-    from sympy.core.function import Application
-
-    if relation is sympy.true:
-        return True
-    if not isinstance(relation, sympy.core.relational.Relational):
-        return False
-    if isinstance(relation, sympy.Unequality):
-        return True
-    sides = (relation.lhs, relation.rhs)
-    if not isinstance(relation, sympy.Equality):
-        return not relation.atoms(Application)
-    return all(side.free_symbols for side in sides) and not relation.atoms(Application)
 
 
 def _mapped_leaves(function: Callable[..., Any], tree: Any) -> tuple[list[Any], Any]:
@@ -180,6 +166,8 @@ def _check(model: torch.nn.Module) -> None:
 
 def _solve(fake_mode: Any, solve: Callable[[], None]) -> None:
     """Checks what was asked of sizes against what the user said of them, as torch.export does."""
+    from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+
     env = fake_mode.shape_env
     if env is None:
         return
@@ -191,6 +179,8 @@ def _solve(fake_mode: Any, solve: Callable[[], None]) -> None:
     asked = [guard.expr for guard in env.guards]
     asked += [each.expr for asserts in env.deferred_runtime_asserts.values() for each in asserts]
     for relation in asked:
+        if free_unbacked_symbols(relation):  # what the model asserts of data
+            continue
         # With what was learnt since of which sizes are equal.
-        if not _leaves_sizes_open(env.replace(relation)):
+        if not leaves_sizes_open(env.replace(relation)):
             raise DeclinedError(f"the model asks of its sizes whether {relation}")

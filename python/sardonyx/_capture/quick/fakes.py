@@ -14,6 +14,7 @@ from .results import dims_of, steps_of
 from .sizes import key, plain, same
 from .tensor import QuickTensor
 
+_ITEM = torch.ops.aten.item.default
 # What depends on where in memory a tensor begins, which is not kept.
 _OF_MEMORY = frozenset({"as_strided", "as_strided_", "set_", "resize_", "resize_as_"})
 
@@ -51,10 +52,12 @@ class Fakes:
             raise DeclinedError(f"{func} depends on places in memory")
         stands_for: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         writes = func._schema.is_mutable
+        # A fake tensor remembers what was read of it, and stands for several.
+        is_fresh = writes or func is _ITEM
 
         def fake(argument: Any) -> Any:
             if isinstance(argument, torch.Tensor):
-                made = self._of(argument, stands_for, writes)
+                made = self._of(argument, stands_for, is_fresh)
                 stands_for[id(made)] = (made, argument)
                 return made
             if isinstance(argument, (list, tuple)):
@@ -74,7 +77,7 @@ class Fakes:
         self,
         tensor: torch.Tensor,
         stands_for: dict[int, tuple[torch.Tensor, torch.Tensor]],
-        writes: bool,
+        is_fresh: bool,
     ) -> torch.Tensor:
         """The same one for the same tensor; another for another of the same sizes."""
         for made, original in stands_for.values():
@@ -82,11 +85,11 @@ class Fakes:
                 return made
         dims, steps = dims_of(tensor), steps_of(tensor)
         kind = (tuple(map(key, dims)), tuple(map(key, steps)), tensor.dtype)
-        found = None if writes else self._made.get(kind)
+        found = None if is_fresh else self._made.get(kind)
         if found is None or id(found) in stands_for:
             with self._mode:
                 found = torch.empty_strided(dims, steps, dtype=tensor.dtype, device="cpu")
-            if not writes:
+            if not is_fresh:
                 self._made[kind] = found
         return found
 
@@ -145,6 +148,9 @@ def _quick(func: Any, given: Any, stands_for: dict[int, tuple[torch.Tensor, torc
             return None
         if isinstance(each, (list, tuple)):
             return [convert(item) for item in each]
+        if func is _ITEM and isinstance(each, (torch.SymInt, torch.SymFloat, torch.SymBool)):
+            each.node.shape_env.pending_fresh_unbacked_symbols.clear()  # the call's node has it
+            return each
         if not isinstance(each, torch.Tensor):
             raise DeclinedError(f"{func} gives a {type(each).__name__}")
         if id(each) in stands_for:

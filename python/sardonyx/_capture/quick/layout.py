@@ -15,6 +15,7 @@ from .results import Results, always, dims_of, numbers, steps_of
 from .sizes import (
     Size,
     filled_in,
+    hint,
     made_same,
     plain,
     same,
@@ -111,6 +112,9 @@ def contiguous(
         raise DeclinedError(f"the layout {memory_format}")
     if results.strides.is_contiguous(dims_of(self), steps_of(self)):
         return self
+    example = [tuple(map(hint, each)) for each in (dims_of(self), steps_of(self))]
+    if results.strides.is_contiguous(*example):
+        results.copies_of_views += 1
     return results.dense(dims_of(self), self.dtype)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
     from torch.export.graph_signature import InputSpec, OutputSpec
+
+    from sardonyx._base.errors import Diagnostic
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class QuickProgram:
     module_call_graph: list[Any]
     example_inputs: tuple[tuple[Any, ...], dict[str, Any]]
     export: Callable[[], ExportedProgram] = field(repr=False)
+    told_by_torch: Sequence[Diagnostic] = ()  # by that export, beside what is told of this program
     _exported: ExportedProgram | None = field(default=None, repr=False)
 
     @property

@@ -11,8 +11,10 @@ from torch._subclasses.schema_check_mode import SchemaCheckMode
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from .aliases import roots
 from .declining import DeclinedError
 from .fakes import Fakes
+from .numbers import NUMBERS, Numbers
 from .rules import Rules
 from .signature import Placeholders
 from .tensor import QuickTensor
@@ -68,6 +70,9 @@ class Recorder(SchemaCheckMode):
         self._weights = dict(placeholders.of_weights)
         self._rules = Rules(fakes)
         self._traces = Traces()
+        self._numbers = Numbers()
+        self._copies: list[torch.fx.Node] = []  # that the example does without
+        self._writes: list[torch.fx.Node] = []
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
@@ -80,6 +85,7 @@ class Recorder(SchemaCheckMode):
         if refusal := _refusal(func):
             raise DeclinedError(refusal)
         func = _RECORDED_AS.get(func, func)
+        copies = self._rules.results.copies_of_views
         result = self._rules.result(func, args, kwargs)
         place = {
             "nn_module_stack": {k: (path, kind) for k, path, kind in self.modules},
@@ -95,8 +101,20 @@ class Recorder(SchemaCheckMode):
             name=self.graph._target_to_str(func.overloadpacket.__name__),
         )
         node.meta = {**place, "val": result}
+        if self._rules.results.copies_of_views > copies:
+            self._copies.append(node)
+        if func._schema.is_mutable:
+            self._writes.append(node)
         self._belongs(result, node)
         return result
+
+    def check(self) -> None:
+        """Declines what only the whole run tells."""
+        unsure = set().union(*map(roots, self._copies))
+        if self._copies and any(
+            unsure & roots(source) for node in self._writes for source in node.all_input_nodes
+        ):
+            raise DeclinedError("whether writes go to a copy or a view depends on sizes")
 
     def _assert_kind(self, tensor: torch.Tensor, place: dict[str, Any]) -> None:
         """What torch.export asserts before a conversion."""
@@ -112,7 +130,9 @@ class Recorder(SchemaCheckMode):
     def _belongs(self, result: Any, node: torch.fx.Node) -> None:
         if result is None:
             return
-        if isinstance(result, (list, tuple)):
+        if isinstance(result, NUMBERS):
+            self._numbers.note(result, node)
+        elif isinstance(result, (list, tuple)):
             import operator
 
             for index, each in enumerate(result):
@@ -145,9 +165,7 @@ class Recorder(SchemaCheckMode):
             return node
         if isinstance(argument, (list, tuple)):
             return [self.said(each) for each in argument]
-        if isinstance(argument, (torch.SymFloat, torch.SymBool)):
-            raise DeclinedError("a number computed of sizes")
-        return argument
+        return self._numbers.said(argument) if isinstance(argument, NUMBERS) else argument
 
 
 class Overseer(TorchFunctionMode):
@@ -166,6 +184,12 @@ class Overseer(TorchFunctionMode):
                 raise DeclinedError("the model takes gradients")
         elif name in ("_enter_autocast", "_exit_autocast"):
             raise DeclinedError("autocast")
+        elif func is torch.Tensor.contiguous:
+            QuickTensor.is_copied_where_unsure = True
+            try:
+                return func(*args, **(kwargs or {}))
+            finally:
+                QuickTensor.is_copied_where_unsure = False
         return func(*args, **(kwargs or {}))
 
 

@@ -27,6 +27,7 @@ class Results:
 
     def __init__(self) -> None:
         self.strides = Strides()
+        self.copies_of_views = 0  # of what needs none in the example
 
     def dense(self, dims: Sizes, dtype: torch.dtype) -> QuickTensor:
         """In row-major order."""

@@ -23,7 +23,7 @@ class Rules:
     """The rules of one capture. Where there is none, or it is not sure, fake tensors are asked."""
 
     def __init__(self, fakes: Fakes) -> None:
-        self._results = Results()
+        self.results = Results()
         self._fakes = fakes
 
     def result(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -31,7 +31,7 @@ class Rules:
         rule = TABLE.get(func)
         if rule is not None:
             try:
-                return rule(self._results, *args, **kwargs)
+                return rule(self.results, *args, **kwargs)
             except DeclinedError as reason:
                 reason.answered()
         return self._fakes.result(func, args, kwargs)

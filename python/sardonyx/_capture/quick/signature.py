@@ -167,6 +167,8 @@ def output_specs(graph: torch.fx.Graph) -> list[OutputSpec]:
     for given in graph.output_node().args[0]:  # type: ignore[union-attr]
         argument: Any
         if isinstance(given, torch.fx.Node):
+            if not isinstance(given.meta["val"], torch.Tensor):
+                raise DeclinedError("the model gives a number that data decide")
             argument = TensorArgument(given.name)
         elif given is None or isinstance(given, (int, float, str, bool)):
             argument = ConstantArgument("", given)

@@ -19,6 +19,8 @@ class QuickTensor(torch.Tensor):
     dims: Sizes
     steps: Sizes
     made_by: torch.fx.Node | None
+    # Set while contiguous() runs: a copy of what only the example has in rows is right for all.
+    is_copied_where_unsure = False
 
     @staticmethod
     def of(dims: Sizes, steps: Sizes, dtype: torch.dtype) -> QuickTensor:
@@ -70,6 +72,6 @@ def _lies_in_rows(tensor: QuickTensor) -> bool:
     if strides.is_contiguous(tensor.dims, tensor.steps):
         return True
     example = [tuple(map(hint, each)) for each in (tensor.dims, tensor.steps)]
-    if strides.is_contiguous(*example):
+    if strides.is_contiguous(*example) and not QuickTensor.is_copied_where_unsure:
         raise DeclinedError("whether a tensor lies in rows depends on sizes")
     return False

@@ -1,0 +1,35 @@
+"""Where PyTorch's answer hangs on rounding, another answer is not called wrong; elsewhere it is."""
+
+from __future__ import annotations
+
+import torch
+
+from sardonyx.hf.references import as_sure, of_pytorch
+
+
+class Winner(torch.nn.Module):
+    """The value of the better of two scores, which differ by less than float32 can tell."""
+
+    def __init__(self, distance: float) -> None:
+        super().__init__()
+        self.bias = torch.nn.Parameter(torch.tensor([0.0, distance], dtype=torch.float64).float())
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x[:, (x.sum(-1, keepdim=True) + self.bias).argmax(-1)].diagonal()
+
+
+def others(model: torch.nn.Module, x: torch.Tensor) -> list[torch.Tensor]:
+    return of_pytorch(model, {"x": x}, lambda each, inputs: each(inputs["x"]))
+
+
+def test_a_tie_is_no_difference() -> None:
+    x = torch.tensor([[1e8, 3.0]])
+    model = Winner(1.0)
+    assert as_sure(torch.tensor([3.0]), model(x), others(model, x))
+
+
+def test_what_is_not_a_tie_is_one() -> None:
+    x = torch.tensor([[1.0, 3.0]])
+    model = Winner(1.0)
+    assert not as_sure(torch.tensor([1.0]), model(x), others(model, x))
+    assert not as_sure(torch.tensor([3.0, 3.0]), model(x), others(model, x))
