@@ -55,6 +55,24 @@ TEST(BlockCodes, ZeroPointsMoveTheRange) {
   EXPECT_EQ(result.error.squares, 0);
 }
 
+// Codes of an earlier coder, without their extremes, so that rounding to nearest finds other steps.
+TEST(BlockCodes, WeightsThatWereCodedBeforeKeepTheirCodes) {
+  for (const bool symmetric : {true, false}) {
+    const int zero = symmetric ? 8 : 3;
+    std::vector<float> weights(128);
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      weights[i] = 0.0123F * static_cast<float>(static_cast<int>(i * 7 % 11) + 2 - zero);
+    const Coded result = coded(weights, 1, {.size = 128, .symmetric = symmetric});
+    EXPECT_EQ(result.error.squares, 0);
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const int code = static_cast<int>(result.codes[i]) - result.scales[0].zero_point;
+      EXPECT_EQ(static_cast<float>(code) * result.scales[0].scale, weights[i]);
+    }
+    EXPECT_GT(
+        coded(weights, 1, {.size = 128, .symmetric = symmetric, .search = false}).error.squares, 0);
+  }
+}
+
 TEST(BlockCodes, SearchingIsNeverWorse) {
   const std::vector<float> weights = some_weights(4096);
   for (const int bits : {4, 8})

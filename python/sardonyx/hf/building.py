@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     import torch
 
     from .checkpoint import Checkpoint
+    from .weights import Placed
 
 
 def build(checkpoint: Checkpoint, model_class: type[Any]) -> torch.nn.Module:
@@ -40,6 +41,19 @@ def config_of(model_class: type[Any], checkpoint: Checkpoint) -> Any:
     config = checkpoint.config
     text = getattr(config, "sub_configs", {}).get("text_config")
     return config.get_text_config() if text is model_class.config_class else config
+
+
+def filled(model: torch.nn.Module, placed: Placed) -> torch.nn.Module:
+    """A model that was built without its weights, with them."""
+    import torch
+
+    from .weights import mapped
+
+    known = model.state_dict(keep_vars=True)
+    with torch.no_grad():
+        for name, place in placed.places.items():
+            known[name].copy_(mapped(place))
+    return model
 
 
 def load(checkpoint: Checkpoint, model_class: type[Any]) -> torch.nn.Module:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +26,13 @@ class Checkpoint:
         folder: where it is.
         config: its configuration.
         trust_remote_code: whether code in the folder may be run.
+        quantisation: how its weights are quantised, as config.json says; empty where they are not.
     """
 
     folder: Path
     config: Any
     trust_remote_code: bool
+    quantisation: dict[str, Any] = field(default_factory=dict)
 
     def weights(self) -> list[WeightInFile]:
         """The tensors of its safetensors files, none of which is read.
@@ -115,7 +117,6 @@ def read_checkpoint(folder: Path, trust_remote_code: bool = False) -> Checkpoint
     library = transformers()
     settings = _settings(path)
     _check_code(folder, settings, trust_remote_code)
-    _check_weights(folder, settings)
     try:
         config = library.AutoConfig.from_pretrained(
             folder, trust_remote_code=trust_remote_code, local_files_only=True
@@ -126,7 +127,8 @@ def read_checkpoint(folder: Path, trust_remote_code: bool = False) -> Checkpoint
             f"transformers {library.__version__} cannot read {path}: {error}",
             "does config.json name a `model_type` that this release knows?",
         ) from error
-    return Checkpoint(folder, config, trust_remote_code)
+    told = settings.get("quantization_config") or settings.get("compression_config") or {}
+    return Checkpoint(folder, config, trust_remote_code, told)
 
 
 def _settings(path: Path) -> dict[str, Any]:
@@ -149,16 +151,6 @@ def _check_code(folder: Path, settings: dict[str, Any], trusted: bool) -> None:
             f"{folder} has its model as code, {', '.join(code)}, which is not run unasked",
             "read that code, and say --trust-remote-code (trust_remote_code=True)",
             UsageError,
-        )
-
-
-def _check_weights(folder: Path, settings: dict[str, Any]) -> None:
-    method = (settings.get("quantization_config") or {}).get("quant_method")
-    if method:
-        raise refusal(
-            "SX2001",
-            f"the weights of {folder} are quantised already, by {method}, which is not read yet",
-            "export the checkpoint that was quantised, with --precision int4 or int8",
         )
 
 

@@ -11,7 +11,7 @@ import torch
 from sardonyx._base.errors import refusal
 
 from .caches import PAST_LENGTH, CacheLayout, layout_of, new_cache
-from .example import BATCH, LENGTH, Dims, Tensors
+from .example import BATCH, LENGTH, TOTAL_LENGTH, Dims, Tensors
 from .examples import token_ids
 from .parts import EMBEDDINGS, Part, accepted
 from .probing import counted_calls, probe
@@ -22,7 +22,6 @@ from .settings import setting
 _RUNS = ((2, 5), (3, 7))
 _LONG = 131
 _BATCH, _PAST, _LENGTH = 2, 5, 3
-TOTAL_LENGTH = "total_sequence_length"
 # forward()'s parameter for the cache; what it returns has the same name.
 _CACHES = ("past_key_values", "cache_params", "state")
 

@@ -13,6 +13,7 @@ Dims = dict[str, dict[int, str]]
 
 BATCH = "batch_size"
 LENGTH = "sequence_length"
+TOTAL_LENGTH = "total_sequence_length"
 
 
 def _nothing(_: int) -> Tensors:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sardonyx import _native
-from sardonyx._base.errors import ProgramError, UsageError, refusal
+from sardonyx._base.errors import Diagnostic, ProgramError, UsageError, refusal
 from sardonyx._model.program import ONNXProgram
 from sardonyx._optimize.precision import Precision
 
+from .example import TOTAL_LENGTH
 from .report import ExportedPart, Report
 from .writing import REPORT, copy_companions, new_folder
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from .graphs import Target
     from .parts import Part
     from .progress import Progress
+    from .quantised import Quantised
     from .sentences import Sentences
     from .tasks import Chosen
     from .weights import Placed
@@ -130,10 +132,13 @@ class _Job:
         self._target = target
         self._progress = progress
         self._sentences: Sentences | None = None
+        # Weights that stay as they are in whatever precision.
+        self._kept: frozenset[str] = frozenset()
 
     def of_folder(self, folder: Path, trust_remote_code: bool, verify: bool) -> Report:
         from . import building
         from .checkpoint import read_checkpoint
+        from .quantised import decoded
         from .sentences import read_sentences, transformer_of
         from .tasks import choose
         from .weights import place_weights
@@ -145,21 +150,30 @@ class _Job:
             if self._sentences is not None:
                 chosen = choose(checkpoint.config, "feature-extraction")
         in_files = checkpoint.weights()
+        quantised: Quantised | None = None
         with new_folder(self._out, folder) as staging, ExitStack() as cleaning:
             with self._progress.step("build"):
                 model = building.build(checkpoint, chosen.model_class)
             scratch = staging / ".computed"
             cleaning.callback(_remove, scratch)
+            if checkpoint.quantisation:
+                with self._progress.step("unpack weights"):
+                    quantised = decoded(in_files, checkpoint.quantisation, scratch)
+                in_files = quantised.weights
             with self._progress.step("place weights"):
                 placed = place_weights(model, in_files, scratch)
+            if quantised is not None:
+                self._take_codes_of(quantised, placed)
             chosen, notes = self._with_what_cache(model, chosen)
             report = self._report(model, chosen)
             report.notes += [*notes, *_notes_of(placed)]
+            if quantised is not None:
+                report.notes += quantised.notes()
             self._write(model, chosen, placed, staging, report)
             for source in dict.fromkeys((folder, checkpoint.folder)):
                 copy_companions(source, staging)
             if verify:
-                self._verify(checkpoint, chosen, staging, report)
+                self._verify(checkpoint, chosen, staging, report, placed if quantised else None)
             cleaning.close()
             _write_report(report, self._progress, staging)
         return report
@@ -186,6 +200,16 @@ class _Job:
                 self._compare(model, chosen, staging, report)
             _write_report(report, self._progress, staging)
         return report
+
+    def _take_codes_of(self, quantised: Quantised, placed: Placed) -> None:
+        """What the checkpoint has in four bits is written in the same codes, and what it has in
+        full stays so, where the user asks for no more than four bits."""
+        precision = self._target.precision
+        if precision is None or (taken := quantised.precision(precision)) is precision:
+            return
+        self._target = dataclasses.replace(self._target, precision=taken)
+        names = set(quantised.names)
+        self._kept = frozenset(name for name, at in placed.places.items() if at.name not in names)
 
     def _with_what_cache(
         self, model: torch.nn.Module, chosen: Chosen
@@ -242,14 +266,14 @@ class _Job:
             if placed is not None:
                 give_weights(program, model, placed.places)
             with self._progress.step(f"optimize {part.name}"):
-                finished(program, self._target, self._longest(model))
+                finished(program, self._target, self._longest(model), self._kept)
             with self._progress.step(f"write {part.name}"):
                 self._save(program, part, model, staging)
                 if self._target.runtime == genai.RUNTIME and chosen.with_past:
                     _describe_for_genai(program, part, model, staging)
             report.parts.append(_described(program, part, staging))
             report.opset = program.opset_version
-            report.notes += [note.message for note in program.notes]
+            report.notes += [note.message for note in program.notes if _is_worth_telling(note)]
         model.train(was_training)
 
     def _longest(self, model: torch.nn.Module) -> int | None:
@@ -266,12 +290,21 @@ class _Job:
         self._progress.writing(staging, expected, lambda: program.save(path))
 
     def _verify(
-        self, checkpoint: Checkpoint, chosen: Chosen, staging: Path, report: Report
+        self,
+        checkpoint: Checkpoint,
+        chosen: Chosen,
+        staging: Path,
+        report: Report,
+        placed: Placed | None,
     ) -> None:
+        """`placed`: where the weights are that transformers would not read without packages."""
         from . import building
 
         with self._progress.step("load for verification"):
-            model = building.load(checkpoint, chosen.model_class)
+            if placed is None:
+                model = building.load(checkpoint, chosen.model_class)
+            else:
+                model = building.filled(building.build(checkpoint, chosen.model_class), placed)
         self._compare(model, chosen, staging, report)
 
     def _compare(
@@ -281,6 +314,12 @@ class _Job:
 
         with self._progress.step("verify"):
             report.verified = compare(model, chosen, staging, report, self._sentences)
+
+
+def _is_worth_telling(note: Diagnostic) -> bool:
+    """What a model asks of the length of all of a text always holds: it is the past's length and
+    the tokens' together, which PyTorch knows as three sizes."""
+    return note.code != "SX1015" or TOTAL_LENGTH not in note.message
 
 
 def _notes_of(placed: Placed) -> Iterable[str]:

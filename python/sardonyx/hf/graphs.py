@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -131,11 +132,14 @@ def give_weights(
 
 
 def finished(
-    program: ONNXProgram, target: Target, longest: int | None = None
+    program: ONNXProgram,
+    target: Target,
+    longest: int | None = None,
+    kept: Collection[str] = (),
 ) -> OptimizationReport:
     """Names the weights as the checkpoint's model does, and optimises with what they hold.
 
-    `longest`: the tokens of the longest text there is to be.
+    `longest`: the tokens of the longest text there is to be. `kept`: weights that stay as they are.
     """
     if longest is not None:
         _native.limit(program._native, "attention_mask", 1, longest)
@@ -144,4 +148,9 @@ def finished(
         program._native,
         {name: name.removeprefix(_PREFIX) for name in names if name.startswith(_PREFIX)},
     )
-    return optimize(program, runtime=target.runtime, precision=target.precision).report
+    precision = target.precision
+    there = {name.removeprefix(_PREFIX) for name in names} & set(kept)
+    if precision is not None and there:
+        patterns = [f"^{re.escape(name)}$" for name in sorted(there)]
+        precision = replace(precision, keep=[*precision.keep, *patterns])
+    return optimize(program, runtime=target.runtime, precision=precision).report

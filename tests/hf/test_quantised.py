@@ -1,0 +1,199 @@
+"""Checkpoints in few bits, written here as their formats say: the exported model has the weights
+that a checkpoint of the same numbers in float32 has, and int4 has the checkpoint's own codes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import onnxruntime
+import pytest
+import safetensors.torch
+import torch
+
+import sardonyx
+from sardonyx.hf.packed import AWQ_ORDER
+
+from .checkpoints import llama
+
+GROUP = 32
+Tensors = dict[str, torch.Tensor]
+# Of a matrix [out, in]: its tensors in the checkpoint, and what they stand for.
+Coder = Callable[[torch.Tensor], tuple[Tensors, torch.Tensor]]
+
+
+def packed(
+    codes: torch.Tensor, axis: int, order: tuple[int, ...] = tuple(range(8))
+) -> torch.Tensor:
+    """Eight codes in each int32, from its lowest bits on."""
+    eights = codes.long().movedim(axis, -1).unflatten(-1, (-1, 8))
+    words = sum(eights[..., column] << (4 * place) for place, column in enumerate(order))
+    assert isinstance(words, torch.Tensor)
+    return words.to(torch.int32).movedim(-1, axis)
+
+
+def grouped(weight: torch.Tensor, middle: bool) -> tuple[torch.Tensor, ...]:
+    """Codes [out, in], scales and zero points [out, groups], and what they stand for."""
+    groups = weight.unflatten(1, (-1, GROUP))
+    scales = (groups.abs().amax(-1) / 6.5).half()
+    zeros = torch.full_like(scales, 8).long()
+    if not middle:
+        zeros = torch.arange(zeros.numel()).view(zeros.shape) % 5 + 6
+    codes = (groups / scales.float().unsqueeze(-1)).round() + zeros.unsqueeze(-1)
+    codes = codes.clamp(0, 15).long()
+    exact = (codes - zeros.unsqueeze(-1)).float() * scales.float().unsqueeze(-1)
+    return codes.flatten(1), scales, zeros, exact.flatten(1)
+
+
+def gptq(weight: torch.Tensor, middle: bool = True) -> tuple[Tensors, torch.Tensor]:
+    codes, scales, zeros, exact = grouped(weight, middle)
+    return {
+        "qweight": packed(codes.T, 0),
+        "qzeros": packed(zeros.T - 1, 1),
+        "scales": scales.T.contiguous(),
+        "g_idx": (torch.arange(weight.shape[1]) // GROUP).int(),
+    }, exact
+
+
+def awq(weight: torch.Tensor) -> tuple[Tensors, torch.Tensor]:
+    codes, scales, zeros, exact = grouped(weight, middle=False)
+    return {
+        "qweight": packed(codes.T, 1, AWQ_ORDER),
+        "qzeros": packed(zeros.T, 1, AWQ_ORDER),
+        "scales": scales.T.contiguous(),
+    }, exact
+
+
+def float8(weight: torch.Tensor) -> tuple[Tensors, torch.Tensor]:
+    rows, columns = (-(-size // 48) for size in weight.shape)
+    scales = torch.rand(rows, columns) + 0.5
+    wide = scales.repeat_interleave(48, 0).repeat_interleave(48, 1)
+    wide = wide[: weight.shape[0], : weight.shape[1]]
+    held = (weight / wide).to(torch.float8_e4m3fn)
+    return {"weight": held, "weight_scale_inv": scales}, held.float() * wide
+
+
+def packed_rows(weight: torch.Tensor) -> tuple[Tensors, torch.Tensor]:
+    codes, scales, _, exact = grouped(weight, middle=True)
+    return {
+        "weight_packed": packed(codes, 1),
+        "weight_scale": scales,
+        "weight_shape": torch.tensor(weight.shape),
+    }, exact
+
+
+def rows_of_int8(weight: torch.Tensor) -> tuple[Tensors, torch.Tensor]:
+    most = weight.abs().amax(1)
+    held = (weight * 127 / most.unsqueeze(-1)).round().to(torch.int8)
+    return {"weight": held, "SCB": most}, held.float() * (most / 127).unsqueeze(-1)
+
+
+def table(weight: torch.Tensor) -> tuple[Tensors, torch.Tensor]:
+    values = torch.linspace(-1, 1, 16) ** 3
+    blocks = weight.flatten().unflatten(0, (-1, 64))
+    scales = blocks.abs().amax(-1)
+    codes = ((blocks / scales.unsqueeze(-1)).unsqueeze(-1) - values).abs().argmin(-1).flatten()
+    told = {"shape": list(weight.shape), "blocksize": 64, "quant_type": "nf4", "dtype": "float32"}
+    exact = values[codes] * scales.repeat_interleave(64)
+    return {
+        "weight": (codes[::2] << 4 | codes[1::2]).to(torch.uint8).unsqueeze(-1),
+        "weight.absmax": scales,
+        "weight.quant_map": values,
+        "weight.quant_state.bitsandbytes__nf4": torch.tensor(list(json.dumps(told).encode())).to(
+            torch.uint8
+        ),
+    }, exact.reshape(weight.shape)
+
+
+FORMATS: dict[str, tuple[Coder, dict[str, Any]]] = {
+    "gptq": (gptq, {"quant_method": "gptq", "bits": 4, "group_size": GROUP}),
+    "gptq without a middle": (
+        lambda weight: gptq(weight, middle=False),
+        {"quant_method": "gptq", "bits": 4, "group_size": GROUP, "sym": False},
+    ),
+    "awq": (awq, {"quant_method": "awq", "bits": 4, "group_size": GROUP}),
+    "fp8": (float8, {"quant_method": "fp8", "weight_block_size": [48, 48]}),
+    "compressed-tensors": (
+        packed_rows,
+        {
+            "quant_method": "compressed-tensors",
+            "format": "pack-quantized",
+            "config_groups": {"group_0": {"weights": {"num_bits": 4, "group_size": GROUP}}},
+        },
+    ),
+    "int8": (rows_of_int8, {"quant_method": "bitsandbytes", "load_in_8bit": True}),
+    "nf4": (table, {"quant_method": "bitsandbytes", "load_in_4bit": True}),
+}
+
+
+def written(folder: Path, name: str) -> tuple[Path, Path]:
+    """The checkpoint in the format, and the same numbers in float32."""
+    plain = llama(folder / "plain")
+    coder, settings = FORMATS[name]
+    held: Tensors = {}
+    exact: Tensors = {}
+    for key, weight in safetensors.torch.load_file(plain / "model.safetensors").items():
+        if "_proj." not in key:
+            held[key] = exact[key] = weight
+            continue
+        tensors, exact[key] = coder(weight)
+        held |= {key.removesuffix("weight") + ending: t for ending, t in tensors.items()}
+    few = folder / "few"
+    few.mkdir()
+    told = json.loads((plain / "config.json").read_text()) | {"quantization_config": settings}
+    (few / "config.json").write_text(json.dumps(told))
+    save = safetensors.torch.save_file
+    save({k: t.contiguous() for k, t in held.items()}, few / "model.safetensors")
+    save(exact, plain / "model.safetensors", metadata={"format": "pt"})
+    return few, plain
+
+
+def logits(folder: Path) -> torch.Tensor:
+    """As the nodes of the model say: optimised, ONNX Runtime rounds the other factors of products
+    with four bits to eight."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(str(folder / "model.onnx"), options)
+    ids = torch.arange(2, 20).view(2, 9)
+    positions = torch.arange(9).expand(2, 9).contiguous()
+    given = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "position_ids": positions}
+    for value in session.get_inputs()[len(given) :]:
+        sizes = {"batch_size": 2, "past_sequence_length": 0}
+        given[value.name] = torch.zeros([sizes.get(size, size) for size in value.shape])
+    (made,) = session.run(["logits"], {name: value.numpy() for name, value in given.items()})
+    return torch.from_numpy(made)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_weights_are_those_of_the_checkpoint(name: str, tmp_path: Path) -> None:
+    few, plain = written(tmp_path, name)
+    report = sardonyx.hf.export(few, tmp_path / "out", verify=name == "gptq")
+    assert any("14 weights of the checkpoint were in few bits" in note for note in report.notes)
+    sardonyx.hf.export(plain, tmp_path / "wanted")
+    assert torch.equal(logits(tmp_path / "out"), logits(tmp_path / "wanted"))
+
+
+@pytest.mark.parametrize("name", ["gptq", "awq", "compressed-tensors"])
+def test_four_bits_keep_their_codes(name: str, tmp_path: Path) -> None:
+    few, plain = written(tmp_path, name)
+    sardonyx.hf.export(few, tmp_path / "out", precision="int4")
+    sardonyx.hf.export(plain, tmp_path / "wanted")
+    wanted = logits(tmp_path / "wanted")
+    torch.testing.assert_close(logits(tmp_path / "out"), wanted, rtol=1e-4, atol=1e-5)
+    sizes = [
+        sum(p.stat().st_size for p in (tmp_path / f).glob("*.onnx*")) for f in ("out", "wanted")
+    ]
+    assert sizes[0] < 0.7 * sizes[1]
+
+
+def test_a_layer_that_is_none(tmp_path: Path) -> None:
+    few, _ = written(tmp_path, "gptq")
+    held = safetensors.torch.load_file(few / "model.safetensors")
+    name = "model.layers.1.mlp.up_proj"
+    held[f"{name}.qzeros"] = held[f"{name}.qzeros"][:, :-1].contiguous()
+    safetensors.torch.save_file(held, few / "model.safetensors")
+    with pytest.raises(sardonyx.ProgramError, match=f"SX2004.*'{name}' is no layer of gptq"):
+        sardonyx.hf.export(few, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
