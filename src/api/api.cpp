@@ -18,6 +18,7 @@
 #include "onnx/infer/infer_model.h"
 #include "passes/outline_modules.h"
 #include "passes/passes.h"
+#include "program/kept_sizes.h"
 #include "program/node_text.h"
 #include "proto/read.h"
 #include "proto/write.h"
@@ -238,10 +239,14 @@ Model convert(Program program, const ConvertOptions& options, aten::CustomLookup
   program::record_node_texts(program.internal());
   aten::NamedValues shown;
   if (options.values_as_outputs) shown = aten::name_values(program.internal());
+  const std::vector<Diagnostic> kept = program::notes_of_kept_sizes(program.internal());
   functionalize::functionalize(program.internal());
   std::vector<Diagnostic> notes;
   Model model(convert_to(target, program.internal(), options, lookup, shown, notes));
-  if (options.on_note) std::ranges::for_each(notes, options.on_note);
+  if (options.on_note) {
+    std::ranges::for_each(kept, options.on_note);
+    std::ranges::for_each(notes, options.on_note);
+  }
   model.internal().producer_version = version();
   if (options.all_modules_as_functions || !options.modules_as_functions.empty()) {
     passes::outline_modules(model.internal(), [&](std::string_view type) {

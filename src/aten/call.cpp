@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "aten/body.h"
-
 namespace sardonyx::aten {
 namespace {
 
@@ -274,14 +272,6 @@ DType Call::captured_dtype(std::string_view name) const {
 const program::Value& Call::captured_tensor(std::string_view name) const {
   if (program::Value* const* value = argument(name).get<program::Value*>()) return **value;
   unexpected(name, "a tensor");
-}
-
-void Call::note(std::string code, std::string message, std::string help) const {
-  base::Diagnostic note;
-  note.code = std::move(code);
-  note.message = std::move(message);
-  note.help = std::move(help);
-  bodies_->note(call_, std::move(note));
 }
 
 void Call::refuse(std::string message, std::string help) const {

@@ -15,21 +15,6 @@ std::string place_of(const program::Source* source, std::string_view node) {
   return "node '" + std::string(node) + "'";
 }
 
-base::Diagnostic diagnostic_at(const Call& call, std::string_view code, std::string message,
-                               std::string help) {
-  base::Diagnostic diagnostic;
-  diagnostic.code = code;
-  diagnostic.message = std::move(message);
-  diagnostic.help = std::move(help);
-  diagnostic.op = call.schema->qualified();
-  diagnostic.node = call.name;
-  if (call.source) {
-    diagnostic.module_path = call.source->module_path();
-    diagnostic.location = call.source->location();
-  }
-  return diagnostic;
-}
-
 void refuse_call(const Call& call, std::string_view code, std::string message, std::string help) {
   throw base::Error(diagnostic_at(call, code, std::move(message), std::move(help)));
 }

@@ -5,15 +5,15 @@
 #include <string_view>
 
 #include "functionalize/alias.h"
+#include "program/place.h"
 
 namespace sardonyx::functionalize {
+
+using program::diagnostic_at;
 
 // "view.py:12 (forward)", or the captured node's name where the line is not known.
 std::string place_of(const program::Source* source, std::string_view node);
 
-// A diagnostic at a captured call.
-base::Diagnostic diagnostic_at(const Call& call, std::string_view code, std::string message,
-                               std::string help);
 [[noreturn]] void refuse_call(const Call& call, std::string_view code, std::string message,
                               std::string help);
 

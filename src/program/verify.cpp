@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "program/place.h"
 #include "program/program.h"
 #include "program/regions.h"
 
@@ -27,14 +28,7 @@ struct Defined {
   diagnostic.code = code;
   diagnostic.message = message;
   diagnostic.help = help;
-  if (call) {
-    diagnostic.node = call->name;
-    if (call->schema) diagnostic.op = call->schema->qualified();
-    if (call->source) {
-      diagnostic.module_path = call->source->module_path();
-      diagnostic.location = call->source->location();
-    }
-  }
+  if (call) place(diagnostic, *call);
   throw base::Error(std::move(diagnostic));
 }
 

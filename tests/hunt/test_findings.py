@@ -28,6 +28,9 @@ FOUND = {
         "v1 = torch.nn.functional.pad(b, (1, 2))",
         "v1.diagonal().fill_(4)",
     ),
+    "a free size that squeeze drops of what was written": program(
+        {"a": ("float32", (2, "n", "n"))}, "v1 = a * 2", "v1.zero_()", "v2 = v1.squeeze(-2)"
+    ),
     "dimensions of a tensor without": program(
         {"a": ("bfloat16", ("m", 3))}, "v1 = a.sum()", "v2 = v1.movedim(-1, 0)"
     ),

@@ -6,6 +6,7 @@
 #include "aten/translation/fall_through.h"
 #include "aten/translation/translation.h"
 #include "program/facts/facts.h"
+#include "program/place.h"
 #include "program/regions.h"
 
 namespace sardonyx::aten {
@@ -122,31 +123,15 @@ Outputs Translation::apply(const program::Call& call) {
   return translator(call)(view, emit_);
 }
 
-namespace {
-
-// What the diagnostic is about, and where the user wrote it.
-void place(base::Diagnostic& diagnostic, const program::Call& call) {
-  diagnostic.op = call.schema->qualified();
-  diagnostic.node = call.name;
-  if (!call.source) return;
-  diagnostic.module_path = call.source->module_path();
-  diagnostic.location = call.source->location();
-}
-
-}  // namespace
-
 Outputs Translation::keep(const program::Call& call, const Call& view) {
   Outputs outputs = fall_through(view, emit_, options_.fall_through);
-  view.note("SX1311", call.schema->qualified() + " has no translation here and is kept as it is",
-            "the runtime must know it under this name");
-  return outputs;
-}
-
-void Translation::note(const program::Call& call, base::Diagnostic note) {
-  if (!options_.on_note) return;
+  if (!options_.on_note) return outputs;
+  base::Diagnostic note = program::diagnostic_at(
+      call, "SX1311", call.schema->qualified() + " has no translation here and is kept as it is",
+      "the runtime must know it under this name");
   note.severity = base::Severity::kNote;
-  place(note, call);
   options_.on_note(note);
+  return outputs;
 }
 
 bool Translation::known(const program::Call& call) const {
@@ -224,7 +209,7 @@ void Translation::record_failure(const program::Call& call, const base::Error& e
   failed_.erase(nullptr);
   for (base::Diagnostic diagnostic : error.diagnostics()) {
     if (diagnostic.code == "SX1303" && !diagnostics_.empty()) continue;  // reported inside
-    if (diagnostic.op.empty()) place(diagnostic, call);
+    if (diagnostic.op.empty()) program::place(diagnostic, call);
     diagnostics_.push_back(std::move(diagnostic));
   }
 }
