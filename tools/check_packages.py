@@ -25,6 +25,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "_optimize": ("_base", "_model"),
     "_export": (
         "_base", "ops", "_capture", "_translate", "_run", "_compare", "_model", "_report",
+        "_optimize",
     ),
     "_mismatch": ("_base", "_capture", "_run", "_compare", "_model", "_export"),
     "hf": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import statistics
 import tempfile
 import time
@@ -102,14 +103,16 @@ def answers_of(path: Path, inputs: list[dict[str, Array]], expected: list[list[A
 
 def by_turns(paths: dict[str, Path], feed: dict[str, Array], seconds: float) -> dict[str, float]:
     """Milliseconds of the processor for each, the median; other work on the machine does not count.
-    The order turns, so that none finds the cache warm."""
-    sessions = [(name, session(path, optimize=True)) for name, path in paths.items()]
+    The order is drawn anew each time, and each is loaded twice, since it matters what ran before
+    and where weights happen to lie."""
+    drawn = random.Random(0)
+    sessions = [(name, session(path, optimize=True)) for name, path in [*paths.items()] * 2]
     times: dict[str, list[float]] = {name: [] for name in paths}
     began = time.perf_counter()
     while len(next(iter(times.values()))) < 5 or time.perf_counter() - began < seconds:
+        drawn.shuffle(sessions)
         for name, loaded in sessions:
             start = time.process_time()
             loaded.run(None, feed)
             times[name].append(time.process_time() - start)
-        sessions.append(sessions.pop(0))
     return {name: 1e3 * statistics.median(taken) for name, taken in times.items()}

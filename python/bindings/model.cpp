@@ -184,6 +184,7 @@ void bind_options(nb::module_& module) {
       .def_rw("domain_versions", &Options::domain_versions)
       .def_rw("stop_after", &Options::stop_after)
       .def_rw("disable", &Options::disable)
+      .def_rw("precision", &Options::precision)
       .def_prop_rw(
           "target_runtime", [](const Options& self) { return self.runtime; },
           [](Options& self, std::string name) { self.runtime = std::move(name); })

@@ -92,6 +92,7 @@ class ConvertOptions:
     fall_through: str
     stop_after: str
     disable: Sequence[str]
+    precision: PrecisionOptions
 
 def target_names() -> list[str]: ...
 def target_opset(name: str) -> int: ...

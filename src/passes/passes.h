@@ -38,6 +38,9 @@ bool emit_anew(onnx::Model& model);
 // The branch that is taken for each If on a constant. True when the model has changed.
 bool inline_constant_if(onnx::Model& model);
 
+// Before loops, what comes out the same in each of their runs. How many nodes were moved.
+std::int64_t hoist_from_loops(RuleContext& context);
+
 // Fewer transpositions round nodes that work alike on all axes. How many nodes were moved.
 std::int64_t move_transposes(RuleContext& context);
 

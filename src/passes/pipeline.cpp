@@ -37,6 +37,7 @@ const std::array kPipeline = {
     Entry{Pass{"share-weights", over<share_weights>, /*changes_weights=*/true, /*foreign=*/true}},
     Entry{Pass{.name = "emit-anew", .run = over<emit_anew>, .foreign = true}},
     Entry{Pass{"inline-constant-if", over<inline_constant_if>}},
+    Entry{Pass{"hoist-from-loops", hoist_from_loops}},
     Entry{kDropUnusedNodes},  // rules ask who else reads a value
     Entry{Pass{"move-transposes", move_transposes, /*changes_weights=*/true}},
     Entry{&kDropIdentity},

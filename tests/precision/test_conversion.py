@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -11,6 +12,7 @@ import onnxruntime
 import pytest
 import torch
 
+import sardonyx
 from tests.harness.command import run_command
 
 
@@ -54,6 +56,31 @@ def test_as_by_optimising(archive: Path, to: str, tmp_path: Path) -> None:
     with torch.no_grad():
         exact = Layers()(torch.from_numpy(x)).numpy()
     assert np.abs(answers[0] - exact).max() < 0.1
+
+
+@pytest.mark.parametrize("to", ["bf16", "int4"])
+def test_in_python(archive: Path, to: Any, tmp_path: Path) -> None:
+    """Of a file and of a program: the model that the command line makes."""
+    by_command, by_file, by_program = (tmp_path / f"{name}.onnx" for name in "abc")
+    words = ["--runtime", "onnxruntime-cpu", "--precision", to, "--keep", "up"]
+    assert run_command("convert", archive, "-o", by_command, *words).returncode == 0
+    asked = sardonyx.Precision(to, keep="up")
+    for given, path in ((archive, by_file), (torch.export.load(archive), by_program)):
+        made = sardonyx.convert(given, target_runtime="onnxruntime-cpu", precision=asked)
+        made.save(path)
+    x = np.random.default_rng(0).standard_normal((5, 64)).astype(np.float32)
+    for path in (by_file, by_program):
+        assert _operators(path) == _operators(by_command)
+        np.testing.assert_array_equal(run(path, x), run(by_command, x))
+
+
+def test_what_is_no_precision(archive: Path) -> None:
+    with pytest.raises(sardonyx.ConversionError, match="int3"):
+        sardonyx.convert(archive, precision="int3")  # type: ignore[arg-type]
+
+
+def _operators(path: Path) -> list[str]:
+    return [node.op_type for node in onnx.load(path).graph.node]
 
 
 def run(path: Path, x: np.ndarray) -> np.ndarray:

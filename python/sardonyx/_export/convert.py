@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
     from sardonyx._capture.script.program import ScriptProgram
+    from sardonyx._optimize.precision import Precision, To
     from sardonyx._translate.registry import OnnxRegistry
 
 
@@ -47,6 +48,7 @@ def convert(
     fall_through: str = "no",
     decompose: bool = True,
     modules_as_functions: Sequence[str] | None = None,
+    precision: Precision | To | None = None,
     stop_after: str = "",
     on_step: Callable[[str, Callable[[], Any]], Any] | None = None,
 ) -> ONNXProgram:
@@ -60,7 +62,8 @@ def convert(
     modules that become model-local functions (an empty sequence stands for all), `custom_opsets`
     says which versions of other domains the model is to import, `fold_weights` whether weights may
     be replaced by what is computed of them, `fall_through` what becomes of operators without a
-    translation ("no": an error, "as-is": aten::foo, "aten": org.pytorch.aten::ATen), `stop_after`
+    translation ("no": an error, "as-is": aten::foo, "aten": org.pytorch.aten::ATen), `precision`
+    what numbers are held in, as for `optimize`, whose report says what that changes, `stop_after`
     ends the simplification after the pass of that name, and `on_step` is called with the name of
     each step and a function that does it.
     """
@@ -97,6 +100,7 @@ def translated_with_values(made: ONNXProgram) -> tuple[_native.Model, ExportedPr
     # A model that was put together by hand was converted with no options.
     given = made._conversion or convert(program, opset_version=made.opset_version)._conversion
     options = replace(given, optimize=False, modules_as_functions=None, stop_after="")
+    options = replace(options, precision=None)
     options = replace(options, opset_version=made.opset_version, on_step=untimed)
     attempt = _Conversion(options)
     attempt.values_as_outputs()

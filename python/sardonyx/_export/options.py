@@ -12,6 +12,7 @@ from sardonyx import _native
 from sardonyx._base import torch_versions
 from sardonyx._base.errors import usage_error
 from sardonyx._capture.capture import Quick
+from sardonyx._optimize.precision import Precision, To, native_precision
 
 from .deprecated import OlderOptions
 from .module_classes import class_names
@@ -124,6 +125,7 @@ class Options:
             fall_through=self.older.fall_through,
             decompose=self.decompose,
             modules_as_functions=self.modules,
+            precision=None,
             stop_after="",
             on_step=on_step,
             inputs=(),
@@ -158,6 +160,7 @@ class ConversionOptions:
     fall_through: str
     decompose: bool
     modules_as_functions: Sequence[str] | None
+    precision: Precision | To | None
     stop_after: str
     on_step: Step
 
@@ -186,6 +189,7 @@ class ConversionOptions:
         native.fold_weights = self.fold_weights
         native.mutations_as_outputs = self.mutations_as_outputs
         native.assertions_as_outputs = self.assertions_as_outputs
+        native.precision = native_precision(self.precision)
         native.stop_after = self.stop_after
         native.all_modules_as_functions = (
             self.modules_as_functions is not None and not self.modules_as_functions
