@@ -144,12 +144,23 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         return importlib.import_module("._native", __name__).version
     if name in _MODULES:
-        return importlib.import_module("." + name, __name__)
+        return _imported("." + name, name)
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module("." + _HOME.get(name, "_base.errors"), __name__), name)
+    value = getattr(_imported("." + _HOME.get(name, "_base.errors"), name), name)
     globals()[name] = value
     return value
+
+
+def _imported(module: str, name: str) -> Any:
+    try:
+        return importlib.import_module(module, __name__)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        from ._base.packages import missing
+
+        raise missing("torch", f"sardonyx.{name}", error) from error
 
 
 def __dir__() -> list[str]:

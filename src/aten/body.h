@@ -1,4 +1,5 @@
-// Translating the calls of a captured graph, the main one or a body of control flow.
+// Translating the calls of a captured graph, the main one or a body of control flow; and what
+// translators tell of them.
 #pragma once
 
 #include <span>
@@ -19,6 +20,9 @@ struct BodyTranslator {
   // body could not be translated.
   virtual std::vector<Value> emit_body(const program::Graph& body,
                                        std::span<const Value> inputs) = 0;
+
+  // Hands on a note about `call`, with where the user wrote it.
+  virtual void note(const program::Call& call, base::Diagnostic note) = 0;
 };
 
 }  // namespace sardonyx::aten

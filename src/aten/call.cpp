@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "aten/body.h"
+
 namespace sardonyx::aten {
 namespace {
 
@@ -12,6 +14,14 @@ using program::List;
 
 [[noreturn]] void unexpected(std::string_view name, std::string_view wanted) {
   base::fail("SX1302", "argument '" + std::string(name) + "' is not " + std::string(wanted));
+}
+
+// Of a tensor without dimensions, 0 and -1 are one all the same.
+std::int64_t counted_from_the_front(std::int64_t axis, std::int64_t rank, std::string_view name) {
+  const std::int64_t count = std::max<std::int64_t>(rank, 1);
+  if (axis < -count || axis >= count)
+    base::fail("SX1302", fmt::format("argument '{}' is {}, of {} dimensions", name, axis, rank));
+  return axis < 0 ? axis + count : axis;
 }
 
 // The number that an argument holds where it is known at conversion.
@@ -231,15 +241,12 @@ std::optional<DType> Call::dtype(std::string_view name) const {
 }
 
 std::int64_t Call::axis(std::string_view name, std::int64_t rank) const {
-  const std::int64_t axis = integer(name);
-  return axis < 0 ? axis + std::max<std::int64_t>(rank, 1) : axis;
+  return counted_from_the_front(integer(name), rank, name);
 }
 
 std::vector<std::int64_t> Call::axes(std::string_view name, std::int64_t rank) const {
   std::vector<std::int64_t> axes = integers_or_empty(name);
-  for (std::int64_t& axis : axes) {
-    if (axis < 0) axis += std::max<std::int64_t>(rank, 1);
-  }
+  for (std::int64_t& axis : axes) axis = counted_from_the_front(axis, rank, name);
   return axes;
 }
 
@@ -267,6 +274,14 @@ DType Call::captured_dtype(std::string_view name) const {
 const program::Value& Call::captured_tensor(std::string_view name) const {
   if (program::Value* const* value = argument(name).get<program::Value*>()) return **value;
   unexpected(name, "a tensor");
+}
+
+void Call::note(std::string code, std::string message, std::string help) const {
+  base::Diagnostic note;
+  note.code = std::move(code);
+  note.message = std::move(message);
+  note.help = std::move(help);
+  bodies_->note(call_, std::move(note));
 }
 
 void Call::refuse(std::string message, std::string help) const {

@@ -63,6 +63,8 @@ class Call {
   const program::Call& captured() const { return call_; }
   Environment& environment() const { return environment_; }
   BodyTranslator& bodies() const { return *bodies_; }
+  // Something that the user should know of this call, though it is translated.
+  void note(std::string code, std::string message, std::string help) const;
 
   // --- arguments; every accessor throws SX1302 naming the argument when it is not what is asked
   // for

@@ -367,5 +367,39 @@ TEST(Functionalize, AutomaticallyFunctionalisedCallsAreTakenBack) {
             "return y_copy_1 y");
 }
 
+TEST(Functionalize, DimensionsOfATensorWithout) {
+  Hand hand;
+  program::Value* x = hand.input("x", {});
+  program::Value* y = hand.call("aten::movedim.int", {x, Expr(-1), Expr(0)}, "y", {});
+  hand.output(hand.call("aten::add_.Tensor", {y, x}, "z", {}));
+  EXPECT_EQ(functionalized(hand),
+            "y = aten::movedim.int(x, -1, 0)\n"
+            "z = aten::add.Tensor(y, x)\n"
+            "return z z\n"
+            "x updated");
+}
+
+TEST(Functionalize, DimensionsThatAreNotThereAreRefused) {
+  const std::pair<std::string, std::vector<List>> calls[] = {
+      {"aten::movedim.intlist", {ints({0, 7}), ints({0, 1})}},
+      {"aten::movedim.intlist", {ints({0, 1}), ints({0, 0})}},
+      {"aten::permute", std::vector<List>(1, ints({0, 0, 1}))},
+  };
+  for (const auto& [op, rest] : calls) {
+    Hand hand;
+    program::Value* x = hand.input("x", {2, 3});
+    std::vector<program::Argument> arguments = {x};
+    for (const List& list : rest) arguments.emplace_back(list);
+    program::Value* view = hand.call(op, std::move(arguments), "view", {2, 3});
+    hand.output(hand.call("aten::add_.Tensor", {view, view}, "z", {2, 3}));
+    try {
+      functionalized(hand);
+      ADD_FAILURE() << op << " was not refused";
+    } catch (const base::Error& error) {
+      EXPECT_EQ(error.diagnostics().front().code, "SX1302") << op;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sardonyx::functionalize

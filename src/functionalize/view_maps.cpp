@@ -4,6 +4,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "base/diagnostic.h"
 #include "functionalize/views.h"
 
 namespace sardonyx::functionalize {
@@ -112,18 +113,20 @@ std::vector<std::int64_t> dimensions(const Argument& argument, std::size_t rank)
 }
 
 std::vector<std::int64_t> moved(const Call& call, std::size_t rank) {
+  if (rank == 0) return {};
   const auto sources = dimensions(call.arguments[1], rank);
   const auto targets = dimensions(call.arguments[2], rank);
   std::vector<std::int64_t> order(rank, -1);
   std::vector<bool> used(rank, false);
-  for (std::size_t i = 0; i < sources.size(); ++i) {
+  for (std::size_t i = 0; i < std::min(sources.size(), targets.size()); ++i) {
     order[static_cast<std::size_t>(targets[i])] = sources[i];
     used[static_cast<std::size_t>(sources[i])] = true;
   }
   std::size_t next = 0;
   for (std::int64_t& dim : order) {
     if (dim >= 0) continue;
-    while (used[next]) ++next;
+    while (next < rank && used[next]) ++next;
+    if (next == rank) base::fail("SX1302", "the dimensions to move are not different ones");
     dim = static_cast<std::int64_t>(next++);
   }
   return order;
@@ -155,8 +158,12 @@ std::optional<Section> section_of(const Call& call, std::size_t index) {
 std::vector<std::int64_t> permutation_of(const Call& call, std::size_t rank) {
   const std::string_view name = call.schema->base_name();
   std::vector<std::int64_t> order = identity_order(rank);
-  if (name == "permute" || (name == "transpose" && call.schema->space() == "prims"))
-    return dimensions(call.arguments[1], rank);
+  if (name == "permute" || (name == "transpose" && call.schema->space() == "prims")) {
+    order = dimensions(call.arguments[1], rank);
+    if (!std::ranges::is_permutation(order, identity_order(rank)))
+      base::fail("SX1302", "the dimensions to permute are not each of the tensor's once");
+    return order;
+  }
   if (name.starts_with("move")) return moved(call, rank);
   if (name == "numpy_T") {
     std::reverse(order.begin(), order.end());

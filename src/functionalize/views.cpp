@@ -1,6 +1,11 @@
 #include "functionalize/views.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <string_view>
+
+#include "base/diagnostic.h"
 
 namespace sardonyx::functionalize {
 namespace {
@@ -161,8 +166,10 @@ ViewKind view_kind(const Call& call, ViewFamily family, std::size_t index) {
 
 std::int64_t dimension(const Argument& argument, std::size_t rank) {
   const std::int64_t dim = integer(argument, 0);
-  if (dim >= 0) return dim;
-  return rank == 0 ? 0 : dim + static_cast<std::int64_t>(rank);
+  const std::int64_t count = std::max<std::int64_t>(static_cast<std::int64_t>(rank), 1);
+  if (dim < -count || dim >= count)
+    base::fail("SX1302", fmt::format("there is no dimension {} of {}", dim, rank));
+  return dim < 0 ? dim + count : dim;
 }
 
 bool is_contiguous(const Value& value) { return value.strides.empty(); }

@@ -56,7 +56,8 @@ std::optional<Section> section_of(const program::Call& call, std::size_t index);
 // Of kPermute: dimension i of the view is dimension result[i] of what is viewed.
 std::vector<std::int64_t> permutation_of(const program::Call& call, std::size_t rank);
 
-// A dimension counted from the front. 0-d tensors take -1 and 0.
+// A dimension counted from the front; fails with SX1302 where there is none. 0-d tensors take -1
+// and 0.
 std::int64_t dimension(const program::Argument& argument, std::size_t rank);
 
 bool is_contiguous(const program::Value& value);

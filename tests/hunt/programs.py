@@ -213,6 +213,8 @@ def _drawn(drawing: _Drawing, operator: Operator, target: str) -> Line | None:
     before = {name: value._version for name, value in drawing.values.items()}
     try:
         if operator.writes:
+            if any(_overlaps(drawing.values[name]) for name in drawing.read):
+                return None
             exec(text, space)
         else:
             made = eval(text, space)
@@ -235,6 +237,19 @@ def _drawn(drawing: _Drawing, operator: Operator, target: str) -> Line | None:
     if (read_inexact or is_short or not operator.is_exact) and made.is_floating_point():
         drawing.inexact.add(target)
     return Line(target, text)
+
+
+def _overlaps(value: torch.Tensor) -> bool:
+    """Whether elements may share memory, where PyTorch leaves open what a write gives."""
+    spans = sorted(
+        (stride, size) for stride, size in zip(value.stride(), value.shape, strict=True) if size > 1
+    )
+    end = 0
+    for stride, size in spans:
+        if stride <= end:
+            return True
+        end += stride * (size - 1)
+    return False
 
 
 def _is_vast(value: torch.Tensor) -> bool:

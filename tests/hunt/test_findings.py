@@ -20,24 +20,40 @@ def program(inputs: dict[str, tuple[str, tuple[str | int, ...]]], *texts: str) -
 
 
 FOUND = {
+    "the shape of nothing, where two sizes move": program(
+        {"a": ("float32", (2, "n", "n"))}, "v1 = torch.repeat_interleave(a, 2, -2)"
+    ),
     "a write to the diagonal of nothing": program(
         {"b": ("int64", ("m", "m"))},
         "v1 = torch.nn.functional.pad(b, (1, 2))",
         "v1.diagonal().fill_(4)",
     ),
+    "dimensions of a tensor without": program(
+        {"a": ("bfloat16", ("m", 3))}, "v1 = a.sum()", "v2 = v1.movedim(-1, 0)"
+    ),
+    "a free size that squeeze drops at 1": program(
+        {"a": ("float32", ("n", 3))}, "v1 = a.squeeze()"
+    ),
 }
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="Reshape cannot infer a size beside one of 0, and ONNX Runtime says so; spelling out "
-    "every size that a Dim with a maximum lets be 0 took 13 of 76 nodes in a U-Net",
-)
 @pytest.mark.parametrize("name", FOUND)
-def test_findings_stay_mended(name: str) -> None:
-    verdict = judge(FOUND[name])
+@pytest.mark.parametrize("quick", [True, False])
+def test_findings_stay_mended(name: str, quick: bool) -> None:
+    verdict = judge(FOUND[name], quick=quick)
     assert verdict.kind == "right", verdict.detail
     assert verdict.runs > 10
+    assert verdict.limits == 0
+
+
+def test_what_a_kernel_refuses_of_nothing_is_counted() -> None:
+    verdict = judge(
+        program(
+            {"a": ("float32", (3, "m"))}, "v1 = torch.nn.functional.layer_norm(a, a.shape[-1:])"
+        )
+    )
+    assert verdict.kind == "right"
+    assert verdict.limits > 0
 
 
 def test_what_is_wrong_is_found_and_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:

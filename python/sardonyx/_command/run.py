@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sardonyx._base.errors import OnnxExporterError, failure, usage_error
-from sardonyx._run.installed import onnxruntime
+from sardonyx._base.packages import package
 
 from .node_times import NodeTime, node_times, picture, times_text
 
@@ -72,7 +72,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _run(options: argparse.Namespace) -> dict[str, Any]:
-    ort = onnxruntime()
+    ort = package("onnxruntime", "running a model")
     if not Path(options.model).is_file():
         raise usage_error(f"there is no file {options.model}")
     sizes = _sizes(options.size)

@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from sardonyx._base.errors import usage_error
 from sardonyx._base.log import is_log_enabled
+from sardonyx._base.packages import torch_for
 from sardonyx._base.state import one_capture_at_a_time
 from sardonyx._capture.capture import Captured
 from sardonyx._capture.dim_names import symbol_names
@@ -154,7 +155,9 @@ def export(
     when the program cannot be said in ONNX, SaveError, VerificationError; all of them are
     OnnxExporterErrors that carry `.diagnostics`.
     """
-    given = with_own_inputs(dict(locals()))
+    given = dict(locals())
+    torch_for("exporting a model")
+    given = with_own_inputs(given)
     options = Options(**{k: v for k, v in given.items() if k not in ("model", "args", "f")})
     steps = Steps(bool(verbose) or profile or is_log_enabled())
     warn_of_older_options(options)

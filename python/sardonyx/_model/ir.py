@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sardonyx import _native
 from sardonyx._base.errors import OnnxExporterError
+from sardonyx._base.packages import package
 
 if TYPE_CHECKING:
     import onnx_ir
@@ -18,9 +19,7 @@ Shared = dict[int, tuple[Any, str]]
 
 def to_ir(model: _native.Model) -> tuple[onnx_ir.Model, Shared]:
     """An onnx_ir.Model over the same weights, and which of its tensors are the model's own."""
-    import onnx
-    import onnx_ir
-
+    onnx, onnx_ir = package("onnx", "ONNXProgram.model"), package("onnx_ir", "ONNXProgram.model")
     # Without weights, so that protobuf copies none; they are inputs in it.
     bare = onnx.load_model_from_string(
         _native.serialize(model, include_initializers=False, keep_initializers_as_inputs=True)

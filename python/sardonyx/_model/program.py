@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from sardonyx import _native
 from sardonyx._base.errors import Diagnostic, OnnxExporterError, SaveError
+from sardonyx._base.packages import package
 from sardonyx._run.options import ONNXRuntimeOptions
 from sardonyx._run.session import open_session, run
 
@@ -177,8 +178,7 @@ class ONNXProgram:
 
         It is made anew each time; to change what is saved, change `model`.
         """
-        import onnx
-
+        onnx = package("onnx", "model_proto")
         try:
             return onnx.load_model_from_string(self._serialize())
         except SaveError:
@@ -416,10 +416,10 @@ class ONNXProgram:
 
     def call_reference(self, *args: Any, **kwargs: Any) -> Sequence[torch.Tensor]:
         """The same by the reference implementation of the package onnx, in place of a runtime."""
-        import onnx.reference
         import torch
 
-        evaluator = onnx.reference.ReferenceEvaluator(self.model_proto)
+        reference = package("onnx.reference", "call_reference")
+        evaluator = reference.ReferenceEvaluator(self.model_proto)
         feed = self._feed(self.input_names, args, kwargs)
         arrays = {name: torch.as_tensor(value).numpy(force=True) for name, value in feed.items()}
         return tuple(torch.from_numpy(array) for array in evaluator.run(None, arrays))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sardonyx import _native
+from sardonyx._base.packages import package
 
 if TYPE_CHECKING:
     import onnx
@@ -32,8 +33,7 @@ def from_proto(proto: onnx.ModelProto) -> _native.Model:
 
 def to_proto(model: _native.Model) -> onnx.ModelProto:
     """The model with its weights in it."""
-    import onnx
-
+    onnx = package("onnx", "a ModelProto")
     apart = _native.serialize_apart(model)
     proto = onnx.load_model_from_string(apart.message)
     for tensor in proto.graph.initializer:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from .installed import onnxruntime
+from sardonyx._base.packages import package
+
 from .values import from_runtime, to_runtime
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def open_session(
 ) -> Any:
     """An onnxruntime.InferenceSession for a model's path or bytes, on the CPU where no providers
     are given, and without its warnings where no options are."""
-    ort = onnxruntime()
+    ort = package("onnxruntime", "running a model")
     if session_options is None:
         session_options = ort.SessionOptions()
         session_options.log_severity_level = 3

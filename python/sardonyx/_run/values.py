@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import TYPE_CHECKING, Any
 
-from .installed import onnxruntime
+from sardonyx._base.packages import package
 
 if TYPE_CHECKING:
     import torch
@@ -32,7 +32,7 @@ def to_runtime(value: torch.Tensor | float | bool) -> Any:
     """An OrtValue of a tensor (any device and dtype), an int, a float or a bool."""
     import torch
 
-    ort = onnxruntime()
+    ort = package("onnxruntime", "running a model")
     tensor = torch.as_tensor(value).detach()
     tensor = tensor.resolve_conj().resolve_neg().cpu()
     if tensor.is_complex():

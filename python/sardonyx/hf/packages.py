@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
+from sardonyx._base import packages
 from sardonyx._base.errors import UsageError, refusal
 
 # Where transformers takes any cache apart into tensors, which caches of every architecture need.
@@ -13,15 +13,7 @@ _OLDEST_TRANSFORMERS = (5, 2)
 
 def package(name: str, what: str) -> Any:
     """The package; SX2006 says what needs it where it is not installed."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise refusal(
-            "SX2006",
-            f"{what} needs the package {name}: {error}",
-            f"pip install {name.partition('.')[0].replace('_', '-')}",
-            UsageError,
-        ) from error
+    return packages.package(name, what, code="SX2006")
 
 
 def transformers() -> Any:

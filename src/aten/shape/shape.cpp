@@ -1,4 +1,6 @@
 // Views and reshapes: the same elements under another shape.
+#include <fmt/format.h>
+
 #include "aten/families.h"
 
 namespace sardonyx::aten {
@@ -34,13 +36,31 @@ Outputs unsqueeze(const Call& call, Emit& onnx) {
   return {onnx.unsqueeze(self, {call.axis("dim", self.rank() + 1)})};
 }
 
+// Whether a size may be 1 at run time. Captures take one that the user left free for 2 and more, so
+// that this bound alone is nobody's word.
+bool may_be_one(Expr size) {
+  if (size.is_constant()) return false;
+  const symbolic::Range range = symbolic::range(size);
+  const bool unsaid = range.low == 2 && range.high == symbolic::Range().high;
+  return range.low <= 1 || unsaid;
+}
+
 // Drops the axes of size 1 among these; one whose size is only known at run time stays, as the
 // capture has decided.
 Value squeezed(const Call& call, Emit& onnx, const std::vector<std::int64_t>& axes) {
   const Value self = call.tensor("self");
   std::vector<std::int64_t> drop;
   for (const std::int64_t axis : axes) {
-    if (axis < self.rank() && self.dim(axis).is(1)) drop.push_back(axis);
+    if (axis >= self.rank()) continue;
+    const Expr size = self.dim(axis);
+    if (size.is(1)) drop.push_back(axis);
+    if (size.known() && may_be_one(size)) {
+      call.note("SX1313",
+                fmt::format("squeeze of dimension {}, whose size {} is known at run time only: the "
+                            "model keeps it, also where it is 1 and PyTorch would drop it",
+                            axis, size.str()),
+                "name the dimensions to drop, as in x.squeeze(-1), and none that varies");
+    }
   }
   return drop.empty() ? self : onnx.squeeze(self, drop);
 }

@@ -137,15 +137,16 @@ void place(base::Diagnostic& diagnostic, const program::Call& call) {
 
 Outputs Translation::keep(const program::Call& call, const Call& view) {
   Outputs outputs = fall_through(view, emit_, options_.fall_through);
-  if (!options_.on_note) return outputs;
-  base::Diagnostic note;
-  note.code = "SX1311";
+  view.note("SX1311", call.schema->qualified() + " has no translation here and is kept as it is",
+            "the runtime must know it under this name");
+  return outputs;
+}
+
+void Translation::note(const program::Call& call, base::Diagnostic note) {
+  if (!options_.on_note) return;
   note.severity = base::Severity::kNote;
-  note.message = call.schema->qualified() + " has no translation here and is kept as it is";
-  note.help = "the runtime must know it under this name";
   place(note, call);
   options_.on_note(note);
-  return outputs;
 }
 
 bool Translation::known(const program::Call& call) const {

@@ -49,7 +49,7 @@ struct TranslateOptions {
   std::vector<base::Diagnostic>* failures = nullptr;
   // Values that become further outputs, where they are computed outside of bodies; may be null.
   const NamedValues* shown = nullptr;
-  // Told of every operator that is kept as it is; may be empty.
+  // Told of what the user should know of calls that are translated all the same; may be empty.
   std::function<void(const base::Diagnostic& note)> on_note;
 };
 

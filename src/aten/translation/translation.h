@@ -22,6 +22,7 @@ class Translation : public BodyTranslator {
   std::unique_ptr<onnx::Model> run();
 
   std::vector<Value> emit_body(const program::Graph& body, std::span<const Value> inputs) override;
+  void note(const program::Call& call, base::Diagnostic note) override;
 
  private:
   void add_inputs();  // model_inputs.cpp

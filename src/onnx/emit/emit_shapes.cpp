@@ -59,6 +59,15 @@ struct ReshapePlan {
   bool zero_is_zero = false;
 };
 
+// A 0 among the sizes and a dim that is copied cannot be told apart: with allowzero every 0 is one.
+ReshapePlan spelt_out(std::span<const Expr> shape) {
+  ReshapePlan plan;
+  plan.entries.assign(shape.begin(), shape.end());
+  plan.needs_values = std::ranges::any_of(shape, [](Expr dim) { return !dim.is_constant(); });
+  plan.zero_is_zero = true;
+  return plan;
+}
+
 ReshapePlan plan_reshape(const Shape& from, std::span<const Expr> shape) {
   ReshapePlan plan;
   plan.entries.assign(shape.begin(), shape.end());
@@ -75,19 +84,19 @@ ReshapePlan plan_reshape(const Shape& from, std::span<const Expr> shape) {
       open.push_back(i);
     }
   }
-  if (plan.zero_is_zero) {
-    // A constant 0 and a copied dim cannot be told apart: with allowzero every 0 is one.
-    plan.entries.assign(shape.begin(), shape.end());
-    plan.needs_values = std::ranges::any_of(shape, [](Expr dim) { return !dim.is_constant(); });
-    return plan;
-  }
+  if (plan.zero_is_zero) return spelt_out(shape);
   if (open.empty()) return plan;
   // The dim that is dearest to compute is left to Reshape.
   const std::size_t inferred = *std::ranges::max_element(open, {}, [&](std::size_t i) {
     return shape[i].is_symbol() ? 0U : shape[i].operands().size() + 1;
   });
-  for (const std::size_t i : open)
-    if (i != inferred) others_positive = others_positive && !may_be_zero(shape[i]);
+  bool reads_zero = false;  // a size that is read is 0 at run time, where 0 means to copy
+  for (const std::size_t i : open) {
+    if (i == inferred) continue;
+    others_positive = others_positive && !may_be_zero(shape[i]);
+    reads_zero = reads_zero || !symbolic::certainly_positive(shape[i]);
+  }
+  if (reads_zero) return spelt_out(shape);
   if (others_positive) plan.entries[inferred] = -1;
   plan.needs_values = open.size() > 1 || !others_positive;
   return plan;

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "base/diagnostic.h"
+#include "onnx/emit/emit_state.h"
 #include "onnx/emit/emit_test_graph.h"
 
 namespace sardonyx::onnx {
@@ -107,10 +108,17 @@ TEST_F(SizesTest, ReshapeUsesZeroAndMinusOne) {
 }
 
 TEST_F(SizesTest, ReshapeReadsASizeWhereItMust) {
+  const Value x = input("x", {b + 1, s + 1, 12});
+  const Value y = onnx.reshape(x, {s + 1, b + 1, 12});
+  EXPECT_EQ(type(y), "float32[s + 1, b + 1, 12]");
+  EXPECT_EQ(ops(), "Shape Concat Reshape");
+}
+
+TEST_F(SizesTest, ReshapeReadsNoZeroAsACopy) {
   const Value x = input("x", {b, s, 12});
   const Value y = onnx.reshape(x, {s, b, 12});
-  EXPECT_EQ(type(y), "float32[s, b, 12]");
-  EXPECT_EQ(ops(), "Shape Concat Reshape");
+  EXPECT_EQ(ops(), "Shape Shape Concat Reshape");
+  EXPECT_EQ(int_attribute(y->producer->attributes, "allowzero", 0), 1);
 }
 
 TEST_F(SizesTest, ReshapeOfWhatMayBeEmptyHasNoMinusOne) {

@@ -161,13 +161,9 @@ ResultTensors without(const Value& self, const std::vector<bool>& gone) {
 ResultTensors squeeze(const Bound& call) {
   const Value& self = call.self();
   std::vector<bool> gone(self.rank());
+  // One that only a run tells stays, of which the translation tells the user (SX1313).
   const auto drop = [&](std::size_t axis) {
-    if (axis >= gone.size()) return;
-    if (!self.shape[axis].is_constant() && !symbolic::certainly_differ(self.shape[axis], 1)) {
-      call.refuse("dimension " + std::to_string(axis) + " is " + self.shape[axis].str() +
-                  ": whether it is 1, and goes, only a run tells");
-    }
-    gone[axis] = self.shape[axis].is(1);
+    if (axis < gone.size()) gone[axis] = self.shape[axis].is(1);
   };
   if (call.schema().find("dim")) {
     for (const std::int64_t dim : call.integers("dim")) drop(call.axis(dim, self.rank()));
