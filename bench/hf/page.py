@@ -38,7 +38,9 @@ _OTHERS = """
 ## All others
 
 With no option but the folder, saved from the class that the architecture is published with. There
-are {number}; these are the ones that the sweep, which takes them in no order of theirs, came to.
+are {number}; these are the ones that the sweep, which takes them in no order of theirs, came to,
+and some of texts and images that were asked for by name. Those that took too long had a hundred
+seconds on a machine that was busy.
 """
 
 Records = dict[str, dict[str, Any]]

@@ -118,6 +118,9 @@ def _summarise(group: str, folder: Path, names: list[str]) -> None:
     found = [json.loads(file.read_text()) for file in files if file.exists()]
     counts = collections.Counter(each["outcome"] for each in found)
     print(f"## {group}: {len(found)}, {dict(counts.most_common())}")
+    tried = len(found) - counts["no subject"]
+    taken = tried - counts["declined"] - counts["gave up"]
+    print(f"taken: {taken} of {tried}, {100 * taken / max(tried, 1):.0f} %")
     for outcome in counts:
         if outcome == "equal":
             continue

@@ -216,7 +216,7 @@ class Assigned(torch.nn.Module):
         self.register_buffer("scale", torch.ones(4))
 
     def forward(self, x):
-        self.scale = self.scale.to(x.dtype)
+        self.scale = self.scale * 2
         return x * self.scale
 
 
@@ -307,6 +307,41 @@ def test_declines_what_it_is_not_sure_of_and_changes_nothing(model, size):
     assert not getattr(model, "seen", ())
     assert torch.nn.Module.__call__ is call
     assert not torch.overrides._get_current_function_mode_stack()
+
+
+class Again(torch.nn.Module):
+    """Its buffer is of the type that it is converted to, and so the same tensor."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("scale", torch.ones(4) * 3)
+
+    def forward(self, x):
+        self.scale = self.scale.to(x.dtype)
+        return x * self.scale
+
+
+def test_a_buffer_assigned_to_itself_is_no_change():
+    model, x = Again(), torch.randn(3, 4)
+    before = model.scale
+    made = sardonyx.export(model, (x,), dynamic_shapes={"x": {0: "rows"}}, capture="quick")
+    assert model.scale is before
+    assert len(made(x)) == 1
+    assert torch.equal(made(x)[0], x * 3)
+
+
+class Reflected(torch.nn.Module):
+    """PyTorch asserts that there is enough to reflect: fewer columns are an error there, too."""
+
+    def forward(self, x):
+        return torch.nn.functional.pad(x, (2, 1), mode="reflect")
+
+
+def test_takes_what_is_an_error_of_other_sizes():
+    model, x = Reflected(), torch.randn(2, 5)
+    made = sardonyx.export(model, (x,), dynamic_shapes={"x": {1: "columns"}}, capture="quick")
+    x = torch.randn(2, 7)
+    assert torch.equal(made(x)[0], model(x))
 
 
 class Counts(torch.nn.Module):

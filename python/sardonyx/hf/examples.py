@@ -8,7 +8,7 @@ model takes is right.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -135,9 +135,9 @@ def _features(accepted: set[str], config: Any) -> Iterator[Example]:
         return
     bins = setting(config, *_BINS, default=80)
     positions = setting(config, "max_source_positions")
-    if positions is not None:
-        yield noise("input_features", (bins, 2 * positions), {0: BATCH})
     masks = [name for name in _SOUND_MASKS if name in accepted]
+    if positions is not None:
+        yield from _of_length(bins, 2 * positions, masks)
     for last in (True, False):
 
         def make(batch: int, length: int, last: bool = last) -> Tensors:
@@ -149,6 +149,18 @@ def _features(accepted: set[str], config: Any) -> Iterator[Example]:
         dims: Dims = {"input_features": axes}
         dims |= {mask: {0: BATCH, 1: "feature_length"} for mask in masks}
         yield Example(make, dims, (64, 96))
+
+
+def _of_length(bins: int, length: int, masks: Sequence[str]) -> Iterator[Example]:
+    """Spectra [batch, bins, length] of one length, without a mask and with one."""
+    plain = noise("input_features", (bins, length), {0: BATCH})
+    yield plain
+    if masks:
+
+        def make(batch: int, _: int) -> Tensors:
+            return dict.fromkeys(masks, torch.ones(batch, length, dtype=torch.int64))
+
+        yield plain.joined(Example(make, {mask: {0: BATCH} for mask in masks}))
 
 
 def _waves(accepted: set[str], config: Any) -> Iterator[Example]:

@@ -37,6 +37,10 @@ _ONE_TOKEN = (
     "token by token, as what follows them does"
 )
 _ONE_ROW = "the model's own code takes the number of rows for a constant, so that they are one"
+_TEXT_ALONE = (
+    "the model also looks at images, and is exported for texts alone; --task image-text-to-text "
+    "exports it with images and without a cache"
+)
 _NO_CACHE = (
     "the model looks at images, and is exported without a cache, so that each step takes the whole "
     "text"
@@ -216,9 +220,20 @@ class _Job:
     ) -> tuple[Chosen, Iterable[str]]:
         """Without one, unless it was asked for, where the model also looks at images and its
         decoder cannot be had alone."""
+        from . import genai
         from .architecture import looks_at_images
+        from .tasks import of_images
         from .vision_language import check_separable
 
+        if self._task is None and self._target.runtime != genai.RUNTIME:
+            # A class of both tasks is published for images.
+            both = of_images(chosen, model.config)
+            if both is not None and looks_at_images(model, both):
+                try:
+                    check_separable(model, both)
+                except ProgramError as error:
+                    return chosen, (f"{_TEXT_ALONE}: {error.diagnostics[0].message}",)
+                return both, ()
         if self._task is not None or not looks_at_images(model, chosen):
             return chosen, ()
         try:

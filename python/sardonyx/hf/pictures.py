@@ -113,7 +113,8 @@ def _packed(accepted: set[str], config: Any) -> Iterator[Example]:
     if not grid or not pixels:
         return
     channels = setting(config, "in_channels", "in_chans", "num_channels", default=3)
-    frames, patch = setting(config, "temporal_patch_size", default=1), _patch(config)
+    patch = _patch(config)
+    frames = dict.fromkeys((setting(config, "temporal_patch_size", default=1), 1, 2))
     side = _patches_a_side(config)
 
     def known(batch: int) -> Tensors:
@@ -123,7 +124,8 @@ def _packed(accepted: set[str], config: Any) -> Iterator[Example]:
             made[merges] = torch.full((batch,), 2)
         return made
 
-    for shape in ((channels * frames * patch**2,), (channels, patch, patch)):
+    shapes = [(channels * count * patch**2,) for count in frames]
+    for shape in (*shapes, (channels, patch, patch)):
 
         def make(batch: int, _: int, shape: tuple[int, ...] = shape) -> Tensors:
             return {pixels: random_values((batch * side**2, *shape))}

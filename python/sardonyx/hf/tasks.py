@@ -202,6 +202,16 @@ def choose(config: Any, name: str | None, own_class: type[Any] | None = None) ->
     )
 
 
+def of_images(chosen: Chosen, config: Any) -> Chosen | None:
+    """The same model for texts that images stand in, where its class is one for these, too."""
+    images = _BY_NAME["image-text-to-text"]
+    if chosen.task.name != "text-generation" or not chosen.with_past:
+        return None
+    if chosen.model_class not in _classes(images, config):
+        return None
+    return Chosen(images, chosen.with_past, chosen.model_class)
+
+
 def _has_cache(task: Task, model_class: type[Any]) -> bool:
     """Connectionist temporal classification recognises speech without running token by token."""
     return task.generates and model_class.can_generate()

@@ -172,15 +172,21 @@ def _solve(fake_mode: Any, solve: Callable[[], None]) -> None:
     if env is None:
         return
     solve()
-    # torch.export asserts what it could not solve, and learns from that which sizes are equal.
-    for asserts in list(env.deferred_runtime_asserts.values()):
-        for each in list(asserts):
-            env.guard_or_defer_runtime_assert(env.replace(each.expr), "assert")
+    asserted = [each for asserts in env.deferred_runtime_asserts.values() for each in asserts]
+    # What is false of other sizes is an error there where PyTorch asserts it; where it was asked,
+    # something hangs on the answer.
     asked = [guard.expr for guard in env.guards]
-    asked += [each.expr for asserts in env.deferred_runtime_asserts.values() for each in asserts]
+    asked += [each.expr for each in asserted if each.msg.startswith(_ASKED)]
+    # torch.export asserts what it could not solve, and learns from that which sizes are equal.
+    for each in asserted:
+        env.guard_or_defer_runtime_assert(env.replace(each.expr), "assert")
     for relation in asked:
         if free_unbacked_symbols(relation):  # what the model asserts of data
             continue
         # With what was learnt since of which sizes are equal.
         if not leaves_sizes_open(env.replace(relation)):
             raise DeclinedError(f"the model asks of its sizes whether {relation}")
+
+
+# How ShapeEnv begins the messages of assertions that were questions.
+_ASKED = "evaluate_expr"

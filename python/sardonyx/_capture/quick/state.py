@@ -29,9 +29,9 @@ def unchanged(model: torch.nn.Module) -> Iterator[None]:
         held.add_module(module)
     known = {id(module) for module in model.modules()}
 
-    def assigned(module: torch.nn.Module, name: str, _buffer: Any) -> None:
-        # Also of the same tensor once more, which torch.export takes for a change.
-        if id(module) in known:
+    def assigned(module: torch.nn.Module, name: str, buffer: Any) -> None:
+        # The same tensor once more, as `self.table = self.table.to(x.dtype)` has it, is no change.
+        if id(module) in known and module._buffers.get(name) is not buffer:
             raise DeclinedError(f"{type(module).__name__} assigns its buffer {name}")
 
     hook = register_module_buffer_registration_hook(assigned)
