@@ -21,6 +21,7 @@ from .quick.declining import DeclinedError
 from .ranges import bounded_dims
 from .scripted import check_numbers, readings_of
 from .shapes import DynamicShapes
+from .short_slices import short_slices
 from .strategies import Attempt, FixedSizeError, first_line, is_interpreted, strategies
 from .wanted import Insistence, Leaf
 
@@ -83,6 +84,7 @@ def capture(
             report(f"quick capture declines: {reason}")
     places: dict[str, Place] = {}
     frozen, questions = Frozen(), Questions()
+    spare: Captured | None = None  # where no capture holds for sizes of 1 as well
 
     def by_trace() -> Captured | None:
         return _sizes_kept_by_trace(model, args, kwargs, dynamic, report)
@@ -107,13 +109,25 @@ def capture(
                 report(f"capture by {strategy.name} failed: {first_line(error)}")
                 if may_trace and isinstance(error, FixedSizeError) and (kept := by_trace()):
                     return kept
+                if spare is not None:
+                    return spare
                 continue
             seconds = time.perf_counter() - start
             attempts.append(Attempt(strategy.name, seconds, None))
             report(f"captured by {strategy.name} in {seconds:.2f} s")
             if may_trace and any(note.code == "SX1008" for note in notes) and (kept := by_trace()):
                 return kept
-            return Captured(program, _named_leaves(program, dynamic), tuple(notes), tuple(attempts))
+            short = [] if _is_script(program) else short_slices(program, dynamic.leaves)
+            named = _named_leaves(program, dynamic)
+            made = Captured(program, named, (*notes, *short), tuple(attempts))
+            if not short:
+                return made
+            if spare is not None:
+                return spare
+            spare = made
+            report("slices of sizes that may be 1: captured again, with those kept dynamic")
+    if spare is not None:
+        return spare
     if is_interpreted(model):
         attempts.append(Attempt("PyTorch's converter of TorchScript", 0, model.reason))
     raise _failure(model, attempts, frozen)
@@ -194,6 +208,8 @@ def _quick(
         notes = _notes_of_dims(program, dynamic, places)
     except FixedSizeError as error:
         raise DeclinedError(first_line(error)) from error
+    if short_slices(program, dynamic.leaves):
+        raise DeclinedError("a slice of a size that may be 1")
     report(f"captured by quick capture in {time.perf_counter() - start:.2f} s")
     return program, [*notes, *questions.notes(program, dynamic.leaves)]
 

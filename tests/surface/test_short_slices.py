@@ -1,0 +1,56 @@
+"""Slices of two where a free size may be 1, which PyTorch's capture takes for 2 and more."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import nn
+from torch.export import Dim
+
+import sardonyx
+from sardonyx._base import torch_versions
+
+
+class LastTwo(nn.Module):
+    """The mean of the last two steps, as code that divides by a length has it."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        last = x[:, -2:]
+        return last.sum(1) / last.shape[1]
+
+
+@pytest.mark.parametrize("dim", [Dim("n", min=1, max=9), Dim("n"), Dim.DYNAMIC, Dim.AUTO])
+@pytest.mark.parametrize("capture", ["auto", "torch"])
+def test_one_step_has_the_mean_of_one(dim: Any, capture: str) -> None:
+    made = sardonyx.export(
+        LastTwo(), (torch.rand(3, 5),), dynamic_shapes=({1: dim},), capture=capture
+    )
+    for steps in (5, 3, 2, 1):
+        x = torch.rand(3, steps)
+        torch.testing.assert_close(made(x)[0], LastTwo()(x))
+
+
+def test_a_size_of_two_and_more_is_captured_as_it_is() -> None:
+    made = sardonyx.export(
+        LastTwo(), (torch.rand(3, 5),), dynamic_shapes=({1: Dim("n", min=2)},), capture="quick"
+    )
+    assert [y.shape for y in made(torch.rand(3, 4))] == [(3,)]
+
+
+def test_where_no_capture_holds_for_one_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextlib.contextmanager
+    def failing() -> Iterator[None]:
+        raise RuntimeError("this one fails")
+        yield
+
+    monkeypatch.setattr(torch_versions, "sizes_one_stay_dynamic", failing)
+    made = sardonyx.export(LastTwo(), (torch.rand(3, 5),), dynamic_shapes=({1: Dim.DYNAMIC},))
+    x = torch.rand(3, 4)
+    torch.testing.assert_close(made(x)[0], LastTwo()(x))
+    (note,) = made.notes
+    assert note.code == "SX1015"
+    assert "takes them for at least 2" in note.message
