@@ -28,7 +28,7 @@ from sardonyx._capture.shapes import prepare
 SUBJECTS: dict[str, Callable[[], Example]] = {
     "GPT-2": lambda: ZOO.build("gpt2", "full"),
     "BERT": lambda: ZOO.build("bert", "full"),
-    "Llama, 16 thin layers, cache": lambda: cached_decoder("llama", num_hidden_layers=16),
+    "Llama of 16 thin layers with cache": lambda: cached_decoder("llama", num_hidden_layers=16),
     "Swin-T": lambda: ZOO.build("swin", "full"),
     "T5": lambda: ZOO.build("t5", "full"),
     "Whisper": lambda: ZOO.build("whisper", "full"),
