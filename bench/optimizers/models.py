@@ -23,6 +23,7 @@ def make(name: str, size: str, maker: str, folder: Path) -> None:
     it = subject(name, "full" if size == "full" else "small")
     path = folder / f"{name}-{size}-{maker}.onnx"
     example = it.example
+    _as_if_trained(example.model)
     inputs = example.inputs
     if maker == "ours":
         it.ours().save(path, external_data=True)
@@ -38,6 +39,18 @@ def make(name: str, size: str, maker: str, folder: Path) -> None:
     for number, each in enumerate([inputs, *example.others]):
         leaves = [x for x in _leaves(each) if isinstance(x, torch.Tensor)]
         np.savez(path.with_suffix(f".{number}.npz"), *[leaf.numpy() for leaf in leaves])
+
+
+def _as_if_trained(model: Any) -> None:
+    """Biases of zeros and scales of ones would be optimised away, as no trained model's are."""
+    import torch
+
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for weight in [*model.parameters(), *model.buffers()]:
+            if weight.is_floating_point() and weight.dim() == 1 and weight.min() == weight.max():
+                noise = torch.rand(weight.shape, generator=generator)
+                weight.add_(noise.to(weight.dtype) / 16)
 
 
 def _scripted(example: Any, path: Path) -> None:
