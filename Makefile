@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-optimize bench-llm architectures hf-sweep libtorch sweep hunt fuzz capture-sweep format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-optimize bench-llm architectures hf-sweep libtorch detection sweep hunt fuzz capture-sweep format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -41,6 +41,7 @@ help:
 	@echo "make site      the documentation as a site, its links checked"
 	@echo "make test-examples   what is in examples/, run"
 	@echo "make libtorch  the header for programs with libtorch, built and run (a minute of compiling)"
+	@echo "make detection  torchvision's detection models, in an environment of their own (6 GB)"
 	@echo "make build     the Release build, in $(BUILD)"
 	@echo "make sanitize  the C++ tests under the address and undefined-behaviour sanitizers"
 	@echo "make hunt      random programs and graphs, MINUTES=10 of them; goes on where it stopped"
@@ -83,6 +84,12 @@ libtorch: build
 	cmake --install "$(BUILD)" --prefix "$(BUILD)/installed"
 	$(RUN) SARDONYX_INSTALLED="$(abspath $(BUILD))/installed" $(PYTHON) -m pytest -q \
 	    tests/torchscript/test_libtorch.py
+
+DETECTION ?= .cache/detection
+
+detection: build
+	DETECTION="$(DETECTION)" tools/setup_detection.sh
+	PYTHONPATH="$(abspath $(BUILD))/python" "$(DETECTION)/bin/python" -m pytest -q tests/detection
 
 ctest: build
 	ctest --test-dir "$(BUILD)" -j$(JOBS) --output-on-failure

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
+from torch.nn import functional
+from torch.nn.functional import avg_pool1d
 
 import sardonyx
 
@@ -63,3 +66,55 @@ def test_tensors_are_as_before() -> None:
     before = torch.Tensor.__index__
     sardonyx.export(Runs(cuts_and_views), (torch.ones(3, 2),), capture="trace")
     assert torch.Tensor.__index__ is before
+
+
+# Where PyTorch takes a number for a list of them; tracing keeps the numbers of lists.
+LISTED: dict[str, Program] = {
+    "a shift": lambda x: torch.roll(x, x.size(0) - 1, 0),
+    "a shift by name": lambda x: x.roll(shifts=x.size(1) // 2, dims=(1,)),
+    "a window": lambda x: functional.max_pool1d(x[None], x.size(1)).squeeze(2),
+    "a window of two axes": lambda x: functional.max_pool2d(x[None], x.shape),
+    "a window by an imported name": lambda x: avg_pool1d(x[None], x.size(1)),
+    "a size": lambda x: functional.interpolate(x[None, None], size=x.size(0)),
+    "numbers": lambda x: x[:, 0].sum() * torch.tensor([[x.size(0), 1], [2.5, x.size(1)]]),
+    "an index": lambda x: x.index_select(0, torch.tensor([x.size(0) - 1])),
+    "a shape": lambda x: x.sum() + torch.as_tensor(x.shape),
+}
+
+
+@pytest.mark.parametrize("program", LISTED.values(), ids=LISTED)
+def test_numbers_stay_what_they_are_in_lists(program: Program) -> None:
+    assert_right(program)
+
+
+def assert_right(program: Program) -> None:
+    made = sardonyx.export(
+        Runs(program),
+        (torch.ones(3, 4),),
+        dynamic_shapes=({0: "rows", 1: "columns"},),
+        capture="trace",
+    )
+    assert not made.notes
+    for shape in ((5, 6), (3, 8)):
+        x = torch.randn(*shape)
+        (found,) = made(x)
+        np.testing.assert_allclose(found.numpy(), program(x).numpy(), rtol=1e-5, atol=1e-6)
+
+
+def rolls_and_pads(x: torch.Tensor) -> torch.Tensor:
+    shift = torch.tensor([x.size(0) - 1])
+    return functional.conv1d(torch.roll(x, x.size(0) - 1, 0)[:, None], torch.ones(1, 1, 2)) + shift
+
+
+def test_functions_may_be_scripted_while_the_model_is_traced() -> None:
+    program = torch.jit._script_if_tracing(rolls_and_pads)
+    assert_right(program)
+
+
+def strides_by_rows(x: torch.Tensor) -> torch.Tensor:
+    return functional.conv1d(x[None, :1], torch.ones(1, 1, 2), stride=x.size(0) - 1)
+
+
+def test_numbers_of_convolutions_are_told() -> None:
+    assert told(strides_by_rows) == [("SX1013", strides_by_rows.__name__)]
+    assert type(functional.conv1d) is type(torch.conv1d) is type(torch.relu)

@@ -60,13 +60,15 @@ def capture(
     *,
     report: Callable[[str], None],
     may_trace: bool = False,
+    by_sizes: bool = False,
     quick: Quick = Quick.NO,
 ) -> Captured:
     """Captures `model` on the example inputs.
 
     Tries torch.export without TorchDynamo, then with sizes of 0 and 1 kept dynamic, then with the
-    dimensions that torch.export itself suggests or finds constant, then below autograd, where a
-    model's own derivatives are operators, then with TorchDynamo, then torch.jit.trace where
+    dimensions that torch.export itself suggests or finds constant, then torch.jit.trace where
+    `by_sizes` and sizes that hang on data decide, but no elements of tensors, then below autograd,
+    where a model's own derivatives are operators, then with TorchDynamo, then torch.jit.trace where
     `may_trace`, then draft export. `report` is told how each went. Raises CaptureError with what
     all of them said, or of the dimensions that must vary and that the model makes constant.
 
@@ -91,10 +93,18 @@ def capture(
 
     with capturing(), torch_versions.watching_sizes(lambda sizes: _keep_place(places, sizes)):
         for strategy in strategies(
-            model, args, kwargs, dynamic, attempts=attempts, frozen=frozen, may_trace=may_trace
+            model,
+            args,
+            kwargs,
+            dynamic,
+            attempts=attempts,
+            frozen=frozen,
+            may_trace=may_trace,
+            by_sizes=by_sizes,
         ):
             start = time.perf_counter()
             frozen.python.clear()
+            frozen.elements.clear()
             try:
                 with questions.heard():
                     program: Any = strategy.run()

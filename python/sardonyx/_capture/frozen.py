@@ -16,10 +16,12 @@ class FrozenBranchError(RuntimeError):
 @dataclass
 class Frozen:
     """`python`: lines of Python that the program has as the example took them. `scripted`: branches
-    and loops of scripted functions on data, which are never to be so."""
+    and loops of scripted functions on data, which are never to be so. `elements`: of `python`,
+    those where elements of tensors decided, not sizes."""
 
     python: list[Place] = field(default_factory=list)
     scripted: list[Place] = field(default_factory=list)
+    elements: list[Place] = field(default_factory=list)
 
     def notes(self) -> list[Diagnostic]:
         """A warning for each line of Python."""

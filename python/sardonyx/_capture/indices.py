@@ -11,6 +11,7 @@ import torch
 
 from .frozen import Frozen
 from .places import user_place
+from .replaced import Replacement, replaced
 
 # The bounds of a tensor's own slices are kept, though their index is asked for.
 _SLICING = ("__getitem__", "__setitem__")
@@ -20,7 +21,6 @@ _SLICING = ("__getitem__", "__setitem__")
 def telling_of_indices(frozen: Frozen) -> Iterator[None]:
     """Within it, `frozen` gets the lines of the model that ask a traced tensor for its index."""
     kind: Any = torch.Tensor
-    before = {name: vars(kind).get(name) for name in ("__index__", *_SLICING)}
     index = kind.__index__
     slicing = 0
 
@@ -45,14 +45,6 @@ def telling_of_indices(frozen: Frozen) -> Iterator[None]:
 
         return sliced
 
-    kind.__index__ = noted
-    for name in _SLICING:
-        setattr(kind, name, quiet(getattr(kind, name)))
-    try:
+    slices = [Replacement(kind, name, quiet(getattr(kind, name))) for name in _SLICING]
+    with replaced([Replacement(kind, "__index__", noted), *slices]):
         yield
-    finally:
-        for name, method in before.items():
-            if method is None:
-                delattr(kind, name)
-            else:
-                setattr(kind, name, method)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import os
 import re
 import sys
 import sysconfig
@@ -11,7 +12,7 @@ from types import FrameType
 from typing import NamedTuple
 
 _SCRIPT_RANGE = re.compile(r'File "(?P<file>.+)", line (?P<line>\d+)')
-_SARDONYX = str(Path(__file__).parent.parent)
+_SARDONYX = str(Path(__file__).parent.parent) + os.sep
 _CAPTURE = str(Path(__file__).with_name("capture.py"))
 _PYTHON = sysconfig.get_paths()["stdlib"]
 
@@ -33,12 +34,12 @@ def user_place() -> Place | None:
     """The innermost line of the model that runs now; None where nothing of it does."""
     import torch
 
-    others = (str(Path(torch.__file__).parent), _SARDONYX, "<")
+    others = (str(Path(torch.__file__).parent) + os.sep, _SARDONYX, "<")
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
         file = code.co_filename
-        if file == _CAPTURE and code.co_name == "capture":
+        if file == _CAPTURE and code.co_name in ("capture", "capture_by_trace"):
             return None
         # Libraries of models are below the standard library's folder, too.
         is_python = file.startswith(_PYTHON) and "site-packages" not in file

@@ -53,12 +53,10 @@ def _slices(graph: torch.fx.Graph) -> Iterator[torch.fx.Node]:
 def _is_shorter(node: torch.fx.Node, free: set[Any]) -> bool:
     given = dict(zip(("self", "dim", "start", "end", "step"), node.args, strict=False))
     given |= node.kwargs
-    dim, bounds = (
-        given.get("dim", 0),
-        slice(given.get("start"), given.get("end"), given.get("step")),
-    )
-    if not all(isinstance(b, (int, type(None))) for b in (bounds.start, bounds.stop, bounds.step)):
+    bounds = [given.get(each) for each in ("start", "end", "step")]
+    if not all(bound is None or isinstance(bound, int) for bound in bounds):
         return False
+    dim = given.get("dim", 0)
     size = _at_one(size_of(given["self"].meta["val"], dim), free)
     length = _at_one(size_of(node.meta["val"], dim), free)
     if size is None or length is None:

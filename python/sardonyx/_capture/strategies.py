@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -58,6 +59,7 @@ def strategies(
     attempts: list[Attempt],
     frozen: Frozen,
     may_trace: bool,
+    by_sizes: bool,
 ) -> Iterator[Strategy]:
     """The ways to capture a module, one after the other; `attempts` has how those before went."""
     from .quantized import plain_integers, speaks_of_quantized_tensors
@@ -86,6 +88,16 @@ def strategies(
 
         example = Example(args, kwargs, dynamic.leaves)
         return program_of_trace(model, example, frozen, exported_trace)
+
+    def of_trace_by_sizes() -> ScriptProgram:
+        with warnings.catch_warnings():  # notes say the same
+            warnings.simplefilter("ignore")
+            program = of_trace()
+        if places := dict.fromkeys(frozen.elements):
+            raise RuntimeError(
+                "data decide, which tracing does not keep: " + "; ".join(map(str, places))
+            )
+        return program
 
     def exported_trace() -> ExportedProgram:
         from .tracing import traced
@@ -123,6 +135,9 @@ def strategies(
         return  # the others do not know better
     if quantized or is_interpreted(model) or readings_of(model).numbers:
         return  # the others know neither quantised tensors nor TorchScript's branches on data
+    # What comes next may take minutes, to stop where the first one did.
+    if by_sizes and "DataDependent" in type(attempts[0].error).__name__:
+        yield Strategy("torch.jit.trace, where sizes alone decide", of_trace_by_sizes)
     yield Strategy("torch.export below autograd", with_derivatives)
     yield Strategy("torch.export with TorchDynamo", lambda: export(True, dynamic.shapes))
     if may_trace:

@@ -15,8 +15,10 @@ from torch.jit import TracerWarning as _TracerWarning  # type: ignore[attr-defin
 from torch.utils import _pytree as pytree
 
 from .buffers import buffers_put_back
+from .decided import telling_of_elements
 from .frozen import Frozen
 from .indices import telling_of_indices
+from .listed import numbers_kept_in_lists
 from .places import Place
 from .script.program import Example, ScriptProgram, Source, traced_program
 from .scripted import decided_by_data
@@ -39,7 +41,11 @@ def traced(
     """
     bound = inspect.signature(model.forward).bind(*args, **kwargs)
     with torch.no_grad():
-        with _tracer_warnings(frozen), buffers_put_back(model):
+        with (
+            _tracer_warnings(frozen),
+            buffers_put_back(model),
+            numbers_kept_in_lists(frozen),
+        ):
             script = torch.jit.trace(model, bound.args, check_trace=False)
         frozen.scripted += decided_by_data(script.inlined_graph)
         return as_module(script, bound.args, {})
@@ -81,6 +87,7 @@ def program_of_trace(
         _tracer_warnings(frozen),
         buffers_put_back(model),
         _attached(model, run),
+        numbers_kept_in_lists(frozen),
     ):
         script = torch.jit.trace_module(model, {_METHOD: examples}, check_trace=False)
     return traced_program(Source(script, model, export, _METHOD), tensors, example)
@@ -124,7 +131,11 @@ def _as_tensor(result: Any) -> torch.Tensor | None:
 @contextmanager
 def _tracer_warnings(frozen: Frozen) -> Iterator[None]:
     """Within it, `frozen` gets what PyTorch warns of as frozen by tracing, and what it should."""
-    with warnings.catch_warnings(record=True) as caught, telling_of_indices(frozen):
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        telling_of_elements(frozen),
+        telling_of_indices(frozen),
+    ):
         warnings.simplefilter("always", _TracerWarning)
         yield
     for each in caught:

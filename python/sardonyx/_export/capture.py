@@ -71,6 +71,7 @@ def captured_program(
             dynamic,
             report=steps.say,
             may_trace=not options.dynamo,
+            by_sizes=options.dynamo and options.capture == "auto",
             quick=options.quick,
         ),
     )

@@ -7,6 +7,7 @@
 #include "aten/families.h"
 #include "aten/images/candidates.h"
 #include "aten/images/spatial.h"
+#include "aten/reduction/reduction_axes.h"
 #include "onnx/definitions/pooling.h"
 
 namespace sardonyx::aten {
@@ -48,6 +49,36 @@ Window window_of(const Call& call) {
       dilates ? filled(call.integers("dilation"), window.axes, 1) : Ints64(window.axes, 1);
   window.ceil = call.flag("ceil_mode");
   return window;
+}
+
+// The axes that one window covers from end to end, where their sizes are not known, as in
+// max_pool1d(x, x.size(2)); nothing where there are other windows.
+std::optional<Ints64> covered_axes(const Call& call, Value x) {
+  Shape kernel = call.sizes("kernel_size"), stride = call.sizes("stride");
+  if (std::ranges::all_of(kernel, &Expr::is_constant)) return std::nullopt;
+  const auto is_not = [](std::int64_t plain) {
+    return [plain](Expr number) { return !number.is(plain); };
+  };
+  const bool dilates = call.captured().schema->find("dilation").has_value();
+  if (std::ranges::any_of(call.sizes("padding"), is_not(0)) ||
+      (dilates && std::ranges::any_of(call.sizes("dilation"), is_not(1)))) {
+    return std::nullopt;
+  }
+  const std::size_t count = spatial_axes(call);
+  if (kernel.size() == 1) kernel.resize(count, kernel.front());
+  if (stride.empty()) stride = kernel;
+  if (stride.size() == 1) stride.resize(count, stride.front());
+  Ints64 axes;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int64_t axis =
+        x.rank() + static_cast<std::int64_t>(i) - static_cast<std::int64_t>(count);
+    if (kernel[i] == x.dim(axis)) {
+      axes.push_back(axis);
+    } else if (!kernel[i].is(1) || !stride[i].is(1)) {
+      return std::nullopt;
+    }
+  }
+  return axes;
 }
 
 Ints64 both_sides(const Ints64& padding) {
@@ -163,8 +194,14 @@ Value averaged(const Call& call, Emit& onnx, Value x, const Window& window) {
 }
 
 Outputs avg_pool(const Call& call, Emit& onnx) {
+  const Value self = call.tensor("self");
+  const bool divides = !call.captured().schema->find("divisor_override") ||
+                       !call.optional_integer("divisor_override");
+  if (base::is_floating(self.dtype()) && divides) {
+    if (const auto axes = covered_axes(call, self)) return {mean_over(onnx, self, *axes, true)};
+  }
   const Window window = window_of(call);
-  return batched(onnx, call.tensor("self"), window.rank(),
+  return batched(onnx, self, window.rank(),
                  [&](Value x) { return Outputs{averaged(call, onnx, x, window)}; });
 }
 
@@ -202,6 +239,11 @@ constexpr Row kRows[] = {
 }  // namespace
 
 Outputs max_pool(const Call& call, Emit& onnx) {
+  if (const Value self = call.tensor("self"); !call.uses_output(1)) {
+    if (const auto axes = covered_axes(call, self)) {
+      return {extreme_over(onnx, "ReduceMax", self, *axes, true)};
+    }
+  }
   const Window window = window_of(call);
   return batched(onnx, call.tensor("self"), window.rank(), [&](Value x) {
     return base::is_integer(x.dtype()) ? integer_max_pool(call, onnx, x, window)

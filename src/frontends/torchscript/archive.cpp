@@ -1,7 +1,10 @@
 #include "frontends/torchscript/archive.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/diagnostic.h"
@@ -37,6 +40,38 @@ std::pair<std::string, std::string> split_name(const std::string& name) {
   const std::size_t dot = name.rfind('.');
   if (dot == name.npos) return {};
   return {name.substr(0, dot), name.substr(dot + 1)};
+}
+
+// A frame of Python's stack, as tracing writes it: "model.py(12): forward".
+struct Frame {
+  std::string_view file, text;
+  int line = 0;
+};
+
+std::optional<Frame> frame_of(std::string_view text) {
+  const std::size_t close = text.rfind("): "), open = text.rfind('(', close);
+  if (close == text.npos || open == text.npos || open == 0) return std::nullopt;
+  Frame frame{.file = text.substr(0, open), .text = text};
+  const std::string_view digits = text.substr(open + 1, close - open - 1);
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), frame.line);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return frame;
+}
+
+// The innermost frame of a stack that is neither PyTorch's nor the capture's own.
+std::optional<Frame> user_frame(std::string_view stack) {
+  while (!stack.empty()) {
+    const std::size_t end = std::min(stack.find('\n'), stack.size());
+    const std::optional<Frame> frame = frame_of(stack.substr(0, end));
+    if (!frame) return std::nullopt;
+    if (frame->file.find("/torch/") == stack.npos &&
+        frame->file.find("/sardonyx/_capture/") == stack.npos) {
+      return frame;
+    }
+    stack.remove_prefix(std::min(end + 1, stack.size()));
+  }
+  return std::nullopt;
 }
 
 // The marks of a file: offsets of its text, each with a range of the user's.
@@ -97,6 +132,12 @@ class Marks {
     if (!file || !first || !start) return made;
     made.file = text(*file);
     const std::string whole = text(*pickle_.item(*source, 0));
+    if (const std::optional<Frame> frame = user_frame(whole)) {
+      made.file = frame->file;
+      made.line = frame->line;
+      made.text = frame->text;
+      return made;
+    }
     const std::size_t at =
         std::min(static_cast<std::size_t>(std::max<std::int64_t>(start->integer, 0)), whole.size());
     made.line = static_cast<int>(

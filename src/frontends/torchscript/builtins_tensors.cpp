@@ -241,6 +241,20 @@ std::optional<Datum> as_tensor(Follower& follower, const Operands& operands) {
   return dtype && !dtype->is_none() ? follower.call("aten::to", {*tensor, *dtype}) : *tensor;
 }
 
+// where(condition), a tensor for each of its dimensions.
+std::optional<Datum> where(Follower& follower, const Operands& operands) {
+  if (operands.positional.size() + operands.named.size() != 1) return std::nullopt;
+  const Datum* tensor = tensor_operand(operands);
+  if (!tensor) return std::nullopt;
+  return follower.call("aten::nonzero_numpy", {*tensor});
+}
+
+std::optional<Datum> shape_as_tensor(Follower& follower, const Operands& operands) {
+  const std::optional<Datum> sizes =
+      size(follower, {"aten::size", {operands.positional.at(0)}, {}});
+  return sizes ? make_tensor(follower, {"aten::tensor", {*sizes}, {}}) : std::nullopt;
+}
+
 // Of a list that the program made; one whose length only a run tells where the size is symbolic.
 std::optional<Datum> unbind(Follower& follower, const Operands& operands) {
   const Datum* tensor = tensor_operand(operands);
@@ -322,6 +336,8 @@ std::optional<Datum> raise(Follower&, const Operands& operands) {
 void add_tensor_builtins(BuiltinTable& table) {
   const std::pair<std::string_view, Builtin> rows[] = {
       {"aten::size", size},
+      {"aten::_shape_as_tensor", shape_as_tensor},
+      {"aten::where", where},
       {"aten::dim", dim},
       {"aten::numel", numel},
       {"prim::dtype", dtype},

@@ -291,8 +291,11 @@ Datum Follower::evaluate_named_call(const std::string& name, const Expression& e
 // Calls whose arguments are types or names.
 Datum Follower::special(const std::string& name, const Expression& expression, bool& known) {
   const std::vector<const Expression*>& items = expression.items;
-  if ((name == "annotate" || name == "unchecked_cast") && items.size() == 3)
-    return evaluate(*items[2]);
+  if ((name == "annotate" || name == "unchecked_cast") && items.size() == 3) {
+    const Datum value = evaluate(*items[2]);
+    // Tracing gives scripted functions sizes as tensors.
+    return value.is_tensor() && items[1]->text == "number" ? item(value) : value;
+  }
   if (name == "uninitialized") return of_kind(Kind::kUninitialized);
   if (name == "isinstance" && items.size() == 3)
     return Datum::of_bool(is_instance(evaluate(*items[1]), *items[2]));

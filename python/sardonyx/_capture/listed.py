@@ -1,0 +1,176 @@
+"""Numbers that stand in lists, or for lists, which torch.jit.trace writes as constants:
+`torch.roll(x, x.size(0) - 1, 0)`, `avg_pool2d(x, x.size(3))`, `torch.tensor([x.size(0), 1])`."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import torch
+from torch.jit import TracerWarning as _TracerWarning  # type: ignore[attr-defined]
+from torch.jit import _builtins
+
+from .frozen import Frozen
+from .places import user_place
+from .replaced import Replacement, replaced
+
+
+@contextmanager
+def numbers_kept_in_lists(frozen: Frozen) -> Iterator[None]:
+    """Within it, functions of PyTorch that take a number for a list get the list, of which tracing
+    keeps what it holds, and tensors made of numbers are stacked of them. `frozen` gets the lines of
+    convolutions whose strides, say, are such numbers: of these tracing keeps nothing."""
+    others = _stand_ins(frozen)
+    scripted = _builtins._get_builtin_table()
+    # Functions that are scripted while the model is traced call these, too.
+    names = {id(other): scripted[id(f)] for f, other in others.items() if id(f) in scripted}
+    scripted.update(names)
+    try:
+        with replaced(_replacements(others)):
+            yield
+    finally:
+        for each in names:
+            del scripted[each]
+
+
+class _Parameter(NamedTuple):
+    position: int
+    name: str
+    length: int  # of the list that a number stands for
+
+
+_BUILTINS = {types.BuiltinFunctionType, types.MethodDescriptorType}
+# What torch.jit.trace records as the operator that they call, with numbers that are no tensors.
+_CONVOLUTIONS = {f"conv{kind}{n}d" for kind in ("", "_transpose") for n in (1, 2, 3)}
+
+
+def _replacements(others: Mapping[Any, Any]) -> Iterator[Replacement]:
+    """For what modules call these functions, PyTorch's and others, and for methods of tensors."""
+    for name, value in vars(torch._C.TensorBase).items():
+        if type(value) in _BUILTINS and (parameters := _parameters().get(value.__name__)):
+            yield Replacement(torch.Tensor, name, _listing(value, parameters))
+    for module in list(sys.modules.values()):
+        if isinstance(module, types.ModuleType):
+            for name, value in list(vars(module).items()):
+                if type(value) in _BUILTINS and (other := others.get(value)) is not None:
+                    yield Replacement(module, name, other)
+
+
+def _stand_ins(frozen: Frozen) -> Mapping[Any, Any]:
+    made: dict[Any, Any] = {f: _stacking(f, frozen) for f in (torch.tensor, torch.as_tensor)}
+    native: Any = torch._C
+    for space in (torch, native._nn, native._fft, native._linalg, native._special):
+        for value in vars(space).values():
+            if type(value) not in _BUILTINS:
+                continue
+            if value.__name__ in _CONVOLUTIONS:
+                made[value] = _telling(value, frozen)
+            elif parameters := _parameters().get(value.__name__):
+                made[value] = _listing(value, parameters)
+    return made
+
+
+# Types of which a tensor without dims may be.
+_OF_NUMBERS = ("Tensor", "number", "int", "float")
+
+
+@functools.cache
+def _parameters() -> Mapping[str, tuple[_Parameter, ...]]:
+    """Of ATen's operators, what takes a number for a list of a certain length, whichever overload
+    it is."""
+    lists: dict[str, set[_Parameter]] = {}
+    others: dict[str, set[int]] = {}
+    schemas: Any = torch._C._jit_get_all_schemas()
+    for schema in schemas:
+        if not schema.name.startswith("aten::"):
+            continue
+        name = schema.name.removeprefix("aten::")
+        for position, parameter in enumerate(schema.arguments):
+            kind = str(parameter.type).removeprefix("Optional[").removesuffix("]")
+            if kind.startswith("List[int") and parameter.N:
+                each = _Parameter(position, parameter.name, parameter.N)
+                lists.setdefault(name, set()).add(each)
+            elif not parameter.kwarg_only and kind in _OF_NUMBERS:
+                others.setdefault(name, set()).add(position)
+    return {
+        name: tuple(p for p in sorted(found) if p.position not in others.get(name, ()))
+        for name, found in lists.items()
+    }
+
+
+def _listing(function: Any, parameters: tuple[_Parameter, ...]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        given = list(args)
+        for position, name, length in parameters:
+            if position < len(given) and _is_number(given[position]):
+                given[position] = [given[position]] * length
+            elif name in kwargs and _is_number(kwargs[name]):
+                kwargs[name] = [kwargs[name]] * length
+        return function(*given, **kwargs)
+
+    return called
+
+
+def _telling(function: Any, frozen: Frozen) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        rest: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
+        for data in (0, 1, 2, "input", "weight", "bias"):
+            rest.pop(data, None)
+        told = any(map(_is_number, _leaves(list(rest.values()))))
+        if told and (place := user_place()) is not None:
+            frozen.python.append(place)
+        return function(*args, **kwargs)
+
+    return called
+
+
+def _stacking(function: Any, frozen: Frozen) -> Callable[..., torch.Tensor]:
+    """torch.tensor, of whose results tracing warns that they are constants, whatever they are."""
+
+    @functools.wraps(function)
+    def made(data: Any, *args: Any, **kwargs: Any) -> torch.Tensor:
+        is_list = isinstance(data, (list, tuple))
+        leaves = [leaf for leaf in _leaves(data) if _is_traced(leaf)] if is_list else []
+        with warnings.catch_warnings():
+            if torch._C._get_tracing_state() is not None:
+                warnings.simplefilter("ignore", _TracerWarning)
+            plain = _plain(data) if is_list else data
+            constant: torch.Tensor = function(plain, *args, **kwargs)
+            if leaves and all(map(_is_number, leaves)):
+                every = [leaf if _is_number(leaf) else function(leaf) for leaf in _leaves(data)]
+                parts = [part.to(constant.device, constant.dtype) for part in every]
+                return torch.stack(parts).reshape(constant.shape)
+        if leaves and (place := user_place()) is not None:
+            frozen.python.append(place)
+        return constant
+
+    return made
+
+
+def _leaves(data: Any) -> Iterator[Any]:
+    if isinstance(data, (list, tuple)):
+        for item in data:
+            yield from _leaves(item)
+    else:
+        yield data
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, (list, tuple)):
+        return [_plain(item) for item in data]
+    return data.item() if _is_number(data) else data
+
+
+def _is_number(value: Any) -> bool:
+    return _is_traced(value) and value.dim() == 0
+
+
+def _is_traced(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and torch._C._get_tracing_state() is not None

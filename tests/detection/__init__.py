@@ -1,0 +1,1 @@
+"""torchvision's models that find objects. `make detection` has what they need."""
