@@ -129,12 +129,12 @@ def capture(
                 return kept
             short = [] if _is_script(program) else short_slices(program, dynamic.leaves)
             named = _named_leaves(program, dynamic)
-            made = Captured(program, named, (*notes, *short), tuple(attempts))
+            captured = Captured(program, named, (*notes, *short), tuple(attempts))
             if not short:
-                return made
+                return captured
             if spare is not None:
                 return spare
-            spare = made
+            spare = captured
             report("slices of sizes that may be 1: captured again, with those kept dynamic")
     if spare is not None:
         return spare

@@ -51,7 +51,9 @@ def _slices(graph: torch.fx.Graph) -> Iterator[torch.fx.Node]:
 
 
 def _is_shorter(node: torch.fx.Node, free: set[Any]) -> bool:
-    given = dict(zip(("self", "dim", "start", "end", "step"), node.args, strict=False))
+    given: dict[str, Any] = dict(
+        zip(("self", "dim", "start", "end", "step"), node.args, strict=False)
+    )
     given |= node.kwargs
     bounds = [given.get(each) for each in ("start", "end", "step")]
     if not all(bound is None or isinstance(bound, int) for bound in bounds):
