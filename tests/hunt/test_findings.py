@@ -31,6 +31,9 @@ FOUND = {
     "a free size that squeeze drops of what was written": program(
         {"a": ("float32", (2, "n", "n"))}, "v1 = a * 2", "v1.zero_()", "v2 = v1.squeeze(-2)"
     ),
+    "the least length of a float16 vector": program(
+        {"a": ("float16", ("m", "n"))}, "v1 = a * 0", "v2 = torch.cosine_similarity(v1, a, dim=1)"
+    ),
     "dimensions of a tensor without": program(
         {"a": ("bfloat16", ("m", 3))}, "v1 = a.sum()", "v2 = v1.movedim(-1, 0)"
     ),

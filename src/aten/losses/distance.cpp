@@ -117,7 +117,8 @@ Outputs cosine_similarity(const Call& call, Emit& onnx) {
   // A number is a vector of one element.
   std::vector<std::int64_t> axes;
   if (rank > 0) axes.push_back(call.axis("dim", rank));
-  const Value least = onnx.scalar(call.number("eps"), x.dtype());
+  // As PyTorch has it in the tensors' own type: 1e-8 is 0 in float16.
+  const Value least = onnx.cast(onnx.scalar(call.number("eps"), call.result_dtype()), x.dtype());
   const auto unit = [&](Value v) {
     const Value whole = onnx.with_rank(v, rank);
     return onnx.div(whole, onnx.max({vector_norm(onnx, whole, axes, true, 2), least}));
