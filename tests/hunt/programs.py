@@ -216,9 +216,12 @@ def _drawn(drawing: _Drawing, operator: Operator, target: str) -> Line | None:
     space: dict[str, Any] = {"torch": torch, **drawing.values}
     before = {name: value._version for name, value in drawing.values.items()}
     try:
+        # Eager median reads past the end of what expand() made.
+        if (operator.writes or "median" in text) and any(
+            _overlaps(drawing.values[name]) for name in drawing.read
+        ):
+            return None
         if operator.writes:
-            if any(_overlaps(drawing.values[name]) for name in drawing.read):
-                return None
             exec(text, space)
         else:
             made = eval(text, space)

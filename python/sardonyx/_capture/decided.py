@@ -24,6 +24,8 @@ _ASKING = (
     "tolist",
     "numpy",
 )
+# By which it counts: numbers that a loop takes, where __bool__ is one answer of two.
+_COUNTING = ("__len__", "__iter__")
 # What these give does not hang on the elements of a tensor.
 _OF_SIZES = {
     "aten::size",
@@ -35,20 +37,29 @@ _OF_SIZES = {
     "prim::Constant",
     "prim::GetAttr",  # a parameter
 }
+# The first dimension of what these give is as long as the elements of their inputs say.
+_LENGTH_BY_ELEMENTS = ("aten::nonzero", "aten::masked_select", "aten::unique", "aten::_unique")
+_LENGTHS = (*_LENGTH_BY_ELEMENTS, "aten::bincount", "torchvision::nms")
 
 
 @contextmanager
 def telling_of_elements(frozen: Frozen) -> Iterator[None]:
     """Within it, `frozen` gets the lines where Python asks a traced model's tensors for elements
-    that come from its inputs."""
+    that come from its inputs, or how many of something such elements select."""
     kind: Any = torch.Tensor
 
-    def told(method: Callable[..., Any]) -> Callable[..., Any]:
+    def told(name: str) -> Callable[..., Any]:
+        method = getattr(kind, name)
+
         def called(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
             if torch._C._get_tracing_state() is None:
                 return method(tensor, *args, **kwargs)
             place = user_place()
-            if _is_of_elements(tensor):
+            if name in _COUNTING:
+                is_decided = _is_long_by_elements(_value(tensor))
+            else:
+                is_decided = _is_of_elements(_value(tensor), counts=name != "__bool__")
+            if is_decided:
                 frozen.elements.append(place or Place("", 0))
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
@@ -60,21 +71,67 @@ def telling_of_elements(frozen: Frozen) -> Iterator[None]:
 
         return called
 
-    with replaced([Replacement(kind, name, told(getattr(kind, name))) for name in _ASKING]):
+    with replaced([Replacement(kind, name, told(name)) for name in (*_ASKING, *_COUNTING)]):
         yield
 
 
-def _is_of_elements(tensor: torch.Tensor) -> bool:
+def _value(tensor: torch.Tensor) -> Any:
     trace: Any = torch._C
-    value = trace._get_value_trace(tensor)
+    return trace._get_value_trace(tensor)
+
+
+def _is_of_elements(value: Any, *, counts: bool) -> bool:
+    """Whether elements of the inputs decide the value; with `counts`, also how many they select."""
+    return _comes_from(
+        value,
+        lambda node: node.kind() == "prim::Param",
+        lambda node: node.kind() in _OF_SIZES and not (counts and _is_of_a_length(node)),
+    )
+
+
+def _is_of_a_length(node: Any) -> bool:
+    """Whether the node gives a first dimension that elements decide, or a product with it."""
+    inputs = list(node.inputs())
+    if node.kind() in ("aten::size", "aten::sym_size") and len(inputs) > 1:
+        dim = inputs[1].node()
+        if dim.kind() != "prim::Constant" or inputs[1].toIValue() != 0:
+            return False
+    has_tensor = bool(inputs) and node.kind() not in (
+        "prim::Constant",
+        "prim::GetAttr",
+        "aten::dim",
+    )
+    return has_tensor and _is_long_by_elements(inputs[0])
+
+
+def _is_long_by_elements(value: Any) -> bool:
+    return _comes_from(value, _selects, lambda node: node.kind() in _OF_SIZES)
+
+
+def _selects(node: Any) -> bool:
+    if node.kind() == "aten::index":
+        indices = list(node.inputs())[1].node().inputs()
+        return any(_is_bool(each) for each in indices)
+    if node.kind() == "aten::where":
+        return len(list(node.inputs())) == 1
+    return node.kind() in _LENGTHS or node.kind().startswith(_LENGTH_BY_ELEMENTS)
+
+
+def _is_bool(value: Any) -> bool:
+    kind = value.type()
+    return kind.kind() == "TensorType" and kind.scalarType() in ("Bool", "Byte")
+
+
+def _comes_from(value: Any, is_it: Callable[[Any], bool], ends: Callable[[Any], bool]) -> bool:
+    """Whether some node that the value is computed of is such; none behind a node that `ends`."""
     seen: set[int] = set()
     rest = [value]
     while rest:
         value = rest.pop()
         node = value.node()
-        if value.unique() in seen or node.kind() in _OF_SIZES:
+        if value.unique() in seen or ends(node):
             continue
-        if node.kind() == "prim::Param":
+        if is_it(node):
             return True
         seen.add(value.unique())
         rest += node.inputs()

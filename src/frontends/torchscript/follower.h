@@ -103,6 +103,7 @@ class Follower {
   void follow(const Statement& statement);
   void assign(const Expression& target, const Datum& value);
   void within(const Statement& statement);
+  void assign_rows(const Expression& target, const Datum& value);
   void assign_attribute(const Expression& target, const Datum& value);
   void fail_targets(const std::vector<Statement>& block);
 

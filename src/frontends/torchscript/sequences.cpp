@@ -176,6 +176,14 @@ Datum split_evenly(Follower& follower, Value* tensor, Expr length, std::int64_t 
                   Kind::kTensor);
 }
 
+bool is_chunks(const Value* list, std::int64_t count) {
+  if (!is_made_by(list, kSplit)) return false;
+  const auto& cut = list->producer->arguments;
+  const auto axis = static_cast<std::size_t>(cut[2].get<Expr>()->value());
+  const Expr whole = program::tensor_of(cut[0])->shape.at(axis);
+  return *cut[1].get<Expr>() == symbolic::max(symbolic::ceil_div(whole, count), 1);
+}
+
 Datum read_sequence(Follower& follower, Value* list, const Datum& position) {
   const bool from_front = position.expr.is_constant()
                               ? position.expr.value() >= 0

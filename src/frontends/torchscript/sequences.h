@@ -25,6 +25,9 @@ program::Value* as_sequence(Follower& follower, const Container& list, const Ele
 Datum split_evenly(Follower& follower, program::Value* tensor, symbolic::Expr length,
                    std::int64_t axis);
 
+// Whether it is what chunk() gives that is asked for so many, where there is enough for all.
+bool is_chunks(const program::Value* list, std::int64_t count);
+
 Datum read_sequence(Follower& follower, program::Value* list, const Datum& position);
 
 // The operators on lists; refuses those that it does not know.

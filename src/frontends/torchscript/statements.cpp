@@ -1,8 +1,11 @@
 // One statement after the other.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/diagnostic.h"
 #include "frontends/torchscript/follower.h"
+#include "frontends/torchscript/sequences.h"
 #include "frontends/torchscript/stacks.h"
 
 namespace sardonyx::torchscript {
@@ -54,7 +57,10 @@ void Follower::follow(const Statement& statement) {
       return;
     case Statement::Kind::kAssign: {
       const Datum value = evaluate(*statement.value);
+      // What the archive says of the user's lines stands at values, not at names.
+      places_.back().second = statement.value->offset;
       for (const Expression* target : statement.targets) assign(*target, value);
+      places_.back().second = statement.offset;
       return;
     }
     case Statement::Kind::kAnnotated:
@@ -96,12 +102,7 @@ void Follower::assign(const Expression& target, const Datum& value) {
     case Expression::Kind::kTuple:
     case Expression::Kind::kList: {
       if (is_dead(value)) throw Failed();
-      if (value.kind == Kind::kStack && value.value) {
-        for (std::size_t i = 0; i < target.items.size(); ++i)
-          assign(*target.items[i],
-                 read_stack(*this, value, Datum::of_int(static_cast<std::int64_t>(i))));
-        return;
-      }
+      if (value.kind == Kind::kStack && value.value) return assign_rows(target, value);
       if (!value.held || value.held->items.size() != target.items.size())
         refuse(description(value) + " is not taken apart into " +
                std::to_string(target.items.size()));
@@ -114,6 +115,23 @@ void Follower::assign(const Expression& target, const Datum& value) {
     default:
       refuse("something is assigned to what is no variable");
   }
+}
+
+// The elements of a list that is a tensor of them. A trace says how many the example had.
+void Follower::assign_rows(const Expression& target, const Datum& value) {
+  const auto count = static_cast<std::int64_t>(target.items.size());
+  const auto is_as_long = [&] {
+    const Datum length = call("aten::len", {value});
+    return length.expr.known() && length.expr.is(count);
+  };
+  if (!is_chunks(value.value, count) && !is_as_long()) {
+    refuse(
+        fmt::format("a list is taken apart into {} elements, and how many there are only a run "
+                    "tells",
+                    count));
+  }
+  for (std::int64_t i = 0; i < count; ++i)
+    assign(*target.items[static_cast<std::size_t>(i)], read_stack(*this, value, Datum::of_int(i)));
 }
 
 void Follower::assign_attribute(const Expression& target, const Datum& value) {

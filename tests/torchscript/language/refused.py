@@ -40,6 +40,12 @@ def written_after_branch(x: Tensor) -> Tensor:
     return y + z
 
 
+@refused("a list is taken apart into 2 elements", "first, second = ")
+def rows_taken_apart(x: Tensor) -> Tensor:
+    first, second = x.unbind(0)
+    return first + second
+
+
 @refused("a text that only a run tells is compared", "if str")
 def text_of_data(x: Tensor) -> Tensor:
     if str(int(x.sum())) == "3":
