@@ -16,10 +16,8 @@ LOOPS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "iteration": lambda b: torch.stack([row + 1 for row in b]),
     "a list of rows": lambda b: torch.stack(list(b)),
     "range": lambda b: torch.stack([b[i] for i in range(b.shape[0])]),
-    "a branch on len": lambda b: b * 2 if len(b) > 2 else b,
 }
 NUMBERS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
-    "len": lambda b: b * len(b),
     "int": lambda b: b * int(b.shape[0]),
     "numel": lambda b: b / float(b.numel()),
     "a size": lambda b: b * b.shape[0],
@@ -56,8 +54,13 @@ def test_numbers_are_of_the_data(name: str) -> None:
         torch.testing.assert_close(made(x)[0], model(x))
 
 
-def test_a_branch_on_how_many_is_told() -> None:
-    model = Selected(lambda b: b * 2 if b.numel() > 6 else b)
+@pytest.mark.parametrize(
+    "rest",
+    [lambda b: b * 2 if b.numel() > 6 else b, lambda b: b * 2 if len(b) > 2 else b],
+    ids=["numel", "len"],
+)
+def test_a_branch_on_how_many_is_told(rest: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    model = Selected(rest)
     with pytest.warns(UserWarning, match="decide here"):
         made = sardonyx.export(model, (rows(4),))
     assert {note.code for note in made.notes} == {"SX1013"}

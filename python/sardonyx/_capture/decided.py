@@ -24,7 +24,7 @@ _ASKING = (
     "tolist",
     "numpy",
 )
-# By which it counts: numbers that a loop takes, where __bool__ is one answer of two.
+# By which it learns how many there are.
 _COUNTING = ("__len__", "__iter__")
 # What these give does not hang on the elements of a tensor.
 _OF_SIZES = {
@@ -47,6 +47,7 @@ def telling_of_elements(frozen: Frozen) -> Iterator[None]:
     """Within it, `frozen` gets the lines where Python asks a traced model's tensors for elements
     that come from its inputs, or how many of something such elements select."""
     kind: Any = torch.Tensor
+    number = kind.__int__
 
     def told(name: str) -> Callable[..., Any]:
         method = getattr(kind, name)
@@ -55,15 +56,13 @@ def telling_of_elements(frozen: Frozen) -> Iterator[None]:
             if torch._C._get_tracing_state() is None:
                 return method(tensor, *args, **kwargs)
             place = user_place()
-            if name in _COUNTING:
-                is_decided = _is_long_by_elements(_value(tensor))
-            else:
-                is_decided = _is_of_elements(_value(tensor), counts=name != "__bool__")
-            if is_decided:
+            if _decides(name, tensor):
                 frozen.elements.append(place or Place("", 0))
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 result = method(tensor, *args, **kwargs)
+                if name == "__len__":  # whose traced number Python would ask for __index__
+                    result = number(result)
             for each in caught:
                 file, line = (place.file, place.line) if place else (each.filename, each.lineno)
                 warnings.warn_explicit(each.message, each.category, file, line)
@@ -73,6 +72,16 @@ def telling_of_elements(frozen: Frozen) -> Iterator[None]:
 
     with replaced([Replacement(kind, name, told(name)) for name in (*_ASKING, *_COUNTING)]):
         yield
+
+
+def _decides(name: str, tensor: torch.Tensor) -> bool:
+    """Whether what the method is asked for hangs on elements of the inputs. Of how many they select
+    branches and lengths may, of which there are warnings; loops and other numbers may not."""
+    if name == "__len__":
+        return False
+    if name == "__iter__":
+        return _is_long_by_elements(_value(tensor))
+    return _is_of_elements(_value(tensor), counts=name != "__bool__")
 
 
 def _value(tensor: torch.Tensor) -> Any:
