@@ -171,7 +171,13 @@ std::optional<Values> reshape(Lowering& onnx, Values& inputs, Attributes& attrib
   const auto& known = inputs[1]->contents;
   const bool empty = (dims && std::ranges::find(*dims, -1) == dims->end()) ||
                      std::ranges::any_of(known, [](Expr dim) { return dim.is(0); });
-  if (!empty) return std::nullopt;
+  if (!empty) {
+    // Sizes that are only read may be 0 in some run, of which nothing here can say more than that
+    // they stay as they are there.
+    const bool is_read = !known.empty() && std::ranges::all_of(known, &Expr::known);
+    if (is_read) drop(attributes, "allowzero");
+    return std::nullopt;
+  }
   const Value zero = onnx.zero(inputs[0].dtype());
   Tensor one = *zero.constant();
   one.dims = {1};

@@ -161,6 +161,14 @@ TEST(OpsetForms, ReshapeOfNothing) {
   EXPECT_EQ(old.ops(), "");
 }
 
+TEST(OpsetForms, ReshapeToSizesThatAreRead) {
+  LoweringGraph old(13);
+  const Expr n = old.pool->symbol("n"), m = old.pool->symbol("m");
+  const Value y = old.onnx.reshape(old.input("x", {n, m, 2}), {m, n, 2});
+  EXPECT_EQ(LoweringGraph::type(y), "float32[m, n, 2]");
+  EXPECT_TRUE(old.ops().ends_with("Reshape"));
+}
+
 TEST(OpsetForms, RefusesWhatTheOpsetLacks) {
   LoweringGraph old(13);
   const Value x = old.input("x", {2, 3});
