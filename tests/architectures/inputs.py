@@ -9,6 +9,8 @@ from typing import Any
 
 import torch
 
+from sardonyx.hf.pictures import height_and_width
+
 from .tiny import FIRST_PLAIN_TOKEN
 
 # What varies along a dimension: "batch", "length", or nothing.
@@ -105,23 +107,13 @@ def _pictures(config: Any) -> Iterator[Recipe]:
     sides += [64, 96, 224, 256, 512]
     frames = setting(config, "num_frames", default=None)
     for side in sides:
-        height, width = _pair(side)
+        height, width = height_and_width(side)
         if height is None:
             continue
         shape = (channels, height, width)
         if frames is not None:
             yield _tensor("frames", "pixel_values", (frames, *shape))
         yield _tensor("picture", "pixel_values", shape)
-
-
-def _pair(side: Any) -> tuple[int | None, int | None]:
-    if isinstance(side, int):
-        return side, side
-    if isinstance(side, dict):
-        return side.get("height"), side.get("width")
-    if isinstance(side, (list, tuple)) and len(side) == 2:
-        return side[0], side[1]
-    return None, None
 
 
 def _tensor(name: str, argument: str, shape: tuple[int, ...]) -> Recipe:

@@ -38,8 +38,14 @@ _OF_SIZES = {
     "prim::GetAttr",  # a parameter
 }
 # The first dimension of what these give is as long as the elements of their inputs say.
-_LENGTH_BY_ELEMENTS = ("aten::nonzero", "aten::masked_select", "aten::unique", "aten::_unique")
-_LENGTHS = (*_LENGTH_BY_ELEMENTS, "aten::bincount", "torchvision::nms")
+_LENGTH_BY_ELEMENTS = (
+    "aten::nonzero",
+    "aten::masked_select",
+    "aten::unique",
+    "aten::_unique",
+    "aten::bincount",
+    "torchvision::nms",
+)
 
 
 @contextmanager
@@ -123,7 +129,7 @@ def _selects(node: Any) -> bool:
         return any(_is_bool(each) for each in indices)
     if node.kind() == "aten::where":
         return len(list(node.inputs())) == 1
-    return node.kind() in _LENGTHS or node.kind().startswith(_LENGTH_BY_ELEMENTS)
+    return bool(node.kind().startswith(_LENGTH_BY_ELEMENTS))
 
 
 def _is_bool(value: Any) -> bool:

@@ -18,13 +18,11 @@ from sardonyx._base.errors import Diagnostic
 
 from .dim_names import named_inputs, symbol_names
 from .places import Place, user_place
-from .wanted import SCALAR, Leaf, size_of
+from .wanted import SCALAR, TAKEN_FOR, Leaf, size_of
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
-# Sizes of 0 and 1 torch.export takes for special.
-_LEAST = 2
 _SAMPLES = (2, 3, 4, 5, 7, 8, 16, 63, 64, 65, 100, 1000, 4099)
 _MOST_TRIED = 400
 
@@ -98,6 +96,8 @@ _OURS = (__file__, torch_versions.__file__)
 
 def _always_so(relation: Any, ranges: Mapping[str, Any]) -> bool:
     """Whether it is so of all sizes that are tried, within what the program takes."""
+    import sympy
+
     symbols = sorted(relation.free_symbols, key=str)
     if not symbols:
         return bool(relation)
@@ -108,21 +108,15 @@ def _always_so(relation: Any, ranges: Mapping[str, Any]) -> bool:
     tried = itertools.islice(itertools.chain(together, itertools.product(*values)), _MOST_TRIED)
     # Where nothing can be said of a relation of numbers, it is not told.
     return not any(
-        relation.xreplace(dict(zip(symbols, map(_number, sizes), strict=True))) == False  # noqa: E712
+        relation.xreplace(dict(zip(symbols, map(sympy.Integer, sizes), strict=True))) == sympy.false
         for sizes in tried
     )
 
 
-def _number(size: int) -> Any:
-    import sympy
-
-    return sympy.Integer(size)
-
-
 def _within(sizes: Sequence[int], known: Any) -> list[int]:
     if known is None:
-        return [size for size in sizes if size >= _LEAST]
-    least = max(int(known.lower), _LEAST) if known.lower.is_number else _LEAST
+        return [size for size in sizes if size >= TAKEN_FOR]
+    least = max(int(known.lower), TAKEN_FOR) if known.lower.is_number else TAKEN_FOR
     found = [size for size in {*sizes, least} if least <= size <= known.upper]
     return sorted(found) or [least]
 

@@ -9,13 +9,10 @@ from typing import TYPE_CHECKING, Any
 from sardonyx._base.errors import Diagnostic
 
 from .dim_names import named_inputs
-from .wanted import SCALAR, Leaf, Wanted, size_of
+from .wanted import SCALAR, TAKEN_FOR, Leaf, Wanted, size_of
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
-
-# torch.export takes a size for at least 2 unless it is asked about, and a model for all sizes.
-_SPECIAL = 2
 
 
 def bounded_dims(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
@@ -36,7 +33,7 @@ def _narrower(known: Any, wanted: Wanted) -> str:
     """The bounds that the user did not say; empty where there are none."""
     least, most = _number(known.lower, 0), _number(known.upper, None)
     bounds = []
-    if least is not None and least > max(wanted.least, _SPECIAL):
+    if least is not None and least > max(wanted.least, TAKEN_FOR):
         bounds.append(f"at least {least}")
     if most is not None and (wanted.most is None or most < wanted.most):
         bounds.append(f"at most {most}")

@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Any
 from sardonyx._base.errors import Diagnostic
 
 from .dim_names import named_inputs
-from .wanted import SCALAR, Leaf, size_of
+from .wanted import SCALAR, TAKEN_FOR, Leaf, size_of
 
 if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
-
-# What a capture takes a size for unless it is told, and a slice may be shorter than.
-_TAKEN_FOR = 2
 
 
 def short_slices(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
@@ -36,10 +33,10 @@ def _free_symbols(program: ExportedProgram, leaves: Sequence[Leaf]) -> set[Any]:
         for axis, wanted in leaf.dims.items():
             size = None if axis == SCALAR else size_of(value, axis)
             symbol = getattr(getattr(size, "node", None), "expr", None)
-            if symbol is None or not symbol.is_symbol or wanted.least >= _TAKEN_FOR:
+            if symbol is None or not symbol.is_symbol or wanted.least >= TAKEN_FOR:
                 continue
             known = ranges.get(symbol)
-            if known is None or known.lower <= _TAKEN_FOR:
+            if known is None or known.lower <= TAKEN_FOR:
                 found.add(symbol)
     return found
 
@@ -70,17 +67,13 @@ def _at_one(size: Any, free: set[Any]) -> int | None:
     """The size where the free ones are 1; None where others decide it, too."""
     if isinstance(size, int):
         return size
+    import sympy
+
     expression = size.node.expr
     if not expression.free_symbols <= free:
         return None
-    value = expression.xreplace(dict.fromkeys(expression.free_symbols, _one()))
+    value = expression.xreplace(dict.fromkeys(expression.free_symbols, sympy.S.One))
     return int(value) if value.is_Integer and value >= 0 else -1
-
-
-def _one() -> Any:
-    import sympy
-
-    return sympy.Integer(1)
 
 
 def _note(node: torch.fx.Node) -> Diagnostic:

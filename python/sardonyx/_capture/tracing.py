@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.jit import TracerWarning as _TracerWarning  # type: ignore[attr-defined]
+from torch.jit._trace import TracerWarning
 from torch.utils import _pytree as pytree
 
 from .buffers import buffers_put_back
@@ -136,9 +136,9 @@ def _tracer_warnings(frozen: Frozen) -> Iterator[None]:
         telling_of_elements(frozen),
         telling_of_indices(frozen),
     ):
-        warnings.simplefilter("always", _TracerWarning)
+        warnings.simplefilter("always", TracerWarning)
         yield
     for each in caught:
-        if issubclass(each.category, _TracerWarning):
+        if issubclass(each.category, TracerWarning):
             frozen.python.append(Place(each.filename, each.lineno))
         warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)

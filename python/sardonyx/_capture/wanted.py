@@ -18,6 +18,8 @@ T = TypeVar("T")
 
 # The axis of an integer input itself.
 SCALAR = -1
+# Captures take a free size for at least this: 0 and 1 are special to PyTorch.
+TAKEN_FOR = 2
 
 
 class Insistence(enum.Enum):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import ConversionError, Diagnostic, OnnxExporterError
+from sardonyx._base.overloads import overload_of
 from sardonyx._capture.context import capturing
 from sardonyx._capture.dim_names import constant_dims
 
@@ -96,18 +97,9 @@ def _decompositions(names: Iterable[str]) -> dict[Any, Any]:
     own = aten_decompositions()
     found: dict[Any, Any] = {}
     for name in names:
-        overload = _overload(name)
+        overload = overload_of(name)
         for known in (own, core, decomposition_table):
             if overload is not None and overload in known:
                 found[overload] = known[overload]
                 break
     return found
-
-
-def _overload(name: str) -> Any:
-    import torch
-
-    space, _, rest = name.partition("::")
-    base, _, overload = rest.partition(".")
-    packet = getattr(getattr(torch.ops, space), base, None)
-    return getattr(packet, overload or "default", None)

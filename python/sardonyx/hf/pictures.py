@@ -36,12 +36,13 @@ def pictures(accepted: set[str], config: Any) -> Iterator[Example]:
 def _sides(config: Any) -> Iterator[tuple[int, int]]:
     own = setting(config, "image_size")
     for side in ([own] if own is not None else []) + [224, 64, 256, 512]:
-        height, width = _pair(side)
+        height, width = height_and_width(side)
         if height is not None and width is not None:
             yield height, width
 
 
-def _pair(side: Any) -> tuple[int | None, int | None]:
+def height_and_width(side: Any) -> tuple[int | None, int | None]:
+    """What a configuration says of a picture's size, which is a number, a pair or a dictionary."""
     if isinstance(side, int):
         return side, side
     if isinstance(side, dict):
@@ -93,13 +94,13 @@ def _several(accepted: set[str], config: Any, height: int, width: int) -> Exampl
 
 
 def _patch(config: Any) -> int:
-    size = _pair(setting(config, "patch_size", "spatial_patch_size", default=14))[0]
+    size = height_and_width(setting(config, "patch_size", "spatial_patch_size", default=14))[0]
     return size or 14
 
 
 def _patches_a_side(config: Any) -> int:
     """Of an image as large as the configuration says, merged evenly."""
-    side = _pair(setting(config, "image_size"))[0]
+    side = height_and_width(setting(config, "image_size"))[0]
     merged = setting(config, "spatial_merge_size", "merge_size", "downsample_factor", default=2)
     merged = merged if isinstance(merged, int) else 2
     count = side // _patch(config) if side else _PATCHES_A_SIDE

@@ -53,8 +53,8 @@ class Embedding(torch.nn.Module):
 
     def forward(self, inputs: Tensors) -> tuple[torch.Tensor, ...]:
         """The embeddings."""
-        table: Any = self.model.get_input_embeddings()  # type: ignore[operator]
-        return (table(inputs["input_ids"]),)
+        model: Any = self.model
+        return (model.get_input_embeddings()(inputs["input_ids"]),)
 
 
 def parts(model: torch.nn.Module, config: Any, chosen: Chosen) -> Iterator[Part]:

@@ -1,5 +1,6 @@
 """Lists that are returned, or whose tensors differ in size: only a run tells how long they are."""
 
+# The types that TorchScript reads, and branches spelt out.
 # ruff: noqa: UP006, UP035, SIM108
 from typing import List, Tuple
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
@@ -17,15 +19,15 @@ class Numbers:
     def __init__(self) -> None:
         self._made_by: dict[object, torch.fx.Node] = {}
 
-    def note(self, number: object, node: torch.fx.Node) -> None:
+    def note(self, number: Any, node: torch.fx.Node) -> None:
         """The node gives the number. Declines what torch.export computes while it captures."""
         if _is_known(node):
             raise DeclinedError("a number that a constant holds")
-        self._made_by[number.node.expr] = node  # type: ignore[attr-defined]
+        self._made_by[number.node.expr] = node
 
-    def said(self, number: object) -> object:
+    def said(self, number: Any) -> Any:
         """The number as arguments have it. Declines what is computed of what data decide."""
-        expression = number.node.expr  # type: ignore[attr-defined]
+        expression = number.node.expr
         made_by = self._made_by.get(expression)
         if made_by is not None:
             return made_by

@@ -9,6 +9,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from sardonyx._base.element_types import onnx_number, torch_dtypes
+from sardonyx._base.overloads import overload_of
 
 
 class Operators:
@@ -25,7 +26,7 @@ class Operators:
         `arguments`: one for each of the schema's, tensors as ("tensor", element type, sizes), data
         types as ("dtype", element type).
         """
-        overload = _overload(op)
+        overload = overload_of(op)
         if overload is None:
             return None
         try:
@@ -39,13 +40,6 @@ class Operators:
             return [(onnx_number(tensor.dtype), list(tensor.shape)) for tensor in tensors]
         except Exception:  # the kernel is the user's, and may raise anything
             return None
-
-
-def _overload(op: str) -> Any:
-    space, _, rest = op.partition("::")
-    name, _, overload = rest.partition(".")
-    packet = getattr(getattr(torch.ops, space), name, None)
-    return getattr(packet, overload or "default", None)
 
 
 def _argument(argument: Any) -> Any:
