@@ -147,6 +147,7 @@ agraph (float[n, 2, h, w] x, float[2, 2, 3, 3] k) => (uint8[n, 2, h, w] y)
 }""",
 }
 
+
 def main() -> None:
     n = torch.export.Dim("n", min=2)
     x = (torch.randn(4, 3),)
