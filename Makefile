@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-optimize bench-llm architectures hf-sweep libtorch detection sweep hunt fuzz capture-sweep format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-optimize bench-llm architectures hf-sweep libtorch detection sweep hunt fuzz threads capture-sweep format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -46,6 +46,7 @@ help:
 	@echo "make sanitize  the C++ tests under the address and undefined-behaviour sanitizers"
 	@echo "make hunt      random programs and graphs, MINUTES=10 of them; goes on where it stopped"
 	@echo "make fuzz      damaged files under sanitizers, MINUTES=10 for each reader"
+	@echo "make threads   the library in several threads, under the thread sanitizer"
 	@echo "make format    rewrite the sources as the formatters want them"
 	@echo "make tidy      clang-tidy over the C++ sources"
 	@echo "make clean     remove the build folders"
@@ -183,14 +184,20 @@ MINUTES ?= 10
 hunt: build
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.hunt --minutes $(MINUTES) --state .cache/hunt.json
 
-# Ends at the first finding, which stands in $(BUILD)-sanitize/fuzz-<reader>.last.
+# Reading, converting, optimising and writing in threads, under the thread sanitizer.
+threads: setup
+	@[ -f build-threads/build.ninja ] || $(call configure,build-threads,--preset threads)
+	ninja -C build-threads -j$(JOBS) --quiet api_test
+	build-threads/src/api/api_test
+
+# Coverage-guided. Goes on from what it found worth keeping, in build-fuzz/corpus; ends at the first
+# finding, which stands in build-fuzz/findings.
 READERS ?= srepr pickle zip json pt2 torchscript-source torchscript onnx optimize
 fuzz: setup
-	@[ -f "$(BUILD)-sanitize/build.ninja" ] || $(call configure,"$(BUILD)-sanitize",--preset sanitize)
-	ninja -C "$(BUILD)-sanitize" -j$(JOBS) --quiet sardonyx_fuzz
-	cd "$(BUILD)-sanitize" && for reader in $(READERS); do \
-	    tests/fuzz/sardonyx_fuzz $$reader "$(CURDIR)/tests/fuzz/corpus/$$reader" $(MINUTES) || exit 1; \
-	done
+	tools/setup.sh --fuzz
+	[ -f build-fuzz/build.ninja ] || $(call configure,build-fuzz,--preset fuzz)
+	ninja -C build-fuzz -j$(JOBS) --quiet sardonyx_fuzz
+	for reader in $(READERS); do tools/fuzz.sh $$reader $(MINUTES) || exit 1; done
 
 format: setup
 	clang-format -i $(CXX_FILES)

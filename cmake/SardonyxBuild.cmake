@@ -34,6 +34,9 @@ target_compile_options(sardonyx_flags INTERFACE -Wall -Wextra -Wconversion -Wsha
 target_compile_options(sardonyx_flags INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-restrict -Wno-stringop-overflow
   -Wno-stringop-overread -Wno-maybe-uninitialized>)
+# std::stable_sort of libstdc++ 12 calls what libstdc++ 12 declares deprecated.
+target_compile_options(sardonyx_flags INTERFACE
+  $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
 target_include_directories(sardonyx_flags INTERFACE "${PROJECT_SOURCE_DIR}/src"
                                                     "${PROJECT_SOURCE_DIR}/include")
 
@@ -41,6 +44,10 @@ if(SARDONYX_SANITIZE)
   add_compile_options(-fsanitize=${SARDONYX_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SARDONYX_SANITIZE})
+endif()
+
+if(SARDONYX_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)  # counts what is reached
 endif()
 
 if(SARDONYX_MOLD)

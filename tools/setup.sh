@@ -13,7 +13,10 @@ system_packages=(
   libsimdjson-dev libprotozero-dev libcli11-dev libfmt-dev zlib1g-dev
   libgtest-dev libbenchmark-dev
 )
-if [[ ${1:-} == --tidy ]]; then system_packages+=(clang-tidy); fi
+case ${1:-} in
+  --tidy) system_packages+=(clang-tidy) ;;
+  --fuzz) system_packages+=(clang-19 libclang-rt-19-dev llvm-19) ;;
+esac
 
 as_root() {
   if [[ $(id -u) == 0 ]]; then "$@"; else sudo "$@"; fi

@@ -9,6 +9,7 @@ import importlib
 import os
 import sys
 
+from sardonyx._command.interrupts import end_interrupted, ends_at_once
 from sardonyx._command.places import cmake_dir, native_command
 
 # The modules whose main() takes the words that follow, and returns the exit code.
@@ -25,16 +26,21 @@ def main() -> int:
     if words == ["--cmake-dir"]:
         return _print_cmake_dir()
     if words and words[0] in IN_PYTHON:
-        return int(importlib.import_module(IN_PYTHON[words[0]]).main(words[1:]))
-    command = native_command()
-    if command is None:
+        with ends_at_once():
+            command = importlib.import_module(IN_PYTHON[words[0]])
+        try:
+            return int(command.main(words[1:]))
+        except KeyboardInterrupt:
+            return end_interrupted()
+    native = native_command()
+    if native is None:
         print(
             "error: the native command is not in this installation: pip install --force-reinstall "
             "sardonyx, or name it in SARDONYX_COMMAND",
             file=sys.stderr,
         )
         return 1
-    return os.execv(command, [str(command), *words])
+    return os.execv(native, [str(native), *words])
 
 
 def _print_cmake_dir() -> int:

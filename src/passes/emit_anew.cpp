@@ -45,8 +45,8 @@ bool holds_more_than_values(const Node* node) {
 }
 
 bool stays(const Node* node) {
-  if (node->op == onnx::kUnknownOp || node->inputs.empty() || !node->carried.empty() ||
-      onnx::operator_of(node->op).random || holds_more_than_values(node))
+  if (node->op == onnx::kUnknownOp || node->inputs.empty() || node->outputs.empty() ||
+      !node->carried.empty() || onnx::operator_of(node->op).random || holds_more_than_values(node))
     return true;
   // The emitter knows types of tensors alone.
   const auto not_known = [](const ValueInfo* value) {

@@ -21,7 +21,7 @@ constexpr std::int64_t kLargestLiteral = 1024;  // bytes
 // Text that two calls have in common exactly when one function serves both.
 class Structure {
  public:
-  explicit Structure(const ModuleCall& call) : call_(call) {
+  explicit Structure(const ModuleCall& call) {
     for (const ValueInfo* input : call.inputs) {
       name(input);
       // Not by name: a module that stands in two places has its weights under the first one's.
@@ -118,7 +118,6 @@ class Structure {
     std::visit(put, attribute.data);
   }
 
-  const ModuleCall& call_;
   std::unordered_map<const ValueInfo*, std::size_t> numbers_;
   std::string text_;
 };

@@ -179,8 +179,7 @@ bool takes_either(const Node* node) {
 }
 
 HalfPlan::HalfPlan(onnx::Model& model, const HalfOptions& options)
-    : model_(model),
-      options_(options),
+    : options_(options),
       keep_(patterns(options.keep)),
       half_(model.node_count(), false),
       exact_(model.value_count(), false),

@@ -39,7 +39,6 @@ class HalfPlan {
   bool is_of_integers(const onnx::Node* node) const;
   void fill_islands(const onnx::Graph* graph);
 
-  onnx::Model& model_;
   const HalfOptions& options_;
   std::vector<Pattern> keep_;
   std::vector<bool> half_;     // by the node's id

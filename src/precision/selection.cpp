@@ -33,6 +33,12 @@ bool Pattern::matches(const onnx::ValueInfo* weight) {
   return found(std::regex_search(weight->name, expression_));
 }
 
+// Both are tried: a pattern names whatever it fits.
+bool Pattern::matches_either(const onnx::Node* node, const onnx::ValueInfo* weight) {
+  const bool fits_node = matches(node), fits_weight = matches(weight);
+  return fits_node || fits_weight;
+}
+
 std::vector<Pattern> patterns(std::span<const std::string> texts) {
   return {texts.begin(), texts.end()};
 }

@@ -21,6 +21,7 @@ class Pattern {
 
   bool matches(const onnx::Node* node);
   bool matches(const onnx::ValueInfo* weight);
+  bool matches_either(const onnx::Node* node, const onnx::ValueInfo* weight);
   const std::string& text() const { return text_; }
   bool used() const { return used_; }
 

@@ -135,11 +135,11 @@ class Coding {
     Site site{node, weight, {}, obstacle(node, *weight->constant, options_), options_.bits};
     for (Pattern& pattern : keep_) {
       // Each is asked, so that none counts as unused because another matched first.
-      const bool is_kept = pattern.matches(node) | pattern.matches(weight);
+      const bool is_kept = pattern.matches_either(node, weight);
       if (is_kept && site.rule.empty()) site.rule = "it is to be kept";
     }
     for (Mixed& each : mixed_) {
-      if (!(each.pattern.matches(node) | each.pattern.matches(weight))) continue;
+      if (!each.pattern.matches_either(node, weight)) continue;
       site.bits = each.bits;
       if (each.bits == 0 && site.rule.empty()) site.rule = "it is to be kept";
       if (each.bits != 0 && !site.rule.empty()) each.failure = weight->name + ": " + site.rule;

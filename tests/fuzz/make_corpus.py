@@ -45,6 +45,41 @@ class Scripted(torch.nn.Module):
         return total
 
 
+class Inner(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("scale", torch.tensor([1.0, 2.0, 3.0]))
+        self.sizes = {"wide": 3, "narrow": 1}
+
+    def forward(self, x: torch.Tensor, mode: str) -> tuple[torch.Tensor, torch.Tensor | None]:
+        if mode == "none":
+            return x, None
+        return x * self.scale, x[:, : self.sizes[mode]]
+
+
+class Language(torch.nn.Module):
+    """Lists, dicts, tuples, optionals, texts, while and break."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts = torch.nn.ModuleList([Inner(), Inner()])
+
+    def forward(self, x: torch.Tensor) -> dict[str, torch.Tensor]:
+        kept: list[torch.Tensor] = []
+        for i, part in enumerate(self.parts):
+            y, rest = part(x, "wide" if i == 0 else "none")
+            kept.append(y)
+            if rest is not None:
+                kept += [rest + 1]
+        i = 0
+        while i < x.size(0):
+            if i > 4:
+                break
+            kept.append(x * i)
+            i += 1
+        return {"all": torch.stack(kept), f"last_{len('ab')}": kept[-1]}
+
+
 EXPRESSIONS = (
     "Add(Mul(Integer(2), Symbol('s0', positive=True, integer=True)), Integer(-1))",
     "Max(Integer(1), FloorDiv(Symbol('s0', integer=True), Integer(3)))",
@@ -52,7 +87,8 @@ EXPRESSIONS = (
     "And(GreaterThan(Symbol('u0', integer=True), Integer(0)), Ne(Symbol('s0'), Rational(1, 2)))",
 )
 
-TEXT_GRAPH = """<ir_version: 9, opset_import: ["" : 20]>
+GRAPHS = {
+    "branches": """<ir_version: 9, opset_import: ["" : 20]>
 agraph (float[n, 3] x, bool c) => (float[n, 3] y) <float[3] w = {1.0, 2.0, 3.0}>
 {
   a = Mul(x, w)
@@ -62,7 +98,54 @@ agraph (float[n, 3] x, bool c) => (float[n, 3] y) <float[3] w = {1.0, 2.0, 3.0}>
     then_branch = g1 () => (float[n, 3] z) { z = Add(b, w) },
     else_branch = g2 () => (float[n, 3] z) { z = Identity(b) }
   >
-}"""
+}""",
+    "loop": """<ir_version: 9, opset_import: ["" : 20, "own" : 1]>
+agraph (float[n, 3] x, int64 count) => (float[n, 3] y, float[k, n, 3] all)
+{
+  keep = Constant<value = bool {1}>()
+  y, all = Loop (count, keep, x) <
+    body = g1 (int64 i, bool keep_in, float[n, 3] held) =>
+        (bool keep_out, float[n, 3] next, float[n, 3] row) {
+      keep_out = Identity(keep_in)
+      two = Constant<value = float {2.0}>()
+      next = own.twice(held, two)
+      row = Relu(next)
+    }
+  >
+}
+<domain: "own", opset_import: ["" : 20]>
+twice (a, b) => (c) { d = Mul(a, b)  c = Identity(d) }""",
+    "shapes": """<ir_version: 9, opset_import: ["" : 20]>
+agraph (float[n, 4, 8] x, float[8, 8] v) => (float[n, m] y)
+<float[8] bias = {1, 2, 3, 4, 5, 6, 7, 8}, int64[1] minus = {-1}, int64[1] zero = {0}>
+{
+  s = Shape(x)
+  n = Gather<axis = 0>(s, zero)
+  to = Concat<axis = 0>(n, minus)
+  a = MatMul(x, v)
+  b = Add(a, bias)
+  mean = ReduceMean(b, minus)
+  c = Sub(b, mean)
+  square = Mul(c, c)
+  var = ReduceMean(square, minus)
+  root = Sqrt(var)
+  d = Div(c, root)
+  p = Softmax<axis = -1>(d)
+  y = Reshape(p, to)
+}""",
+    "convolution": """<ir_version: 9, opset_import: ["" : 20]>
+agraph (float[n, 2, h, w] x, float[2, 2, 3, 3] k) => (uint8[n, 2, h, w] y)
+<float[2] scale = {1, 2}, float[2] shift = {0, 1}, float[2] mean = {0, 0}, float[2] var = {1, 1},
+ float step = {0.5}, uint8 zero = {128}>
+{
+  a = Conv<pads = [1, 1, 1, 1]>(x, k)
+  b = BatchNormalization(a, scale, shift, mean, var)
+  c = Relu(b)
+  q = QuantizeLinear(c, step, zero)
+  d = DequantizeLinear(q, step, zero)
+  y = QuantizeLinear(d, step, zero)
+}""",
+}
 
 
 def main() -> None:
@@ -75,15 +158,15 @@ def main() -> None:
     model_json = next(name for name in archive.namelist() if name.endswith("models/model.json"))
     _put("json", "weightless", archive.read(model_json))
     _put("pt2", "small", file.getvalue())
-    script = io.BytesIO()
-    torch.jit.save(torch.jit.script(Scripted()), script)
-    _put("torchscript", "scripted", script.getvalue())
-    inside = zipfile.ZipFile(script)
-    code = next(name for name in inside.namelist() if name.endswith("code/__torch__.py"))
-    _put("torchscript-source", "scripted", inside.read(code))
-    _put(
-        "pickle", "script_data", inside.read(next(n for n in inside.namelist() if "data.pkl" in n))
-    )
+    for name, model in (("scripted", Scripted()), ("language", Language())):
+        script = io.BytesIO()
+        torch.jit.save(torch.jit.script(model), script)
+        _put("torchscript", name, script.getvalue())
+        inside = zipfile.ZipFile(script)
+        code = next(name for name in inside.namelist() if name.endswith("code/__torch__.py"))
+        _put("torchscript-source", name, inside.read(code))
+        data = next(name for name in inside.namelist() if "data.pkl" in name)
+        _put("pickle", f"{name}_data", inside.read(data))
     for protocol in (2, 4):
         held = {"a": [1, 2.5, "text", None, True], "b": (b"bytes", {3: -(2**40)})}
         _put("pickle", f"plain_{protocol}", pickle.dumps(held, protocol))
@@ -94,9 +177,10 @@ def main() -> None:
     _put("zip", "two", packed.getvalue())
     for i, text in enumerate(EXPRESSIONS):
         _put("srepr", f"expression_{i}", text.encode())
-    message = onnx.parser.parse_model(TEXT_GRAPH).SerializeToString()
-    _put("onnx", "branches", message)
-    _put("optimize", "branches", message)
+    for name, text in GRAPHS.items():
+        message = onnx.parser.parse_model(text).SerializeToString()
+        _put("onnx", name, message)
+        _put("optimize", name, message)
 
 
 def _put(target: str, name: str, content: bytes) -> None:

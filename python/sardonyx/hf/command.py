@@ -17,7 +17,10 @@ _SUCCESS, _FAILURE, _USAGE = 0, 1, 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command; returns its exit code: 0, 1 for a failure, 2 for wrong usage."""
+    """Runs the command; returns its exit code: 0, 1 for a failure, 2 for wrong usage.
+
+    An interrupt is its caller's to tell.
+    """
     options = parser().parse_args(arguments)
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     try:
@@ -25,8 +28,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OnnxExporterError as error:
         _tell(error, options.json)
         return _USAGE if isinstance(error, UsageError) else _FAILURE
-    except KeyboardInterrupt:
-        return _FAILURE
     except Exception as error:
         _tell(error, options.json)
         return _FAILURE

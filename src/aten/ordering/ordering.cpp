@@ -56,7 +56,8 @@ Value insertion_points(Emit& onnx, Value sorted, Value values, bool right) {
   const Value size = onnx.size(count), one = onnx.int_scalar(1);
   Value steps;  // the bits of `count`; one step too many does no harm
   if (const std::optional<std::int64_t> known = count.constant()) {
-    steps = onnx.int_scalar(std::bit_width(static_cast<std::uint64_t>(*known)));
+    steps = onnx.int_scalar(
+        static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(*known))));
   } else {
     const Value bits = onnx.div(onnx.log(onnx.cast(onnx.add(size, one), DType::kFloat64)),
                                 onnx.scalar(std::log(2.0), DType::kFloat64));

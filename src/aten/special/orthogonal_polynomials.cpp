@@ -10,8 +10,6 @@
 namespace sardonyx::aten {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
 // The next polynomial from the last two: p(k+1) = next(k, p(k), p(k-1)).
 using Recurrence = std::function<Real(const Real& k, const Real& last, const Real& before)>;
 

@@ -47,6 +47,8 @@ void loop(Inference& node) {
   const std::size_t carried = node.inputs() < 2 ? 0 : node.inputs() - 2;
   if (body->outputs.size() != node.outputs() + 1)
     node.fail("the body does not have one output more than the node");
+  if (body->inputs.size() != carried + 2)
+    node.fail("the body does not take a number, a condition and what the loop carries");
   for (std::size_t i = 0; i < node.outputs(); ++i) {
     const ValueInfo& made = *body->outputs[i + 1];
     if (i < carried) {

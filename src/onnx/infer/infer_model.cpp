@@ -43,7 +43,9 @@ class Whole {
     rounds();
     if (stale_ >= kStale) {
       for (auto& [value, type] : declared_)
-        if (value->returns.empty() && value->producer->op != kUnknownOp) type = Type{};
+        if (value->returns.empty() && value->producer != nullptr &&
+            value->producer->op != kUnknownOp)
+          type = Type{};
       for (ValueInfo* value : flagged_) value->is_disputed = false;
       disputes_.clear();
       rounds();

@@ -49,7 +49,7 @@ unsigned bits_of_cast(DType from, Value x, unsigned depth) {
   if (from == DType::kBool) return 1;
   if (from == DType::kInt64) return bits_of(x, depth);
   if (!base::is_integer(from)) return 64;
-  return base::bit_width(from) - (base::is_signed(from) ? 1 : 0);
+  return static_cast<unsigned>(base::bit_width(from)) - (base::is_signed(from) ? 1U : 0U);
 }
 
 unsigned bits_of_result(const Node* node, unsigned depth) {

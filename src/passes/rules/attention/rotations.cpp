@@ -108,7 +108,7 @@ std::optional<Rotation> rotation_of(const Node* sum) {
   const std::array<Node*, 2> products = {made_by(sum->input(0), Op::kMul),
                                          made_by(sum->input(1), Op::kMul)};
   if (products[0] == nullptr || products[1] == nullptr) return std::nullopt;
-  for (int turns = 0; turns < 4; ++turns) {
+  for (std::size_t turns = 0; turns < 4; ++turns) {
     const Node *with_sine = products[turns & 1], *with_cosine = products[1 - (turns & 1)];
     const std::size_t side = turns >> 1;
     const auto turned = before_turn(with_sine->input(side));

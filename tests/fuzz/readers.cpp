@@ -1,4 +1,4 @@
-#include "targets.h"
+#include "readers.h"
 
 #include <unistd.h>
 
@@ -82,8 +82,9 @@ void torchscript_source(Input bytes) {
 
 // The code is followed, too.
 void torchscript(Input bytes) {
-  (void)torchscript::read_torchscript(archive_of(bytes),
-                                      {.inputs = {"x:float32[n,3]"}, .dynamic = {}});
+  torchscript::ReadOptions options;
+  options.inputs = {"x:float32[n,3]"};
+  (void)torchscript::read_torchscript(archive_of(bytes), options);
 }
 
 void srepr(Input bytes) {
@@ -107,23 +108,17 @@ void optimize(Input bytes) {
 
 }  // namespace
 
-const std::vector<Target>& targets() {
-  static const std::vector<Target> all = {
-      {"zip", zip, {"PK\x03\x04", "PK\x01\x02", "PK\x05\x06", "PK\x06\x06", "PK\x06\x07"}},
-      {"pickle", pickle, {"\x80\x02", "ctorch\n", "q\x00", "\x8a\x08", "(t", "Q", "R", "}", "u."}},
-      {"json", json, {"{", "}", "[", "]", "\"", "null", "-1", "1e999", "9223372036854775808"}},
-      {"pt2", pt2, {"PK\x03\x04", "as_tensor", "as_ints", "null", "[]"}},
-      {"torchscript-source",
-       torchscript_source,
-       {"def ", "class ", "(", ")", ":", "\n  ", "if ", "while "}},
-      {"torchscript", torchscript, {"PK\x03\x04", "ops.prim", "torch.add(", "return "}},
-      {"srepr",
-       srepr,
-       {"Add(", "Mul(", "Pow(", "Symbol('s0')", "Integer(", "Max(", "Mod(", ", ", ")"}},
-      {"onnx", onnx, {"Identity", "Loop", "If", "ai.onnx", "\xff\xff\xff\xff\x0f"}},
-      {"optimize",
-       optimize,
-       {"Identity", "Reshape", "Concat", "Slice", "\xff\xff\xff\xff\xff\x01"}},
+const std::vector<Reader>& readers() {
+  static const std::vector<Reader> all = {
+      {"zip", zip, mutate_archive},
+      {"pickle", pickle},
+      {"json", json},
+      {"pt2", pt2, mutate_archive},
+      {"torchscript-source", torchscript_source},
+      {"torchscript", torchscript, mutate_archive},
+      {"srepr", srepr},
+      {"onnx", onnx, mutate_message},
+      {"optimize", optimize, mutate_message},
   };
   return all;
 }

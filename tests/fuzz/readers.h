@@ -6,16 +6,18 @@
 #include <string_view>
 #include <vector>
 
+#include "mutators.h"
+
 namespace sardonyx::fuzz {
 
-struct Target {
+struct Reader {
   std::string_view name;
   // Reads the bytes as such a file. An Error is an answer; anything else is a finding.
   void (*run)(std::span<const std::byte> bytes);
-  // What such files are made of.
-  std::vector<std::string_view> tokens;
+  // Changes such a file and leaves it whole, where its format wants that to be read at all.
+  Mutator mutate = nullptr;
 };
 
-const std::vector<Target>& targets();
+const std::vector<Reader>& readers();
 
 }  // namespace sardonyx::fuzz
