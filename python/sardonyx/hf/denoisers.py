@@ -20,10 +20,11 @@ _ROWS, _TEXT = 2, 7
 _SIDE = 16
 # Six numbers for the size of a picture, which some models embed one by one beside the text.
 _SIZES = 6
-# The settings that say how wide the states of a text are.
+# The settings that say how wide the states of a text are; first those of models that project them
+# to the width of their attention, which the others say.
 _WIDTHS = (
-    "cross_attention_dim", "joint_attention_dim", "caption_channels", "text_embed_dim", "text_dim",
-    "caption_projection_dim",
+    "caption_channels", "encoder_hid_dim", "text_embed_dim", "text_dim", "cross_attention_dim",
+    "joint_attention_dim",
 )  # fmt: skip
 
 
