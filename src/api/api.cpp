@@ -198,6 +198,7 @@ proto::WriteOptions write_options(const WriteOptions& options) {
   result.keep_initializers_as_inputs = options.keep_initializers_as_inputs;
   result.include_metadata = options.include_metadata;
   result.strip_paths = options.strip_paths;
+  result.in_place = options.in_place;
   result.progress = options.progress;
   return result;
 }

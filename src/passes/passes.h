@@ -1,6 +1,7 @@
 // Graph simplification: named rules and passes in one pipeline.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +53,13 @@ std::int64_t move_transposes(RuleContext& context);
 
 // One weight for those of the same numbers. True when the model has changed.
 bool share_weights(onnx::Model& model);
+
+// For a model that is to refer to its weights in files: weights that lie in one in another order of
+// axes or another floating type become what lies there, with nodes that make the weight of it.
+// `stays` says of a tensor that lies in memory row by row whether that is such a file. How many
+// were changed.
+std::int64_t leave_in_files(onnx::Model& model,
+                            const std::function<bool(const onnx::Tensor&)>& stays);
 
 // Erases nodes whose outputs nothing reads, in bodies and functions too.
 bool drop_unused_nodes(onnx::Model& model);
