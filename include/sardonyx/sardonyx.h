@@ -160,6 +160,10 @@ struct WriteOptions {
   bool include_metadata = true;  // where each node came from
   // Whether that calls files of the user's own by their names alone, without their folders.
   bool strip_paths = false;
+  // Files that weights stay in, where they lie in one as they would be written: the model refers to
+  // them there. By the path that a file was read from, and where it is from the model's folder,
+  // which must be that folder or one below.
+  std::map<std::string, std::string> in_place;
   // Called now and then with the bytes written and the bytes in all.
   std::function<void(std::int64_t done, std::int64_t total)> progress;
 };
@@ -213,6 +217,12 @@ SARDONYX_API Simplification simplify(Model& model, const OptimizeOptions& option
 // Writes atomically: on failure, what was at `path` before is still there.
 SARDONYX_API void write(const Model& model, const std::filesystem::path& path,
                         const WriteOptions& options = {});
+
+// Prepares a model to be written with these files as WriteOptions::in_place: weights that lie in
+// one in another order of axes or another floating type become what lies there, and nodes make of
+// it what they were. How many bytes stay in the files.
+SARDONYX_API std::int64_t leave_in_files(Model& model,
+                                         const std::map<std::string, std::string>& files);
 
 // The model as bytes; throws SX1603 above 2 GB.
 SARDONYX_API std::string serialize(const Model& model, const WriteOptions& options = {});

@@ -108,8 +108,11 @@ nb::tuple simplify(Model& model, std::optional<std::int64_t> opset, const std::s
   return nb::make_tuple(applied, declined, weights, done.nodes_before, done.nodes_after);
 }
 
+using Locations = std::map<std::string, std::string>;
+
 WriteOptions write_options(std::optional<bool> external_data, bool include_initializers,
-                           bool keep_initializers_as_inputs, bool strip_paths) {
+                           bool keep_initializers_as_inputs, bool strip_paths,
+                           Locations in_place = {}) {
   WriteOptions options;
   if (external_data) {
     options.external_data = *external_data ? ExternalData::kAlways : ExternalData::kNever;
@@ -117,14 +120,16 @@ WriteOptions write_options(std::optional<bool> external_data, bool include_initi
   options.include_initializers = include_initializers;
   options.keep_initializers_as_inputs = keep_initializers_as_inputs;
   options.strip_paths = strip_paths;
+  options.in_place = std::move(in_place);
   return options;
 }
 
 void write(const Model& model, const std::string& path, std::optional<bool> external_data,
-           bool include_initializers, bool keep_initializers_as_inputs, bool strip_paths) {
-  sardonyx::write(
-      model, path,
-      write_options(external_data, include_initializers, keep_initializers_as_inputs, strip_paths));
+           bool include_initializers, bool keep_initializers_as_inputs, bool strip_paths,
+           Locations in_place) {
+  sardonyx::write(model, path,
+                  write_options(external_data, include_initializers, keep_initializers_as_inputs,
+                                strip_paths, std::move(in_place)));
 }
 
 nb::bytes serialize(const Model& model, bool include_initializers, bool keep_initializers_as_inputs,
@@ -247,7 +252,9 @@ void bind_model(nb::module_& module) {
   module.def("rule_names", [] { return sardonyx::rule_names(); });
   module.def("write", &write, "model"_a, "path"_a, nb::kw_only(), "external_data"_a,
              "include_initializers"_a, "keep_initializers_as_inputs"_a, "strip_paths"_a = false,
-             nb::call_guard<nb::gil_scoped_release>(), "Writes atomically.");
+             "in_place"_a = Locations(), nb::call_guard<nb::gil_scoped_release>(),
+             "Writes atomically; weights in the files `in_place` (path to where they are from the "
+             "model's folder) stay there.");
   module.def("serialize", &serialize, "model"_a, nb::kw_only(), "include_initializers"_a,
              "keep_initializers_as_inputs"_a, "strip_paths"_a = false,
              "The model as bytes; SX1603 above 2 GB.");

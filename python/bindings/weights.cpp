@@ -1,4 +1,5 @@
 // Weights of a model, replaced by live tensors.
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -211,6 +212,9 @@ void bind_weights(nb::module_& module) {
   module.def("apply_file_weights", &apply_file_weights, "model"_a, "entries"_a, "cast"_a = false,
              "The same with bytes of files: (name, path, dtype, dims, offset, length) each. `cast` "
              "takes weights of another floating type, too.");
+  module.def("leave_in_files", &sardonyx::leave_in_files, "model"_a, "files"_a,
+             "Weights that can stay in these files do, when the model is written with them as "
+             "`in_place`; how many bytes that are.");
 }
 
 }  // namespace sardonyx::bindings

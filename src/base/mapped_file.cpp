@@ -61,24 +61,42 @@ class Mappings {
     return *mappings;
   }
 
-  void add(std::span<const std::byte> bytes) {
+  void add(std::span<const std::byte> bytes, const std::string& path) {
     const std::scoped_lock lock(mutex_);
-    ends_.emplace(bytes.data(), bytes.data() + bytes.size());
+    held_.emplace(bytes.data(), Held{bytes.data() + bytes.size(), path});
   }
   void remove(std::span<const std::byte> bytes) {
     const std::scoped_lock lock(mutex_);
-    ends_.erase(bytes.data());
+    held_.erase(bytes.data());
   }
   bool hold(std::span<const std::byte> part) {
     const std::scoped_lock lock(mutex_);
-    auto after = ends_.upper_bound(part.data());
-    if (after == ends_.begin()) return false;
-    return !std::less<>()(std::prev(after)->second, part.data() + part.size());
+    return find(part) != held_.end();
+  }
+  std::optional<PlaceInFile> place(std::span<const std::byte> part) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = find(part);
+    if (found == held_.end()) return std::nullopt;
+    return PlaceInFile{found->second.path, part.data() - found->first};
   }
 
  private:
+  struct Held {
+    const std::byte* end;
+    std::string path;
+  };
+  using ByFirstByte = std::map<const std::byte*, Held, std::less<>>;
+
+  ByFirstByte::iterator find(std::span<const std::byte> part) {
+    const auto after = held_.upper_bound(part.data());
+    if (after == held_.begin()) return held_.end();
+    const auto before = std::prev(after);
+    const bool ends_inside = !std::less<>()(before->second.end, part.data() + part.size());
+    return ends_inside ? before : held_.end();
+  }
+
   std::mutex mutex_;
-  std::map<const std::byte*, const std::byte*, std::less<>> ends_;  // by first byte
+  ByFirstByte held_;
 };
 
 // Only advice: a failure leaves the pages where they are.
@@ -112,7 +130,7 @@ MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
   void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (address == MAP_FAILED) refuse_errno(path_, errno);
   bytes_ = {static_cast<const std::byte*>(address), size};
-  Mappings::live().add(bytes_);
+  Mappings::live().add(bytes_, path_);
 }
 
 MappedFile::~MappedFile() { unmap(); }
@@ -133,6 +151,10 @@ void MappedFile::release(std::span<const std::byte> part) const noexcept { let_g
 
 void release_pages(std::span<const std::byte> part) noexcept {
   if (Mappings::live().hold(part)) let_go(part);
+}
+
+std::optional<PlaceInFile> place_in_file(std::span<const std::byte> part) {
+  return Mappings::live().place(part);
 }
 
 void MappedFile::unmap() noexcept {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -39,5 +41,14 @@ class MappedFile {
 // MappedFile::release() of whichever live MappedFile holds `part`; memory that is no MappedFile's
 // is left alone (letting go of pages that are not a file's would lose what is in them).
 void release_pages(std::span<const std::byte> part) noexcept;
+
+// Where bytes lie in a file.
+struct PlaceInFile {
+  std::string path;  // as the file was named when it was mapped
+  std::int64_t offset = 0;
+};
+
+// The place of bytes that some live MappedFile holds; nothing for other memory.
+std::optional<PlaceInFile> place_in_file(std::span<const std::byte> part);
 
 }  // namespace sardonyx::base

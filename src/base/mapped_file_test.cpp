@@ -126,5 +126,16 @@ TEST_F(MappedFileTest, ReleasesThePagesOfMappingsAndOfNothingElse) {
   EXPECT_EQ(text(moved), content);
 }
 
+TEST_F(MappedFileTest, TellsWhereBytesLie) {
+  const std::string path = file("some", "0123456789"), own = "0123456789";
+  const MappedFile mapped(path);
+  const auto place = place_in_file(mapped.bytes().subspan(3, 4));
+  ASSERT_TRUE(place);
+  EXPECT_EQ(place->path, path);
+  EXPECT_EQ(place->offset, 3);
+  EXPECT_FALSE(place_in_file({mapped.bytes().data() + 3, 8}));
+  EXPECT_FALSE(place_in_file(std::as_bytes(std::span(own))));
+}
+
 }  // namespace
 }  // namespace sardonyx::base

@@ -325,7 +325,8 @@ void ModelEncoder::initializer(const Placement& placement) {
   }
   tensor_head(data);
   out_.text(f::kName, placement.value->name);
-  entry(f::kExternalData, "location", plan_.location);
+  entry(f::kExternalData, "location",
+        placement.location.empty() ? plan_.location : placement.location);
   entry(f::kExternalData, "offset", std::to_string(placement.offset));
   entry(f::kExternalData, "length", std::to_string(placement.length));
   out_.integer(f::kDataLocation, static_cast<std::int64_t>(kExternalLocation));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/diagnostic.h"
+#include "base/mapped_file.h"
 
 namespace sardonyx::proto {
 namespace {
@@ -95,6 +96,25 @@ std::int64_t aligned(std::int64_t offset, std::int64_t length, const WriteOption
   return (offset + alignment - 1) / alignment * alignment;
 }
 
+// Whether the elements are bytes in memory or a file as they would be written.
+bool is_written_as_it_lies(const onnx::Tensor& tensor) {
+  return tensor.dtype != base::DType::kString && tensor.contiguous() && tensor.as_it_lies();
+}
+
+void leave_in_place(Placement& placement, const WriteOptions& options) {
+  const onnx::Tensor& tensor = data_of(*placement.value);
+  if (placement.length < options.size_threshold || placement.length == 0 ||
+      !is_written_as_it_lies(tensor))
+    return;
+  const auto place = base::place_in_file({tensor.data, static_cast<std::size_t>(placement.length)});
+  if (!place) return;
+  const auto file = options.in_place.find(place->path);
+  if (file == options.in_place.end()) return;
+  placement.external = true;
+  placement.offset = place->offset;
+  placement.location = file->second;
+}
+
 }  // namespace
 
 const onnx::Tensor& data_of(const ValueInfo& value) {
@@ -130,6 +150,8 @@ Plan make_plan(const Model& model, const WriteOptions& options) {
       plan.initializers.push_back({input, false, 0, input->initial->byte_count()});
   }
   check_data(plan.initializers);
+  if (!options.in_place.empty())
+    for (Placement& placement : plan.initializers) leave_in_place(placement, options);
 
   for (const onnx::Function& function : model.functions) {
     ConstantsRead read(model);
@@ -151,11 +173,11 @@ void move_to_data_file(Plan& plan, const WriteOptions& options, std::string loca
   std::map<std::pair<const std::byte*, std::int64_t>, std::int64_t> places;
   for (Placement& placement : plan.initializers) {
     const onnx::Tensor& tensor = data_of(*placement.value);
-    if (tensor.dtype == base::DType::kString || placement.length < options.size_threshold ||
-        placement.length == 0)
+    if (placement.external || tensor.dtype == base::DType::kString ||
+        placement.length < options.size_threshold || placement.length == 0)
       continue;
     placement.external = true;
-    const bool shareable = tensor.contiguous() && tensor.as_it_lies();
+    const bool shareable = is_written_as_it_lies(tensor);
     const std::int64_t offset = aligned(plan.data_size, placement.length, options);
     if (shareable) {
       const auto [place, made] = places.try_emplace({tensor.data, placement.length}, offset);

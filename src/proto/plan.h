@@ -17,6 +17,8 @@ struct Placement {
   bool external = false;
   std::int64_t offset = 0;  // in the data file
   std::int64_t length = 0;
+  // The file that it stays in, relative to the model's folder; empty for the data file.
+  std::string location = {};
 };
 
 struct Plan {

@@ -45,6 +45,11 @@ struct WriteOptions {
   // Types and shapes of intermediate values.
   bool include_value_info = true;
 
+  // Files that tensors stay in: those whose bytes lie there are not written, and the model refers
+  // to them where they are. By the path that a file was mapped under, and where it is from the
+  // model's folder.
+  std::map<std::string, std::string> in_place;
+
   // Called after each write with the bytes written and the bytes in all; may throw to give up.
   std::function<void(std::int64_t done, std::int64_t total)> progress;
 };

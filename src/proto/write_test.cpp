@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/diagnostic.h"
+#include "base/mapped_file.h"
 #include "onnx/graph/ir.h"
 #include "onnx/graph/recipe.h"
 #include "proto/example_models.h"
@@ -314,6 +315,42 @@ TEST(WriteTest, LongStridedRowsGoOutAsTheyLie) {
   EXPECT_EQ(values[2999], 2999);
   EXPECT_EQ(values[3000], 6000);
   EXPECT_EQ(values[5999], 8999);
+}
+
+TEST(WriteTest, WhatLiesInFilesOfTheFolderStaysThere) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "weights";
+  std::ofstream(path, std::ios::binary) << std::string(12, 'x') << std::string(8000, '\1');
+  const auto file = std::make_shared<const base::MappedFile>(path);
+  const auto model = model_of_everything();
+  const auto add = [&](std::string name, std::int64_t offset, std::vector<std::int64_t> dims) {
+    Tensor tensor;
+    tensor.dtype = DType::kInt8;
+    tensor.dims = std::move(dims);
+    tensor.data = file->bytes().data() + offset;
+    tensor.owner = file;
+    onnx::add_input(model->graph->last, model->add_weight(std::move(name), std::move(tensor)));
+  };
+  add("all", 12, {80, 100});
+  add("part", 1012, {2000});
+  add("small", 12, {10});
+  add("turned", 12, {80, 100});
+  onnx::ValueInfo* turned = model->initializers.back();
+  turned->constant = std::make_shared<const Tensor>(onnx::turned(*turned->constant, {1, 0}));
+
+  WriteOptions options;
+  options.in_place = {{path, "weights"}};
+  write(*model, folder / "m.onnx", options);
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"m.onnx", "weights"}));
+  EXPECT_LT(contents(folder / "m.onnx").size(), 13000U);  // `turned` is inside
+  const auto again = read(folder / "m.onnx");
+  EXPECT_EQ(initializer(*again, "part")->constant->data,
+            initializer(*again, "all")->constant->data + 1000);
+  EXPECT_EQ(serialize(*again), serialize(*model));
+  options.external_data = ExternalData::kAlways;
+  write(*model, folder / "m.onnx", options);
+  EXPECT_EQ(contents(folder / "m.onnx.data").size(), 8000U);
+  EXPECT_EQ(serialize(*read(folder / "m.onnx")), serialize(*model));
 }
 
 TEST(WriteTest, ExternalDataIsAlignedAndComesBack) {

@@ -12,11 +12,12 @@ import onnxruntime
 import pytest
 import safetensors.torch
 import torch
+import transformers
 
 import sardonyx
 from sardonyx.hf.packed import AWQ_ORDER
 
-from .checkpoints import llama
+from .checkpoints import llama, saved
 
 GROUP = 32
 Tensors = dict[str, torch.Tensor]
@@ -107,6 +108,30 @@ def table(weight: torch.Tensor) -> tuple[Tensors, torch.Tensor]:
     }, exact.reshape(weight.shape)
 
 
+def int8_of_torchao(weight: torch.Tensor) -> tuple[Tensors, torch.Tensor]:
+    scale = weight.abs().amax(1) / 127
+    held = (weight / scale.unsqueeze(-1)).round().to(torch.int8)
+    tensors = {"_weight_qdata": held, "_weight_scale": scale}
+    return tensors, held.float() * scale.unsqueeze(-1)
+
+
+def int4_of_torchao(weight: torch.Tensor) -> tuple[Tensors, torch.Tensor]:
+    """Numbers from -8 on, and what the one of 0 stands for."""
+    groups = weight.unflatten(1, (-1, GROUP))
+    least, most = groups.amin(-1), groups.amax(-1)
+    scale = (most - least) / 15
+    middle = least + 8 * scale
+    numbers = ((groups - middle.unsqueeze(-1)) / scale.unsqueeze(-1)).round().clamp(-8, 7)
+    exact = numbers * scale.unsqueeze(-1) + middle.unsqueeze(-1)
+    codes = (numbers.flatten(1).long() & 15).unflatten(1, (-1, 2))
+    held = (codes[..., 0] | codes[..., 1] << 4).to(torch.uint8).view(torch.int8)
+    return {
+        "_weight_qdata": held,
+        "_weight_scale": scale.T.contiguous(),
+        "_weight_zero_point": middle.T.contiguous(),
+    }, exact.flatten(1)
+
+
 FORMATS: dict[str, tuple[Coder, dict[str, Any]]] = {
     "gptq": (gptq, {"quant_method": "gptq", "bits": 4, "group_size": GROUP}),
     "gptq without a middle": (
@@ -125,6 +150,8 @@ FORMATS: dict[str, tuple[Coder, dict[str, Any]]] = {
     ),
     "int8": (rows_of_int8, {"quant_method": "bitsandbytes", "load_in_8bit": True}),
     "nf4": (table, {"quant_method": "bitsandbytes", "load_in_4bit": True}),
+    "int8 of torchao": (int8_of_torchao, {"quant_method": "torchao", "_type": "Int8Tensor"}),
+    "int4 of torchao": (int4_of_torchao, {"quant_method": "torchao", "_type": "Int4Tensor"}),
 }
 
 
@@ -134,18 +161,21 @@ def written(folder: Path, name: str) -> tuple[Path, Path]:
     coder, settings = FORMATS[name]
     held: Tensors = {}
     exact: Tensors = {}
+    told_of: dict[str, str] = {"format": "pt"}
     for key, weight in safetensors.torch.load_file(plain / "model.safetensors").items():
         if "_proj." not in key:
             held[key] = exact[key] = weight
             continue
         tensors, exact[key] = coder(weight)
+        if "_type" in settings:
+            told_of[key] = json.dumps({"_type": settings["_type"], "_data": {}})
         held |= {key.removesuffix("weight") + ending: t for ending, t in tensors.items()}
     few = folder / "few"
     few.mkdir()
     told = json.loads((plain / "config.json").read_text()) | {"quantization_config": settings}
     (few / "config.json").write_text(json.dumps(told))
     save = safetensors.torch.save_file
-    save({k: t.contiguous() for k, t in held.items()}, few / "model.safetensors")
+    save({k: t.contiguous() for k, t in held.items()}, few / "model.safetensors", told_of)
     save(exact, plain / "model.safetensors", metadata={"format": "pt"})
     return few, plain
 
@@ -197,3 +227,35 @@ def test_a_layer_that_is_none(tmp_path: Path) -> None:
     with pytest.raises(sardonyx.ProgramError, match=f"SX2004.*'{name}' is no layer of gptq"):
         sardonyx.hf.export(few, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_experts_in_float4(tmp_path: Path) -> None:
+    """As gpt-oss has them: matrices [out, in] of blocks, which are read as [in, out]."""
+    torch.manual_seed(0)
+    config = transformers.GptOssConfig(
+        hidden_size=64, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2,
+        num_key_value_heads=1, head_dim=32, vocab_size=100, num_local_experts=3,
+        num_experts_per_tok=2, layer_types=["full_attention"],
+    )  # fmt: skip
+    plain = saved(transformers.GptOssForCausalLM(config), tmp_path / "plain")
+    values = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6, 0, -0.5, -1, -1.5, -2, -3, -4, -6])
+    exact = safetensors.torch.load_file(plain / "model.safetensors")
+    held = dict(exact)
+    for key in [key for key in exact if key.endswith(("gate_up_proj", "down_proj"))]:
+        experts, columns, rows = held.pop(key).shape
+        codes = torch.randint(0, 16, (experts, rows, columns // 32, 16, 2), dtype=torch.uint8)
+        powers = torch.randint(121, 126, (experts, rows, columns // 32), dtype=torch.uint8)
+        held[f"{key}_blocks"] = codes[..., 0] | codes[..., 1] << 4
+        held[f"{key}_scales"] = powers
+        numbers = values[codes.flatten(-2).long()] * 2.0 ** (powers.float() - 127).unsqueeze(-1)
+        exact[key] = numbers.flatten(-2).transpose(1, 2).contiguous()
+    few = tmp_path / "few"
+    few.mkdir()
+    told = json.loads((plain / "config.json").read_text())
+    told["quantization_config"] = {"quant_method": "mxfp4"}
+    (few / "config.json").write_text(json.dumps(told))
+    safetensors.torch.save_file(held, few / "model.safetensors")
+    safetensors.torch.save_file(exact, plain / "model.safetensors", metadata={"format": "pt"})
+    sardonyx.hf.export(few, tmp_path / "out")
+    sardonyx.hf.export(plain, tmp_path / "wanted", verify=True)
+    assert torch.equal(logits(tmp_path / "out"), logits(tmp_path / "wanted"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,17 @@ from typing import Any
 from sardonyx._base.errors import Diagnostic, OnnxExporterError, UsageError, refusal, refusals
 from sardonyx._model.weight_files import WeightInFile, weights_in
 
-from .packages import package, transformers
+from .packages import transformers
 
-_INDEX = "model.safetensors.index.json"
-_SINGLE = "model.safetensors"
+# What the files of weights are called.
+_STEM = "model"
+_INDEX = ".safetensors.index.json"
+_SINGLE = ".safetensors"
 # Formats of weights that are not read, and what makes them safetensors.
-_OTHER_WEIGHTS = ("pytorch_model*.bin", "*.gguf", "tf_model.h5", "flax_model.msgpack", "*.ckpt")
+_OTHER_WEIGHTS = ("pytorch_model*.bin", "tf_model.h5", "flax_model.msgpack", "*.ckpt")
+GGUF = ".gguf"
+# All but the first of several files that belong together.
+_LATER_FILE = re.compile(r".*-(?!00001)\d{5}-of-\d{5}\.gguf")
 
 
 @dataclass(frozen=True)
@@ -27,49 +33,67 @@ class Checkpoint:
         config: its configuration.
         trust_remote_code: whether code in the folder may be run.
         quantisation: how its weights are quantised, as config.json says; empty where they are not.
+        gguf: the (first) file of its weights, where they are in that format.
+        has_config: whether the folder has config.json; a GGUF file may stand for it.
     """
 
     folder: Path
     config: Any
     trust_remote_code: bool
     quantisation: dict[str, Any] = field(default_factory=dict)
+    gguf: Path | None = None
+    has_config: bool = True
+
+    @property
+    def has_safetensors(self) -> bool:
+        """Whether there are such files, whole or not."""
+        return _has_safetensors(self.folder)
 
     def weights(self) -> list[WeightInFile]:
-        """The tensors of its safetensors files, none of which is read.
+        """The tensors of its safetensors files, none of which is read; as weights_in_folder()."""
+        return weights_in_folder(self.folder)
 
-        SX2001 where there are none, SX2005 for every shard that is missing or cut short.
-        """
-        shards = self._shards()
-        problems: list[Diagnostic] = []
-        found: list[WeightInFile] = []
-        for shard in shards:
-            problem = _problem_of(shard, found)
-            if problem:
-                problems.append(
-                    Diagnostic("SX2005", problem, help="download or copy the checkpoint again")
-                )
-        if problems:
-            raise refusals(problems)
-        return found
 
-    def _shards(self) -> list[Path]:
-        index = self.folder / _INDEX
-        if index.is_file():
-            return _shards_of(index)
-        if (single := self.folder / _SINGLE).is_file():
-            return [single]
-        others = sorted({path.name for kind in _OTHER_WEIGHTS for path in self.folder.glob(kind)})
-        if others:
-            raise refusal(
-                "SX2001",
-                f"{self.folder} has its weights in {', '.join(others)}, and no {_SINGLE}",
-                "load the model by transformers, and save_pretrained() it: that writes safetensors",
+def weights_in_folder(folder: Path, stem: str = _STEM) -> list[WeightInFile]:
+    """The tensors of the safetensors files that are called by `stem`, none of which is read.
+
+    SX2001 where there are none, SX2005 for every shard that is missing or cut short.
+    """
+    problems: list[Diagnostic] = []
+    found: list[WeightInFile] = []
+    for shard in _shards(folder, stem):
+        problem = _problem_of(shard, found)
+        if problem:
+            problems.append(
+                Diagnostic("SX2005", problem, help="download or copy the checkpoint again")
             )
+    if problems:
+        raise refusals(problems)
+    return found
+
+
+def _has_safetensors(folder: Path, stem: str = _STEM) -> bool:
+    return any((folder / f"{stem}{end}").is_file() for end in (_SINGLE, _INDEX))
+
+
+def _shards(folder: Path, stem: str) -> list[Path]:
+    index, single = folder / f"{stem}{_INDEX}", folder / f"{stem}{_SINGLE}"
+    if index.is_file():
+        return _shards_of(index)
+    if single.is_file():
+        return [single]
+    others = sorted({path.name for kind in _OTHER_WEIGHTS for path in folder.glob(kind)})
+    if others:
         raise refusal(
             "SX2001",
-            f"{self.folder} has no weights: neither {_SINGLE} nor {_INDEX}",
-            "copy the weights beside config.json",
+            f"{folder} has its weights in {', '.join(others)}, and no {single.name}",
+            "load the model by transformers, and save_pretrained() it: that writes safetensors",
         )
+    raise refusal(
+        "SX2001",
+        f"{folder} has no weights: neither {single.name} nor {index.name}",
+        "copy the weights beside config.json",
+    )
 
 
 def _shards_of(index: Path) -> list[Path]:
@@ -99,36 +123,63 @@ def _problem_of(shard: Path, found: list[WeightInFile]) -> str:
     return ""
 
 
-def read_checkpoint(folder: Path, trust_remote_code: bool = False) -> Checkpoint:
-    """The configuration of a folder. SX2001 where it has none, SX2003 for code that is not to be
-    run, SX2006 for packages that it needs."""
+def read_checkpoint(path: Path, trust_remote_code: bool = False) -> Checkpoint:
+    """The configuration of a folder, or of a GGUF file. SX2001 where it has none, SX2003 for code
+    that is not to be run, SX2006 for packages that it needs."""
+    folder = path.parent if path.suffix == GGUF else path
     if not folder.is_dir():
         raise refusal("SX2001", f"there is no folder {folder}", "", UsageError)
-    if (folder / "model_index.json").is_file():
-        package("diffusers", f"{folder}, a pipeline of diffusers,")
-        raise refusal(
-            "SX2001",
-            f"{folder} is a pipeline of several models",
-            "export the folder of each of its models",
-        )
-    path = folder / "config.json"
-    if not path.is_file():
-        raise refusal("SX2001", f"{folder} has no config.json", "name the folder of a checkpoint")
-    library = transformers()
-    settings = _settings(path)
+    gguf = _gguf_of(path)
+    written = folder / "config.json"
+    if not written.is_file():
+        if gguf is None:
+            raise refusal(
+                "SX2001", f"{folder} has no config.json", "name the folder of a checkpoint"
+            )
+        config = _config_of(folder, trust_remote_code, gguf_file=gguf.name)
+        return Checkpoint(folder, config, trust_remote_code, {}, gguf, has_config=False)
+    settings = _settings(written)
     _check_code(folder, settings, trust_remote_code)
+    config = _config_of(folder, trust_remote_code)
+    told = settings.get("quantization_config") or settings.get("compression_config") or {}
+    return Checkpoint(folder, config, trust_remote_code, {} if gguf else told, gguf)
+
+
+def _config_of(folder: Path, trust_remote_code: bool, **more: str) -> Any:
+    library = transformers()
     try:
-        config = library.AutoConfig.from_pretrained(
-            folder, trust_remote_code=trust_remote_code, local_files_only=True
+        return library.AutoConfig.from_pretrained(
+            folder, trust_remote_code=trust_remote_code, local_files_only=True, **more
         )
     except Exception as error:
+        source = folder / more.get("gguf_file", "config.json")
         raise refusal(
             "SX2001",
-            f"transformers {library.__version__} cannot read {path}: {error}",
-            "does config.json name a `model_type` that this release knows?",
+            f"transformers {library.__version__} cannot read {source}: {error}",
+            "put the model's config.json beside it"
+            if more
+            else "does config.json name a `model_type` that this release knows?",
         ) from error
-    told = settings.get("quantization_config") or settings.get("compression_config") or {}
-    return Checkpoint(folder, config, trust_remote_code, told)
+
+
+def _gguf_of(path: Path) -> Path | None:
+    """The GGUF file that has the weights: that which was named, or the only one of a folder without
+    safetensors. SX2001 where there are several."""
+    if path.suffix == GGUF:
+        if not path.is_file():
+            raise refusal("SX2001", f"there is no file {path}", "", UsageError)
+        return path
+    if _has_safetensors(path):
+        return None
+    found = sorted(each for each in path.glob(f"*{GGUF}") if not _LATER_FILE.match(each.name))
+    if len(found) > 1:
+        raise refusal(
+            "SX2001",
+            f"{path} has several models: {', '.join(each.name for each in found)}",
+            "name one of these files instead of the folder",
+            UsageError,
+        )
+    return found[0] if found else None
 
 
 def _settings(path: Path) -> dict[str, Any]:

@@ -51,6 +51,7 @@ def _export(options: argparse.Namespace) -> Any:
         runtime=options.runtime,
         opset=options.opset,
         verify=options.verify,
+        weights_in_place=options.weights_in_place,
         trust_remote_code=options.trust_remote_code,
         progress=Progress() if options.json or options.quiet else to_standard_error(),
     )
@@ -84,7 +85,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="Tasks: " + ", ".join(names) + ".",
     )
     made.add_argument("folder", help="the checkpoint")
-    made.add_argument("-o", "--output", required=True, metavar="OUT", help="the folder to write")
+    made.add_argument("-o", "--output", metavar="OUT", help="the folder to write")
     made.add_argument("--task", help="by default that of the class the checkpoint was saved from")
     made.add_argument(
         "--precision", default="fp32", choices=("fp32", "fp16", "bf16", "int8", "int4"),
@@ -93,6 +94,10 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--runtime", default="onnxruntime", help="as of `sardonyx optimize`")
     made.add_argument("--opset", type=int, help="by default what suits the runtime")
     made.add_argument("--verify", action="store_true", help="compare with PyTorch")
+    made.add_argument(
+        "--weights-in-place", action="store_true",
+        help="write beside the checkpoint, and refer to the weights in its files; no -o",
+    )  # fmt: skip
     made.add_argument("--trust-remote-code", action="store_true", help="run code in the folder")
     made.add_argument("--json", action="store_true", help="say all of it as JSON")
     made.add_argument("--quiet", action="store_true", help="no progress on standard error")

@@ -8,6 +8,7 @@ import torch
 
 # In which order AWQ has eight columns in an integer, from its lowest bits on.
 AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
+_FLOAT4 = (0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6)
 
 
 def unpacked(
@@ -43,3 +44,14 @@ def spread(
             raise ValueError(f"{list(scales.shape)} scales for {list(size)} weights")
         wide = wide.repeat_interleave(each, dim=axis).narrow(axis, 0, size[axis])
     return wide.expand(size)
+
+
+def float4(codes: torch.Tensor) -> torch.Tensor:
+    """What codes of four bits (a sign, two bits of an exponent, one of a fraction) stand for."""
+    return torch.tensor(_FLOAT4, dtype=torch.float32)[codes.long()]
+
+
+def power_of_two(exponents: torch.Tensor) -> torch.Tensor:
+    """2 to the power of bytes less 127; the byte 255 stands for no number."""
+    made = torch.ldexp(torch.ones(exponents.shape), exponents.to(torch.int32) - 127)
+    return made.masked_fill(exponents == 255, float("nan"))

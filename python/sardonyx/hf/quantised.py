@@ -1,4 +1,5 @@
-"""Checkpoints that are quantised already: GPTQ, AWQ, float8, compressed-tensors, bitsandbytes.
+"""Checkpoints that are quantised already: GPTQ, AWQ, float8, compressed-tensors, bitsandbytes,
+mxfp4, torchao.
 
 Every layer has its weight as several tensors: codes, scales, zero points. They are made one float32
 matrix again, one layer at a time, exactly: a weight is a small number times a scale. Codes of four
@@ -19,7 +20,8 @@ from sardonyx._base.errors import refusal
 from sardonyx._model.weight_files import WeightInFile, weights_in
 from sardonyx._optimize.precision import Precision
 
-from .packed import AWQ_ORDER, spread, unpacked
+from . import torchao
+from .packed import AWQ_ORDER, float4, power_of_two, spread, unpacked
 from .weights import mapped
 
 Tensors = dict[str, torch.Tensor]
@@ -66,12 +68,14 @@ def decoded(in_files: Iterable[WeightInFile], settings: dict[str, Any], scratch:
             f"the weights are quantised already, by {method}, which is not read",
             f"export the checkpoint that was quantised; {', '.join(sorted(_READERS))} are read",
         )
-    layers, plain = _layers(in_files, reader.suffixes, reader.marks)
+    in_files = list(in_files)
+    layers, plain = _layers(in_files, reader)
+    told = torchao.described(weight.path for weight in in_files) if method == "torchao" else {}
     made = Quantised(plain, bits=reader.bits(settings), group=reader.group(settings))
     for number, (layer, held) in enumerate(layers.items()):
         tensors = {suffix: mapped(weight) for suffix, weight in held.items()}
         try:
-            weight = reader.decode(settings, tensors)
+            weight = reader.decode(settings | told.get(layer + reader.made, {}), tensors)
         except (KeyError, RuntimeError, ValueError) as error:
             raise refusal(
                 "SX2004",
@@ -79,14 +83,14 @@ def decoded(in_files: Iterable[WeightInFile], settings: dict[str, Any], scratch:
                 f"it has {', '.join(f'{k} {list(v.shape)}' for k, v in sorted(tensors.items()))}",
             ) from error
         made.symmetric &= reader.symmetric(settings, tensors)
-        made.weights += _kept(
-            f"{layer}.weight", weight, scratch / f"quantised-{number}.safetensors"
-        )
-        made.names.append(f"{layer}.weight")
+        name = layer + reader.made
+        made.weights += kept(name, weight, scratch / f"quantised-{number}.safetensors")
+        made.names.append(name)
     return made
 
 
-def _kept(name: str, weight: torch.Tensor, path: Path) -> list[WeightInFile]:
+def kept(name: str, weight: torch.Tensor, path: Path) -> list[WeightInFile]:
+    """The weight, in a file of its own."""
     from safetensors.torch import save_file
 
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -95,18 +99,20 @@ def _kept(name: str, weight: torch.Tensor, path: Path) -> list[WeightInFile]:
 
 
 def _layers(
-    in_files: Iterable[WeightInFile], suffixes: tuple[str, ...], marks: tuple[str, ...]
+    in_files: Iterable[WeightInFile], reader: _Reader
 ) -> tuple[dict[str, dict[str, WeightInFile]], list[WeightInFile]]:
-    """The tensors of each layer that has one of `marks`, and all others."""
+    """The tensors of each layer that has one of the reader's marks, and all others."""
     found: dict[str, dict[str, WeightInFile]] = {}
     others: list[WeightInFile] = []
     for weight in in_files:
-        ending = next((s for s in suffixes if weight.name.endswith("." + s)), None)
+        ends = (s for s in reader.suffixes if weight.name.endswith(reader.joint + s))
+        ending = next(ends, None)
         if ending is None:
             others.append(weight)
         else:
-            found.setdefault(weight.name.removesuffix("." + ending), {})[ending] = weight
-    layers = {name: held for name, held in found.items() if any(mark in held for mark in marks)}
+            layer = weight.name.removesuffix(reader.joint + ending)
+            found.setdefault(layer, {})[ending] = weight
+    layers = {n: held for n, held in found.items() if any(mark in held for mark in reader.marks)}
     others += [w for name, held in found.items() if name not in layers for w in held.values()]
     return layers, others
 
@@ -208,6 +214,14 @@ def _bitsandbytes(_: dict[str, Any], held: Tensors) -> torch.Tensor:
     return (values * each).reshape(told["shape"])
 
 
+def _mxfp4(_: dict[str, Any], held: Tensors) -> torch.Tensor:
+    """Codes [.., out, in / 32, 16] of float4, two in a byte, and for each 32 a power of two, which
+    are a matrix [.., in, out]."""
+    codes = unpacked(held["blocks"], 4, -1)
+    made = float4(codes) * power_of_two(held["scales"]).unsqueeze(-1)
+    return made.flatten(-2).transpose(-1, -2)
+
+
 @dataclass(frozen=True)
 class _Reader:
     suffixes: tuple[str, ...]
@@ -217,6 +231,9 @@ class _Reader:
     bits: Callable[[dict[str, Any]], int] = field(default=lambda _: 0)
     group: Callable[[dict[str, Any]], int] = field(default=lambda _: 0)
     symmetric: Callable[[dict[str, Any], Tensors], bool] = field(default=lambda *_: True)
+    # Between a layer's name and the suffixes, and behind it in the name of its weight.
+    joint: str = "."
+    made: str = ".weight"
 
 
 _OF_TABLES = tuple(
@@ -251,4 +268,6 @@ _READERS = {
     "bitsandbytes": _Reader(
         ("weight", "SCB", "weight_format", *_OF_TABLES), ("SCB", "weight.absmax"), _bitsandbytes
     ),
+    "torchao": _Reader(torchao.SUFFIXES, (torchao.MARK,), torchao.decoded),
+    "mxfp4": _Reader(("blocks", "scales"), ("blocks",), _mxfp4, joint="_", made=""),
 }  # fmt: skip

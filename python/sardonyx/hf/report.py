@@ -16,6 +16,7 @@ class ExportedPart:
         inputs, outputs: names with their sizes, by name where they vary.
         nodes: how many there are.
         bytes: of the file and its data.
+        bytes_in_place: of weights that it refers to in the files of the checkpoint.
     """
 
     file: str
@@ -23,6 +24,7 @@ class ExportedPart:
     outputs: dict[str, list[int | str | None]]
     nodes: int
     bytes: int
+    bytes_in_place: int = 0
 
 
 @dataclass
@@ -59,7 +61,9 @@ class Report:
     def __str__(self) -> str:
         lines = [f"{self.model_class} for {self.task}, {self.precision}, for {self.runtime}"]
         for part in self.parts:
-            lines.append(f"  {part.file}: {part.nodes} nodes, {part.bytes / 1e6:.1f} MB")
+            there = part.bytes_in_place
+            where = f", {there / 1e6:.1f} MB in the checkpoint's files" if there else ""
+            lines.append(f"  {part.file}: {part.nodes} nodes, {part.bytes / 1e6:.1f} MB{where}")
             for kind, values in (("in", part.inputs), ("out", part.outputs)):
                 lines += [f"    {kind:4}{name} {_shape(dims)}" for name, dims in values.items()]
         lines += [f"  note: {note}" for note in self.notes]

@@ -12,18 +12,22 @@ from sardonyx._compare.tensors import difference
 
 from .acceptance import accepted_example, image_token
 from .encoder_decoders import FIRST, OF_DECODER
-from .example import Tensors
+from .example import BATCH, Tensors
 from .examples import token_ids
 from .generation import decode_of_encoder, decode_with_images, first_token, likeliest, with_next
 from .parts import accepted, fixed_arguments, named_outputs
 from .references import as_sure, of_pytorch
 from .running import Loaded
 from .sentences import Embedder, Sentences
+from .sessions import Sessions
 from .vision_language import DECODER
+from .weights import mapped
 
 if TYPE_CHECKING:
+    from .parts import Part
     from .report import Report
     from .tasks import Chosen
+    from .weights import Placed
 
 _TOKENS = 20
 _PROMPT = 6
@@ -47,11 +51,46 @@ def compare(
         found = _tokens_of_encoder(model, chosen, loaded)
     else:
         found = _outputs(model, chosen, loaded, sentences)
+    _judge(report, found)
+    return found
+
+
+def compare_part(part: Part, placed: Placed, folder: Path, report: Report) -> None:
+    """A part that is run as it is, with the weights of its checkpoint, at its example's sizes and
+    for one row; what was compared is added to the report, SX1901 as by compare()."""
+    model: Any = part.module.model
+    known = model.state_dict(keep_vars=True)
+    with torch.no_grad():
+        for name, place in placed.places.items():
+            known[name].copy_(mapped(place))
+        sets = [part.inputs, {n: _one_row(v, part.dims[n]) for n, v in part.inputs.items()}]
+        wanted = [part.module(inputs) for inputs in sets]
+    loaded = Sessions(folder)
+    found: dict[str, Any] = {"outputs": 0, "largest difference": 0.0, "different": []}
+    found |= report.verified
+    for inputs, values in zip(sets, wanted, strict=True):
+        got = loaded(part.name, **inputs)
+        for name, value in zip(part.outputs, values, strict=True):
+            found["outputs"] += 1
+            text = difference(got[name], value)
+            if text is not None:
+                found["different"].append(f"output '{name}' of {part.name}: {text}")
+            elif value.numel():
+                worst = float((got[name].double() - value.double()).abs().max())
+                found["largest difference"] = max(worst, found["largest difference"])
+    report.verified = found
+    _judge(report, found)
+
+
+def _one_row(value: torch.Tensor, axes: dict[int, str]) -> torch.Tensor:
+    return value[:1] if axes.get(0) == BATCH else value
+
+
+def _judge(report: Report, found: dict[str, Any]) -> None:
     if report.precision == "fp32" and found["different"]:
         raise refusals(
             [Diagnostic("SX1901", text) for text in found["different"]], VerificationError
         )
-    return found
 
 
 def _tokens(model: torch.nn.Module, loaded: Loaded) -> dict[str, Any]:

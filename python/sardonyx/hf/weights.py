@@ -36,15 +36,21 @@ class Placed:
 
 
 def place_weights(
-    model: torch.nn.Module, in_files: Iterable[WeightInFile], scratch: Path
+    model: torch.nn.Module,
+    in_files: Iterable[WeightInFile],
+    scratch: Path,
+    transforms: Iterable[Any] | None = None,
 ) -> Placed:
     """Finds every weight of the model; computed ones are written to the folder `scratch`.
 
+    `transforms`: transformers' conversions, by default those of the model's own checkpoints.
     SX2004 for every parameter that no file has or that has another shape there.
     """
     from transformers import conversion_mapping, core_model_loading
 
-    transforms = conversion_mapping.get_model_conversion_mapping(model)
+    if transforms is None:
+        transforms = conversion_mapping.get_model_conversion_mapping(model)
+    transforms = list(transforms)
     renamings = [t for t in transforms if isinstance(t, core_model_loading.WeightRenaming)]
     converters = [t for t in transforms if isinstance(t, core_model_loading.WeightConverter)]
     of_pattern = {pattern: c for c in converters for pattern in c.source_patterns}

@@ -14,6 +14,7 @@ constexpr PythonOption kOptions[] = {
     {"hf", "--runtime", "RUNTIME", "as of `sardonyx optimize`"},
     {"hf", "--opset", "OPSET", "by default what suits the runtime"},
     {"hf", "--verify", "", "compare with PyTorch"},
+    {"hf", "--weights-in-place", "", "write beside the checkpoint, and refer to the weights in its files; no -o"},
     {"hf", "--trust-remote-code", "", "run code in the folder"},
     {"hf", "--json", "", "say all of it as JSON"},
     {"hf", "--quiet", "", "no progress on standard error"},

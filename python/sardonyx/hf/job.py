@@ -1,0 +1,396 @@
+"""One export of `sardonyx.hf.export`."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sardonyx._base.errors import Diagnostic, ProgramError, UsageError, refusal
+from sardonyx._model.program import ONNXProgram
+
+from .example import TOTAL_LENGTH
+from .in_place import beside, locations_of, save_in_place
+from .report import ExportedPart, Report
+from .writing import PIPELINE, REPORT, copy_companions, describe, new_folder
+
+if TYPE_CHECKING:
+    import torch
+
+    from .checkpoint import Checkpoint
+    from .graphs import Target
+    from .parts import Part
+    from .progress import Progress
+    from .quantised import Quantised
+    from .sentences import Sentences
+    from .tasks import Chosen
+    from .weights import Placed
+
+_ONE_TOKEN = (
+    "the model's own code loops over tokens, so that input_ids is one token: prompts go through "
+    "token by token, as what follows them does"
+)
+_ONE_ROW = "the model's own code takes the number of rows for a constant, so that they are one"
+_TEXT_ALONE = (
+    "the model also looks at images, and is exported for texts alone; --task image-text-to-text "
+    "exports it with images and without a cache"
+)
+_NOTHING_STAYS = (
+    "none of the weights could stay in the checkpoint's files: the models need all of them in "
+    "another form"
+)
+_NO_CACHE = (
+    "the model looks at images, and is exported without a cache, so that each step takes the whole "
+    "text"
+)
+
+
+class Job:
+    """One export."""
+
+    def __init__(
+        self, out: Path, in_place: bool, task: str | None, target: Target, progress: Progress
+    ) -> None:
+        self._out = out
+        self._in_place = in_place
+        # Files that weights stay in, and where they are from the folder to write.
+        self._files: dict[str, str] = {}
+        self._task = task
+        self._target = target
+        self._progress = progress
+        self._sentences: Sentences | None = None
+        # Weights that stay as they are in whatever precision.
+        self._kept: frozenset[str] = frozenset()
+
+    def of_folder(self, path: Path, trust_remote_code: bool, verify: bool) -> Report:
+        """Exports the checkpoint in a folder, or a GGUF file."""
+        from . import building
+        from .checkpoint import read_checkpoint
+        from .formats import weights_of
+        from .sentences import read_sentences, transformer_of
+        from .tasks import choose
+
+        if (path / PIPELINE).is_file():
+            return self._of_pipeline(path, verify)
+        checkpoint = read_checkpoint(transformer_of(path), trust_remote_code)
+        folder = path if path.is_dir() else checkpoint.folder
+        chosen = choose(checkpoint.config, self._task)
+        if self._task in (None, "feature-extraction", "sentence-similarity"):
+            self._sentences = read_sentences(folder)
+            if self._sentences is not None:
+                chosen = choose(checkpoint.config, "feature-extraction")
+        weights = weights_of(checkpoint)
+        with self._folder(folder, weights.paths, verify) as staging, ExitStack() as cleaning:
+            with self._progress.step("build"):
+                model = building.build(checkpoint, chosen.model_class)
+            scratch = staging / ".computed"
+            cleaning.callback(_remove, scratch)
+            placed = weights.placed(model, scratch, self._progress)
+            if weights.quantised is not None:
+                self._take_codes_of(weights.quantised, placed)
+            chosen, notes = self._with_what_cache(model, chosen)
+            report = self._report(model, chosen)
+            report.notes += [*notes, *_notes_of(placed)]
+            if weights.quantised is not None:
+                report.notes += weights.quantised.notes()
+            self._write(model, chosen, placed, staging, report)
+            if self._in_place and not any(part.bytes_in_place for part in report.parts):
+                report.notes.append(_NOTHING_STAYS)
+            if not self._in_place:
+                self._copy(folder, checkpoint, staging)
+            if verify:
+                held = None if weights.is_plain else placed
+                self._verify(checkpoint, chosen, staging, report, held)
+            cleaning.close()
+            _write_report(report, self._progress, staging)
+        return report
+
+    def _of_pipeline(self, folder: Path, verify: bool) -> Report:
+        """Of a folder with several models, each of which has one of its own."""
+        from . import pipelines
+        from .verification import compare_part
+
+        self._check_options_of_pipeline(folder)
+        found = pipelines.read_pipeline(folder)
+        precision = self._target.precision
+        report = Report(
+            found.pipeline_class,
+            "diffusers",
+            found.task,
+            "fp32" if precision is None else precision.to,
+            self._target.runtime,
+        )
+        with new_folder(self._out, folder) as staging, ExitStack() as cleaning:
+            scratch = staging / ".computed"
+            cleaning.callback(_remove, scratch)
+            for component in found.components:
+                model, placed, parts = pipelines.prepared(found, component, scratch, self._progress)
+                report.notes += [f"{component.name}: {note}" for note in _notes_of(placed)]
+                for wanted in parts:
+                    (staging / wanted.name).parent.mkdir(exist_ok=True)
+                    part, _ = self._write_part(wanted, model, placed, staging, report)
+                    if verify:
+                        with self._progress.step("verify"):
+                            compare_part(part, placed, staging, report)
+            pipelines.copy_beside(found, staging)
+            cleaning.close()
+            _write_report(report, self._progress, staging)
+        return report
+
+    def _check_options_of_pipeline(self, folder: Path) -> None:
+        if self._task is not None or self._in_place:
+            option = "--weights-in-place" if self._in_place else "--task"
+            raise refusal(
+                "SX1001",
+                f"{folder} is a pipeline of several models, for which there is no {option}",
+                "export the folder of one of its models",
+                UsageError,
+            )
+
+    def _copy(self, folder: Path, checkpoint: Checkpoint, staging: Path) -> None:
+        """What belongs to the model beside its weights."""
+        if not checkpoint.has_config:
+            describe(checkpoint, staging)
+            return
+        for source in dict.fromkeys((folder, checkpoint.folder)):
+            copy_companions(source, staging)
+
+    def _folder(
+        self, folder: Path, paths: Iterable[str], opened: bool
+    ) -> AbstractContextManager[Path]:
+        """The folder to write to, for a checkpoint in `folder`."""
+        if not self._in_place:
+            return new_folder(self._out, folder)
+        self._files = locations_of(paths, folder)
+        return beside(folder, self._files, opened)
+
+    def of_model(self, model: Any, verify: bool) -> Report:
+        """Exports a model in memory."""
+        from .tasks import choose
+
+        config = getattr(model, "config", None)
+        if config is None or not hasattr(model, "forward"):
+            raise refusal(
+                "SX2001", f"a {type(model).__name__} is no folder, and no model of transformers",
+                "sardonyx.export takes any module", UsageError,
+            )  # fmt: skip
+        chosen = choose(config, self._task, type(model))
+        chosen, notes = self._with_what_cache(model, chosen)
+        with new_folder(self._out, None) as staging:
+            report = self._report(model, chosen)
+            report.notes += notes
+            self._write(model, chosen, None, staging, report)
+            config.save_pretrained(staging)
+            if getattr(model, "generation_config", None) is not None:
+                model.generation_config.save_pretrained(staging)
+            if verify:
+                self._compare(model, chosen, staging, report)
+            _write_report(report, self._progress, staging)
+        return report
+
+    def _take_codes_of(self, quantised: Quantised, placed: Placed) -> None:
+        """What the checkpoint has in four bits is written in the same codes, and what it has in
+        full stays so, where the user asks for no more than four bits."""
+        precision = self._target.precision
+        if precision is None or (taken := quantised.precision(precision)) is precision:
+            return
+        self._target = dataclasses.replace(self._target, precision=taken)
+        names = set(quantised.names)
+        self._kept = frozenset(name for name, at in placed.places.items() if at.name not in names)
+
+    def _with_what_cache(
+        self, model: torch.nn.Module, chosen: Chosen
+    ) -> tuple[Chosen, Iterable[str]]:
+        """Without one, unless it was asked for, where the model also looks at images and its
+        decoder cannot be had alone."""
+        from . import genai
+        from .architecture import looks_at_images
+        from .tasks import of_images
+        from .vision_language import check_separable
+
+        if self._task is None and self._target.runtime != genai.RUNTIME:
+            # A class of both tasks is published for images.
+            both = of_images(chosen, model.config)
+            if both is not None and looks_at_images(model, both):
+                try:
+                    check_separable(model, both)
+                except ProgramError as error:
+                    return chosen, (f"{_TEXT_ALONE}: {error.diagnostics[0].message}",)
+                return both, ()
+        if self._task is not None or not looks_at_images(model, chosen):
+            return chosen, ()
+        try:
+            check_separable(model, chosen)
+        except ProgramError as error:
+            without = dataclasses.replace(chosen, with_past=False)
+            return without, (f"{_NO_CACHE}: {error.diagnostics[0].message}",)
+        return chosen, ()
+
+    def _report(self, model: torch.nn.Module, chosen: Chosen) -> Report:
+        precision = self._target.precision
+        return Report(
+            type(model).__name__,
+            str(getattr(model.config, "model_type", "")),
+            chosen.name,
+            "fp32" if precision is None else precision.to,
+            self._target.runtime,
+        )
+
+    def _write(
+        self,
+        model: torch.nn.Module,
+        chosen: Chosen,
+        placed: Placed | None,
+        staging: Path,
+        report: Report,
+    ) -> None:
+        from . import genai
+        from .architecture import parts_of
+
+        was_training = model.training
+        model.eval()
+        one_width = self._target.runtime == genai.RUNTIME
+        for wanted in parts_of(model, chosen, self._sentences, one_width):
+            part, program = self._write_part(wanted, model, placed, staging, report)
+            if one_width and chosen.with_past:
+                _describe_for_genai(program, part, model, staging)
+        model.train(was_training)
+
+    def _write_part(
+        self,
+        wanted: Part,
+        model: torch.nn.Module,
+        placed: Placed | None,
+        staging: Path,
+        report: Report,
+    ) -> tuple[Part, ONNXProgram]:
+        """What became of the part."""
+        from .graphs import captured, finished, give_weights
+
+        with self._progress.step(f"capture {wanted.name}"):
+            part, program = captured(wanted, self._target)
+        if part is not wanted:
+            report.notes.append(_ONE_TOKEN if part is wanted.one_token else _ONE_ROW)
+        report.notes += [
+            f"{name} is {value.tolist()} in every run, and no input: {part.name} takes images "
+            "of that size, one in each run"
+            for name, value in part.known.items()
+        ]
+        if placed is not None:
+            give_weights(program, model, placed.places)
+        with self._progress.step(f"optimize {part.name}"):
+            finished(program, self._target, self._longest(model), self._kept)
+        with self._progress.step(f"write {part.name}"):
+            stays = self._save(program, part, model, staging)
+        report.parts.append(_described(program, part, staging, stays))
+        report.opset = program.opset_version
+        report.notes += [note.message for note in program.notes if _is_worth_telling(note)]
+        return part, program
+
+    def _longest(self, model: torch.nn.Module) -> int | None:
+        """The longest text that the runtime is told of; None where it asks for none."""
+        from . import genai
+
+        return genai.context_length(model.config) if self._target.runtime == genai.RUNTIME else None
+
+    def _save(self, program: ONNXProgram, part: Part, model: torch.nn.Module, staging: Path) -> int:
+        """How many bytes of weights stay in the files of the checkpoint."""
+        path = staging / f"{part.name}.onnx"
+        if self._in_place:
+            return save_in_place(program, path, self._files)
+        expected = _expected_bytes(model, self._target)
+        self._progress.writing(staging, expected, lambda: program.save(path))
+        return 0
+
+    def _verify(
+        self,
+        checkpoint: Checkpoint,
+        chosen: Chosen,
+        staging: Path,
+        report: Report,
+        placed: Placed | None,
+    ) -> None:
+        """`placed`: where the weights are that transformers would not read without packages."""
+        from . import building
+
+        with self._progress.step("load for verification"):
+            if placed is None:
+                model = building.load(checkpoint, chosen.model_class)
+            else:
+                model = building.filled(building.build(checkpoint, chosen.model_class), placed)
+        self._compare(model, chosen, staging, report)
+
+    def _compare(
+        self, model: torch.nn.Module, chosen: Chosen, staging: Path, report: Report
+    ) -> None:
+        from .verification import compare
+
+        with self._progress.step("verify"):
+            report.verified = compare(model, chosen, staging, report, self._sentences)
+
+
+def _is_worth_telling(note: Diagnostic) -> bool:
+    """What a model asks of the length of all of a text always holds: it is the past's length and
+    the tokens' together, which PyTorch knows as three sizes."""
+    return note.code != "SX1015" or TOTAL_LENGTH not in note.message
+
+
+def _notes_of(placed: Placed) -> Iterable[str]:
+    if placed.computed:
+        yield (
+            f"{len(placed.computed)} weights were computed of several tensors of the checkpoint, "
+            "as transformers does when it loads them"
+        )
+    if placed.unused:
+        shown = ", ".join(placed.unused[:5]) + (", …" if len(placed.unused) > 5 else "")
+        yield f"{len(placed.unused)} tensors of the checkpoint are not the model's: {shown}"
+
+
+def _expected_bytes(model: torch.nn.Module, target: Target) -> int:
+    bits = {"int4": 5, "int8": 9, "fp16": 16, "bf16": 16}
+    width = 32 if target.precision is None else bits[target.precision.to]
+    return sum(parameter.numel() for parameter in model.parameters()) * width // 8
+
+
+def _describe_for_genai(
+    program: ONNXProgram, part: Part, model: torch.nn.Module, staging: Path
+) -> None:
+    """Writes the runtime's configuration. SX2009 where it does not run the model."""
+    from . import genai
+
+    if reason := genai.declined(program._native):
+        raise refusal(
+            "SX2009",
+            f"onnxruntime-genai does not run {type(model).__name__}: {reason}",
+            "--runtime onnxruntime exports it for ONNX Runtime itself",
+        )
+    genai.write_genai_config(staging, f"{part.name}.onnx", program._native, model)
+
+
+def _described(program: ONNXProgram, part: Part, folder: Path, in_place: int) -> ExportedPart:
+    native = program._native
+    file = f"{part.name}.onnx"
+    return ExportedPart(
+        file,
+        {name: shape or [] for name, _, shape in native.inputs},
+        {name: shape or [] for name, _, shape in native.outputs},
+        native.node_count,
+        sum(path.stat().st_size for path in folder.glob(f"{file}*")),
+        in_place,
+    )
+
+
+def _write_report(report: Report, progress: Progress, folder: Path) -> None:
+    report.notes = list(dict.fromkeys(report.notes))
+    report.seconds = progress.seconds
+    text = json.dumps(report.as_dict(), indent=2, ensure_ascii=False)
+    (folder / REPORT).write_text(text + "\n", encoding="utf-8")
+
+
+def _remove(folder: Path) -> None:
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
