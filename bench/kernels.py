@@ -249,6 +249,28 @@ def _packed_groups(tokens: int, heads: int, groups: int, size: int) -> Iterator[
     )
 
 
+def _packed_products(tokens: int, width: int) -> Iterator[Case]:
+    """Queries, keys and values by three products of one input, and by one and a Split, to where
+    their heads are apart. In neither is anything of the runtime's own."""
+    weights = {f"w{x}": _floats(width, width) for x in "qkv"}
+    biases = {f"wb{x}": _floats(width) for x in "qkv"}
+    heads = " ".join(
+        f"r{x} = Reshape({x}, wshape) t{x} = Transpose<perm=[0, 2, 1, 3]>(r{x})" for x in "qkv"
+    )
+    sums = " ".join(f"p{x} = MatMul(x, w{x}) {x} = Add(p{x}, wb{x})" for x in "qkv")
+    yield Case(
+        "packed-products",
+        f"{tokens} x {width}",
+        f"{sums} {heads}",
+        f"p = MatMul(x, w) s = Add(p, wb) q, k, v = Split<axis=-1, num_outputs=3>(s) {heads}",
+        {"x": _floats(1, tokens, width), "wshape": np.array([0, 0, -1, 32])}
+        | {"w": np.concatenate(list(weights.values()), 1), "wb": np.concatenate([*biases.values()])}
+        | weights
+        | biases,
+        ("tq", "tk", "tv"),
+    )
+
+
 def cases() -> Iterator[Case]:
     for tokens in (1, 16, 128, 512):
         yield from _rms_normalization(tokens, 1024)
@@ -258,6 +280,8 @@ def cases() -> Iterator[Case]:
         yield from _activations(tokens, 3072)
     for tokens in (32, 128):
         yield from _products(tokens, 64)
+    for tokens, width in ((1, 32), (16, 32), (3136, 96), (784, 192), (1, 768), (128, 768)):
+        yield from _packed_products(tokens, width)
     for channels, size in ((16, 8), (64, 56), (256, 14)):
         yield from _convolutions(channels, size)
     for batch, tokens in ((1, 16), (1, 128), (8, 128), (1, 512)):

@@ -12,17 +12,17 @@ namespace sardonyx {
 struct PrecisionOptions {
   // "fp16" or "bf16": the whole graph, but for what would lose more than rounding. "int8" or
   // "int4": factors of matrix products and tables of embeddings, as numbers of so many bits in
-  // blocks. Empty: nothing changes.
+  // blocks. "fp16+int8" or "fp16+int4": both. Empty: nothing changes.
   std::string to;
   // Regular expressions that are found in names of nodes, of what they make or of weights, or that
   // are an operator's whole type: what they match stays as it is.
   std::vector<std::string> keep;
 
-  // Of fp16 and bf16: inputs and outputs of the model change their type, too.
+  // Where the graph is of fp16 or bf16: inputs and outputs of the model change their type, too.
   bool io = false;
 
-  // Of int8 and int4: weights whose name, or whose node's, `pattern` matches are of another type:
-  // "int8", "int4" or "keep". The first that matches counts.
+  // Where weights are of int8 or int4: weights whose name, or whose node's, `pattern` matches are
+  // of another type: "int8", "int4" or "keep". The first that matches counts.
   struct Mixed {
     std::string pattern, to;
   };

@@ -30,13 +30,30 @@
 namespace sardonyx {
 namespace {
 
-Simplification told(const rewriting::Report& report) {
-  Simplification result;
-  for (const rewriting::Applied& each : report.applied)
-    result.applied.push_back({each.name, each.count});
+void tell(Simplification& result, const rewriting::Report& report) {
+  for (const rewriting::Applied& each : report.applied) {
+    const auto before =
+        std::ranges::find(result.applied, each.name, &Simplification::Applied::name);
+    if (before == result.applied.end()) {
+      result.applied.push_back({each.name, each.count});
+    } else {
+      before->count += each.count;
+    }
+  }
   for (const rewriting::Declined& each : report.declined)
     result.declined.push_back({each.rule, each.node, each.reason});
+}
+
+Simplification told(const rewriting::Report& report) {
+  Simplification result;
+  tell(result, report);
   return result;
+}
+
+// Behind lowering, unless an earlier rule was to be the last.
+void tidy(onnx::Model& model, const rewriting::Options& options, Simplification& done) {
+  if (options.stop_after.empty() || passes::is_of_tidying(options.stop_after))
+    tell(done, passes::tidy(model, options));
 }
 
 const targets::Target& target_of(const std::string& name) {
@@ -108,7 +125,8 @@ rewriting::Report rewritten(onnx::Model& model, const targets::Target& target,
   const bool stops_behind = targets::is_fusion(options.stop_after);
   if (stops_behind) passing.stop_after = {};
   rewriting::Report report = passes::optimize(model, passing);
-  if (options.stop_after.empty() || stops_behind) targets::fuse(model, target, options, report);
+  if (options.stop_after.empty() || stops_behind || passes::is_of_tidying(options.stop_after))
+    targets::fuse(model, target, options, report);
   return report;
 }
 
@@ -140,7 +158,7 @@ std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Targe
       {.opset = opset,
        .change_weights = options.fold_weights,
        .alike = options.all_modules_as_functions || !options.modules_as_functions.empty()});
-  if (options.optimize && options.stop_after.empty()) passes::tidy(*model, passing);
+  if (options.optimize) tidy(*model, passing, done);
   done.nodes_before = before;
   done.nodes_after = onnx::count_nodes(*model->graph);
   const bool is_told = options.optimize || !options.precision.to.empty();
@@ -336,7 +354,7 @@ Simplification simplify(onnx::Model& inner, const OptimizeOptions& options) {
   Simplification done = told(report);
   change_precision(inner, options.precision, target.name, done);
   targets::lower(inner, target, {.opset = opset, .keep_what_fails = true});
-  if (options.stop_after.empty()) passes::tidy(inner, passing);
+  tidy(inner, passing, done);
   return done;
 }
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <string>
 #include <utility>
 
 #include "base/diagnostic.h"
@@ -13,8 +16,17 @@ namespace {
 
 constexpr std::int64_t kOpsetOfBlocks = 21;
 
-bool is_half(const PrecisionOptions& options) {
-  return options.to == "fp16" || options.to == "bf16";
+// What the graph computes in, and what weights are held in: either may be left to the model.
+struct Types {
+  std::string half, blocks;
+};
+
+Types types_of(const PrecisionOptions& options) {
+  const std::string& to = options.to;
+  if (to == "fp16" || to == "bf16") return {to, {}};
+  const std::size_t sign = to.find('+');
+  if (sign == std::string::npos) return {{}, to};
+  return {to.substr(0, sign), to.substr(sign + 1)};
 }
 
 bool is_cpu(std::string_view runtime) {
@@ -36,13 +48,9 @@ int bits_of(const std::string& word) {
   return word == "int4" ? 4 : 8;
 }
 
-precision::Report change(onnx::Model& model, const PrecisionOptions& options,
-                         std::string_view runtime) {
-  if (is_half(options)) {
-    const auto half = options.to == "fp16" ? base::DType::kFloat16 : base::DType::kBFloat16;
-    return precision::to_half(model, {.dtype = half, .io = options.io, .keep = options.keep});
-  }
-  precision::WeightOnlyOptions weights{.bits = bits_of(options.to),
+precision::Report to_blocks(onnx::Model& model, const PrecisionOptions& options,
+                            std::string_view runtime) {
+  precision::WeightOnlyOptions weights{.bits = bits_of(types_of(options).blocks),
                                        .block_size = options.block_size,
                                        .symmetric = options.symmetric,
                                        .search = options.method == "search",
@@ -55,23 +63,45 @@ precision::Report change(onnx::Model& model, const PrecisionOptions& options,
   return precision::code_weights(model, weights);
 }
 
+precision::Report change(onnx::Model& model, const PrecisionOptions& options,
+                         std::string_view runtime) {
+  const Types types = types_of(options);
+  precision::Report report;
+  if (!types.half.empty()) {
+    const auto half = types.half == "fp16" ? base::DType::kFloat16 : base::DType::kBFloat16;
+    report = precision::to_half(model, {.dtype = half, .io = options.io, .keep = options.keep});
+  }
+  if (types.blocks.empty()) return report;
+  precision::Report coded = to_blocks(model, options, runtime);
+  std::erase_if(report.weights, [&](const precision::HeldWeight& each) {
+    return std::ranges::find(coded.weights, each.weight, &precision::HeldWeight::weight) !=
+           coded.weights.end();
+  });
+  std::ranges::move(coded.weights, std::back_inserter(report.weights));
+  std::ranges::move(coded.stayed, std::back_inserter(report.stayed));
+  return report;
+}
+
 }  // namespace
 
 void check(const PrecisionOptions& options) {
   if (options.to.empty()) return;
-  if (!is_half(options) && options.to != "int4" && options.to != "int8")
-    refuse("precision", options.to, "fp16, bf16, int8, int4");
+  const Types types = types_of(options);
+  const bool is_known =
+      types.blocks.empty() || ((types.blocks == "int4" || types.blocks == "int8") &&
+                               (types.half.empty() || types.half == "fp16"));
+  if (!is_known) refuse("precision", options.to, "fp16, bf16, int8, int4, fp16+int8, fp16+int4");
   if (options.method != "search" && options.method != "rtn")
     refuse("method", options.method, "search, rtn");
   for (const PrecisionOptions::Mixed& each : options.mixed) bits_of(each.to);
-  if (is_half(options) && !options.mixed.empty())
-    refuse("mixed precision with", options.to, "int8, int4");
+  if (types.blocks.empty() && !options.mixed.empty())
+    refuse("mixed precision with", options.to, "int8, int4, fp16+int8, fp16+int4");
 }
 
 std::int64_t opset_for(const PrecisionOptions& options, std::string_view runtime,
                        std::optional<std::int64_t> asked, std::int64_t otherwise) {
   const std::int64_t opset = asked.value_or(otherwise);
-  const bool in_blocks = !options.to.empty() && !is_half(options) && !has_own_operators(runtime);
+  const bool in_blocks = !types_of(options).blocks.empty() && !has_own_operators(runtime);
   if (!in_blocks || opset >= kOpsetOfBlocks) return opset;
   if (!asked) return kOpsetOfBlocks;
   base::fail("SX1815",

@@ -21,8 +21,8 @@ void add_precision(CLI::App* command, PrecisionOptions& options) {
   command
       ->add_option("--precision", options.to,
                    "fp16 or bf16: the graph computes in it, but for what would lose more than "
-                   "rounding; int8 or int4: weights in blocks")
-      ->check(CLI::IsMember({"fp16", "bf16", "int8", "int4"}))
+                   "rounding; int8 or int4: weights in blocks; fp16+int4: both")
+      ->check(CLI::IsMember({"fp16", "bf16", "int8", "int4", "fp16+int8", "fp16+int4"}))
       ->group(kGroup);
   command
       ->add_option("--keep", options.keep,

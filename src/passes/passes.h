@@ -30,8 +30,11 @@ Report optimize(onnx::Model& model, const Options& options);
 std::vector<std::string> optimize(onnx::Model& model, std::string_view stop_after = {},
                                   bool keep_weights = false);
 
-// After lowering: computes once what was put round weights, and drops what nobody reads any more.
-void tidy(onnx::Model& model, const Options& options);
+// After lowering: computes once what was put round weights, drops what nobody reads any more, and
+// what would be in the way of rules that look for forms. Options name what may be of the pipeline.
+Report tidy(onnx::Model& model, const Options& options);
+// Whether it is a rule or pass of tidy() alone.
+bool is_of_tidying(std::string_view name);
 
 // Emits other people's models anew. True when the model has changed.
 bool emit_anew(onnx::Model& model);
@@ -41,6 +44,9 @@ bool inline_constant_if(onnx::Model& model);
 
 // Before loops, what comes out the same in each of their runs. How many nodes were moved.
 std::int64_t hoist_from_loops(RuleContext& context);
+
+// Smaller values where those that read them broadcast. How many nodes went.
+std::int64_t let_readers_broadcast(RuleContext& context);
 
 // Fewer transpositions round nodes that work alike on all axes. How many nodes were moved.
 std::int64_t move_transposes(RuleContext& context);
@@ -58,7 +64,7 @@ std::int64_t leave_in_files(onnx::Model& model,
 // Erases nodes whose outputs nothing reads, in bodies and functions too.
 bool drop_unused_nodes(onnx::Model& model);
 
-// The names of the rules and passes in the order they run.
+// The names of the rules and passes in the order they run, those of tidy() alone last.
 std::vector<std::string_view> pipeline();
 
 }  // namespace sardonyx::passes

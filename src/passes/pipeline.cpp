@@ -95,6 +95,14 @@ const std::array kPipeline = {
     Entry{&kSplitSlices},
     Entry{kDropUnusedNodes},
 };
+// After lowering.
+const std::array kTidying = {
+    Entry{&kDropNeutral},
+    Entry{&kFoldWeights},
+    Entry{&kScaleProducts},
+    Entry{Pass{"let-readers-broadcast", let_readers_broadcast}},
+    Entry{kDropUnusedNodes},
+};
 // clang-format on
 
 std::string_view name_of(const Entry& entry) {
@@ -180,9 +188,13 @@ class Run {
   bool is_valid_ = true;
 };
 
-// Throws SX1801 where nothing of the pipeline has the name.
+bool is_of_pipeline(std::string_view name) {
+  return std::ranges::find(kPipeline, name, name_of) != kPipeline.end();
+}
+
+// Throws SX1801 where nothing has the name.
 void check_name(std::string_view name) {
-  if (std::ranges::find(kPipeline, name, name_of) != kPipeline.end()) return;
+  if (is_of_pipeline(name) || is_of_tidying(name)) return;
   std::string help = base::did_you_mean(name, pipeline());
   help +=
       (help.empty() ? "" : " ") + std::string("`sardonyx optimize --list-rules` lists them all");
@@ -190,33 +202,37 @@ void check_name(std::string_view name) {
              std::move(help));
 }
 
+// Those up to the last of this name; all where none has it.
+std::span<const Entry> up_to(std::span<const Entry> entries, std::string_view name) {
+  for (std::size_t count = entries.size(); count > 0 && !name.empty(); --count)
+    if (name_of(entries[count - 1]) == name) return entries.first(count);
+  return entries;
+}
+
 }  // namespace
 
 std::vector<std::string_view> pipeline() {
   std::vector<std::string_view> names;
   for (const Entry& entry : kPipeline) names.push_back(name_of(entry));
+  for (const Entry& entry : kTidying)
+    if (is_of_tidying(name_of(entry))) names.push_back(name_of(entry));
   return names;
 }
 
-void tidy(onnx::Model& model, const Options& options) {
-  static const std::array kTidying = {Entry{&kDropNeutral}, Entry{&kFoldWeights},
-                                      Entry{kDropUnusedNodes}};
-  Run(model, options).over(kTidying);
+bool is_of_tidying(std::string_view name) {
+  return !is_of_pipeline(name) && std::ranges::find(kTidying, name, name_of) != kTidying.end();
+}
+
+Report tidy(onnx::Model& model, const Options& options) {
+  return Run(model, options).over(up_to(kTidying, options.stop_after));
 }
 
 Report optimize(onnx::Model& model, const Options& options) {
   for (const std::string& name : options.disabled) check_name(name);
-  std::span<const Entry> entries = kPipeline;
-  if (!options.stop_after.empty()) {
-    check_name(options.stop_after);
-    // What stands twice ends the second time.
-    const auto rest =
-        std::ranges::find(kPipeline.rbegin(), kPipeline.rend(), options.stop_after, name_of);
-    entries = {kPipeline.begin(), rest.base()};
-  }
+  if (!options.stop_after.empty()) check_name(options.stop_after);
   Run run(model, options);
   if (options.infer_types) run.infer_types();
-  return run.over(entries);
+  return run.over(up_to(kPipeline, options.stop_after));
 }
 
 std::vector<std::string> optimize(onnx::Model& model, std::string_view stop_after,

@@ -239,10 +239,63 @@ def _of_weights(g: _Graph, x: str) -> None:
     g.node("Mul", [x, made], dims)
 
 
+def _spread(g: _Graph, x: str) -> None:
+    """What is made as large as another value, mostly only to be combined with it."""
+    dims = g.dims[x]
+    if 0 in dims:
+        return
+    axis = g.rng.randrange(len(dims))
+    axes = g.constant(np.array([axis], np.int64))
+    sums = g.node("ReduceSum", [x, axes], (*dims[:axis], 1, *dims[axis + 1 :]), keepdims=1)
+    shape = g.node("Shape", [x], ())
+    del g.dims[shape]
+    if (how := g.rng.choice(["Expand", "Tile", "ConstantOfShape", "Unsqueeze"])) == "Expand":
+        wide = g.node("Expand", [sums, shape], dims)
+    elif how == "Tile":
+        times = [d if i == axis else 1 for i, d in enumerate(dims)]
+        wide = g.node("Tile", [sums, g.constant(np.array(times, np.int64))], dims)
+    elif how == "ConstantOfShape":
+        filled = numpy_helper.from_array(np.array([1.5], np.float32))
+        wide = g.node("ConstantOfShape", [shape], dims, value=filled)
+    else:
+        wide = g.node("Unsqueeze", [x, g.constant(np.array([0], np.int64))], (1, *dims))
+    for _ in range(g.rng.randint(0, 2)):
+        g.rng.choice((_pointwise, _with_constant))(g, wide)
+        wide = list(g.dims)[-1]
+    pair = [g.rng.choice([x, sums, wide]), wide]
+    g.rng.shuffle(pair)
+    made = np.broadcast_shapes(*(g.dims[each] for each in pair))
+    if g.rng.random() < 0.3:
+        condition = g.node("Greater", pair, made)
+        del g.dims[condition]
+        g.node("Where", [condition, *pair], made)
+    else:
+        g.node(g.rng.choice(["Add", "Sub", "Mul", "Max"]), pair, made)
+
+
+def _scaled_product(g: _Graph, x: str) -> None:
+    """Heads of a product, scaled, as attention has its queries."""
+    dims = g.dims[x]
+    if len(dims) < 2:
+        return
+    y = g.node("MatMul", [x, g.numbers((dims[-1], 4))], (*dims[:-1], 4))
+    if g.rng.random() < 0.7:
+        y = g.node("Add", [y, g.numbers((4,))], g.dims[y])
+    if g.rng.random() < 0.4:
+        _split(g, y)
+        y = g.rng.choice([y, *list(g.dims)[-2:]])
+    for _ in range(g.rng.randint(0, 2)):
+        g.rng.choice((_transpose, _axes, _reshape))(g, y)
+        y = list(g.dims)[-1]
+    number = g.constant(np.array(g.rng.choice([0.5, 3.0, [0.25], 0.0]), np.float32))
+    g.node(g.rng.choice(["Mul", "Mul", "Div"]), [y, number], g.dims[y])
+
+
 _STEPS: tuple[tuple[Callable[[_Graph, str], None], int], ...] = (
     (_pointwise, 3), (_with_constant, 5), (_of_two, 2), (_transpose, 4), (_reshape, 4), (_axes, 3),
     (_slice, 3), (_concat, 2), (_gather, 2), (_product, 3), (_reduce, 2), (_cast, 2), (_pad, 2),
     (_where, 1), (_softmax, 1), (_split, 1), (_between_transposes, 4), (_of_weights, 1),
+    (_spread, 4), (_scaled_product, 3),
 )  # fmt: skip
 
 

@@ -176,6 +176,30 @@ def test_no_worse_than_onnx_runtime(symmetric: bool, tmp_path: Path) -> None:
     assert ours("search") < error * 0.97
 
 
+@pytest.mark.parametrize("runtime", ["onnxruntime-cpu", "standard"])
+@pytest.mark.parametrize("bits", [4, 8])
+def test_half_beside_blocks(bits: int, runtime: str) -> None:
+    to: Any = f"fp16+int{bits}"
+    precision = Precision(to, accuracy_level=0)
+    result, report = sardonyx.optimize(model(), runtime=runtime, precision=precision)
+    onnx.checker.check_model(result, full_check=True)
+    kinds = {each.name: each.type for each in report.weights}
+    assert kinds.pop("down.bias") == "float16"
+    coded = {"up.weight", "down.weight", "head.weight"}
+    assert {name for name, kind in kinds.items() if kind == f"int{bits}"} >= coded
+    # Nothing of what is large is computed in float32.
+    types = {each.name: each.data_type for each in result.graph.initializer}
+    assert types["up.weight_scales"] == TensorProto.FLOAT16
+    single, _ = sardonyx.optimize(
+        model(), runtime=runtime, precision=Precision(to[5:], accuracy_level=0)
+    )
+    ids = np.arange(VOCABULARY)
+    expected = run(single, ids, optimised=False)
+    # Rounded weights may get other codes.
+    difference = np.linalg.norm(run(result, ids, optimised=False) - expected)
+    assert difference < 0.01 * np.linalg.norm(expected)
+
+
 def test_mixed_and_kept() -> None:
     precision = Precision("int4", mixed={"head": "int8"}, keep=["up", "Gather"])
     result, report = sardonyx.optimize(model(), runtime="onnxruntime-cpu", precision=precision)
@@ -199,6 +223,8 @@ def test_mixed_and_kept() -> None:
         (Precision("int4", block_size=128, mixed={"up": "int4"}), "SX1814"),
         (Precision("int4", mixed={"up": "int2"}), "SX1810"),  # type: ignore[dict-item]
         (Precision("fp16", keep=["no_such"]), "SX1812"),
+        (Precision("bf16+int4"), "SX1810"),  # type: ignore[arg-type]
+        (Precision("fp16+int2"), "SX1810"),  # type: ignore[arg-type]
     ],
 )
 def test_what_cannot_be(precision: Precision, code: str, tmp_path: Path) -> None:

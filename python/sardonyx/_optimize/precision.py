@@ -8,7 +8,7 @@ from typing import Literal
 
 from sardonyx import _native
 
-To = Literal["fp16", "bf16", "int8", "int4"]
+To = Literal["fp16", "bf16", "int8", "int4", "fp16+int8", "fp16+int4"]
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Precision:
     Attributes:
         to: "fp16" or "bf16": the graph computes in it, but for what would lose more than rounding,
             with casts between. "int8" or "int4": factors of matrix products and tables of
-            embeddings, as numbers of so many bits in blocks.
+            embeddings, as numbers of so many bits in blocks. "fp16+int8" or "fp16+int4": both.
         keep: operators by their type, or regular expressions that are found in names of nodes, of
             what they make or of weights: what they match stays as it is.
         mixed: for "int8" and "int4": such expressions with "int8", "int4" or "keep" for weights

@@ -11,6 +11,7 @@ extern const Rule kFoldBatchNorm;
 extern const Rule kFoldChannelAffine;
 extern const Rule kFoldWeights;
 extern const Rule kReshapeWeights;
+extern const Rule kScaleProducts;
 extern const Rule kTransposeWeights;
 
 }  // namespace sardonyx::passes

@@ -1,7 +1,8 @@
 // Before: t = Transpose<perm=[1, 0]>(weight); y = MatMul(x, t)
 // After:  y = MatMul(x, weight), the weight's axes swapped
 // No byte moves: the tensor gets other strides, and is turned while it is written. A weight that
-// something else reads stays as it is, or it would be there twice.
+// something else reads stays as it is, or it would be there twice; small ones of other people's
+// models may be.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -43,6 +44,16 @@ bool only_transposed(const ValueInfo* weight, const Axes& axes) {
          });
 }
 
+// As a weight of its own beside the one that others read.
+bool copy_turned(Node* node, const Axes& axes, RuleContext& context) {
+  ValueInfo* const weight = node->input(0);
+  Patch patch(context, node);
+  patch.fold_in(weight);
+  patch.replace(node->output(),
+                patch.weight(weight->name + "_turned", onnx::turned(*weight->constant, axes)));
+  return patch.apply();
+}
+
 bool transpose_weight(Node* node, RuleContext& context) {
   ValueInfo* weight = node->input(0);
   if (node->output() == nullptr || weight == nullptr || weight->constant == nullptr ||
@@ -54,10 +65,12 @@ bool transpose_weight(Node* node, RuleContext& context) {
   if (tensor.dims.size() < 2) return false;
   const Axes axes = permutation_of(node, tensor.dims.size());
   if (axes.empty()) return false;
-  if (context.shares_storage(weight))
-    return context.decline(node, "another weight lies over the same bytes");
-  if (!only_transposed(weight, axes))
-    return context.decline(node, "something else reads the weight");
+  const bool is_shared = context.shares_storage(weight), is_own = only_transposed(weight, axes);
+  const bool may_copy = context.is_foreign() && node->output()->returns.empty() &&
+                        tensor.element_count() <= context.limits().folded_elements;
+  if ((is_shared || !is_own) && may_copy) return copy_turned(node, axes, context);
+  if (is_shared) return context.decline(node, "another weight lies over the same bytes");
+  if (!is_own) return context.decline(node, "something else reads the weight");
   const std::vector<onnx::Use> uses = weight->uses;
   Patch patch(context, node);
   patch.set_data(weight, onnx::turned(tensor, axes));

@@ -26,5 +26,19 @@ TEST_F(RulesTest, ATiedWeightIsNotTurned) {
   EXPECT_EQ(ops(), "Gather Transpose MatMul");
 }
 
+TEST_F(RulesTest, ASmallTiedWeightOfAnotherMakerIsThereTwice) {
+  const Value w = weight("w", {2, 3}, {1, 2, 3, 4, 5, 6});
+  const Value row = onnx.gather(w, input("i", {b}, DType::kInt64), {.axis = 0});
+  outputs({onnx.matmul(row, onnx.transpose(w, {1, 0}))});
+  Options foreign{.stop_after = {}, .infer_types = true, .limits = {}};
+  foreign.limits.folded_elements = 5;
+  EXPECT_FALSE(run(kTransposeWeights, foreign));
+  foreign.limits.folded_elements = 6;
+  EXPECT_TRUE(run(kTransposeWeights, foreign)) << reason();
+  EXPECT_EQ(ops(), "Gather MatMul");
+  EXPECT_EQ(reals(model.graph->last->input(1)), (std::vector<double>{1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(reals(w.info()), (std::vector<double>{1, 2, 3, 4, 5, 6}));
+}
+
 }  // namespace
 }  // namespace sardonyx::passes
