@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-optimize bench-llm architectures hf-sweep libtorch detection sweep hunt fuzz threads capture-sweep format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-makers bench-optimize bench-llm architectures hf-sweep libtorch detection sweep hunt fuzz threads capture-sweep format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -29,6 +29,7 @@ help:
 	@echo "make bench     speed, memory and node counts beside torch.onnx's"
 	@echo "make bench-capture   quick capture beside torch.export"
 	@echo "make bench-kernels   operators of ONNX Runtime's own beside what they stand for"
+	@echo "make bench-makers  from a module to a file, beside torch.onnx and OpenVINO"
 	@echo "make bench-large  a model of 5 GB through the optimiser: memory (ARGS='--gigabytes 20')"
 	@echo "make bench-optimize  our optimiser beside others (FULL=1 ARGS='--models bert')"
 	@echo "make bench-llm  language models beside onnxruntime-genai's model builder"
@@ -149,8 +150,12 @@ bench-kernels:
 bench-large: build
 	$(RUN) $(PYTHON) -m bench.large $(ARGS)
 
-# Other optimisers live in an environment of their own, PEERS.
+# Other makers and optimisers live in an environment of their own, PEERS.
 PEERS ?= .venv-peers
+bench-makers: build
+	PEERS="$(PEERS)" tools/setup_peers.sh
+	$(RUN) OMP_NUM_THREADS=1 "$(PEERS)/bin/python" -m bench.makers $(ARGS)
+
 bench-optimize: build
 	PEERS="$(PEERS)" tools/setup_peers.sh
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m bench.optimizers --peers "$(PEERS)/bin/python" \

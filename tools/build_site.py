@@ -32,6 +32,8 @@ def main() -> int:
     # Each error has an address: diagnostics/#SX1301.
     anchored = CODE.sub(r'| <a id="\1"></a>\1 |', diagnostics.read_text(encoding="utf-8"))
     diagnostics.write_text(anchored, encoding="utf-8")
+    draw = [sys.executable, str(ROOT / "tools/draw_pictures.py"), command, str(PAGES / "images")]
+    subprocess.run(draw, cwd=ROOT, env=os.environ | {"PYTHONPATH": paths()}, check=True)
     reference = PAGES / "reference"
     reference.mkdir()
     (reference / "python.md").write_text(python_reference(), encoding="utf-8")
@@ -43,6 +45,11 @@ def main() -> int:
     return subprocess.run(
         [mkdocs, "build", "--strict", "-q"], cwd=ROOT, env=quiet, check=False
     ).returncode
+
+
+def paths() -> str:
+    """Where Python finds the package, and the models of the tests."""
+    return os.pathsep.join([str(ROOT), *filter(None, sys.path)])
 
 
 def at_home(page: Path, text: str) -> str:

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Installs what `make bench-optimize` and `make bench-llm` measure beside ours into a virtual environment
-# of their own, which sees the packages of the development environment and changes none of them.
+# Installs what `make bench-makers`, `bench-optimize` and `bench-llm` measure beside ours into a virtual
+# environment of their own, which sees the packages of the development environment and changes none of them.
 #
 #   VENV   the development environment (default: .venv in the checkout)
 #   PEERS  the virtual environment of the peers (default: .venv-peers)
@@ -11,7 +11,7 @@ peers=${PEERS:-.venv-peers}
 
 # What they need beyond the development environment; nothing of that may be installed again.
 packages=(onnxslim==0.1.* onnxsim onnxoptimizer colorama rich markdown-it-py mdurl pygments
-  onnxruntime-genai)
+  onnxruntime-genai openvino openvino-telemetry)
 
 stamp=$peers/.sardonyx-$(sha256sum "$0" | cut -c1-16)
 if [[ -e $stamp ]]; then exit; fi

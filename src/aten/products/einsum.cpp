@@ -1,6 +1,7 @@
 // Sums of products by subscripts.
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -100,7 +101,42 @@ void spell_ellipses(Emit& onnx, std::vector<Value>& operands, std::vector<std::s
   spell(out);
 }
 
-// Whether the ellipses stand for the same number of axes everywhere, none of them broadcast.
+struct Axis {
+  char letter;
+  std::size_t place;  // in the operand
+};
+
+// Those that letters stand for; behind an ellipsis they count from the end.
+std::vector<Axis> axes_of_letters(const std::string& term, std::int64_t rank) {
+  std::vector<Axis> axes;
+  const std::size_t dots = term.find("...");
+  for (std::size_t i = 0; i < term.size(); ++i) {
+    if (term[i] == '.') continue;
+    axes.push_back({term[i], i < dots ? i : i + static_cast<std::size_t>(rank) - term.size()});
+  }
+  return axes;
+}
+
+// PyTorch repeats what is of size 1 under a letter that is larger elsewhere. ONNX's checker takes
+// the first operand's size.
+void repeat_ones(Emit& onnx, std::vector<Value>& operands, const std::vector<std::string>& terms) {
+  std::map<char, Expr> sizes;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const Shape shape = operands[i].shape();
+    for (const Axis& axis : axes_of_letters(terms[i], operands[i].rank())) {
+      const auto found = sizes.try_emplace(axis.letter, shape[axis.place]).first;
+      if (found->second.is(1)) found->second = shape[axis.place];
+    }
+  }
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    Shape shape = operands[i].shape();
+    for (const Axis& axis : axes_of_letters(terms[i], operands[i].rank()))
+      if (shape[axis.place].is(1)) shape[axis.place] = sizes.at(axis.letter);
+    if (shape != operands[i].shape()) operands[i] = onnx.expand(operands[i], shape);
+  }
+}
+
+// Whether the ellipses stand for the same number of axes everywhere.
 bool uneven_ellipses(const std::vector<Value>& operands, const std::vector<std::string>& terms) {
   std::optional<Shape> first;
   for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -123,14 +159,14 @@ Outputs einsum(const Call& call, Emit& onnx) {
   const std::size_t arrow = equation.find("->");
   std::vector<std::string> terms = split(equation.substr(0, arrow), ',');
   std::string out = equation.substr(arrow + 2);
+  if (uneven_ellipses(operands, terms)) spell_ellipses(onnx, operands, terms, out);
+  repeat_ones(onnx, operands, terms);
   if (operands.size() == 2 && terms.size() == 2) {
     if (is_matmul(terms[0], terms[1], out)) return {onnx.matmul(operands[0], operands[1])};
     if (is_transposed_matmul(terms[0], terms[1], out)) {
       return {onnx.matmul(operands[0], onnx.swap_axes(operands[1], -1, -2))};
     }
   }
-  if (!uneven_ellipses(operands, terms)) return {onnx.einsum(operands, {.equation = equation})};
-  spell_ellipses(onnx, operands, terms, out);
   std::string spelled;
   for (const std::string& term : terms) spelled += (spelled.empty() ? "" : ",") + term;
   spelled += "->" + out;

@@ -93,7 +93,13 @@ def view(results: Results, self: torch.Tensor, size: Sequence[Size]) -> QuickTen
 
 def reshape(results: Results, self: torch.Tensor, shape: Sequence[Size]) -> QuickTensor:
     made = _viewed(results, self, shape)
-    return results.dense(filled_in(shape, dims_of(self)), self.dtype) if made is None else made
+    if made is not None:
+        return made
+    wanted = filled_in(shape, dims_of(self))
+    example = [tuple(map(hint, each)) for each in (dims_of(self), steps_of(self), wanted)]
+    if strides_of_view(*example) is not None:
+        results.copies_of_views += 1
+    return results.dense(wanted, self.dtype)
 
 
 def _viewed(results: Results, self: torch.Tensor, size: Sequence[Size]) -> QuickTensor | None:
