@@ -138,6 +138,7 @@ def simplify(
     stop_after: str,
     disable: Sequence[str],
     precision: PrecisionOptions,
+    functions: bool,
 ) -> tuple[list[tuple[str, int]], list[tuple[str, str, str]], list[WeightPrecision], int, int]: ...
 def rule_names() -> list[str]: ...
 def write(
