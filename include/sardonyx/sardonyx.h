@@ -202,6 +202,8 @@ struct OptimizeOptions {
   // SX1810 for words that are none, SX1811 and SX1812 for patterns that cannot be or name nothing,
   // SX1813 to SX1815 for weights that cannot be held so.
   PrecisionOptions precision = {};
+  // Layers that are alike become calls of one function, which has their nodes; opset 15 or newer.
+  bool functions = false;
 };
 
 // The rules and passes that simplify, by name, in the order they run.

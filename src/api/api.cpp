@@ -16,6 +16,7 @@
 #include "functionalize/functionalize.h"
 #include "onnx/graph/count_nodes.h"
 #include "onnx/infer/infer_model.h"
+#include "passes/outline_layers.h"
 #include "passes/outline_modules.h"
 #include "passes/passes.h"
 #include "program/kept_sizes.h"
@@ -328,6 +329,11 @@ std::int64_t opset_to_begin_with(const targets::Target& target, const OptimizeOp
       "ask for a newer opset");
 }
 
+void outline(onnx::Model& model, const OptimizeOptions& options, Simplification& done) {
+  const std::int64_t calls = options.functions ? passes::outline_layers(model) : 0;
+  if (calls > 0) done.applied.push_back({"functions", calls});
+}
+
 Simplification simplify(onnx::Model& inner, const OptimizeOptions& options) {
   std::string runtime = options.runtime.empty() ? inner.target : options.runtime;
   const targets::Target& target = target_of(runtime.empty() ? "onnxruntime" : runtime);
@@ -342,7 +348,9 @@ Simplification simplify(onnx::Model& inner, const OptimizeOptions& options) {
   const bool has_target = options.opset || (own >= kOldestOpset && own <= kNewestOpset);
   if (!has_target || inner.has_training) {
     if (!options.precision.to.empty()) refuse_precision(inner, own);
-    return told(passes::optimize(inner, passing));
+    Simplification done = told(passes::optimize(inner, passing));
+    outline(inner, options, done);
+    return done;
   }
   const std::int64_t opset = opset_for(options.precision, target.name, options.opset,
                                        opset_to_begin_with(target, options, own));
@@ -355,6 +363,7 @@ Simplification simplify(onnx::Model& inner, const OptimizeOptions& options) {
   change_precision(inner, options.precision, target.name, done);
   targets::lower(inner, target, {.opset = opset, .keep_what_fails = true});
   tidy(inner, passing, done);
+  outline(inner, options, done);
   return done;
 }
 

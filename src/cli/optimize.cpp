@@ -65,6 +65,7 @@ constexpr const char* kOptimizeFooter =
     "  sardonyx optimize model.onnx -o out.onnx --runtime onnxruntime-cpu\n"
     "  sardonyx optimize model.onnx -o half.onnx --precision fp16 --keep Softmax\n"
     "  sardonyx optimize model.onnx -o small.onnx --precision int4 --mixed lm_head=int8\n"
+    "  sardonyx optimize model.onnx -o out.onnx --functions   identical layers once\n"
     "  sardonyx optimize model.onnx -o out.onnx --explain     what was found and left, and why\n"
     "  sardonyx optimize model.onnx -o out.onnx --disable fold-pad --disable fold-weights\n"
     "\n"
@@ -124,6 +125,10 @@ void add_optimize(CLI::App& app, int& exit_code) {
       ->transform(choices(external_data_choices()))
       ->group("The model");
   add_rules(command, *arguments);
+  command
+      ->add_flag("--functions", arguments->optimize.functions,
+                 "layers that are alike become calls of one function, which has their nodes once")
+      ->group("The model");
   add_precision(command, arguments->optimize.precision);
   command->add_flag("--json", arguments->json, "say the result as JSON on standard output")
       ->group("What is told");

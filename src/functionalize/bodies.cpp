@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "functionalize/loop_inputs.h"
 #include "functionalize/refusal.h"
 #include "functionalize/rewriter.h"
 
@@ -28,40 +29,11 @@ std::vector<Graph*> distinct(const std::vector<Graph*>& bodies) {
 bool can_return_writes(const program::Region& region, const Graph* body, std::size_t position) {
   if (region.kind->runs == Runs::kOneOf) return true;
   // The number of the run, what is carried, what is given.
-  if (region.kind->runs == Runs::kCounted) return position > region.carried->size();
+  if (region.kind->runs == Runs::kCounted) return position > 0;
   return region.kind->runs == Runs::kWhile && body == region.bodies[1] && body != region.bodies[0];
 }
 
-List& list_argument(Call& call, std::string_view parameter) {
-  return *call.arguments[*call.schema->find(parameter)].get<List>();
-}
-
-// The inputs of a loop's body: those carried, those at `moved` that are so from now on, those added
-// behind the `captured` ones, and the rest.
-void order_inputs(Graph& graph, std::size_t carried, std::size_t captured,
-                  const std::vector<std::size_t>& moved) {
-  const std::vector<Value*> before = std::move(graph.inputs);
-  graph.inputs.assign(before.begin(), before.begin() + static_cast<std::ptrdiff_t>(carried));
-  for (const std::size_t i : moved) graph.inputs.push_back(before[i]);
-  graph.inputs.insert(graph.inputs.end(), before.begin() + static_cast<std::ptrdiff_t>(captured),
-                      before.end());
-  for (std::size_t i = carried; i < captured; ++i) {
-    if (std::find(moved.begin(), moved.end(), i) == moved.end()) graph.inputs.push_back(before[i]);
-  }
-  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
-    if (graph.inputs[i]) graph.inputs[i]->index = static_cast<std::uint32_t>(i);
-  }
-}
-
 }  // namespace
-
-// A body that writes to an operand, by its position.
-struct Rewriter::BodyWrite {
-  std::size_t position = 0;
-  Value* operand = nullptr;
-  const Call* write = nullptr;  // in the body
-  Value* content = nullptr;     // the call's new output
-};
 
 // Operands that are the same tensor are one in the body, too.
 void Rewriter::bind_operands(const std::vector<Value*>& operands, Rewriter& inner) {
@@ -88,9 +60,16 @@ std::vector<Rewriter::BodyWrite> Rewriter::written_operands(const std::vector<Va
   return found;
 }
 
-// Another operand sees a part of what the body writes to, and would have to show it in the body.
-bool Rewriter::seen_elsewhere(const BodyWrite& written, const std::vector<Value*>& operands) {
+// Another operand sees a part of what the body writes to, and would have to show it in the body. So
+// does the same one, where the body is given it once more and carries it: they part in the first
+// run.
+bool Rewriter::seen_elsewhere(const program::Region& region, const BodyWrite& written,
+                              const std::vector<Value*>& operands) {
   const Alias* own = aliases_.of(written.operand);
+  const bool is_carried =
+      region.kind->runs == Runs::kCounted && written.position <= region.carried->size();
+  const auto is_own = [&](Value* other) { return other && aliases_.of(other) == own; };
+  if (is_carried && std::ranges::count_if(operands, is_own) > 1) return true;
   return std::any_of(operands.begin(), operands.end(), [&](Value* other) {
     if (!other) return false;
     const Alias* alias = aliases_.of(other);
@@ -114,12 +93,18 @@ void Rewriter::visit_bodies(Call& call, const program::Region& region) {
   for (Graph* body : distinct(region.bodies)) {
     inner.push_back(std::make_unique<Rewriter>(session_, *body));
     bind_operands(operands, *inner.back());
+    const List left = body->outputs;  // before the writes in the body are gone
     inner.back()->run();
     for (const BodyWrite& written : written_operands(operands, *inner.back())) {
       if (!can_return_writes(region, body, written.position) || !written.operand ||
-          seen_elsewhere(written, operands)) {
+          seen_elsewhere(region, written, operands)) {
         refuse_body_write(call, *body, written);
         continue;
+      }
+      if (region.kind->runs == Runs::kCounted) {
+        const Reach reach = reach_of(call, region, *inner.back(), left, written);
+        if (reach == Reach::kUnknown) refuse_body_write(call, *body, written);
+        if (reach != Reach::kOperand) continue;
       }
       const Alias* alias = aliases_.of(written.operand);
       const bool known = std::any_of(writes.begin(), writes.end(), [&](const BodyWrite& other) {
@@ -192,34 +177,6 @@ void Rewriter::carry_contents(Call& call, const program::RegionKind& kind, Rewri
   const std::size_t captured = count + further.size();
   further = std::move(rest);
   for (Rewriter* each : {&condition, &step}) order_inputs(each->graph_, count, captured, moved);
-}
-
-// The same of a loop that counts: of what is given to its body, what that writes to is carried.
-void Rewriter::carry_counted(Call& call, const program::RegionKind& kind, Rewriter& step,
-                             std::vector<BodyWrite>& writes) {
-  List& carried = list_argument(call, kind.carried);
-  List& further = list_argument(call, kind.given);
-  const std::size_t first = 1 + carried.size(), captured = first + further.size();
-  std::vector<std::size_t> moved;
-  for (BodyWrite& written : writes) {
-    Value* input = step.graph_.inputs[written.position];
-    moved.push_back(written.position);
-    // Behind what is carried already, before what is stacked.
-    const auto at = static_cast<std::ptrdiff_t>(carried.size());
-    carried.emplace_back(written.operand);
-    step.graph_.outputs.insert(step.graph_.outputs.begin() + 1 + at,
-                               step.aliases_.current(step.aliases_.of(input)));
-    written.content = builder_.output(call, type_of(*written.operand), written.operand->name);
-    std::rotate(call.outputs.begin() + at, call.outputs.end() - 1, call.outputs.end());
-  }
-  for (std::size_t i = 0; i < call.outputs.size(); ++i)
-    call.outputs[i]->index = static_cast<std::uint32_t>(i);
-  List rest;
-  for (std::size_t i = 0; i < further.size(); ++i) {
-    if (std::find(moved.begin(), moved.end(), first + i) == moved.end()) rest.push_back(further[i]);
-  }
-  further = std::move(rest);
-  order_inputs(step.graph_, first, captured, moved);
 }
 
 // True in the first run.

@@ -51,18 +51,31 @@ class Rewriter {
  private:
   void visit(Call& call);
   // Bodies of control flow; bodies.cpp.
-  struct BodyWrite;
+  // A body that writes to an operand, by its position.
+  struct BodyWrite {
+    std::size_t position = 0;
+    Value* operand = nullptr;
+    const Call* write = nullptr;  // in the body
+    Value* content = nullptr;     // the call's new output
+  };
   void visit_bodies(Call& call, const program::Region& region);
   void bind_operands(const std::vector<Value*>& operands, Rewriter& inner);
   static std::vector<BodyWrite> written_operands(const std::vector<Value*>& operands,
                                                  const Rewriter& inner);
-  bool seen_elsewhere(const BodyWrite& written, const std::vector<Value*>& operands);
+  bool seen_elsewhere(const program::Region& region, const BodyWrite& written,
+                      const std::vector<Value*>& operands);
   void refuse_body_write(const Call& call, const program::Graph& body, const BodyWrite& written);
   void return_contents(const std::vector<BodyWrite>& writes);
   void carry_contents(Call& call, const program::RegionKind& kind, Rewriter& condition,
                       Rewriter& step, std::vector<BodyWrite>& writes);
   void carry_counted(Call& call, const program::RegionKind& kind, Rewriter& step,
                      std::vector<BodyWrite>& writes);
+  // Where a write of a loop's body shows behind the loop; counted_loops.cpp.
+  enum class Reach { kOperand, kNowhere, kUnknown };
+  Reach reach_of(const Call& call, const program::Region& region, Rewriter& body,
+                 const program::List& outputs, const BodyWrite& written);
+  bool is_read_after(const Call& call, Value* operand);
+  static Value* is_first_run(Rewriter& step, const Cause& cause);
   Value* carry_flag(Call& call, program::List& carried, Rewriter& condition, Rewriter& step);
   Value* new_input(std::string_view name, const Type& type);
 

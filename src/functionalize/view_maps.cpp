@@ -6,6 +6,7 @@
 
 #include "base/diagnostic.h"
 #include "functionalize/views.h"
+#include "symbolic/positions.h"
 
 namespace sardonyx::functionalize {
 namespace {
@@ -33,8 +34,7 @@ std::optional<Section> narrowed(const Call& call, const Value& self) {
   const auto length = known_size(call.argument("length"));
   if (!start || !length) return std::nullopt;
   // slice reads an end of 0 as "before the first", so the start counts from the front.
-  if (start->is_constant() && start->value() < 0)
-    start = *start + self.shape[static_cast<std::size_t>(dim)];
+  start = symbolic::from_front(*start, self.shape[static_cast<std::size_t>(dim)]);
   return range(dim, *start, *start + *length);
 }
 

@@ -71,8 +71,8 @@ class Outliner {
 
   std::vector<std::string> run() {
     if (onnx::opset_of(model_.graph) < kFirstOpset)
-      base::fail("SX1802", "modules as functions need opset 15 or newer",
-                 "choose a higher opset, or leave the modules inline");
+      base::fail("SX1802", "functions of a model need opset 15 or newer",
+                 "choose a higher opset, or leave modules and layers inline");
     graph(model_.graph);
     std::vector<std::string> names;
     for (const Made& made : made_) names.push_back(made.domain + "::" + made.name);

@@ -39,6 +39,7 @@ def optimize(
     precision: Precision | To | None = ...,
     disable: Iterable[str] = ...,
     stop_after: str | None = ...,
+    functions: bool = ...,
     external_data: bool | None = ...,
 ) -> Optimized[Path]: ...
 @overload
@@ -51,6 +52,7 @@ def optimize(
     precision: Precision | To | None = ...,
     disable: Iterable[str] = ...,
     stop_after: str | None = ...,
+    functions: bool = ...,
     external_data: bool | None = ...,
 ) -> Optimized[ONNXProgram]: ...
 # An onnx.ModelProto, an onnx_ir.Model or an ONNXProgram: of the same kind.
@@ -64,6 +66,7 @@ def optimize(
     precision: Precision | To | None = ...,
     disable: Iterable[str] = ...,
     stop_after: str | None = ...,
+    functions: bool = ...,
     external_data: bool | None = ...,
 ) -> Optimized[T]: ...
 
@@ -77,6 +80,7 @@ def optimize(
     precision: Precision | To | None = None,
     disable: Iterable[str] = (),
     stop_after: str | None = None,
+    functions: bool = False,
     external_data: bool | None = None,
 ) -> Optimized[Any]:
     """Simplifies an ONNX model of any maker; it computes the same, under the same names.
@@ -94,6 +98,8 @@ def optimize(
         disable: rules and passes that are not to run, by the names that `sardonyx optimize
             --list-rules` lists.
         stop_after: the last rule or pass that runs, to find the one at fault.
+        functions: whether layers that are alike become calls of one function of the model, which
+            has their nodes once; runtimes put it back in place as they load the model.
         external_data: for `out`, where weights go: True puts them into a second file, False never
             does, and None does where the model exceeds 2 GB or was read with one.
 
@@ -115,6 +121,7 @@ def optimize(
         stop_after=stop_after or "",
         disable=_names(disable),
         precision=native_precision(precision),
+        functions=functions,
     )
     if out is not None:
         with bytes_written(out) as progress:

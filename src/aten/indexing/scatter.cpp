@@ -7,6 +7,7 @@
 #include "aten/elementwise/operands.h"
 #include "aten/families.h"
 #include "aten/indexing/scattering.h"
+#include "symbolic/positions.h"
 
 namespace sardonyx::aten {
 
@@ -48,11 +49,9 @@ constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
 
 // A slice bound as PyTorch reads it: from the end when negative, inside the axis always.
 Expr bound(Expr at, Expr size) {
-  if (at.is_constant()) {
-    if (at.value() >= 0) return size.is_constant() ? symbolic::min(at, size) : at;
-    return symbolic::max(at + size, 0);
-  }
-  return at;
+  if (symbolic::certainly_nonnegative(at))
+    return at.is_constant() && size.is_constant() ? symbolic::min(at, size) : at;
+  return symbolic::max(symbolic::from_front(at, size), 0);
 }
 
 // What replaces slice [start, end) of an axis in steps: the parts around it, or positions.
@@ -88,8 +87,8 @@ Outputs select_scatter(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
   const std::int64_t axis = call.axis("dim", self.rank());
   const Value source = onnx.unsqueeze(onnx.cast(call.tensor("src"), self.dtype()), {axis});
-  const Expr size = self.dim(axis), index = call.size("index");
-  const Expr at = index.is_constant() && index.value() < 0 ? index + size : index;
+  const Expr size = self.dim(axis);
+  const Expr at = symbolic::from_front(call.size("index"), size);
   std::vector<Value> parts;
   if (!at.is(0)) parts.push_back(onnx.slice(self, axis, 0, at));
   parts.push_back(source);

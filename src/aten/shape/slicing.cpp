@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "aten/families.h"
+#include "symbolic/positions.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -23,7 +24,7 @@ Outputs select(const Call& call, Emit& onnx) {
 
 // A negative start counts from the end; -length + (size) must not read as an empty range.
 Value narrowed(Emit& onnx, Value x, std::int64_t axis, Expr start, Expr length) {
-  if (start.is_constant() && start.value() < 0) start = start + x.dim(axis);
+  start = symbolic::from_front(start, x.dim(axis));
   return onnx.slice(x, axis, start, start + length);
 }
 

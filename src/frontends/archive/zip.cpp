@@ -27,6 +27,8 @@ constexpr std::size_t kCentralSize = 46;
 constexpr std::size_t kEndSize = 22;
 constexpr std::size_t kEnd64Size = 56;
 constexpr std::size_t kLocatorSize = 20;
+constexpr std::uint64_t kMostUnpacked = std::uint64_t{4} << 30;
+constexpr std::uint64_t kMostRatio = 16;
 
 [[noreturn]] void damaged(const std::string& what) {
   base::fail(kDamaged, "the archive is damaged: " + what,
@@ -233,6 +235,13 @@ Bytes ZipReader::read(const ZipEntry& entry) const {
   }
   if (entry.size > std::numeric_limits<std::size_t>::max() / 2)
     damaged("entry '" + name + "' is too large");
+  const std::uint64_t most = kMostUnpacked + kMostRatio * archive_.data.size();
+  const std::uint64_t before = unpacked_->load();
+  if (entry.size > most || before > most - entry.size) {
+    base::fail(kDamaged, "the archive unpacks to more than 4 GB and 16 times its size",
+               "where that is meant, pack it again with stored entries, as torch.jit.save does");
+  }
+  unpacked_->fetch_add(entry.size);
   const auto unpacked = inflate_all(packed, entry.size, name);
   return {*unpacked, unpacked};
 }

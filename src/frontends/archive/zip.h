@@ -2,6 +2,7 @@
 // any bytes.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -47,13 +48,17 @@ class ZipReader {
   const ZipEntry* find(std::string_view name) const;  // null when there is none
 
   // A stored entry's bytes where they lie, a deflated one's in memory of their own. Throws SX1102
-  // when the entry is damaged, SX1103 when it is encrypted or compressed in another way.
+  // when the entry is damaged, or when what was unpacked comes to more than 4 GB and 16 times the
+  // archive's size; SX1103 when it is encrypted or compressed in another way.
   Bytes read(const ZipEntry& entry) const;
 
  private:
   void read_directory(std::uint64_t offset, std::uint64_t size, std::uint64_t count);
 
   Bytes archive_;
+  // Of all entries that were read: several may unpack the same bytes.
+  std::shared_ptr<std::atomic<std::uint64_t>> unpacked_ =
+      std::make_shared<std::atomic<std::uint64_t>>(0);
   std::vector<ZipEntry> entries_;
   std::unordered_map<std::string_view, std::size_t> by_name_;
 };

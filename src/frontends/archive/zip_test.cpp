@@ -57,6 +57,13 @@ TEST(Zip, Reads64BitDirectories) {
   EXPECT_EQ(read(reader, "a/two").size(), 5003u);
 }
 
+TEST(Zip, WhatUnpacksToFarMoreThanTheFileIsRefused) {
+  ArchiveForTest archive = small();
+  archive.entries[2].size = std::uint64_t{5} << 30;
+  archive.entries[2].zip64 = true;
+  EXPECT_EQ(code_of(archive, "a/two"), "SX1102");
+}
+
 TEST(Zip, FindsTheEndBeforeAComment) {
   ArchiveForTest archive = small();
   archive.comment = "made by " + packed(0x06054b50, 4) + std::string(300, 'c');

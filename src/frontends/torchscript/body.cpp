@@ -170,13 +170,14 @@ List close(const std::vector<Graph*>& bodies, program::Program& program) {
   return std::move(closing.operands);
 }
 
-Datum stand_in(Follower& follower, const Datum& other) {
+Datum stand_in(Follower& follower, const Datum& other, const Body& from) {
   if (other.is_tensor()) {
     std::vector<Datum> sizes;
     const std::size_t rank = other.value ? other.value->rank() : 0;
     for (std::size_t i = 0; i < rank; ++i) {
       const Expr size = other.value->shape[i];
-      sizes.push_back(Datum::of_int(size.is_constant() ? size : Expr(1)));
+      const bool is_known = !from.is_local(size) && symbolic::certainly_nonnegative(size);
+      sizes.push_back(Datum::of_int(is_known ? size : Expr(1)));
     }
     const base::DType dtype = other.value ? other.value->dtype : base::DType::kInt64;
     const program::Schema* schema = program::find_schema("aten::zeros");
@@ -191,7 +192,8 @@ Datum stand_in(Follower& follower, const Datum& other) {
   Datum made = Datum::of_items(other.kind, {});
   made.held->type = other.held->type;
   made.held->names = other.held->names;
-  for (const Datum& item : other.held->items) made.held->items.push_back(stand_in(follower, item));
+  for (const Datum& item : other.held->items)
+    made.held->items.push_back(stand_in(follower, item, from));
   return made;
 }
 

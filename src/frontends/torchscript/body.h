@@ -62,8 +62,9 @@ std::vector<std::shared_ptr<Container>> written_in(const Body& first, const Body
 // the same for all of them. Returns what it is.
 program::List close(const std::vector<program::Graph*>& bodies, program::Program& program);
 
-// Of the type of `other`, for a place that nothing reads.
-Datum stand_in(Follower& follower, const Datum& other);
+// Of the type of `other`, which `from` made, for a place that nothing reads. It has the sizes of
+// the other where they are known around the body, too.
+Datum stand_in(Follower& follower, const Datum& other, const Body& from);
 
 bool is_same(const Datum& left, const Datum& right);
 

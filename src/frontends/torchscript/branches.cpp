@@ -2,7 +2,9 @@
 #include <algorithm>
 
 #include "base/diagnostic.h"
+#include "frontends/torchscript/aliases.h"
 #include "frontends/torchscript/body.h"
+#include "frontends/torchscript/maybes.h"
 #include "frontends/torchscript/sequences.h"
 
 namespace sardonyx::torchscript {
@@ -24,9 +26,12 @@ class Merge {
     if (left.kind == Kind::kUninitialized && right.kind == Kind::kUninitialized) return left;
     if (left.kind == Kind::kFailed || right.kind == Kind::kFailed) throw Failed();
     if (is_same(left, right)) return left;
-    if (left.held && left.held == right.held && left.kind == right.kind) return left;
-    if (left.kind == Kind::kUninitialized) return merge(stand_in(right, first_), right, name);
-    if (right.kind == Kind::kUninitialized) return merge(left, stand_in(left, second_), name);
+    if (left.held && left.held == right.held) return left;
+    if (left.kind == Kind::kUninitialized)
+      return merge(stand_in(right, second_, first_), right, name);
+    if (right.kind == Kind::kUninitialized)
+      return merge(left, stand_in(left, first_, second_), name);
+    if (needs_maybe(left, right)) return maybes(left, right, name);
     if (left.is_tensor() && right.is_tensor()) return tensors(left, right, name);
     if (left.is_number() && right.is_number()) return numbers(left, right, name);
     return containers(left, right, name);
@@ -66,9 +71,16 @@ class Merge {
                      "give both branches values of one type");
   }
 
-  Datum stand_in(const Datum& other, Body& body) {
+  Datum stand_in(const Datum& other, const Body& from, Body& body) {
     const auto inside = body.inside();
-    return torchscript::stand_in(follower_, other);
+    return torchscript::stand_in(follower_, other, from);
+  }
+
+  Datum maybes(const Datum& left, const Datum& right, const std::string& name) {
+    const Datum one = as_maybe(follower_, left, right, second_, first_),
+                other = as_maybe(follower_, right, left, first_, second_);
+    const Datum present = merge(presence(one), presence(other), name);
+    return of_maybe(present, merge(content(one), content(other), name));
   }
 
   Value* output(Value* left, Value* right, const std::string& name) {
@@ -115,7 +127,18 @@ class Merge {
     return tensor;
   }
 
+  // What is one list after the branches is one behind them, too.
   Datum containers(const Datum& left, const Datum& right, const std::string& name) {
+    const auto known = std::ranges::find_if(pairs, [&](const Pair& pair) {
+      return pair.left == left.held && pair.right == right.held && left.held && right.held;
+    });
+    if (known != pairs.end()) return known->made;
+    Datum made = new_container(left, right, name);
+    pairs.push_back({left.held, right.held, made});
+    return made;
+  }
+
+  Datum new_container(const Datum& left, const Datum& right, const std::string& name) {
     const bool alike = left.kind == right.kind && left.held && right.held &&
                        left.held->items.size() == right.held->items.size() &&
                        left.held->type == right.held->type && left.kind != Kind::kStack;
@@ -145,6 +168,12 @@ class Merge {
  public:
   // Results that stand for numbers.
   std::vector<Value*> pending;
+  // Containers that differ after the branches, and what stands for both.
+  struct Pair {
+    std::shared_ptr<Container> left, right;
+    Datum made;
+  };
+  std::vector<Pair> pairs;
 };
 
 void Follower::branch(const Statement& statement) {
@@ -162,7 +191,7 @@ void read_numbers(Follower& follower, const std::vector<Value*>& pending, Datum&
   if (datum.is_tensor() && std::ranges::find(pending, datum.value) != pending.end()) {
     datum = follower.item(datum);
   } else if (datum.held && (datum.kind == Kind::kTuple || datum.kind == Kind::kList ||
-                            datum.kind == Kind::kDict)) {
+                            datum.kind == Kind::kDict || datum.kind == Kind::kMaybe)) {
     for (Datum& item : datum.held->items) read_numbers(follower, pending, item);
   }
 }
@@ -216,6 +245,23 @@ void Follower::branch_on_data(const Statement& statement, const Datum& condition
   for (auto& [name, datum] : merged) {
     read_numbers(*this, merge.pending, datum);
     frame_->variables[name] = std::move(datum);
+  }
+  doubt_what_is_held(statement, merge);
+}
+
+// A list that is one of two, of which another variable holds one, or of which one is one of two
+// others as well.
+void Follower::doubt_what_is_held(const Statement& statement, const Merge& merge) {
+  if (merge.pairs.empty()) return;
+  const Containers held = held_by(read_after(frame_->function->body, statement), frame_->variables);
+  for (const Merge::Pair& pair : merge.pairs) {
+    if (pair.made.kind == Kind::kTuple) continue;
+    const bool is_held = held.contains(pair.left.get()) || held.contains(pair.right.get());
+    const bool is_elsewhere = std::ranges::any_of(merge.pairs, [&](const Merge::Pair& other) {
+      return &other != &pair && (other.left == pair.left || other.right == pair.right);
+    });
+    if (!is_held && !is_elsewhere) continue;
+    for (const auto& each : {pair.left, pair.right, pair.made.held}) doubt(each);
   }
 }
 

@@ -14,6 +14,8 @@ using Builtin = std::optional<Datum> (*)(Follower& follower, const Operands& ope
 using BuiltinTable = std::unordered_map<std::string_view, Builtin>;
 
 void add_number_builtins(BuiltinTable& table);     // builtins_numbers.cpp
+void add_logic_builtins(BuiltinTable& table);      // builtins_logic.cpp
+void add_function_builtins(BuiltinTable& table);   // builtins_functions.cpp
 void add_container_builtins(BuiltinTable& table);  // builtins_containers.cpp
 void add_tensor_builtins(BuiltinTable& table);     // builtins_tensors.cpp
 void add_text_builtins(BuiltinTable& table);       // builtins_texts.cpp
@@ -27,6 +29,8 @@ std::int64_t known_integer(Follower& follower, const Datum& datum, const char* w
 std::optional<Datum> split_text(const Operands& operands);
 // Whether two known values are equal; nothing where only a run tells.
 std::optional<Datum> equality(Follower& follower, const Datum& left, const Datum& right);
+// Of integers.
+std::optional<Datum> bits_and_or(Follower& follower, const Operands& operands, bool conjunction);
 Datum negation(Follower& follower, const Datum& truth);
 
 }  // namespace sardonyx::torchscript

@@ -10,6 +10,12 @@ using Kind = Datum::Kind;
 
 namespace {
 
+// A program that doubles a list forty times would take all memory.
+void check_length(Follower& follower, std::uint64_t length) {
+  constexpr std::uint64_t kMost = 1'000'000;
+  if (length > kMost) follower.refuse("a list of more than a million elements");
+}
+
 bool is_sequence(const Datum& datum) {
   return datum.kind == Kind::kList || datum.kind == Kind::kTuple;
 }
@@ -110,6 +116,7 @@ std::optional<Datum> extend(Follower& follower, const Operands& operands) {
   const Datum* list = first(operands);
   if (!list || list->kind != Kind::kList || !is_sequence(operands.positional.at(1)))
     return std::nullopt;
+  check_length(follower, list->held->items.size() + operands.positional[1].held->items.size());
   follower.before_write(list->held);
   const std::vector<Datum> added = operands.positional[1].held->items;
   list->held->items.insert(list->held->items.end(), added.begin(), added.end());
@@ -311,7 +318,7 @@ std::optional<Datum> get(Follower& follower, const Operands& operands) {
   const Datum* held = first(operands);
   if (!held || held->kind != Kind::kDict) return std::nullopt;
   const std::size_t found = find_key(follower, *held, operands.positional.at(1));
-  if (found < held->held->items.size()) return held->held->items[found];
+  if (found < held->held->items.size()) return as_read(held->held->items[found]);
   const Datum* otherwise = operands.find(2, "default_value");
   return otherwise ? *otherwise : Datum();
 }
@@ -421,6 +428,7 @@ std::optional<Datum> add(Follower& follower, const Operands& operands) {
   const Datum *left = first(operands), *right = operands.find(1, "b");
   if (!left || !right || !is_sequence(*left) || !is_sequence(*right))
     return number(follower, operands, "number::add");
+  check_length(follower, left->held->items.size() + right->held->items.size());
   std::vector<Datum> items = left->held->items;
   items.insert(items.end(), right->held->items.begin(), right->held->items.end());
   return Datum::of_items(left->kind, std::move(items));
@@ -432,10 +440,11 @@ std::optional<Datum> multiply(Follower& follower, const Operands& operands) {
   if (is_sequence(*right)) std::swap(left, right);
   if (!is_sequence(*left)) return number(follower, operands, "number::mul");
   const std::int64_t times = known_integer(follower, *right, "the multiple");
-  constexpr std::int64_t kMost = 1'000'000;
   std::vector<Datum> items;
-  if (times * static_cast<std::int64_t>(left->held->items.size()) > kMost)
-    follower.refuse("a list of more than a million elements");
+  if (times > 0 && !left->held->items.empty()) {
+    check_length(follower, static_cast<std::uint64_t>(times));
+    check_length(follower, static_cast<std::uint64_t>(times) * left->held->items.size());
+  }
   for (std::int64_t i = 0; i < times; ++i)
     items.insert(items.end(), left->held->items.begin(), left->held->items.end());
   return Datum::of_items(left->kind, std::move(items));
@@ -445,6 +454,7 @@ std::optional<Datum> number(Follower& follower, const Operands& operands, std::s
   static const BuiltinTable kNumbers = [] {
     BuiltinTable table;
     add_number_builtins(table);
+    add_logic_builtins(table);
     return table;
   }();
   return kNumbers.at(name)(follower, operands);

@@ -2,6 +2,7 @@
 #include "frontends/torchscript/builtins.h"
 #include "frontends/torchscript/sequences.h"
 #include "frontends/torchscript/stacks.h"
+#include "symbolic/positions.h"
 
 namespace sardonyx::torchscript {
 
@@ -57,6 +58,7 @@ Element element_of_stack(const Container& list) {
 
 // Of an element that is to stand in a list: a stack of one.
 Datum stack_of_one(Follower& follower, const Datum& item) {
+  if (item.is_tensor() && item.value) follower.copy_into_list(item.value);
   return follower.call("aten::unsqueeze",
                        {Datum::of_tensor(follower.tensor(item)), Datum::of_int(0)});
 }
@@ -139,6 +141,13 @@ std::optional<Datum> add(Follower& follower, const Operands& operands) {
   return of_stack(whole.value, element.kind);
 }
 
+// A position, from the front; as it is where it is known.
+Datum from_front(Follower& follower, const Datum& list, const Datum& at) {
+  if (!at.expr.known()) follower.refuse("a position of a list is " + description(at));
+  if (at.expr.is_constant()) return at;
+  return Datum::of_int(symbolic::from_front(at.expr, list.value->shape[0]));
+}
+
 std::optional<Datum> slice(Follower& follower, const Operands& operands) {
   const Datum* list = list_of(operands);
   if (!list) return std::nullopt;
@@ -177,7 +186,7 @@ std::optional<Datum> pop(Follower& follower, const Operands& operands) {
   const Datum* list = list_of(operands);
   if (!list) return std::nullopt;
   const Datum* given = operands.find(1, "idx");
-  const Datum at = given ? *given : Datum::of_int(-1);
+  const Datum at = given ? from_front(follower, *list, *given) : Datum::of_int(-1);
   const Datum taken = read_stack(follower, *list, at);
   const Datum head = part(follower, list->value, Datum::of_int(0), at);
   if (at.expr.is(-1)) {
@@ -203,7 +212,7 @@ std::optional<Datum> insert(Follower& follower, const Operands& operands) {
 std::optional<Datum> set_item(Follower& follower, const Operands& operands) {
   const Datum* list = list_of(operands);
   if (!list) return std::nullopt;
-  const Datum& at = operands.positional.at(1);
+  const Datum at = from_front(follower, *list, operands.positional.at(1));
   std::vector<Datum> parts = {part(follower, list->value, Datum::of_int(0), at),
                               stack_of_one(follower, operands.positional.at(2))};
   if (!at.expr.is(-1))
@@ -293,6 +302,7 @@ Value* stacked(Follower& follower, const Container& list, const Element& element
   std::vector<Datum> tensors;
   for (const Datum& item : list.items) {
     check_same(follower, element, describe(follower, item));
+    if (item.is_tensor() && item.value) follower.copy_into_list(item.value);
     tensors.push_back(Datum::of_tensor(follower.tensor(item)));
   }
   return follower.call("aten::stack", {Datum::of_items(Kind::kList, std::move(tensors))}).value;

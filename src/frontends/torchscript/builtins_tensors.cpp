@@ -279,19 +279,19 @@ std::optional<Datum> parts_of(Follower& follower, const Datum& tensor, const Dat
   if (axis < 0) axis += rank;
   if (!tensor.value || axis < 0 || axis >= rank) return std::nullopt;
   const Expr whole = tensor.value->shape[static_cast<std::size_t>(axis)];
-  if (whole.is_constant()) return std::nullopt;
   const Expr each = length(whole);
-  return each.known() ? std::optional(split_evenly(follower, tensor.value, each, axis))
-                      : std::nullopt;
+  const bool is_open = each.known() && !(whole.is_constant() && each.is_constant());
+  return is_open ? std::optional(split_evenly(follower, tensor.value, each, axis)) : std::nullopt;
 }
 
 // Where the parts are equal, the operator's own rule tells how many there are.
 std::optional<Datum> chunk(Follower& follower, const Operands& operands) {
   const Datum *tensor = tensor_operand(operands), *count = operands.find(1, "chunks");
-  if (!tensor || !count || !count->expr.is_constant() || count->expr.value() <= 0)
-    return std::nullopt;
+  if (!tensor || !count || count->kind != Kind::kInt) return std::nullopt;
+  const bool is_known = count->expr.is_constant();
+  if (is_known && count->expr.value() <= 0) return std::nullopt;
   return parts_of(follower, *tensor, operands.find(2, "dim"), [&](Expr whole) {
-    const bool is_even = symbolic::exact_quotient(whole, count->expr).known();
+    const bool is_even = is_known && symbolic::exact_quotient(whole, count->expr).known();
     return is_even ? Expr() : symbolic::max(symbolic::ceil_div(whole, count->expr), 1);
   });
 }
@@ -409,6 +409,8 @@ std::optional<Datum> builtin(Follower& follower, const Operands& operands) {
     add_container_builtins(table);
     add_tensor_builtins(table);
     add_number_builtins(table);
+    add_logic_builtins(table);
+    add_function_builtins(table);
     add_text_builtins(table);
     return table;
   }();

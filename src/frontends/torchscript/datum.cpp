@@ -98,6 +98,8 @@ std::string description(const Datum& datum) {
       return "a tuple of " + std::to_string(datum.held->items.size());
     case Datum::Kind::kDict:
       return "a dictionary of " + std::to_string(datum.held->items.size() / 2);
+    case Datum::Kind::kMaybe:
+      return "None or " + description(datum.held->items.at(1)) + ", as data decide,";
     case Datum::Kind::kObject:
       return "an object of " + datum.held->type;
     case Datum::Kind::kStack:

@@ -5,6 +5,7 @@
 
 #include "base/diagnostic.h"
 #include "frontends/torchscript/follower.h"
+#include "frontends/torchscript/maybes.h"
 #include "frontends/torchscript/stacks.h"
 
 namespace sardonyx::torchscript {
@@ -169,6 +170,19 @@ std::optional<Datum> Follower::enumerator(const std::string& name) {
   return std::nullopt;
 }
 
+// Of one that a module holds, of which the archive has the value.
+Datum Follower::name_of_enumerator(const Datum& member, const Class& type) {
+  for (const Statement& field : type.fields) {
+    if (!field.value) continue;
+    bool same = false;
+    if (decided(call("aten::eq", {*member.held->attribute("value"), evaluate(*field.value)}),
+                same) &&
+        same)
+      return Datum::of_text(field.targets.front()->text);
+  }
+  refuse(type.name + " has no member of this value");
+}
+
 Datum Follower::attribute_of(const Datum& object, const std::string& name) {
   if (!object.held || (object.held->type.empty() && object.held->names.empty()))
     refuse("'" + name + "' of " + description(object));
@@ -182,6 +196,7 @@ Datum Follower::attribute_of(const Datum& object, const std::string& name) {
           return evaluate(*field.value);
       }
     }
+    if (type && type->base == "Enum" && name == "name") return name_of_enumerator(object, *type);
     refuse(object.held->type + " has no attribute '" + name + "'");
   }
   if (found->kind == Kind::kFailed) throw Failed();
@@ -284,6 +299,7 @@ Datum Follower::evaluate_named_call(const std::string& name, const Expression& e
   if (name == "bool") op = "aten::Bool";
   if (name == "str") op = "aten::str";
   if (name == "sorted") op = "aten::sorted";
+  if (name == "print") op = "prim::Print";
   if (op.empty()) refuse("`" + name + "` is not known here");
   return call(op, std::move(positional), std::move(named));
 }
@@ -293,12 +309,18 @@ Datum Follower::special(const std::string& name, const Expression& expression, b
   const std::vector<const Expression*>& items = expression.items;
   if ((name == "annotate" || name == "unchecked_cast") && items.size() == 3) {
     const Datum value = evaluate(*items[2]);
+    if (value.kind == Kind::kMaybe && !is_instance(Datum(), *items[1])) return content(value);
     // Tracing gives scripted functions sizes as tensors.
     return value.is_tensor() && items[1]->text == "number" ? item(value) : value;
   }
   if (name == "uninitialized") return of_kind(Kind::kUninitialized);
-  if (name == "isinstance" && items.size() == 3)
-    return Datum::of_bool(is_instance(evaluate(*items[1]), *items[2]));
+  if (name == "isinstance" && items.size() == 3) {
+    const Datum value = evaluate(*items[1]);
+    if (value.kind != Kind::kMaybe) return Datum::of_bool(is_instance(value, *items[2]));
+    const bool takes_none = is_instance(Datum(), *items[2]);
+    if (is_instance(content(value), *items[2]) == takes_none) return Datum::of_bool(takes_none);
+    return takes_none ? call("aten::__not__", {presence(value)}) : presence(value);
+  }
   if (name == "getattr" && items.size() == 3)
     return attribute_of(evaluate(*items[1]), items[2]->text);
   if (name == "torch.device" && items.size() == 2) {

@@ -36,6 +36,22 @@ std::string class_name(const std::string& type) {
   return name;
 }
 
+// What a call in place gives: the tensor that it wrote to, of the type and sizes that it has. Null
+// for others.
+Value* written_to(const program::Call& call) {
+  using program::WriteKind;
+  const WriteKind write = program::facts_of(*call.schema).write;
+  const bool keeps_form =
+      write != WriteKind::kResize && write != WriteKind::kReplace && write != WriteKind::kMetadata;
+  const auto& parameters = call.schema->parameters;
+  const bool gives_itself = keeps_form && call.outputs.size() == 1 && !call.arguments.empty() &&
+                            parameters.front().alias.is_write &&
+                            call.schema->base_name().ends_with('_');
+  Value* const self = gives_itself ? program::tensor_of(call.arguments.front()) : nullptr;
+  const Value* const made = self ? call.outputs.front() : nullptr;
+  return made && made->dtype == self->dtype && made->shape == self->shape ? self : nullptr;
+}
+
 }  // namespace
 
 const Datum* Operands::find(std::size_t position, std::string_view name) const {
@@ -71,6 +87,7 @@ Datum Follower::invoke(const Function& function, std::vector<Datum> positional,
   if (++depth_ > kDeepestCalls) refuse("functions call each other too deep");
   Frame frame;
   frame.function = &function;
+  frame.caller = frame_;
   if (positional.size() > function.parameters.size())
     refuse("'" + function.name + "' is given too many arguments");
   Frame* const outer = std::exchange(frame_, &frame);
@@ -169,6 +186,7 @@ void Follower::before_write(const std::shared_ptr<Container>& held) {
   if (held->outlives_call)
     refuse("what a module holds is set or changed, which the next call would see",
            "return the new value, or write it into a buffer: self.count.copy_(...)");
+  if (doubtful_.contains(held)) refuse_doubtful_write();
   for (Journal* journal : journals_) {
     const bool known =
         std::ranges::any_of(*journal, [&](const Write& write) { return write.held == held; });
@@ -275,6 +293,7 @@ Datum Follower::call(const Schema& schema, std::vector<Argument> arguments) {
     given.push_back(Datum::of_tensor(value));
   }
   graph_->calls.push_back(made);
+  if (Value* const written = written_to(*made)) return Datum::of_tensor(written);
   if (schema.returns.size() == 1 && schema.returns[0].type.list_depth == 0)
     return given.empty() ? Datum() : given.front();
   return Datum::of_items(schema.returns.size() == 1 ? Kind::kList : Kind::kTuple, std::move(given));
@@ -310,20 +329,35 @@ Value* Follower::call(const Schema& schema, std::vector<Argument> arguments,
   return value;
 }
 
+const Value* whole_of(const Value* value) {
+  while (value && value->producer && value->producer->schema &&
+         program::facts_of(*value->producer->schema).view != program::ViewFamily::kNone)
+    value = program::tensor_of(value->producer->arguments.front());
+  return value;
+}
+
 // What a branch or a loop gave may be one of the tensors around it: a write to it would have to
-// show there.
+// show there. So would one to a tensor that a list holds, in the list.
 void Follower::check_write(const Schema& schema, const std::vector<Argument>& arguments) {
   if (!schema.mutates() || arguments.empty()) return;
-  const Value* written = program::tensor_of(arguments.front());
-  while (written && written->producer && written->producer->schema &&
-         program::facts_of(*written->producer->schema).view != program::ViewFamily::kNone)
-    written = program::tensor_of(written->producer->arguments.front());
-  if (written && aliasing_.contains(written)) {
+  const Value* const written = whole_of(program::tensor_of(arguments.front()));
+  if (!written) return;
+  if (aliasing_.contains(written)) {
     refuse(schema.qualified() +
                " writes to the result of a branch or loop, which may be a tensor from before it",
            "write to a clone of it");
   }
+  if (copied_.contains(written)) refuse_write_to_element(schema.qualified());
+  written_.push_back(written);
 }
+
+void Follower::refuse_write_to_element(const std::string& op) const {
+  refuse(op + " writes to a tensor, or to a view of one, that stands in a list whose length only a "
+              "run tells",
+         "append a clone of it");
+}
+
+void Follower::copy_into_list(const Value* element) { copied_.insert(whole_of(element)); }
 
 Datum Follower::item(const Datum& datum) {
   if (datum.is_number()) return datum;

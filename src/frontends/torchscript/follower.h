@@ -15,6 +15,7 @@
 
 #include "frontends/torchscript/archive.h"
 #include "frontends/torchscript/datum.h"
+#include "frontends/torchscript/liveness.h"
 #include "frontends/torchscript/syntax.h"
 #include "program/program.h"
 #include "program/results/asked.h"
@@ -36,6 +37,8 @@ struct Operands {
 // The weights that do not lie in the archive; see ReadOptions.
 using WeightLookup =
     std::function<const program::Weight*(program::Program&, const std::string& name)>;
+
+class Merge;
 
 class Follower {
  public:
@@ -68,6 +71,9 @@ class Follower {
   // The number that a tensor of one element holds.
   Datum item(const Datum& tensor);
 
+  // Told of a tensor that a list of tensors takes: it holds a copy, which no later write changes.
+  void copy_into_list(const program::Value* element);
+
   // Told before a list, a dictionary or an attribute changes.
   void before_write(const std::shared_ptr<Container>& held);
 
@@ -82,6 +88,7 @@ class Follower {
     const Function* function = nullptr;
     Variables variables;
     std::optional<Datum> result;
+    const Frame* caller = nullptr;
   };
   // A write to a list, a dictionary or an attribute, and what was there before.
   struct Write {
@@ -110,6 +117,7 @@ class Follower {
   // branches.cpp
   void branch(const Statement& statement);
   void branch_on_data(const Statement& statement, const Datum& condition);
+  void doubt_what_is_held(const Statement& statement, const Merge& merge);
 
   // loops.cpp
   void loop(const Statement& statement);
@@ -127,11 +135,17 @@ class Follower {
   Datum evaluate_subscript(const Expression& expression);
   Datum evaluate_attribute(const Expression& expression);
   std::optional<Datum> enumerator(const std::string& name);
+  Datum name_of_enumerator(const Datum& member, const Class& type);
   Datum list_of_tensor(const Datum& tensor);
   Datum attribute_of(const Datum& object, const std::string& name);
   std::vector<Datum> arguments_of(const Expression& call, std::vector<NamedDatum>& named,
                                   std::size_t first = 1);
   Datum special(const std::string& name, const Expression& expression, bool& known);
+
+  // aliases.cpp
+  std::unordered_set<const Container*> held_by(const Names& names, const Variables& variables);
+  void doubt(const std::shared_ptr<Container>& held);
+  [[noreturn]] void refuse_doubtful_write() const;
 
   // weights.cpp
   Datum weight(StoredTensor& stored, program::InputKind kind);
@@ -143,6 +157,7 @@ class Follower {
   // Adds the place that is followed.
   void locate(base::Diagnostic& diagnostic);
   void check_write(const program::Schema& schema, const std::vector<program::Argument>& arguments);
+  [[noreturn]] void refuse_write_to_element(const std::string& op) const;
   const program::Source* source();
   std::string new_name(std::string_view base);
   bool decided(const Datum& condition, bool& truth) const;
@@ -166,7 +181,16 @@ class Follower {
   std::vector<Journal*> journals_;
   // Results of branches and loops that may be what went into them.
   std::unordered_set<const program::Value*> aliasing_;
+  // Tensors of which lists hold copies, and those that were written to, in order: both as those
+  // that they are views of.
+  std::unordered_set<const program::Value*> copied_;
+  std::vector<const program::Value*> written_;
+  // Lists and dictionaries that may be one another.
+  std::unordered_set<std::shared_ptr<Container>> doubtful_;
 };
+
+// The tensor that it is a view of, of a view of, and so on; itself where it is none.
+const program::Value* whole_of(const program::Value* value);
 
 // An operator on numbers, texts, lists and dictionaries, or a question about tensors that their
 // types answer. Nothing where the operator is to be called.

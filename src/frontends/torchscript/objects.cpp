@@ -20,6 +20,7 @@ using base::DType;
 using Item = PickleItem::Kind;
 
 constexpr int kDeepest = 500;
+constexpr std::uint64_t kMostValues = 10'000'000;
 
 [[noreturn]] void refuse(const std::string& what) {
   base::fail("SX1110", "the archive's objects hold " + what,
@@ -32,7 +33,10 @@ class Objects {
 
   Datum read(const PickleItem& item) {
     // What several refer to stays one.
-    if (const auto known = known_.find(&item); known != known_.end()) return known->second;
+    if (const auto known = known_.find(&item); known != known_.end()) {
+      if (open_.contains(&item)) refuse("a list that holds itself");
+      return known->second;
+    }
     if (++depth_ > kDeepest) refuse("what is nested too deep");
     Datum made = build(item);
     --depth_;
@@ -67,9 +71,22 @@ class Objects {
   Datum items(const PickleItem& item, Datum::Kind kind) {
     Datum made = Datum::of_items(kind, {});
     known_.emplace(&item, made);
-    for (const std::uint32_t index : item.items)
+    open_.insert(&item);
+    std::uint64_t values = 1;
+    for (const std::uint32_t index : item.items) {
       made.held->items.push_back(read(pickle_.at(index)));
+      values += values_in(made.held->items.back());
+      if (values > kMostValues) refuse("lists in each other that come to ten million values");
+    }
+    open_.erase(&item);
+    values_[made.held.get()] = values;
     return made;
+  }
+
+  // What several lists hold counts as often as they do: who walks through it meets it so often.
+  std::uint64_t values_in(const Datum& datum) const {
+    const auto found = values_.find(datum.held.get());
+    return found == values_.end() ? 1 : found->second;
   }
 
   Datum call(const PickleItem& item) {
@@ -148,6 +165,8 @@ class Objects {
   const Pickle& pickle_;
   const std::string& folder_;
   std::unordered_map<const PickleItem*, Datum> known_;
+  std::unordered_set<const PickleItem*> open_;  // lists that are being read
+  std::unordered_map<const Container*, std::uint64_t> values_;
   int depth_ = 0;
 };
 

@@ -52,11 +52,14 @@ TEST(Objects, DeepNestingIsRefused) {
   EXPECT_EQ(code_of(deep + "."), "SX1110");
 }
 
-TEST(Objects, AListMayHoldItself) {
-  const Datum list = read("\x80\x02]q\0h\0a."s);
-  ASSERT_EQ(list.held->items.size(), 1U);
-  EXPECT_EQ(list.held->items[0].held, list.held);
-  list.held->items.clear();  // which would keep itself alive
+TEST(Objects, AListThatHoldsItselfIsRefused) { EXPECT_EQ(code_of("\x80\x02]q\0h\0a."s), "SX1110"); }
+
+// [[]], then a list of that one twice, and so on: 60 times.
+TEST(Objects, ListsThatComeToVastNumbersAreRefused) {
+  std::string pickle = "\x80\x02]q"s + '\0' + "0";
+  for (char i = 0; i < 60; ++i)
+    pickle += "(h"s + i + "h"s + i + "lq"s + static_cast<char>(i + 1) + "0";
+  EXPECT_EQ(code_of(pickle + "h"s + static_cast<char>(60) + "."), "SX1110");
 }
 
 }  // namespace

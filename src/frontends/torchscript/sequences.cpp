@@ -53,6 +53,7 @@ Element joined(Follower& follower, const Value* list, const Datum& item) {
 
 Value* inserted(Follower& follower, Value* list, const Datum& item, const Argument& at) {
   const Element element = joined(follower, list, item);
+  follower.copy_into_list(follower.tensor(item));
   return write(follower, "list::insert", {list, follower.tensor(item), at}, type_of(element));
 }
 
@@ -165,7 +166,10 @@ Value* as_sequence(Follower& follower, const Container& list, const Element& ele
   if (is_sequence(list.stack)) return list.stack;
   if (list.stack) return write(follower, kUnbind, {list.stack}, type_of(element));
   program::List items;
-  for (const Datum& item : list.items) items.emplace_back(follower.tensor(item));
+  for (const Datum& item : list.items) {
+    items.emplace_back(follower.tensor(item));
+    follower.copy_into_list(follower.tensor(item));
+  }
   return write(follower, "list::construct", {std::move(items), element.dtype}, type_of(element));
 }
 

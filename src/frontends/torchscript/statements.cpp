@@ -103,7 +103,8 @@ void Follower::assign(const Expression& target, const Datum& value) {
     case Expression::Kind::kList: {
       if (is_dead(value)) throw Failed();
       if (value.kind == Kind::kStack && value.value) return assign_rows(target, value);
-      if (!value.held || value.held->items.size() != target.items.size())
+      if (!value.held || value.kind == Kind::kMaybe ||
+          value.held->items.size() != target.items.size())
         refuse(description(value) + " is not taken apart into " +
                std::to_string(target.items.size()));
       const std::vector<Datum> items = value.held->items;

@@ -41,8 +41,11 @@ void drop_unread(const program::Graph& graph) {
 }
 
 void add_outputs(Follower& follower, const Datum& result, program::Program& program) {
+  constexpr std::size_t kMostOutputs = 100'000;
+  if (program.outputs.size() > kMostOutputs) follower.refuse("more than 100,000 outputs");
   if (result.held && result.kind != Kind::kStack) {
-    if (result.kind == Kind::kObject) follower.refuse("forward() gives " + description(result));
+    if (result.kind == Kind::kObject || result.kind == Kind::kMaybe)
+      follower.refuse("forward() gives " + description(result));
     const bool is_dict = result.kind == Kind::kDict;
     for (std::size_t i = 0; i < result.held->items.size(); ++i)
       if (!is_dict || i % 2 == 1) add_outputs(follower, as_read(result.held->items[i]), program);

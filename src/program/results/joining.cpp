@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "program/results/bound.h"
+#include "symbolic/positions.h"
 
 namespace sardonyx::program {
 namespace {
@@ -177,12 +178,8 @@ ResultTensors parts_between(const Bound& call, std::size_t axis, const Sizes& po
   Sizes lengths;
   Expr start = 0;
   for (std::size_t i = 0; i <= positions.size(); ++i) {
-    const bool is_last = i == positions.size();
-    if (!is_last && !positions[i].is_constant()) call.refuse("it cuts at positions of data");
-    const Expr given = is_last ? whole : positions[i];
-    const Expr end = is_last             ? whole
-                     : given.value() < 0 ? symbolic::max(whole + given, 0)
-                                         : symbolic::min(given, whole);
+    const Expr end =
+        i == positions.size() ? whole : symbolic::clamped_position(positions[i], whole);
     lengths.push_back(symbolic::max(end - start, 0));
     start = end;
   }

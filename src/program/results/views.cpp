@@ -5,6 +5,7 @@
 #include <string>
 
 #include "program/results/bound.h"
+#include "symbolic/positions.h"
 
 namespace sardonyx::program {
 namespace {
@@ -203,18 +204,6 @@ ResultTensors select(const Bound& call) {
   return results;
 }
 
-// A position in a dimension of `size`: negative ones count from its end.
-Expr position(Expr given, Expr size) {
-  if (given.is_constant() && given.value() < 0) given = symbolic::max(given + size, 0);
-  if (!given.is_constant() && !symbolic::certainly_nonnegative(given)) {
-    const Expr wrapped =
-        symbolic::apply(symbolic::Kind::kIf,
-                        {symbolic::apply(symbolic::Kind::kLt, {given, 0}), given + size, given});
-    given = symbolic::max(wrapped, 0);
-  }
-  return symbolic::min(given, size);
-}
-
 ResultTensors slice(const Bound& call) {
   const Value& self = call.self();
   ResultTensor result = like(self);
@@ -223,8 +212,9 @@ ResultTensors slice(const Bound& call) {
   const Expr size = self.shape[axis];
   constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();
   const bool to_end = !call.has("end") || call.size("end").is(kEndless);
-  const Expr start = call.has("start") ? position(call.size("start"), size) : Expr(0);
-  const Expr end = to_end ? size : position(call.size("end"), size);
+  const Expr start =
+      call.has("start") ? symbolic::clamped_position(call.size("start"), size) : Expr(0);
+  const Expr end = to_end ? size : symbolic::clamped_position(call.size("end"), size);
   const Expr step = call.size("step");
   Expr length = to_end ? end - start : symbolic::max(end - start, 0);
   if (!step.is(1)) length = symbolic::ceil_div(length, step);

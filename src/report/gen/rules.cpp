@@ -86,7 +86,7 @@ constexpr Rule kRules[] = {
     {"SX1706", "functionalisation", "a write to a weight also changes another weight that shares a part of its memory", "give the two memory of their own"},
     {"SX1707", "functionalisation", "warning: the program writes to a constant tensor; each run of the model starts from its captured elements", "register the tensor as a buffer"},
     {"SX1801", "passes", "there is no rule or pass of the name that is to be disabled, or to be the last", "the message names those that it may stand for; sardonyx optimize --list-rules lists all"},
-    {"SX1802", "passes", "modules were to become model-local functions at an opset below 15, which has none", "choose a higher opset, or leave the modules inline"},
+    {"SX1802", "passes", "modules or layers were to become model-local functions at an opset below 15, which has none", "choose a higher opset, or leave them inline"},
     {"SX1803", "passes", "a model is to be optimised that says how it is trained, by the names of its values", "remove training_info, or leave the model as it is"},
     {"SX1810", "passes", "there is no precision, type of weights or method of that name", "choose one of those that the message lists"},
     {"SX1811", "passes", "what is to be kept or mixed is named by no regular expression", "correct it; signs like ( need a \\ before them"},

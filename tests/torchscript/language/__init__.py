@@ -1,6 +1,7 @@
 """Programs over the language of TorchScript, by subject; importing them registers them."""
 
 from . import (
+    accumulators,
     branches,
     containers,
     lists,
@@ -8,6 +9,7 @@ from . import (
     modules,
     numbers,
     operators,
+    optionals,
     packed,
     tensors,
     uneven,
@@ -19,6 +21,7 @@ __all__ = [
     "CASES",
     "REFUSED",
     "Case",
+    "accumulators",
     "branches",
     "containers",
     "lists",
@@ -26,6 +29,7 @@ __all__ = [
     "modules",
     "numbers",
     "operators",
+    "optionals",
     "packed",
     "tensors",
     "uneven",

@@ -1,6 +1,7 @@
 """Modules: attributes, containers, methods, recurrent layers, and what scripting leaves out."""
 
-# ruff: noqa: UP006, UP035, UP045
+# ruff: noqa: RET505, UP006, UP035, UP045
+from enum import Enum
 from typing import Dict, Final, List, Optional, Tuple
 
 import torch
@@ -469,3 +470,34 @@ class Generator(nn.Module):
             y = torch.tanh(self.step(y))
             found = torch.cat([found, y.unsqueeze(1)], dim=1)
         return found
+
+
+class Activation(Enum):
+    RELU = 0
+    TANH = 1
+    SIGMOID = 2
+
+
+@case(*ROWS)
+class ChosenActivation(nn.Module):
+    """The member that the module holds is one of those that its code names."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kind = Activation.TANH
+
+    def apply_one(self, x: Tensor, kind: Activation) -> Tensor:
+        if kind == Activation.RELU:
+            return torch.relu(x)
+        elif kind == Activation.TANH:
+            return torch.tanh(x)
+        return torch.sigmoid(x)
+
+    def forward(self, x: Tensor) -> Tensor:
+        print("rows", x.size(0))
+        y = self.apply_one(x, self.kind) + self.kind.value
+        if self.kind.name == "TANH":
+            y = y * 2
+        for kind in [Activation.RELU, Activation.SIGMOID]:
+            y = self.apply_one(y, kind) + kind.value
+        return y

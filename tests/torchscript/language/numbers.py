@@ -303,3 +303,25 @@ def inequality_of_floats(x: Tensor) -> Tensor:
 @case((grid(3), 1.0, 5), (grid(4), 2.0, 3))
 def mixed_inputs(x: Tensor, f: float, n: int) -> Tensor:
     return x * f * n + f**2 + n % 2 + f / n
+
+
+@case((grid(3), 5), (grid(3), 0), (grid(3), 8))
+def bits_of_integers(x: Tensor, n: int) -> Tuple[int, int, int, int, int]:
+    return n & 3, n | 8, n ^ 5, n << 2, n >> 1
+
+
+@case((torch.arange(3), 5), (torch.arange(4), 0))
+def powers_are_floats(x: Tensor, n: int) -> Tuple[Tensor, float, float]:
+    return x * n**2, 2**n, 0.5**n
+
+
+@case((grid(3), 2.5), (grid(3), 0.5), (grid(3), 1.5))
+def functions_of_floats(x: Tensor, a: float) -> Tuple[float, float, float, float, float, bool]:
+    return (
+        math.fmod(a, 0.7),
+        math.atan2(a, 2.0),
+        math.log1p(a),
+        math.degrees(a),
+        math.log(a) / math.log(2.0),
+        math.isnan(a) or math.isinf(a),
+    )

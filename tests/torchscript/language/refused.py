@@ -71,3 +71,45 @@ class Counting(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         self.seen = self.seen + x[0]
         return x + self.seen
+
+
+@refused("a list or a dictionary is changed that is one of several", "either.append")
+def list_of_either_branch(x: Tensor) -> Tensor:
+    one, other = [x], [x * 2]
+    if bool(x.sum() > 0):
+        either = one
+    else:
+        either = other
+    either.append(x * 3)
+    return torch.cat(one) + len(other)
+
+
+@refused("stands in a list whose length only a run tells", "whole.mul_")
+def views_in_a_list(x: Tensor) -> Tensor:
+    whole = x * 1
+    rows: list[Tensor] = []
+    for i in range(whole.size(0)):
+        rows.append(whole[i])
+    whole.mul_(5)
+    return torch.stack(rows)
+
+
+@refused("stands in a list whose length only a run tells", "")
+def accumulator_in_a_list(x: Tensor) -> Tensor:
+    total = torch.zeros(4)
+    sums: list[Tensor] = []
+    for i in range(x.size(0)):
+        total += x[i]
+        sums.append(total)
+    return torch.stack(sums)
+
+
+@refused("SX1704", "total.add_")
+def two_names_in_a_loop(x: Tensor) -> Tensor:
+    total, seen = x * 1, x * 2
+    result = x * 0
+    for i in range(x.size(0)):
+        total.add_(i)
+        result = result + seen
+        seen = total
+    return result

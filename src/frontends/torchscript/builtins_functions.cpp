@@ -1,0 +1,177 @@
+// Functions of numbers: those of the math module, and bits.
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "frontends/torchscript/builtins.h"
+#include "frontends/torchscript/numbers.h"
+
+namespace sardonyx::torchscript {
+
+using Kind = Datum::Kind;
+using symbolic::Expr;
+using SymbolicKind = symbolic::Kind;
+
+namespace {
+
+// Of integers that are known.
+template <class Function>
+std::optional<Datum> bitwise(Follower& follower, const Operands& operands,
+                             const Function& function) {
+  const Pair pair = numbers(operands);
+  if (!pair || pair.left->kind != Kind::kInt || pair.right->kind != Kind::kInt) return std::nullopt;
+  if (!pair.is_known()) return by_tensors(follower, operands);
+  return Datum::of_int(function(pair.left->expr.value(), pair.right->expr.value()));
+}
+
+std::optional<Datum> bits_xor(Follower& follower, const Operands& operands) {
+  return bitwise(follower, operands, [](std::int64_t a, std::int64_t b) { return a ^ b; });
+}
+
+// The power of two by which an integer is multiplied or divided; nothing where only a run tells it,
+// or where C++ leaves open what comes out.
+std::optional<std::int64_t> shift_factor(const Operands& operands) {
+  const Pair pair = numbers(operands);
+  if (!pair || pair.left->kind != Kind::kInt || pair.right->kind != Kind::kInt) return std::nullopt;
+  const auto by = pair.right->expr.constant();
+  if (!by || *by < 0 || *by > 62) return std::nullopt;
+  return std::int64_t{1} << *by;
+}
+
+std::optional<Datum> shift_left(Follower& follower, const Operands& operands) {
+  if (const auto factor = shift_factor(operands))
+    return Datum::of_int(operands.positional[0].expr * Expr(*factor));
+  return by_tensors(follower, operands);
+}
+
+std::optional<Datum> shift_right(Follower& follower, const Operands& operands) {
+  if (const auto factor = shift_factor(operands))
+    return Datum::of_int(symbolic::floor_div(operands.positional[0].expr, Expr(*factor)));
+  return by_tensors(follower, operands);
+}
+
+// --- functions of reals, which integers and truths are here, too
+
+bool is_plain(const Datum& value) { return value.is_number() && !value.value; }
+
+bool are_plain(const Operands& operands) {
+  return !operands.positional.empty() && std::ranges::all_of(operands.positional, is_plain);
+}
+
+template <double (*function)(double)>
+std::optional<Datum> real_function(Follower& follower, const Operands& operands) {
+  if (!are_plain(operands) || operands.positional.size() != 1) return std::nullopt;
+  const Datum& value = operands.positional[0];
+  if (!is_known_real(value)) return by_real_tensors(follower, operands, operands.op);
+  return Datum::of_real(function(real_of(value)));
+}
+
+template <double (*function)(double, double)>
+std::optional<Datum> real_function_of_two(Follower& follower, const Operands& operands) {
+  if (!are_plain(operands) || operands.positional.size() != 2) return std::nullopt;
+  const Datum &left = operands.positional[0], &right = operands.positional[1];
+  if (!is_known_real(left) || !is_known_real(right))
+    return by_real_tensors(follower, operands, operands.op);
+  return Datum::of_real(function(real_of(left), real_of(right)));
+}
+
+double degrees(double value) { return value * (180.0 / std::numbers::pi); }
+double radians(double value) { return value * (std::numbers::pi / 180.0); }
+
+std::optional<Datum> in_degrees(Follower& follower, const Operands& operands) {
+  return real_function<degrees>(follower, {"aten::rad2deg", operands.positional, {}});
+}
+
+std::optional<Datum> in_radians(Follower& follower, const Operands& operands) {
+  return real_function<radians>(follower, {"aten::deg2rad", operands.positional, {}});
+}
+
+std::optional<Datum> without_sign(Follower& follower, const Operands& operands) {
+  return real_function<std::fabs>(follower, {"aten::abs", operands.positional, {}});
+}
+
+// log(x), log(x, base)
+std::optional<Datum> logarithm(Follower& follower, const Operands& operands) {
+  if (operands.positional.size() < 2) return real_function<std::log>(follower, operands);
+  if (!are_plain(operands)) return std::nullopt;
+  const auto of = [&](const Datum& value) {
+    return *real_function<std::log>(follower, {operands.op, {value}, {}});
+  };
+  return follower.call("aten::div", {of(operands.positional[0]), of(operands.positional[1])});
+}
+
+bool is_nan(double value) { return std::isnan(value); }
+bool is_infinite(double value) { return std::isinf(value); }
+bool is_finite(double value) { return std::isfinite(value); }
+
+template <bool (*function)(double)>
+std::optional<Datum> real_question(Follower& follower, const Operands& operands) {
+  if (!are_plain(operands)) return std::nullopt;
+  const Datum& value = operands.positional[0];
+  if (!is_known_real(value)) return by_real_tensors(follower, operands, operands.op);
+  return Datum::of_bool(function(real_of(value)));
+}
+
+std::optional<Datum> greatest_divisor(Follower& follower, const Operands& operands) {
+  return bitwise(follower, operands, [](std::int64_t a, std::int64_t b) { return std::gcd(a, b); });
+}
+
+std::optional<Datum> square_root(Follower& follower, const Operands& operands) {
+  if (!are_plain(operands)) return std::nullopt;
+  const Datum& value = operands.positional[0];
+  if (is_known_real(value)) return Datum::of_real(std::sqrt(real_of(value)));
+  return of_float(follower, symbolic::apply(SymbolicKind::kSqrt, {expression_of(follower, value)}));
+}
+
+}  // namespace
+
+std::optional<Datum> bits_and_or(Follower& follower, const Operands& operands, bool conjunction) {
+  return bitwise(follower, operands,
+                 [=](std::int64_t a, std::int64_t b) { return conjunction ? a & b : a | b; });
+}
+
+void add_function_builtins(BuiltinTable& table) {
+  const std::pair<std::string_view, Builtin> rows[] = {
+      {"aten::__xor__", bits_xor},
+      {"aten::__lshift__", shift_left},
+      {"aten::__rshift__", shift_right},
+      {"aten::sinh", real_function<std::sinh>},
+      {"aten::cosh", real_function<std::cosh>},
+      {"aten::tan", real_function<std::tan>},
+      {"aten::log2", real_function<std::log2>},
+      {"aten::log10", real_function<std::log10>},
+      {"aten::atan", real_function<std::atan>},
+      {"aten::sqrt", square_root},
+      {"aten::exp", real_function<std::exp>},
+      {"aten::log", logarithm},
+      {"aten::log1p", real_function<std::log1p>},
+      {"aten::expm1", real_function<std::expm1>},
+      {"aten::erf", real_function<std::erf>},
+      {"aten::erfc", real_function<std::erfc>},
+      {"aten::lgamma", real_function<std::lgamma>},
+      {"aten::acos", real_function<std::acos>},
+      {"aten::asin", real_function<std::asin>},
+      {"aten::acosh", real_function<std::acosh>},
+      {"aten::asinh", real_function<std::asinh>},
+      {"aten::atanh", real_function<std::atanh>},
+      {"aten::atan2", real_function_of_two<std::atan2>},
+      {"aten::fmod", real_function_of_two<std::fmod>},
+      {"aten::copysign", real_function_of_two<std::copysign>},
+      {"aten::degrees", in_degrees},
+      {"aten::radians", in_radians},
+      {"aten::fabs", without_sign},
+      {"aten::isnan", real_question<is_nan>},
+      {"aten::isinf", real_question<is_infinite>},
+      {"aten::isfinite", real_question<is_finite>},
+      {"aten::gcd", greatest_divisor},
+      {"aten::sin", real_function<std::sin>},
+      {"aten::cos", real_function<std::cos>},
+      {"aten::tanh", real_function<std::tanh>},
+  };
+  for (const auto& [name, function] : rows) table.emplace(name, function);
+}
+
+}  // namespace sardonyx::torchscript
