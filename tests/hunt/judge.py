@@ -97,7 +97,7 @@ def _compared(program: Program, made: Any, smallest: int) -> Verdict:
     # PyTorch's capture says that the differences of nothing are -1, and counts with that.
     of_nothing = any("diff(" in line.text for line in program.lines)
     for sizes in SIZES:
-        if min(sizes.values()) < smallest or (told and 1 in sizes.values()):
+        if min(sizes.values()) < smallest or (told and _loses_axes(program, sizes)):
             continue
         if of_nothing and 0 in sizes.values():
             continue
@@ -159,6 +159,14 @@ def _at(program: Program, made: Any, session: Any, sizes: dict[str, int]) -> Ver
             verdict = Verdict("wrong", f"{name}: {found}")
             return _unless_capture(made, values, wanted, verdict)
     return Verdict("right")
+
+
+def _loses_axes(program: Program, sizes: dict[str, int]) -> bool:
+    """Whether a size of 1 is given, or gives results of fewer axes than the example's have."""
+    here, example = (_eager(program, program.values(each)) for each in (sizes, EXAMPLE))
+    if 1 in sizes.values() or here is None or example is None:
+        return True
+    return [v.dim() for v in here[0]] != [v.dim() for v in example[0]]
 
 
 def _eager(
