@@ -20,6 +20,8 @@ from sardonyx._capture.quick.declining import DeclinedError
 from sardonyx._capture.shapes import prepare
 from sardonyx._capture.wanted import Insistence
 
+from .lines import lines_that_count
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -89,19 +91,3 @@ def _without_narrower(usual: list[str], quick: list[str]) -> tuple[list[str], li
         if a and b and a[1] == b[1] and a[3] == b[3] and int(b[2]) < int(a[2]):
             wider |= {one, other}
     return [x for x in usual if x not in wider], [x for x in quick if x not in wider]
-
-
-# The arithmetic of sizes, which quick capture has in arguments, and assertions, which it leaves.
-_OF_SIZES = re.compile(r"= (sym|aten::sym_\w+)\W|_assert_\w+\(")
-
-
-def lines_that_count(program: str) -> list[str]:
-    """The calls that compute tensors, whose values are numbered as they come."""
-    numbers: dict[str, str] = {}
-    ranges, _, rest = program.partition("program of ")
-    text = ranges + rest[rest.index("inputs:") :]
-    return [
-        re.sub(r"%\w+", lambda m: numbers.setdefault(m[0], f"%{len(numbers)}"), line)
-        for line in text.splitlines()
-        if not _OF_SIZES.search(line)
-    ]

@@ -8,6 +8,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
+from sardonyx._base.state import raise_interrupt
+
 from .declining import DeclinedError, none_forgotten
 from .relations import leaves_sizes_open
 from .surroundings import run_again_where_declined
@@ -32,12 +34,15 @@ def quick_capture(
     what quick capture is not sure of; the model's own errors count as such, too, so that
     torch.export is the one to tell of them.
     """
+    from .interrupts import interrupts_wait
+
     try:
-        with run_again_where_declined(), none_forgotten():
+        with run_again_where_declined(), interrupts_wait(), none_forgotten():
             return _captured(model, args, dict(kwargs), dynamic_shapes, export)
     except DeclinedError:
         raise
     except Exception as error:
+        raise_interrupt(error)
         raise DeclinedError(f"{type(error).__name__}: {error}".splitlines()[0]) from error
 
 
@@ -53,12 +58,15 @@ def _captured(
     from torch._export import non_strict_utils
     from torch._export.utils import _compiling_state_context
     from torch.export import _trace
+    from torch.fx.experimental.proxy_tensor import disable_autocast_cache
     from torch.utils import _pytree as pytree
 
+    from .bodies import bodies_uncompiled
     from .fakes import Fakes
     from .modules import watching
     from .program import QuickProgram, QuickSignature
     from .recording import Overseer, Recorder, run
+    from .regions import finish
     from .signature import Placeholders, output_specs
     from .state import unchanged
 
@@ -79,32 +87,36 @@ def _captured(
         )
     placeholders = Placeholders(model, args, kwargs, inputs)
     recorder = Recorder(placeholders, Fakes(fake_mode))
+    recorder.watchers = (
+        non_strict_utils._NonStrictTorchFunctionHandler(),
+        Overseer(recorder),
+    )
     leaves = [placeholders.quick(each) for each in inputs]
     with (
         torch.no_grad(),
-        unchanged(model),
+        disable_autocast_cache(),
+        unchanged(model) as assigned,
         warnings.catch_warnings(),
         _trace._ignore_backend_decomps(),
         watching(model, recorder.modules) as called,
         _compiling_state_context(),
         mock.patch.object(torch.fx._symbolic_trace, "_is_fx_tracing_flag", True),
         non_strict_utils._override_builtin_ops(),
-        non_strict_utils._NonStrictTorchFunctionHandler(),
-        Overseer(),
+        bodies_uncompiled(),
         enable_python_dispatcher(),
-        recorder,
+        recorder.watching(),
     ):
         # Sizes stand in arguments as they are: the native walk takes those.
-        warnings.filterwarnings("ignore", "Raw SymInt value")
+        warnings.filterwarnings("ignore", "Raw Sym")
         # Within, as torch.export does it: caches may compute as they are put together.
         quick_args, quick_kwargs = pytree.tree_unflatten(leaves, in_spec)
         result = run(called, quick_args, quick_kwargs)
-    recorder.check()
+        for buffer, now in assigned.changes():
+            recorder.assign(buffer, now)
     outputs, out_spec = pytree.tree_flatten(result)
     recorder.graph.output(tuple(recorder.said(each) for each in outputs))
-    for node in reversed(recorder.graph.nodes):
-        if node.target is torch.ops.aten.detach.default and not node.users:
-            recorder.graph.erase_node(node)
+    recorder.check()
+    finish(recorder.graph)
     # Not a GraphModule, which writes code of the graph that nobody runs: a fifth of the time.
     graph_module: Any = SimpleNamespace(graph=recorder.graph, meta={})
     _solve(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any
 
@@ -28,7 +28,25 @@ class Fakes:
     def __init__(self, mode: Any) -> None:
         self._mode = mode
         self._made: dict[Hashable, torch.Tensor] = {}
+        # Those of tensors whose elements decided sizes: they remember how many there were. All
+        # are forgotten with the next write, which may be to any of them.
+        self._own: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         self._known: dict[Hashable, Any] = {}
+
+    def number(self) -> Any:
+        """An integer of which nothing is known."""
+        made = self._mode.shape_env.create_unbacked_symint()
+        self._mode.shape_env.pending_fresh_unbacked_symbols.clear()  # a call's node has it
+        return made
+
+    def within(self, compute: Callable[[Callable[[Any], Any]], Any]) -> list[Any]:
+        """What a computation gives of fake tensors, which its argument makes of quick ones."""
+        stands_for: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+        with self._mode:
+            given = compute(lambda tree: self._tree(tree, stands_for, is_fresh=True))
+        self._mode.shape_env.pending_fresh_unbacked_symbols.clear()
+        made: list[Any] = _quick(None, list(given), {})
+        return made
 
     def result(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """What the operator gives; of what it gives back or writes, the tensor itself.
@@ -36,6 +54,8 @@ class Fakes:
         Layers are alike, so that what an operator gave to tensors of the same kind is known.
         """
         kind = None if func._schema.is_mutable else _kind_of_call(func, args, kwargs)
+        if torch.is_autocast_enabled("cpu"):
+            kind = (kind, torch.get_autocast_dtype("cpu")) if kind is not None else None
         if kind is None:
             return self._asked(func, args, kwargs)
         known = self._known.get(kind)
@@ -43,7 +63,7 @@ class Fakes:
             return [made() for made in known] if isinstance(known, list) else known()
         given = self._asked(func, args, kwargs)
         again = _again(given, (args, kwargs))
-        if again is not None:
+        if again is not None and not _is_by_data(given):
             self._known[kind] = again
         return given
 
@@ -52,26 +72,43 @@ class Fakes:
             raise DeclinedError(f"{func} depends on places in memory")
         stands_for: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         writes = func._schema.is_mutable
+        if writes:
+            self._own.clear()
         # A fake tensor remembers what was read of it, and stands for several.
         is_fresh = writes or func is _ITEM
 
-        def fake(argument: Any) -> Any:
-            if isinstance(argument, torch.Tensor):
-                made = self._of(argument, stands_for, is_fresh)
-                stands_for[id(made)] = (made, argument)
-                return made
-            if isinstance(argument, (list, tuple)):
-                return type(argument)(map(fake, argument))
-            return argument
-
-        fake_args = tuple(map(fake, args))
-        fake_kwargs = {name: fake(argument) for name, argument in kwargs.items()}
+        fake_args = self._tree(args, stands_for, is_fresh)
+        fake_kwargs = {
+            name: self._tree(argument, stands_for, is_fresh) for name, argument in kwargs.items()
+        }
         with self._mode:
             given = func(*fake_args, **fake_kwargs)
+        env = self._mode.shape_env
+        if env is not None and env.pending_fresh_unbacked_symbols:
+            env.pending_fresh_unbacked_symbols.clear()  # the call's node has them
+            for made, original in stands_for.values():
+                self._remember(made, original)
         if writes:
             for made, original in stands_for.values():
                 _check_unmoved(func, made, original)
         return _quick(func, given, stands_for)
+
+    def _remember(self, made: torch.Tensor, original: torch.Tensor) -> None:
+        """Keeps the fake tensor for this one alone."""
+        self._own[id(original)] = (made, original)
+        for kind in [kind for kind, each in self._made.items() if each is made]:
+            del self._made[kind]
+
+    def _tree(
+        self, tree: Any, stands_for: dict[int, tuple[torch.Tensor, torch.Tensor]], is_fresh: bool
+    ) -> Any:
+        if isinstance(tree, torch.Tensor):
+            made = self._of(tree, stands_for, is_fresh)
+            stands_for[id(made)] = (made, tree)
+            return made
+        if isinstance(tree, (list, tuple)):
+            return type(tree)(self._tree(each, stands_for, is_fresh) for each in tree)
+        return tree
 
     def _of(
         self,
@@ -83,6 +120,8 @@ class Fakes:
         for made, original in stands_for.values():
             if original is tensor:
                 return made
+        if id(tensor) in self._own:
+            return self._own[id(tensor)][0]
         dims, steps = dims_of(tensor), steps_of(tensor)
         kind = (tuple(map(key, dims)), tuple(map(key, steps)), tensor.dtype)
         found = None if is_fresh else self._made.get(kind)
@@ -135,6 +174,13 @@ def _again(given: Any, inputs: Any) -> Any:
     return partial(QuickTensor.of, given.dims, given.steps, given.dtype)
 
 
+def _is_by_data(given: Any) -> bool:
+    """Whether data decide some size of a result."""
+    each = given if isinstance(given, list) else [given]
+    sizes = [size for one in each for size in (*one.dims, *one.steps)]
+    return any(type(size) is not int and size.node.hint is None for size in sizes)
+
+
 def _check_unmoved(func: Any, made: torch.Tensor, original: torch.Tensor) -> None:
     now = (*made.shape, *made.stride())
     before = (*dims_of(original), *steps_of(original))
@@ -148,8 +194,9 @@ def _quick(func: Any, given: Any, stands_for: dict[int, tuple[torch.Tensor, torc
             return None
         if isinstance(each, (list, tuple)):
             return [convert(item) for item in each]
-        if func is _ITEM and isinstance(each, (torch.SymInt, torch.SymFloat, torch.SymBool)):
-            each.node.shape_env.pending_fresh_unbacked_symbols.clear()  # the call's node has it
+        if func in (_ITEM, None) and isinstance(
+            each, (torch.SymInt, torch.SymFloat, torch.SymBool)
+        ):
             return each
         if not isinstance(each, torch.Tensor):
             raise DeclinedError(f"{func} gives a {type(each).__name__}")

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
-
-from .declining import DeclinedError
+from torch.utils import _pytree as pytree
 
 NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 _CONSTANTS = (torch.ops.aten.lift_fresh_copy.default,)
@@ -20,22 +18,30 @@ class Numbers:
         self._made_by: dict[object, torch.fx.Node] = {}
 
     def note(self, number: Any, node: torch.fx.Node) -> None:
-        """The node gives the number. Declines what torch.export computes while it captures."""
-        if _is_known(node):
-            raise DeclinedError("a number that a constant holds")
+        """The node gives the number."""
         self._made_by[number.node.expr] = node
 
+    def knows(self, number: Any, graph: torch.fx.Graph) -> bool:
+        """Whether a call of that graph has given it."""
+        made_by = self._made_by.get(number.node.expr)
+        return made_by is not None and made_by.graph is graph
+
     def said(self, number: Any) -> Any:
-        """The number as arguments have it. Declines what is computed of what data decide."""
-        expression = number.node.expr
-        made_by = self._made_by.get(expression)
-        if made_by is not None:
-            return made_by
-        if not isinstance(number, torch.SymInt):
-            raise DeclinedError("a number computed of sizes")
-        if free_unbacked_symbols(expression):
-            raise DeclinedError("a number computed of data")
-        return number
+        """The number as arguments have it: the node that gave it, or what is computed of such."""
+        return self._made_by.get(number.node.expr, number)
+
+
+def held_by_constant(node: torch.fx.Node) -> Any:
+    """The number in a tensor that is computed of single elements of constants alone, which
+    torch.export computes, too; None where it is computed of anything else."""
+    return _value(node).item() if _is_known(node) else None
+
+
+def _value(node: torch.fx.Node) -> Any:
+    if node.op == "placeholder":
+        return node.meta["val"]
+    args, kwargs = torch.fx.map_arg((node.args, node.kwargs), _value)
+    return node.target(*args, **kwargs)  # type: ignore[operator]
 
 
 def _is_known(node: torch.fx.Node) -> bool:
@@ -48,10 +54,20 @@ def _is_known(node: torch.fx.Node) -> bool:
         if each.op == "placeholder":
             value = each.meta["val"]
             is_constant = all(user.target in _CONSTANTS for user in each.users)
-            if not is_constant or value.numel() > 1:
+            if type(value) is not torch.Tensor or not is_constant or value.numel() > 1:
                 return False
+        elif not _computes(each):
+            return False
         for source in each.all_input_nodes:
             if source not in seen:
                 seen.add(source)
                 waiting.append(source)
     return True
+
+
+def _computes(node: torch.fx.Node) -> bool:
+    """Whether a call gives the same whenever it is run, of tensors and numbers alone."""
+    tags = getattr(node.target, "tags", ())
+    if node.op != "call_function" or torch.Tag.nondeterministic_seeded in tags:
+        return False
+    return not any(isinstance(each, NUMBERS) for each in pytree.arg_tree_leaves(*node.args))

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
+from collections.abc import Mapping as Named
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 import torch
 from torch._subclasses.schema_check_mode import SchemaCheckMode
+from torch.fx.experimental.proxy_tensor import PreDispatchTorchFunctionMode
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .aliases import roots
 from .declining import DeclinedError
 from .fakes import Fakes
-from .numbers import NUMBERS, Numbers
+from .interrupts import raise_waiting
+from .mapping import Mapping
+from .numbers import NUMBERS, Numbers, held_by_constant
+from .regions import MARKS
+from .results import Results
 from .rules import Rules
+from .scopes import Scopes
 from .signature import Placeholders
 from .tensor import QuickTensor
 from .traces import Traces
@@ -23,7 +32,7 @@ from .traces import Traces
 # What reads or changes a tensor without an operator that could be recorded.
 _BEHIND_OPERATORS = frozenset(
     {
-        "tolist", "numpy", "data_ptr", "__array__", "__dlpack__", "untyped_storage", "storage",
+        "numpy", "data_ptr", "__array__", "__dlpack__", "untyped_storage", "storage",
         "__deepcopy__", "__reduce_ex__", "__set__", "register_hook", "requires_grad_", "set_",
         "as_subclass", "backward", "storage_offset", "__delete__", "swap_tensors", "_typed_storage",
     }
@@ -34,6 +43,7 @@ _BEHIND_OPERATORS = frozenset(
 _RECORDED_AS = {torch.ops.aten.lift_fresh.default: torch.ops.aten.lift_fresh_copy.default}
 # Forward derivatives, which torch.export does not see as such.
 _DERIVATIVES = frozenset({torch.ops.aten._make_dual.default, torch.ops.aten._unpack_dual.default})
+_ITEM = torch.ops.aten.item.default
 _ASSERTION = torch.ops.aten._assert_tensor_metadata.default
 _CONVERSIONS = frozenset(
     (torch.ops.aten.to.device, torch.ops.aten.to.dtype, torch.ops.aten.to.dtype_layout)
@@ -64,33 +74,49 @@ class Recorder(SchemaCheckMode):
 
     def __init__(self, placeholders: Placeholders, fakes: Fakes) -> None:
         TorchDispatchMode.__init__(self, torch._C.DispatchKey.PreDispatch)
-        self.graph = placeholders.graph
+        self.scopes = Scopes(placeholders.graph)
         self.modules: list[tuple[str, str, str]] = []  # those that run, outermost first
+        self.fakes = fakes
+        self.watchers: Sequence[TorchFunctionMode] = ()  # who see what is no operator
         self._placeholders = placeholders
         self._weights = dict(placeholders.of_weights)
         self._rules = Rules(fakes)
+        self.mapping = Mapping(self.results, self._write_one)
         self._traces = Traces()
         self._numbers = Numbers()
         self._copies: list[torch.fx.Node] = []  # that the example does without
         self._writes: list[torch.fx.Node] = []
+        self._assigned: list[torch.fx.Node] = []  # buffers
+        self._entered: list[torch.fx.Node] = []  # regions under autocast
+
+    @property
+    def graph(self) -> torch.fx.Graph:
+        """The graph that calls are written to: a body's, while one runs."""
+        return self.scopes.graph
+
+    @property
+    def results(self) -> Results:
+        """What makes results."""
+        return self._rules.results
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         kwargs = kwargs or {}
-        if torch.is_autocast_enabled("cpu"):
-            raise DeclinedError("autocast")
+        raise_waiting()
         if torch._C._functorch.peek_interpreter_stack() is not None:
             raise DeclinedError(_TRANSFORMED)
         if refusal := _refusal(func):
             raise DeclinedError(refusal)
         func = _RECORDED_AS.get(func, func)
+        if func is _ITEM and (number := self._held(args[0])) is not None:
+            return number
+        levels = self.mapping.check(func, args) if self.mapping.is_open else None
         copies = self._rules.results.copies_of_views
         result = self._rules.result(func, args, kwargs)
-        place = {
-            "nn_module_stack": {k: (path, kind) for k, path, kind in self.modules},
-            "stack_trace": self._traces.here(_ROOT.__code__),
-        }
+        if isinstance(result, NUMBERS) and self._numbers.knows(result, self.graph):
+            return result
+        place = self._place()
         if func in _CONVERSIONS:
             self._assert_kind(args[0], place)
         node = self.graph.create_node(
@@ -103,18 +129,85 @@ class Recorder(SchemaCheckMode):
         node.meta = {**place, "val": result}
         if self._rules.results.copies_of_views > copies:
             self._copies.append(node)
-        if func._schema.is_mutable:
+        if func._schema.is_mutable and func is not torch.ops.aten.detach_.default:
             self._writes.append(node)
         self._belongs(result, node)
+        if levels:
+            for each in result if isinstance(result, list) else [result]:
+                if type(each) is QuickTensor:
+                    each.levels = levels
         return result
 
+    def _held(self, tensor: torch.Tensor) -> Any:
+        number = held_by_constant(self.said(tensor))
+        if number is not None and self._writes:
+            raise DeclinedError("a number that a constant holds, which may have been written to")
+        return number
+
+    def _place(self) -> dict[str, Any]:
+        return {
+            "nn_module_stack": {k: (path, kind) for k, path, kind in self.modules},
+            "stack_trace": self._traces.here(_ROOT.__code__),
+        }
+
+    def write(
+        self, op: Any, args: tuple[Any, ...], given: list[Any], kwargs: dict[str, Any] | None = None
+    ) -> torch.fx.Node:
+        """Writes down a call that holds bodies, whose arguments are nodes, and what it gives."""
+        node = self.graph.create_node("call_function", op, args, kwargs or {})
+        node.meta = {**self._place(), "val": given}
+        if any(each.graph is not self.graph for each in self._writes):  # in its bodies
+            self._writes.append(node)
+        self._belongs(given, node)
+        return node
+
+    def may_share_memory(self, node: torch.fx.Node) -> None:
+        """Writes to what the call gives, or was given, are not sure."""
+        self._copies += [node, *node.all_input_nodes]
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Within it, calls are seen; while PyTorch asks what a call is, they are not."""
+        with ExitStack() as stack:
+            for watcher in self.watchers:
+                stack.enter_context(watcher)
+            stack.enter_context(self)
+            yield
+
+    def _write_one(self, func: Any, args: tuple[Any, ...], given: Any) -> None:
+        """Writes down a call of a Python function that gives one thing."""
+        node = self.graph.create_node("call_function", func, tuple(map(self.said, args)))
+        node.meta = {**self._place(), "val": given if type(given) is QuickTensor else None}
+        if type(given) is QuickTensor:
+            given.made_by = node
+
+    def assign(self, buffer: torch.Tensor, now: torch.Tensor) -> None:
+        """Writes down what a buffer holds at the end, as torch.export has it."""
+        self._assigned.append(self.said(buffer))
+        made_by = self.said(now)
+        torch.ops.aten.copy_.default(buffer, now)
+        if isinstance(made_by, torch.fx.Node):  # the line that computed it
+            self._writes[-1].meta |= {**made_by.meta, "val": self._writes[-1].meta["val"]}
+
+    def mark(self, func: Any, args: tuple[Any, ...]) -> None:
+        """Writes down where a region begins, or ends."""
+        if func is torch.amp.autocast_mode._exit_autocast:
+            args = (self._entered.pop(),)
+        node = self.graph.create_node("call_function", func, args)
+        node.meta = {**self._place(), "val": None}
+        if func is torch.amp.autocast_mode._enter_autocast:
+            self._entered.append(node)
+
     def check(self) -> None:
-        """Declines what only the whole run tells."""
+        """Declines what only the whole run tells, once it is over."""
         unsure = set().union(*map(roots, self._copies))
         if self._copies and any(
             unsure & roots(source) for node in self._writes for source in node.all_input_nodes
         ):
             raise DeclinedError("whether writes go to a copy or a view depends on sizes")
+        given = self.graph.output_node().all_input_nodes
+        if self._assigned and set(self._assigned) & set().union(*map(roots, given)):
+            raise DeclinedError("the model gives a buffer that it assigned, as it was before")
 
     def _assert_kind(self, tensor: torch.Tensor, place: dict[str, Any]) -> None:
         """What torch.export asserts before a conversion."""
@@ -138,14 +231,20 @@ class Recorder(SchemaCheckMode):
             for index, each in enumerate(result):
                 if each is None:
                     continue
-                if not isinstance(each, torch.Tensor):
+                if not isinstance(each, (torch.Tensor, *NUMBERS)):
                     raise DeclinedError("lists of lists of tensors")
                 item = self.graph.create_node("call_function", operator.getitem, (node, index))
                 item.meta = {**node.meta, "val": each}
                 self._belongs(each, item)
         elif type(result) is QuickTensor:
+            if result.made_by is not None and result.made_by.graph is not node.graph:
+                self.scopes.at_end_of_body(partial(setattr, result, "made_by", result.made_by))
             result.made_by = node
         else:  # a weight that the operator gave back
+            before = self._weights.get(id(result))
+            if before is not None and before.graph is not node.graph:
+                put_back = partial(self._weights.__setitem__, id(result), before)
+                self.scopes.at_end_of_body(put_back)
             self._weights[id(result)] = node
 
     def said(self, argument: Any) -> Any:
@@ -162,14 +261,25 @@ class Recorder(SchemaCheckMode):
                 path = self.modules[-1][1] if self.modules else ""
                 node = self._placeholders.constant(argument, path)
                 self._weights[id(argument)] = node
-            return node
+            return self.scopes.here(node)
         if isinstance(argument, (list, tuple)):
             return [self.said(each) for each in argument]
-        return self._numbers.said(argument) if isinstance(argument, NUMBERS) else argument
+        if not isinstance(argument, NUMBERS):
+            return argument
+        said = self._numbers.said(argument)
+        # Within a body, numbers of the graphs around it stand as they are.
+        return said if getattr(said, "graph", self.graph) is self.graph else argument
 
 
-class Overseer(TorchFunctionMode):
-    """Declines what goes past operators; changes of the gradient mode are not recorded."""
+class Overseer(PreDispatchTorchFunctionMode):
+    """Tells the recorder of what no operator says, and declines what goes past operators.
+
+    PyTorch tells modes of this class of autocast and of torch.func.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        TorchFunctionMode.__init__(self)
+        self._recorder = recorder
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
@@ -178,13 +288,13 @@ class Overseer(TorchFunctionMode):
         if name in _BEHIND_OPERATORS:
             raise DeclinedError(f"the model calls {name}()")
         if getattr(func, "__module__", "") == _TRANSFORMS:
-            raise DeclinedError(_TRANSFORMED)
-        if func is torch._C._set_grad_enabled:
-            if args != (False,):
-                raise DeclinedError("the model takes gradients")
-        elif name in ("_enter_autocast", "_exit_autocast"):
-            raise DeclinedError("autocast")
-        elif func is torch.Tensor.contiguous:
+            return self._recorder.mapping.called(func, args)
+        if func in MARKS:
+            self._recorder.mark(func, args)
+            return func(*args) if func is torch._C._set_grad_enabled else None
+        if func is torch.Tensor.tolist:
+            return _listed(args[0])
+        if func is torch.Tensor.contiguous:
             QuickTensor.is_copied_where_unsure = True
             try:
                 return func(*args, **(kwargs or {}))
@@ -193,7 +303,14 @@ class Overseer(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-def run(model: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+def _listed(tensor: torch.Tensor) -> Any:
+    """The numbers that a tensor holds, as torch.export reads them."""
+    if tensor.dim() == 0:
+        return tensor.item()
+    return [_listed(each) for each in tensor.unbind(0)]
+
+
+def run(model: torch.nn.Module, args: tuple[Any, ...], kwargs: Named[str, Any]) -> Any:
     """The outermost frame that a call's place is looked for in."""
     return model(*args, **kwargs)
 

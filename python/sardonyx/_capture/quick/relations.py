@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+from .periodic import always_holds
+
 
 def leaves_sizes_open(relation: Any) -> bool:
     """Whether it relates sums and products of sizes, bounds them, excludes one, or is always so.
@@ -15,13 +17,15 @@ def leaves_sizes_open(relation: Any) -> bool:
     if relation is sympy.true:
         return True
     if not isinstance(relation, sympy.core.relational.Relational):
-        return False
+        return always_holds(relation)
     if isinstance(relation, sympy.Unequality):
         return True
     sides = (relation.lhs, relation.rhs)
-    if not isinstance(relation, sympy.Equality):
-        return not relation.atoms(Application) or _is_always_so(relation)
-    return all(side.free_symbols for side in sides) and not relation.atoms(Application)
+    if not relation.atoms(Application):
+        return not isinstance(relation, sympy.Equality) or all(side.free_symbols for side in sides)
+    if not isinstance(relation, sympy.Equality) and _is_always_so(relation):
+        return True
+    return always_holds(relation)
 
 
 def _is_always_so(relation: Any) -> bool:

@@ -18,6 +18,7 @@ from torch.export.graph_signature import (
 )
 
 from .declining import DeclinedError
+from .numbers import NUMBERS
 from .sizes import plain
 from .tensor import QuickTensor
 
@@ -167,12 +168,11 @@ def output_specs(graph: torch.fx.Graph) -> list[OutputSpec]:
     for given in graph.output_node().args[0]:  # type: ignore[union-attr]
         argument: Any
         if isinstance(given, torch.fx.Node):
-            if not isinstance(given.meta["val"], torch.Tensor):
-                raise DeclinedError("the model gives a number that data decide")
-            argument = TensorArgument(given.name)
+            is_tensor = isinstance(given.meta["val"], torch.Tensor)
+            argument = (TensorArgument if is_tensor else SymIntArgument)(given.name)
         elif given is None or isinstance(given, (int, float, str, bool)):
             argument = ConstantArgument("", given)
-        elif isinstance(given, torch.SymInt):
+        elif isinstance(given, NUMBERS):
             argument = SymIntArgument("")
         else:
             raise DeclinedError(f"the model gives a {type(given).__name__}")

@@ -35,6 +35,8 @@ def made_same(a: Size, b: Size) -> bool:
     """Whether two sizes that have to be equal are; of symbols that is asked as PyTorch asks it."""
     if same(a, b):
         return True
+    if any(type(each) is not int and each.node.hint is None for each in (a, b)):
+        raise DeclinedError("sizes that data decide have to be equal")
     return (type(a) is not int or type(b) is not int) and bool(a == b)
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .declining import DeclinedError
+from .results import dims_of
+from .sizes import key
 
 if TYPE_CHECKING:
     import torch
@@ -15,37 +19,72 @@ if TYPE_CHECKING:
 _DEEPEST = 4
 
 
+@dataclass
+class Assigned:
+    """Buffers that the model assigned, as they were and are, and attributes that hold tensors."""
+
+    buffers: dict[tuple[int, str], tuple[torch.Tensor, torch.nn.Module]] = field(
+        default_factory=dict
+    )
+    attributes: list[str] = field(default_factory=list)
+
+    def changes(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """Each buffer that is another tensor now, and that tensor."""
+        now = [
+            (before, module._buffers[name]) for (_, name), (before, module) in self.buffers.items()
+        ]
+        return [
+            (before, after) for before, after in now if after is not before and after is not None
+        ]
+
+
 @contextmanager
-def unchanged(model: torch.nn.Module) -> Iterator[None]:
+def unchanged(model: torch.nn.Module) -> Iterator[Assigned]:
     """Puts back what the model changes of its attributes, and of what they hold.
 
-    That is what torch.export does; where tensors or modules are among it, torch.export has
-    more to say, and the model is declined.
+    That is what torch.export does. Like it, this warns of tensors among it that are no buffers; it
+    declines a model that changes which modules and weights it has.
     """
     from torch.nn.modules.module import register_module_buffer_registration_hook
 
-    held = _Held()
-    for module in model.modules():
-        held.add_module(module)
+    held, found = _Held(), Assigned()
+    for path, module in model.named_modules():
+        held.add_module(module, f"self.{path}".rstrip("."))
     known = {id(module) for module in model.modules()}
 
     def assigned(module: torch.nn.Module, name: str, buffer: Any) -> None:
+        before = module._buffers.get(name)
         # The same tensor once more, as `self.table = self.table.to(x.dtype)` has it, is no change.
-        if id(module) in known and module._buffers.get(name) is not buffer:
-            raise DeclinedError(f"{type(module).__name__} assigns its buffer {name}")
+        if id(module) not in known or before is buffer:
+            return
+        if before is None or buffer is None or _kind(before) != _kind(buffer):
+            raise DeclinedError(f"{type(module).__name__} assigns a buffer {name} of another kind")
+        found.buffers.setdefault((id(module), name), (before, module))
 
     hook = register_module_buffer_registration_hook(assigned)
     try:
-        yield
+        yield found
     finally:
         hook.remove()
-        told = held.put_back()
+        told = held.put_back(found)
     if told:
         raise DeclinedError(told[0])
+    if found.attributes:
+        warnings.warn(
+            f"{', '.join(found.attributes)}: tensors that forward() keeps in attributes are no "
+            "part of the exported model, and what was there before is put back; what has to be "
+            "there in the next call has to be a buffer (register_buffer)",
+            stacklevel=2,
+        )
+
+
+def _kind(tensor: torch.Tensor) -> tuple[Any, ...]:
+    return (tuple(map(key, dims_of(tensor))), tensor.dtype)
 
 
 class _Held:
-    """Containers as they were, each with its owner's class and whether it is of modules' own."""
+    """Containers as they were, each with its place in the model and whether it is of modules'
+    own."""
 
     def __init__(self) -> None:
         self._dicts: list[tuple[dict[Any, Any], dict[Any, Any], str, bool]] = []
@@ -53,15 +92,15 @@ class _Held:
         self._sets: list[tuple[set[Any], set[Any]]] = []
         self._seen: set[int] = set()
 
-    def add_module(self, module: torch.nn.Module) -> None:
-        attributes, owner = vars(module), type(module).__name__
+    def add_module(self, module: torch.nn.Module, owner: str) -> None:
+        attributes = vars(module)
         self._seen.add(id(module))
         self._dicts.append((attributes, dict(attributes), owner, False))
         for name, value in attributes.items():
             if name in _STRUCTURE and isinstance(value, dict):
                 self._dicts.append((value, dict(value), owner, True))
             else:
-                self._add(value, owner, 0)
+                self._add(value, f"{owner}.{name}", 0)
 
     def _add(self, value: Any, owner: str, depth: int) -> None:
         if depth > _DEEPEST or isinstance(value, _PLAIN) or id(value) in self._seen:
@@ -83,21 +122,25 @@ class _Held:
         for each in inner:
             self._add(each, owner, depth + 1)
 
-    def put_back(self) -> list[str]:
-        """What torch.export has more to say of."""
+    def put_back(self, found: Assigned) -> list[str]:
+        """Adds the places of tensors to what was found; returns what is to be declined."""
         told: list[str] = []
         for table, before, owner, is_of_modules in self._dicts:
             changed = _changed(table, before)
             if not changed:
                 continue
             if is_of_modules:
-                told.append(f"{owner} changes which modules or weights it has")
-            told += _of_tensors([table.get(key) for key in changed], owner)
+                assigned = {name for _, name in found.buffers}
+                if not set(changed) <= assigned:
+                    told.append(f"{owner} changes which modules or weights it has")
+            else:
+                for name in changed:
+                    found.attributes += _of_tensors(table.get(name), f"{owner}.{name}")
             table.clear()
             table.update(before)
         for values, items, owner in self._lists:
             if len(values) != len(items) or any(map(_differ, values, items)):
-                told += _of_tensors(values, owner)
+                found.attributes += _of_tensors(values, owner)
                 values[:] = items
         for members, known in self._sets:
             if members != known:
@@ -136,12 +179,12 @@ def _differ(a: Any, b: Any) -> bool:
     return a is not b
 
 
-def _of_tensors(values: list[Any], owner: str) -> list[str]:
+def _of_tensors(value: Any, place: str) -> list[str]:
+    """The place, where a tensor is in what stands there. Declines modules."""
     import torch
     from torch.utils import _pytree as pytree
 
-    if any(
-        isinstance(each, (torch.Tensor, torch.nn.Module)) for each in pytree.tree_leaves(values)
-    ):
-        return [f"{owner} keeps a tensor in a plain attribute"]
-    return []
+    leaves = pytree.tree_leaves(value)
+    if any(isinstance(each, torch.nn.Module) for each in leaves):
+        raise DeclinedError(f"{place} changes which modules it holds")
+    return [place] if any(isinstance(each, torch.Tensor) for each in leaves) else []

@@ -16,8 +16,9 @@ from typing import Any
 def run_again_where_declined() -> Iterator[None]:
     """Within it, what is printed and warned of is held back.
 
-    It is told at the end; after an error, torch.export runs the model again, and nothing is told,
-    while random numbers go on from where they were and PyTorch's settings are what they were.
+    It is told at the end; after an error, torch.export runs the model again, and nothing is told.
+    After an error, and after an interrupt, random numbers go on from where they were and PyTorch's
+    settings are what they were.
     """
     put_back = _kept()
     said, complained = io.StringIO(), io.StringIO()
@@ -30,8 +31,8 @@ def run_again_where_declined() -> Iterator[None]:
             warnings.catch_warnings(record=True) as told,
         ):
             yield
-    except Exception:
-        runs_again = True
+    except BaseException as error:
+        runs_again = isinstance(error, Exception)
         put_back()
         raise
     finally:

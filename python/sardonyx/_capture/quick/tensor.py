@@ -19,6 +19,8 @@ class QuickTensor(torch.Tensor):
     dims: Sizes
     steps: Sizes
     made_by: torch.fx.Node | None
+    # At which a dimension is hidden: within torch.vmap.
+    levels: frozenset[int]
     # Set while contiguous() runs: a copy of what only the example has in rows is right for all.
     is_copied_where_unsure = False
 
@@ -27,13 +29,13 @@ class QuickTensor(torch.Tensor):
         """On the CPU, made by no call as yet."""
         made = torch.Tensor._make_wrapper_subclass(
             QuickTensor,
-            [hint(size) for size in dims],
-            strides=[hint(step) for step in steps],
+            [_example(size) for size in dims],
+            strides=[_example(step) for step in steps],
             dtype=dtype,
             device=torch.device("cpu"),
             dispatch_sizes_strides_policy=None if is_static(dims) else "sizes",
         )
-        made.dims, made.steps, made.made_by = dims, steps, None
+        made.dims, made.steps, made.made_by, made.levels = dims, steps, None, _NO_LEVELS
         result: QuickTensor = made
         return result
 
@@ -62,6 +64,17 @@ class QuickTensor(torch.Tensor):
             if func is _aten.is_contiguous.default:
                 return _lies_in_rows(self)
         raise DeclinedError(f"{func} of a tensor without data")
+
+
+_NO_LEVELS: frozenset[int] = frozenset()
+
+
+def _example(size: Any) -> int:
+    """Any number where data decide: PyTorch asks for such sizes by name."""
+    if type(size) is int:
+        return size
+    known = size.node.hint
+    return 7 if known is None else int(known)
 
 
 def _lies_in_rows(tensor: QuickTensor) -> bool:

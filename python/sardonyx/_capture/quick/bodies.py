@@ -1,0 +1,283 @@
+"""Control flow: each body is run once, into a graph of its own.
+
+What a body reads of the graphs around it becomes operands, tensors alone: sizes stand in its
+arguments as they do everywhere. What a call gives is told by the kinds of what its bodies give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from .aliases import roots
+from .closures import unchanged_by_running
+from .declining import DeclinedError
+from .recording import Recorder
+from .regions import finish
+from .results import dims_of, steps_of
+from .scopes import Scope, held, share_what_they_read
+from .sizes import same
+from .tensor import QuickTensor
+
+_ops = torch.ops.higher_order
+
+
+@contextmanager
+def bodies_uncompiled() -> Iterator[None]:
+    """Within it, PyTorch calls control flow's operators without compiling their bodies before."""
+    from torch._higher_order_ops import utils
+
+    def called(function: Callable[..., Any], args: Any, kwargs: Any = None) -> Any:
+        return function(*args, **(kwargs or {}))
+
+    if not hasattr(utils, "_hop_compile_and_call"):  # where they are compiled, it declines
+        yield
+        return
+    before = utils._hop_compile_and_call
+    utils._hop_compile_and_call = called
+    try:
+        yield
+    finally:
+        utils._hop_compile_and_call = before
+
+
+@dataclass
+class Ran:
+    """A body that has run: its graph, and the leaves and structure of what it gave."""
+
+    scope: Scope
+    leaves: list[Any]
+    spec: Any
+
+    @property
+    def tensors(self) -> list[QuickTensor]:
+        """Its leaves. Declines what is none."""
+        if any(type(each) is not QuickTensor for each in self.leaves):
+            raise DeclinedError("a body gives something else than tensors")
+        return self.leaves
+
+
+def cond(
+    recorder: Recorder,
+    pred: Any,
+    true_fn: Callable[..., Any],
+    false_fn: Callable[..., Any],
+    operands: Sequence[Any] = (),
+) -> Any:
+    """One of two bodies."""
+    one, other = (_ran(recorder, fn, (), operands) for fn in (true_fn, false_fn))
+    if one.spec != other.spec:
+        raise DeclinedError("branches give results of different structure")
+    given = recorder.fakes.within(
+        lambda fake: _ops.cond(
+            fake(pred), lambda *_: fake(one.leaves), lambda *_: fake(other.leaves), ()
+        )
+    )
+    read = share_what_they_read([one.scope, other.scope])
+    bodies = [
+        held(recorder.graph, ran.scope.graph, name)
+        for ran, name in ((one, "true_graph"), (other, "false_graph"))
+    ]
+    recorder.write(_ops.cond, (recorder.said(pred), *bodies, tuple(read)), given)
+    return pytree.tree_unflatten(given, one.spec)
+
+
+def while_loop(
+    recorder: Recorder,
+    cond_fn: Callable[..., Any],
+    body_fn: Callable[..., Any],
+    carried_inputs: Sequence[Any],
+    additional_inputs: Sequence[Any] = (),
+    **options: Any,
+) -> Any:
+    """A body as long as another one says so. Carried numbers are open within, and behind it."""
+    if additional_inputs or any(options.values()):
+        raise DeclinedError("a loop with options")
+    number = recorder.fakes.number
+    carried = [number() if isinstance(x, (int, torch.SymInt)) else x for x in carried_inputs]
+    going, step = (_ran(recorder, fn, carried) for fn in (cond_fn, body_fn))
+    if len(step.leaves) != len(carried) or len(going.leaves) != 1:
+        raise DeclinedError("a loop carries something else than it gives")
+    may_share = _may_share_memory(step)
+    given = [_carried(*each) for each in zip(carried, step.leaves, strict=True)]
+    given = [number() if isinstance(each, (int, torch.SymInt)) else each for each in given]
+    read = share_what_they_read([going.scope, step.scope])
+    bodies = [
+        held(recorder.graph, ran.scope.graph, name)
+        for ran, name in ((going, "while_loop_cond_graph"), (step, "while_loop_body_graph"))
+    ]
+    said = tuple(recorder.said(each) for each in carried_inputs)
+    node = recorder.write(_ops.while_loop, (*bodies, said, tuple(read)), given)
+    if may_share:
+        recorder.may_share_memory(node)
+    return pytree.tree_unflatten(given, step.spec)
+
+
+def scan(
+    recorder: Recorder,
+    combine_fn: Callable[..., Any],
+    init: Sequence[Any],
+    xs: Sequence[Any],
+    additional_inputs: Sequence[Any] = (),
+) -> Any:
+    """A body for each slice, which carries something and gives something."""
+    if additional_inputs:
+        raise DeclinedError("a scan with inputs of its own")
+    length, slices = _slices(recorder, xs)
+    ran = _ran(recorder, combine_fn, (*init, *slices))
+    may_share = _may_share_memory(ran)
+    carry = [_carried(*each) for each in zip(init, ran.tensors, strict=False)]
+    given = [*carry, *(_stacked(recorder, length, each) for each in ran.tensors[len(init) :])]
+    read = share_what_they_read([ran.scope])
+    body = held(recorder.graph, ran.scope.graph, "scan_combine_graph")
+    said = [[recorder.said(each) for each in group] for group in (init, xs)]
+    node = recorder.write(_ops.scan, (body, *said, tuple(read)), given)
+    if may_share:
+        recorder.may_share_memory(node)
+    return pytree.tree_unflatten(given, ran.spec)
+
+
+def map_(recorder: Recorder, f: Callable[..., Any], xs: Sequence[Any], args: Sequence[Any]) -> Any:
+    """A body for each slice."""
+    length, slices = _slices(recorder, xs)
+    ran = _ran(recorder, f, slices, args)
+    given = [_stacked(recorder, length, each) for each in ran.tensors]
+    read = share_what_they_read([ran.scope])
+    body = held(recorder.graph, ran.scope.graph, "body_graph")
+    said = [recorder.said(each) for each in xs]
+    recorder.write(_ops.map_impl, (body, said, read), given)
+    return pytree.tree_unflatten(given, ran.spec)
+
+
+def associative_scan(
+    recorder: Recorder,
+    combine_fn: Callable[..., Any],
+    xs: Sequence[Any],
+    additional_inputs: Sequence[Any] = (),
+) -> Any:
+    """A body on pairs of what it made so far."""
+    if additional_inputs:
+        raise DeclinedError("a scan with inputs of its own")
+    _, first = _slices(recorder, xs)
+    _, second = _slices(recorder, xs)
+    ran = _ran(recorder, combine_fn, (*first, *second))
+    for made, slice_ in zip(ran.tensors, first, strict=True):
+        _carried(slice_, made)
+    given = [recorder.results.dense(dims_of(x), x.dtype) for x in xs]
+    read = share_what_they_read([ran.scope])
+    body = held(recorder.graph, ran.scope.graph, "associative_scan_combine_graph")
+    said = [recorder.said(each) for each in xs]
+    recorder.write(_ops.associative_scan, (body, said, tuple(read)), given)
+    return pytree.tree_unflatten(given, ran.spec)
+
+
+def hints_wrapper(
+    recorder: Recorder,
+    body_fn: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    hints: Any,
+) -> Any:
+    """A body that runs once."""
+    if kwargs:
+        raise DeclinedError("a region with named inputs")
+    ran = _ran(recorder, body_fn, (), args)
+    read = share_what_they_read([ran.scope])
+    body = held(recorder.graph, ran.scope.graph, "hints_wrapper_body_graph")
+    given = [_again(each) for each in ran.tensors]
+    recorder.write(_ops.hints_wrapper, (body, tuple(read), {}), given, {"hints": hints})
+    return pytree.tree_unflatten(given, ran.spec)
+
+
+# By the operator's name, since PyTorch's releases do not all have all of them.
+_RULES: dict[str, Callable[..., Any]] = {
+    "cond": cond,
+    "while_loop": while_loop,
+    "scan": scan,
+    "map_impl": map_,
+    "associative_scan": associative_scan,
+    "hints_wrapper": hints_wrapper,
+}
+for _name, _rule in _RULES.items():
+    if (_op := getattr(_ops, _name, None)) is not None:
+        _op.py_impl(Recorder)(_rule)
+
+
+def _ran(
+    recorder: Recorder,
+    function: Callable[..., Any],
+    own: Sequence[Any],
+    others: Sequence[Any] = (),
+) -> Ran:
+    """Runs a body. Of `own` it has placeholders, in this order, before those of what it reads."""
+    with recorder.scopes.opened() as scope, recorder.watching(), unchanged_by_running(function):
+        given = [_given(scope, each) for each in own]
+        leaves, spec = pytree.tree_flatten(function(*given, *others))
+        recorder.graph.output(tuple(recorder.said(each) for each in leaves))
+        finish(recorder.graph)
+    return Ran(scope, leaves, spec)
+
+
+def _given(scope: Scope, value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        value = _again(value)
+        value.made_by = scope.placeholder(value)
+    else:
+        scope.placeholder(value)
+    return value
+
+
+def _again(tensor: torch.Tensor) -> QuickTensor:
+    return QuickTensor.of(dims_of(tensor), steps_of(tensor), tensor.dtype)
+
+
+def _slices(recorder: Recorder, xs: Sequence[torch.Tensor]) -> tuple[Any, list[QuickTensor]]:
+    """The number of slices, and a first one of each."""
+    kinds = [(dims_of(x)[1:], x.dtype) for x in xs]
+    return dims_of(xs[0])[0], [recorder.results.dense(*kind) for kind in kinds]
+
+
+def _stacked(recorder: Recorder, length: Any, tensor: torch.Tensor) -> QuickTensor:
+    return recorder.results.dense((length, *dims_of(tensor)), tensor.dtype)
+
+
+def _carried(before: Any, after: Any) -> Any:
+    """What a loop gives of something it carries. Declines what changes its kind on the way."""
+    if not isinstance(before, torch.Tensor):
+        if isinstance(after, (int, torch.SymInt)):
+            return after
+        raise DeclinedError("a loop carries a number and gives something else")
+    if type(after) is not QuickTensor or after.dtype != before.dtype:
+        raise DeclinedError("a loop carries tensors of another type than it gives")
+    old, new = dims_of(before), dims_of(after)
+    if len(old) != len(new) or not all(map(same, old, new)):
+        raise DeclinedError("a loop carries tensors of other sizes than it gives")
+    return _again(after)
+
+
+def _may_share_memory(ran: Ran) -> bool:
+    """Whether results may lie where inputs or one another do. Declines where they do, which PyTorch
+    refuses, and where it matters since the body writes."""
+    output: Any = ran.scope.graph.output_node().args[0]
+    seen: set[torch.fx.Node] = set()
+    may_share = False
+    for node in output:
+        if not isinstance(node, torch.fx.Node):
+            continue
+        own = roots(node)
+        if own & seen or any(root.op == "placeholder" for root in own):
+            may_share = True
+            if node.op == "placeholder" or node in seen or _writes(ran.scope.graph):
+                raise DeclinedError("a loop gives what shares memory with what it was given")
+        seen |= {*own, node}
+    return may_share
+
+
+def _writes(graph: torch.fx.Graph) -> bool:
+    schemas = [getattr(node.target, "_schema", None) for node in graph.nodes]
+    return any(schema is not None and schema.is_mutable for schema in schemas)

@@ -1,0 +1,138 @@
+"""What capture touches of a model and of PyTorch is put back, whenever it ends."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+import warnings
+from threading import Timer
+
+import pytest
+import torch
+
+import sardonyx
+from sardonyx._capture.context import capturing
+from sardonyx._capture.quick.capture import quick_capture
+from sardonyx._capture.shapes import prepare
+
+
+class Keeps(torch.nn.Module):
+    """Assigns buffers, keeps tensors in attributes, draws random numbers and changes settings."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.ModuleList(torch.nn.Linear(4, 4) for _ in range(3))
+        self.register_buffer("count", torch.zeros(()))
+        self.register_buffer("mean", torch.zeros(4), persistent=False)
+        self.last, self.seen, self.sizes = None, [], {"n": 0}
+        self.layers[0].register_forward_hook(lambda *_: None)
+
+    def forward(self, x):
+        self.count = self.count + 1
+        before = self.mean * 1
+        self.mean = 0.9 * self.mean + 0.1 * x.mean(0)
+        self.mean.add_(1)
+        random.random()
+        torch.rand(1)
+        for layer in self.layers:
+            with torch.autocast("cpu", torch.bfloat16, enabled=False), torch.enable_grad():
+                x = layer(x)
+            self.last = x
+            self.seen.append(x * 2)
+            self.sizes["n"] += 1
+        self.train()
+        return torch.cond(x.sum() > 0, lambda x: x + before, lambda x: x - self.count, (x,))
+
+
+def everything(model):
+    """What has to be the same before and behind a capture."""
+    from torch._higher_order_ops import utils
+
+    return {
+        "attributes": {path: dict(vars(m)) for path, m in model.named_modules()},
+        "buffers": [(name, id(each), each.tolist()) for name, each in model.named_buffers()],
+        "hooks": [dict(m._forward_hooks) for m in model.modules()],
+        "held": (list(model.seen), dict(model.sizes)),
+        "training": [m.training for m in model.modules()],
+        "random": (random.getstate(), torch.get_rng_state().tolist()),
+        "gradients": torch.is_grad_enabled(),
+        "autocast": (torch.is_autocast_enabled("cpu"), torch.is_autocast_cache_enabled()),
+        "modes": torch.overrides._get_current_function_mode_stack(),
+        "dispatch": torch._ops._len_torch_dispatch_stack_pre_dispatch(),
+        "calls": (torch.nn.Module.__call__, torch.nn.Module.__getattr__),
+        "functions": (utils._hop_compile_and_call, any, all, min, max, torch.tensor),
+        "tracing": (torch.fx._symbolic_trace._is_fx_tracing_flag, torch.compiler.is_exporting()),
+    }
+
+
+def captured(model):
+    args = (torch.ones(3, 4),)
+    dynamic = prepare(model, args, {}, {"x": {0: "rows"}})
+    with capturing():
+        return quick_capture(model, args, {}, dynamic.shapes, lambda: pytest.fail("asked"))
+
+
+def test_an_interrupt_at_any_moment_puts_all_back():
+    model = Keeps().eval()
+    captured(model)
+    began = time.perf_counter()
+    captured(model)
+    takes = time.perf_counter() - began
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    moments, interrupted = random.Random(7), 0
+    try:
+        for _ in range(40):
+            before = everything(model)
+            interrupt = Timer(moments.random() * takes, os.kill, (os.getpid(), signal.SIGINT))
+            is_captured = False
+            try:
+                interrupt.start()
+                captured(model)
+                is_captured = True
+                interrupt.join()
+            except KeyboardInterrupt:
+                interrupted += 1
+            now = everything(model)
+            if is_captured:  # and drew random numbers
+                before["random"] = now["random"]
+            assert [name for name in now if now[name] != before[name]] == []
+            assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    assert interrupted > 20
+
+
+class Waits(torch.nn.Module):
+    def forward(self, x):
+        while True:
+            time.sleep(0.01)
+
+
+def test_a_model_that_calls_no_operator_is_interrupted():
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            captured(Waits())
+    finally:
+        signal.signal(signal.SIGINT, usual)
+
+
+def test_what_is_put_back_is_warned_of():
+    model, x = Keeps().eval(), torch.randn(3, 4)
+    before = everything(model)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        made = sardonyx.export(model, (x,), dynamic_shapes={"x": {0: "rows"}}, capture="quick")
+    now = everything(model)
+    assert [name for name in now if name != "random" and now[name] != before[name]] == []
+    said = [str(each.message) for each in told if "keeps in attributes" in str(each.message)]
+    assert len(said) == 1
+    assert said[0].startswith("self.last, self.seen: ")
+    x = torch.randn(5, 4)
+    results = [each.clone() for each in made(x)]
+    wanted = [model(x), model.count, model.mean]
+    for got, want in zip(results, wanted, strict=True):
+        torch.testing.assert_close(got, want)
