@@ -1,9 +1,11 @@
 // Models taken apart and put together: nodes, parts of graphs, weights as arrays.
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +16,7 @@
 
 #include "base/diagnostic.h"
 #include "bindings.h"
+#include "onnx/graph/branches.h"
 #include "onnx/graph/extract.h"
 #include "onnx/graph/ir.h"
 #include "proto/read.h"
@@ -251,6 +254,15 @@ void bind_parts(nb::module_& module) {
       },
       "model"_a, "begin"_a, "end"_a, "wanted"_a,
       "The main graph's nodes begin to end - 1 as a model of their own.");
+  module.def(
+      "in_branches",
+      [](const Model& then, const Model& otherwise, const std::string& condition,
+         const std::map<std::string, std::string>& kept) {
+        return Model(onnx::in_branches(then.internal(), otherwise.internal(), condition, kept));
+      },
+      "then"_a, "otherwise"_a, "condition"_a, "kept"_a,
+      "Two models as one, which runs the first where the condition, an input more, holds. `kept`: "
+      "outputs that the first lacks, and inputs that it hands out instead.");
   module.def(
       "functions",
       [](const Model& model) {

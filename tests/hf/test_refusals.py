@@ -110,6 +110,18 @@ def test_tasks_that_do_not_exist_or_do_not_fit(checkpoint: Path, tmp_path: Path)
     assert "llama fits text-generation, text-classification" in str(error)
 
 
+def test_packages_that_a_checkpoint_needs(
+    checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lacks(*_: object, **__: object) -> None:
+        raise ImportError("it requires the timm library\n\npip install timm")
+
+    monkeypatch.setattr("transformers.AutoConfig.from_pretrained", lacks)
+    error = refused(checkpoint, tmp_path / "out")
+    assert codes(error) == ["SX2006"]
+    assert "requires the timm library pip install timm" in str(error)
+
+
 def test_folders_that_are_not_to_be_replaced(checkpoint: Path, tmp_path: Path) -> None:
     kept = tmp_path / "mine"
     kept.mkdir()

@@ -98,9 +98,10 @@ def test_an_encoder_and_a_decoder(tmp_path: Path) -> None:
     report = exported(folder, tmp_path / "out")
     assert report.task == "text2text-generation-with-past"
     assert report.verified["equal"] == 40
-    encoder, first, later = report.parts
+    encoder, first, later, merged = report.parts
     assert [part.file for part in report.parts] == [
-        "encoder_model.onnx", "decoder_model.onnx", "decoder_with_past_model.onnx"
+        "encoder_model.onnx", "decoder_model.onnx", "decoder_with_past_model.onnx",
+        "decoder_model_merged.onnx",
     ]  # fmt: skip
     sizes = ["batch_size", "encoder_sequence_length"]
     assert encoder.inputs == {"input_ids": sizes, "attention_mask": sizes}
@@ -112,6 +113,9 @@ def test_an_encoder_and_a_decoder(tmp_path: Path) -> None:
     pasts = {f"past_key_values.{layer}.{kind}" for layer in range(2) for kind in kinds}
     assert pasts <= set(later.inputs)
     assert set(later.outputs) == {"logits", *(p for p in presents if ".decoder." in p)}
+    assert set(merged.inputs) == {*first.inputs, *pasts, "use_cache_branch"}
+    assert list(merged.outputs) == list(first.outputs)
+    assert merged.outputs["present.0.decoder.key"] == ["batch_size", 4, None, 8]
 
 
 def test_embeddings_of_sentences(tmp_path: Path) -> None:

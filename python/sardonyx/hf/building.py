@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .packages import lacking
+
 if TYPE_CHECKING:
     import torch
 
@@ -24,9 +26,12 @@ def build(checkpoint: Checkpoint, model_class: type[Any]) -> torch.nn.Module:
 
     with torch.no_grad():
         with initialization.no_init_weights():
-            model = model_class._from_config(
-                config_of(model_class, checkpoint), dtype=torch.float32
-            )
+            try:
+                model = model_class._from_config(
+                    config_of(model_class, checkpoint), dtype=torch.float32
+                )
+            except ImportError as error:
+                raise lacking(model_class.__name__, error) from error
         persistent = model.state_dict(keep_vars=True)
         for tensor in persistent.values():
             tensor._is_hf_initialized = True

@@ -19,6 +19,8 @@ import torch
 from sardonyx._base.errors import CaptureError, refusal
 
 PAST_LENGTH = "past_sequence_length"
+# What names of inputs and outputs for a cache begin with.
+PAST, PRESENT = "past_key_values.", "present."
 
 # How a tensor in a cache is called, by the end of the path at which it stands.
 _KINDS = {
@@ -51,12 +53,12 @@ class CachedTensor:
     @property
     def past(self) -> str:
         """The input's name."""
-        return f"past_key_values.{self.name}"
+        return f"{PAST}{self.name}"
 
     @property
     def present(self) -> str:
         """The output's name."""
-        return f"present.{self.name}"
+        return f"{PRESENT}{self.name}"
 
     @property
     def dims(self) -> dict[int, str]:

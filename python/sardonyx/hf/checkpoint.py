@@ -11,7 +11,7 @@ from typing import Any
 from sardonyx._base.errors import Diagnostic, OnnxExporterError, UsageError, refusal, refusals
 from sardonyx._model.weight_files import WeightInFile, weights_in
 
-from .packages import transformers
+from .packages import lacking, transformers
 
 # What the files of weights are called.
 _STEM = "model"
@@ -151,6 +151,8 @@ def _config_of(folder: Path, trust_remote_code: bool, **more: str) -> Any:
         return library.AutoConfig.from_pretrained(
             folder, trust_remote_code=trust_remote_code, local_files_only=True, **more
         )
+    except ImportError as error:
+        raise lacking(f"the checkpoint in {folder}", error) from error
     except Exception as error:
         source = folder / more.get("gguf_file", "config.json")
         raise refusal(

@@ -1,24 +1,28 @@
-"""Models of an encoder and a decoder, in three files as optimum has them: the encoder, the decoder
-for the first step, which also gives what it keeps of the encoder, and the one for all others."""
+"""Models of an encoder and a decoder, in four files as optimum has them: the encoder, the decoder
+for the first step, which also gives what it keeps of the encoder, the one for all others, and both
+decoders as the branches of one model, which runtimes take that load one file for all steps."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from sardonyx import _native
 from sardonyx._base.errors import refusal
 
 from .acceptance import accepted_example
-from .caches import PAST_LENGTH, CachedTensor, CacheLayout, layout_of
+from .caches import PAST, PAST_LENGTH, PRESENT, CachedTensor, CacheLayout, layout_of
 from .example import BATCH, Dims, Example, Tensors
 from .examples import token_ids
 from .parts import Part, accepted, named_outputs
 from .probing import probe
 
 if TYPE_CHECKING:
+    from sardonyx._model.program import ONNXProgram
+
     from .tasks import Chosen
 
 _STEPS = "decoder_sequence_length"
@@ -26,6 +30,7 @@ _ENCODED = "encoder_sequence_length"
 STATES = "encoder_hidden_states"
 MASK = "encoder_attention_mask"
 ENCODER, FIRST, LATER = "encoder_model", "decoder_model", "decoder_with_past_model"
+MERGED, USES_CACHE = "decoder_model_merged", "use_cache_branch"
 # The sizes of the runs that show what a cache holds: rows, the encoder's input, and tokens.
 _RUNS = ((2, 0, 5), (3, 1, 7))
 OF_DECODER = ("decoder_input_ids", "decoder_attention_mask", "decoder_inputs_embeds")
@@ -114,6 +119,21 @@ def encoder_of(model: torch.nn.Module) -> torch.nn.Module:
 def _hidden_state(result: Any) -> torch.Tensor:
     found = named_outputs(result)
     return found.get("last_hidden_state", next(iter(found.values())))
+
+
+def merged(programs: Mapping[str, ONNXProgram]) -> Any | None:
+    """The decoders of both steps as one model, whose first step gives nothing to `past_key_values`
+    that it looks at; None for models without a cache. What is kept of the encoder goes through."""
+    first, later = programs.get(FIRST), programs.get(LATER)
+    if first is None or later is None:
+        return None
+    there = {name for name, _, _ in later._native.outputs}
+    kept = {
+        name: name.replace(PRESENT, PAST, 1)
+        for name, _, _ in first._native.outputs
+        if name not in there
+    }
+    return _native.in_branches(later._native, first._native, USES_CACHE, kept)
 
 
 @dataclass(frozen=True)

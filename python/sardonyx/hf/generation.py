@@ -8,20 +8,12 @@ from typing import NamedTuple
 
 import torch
 
-from .caches import PAST_LENGTH
-from .encoder_decoders import ENCODER, FIRST, LATER, MASK, STATES
+from .caches import PAST, PAST_LENGTH, PRESENT
+from .encoder_decoders import ENCODER, FIRST, LATER, MASK, MERGED, STATES, USES_CACHE
 from .example import Tensors
 from .parts import EMBEDDINGS
-from .sessions import Sessions
+from .sessions import TYPES, Sessions
 from .vision_language import DECODER, FEATURES, IMAGES, TOKENS
-
-_PAST, _PRESENT = "past_key_values.", "present."
-_TYPES = {
-    "tensor(float)": torch.float32,
-    "tensor(float16)": torch.float16,
-    "tensor(bfloat16)": torch.bfloat16,
-    "tensor(int64)": torch.int64,
-}
 
 
 class _Text(NamedTuple):
@@ -161,7 +153,7 @@ def _begun_anew(
     states = {
         name: value
         for name, value in made.items()
-        if name.startswith(_PRESENT) and PAST_LENGTH not in inputs[name.replace(_PRESENT, _PAST, 1)]
+        if name.startswith(PRESENT) and PAST_LENGTH not in inputs[name.replace(PRESENT, PAST, 1)]
     }
     return {
         name: value * begun.view(-1, *[1] * (value.dim() - 1)).to(value.dtype)
@@ -172,9 +164,9 @@ def _begun_anew(
 def next_past(made: Mapping[str, torch.Tensor]) -> Tensors:
     """What a run left in the cache, as inputs of the next."""
     return {
-        name.replace(_PRESENT, _PAST, 1): value
+        name.replace(PRESENT, PAST, 1): value
         for name, value in made.items()
-        if name.startswith(_PRESENT)
+        if name.startswith(PRESENT)
     }
 
 
@@ -184,17 +176,18 @@ def empty_caches(model: Sessions, batch: int, part: str = "model") -> Tensors:
     return {
         value.name: torch.zeros(
             [size if isinstance(size, int) else sizes.get(size, 0) for size in value.shape],
-            dtype=_TYPES[value.type],
+            dtype=TYPES[value.type],
         )
         for value in model.session(part).get_inputs()
-        if value.name.startswith(_PAST)
+        if value.name.startswith(PAST)
     }
 
 
 def decode_of_encoder(
-    model: Sessions, inputs: Tensors, steps: int, end: int | None
+    model: Sessions, inputs: Tensors, steps: int, end: int | None, merged: bool = False
 ) -> torch.Tensor:
-    """Greedy tokens [batch, length], that which begins them included."""
+    """Greedy tokens [batch, length], that which begins them included; `merged`: by the decoder that
+    has both steps as its branches."""
     encoder = model.inputs(ENCODER)
     states = model(ENCODER, **{k: v for k, v in inputs.items() if k in encoder})
     given: Tensors = {STATES: states["last_hidden_state"]}
@@ -205,10 +198,12 @@ def decode_of_encoder(
         ids = torch.full((given[STATES].shape[0], 1), first_token(model), dtype=torch.int64)
     past: Tensors = {}
     fed = ids
+    nothing = empty_caches(model, ids.shape[0], MERGED) if merged else {}
     for _ in range(steps):
-        part = LATER if past else FIRST
+        part = MERGED if merged else LATER if past else FIRST
         names = model.inputs(part)
-        feed = {"input_ids": fed, **given, **past}
+        feed = {"input_ids": fed, **given, **(past or nothing)}
+        feed[USES_CACHE] = torch.tensor([bool(past)])
         made = model(part, **{name: value for name, value in feed.items() if name in names})
         past = past | next_past(made)
         chosen = made["logits"][:, -1:].argmax(-1)

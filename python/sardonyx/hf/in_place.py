@@ -9,10 +9,10 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from sardonyx import _native
 from sardonyx._base.errors import Diagnostic, UsageError, refusal, refusals
-from sardonyx._model.program import ONNXProgram
 
 from .writing import REPORT, unwritable
 
@@ -43,12 +43,12 @@ def locations_of(paths: Iterable[str], folder: Path) -> dict[str, str]:
     return found
 
 
-def save_in_place(program: ONNXProgram, path: Path, files: Mapping[str, str]) -> int:
-    """Writes a model that refers to weights in `files`; how many bytes these are."""
+def save_in_place(model: Any, path: Path, files: Mapping[str, str]) -> int:
+    """Writes a native model that refers to weights in `files`; how many bytes these are."""
     in_place = dict(files)
-    stays = _native.leave_in_files(program._native, in_place)
+    stays = _native.leave_in_files(model, in_place)
     _native.write(
-        program._native,
+        model,
         os.fspath(path),
         external_data=None,
         include_initializers=True,

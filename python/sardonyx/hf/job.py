@@ -42,6 +42,11 @@ _NOTHING_STAYS = (
     "none of the weights could stay in the checkpoint's files: the models need all of them in "
     "another form"
 )
+# ONNX Runtime 1.31: "TransposeDQWeightsForMatMulNBits Missing required weight".
+_NOT_MERGED = (
+    "there is no decoder of both steps in one file: ONNX Runtime finds weights in blocks in the "
+    "branch alone that reads them"
+)
 _NO_CACHE = (
     "the model looks at images, and is exported without a cache, so that each step takes the whole "
     "text"
@@ -247,16 +252,26 @@ class Job:
         staging: Path,
         report: Report,
     ) -> None:
-        from . import genai
+        from . import encoder_decoders, genai
         from .architecture import parts_of
 
         was_training = model.training
         model.eval()
         one_width = self._target.runtime == genai.RUNTIME
+        programs: dict[str, ONNXProgram] = {}
         for wanted in parts_of(model, chosen, self._sentences, one_width):
             part, program = self._write_part(wanted, model, placed, staging, report)
             if one_width and chosen.with_past:
                 _describe_for_genai(program, part, model, staging)
+            programs[part.name] = program
+        both = encoder_decoders.merged(programs)
+        if both is not None and report.precision in ("int8", "int4"):
+            report.notes.append(_NOT_MERGED)
+        elif both is not None:
+            with self._progress.step(f"write {encoder_decoders.MERGED}"):
+                path = staging / f"{encoder_decoders.MERGED}.onnx"
+                stays = save_in_place(both, path, self._files)
+            report.parts.append(_described(both, path, stays))
         model.train(was_training)
 
     def _write_part(
@@ -285,7 +300,8 @@ class Job:
             finished(program, self._target, self._longest(model), self._kept)
         with self._progress.step(f"write {part.name}"):
             stays = self._save(program, part, model, staging)
-        report.parts.append(_described(program, part, staging, stays))
+        path = staging / f"{part.name}.onnx"
+        report.parts.append(_described(program._native, path, stays, f"{part.name}.onnx"))
         report.opset = program.opset_version
         report.notes += [note.message for note in program.notes if _is_worth_telling(note)]
         return part, program
@@ -300,7 +316,7 @@ class Job:
         """How many bytes of weights stay in the files of the checkpoint."""
         path = staging / f"{part.name}.onnx"
         if self._in_place:
-            return save_in_place(program, path, self._files)
+            return save_in_place(program._native, path, self._files)
         expected = _expected_bytes(model, self._target)
         self._progress.writing(staging, expected, lambda: program.save(path))
         return 0
@@ -370,15 +386,14 @@ def _describe_for_genai(
     genai.write_genai_config(staging, f"{part.name}.onnx", program._native, model)
 
 
-def _described(program: ONNXProgram, part: Part, folder: Path, in_place: int) -> ExportedPart:
-    native = program._native
-    file = f"{part.name}.onnx"
+def _described(native: Any, path: Path, in_place: int, file: str = "") -> ExportedPart:
+    """`file`: its name in the folder, where it is not directly in it."""
     return ExportedPart(
-        file,
+        file or path.name,
         {name: shape or [] for name, _, shape in native.inputs},
         {name: shape or [] for name, _, shape in native.outputs},
         native.node_count,
-        sum(path.stat().st_size for path in folder.glob(f"{file}*")),
+        sum(each.stat().st_size for each in path.parent.glob(f"{path.name}*")),
         in_place,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sardonyx._base import packages
-from sardonyx._base.errors import UsageError, refusal
+from sardonyx._base.errors import OnnxExporterError, UsageError, refusal
 
 # Where transformers takes any cache apart into tensors, which caches of every architecture need.
 _OLDEST_TRANSFORMERS = (5, 2)
@@ -30,3 +30,11 @@ def transformers() -> Any:
             UsageError,
         )
     return found
+
+
+def lacking(what: str, error: ImportError) -> OnnxExporterError:
+    """What transformers says of packages that `what` needs, as SX2006."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return refusal(
+        "SX2006", f"{what} needs packages that are not installed: {' '.join(lines)}", "", UsageError
+    )

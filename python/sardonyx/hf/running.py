@@ -37,6 +37,11 @@ class Loaded(Sessions):
         """The ONNX files, without ".onnx"."""
         return [part["file"].removesuffix(".onnx") for part in self.report["parts"]]
 
+    @property
+    def takes_embeddings(self) -> bool:
+        """Whether its decoder takes embeddings, among which images can stand."""
+        return DECODER in self.part_names and FIRST not in self.part_names
+
     def generate(
         self,
         input_ids: torch.Tensor | None = None,
@@ -64,7 +69,7 @@ class Loaded(Sessions):
             return decode_of_encoder(self, given, max_new_tokens, eos_token_id)
         if input_ids is None:
             raise refusal("SX1001", "generate() needs input_ids", "", UsageError)
-        if DECODER in self.part_names:
+        if self.takes_embeddings:
             given = {} if attention_mask is None else {"attention_mask": attention_mask}
             given |= inputs
             return decode_with_images(self, input_ids, given, max_new_tokens, eos_token_id)

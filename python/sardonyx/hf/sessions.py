@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
 
 from sardonyx._run.session import open_session, run
 
-if TYPE_CHECKING:
-    import torch
+# Element types by ONNX Runtime's names.
+TYPES = {
+    "tensor(float)": torch.float32,
+    "tensor(float16)": torch.float16,
+    "tensor(bfloat16)": torch.bfloat16,
+    "tensor(int64)": torch.int64,
+}
 
 
 class Sessions:
@@ -34,7 +41,12 @@ class Sessions:
         return {value.name: list(value.shape) for value in self.session(part).get_inputs()}
 
     def __call__(self, part: str = "model", **inputs: torch.Tensor) -> dict[str, torch.Tensor]:
-        """Runs a part; returns its outputs by name."""
+        """Runs a part; returns its outputs by name. Floating inputs are rounded to its types."""
         session = self.session(part)
+        types = {value.name: TYPES.get(value.type) for value in session.get_inputs()}
+        inputs = {
+            name: value.to(types.get(name)) if value.is_floating_point() else value
+            for name, value in inputs.items()
+        }
         outputs = [value.name for value in session.get_outputs()]
         return dict(zip(outputs, run(session, inputs, outputs), strict=True))

@@ -11,7 +11,7 @@ from sardonyx._base.errors import Diagnostic, VerificationError, refusals
 from sardonyx._compare.tensors import difference
 
 from .acceptance import accepted_example, image_token
-from .encoder_decoders import FIRST, OF_DECODER
+from .encoder_decoders import FIRST, MERGED, OF_DECODER
 from .example import BATCH, Tensors
 from .examples import token_ids
 from .generation import decode_of_encoder, decode_with_images, first_token, likeliest, with_next
@@ -20,7 +20,6 @@ from .references import as_sure, of_pytorch
 from .running import Loaded
 from .sentences import Embedder, Sentences
 from .sessions import Sessions
-from .vision_language import DECODER
 from .weights import mapped
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def compare(
     """What was compared, and how it went. SX1901 in a VerificationError where float32 outputs
     differ beyond rounding; other precisions are measured, and not judged."""
     loaded = Loaded(folder, report.as_dict())
-    if DECODER in loaded.part_names:
+    if loaded.takes_embeddings:
         found = _tokens_after_images(model, chosen, loaded)
     elif chosen.with_past and FIRST not in loaded.part_names:
         found = _tokens(model, loaded)
@@ -164,7 +163,7 @@ def _same(wanted: torch.Tensor, got: torch.Tensor, begin: int) -> int:
 
 def _never(model: torch.nn.Module, loaded: Loaded) -> int | None:
     """The token for images, which no text that a model writes has."""
-    return image_token(model.config) if DECODER in loaded.part_names else None
+    return image_token(model.config) if loaded.takes_embeddings else None
 
 
 def greedy_with_cache(
@@ -301,8 +300,9 @@ def _tokens_of_encoder(model: torch.nn.Module, chosen: Chosen, loaded: Loaded) -
         inputs = {k: v for k, v in inputs.items() if k not in OF_DECODER}
         begin = torch.full((batch, 1), first_token(loaded), dtype=torch.int64)
         wanted = _greedy_of_encoder(model, inputs, begin, steps)
-        got = decode_of_encoder(loaded, inputs, steps, None)
-        same = _same(wanted, got, 1)
+        ways = (False, True) if MERGED in loaded.part_names else (False,)
+        got = [decode_of_encoder(loaded, inputs, steps, None, merged) for merged in ways]
+        same = min(_same(wanted, tokens, 1) for tokens in got)
         equal += same
         if same < steps:
             different.append(f"of {steps} greedy tokens, {same} are PyTorch's at batch {batch}")
