@@ -126,10 +126,17 @@ WriteOptions write_options(std::optional<bool> external_data, bool include_initi
 
 void write(const Model& model, const std::string& path, std::optional<bool> external_data,
            bool include_initializers, bool keep_initializers_as_inputs, bool strip_paths,
-           Locations in_place) {
-  sardonyx::write(model, path,
-                  write_options(external_data, include_initializers, keep_initializers_as_inputs,
-                                strip_paths, std::move(in_place)));
+           Locations in_place, const nb::object& progress) {
+  WriteOptions options =
+      write_options(external_data, include_initializers, keep_initializers_as_inputs, strip_paths,
+                    std::move(in_place));
+  // An interrupt ends the writing, too, and leaves what was there before.
+  options.progress = [&progress](std::int64_t done, std::int64_t total) {
+    const nb::gil_scoped_acquire held;
+    if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+    if (!progress.is_none()) progress(done, total);
+  };
+  sardonyx::write(model, path, options);
 }
 
 nb::bytes serialize(const Model& model, bool include_initializers, bool keep_initializers_as_inputs,
@@ -252,9 +259,11 @@ void bind_model(nb::module_& module) {
   module.def("rule_names", [] { return sardonyx::rule_names(); });
   module.def("write", &write, "model"_a, "path"_a, nb::kw_only(), "external_data"_a,
              "include_initializers"_a, "keep_initializers_as_inputs"_a, "strip_paths"_a = false,
-             "in_place"_a = Locations(), nb::call_guard<nb::gil_scoped_release>(),
+             "in_place"_a = Locations(), "progress"_a.none() = nb::none(),
+             nb::call_guard<nb::gil_scoped_release>(),
              "Writes atomically; weights in the files `in_place` (path to where they are from the "
-             "model's folder) stay there.");
+             "model's folder) stay there. progress: called now and then with the bytes written and "
+             "the bytes in all.");
   module.def("serialize", &serialize, "model"_a, nb::kw_only(), "include_initializers"_a,
              "keep_initializers_as_inputs"_a, "strip_paths"_a = false,
              "The model as bytes; SX1603 above 2 GB.");

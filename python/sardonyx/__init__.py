@@ -16,6 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import hf as hf
+    from . import op as op
+    from . import ops as ops
+    from . import symbolic_helper as symbolic_helper
+    from . import utils as utils
     from . import verification
     from ._base.enumerators import OperatorExportTypes, TrainingMode
     from ._base.errors import (

@@ -150,6 +150,7 @@ def write(
     keep_initializers_as_inputs: bool,
     strip_paths: bool = False,
     in_place: dict[str, str] = ...,
+    progress: Callable[[int, int], object] | None = None,
 ) -> None: ...
 def serialize(
     model: Model,

@@ -57,6 +57,12 @@ def test_signs_of_floats(name: str) -> None:
 @table(
     (lambda x: x // 2, DIVIDENDS),
     (lambda x: x // -2, DIVIDENDS),
+    (lambda x: x.argsort(0) // 2, DIVIDENDS),  # places are never below zero
+    (lambda x: x.argsort(0).flatten()[1:] // -2, DIVIDENDS),
+    (lambda x: torch.arange(x.shape[0]) // 3, DIVIDENDS),
+    (lambda x: torch.arange(3, -x.shape[0], -1) // 3, DIVIDENDS),
+    (lambda x: (torch.arange(x.shape[0]) - 3) // 2, DIVIDENDS),
+    (lambda x: x // 2, extremes(torch.int64)),
     (lambda x: x % 3, DIVIDENDS),
     (lambda x: x % -3, DIVIDENDS),
     (lambda x: x / 2, DIVIDENDS),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 from sardonyx import _native
+from sardonyx._base.bytes_written import bytes_written
 from sardonyx._base.errors import Diagnostic, OnnxExporterError, SaveError
 from sardonyx._base.packages import package
 from sardonyx._run.options import ONNXRuntimeOptions
@@ -321,14 +322,16 @@ class ONNXProgram:
         when the file cannot be written; what was there before is then still there.
         """
         if isinstance(destination, (str, os.PathLike)):
-            _native.write(
-                self._model,
-                os.fspath(destination),
-                external_data=external_data,
-                include_initializers=include_initializers,
-                keep_initializers_as_inputs=keep_initializers_as_inputs,
-                strip_paths=strip_paths,
-            )
+            with bytes_written(destination) as progress:
+                _native.write(
+                    self._model,
+                    os.fspath(destination),
+                    external_data=external_data,
+                    include_initializers=include_initializers,
+                    keep_initializers_as_inputs=keep_initializers_as_inputs,
+                    strip_paths=strip_paths,
+                    progress=progress,
+                )
             return
         if not hasattr(destination, "write"):
             raise TypeError(f"destination is a {type(destination).__name__}, not a path or file")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 from sardonyx import _native
+from sardonyx._base.bytes_written import bytes_written
 from sardonyx._base.errors import usage_error
 from sardonyx._model.ir import from_ir, to_ir
 from sardonyx._model.program import ONNXProgram
@@ -123,13 +124,15 @@ def optimize(
         functions=functions,
     )
     if out is not None:
-        _native.write(
-            source,
-            os.fspath(out),
-            external_data=external_data,
-            include_initializers=True,
-            keep_initializers_as_inputs=False,
-        )
+        with bytes_written(out) as progress:
+            _native.write(
+                source,
+                os.fspath(out),
+                external_data=external_data,
+                include_initializers=True,
+                keep_initializers_as_inputs=False,
+                progress=progress,
+            )
     return Optimized(_result(model, source, out), _report(done))
 
 

@@ -1,6 +1,9 @@
 // Quotients that are rounded, and what remains.
+#include <algorithm>
+
 #include "aten/elementwise/operands.h"
 #include "aten/families.h"
+#include "onnx/gen/op.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -43,14 +46,58 @@ Value float_floor_quotient(Emit& onnx, const Pair& given) {
   return onnx.cast(onnx.where(onnx.equal(pair.right, zero), ratio, result), given.left.dtype());
 }
 
+// Whether no element is below zero, as far as its making tells: places, sizes and counts are so.
+bool never_negative(Value value) {
+  if (value.is_constant()) {
+    const auto numbers = value.ints();
+    return numbers && std::ranges::none_of(*numbers, [](std::int64_t each) { return each < 0; });
+  }
+  const onnx::Node* node = value->producer;
+  if (node == nullptr || !node->domain.empty()) return false;
+  const auto input = [&](std::size_t i) { return Value(node->input(i)); };
+  switch (node->op) {
+    case onnx::Op::kTopK:
+      return value->index == 1;
+    case onnx::Op::kArgMax:
+    case onnx::Op::kArgMin:
+    case onnx::Op::kNonZero:
+    case onnx::Op::kShape:
+    case onnx::Op::kSize:
+      return true;
+    case onnx::Op::kRange:  // from there on to above it, or from above it down to nothing
+      return input(0).is_constant() && never_negative(input(0)) && input(2).is_constant() &&
+             never_negative(input(2));
+    case onnx::Op::kExpand:
+    case onnx::Op::kGather:
+    case onnx::Op::kIdentity:
+    case onnx::Op::kReshape:
+    case onnx::Op::kSlice:
+    case onnx::Op::kSqueeze:
+    case onnx::Op::kTranspose:
+    case onnx::Op::kUnsqueeze:
+      return never_negative(input(0));
+    default:
+      return false;
+  }
+}
+
+bool is_positive_number(Value value) {
+  const auto numbers = value.is_constant() ? value.ints() : std::nullopt;
+  return numbers && numbers->size() == 1 && numbers->front() > 0;
+}
+
 // ONNX's Div rounds towards zero: where something remains and the signs differ, one less. Taking
 // the remainder off first would leave the type at its lower end.
 Value whole_floor_quotient(Emit& onnx, const Pair& pair) {
   const Value quotient = onnx.div(pair.left, pair.right);
-  if (base::is_unsigned(quotient.dtype())) return quotient;
+  const bool by_positive = is_positive_number(pair.right);
+  if (base::is_unsigned(quotient.dtype()) || (by_positive && never_negative(pair.left)))
+    return quotient;
   const Value zero = onnx.zero(quotient.dtype());
   const Value rest = whole_remainder(onnx, pair);
-  const Value other_sign = onnx.xor_(onnx.less(pair.left, zero), onnx.less(pair.right, zero));
+  const Value is_below = onnx.less(pair.left, zero);
+  const Value other_sign =
+      by_positive ? is_below : onnx.xor_(is_below, onnx.less(pair.right, zero));
   const Value below = onnx.and_(onnx.not_(onnx.equal(rest, zero)), other_sign);
   return onnx.sub(quotient, onnx.cast(below, quotient.dtype()));
 }

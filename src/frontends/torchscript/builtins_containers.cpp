@@ -214,6 +214,12 @@ std::optional<Datum> set_item(Follower& follower, const Operands& operands) {
   const Datum &key = operands.positional.at(1), &value = operands.positional.at(2);
   follower.before_write(held->held);
   std::vector<Datum>& items = held->held->items;
+  if (held->kind == Kind::kList && key.kind == Kind::kInt && !key.expr.is_constant() &&
+      !items.empty()) {
+    const Element element = element_of(follower, *held->held);
+    become(*held->held, stacked(follower, *held->held, element), element.kind);
+    return follower.call(operands.op, {as_read(*held), key, value});
+  }
   if (held->kind == Kind::kList) {
     items[position(follower, key, items.size())] = value;
     return *held;

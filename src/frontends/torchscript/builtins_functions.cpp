@@ -31,26 +31,22 @@ std::optional<Datum> bits_xor(Follower& follower, const Operands& operands) {
   return bitwise(follower, operands, [](std::int64_t a, std::int64_t b) { return a ^ b; });
 }
 
-// The power of two by which an integer is multiplied or divided; nothing where only a run tells it,
-// or where C++ leaves open what comes out.
-std::optional<std::int64_t> shift_factor(const Operands& operands) {
+// By a power of two that is known the integer is multiplied or divided; nothing of tensors.
+std::optional<Datum> shifted(Follower& follower, const Operands& operands,
+                             Expr (*by_factor)(Expr, Expr)) {
   const Pair pair = numbers(operands);
   if (!pair || pair.left->kind != Kind::kInt || pair.right->kind != Kind::kInt) return std::nullopt;
   const auto by = pair.right->expr.constant();
-  if (!by || *by < 0 || *by > 62) return std::nullopt;
-  return std::int64_t{1} << *by;
+  if (!by || *by < 0 || *by > 62) return by_tensors(follower, operands);
+  return Datum::of_int(by_factor(pair.left->expr, Expr(std::int64_t{1} << *by)));
 }
 
 std::optional<Datum> shift_left(Follower& follower, const Operands& operands) {
-  if (const auto factor = shift_factor(operands))
-    return Datum::of_int(operands.positional[0].expr * Expr(*factor));
-  return by_tensors(follower, operands);
+  return shifted(follower, operands, [](Expr a, Expr b) { return a * b; });
 }
 
 std::optional<Datum> shift_right(Follower& follower, const Operands& operands) {
-  if (const auto factor = shift_factor(operands))
-    return Datum::of_int(symbolic::floor_div(operands.positional[0].expr, Expr(*factor)));
-  return by_tensors(follower, operands);
+  return shifted(follower, operands, [](Expr a, Expr b) { return symbolic::floor_div(a, b); });
 }
 
 // --- functions of reals, which integers and truths are here, too

@@ -249,6 +249,31 @@ std::optional<Datum> contains(Follower& follower, const Operands& operands) {
   return follower.item(follower.call("aten::any", {same}));
 }
 
+// Of numbers: list.sort(), sorted(list).
+std::optional<Datum> sort(Follower& follower, const Operands& operands) {
+  const Datum* list = list_of(operands);
+  if (!list || list->held->element == Kind::kTensor) return std::nullopt;
+  const Datum* reverse = operands.find(1, "reverse");
+  const Datum sorted = follower.call("aten::sort", {Datum::of_tensor(list->value), Datum::of_int(0),
+                                                    reverse ? *reverse : Datum::of_bool(false)});
+  const Datum values = sorted.held->items.at(0);
+  if (operands.op == "aten::sorted") return of_stack(values.value, list->held->element);
+  set(follower, *list, values);
+  return Datum();
+}
+
+// Of numbers: how many are equal to one, and where the first of them stands.
+std::optional<Datum> find_equal(Follower& follower, const Operands& operands) {
+  const Datum* list = list_of(operands);
+  const Datum* wanted = operands.find(1, "el");
+  if (!list || !wanted || list->held->element == Kind::kTensor) return std::nullopt;
+  constexpr std::int64_t kLong = 4;
+  const Datum same = follower.call("aten::eq", {Datum::of_tensor(list->value), *wanted});
+  const Datum each = follower.call("aten::to", {same, Datum::of_int(kLong)});
+  return follower.item(
+      follower.call(operands.op == "aten::count" ? "aten::sum" : "aten::argmax", {each}));
+}
+
 std::optional<Datum> stack(Follower& follower, const Operands& operands) {
   const Datum* list = list_of(operands);
   if (!list) return std::nullopt;
@@ -342,7 +367,9 @@ void add_stack_builtins(BuiltinTable& table) {
       {"aten::sum", reduced},      {"prim::max", reduced},
       {"prim::min", reduced},      {"aten::__contains__", contains},
       {"aten::stack", stack},      {"aten::cat", cat},
-      {"aten::concat", cat},
+      {"aten::concat", cat},       {"aten::sort", sort},
+      {"aten::sorted", sort},      {"aten::count", find_equal},
+      {"aten::index", find_equal},
   };
   for (const auto& [name, function] : rows) table.emplace(name, function);
 }

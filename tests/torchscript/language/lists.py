@@ -526,3 +526,33 @@ def all_any_lists(x: Tensor) -> Tensor:
     if all([x.dim() == 2, x.size(1) == 4]) and any([x.dim() == 3, True]):
         return x + 1
     return x
+
+
+@case((grid(6),), (grid(3),))
+def numbers_sorted(x: Tensor) -> Tuple[Tensor, int, int]:
+    values: List[float] = []
+    numbers: List[int] = []
+    for i in range(x.size(0)):
+        values.append(float(x[i, 0]) * (-1) ** i)
+        numbers.append(int(x[i, 1] * 2))
+    ordered = sorted(values)
+    place = values.index(max(values))
+    values.sort(reverse=True)
+    numbers.sort()
+    made = torch.tensor(values) * 10 + torch.tensor(ordered) + torch.tensor(numbers)
+    return made, numbers.count(0), place
+
+
+@case((torch.tensor([3, 3, 1, 2, 1]),), (torch.tensor([0]),))
+def counted_by_data(x: Tensor) -> List[int]:
+    counts = [0, 0, 0, 0]
+    for i in range(x.size(0)):
+        counts[int(x[i])] += 1
+    return counts
+
+
+@case((grid(3), torch.tensor(2)), (grid(5), torch.tensor(0)))
+def set_at_a_place_of_data(x: Tensor, n: Tensor) -> Tensor:
+    parts = [x, x * 2, x * 3]
+    parts[int(n)] = x * 10
+    return parts[0] + parts[1] * 100 + parts[2] * 10000

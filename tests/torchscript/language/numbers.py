@@ -325,3 +325,8 @@ def functions_of_floats(x: Tensor, a: float) -> Tuple[float, float, float, float
         math.log(a) / math.log(2.0),
         math.isnan(a) or math.isinf(a),
     )
+
+
+@case((torch.tensor([4, -9, 8]),), (torch.tensor([1]),))
+def shifted_tensors(x: Tensor) -> Tuple[Tensor, Tensor]:
+    return (x.abs() >> 1) & 3, x.abs() << 2

@@ -89,6 +89,11 @@ class Recorder(SchemaCheckMode):
         self._assigned: list[torch.fx.Node] = []  # buffers
         self._entered: list[torch.fx.Node] = []  # regions under autocast
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Otherwise PyTorch wraps what sees a call to keep TorchDynamo out, which does not run."""
+        return False
+
     @property
     def graph(self) -> torch.fx.Graph:
         """The graph that calls are written to: a body's, while one runs."""

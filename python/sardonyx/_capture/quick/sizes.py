@@ -22,8 +22,14 @@ def key(size: Size) -> Hashable:
     if type(size) is int:
         return size
     node = size.node
-    known: Hashable = node.expr if node.shape_env.replacements else node._expr
-    return known
+    learnt = len(node.shape_env.replacements)
+    if not learnt:
+        first: Hashable = node._expr
+        return first
+    kept: tuple[int, Hashable] | None = node.__dict__.get("_key")
+    if kept is None or kept[0] != learnt:
+        kept = node.__dict__["_key"] = (learnt, node.expr)
+    return kept[1]
 
 
 def same(a: Size, b: Size) -> bool:
@@ -67,7 +73,16 @@ def plain(size: Size) -> Size:
 
 def product(sizes: Sequence[Size]) -> Size:
     """Their product."""
-    return plain(math.prod(sizes))
+    number, symbols = 1, []
+    for size in sizes:
+        if type(size) is int:
+            number *= size
+        else:
+            symbols.append(size)
+    if not symbols or number == 0:
+        return number
+    result = math.prod(symbols[1:], start=symbols[0])
+    return plain(result if number == 1 else result * number)
 
 
 class Strides:
@@ -88,6 +103,8 @@ class Strides:
     def is_contiguous(self, shape: Sizes, strides: Sizes) -> bool:
         """Whether elements lie in row-major order; dims of 1 may lie anywhere."""
         if any(type(size) is int and size == 0 for size in shape):
+            return True
+        if all(map(same, strides, self.contiguous(shape))):
             return True
         expected: Size = 1
         for size, stride in zip(reversed(shape), reversed(strides), strict=True):
