@@ -179,6 +179,8 @@ def _waves(accepted: set[str], config: Any) -> Iterator[Example]:
         yield _wave((), plain).joined(_spectrum_of_decoder(accepted, config))
     yield _wave((), plain)
     yield _wave((channels,), {"input_values": {0: BATCH, 2: samples}})
+    # What goes over many frames at a time (x-vectors) takes no less.
+    yield _wave((), plain, (16000, 24000))
 
 
 def _spectrum_of_decoder(accepted: set[str], config: Any) -> Example:
@@ -197,11 +199,13 @@ def _spectrum_of_decoder(accepted: set[str], config: Any) -> Example:
     return Example(make, dims)
 
 
-def _wave(channels: tuple[int, ...], dims: Dims) -> Example:
+def _wave(
+    channels: tuple[int, ...], dims: Dims, lengths: tuple[int, int] = (3200, 4800)
+) -> Example:
     def make(batch: int, length: int) -> Tensors:
         return {"input_values": random_values((batch, *channels, length))}
 
-    return Example(make, dims, (3200, 4800))
+    return Example(make, dims, lengths)
 
 
 def _series(accepted: set[str], config: Any) -> Iterator[Example]:
