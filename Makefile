@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-makers bench-optimize bench-llm architectures hf-sweep libtorch detection sweep hunt fuzz threads capture-sweep format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-makers bench-optimize bench-llm architectures hf-sweep libtorch detection sweep hunt fuzz threads aarch64 capture-sweep format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -39,6 +39,7 @@ help:
 	@echo "make hf-sweep  folders of every architecture of a task, exported and run (long)"
 	@echo "make architectures  a small model of every architecture in transformers (long)"
 	@echo "make wheels    wheels that install elsewhere, without a compiler"
+	@echo "make aarch64   the command line for Linux on ARM, cross-compiled and run under qemu"
 	@echo "make site      the documentation as a site, its links checked"
 	@echo "make test-examples   what is in examples/, run"
 	@echo "make libtorch  the header for programs with libtorch, built and run (a minute of compiling)"
@@ -119,6 +120,11 @@ WHEEL_PYTHONS ?= $(PYTHON)
 wheels: build
 	CXX="$$(sed -n 's/^CMAKE_CXX_COMPILER:[^=]*=//p' "$(BUILD)/CMakeCache.txt")" JOBS=$(JOBS) \
 	    tools/build_wheels.sh "$(BUILD)" $(WHEEL_PYTHONS)
+
+# The command line for Linux on ARM, cross-compiled and run under qemu.
+aarch64: build
+	tools/setup.sh --aarch64
+	JOBS=$(JOBS) tools/build_aarch64.sh "$(BUILD)/bin/sardonyx"
 
 # The site, in build-site/site, by tools of an environment of its own.
 SITE_VENV ?= .venv-site

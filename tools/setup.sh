@@ -15,6 +15,7 @@ system_packages=(
 )
 case ${1:-} in
   --tidy) system_packages+=(clang-tidy) ;;
+  --aarch64) system_packages+=(g++-aarch64-linux-gnu qemu-user) ;;
   --fuzz) system_packages+=(clang-19 libclang-rt-19-dev llvm-19) ;;
 esac
 
