@@ -312,6 +312,27 @@ def test_takes_what_is_an_error_of_other_sizes():
     assert torch.equal(made(x)[0], model(x))
 
 
+class Transformed(torch.nn.Module):
+    """torch.export takes the sizes of the grid for numbers."""
+
+    def __init__(self):
+        super().__init__()
+        self.places = torch.nn.Linear(3, 6)
+
+    def forward(self, x):
+        theta = self.places(x.mean((2, 3))).view(-1, 2, 3)
+        grid = torch.nn.functional.affine_grid(theta, x.size(), align_corners=False)
+        return torch.nn.functional.grid_sample(x, grid, align_corners=False)
+
+
+def test_grids_keep_sizes_open():
+    model, x = Transformed(), torch.randn(2, 3, 8, 10)
+    shapes = {"x": {0: Dim.DYNAMIC, 2: Dim.DYNAMIC, 3: Dim.DYNAMIC}}
+    made = sardonyx.export(model, (x,), dynamic_shapes=shapes)
+    x = torch.randn(3, 3, 5, 7)
+    torch.testing.assert_close(made(x)[0], model(x), rtol=1e-4, atol=1e-5)
+
+
 class Counts(torch.nn.Module):
     """Plain attributes change, and what they hold."""
 

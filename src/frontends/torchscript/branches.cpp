@@ -19,18 +19,22 @@ using symbolic::Expr;
 // What two branches leave in the same place, as one.
 class Merge {
  public:
-  Merge(Follower& follower, program::Call& call, Body& first, Body& second)
-      : follower_(follower), call_(call), first_(first), second_(second) {}
+  // Containers that were made in the branches have greater serials than `first_serial`.
+  Merge(Follower& follower, program::Call& call, Body& first, Body& second,
+        std::uint64_t first_serial)
+      : follower_(follower),
+        call_(call),
+        first_(first),
+        second_(second),
+        first_serial_(first_serial) {}
 
   Datum merge(const Datum& left, const Datum& right, const std::string& name) {
     if (left.kind == Kind::kUninitialized && right.kind == Kind::kUninitialized) return left;
     if (left.kind == Kind::kFailed || right.kind == Kind::kFailed) throw Failed();
     if (is_same(left, right)) return left;
     if (left.held && left.held == right.held) return left;
-    if (left.kind == Kind::kUninitialized)
-      return merge(stand_in(right, second_, first_), right, name);
-    if (right.kind == Kind::kUninitialized)
-      return merge(left, stand_in(left, first_, second_), name);
+    if (left.kind == Kind::kUninitialized) return with_nothing(right, second_, first_, name, false);
+    if (right.kind == Kind::kUninitialized) return with_nothing(left, first_, second_, name, true);
     if (needs_maybe(left, right)) return maybes(left, right, name);
     if (left.is_tensor() && right.is_tensor()) return tensors(left, right, name);
     if (left.is_number() && right.is_number()) return numbers(left, right, name);
@@ -69,6 +73,20 @@ class Merge {
     follower_.refuse("'" + name + "' is " + description(left) + " after one branch and " +
                          description(right) + " after the other, and data decide between them",
                      "give both branches values of one type");
+  }
+
+  // What only one branch gives is read only where it was taken. A list from before the branch stays
+  // that list.
+  Datum with_nothing(const Datum& given, const Body& from, Body& body, const std::string& name,
+                     bool is_left) {
+    const bool is_earlier = is_list(given) || given.kind == Kind::kDict;
+    if (is_earlier && given.held->serial < first_serial_) return given;
+    const Datum other = stand_in(given, from, body);
+    return is_left ? merge(given, other, name) : merge(other, given, name);
+  }
+
+  static bool is_list(const Datum& datum) {
+    return datum.kind == Kind::kList || datum.kind == Kind::kStack;
   }
 
   Datum stand_in(const Datum& other, const Body& from, Body& body) {
@@ -142,9 +160,6 @@ class Merge {
     const bool alike = left.kind == right.kind && left.held && right.held &&
                        left.held->items.size() == right.held->items.size() &&
                        left.held->type == right.held->type && left.kind != Kind::kStack;
-    const auto is_list = [](const Datum& datum) {
-      return datum.kind == Kind::kList || datum.kind == Kind::kStack;
-    };
     if (!alike && is_list(left) && is_list(right)) {
       Datum made = Datum::of_items(Kind::kStack, {});
       lists(*left.held, *right.held, *made.held);
@@ -164,6 +179,7 @@ class Merge {
   program::Call& call_;
   Body& first_;
   Body& second_;
+  std::uint64_t first_serial_;
 
  public:
   // Results that stand for numbers.
@@ -199,6 +215,7 @@ void read_numbers(Follower& follower, const std::vector<Value*>& pending, Datum&
 }  // namespace
 
 void Follower::branch_on_data(const Statement& statement, const Datum& condition) {
+  const std::uint64_t first_serial = Container::next_serial();
   Body taken(*this, "then"), other(*this, "else");
   taken.follow(statement.body);
   other.follow(statement.otherwise);
@@ -211,7 +228,7 @@ void Follower::branch_on_data(const Statement& statement, const Datum& condition
   call->schema = program::find_schema("higher_order::cond");
   call->name = new_name("cond");
   call->source = source();
-  Merge merge(*this, *call, taken, other);
+  Merge merge(*this, *call, taken, other, first_serial);
   Variables merged;
   for (const auto& [name, datum] : taken.variables) {
     const auto elsewhere = other.variables.find(name);

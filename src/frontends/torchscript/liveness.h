@@ -11,8 +11,8 @@ namespace sardonyx::torchscript {
 
 using Names = std::unordered_set<std::string_view>;
 
-// Those that are read once a statement of the block, or of what is in it, is done: behind it, and
-// anywhere in the loops around it.
+// Those whose value at the end of a statement, of the block or of what is in it, may be read:
+// behind it, or by another run of the loops around it, before they are set anew.
 Names read_after(const std::vector<Statement>& block, const Statement& statement);
 
 // Those that the statement and what is in it read.

@@ -30,8 +30,13 @@ bool LoopOnData::learn(Body& body) {
     const auto initial = before_.find(name);
     if (initial == before_.end() || is_same(inputs_[name], result)) continue;
     if (initial->second.kind == Kind::kUninitialized) {
-      initial->second = stand_in(follower_, result, body);
+      // What it holds is not there in this run's inputs: the next run has it.
+      const bool is_earlier =
+          (is_list(result) || result.kind == Kind::kDict) && reachable_.contains(result.held.get());
+      initial->second = is_earlier ? result : stand_in(follower_, result, body);
+      follower_.frame_->variables[name] = initial->second;
       changed = true;
+      continue;
     } else if (result.kind == Kind::kUninitialized) {
       const auto inside = body.inside();
       result = stand_in(follower_, initial->second, body);
@@ -181,6 +186,8 @@ bool LoopOnData::learn(Body& body, Slot& slot, const Datum& initial, const Datum
   }
 
   slot.items.resize(initial.held->items.size());
+  const bool is_given = input.held && input.held->items.size() == slot.items.size();
+  if (!is_given) return true;  // the next run is
   bool changed = false;
   for (std::size_t i = 0; i < slot.items.size(); ++i)
     changed = learn(body, slot.items[i], initial.held->items[i], input.held->items[i],

@@ -81,4 +81,5 @@ ROWS: dict[Any, Callable[[], Calls]] = {
     _.softmax.int: products.softmax,
     _.layer_norm.default: products.normalised,
     _.dropout.default: products.dropped,
+    _.affine_grid_generator.default: products.grids,
 }  # fmt: skip

@@ -181,3 +181,15 @@ def attended() -> Calls:
         yield call(own[1], other[1], other[1], typed(mask, dtype))
     for more in ({"scale": 0.5}, {"enable_gqa": True}, {"is_causal": True}, {"dropout_p": 0.5}):
         yield from (call(own[n], other[0], other[0], **more) for n in (0, 1, 4))
+
+
+def grids() -> Calls:
+    thetas = (T("a23"), T("a23", order="021"), T("a34"), T("b23"), T("23"), T("a33"), T("123"))
+    sizes = (
+        [S("a"), 3, S("b"), S("c")], [S("a"), 3, 5, 4], [S("a"), 2, S("b"), 4, S("c")],
+        [S("a"), S("b"), S("c")], [1, 3, S("b"), S("c")],
+    )  # fmt: skip
+    for theta, size, aligns in itertools.product(thetas, sizes, (True, False)):
+        yield call(theta, size, aligns)
+    for dtype in DTYPES:
+        yield call(T("a23", dtype), [S("a"), 3, S("b"), 4], False)

@@ -207,3 +207,40 @@ def left_from_the_inner_loop(x: Tensor, n: Tensor) -> Tuple[Tensor, int]:
                 break
             count += i * 4 + j
     return x + count, count
+
+
+@case(*SIGNS)
+def pairs_returned_from_loops(x: Tensor) -> Tuple[Tensor, int]:
+    if x.size(0) == 1:
+        return x, 0
+    for i in range(x.size(0)):
+        if bool(x[i, 0] < -8):
+            return x[i : i + 1], i
+        elif bool(x[i, 0] > 1.5):
+            break
+    total = x.sum(0, keepdim=True)
+    while bool(total.sum() < 0):
+        total = total + 1
+        if bool(total[0, 0] > 5):
+            return total, 100
+    return total, -1
+
+
+@case(*SIGNS)
+def list_returned_from_the_loop(x: Tensor) -> List[Tensor]:
+    rows: List[Tensor] = []
+    for i in range(x.size(0)):
+        if bool(x[i, 0] > 1.5):
+            return rows
+        rows.append(x[i])
+    return rows
+
+
+@case(*SIGNS)
+def last_two_rows(x: Tensor) -> Tensor:
+    rows: List[Tensor] = []
+    for i in range(x.size(0)):
+        rows.append(x[i])
+        if len(rows) > 2:
+            rows = rows[1:]
+    return torch.stack(rows)

@@ -246,3 +246,16 @@ def _check_mask(mask: torch.Tensor, q: Sizes, k: Sizes) -> None:
     for have, want in zip(shape, wanted, strict=True):
         if not (type(have) is int and have == 1) and not made_same(want, have):
             raise DeclinedError("attention with a mask that does not fit")
+
+
+def affine_grid(
+    results: Results, theta: torch.Tensor, size: Sequence[Size], align_corners: bool
+) -> QuickTensor:
+    """PyTorch's decomposition takes sizes for numbers."""
+    shape, wanted = dims_of(theta), tuple(map(plain, size))
+    axes = len(wanted) - 2
+    if axes not in (2, 3) or len(shape) != 3 or shape[1:] != (axes, axes + 1):
+        raise DeclinedError("a grid of another rank")
+    if not same(shape[0], wanted[0]) or not theta.dtype.is_floating_point:
+        raise DeclinedError("a grid for another batch")
+    return results.dense((wanted[0], *wanted[2:], axes), theta.dtype)

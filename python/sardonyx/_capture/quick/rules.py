@@ -122,4 +122,5 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.softmax.int: products.softmax,
     _aten.layer_norm.default: products.layer_norm,
     _aten.dropout.default: products.dropout,
+    _aten.affine_grid_generator.default: products.affine_grid,
 }  # fmt: skip
