@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import logging.handlers
+
+import pytest
 import torch
 from transformers.pytorch_utils import compile_compatible_method_lru_cache
 
@@ -32,3 +36,17 @@ def test_a_loop_over_rows_is_seen_in_the_calls() -> None:
             probe(model := Keeping(), model, x=torch.ones(rows, 3))
         calls.append(counted.without_data)
     assert 0 < calls[0] < calls[1]
+
+
+def test_what_an_example_does_not_fit_is_not_logged() -> None:
+    """PyTorch logs each such failure with all calls that led to it."""
+    logger = logging.getLogger("torch._subclasses.fake_tensor")
+    handler = logging.handlers.BufferingHandler(10)
+    logger.addHandler(handler)
+    try:
+        with pytest.raises(RuntimeError):
+            probe(torch.nn.Identity(), lambda x: x + torch.ones(7), x=torch.ones(2, 3))
+        assert not handler.buffer
+        assert not logger.disabled
+    finally:
+        logger.removeHandler(handler)

@@ -126,6 +126,30 @@ def test_apply_weights_reaches_the_ir_model(program: sardonyx.ONNXProgram) -> No
     same(program, other, X)
 
 
+class Neutral(torch.nn.Module):
+    """Weights of one element, whose first values change nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.factor = torch.nn.Parameter(torch.tensor(1.0))
+        self.divisor = torch.nn.Parameter(torch.ones(1))
+        self.addend = torch.nn.Parameter(torch.tensor(-0.0))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (x * self.factor + self.addend) / self.divisor
+
+
+@pytest.mark.filterwarnings("ignore:do_constant_folding is deprecated")
+def test_weights_that_change_nothing_yet_are_there_to_be_replaced() -> None:
+    x = torch.randn(2, 3)
+    exported = sardonyx.export(Neutral().eval(), (x,), do_constant_folding=False)
+    other = Neutral()
+    other.load_state_dict({"factor": torch.tensor(3.0), "divisor": torch.ones(1) * 5,
+                           "addend": torch.tensor(7.0)})  # fmt: skip
+    exported.apply_weights(other.state_dict())
+    same(exported, other, x)
+
+
 def test_all_weights_that_do_not_fit_are_named(program: sardonyx.ONNXProgram) -> None:
     wrong = {"fc0.weight": torch.zeros(3), "unknown": torch.zeros(1), "fc1.bias": torch.zeros(9)}
     with pytest.raises(sardonyx.OnnxExporterError) as caught:

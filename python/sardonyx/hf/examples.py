@@ -35,6 +35,8 @@ def examples(model: torch.nn.Module, config: Any, task: Task | None = None) -> I
     both = task is not None and task.name.startswith(_TEXT_AND_IMAGES)
     if text is not None and images:
         yield from (text.joined(image) for image in images if both)
+    if text is not None and "decoder_input_values" in accepted:
+        yield text.joined(_spectrum_of_decoder(accepted, config))
     # A text alone would leave out what such a model looks at.
     if text is not None and not (images and both):
         yield text
@@ -174,20 +176,36 @@ def _waves(accepted: set[str], config: Any) -> Iterator[Example]:
     samples = "audio_sequence_length"
     plain: Dims = {"input_values": {0: BATCH, 1: samples}}
     if "decoder_input_values" in accepted:
-        spectrum = Example(
-            lambda batch, _: {"decoder_input_values": random_values((batch, 6, bins or 80))},
-            {"decoder_input_values": {0: BATCH, 1: "decoder_sequence_length"}},
-        )
-        yield _wave((), plain).joined(spectrum)
+        yield _wave((), plain).joined(_spectrum_of_decoder(accepted, config))
     yield _wave((), plain)
     yield _wave((channels,), {"input_values": {0: BATCH, 2: samples}})
+    # What goes over many frames at a time (x-vectors) takes no less.
+    yield _wave((), plain, (16000, 24000))
 
 
-def _wave(channels: tuple[int, ...], dims: Dims) -> Example:
+def _spectrum_of_decoder(accepted: set[str], config: Any) -> Example:
+    """Spectra [batch, length, bins] of what is spoken so far, and whose voice it is in."""
+    bins = setting(config, "num_mel_bins", default=80)
+    voice = setting(config, "speaker_embedding_dim")
+
+    def make(batch: int, _: int) -> Tensors:
+        made = {"decoder_input_values": random_values((batch, 6, bins))}
+        if "speaker_embeddings" in accepted and isinstance(voice, int):
+            made["speaker_embeddings"] = random_values((batch, voice))
+        return made
+
+    dims: Dims = {name: {0: BATCH} for name in make(1, 1)}
+    dims["decoder_input_values"] = {0: BATCH, 1: "decoder_sequence_length"}
+    return Example(make, dims)
+
+
+def _wave(
+    channels: tuple[int, ...], dims: Dims, lengths: tuple[int, int] = (3200, 4800)
+) -> Example:
     def make(batch: int, length: int) -> Tensors:
         return {"input_values": random_values((batch, *channels, length))}
 
-    return Example(make, dims, (3200, 4800))
+    return Example(make, dims, lengths)
 
 
 def _series(accepted: set[str], config: Any) -> Iterator[Example]:

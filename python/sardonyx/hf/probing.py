@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import torch
+from torch._subclasses import fake_tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -67,8 +69,21 @@ def probe(model: torch.nn.Module, call: Callable[..., T], **inputs: Any) -> T:
 
 @contextlib.contextmanager
 def _fake() -> Iterator[None]:
-    with FakeTensorMode(allow_non_fake_inputs=True), _nothing_kept():
+    with FakeTensorMode(allow_non_fake_inputs=True), _nothing_kept(), _nothing_logged():
         yield
+
+
+@contextlib.contextmanager
+def _nothing_logged() -> Iterator[None]:
+    """PyTorch logs what a tensor without data cannot do, with all calls that led to it; here that
+    is an example that a model does not take."""
+    logger = logging.getLogger(fake_tensor.__name__)
+    former = logger.disabled
+    logger.disabled = True
+    try:
+        yield
+    finally:
+        logger.disabled = former
 
 
 @contextlib.contextmanager

@@ -119,7 +119,9 @@ Value undone(Value x, Value axes, std::string_view opposite) {
 }
 
 bool is_number(Value x, double number) {
-  return x.is_constant() && x.constant()->element_count() == 1 && x.real() == number;
+  // A weight can get other data, by name.
+  return x.is_constant() && !x->is_weight && x.constant()->element_count() == 1 &&
+         x.real() == number;
 }
 
 // One Unsqueeze for two in a row. Axes are positions in the result.
