@@ -353,7 +353,9 @@ def judged(seed: int) -> tuple[Verdict, str]:
             if run is _in_reference and _fails(before, x):
                 continue
             return Verdict("fails at run time", str(error)[:300], runs), text
-        for have, want in zip(got, wanted, strict=True):
+        # Each against itself: behind steps (Floor, a Cast to integers) the two may differ before.
+        expected = wanted if run is _in_runtime or _fails(before, x) else run(before, x)
+        for have, want in zip(got, expected, strict=True):
             if have.shape != want.shape or not np.allclose(have, want, 1e-3, 1e-4, equal_nan=True):
                 return Verdict("wrong", f"{run.__name__}: {have} for {want}"[:300], runs), text
     return Verdict("right", runs=2), text

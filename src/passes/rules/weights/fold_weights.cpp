@@ -27,15 +27,12 @@ bool whole(const ValueInfo* value) {
          tensor->as_it_lies();
 }
 
-// Copies of these cost nothing.
-constexpr std::int64_t kSmall = 4096;
-
 // A weight that something else reads, and that is too large to be there twice.
 const ValueInfo* shared_weight(const Node* node) {
   for (const ValueInfo* input : node->inputs) {
     // Indices and masks are nobody's parameters: several read them, and each is better off without.
     if (input != nullptr && input->is_weight && !used_once(input) &&
-        base::is_floating(input->dtype) && input->constant->element_count() > kSmall)
+        base::is_floating(input->dtype) && input->constant->element_count() > kSmallWeight)
       return input;
   }
   return nullptr;

@@ -67,7 +67,7 @@ bool transpose_weight(Node* node, RuleContext& context) {
   if (axes.empty()) return false;
   const bool is_shared = context.shares_storage(weight), is_own = only_transposed(weight, axes);
   const bool may_copy = context.is_foreign() && node->output()->returns.empty() &&
-                        tensor.element_count() <= context.limits().folded_elements;
+                        tensor.element_count() <= kSmallWeight;
   if ((is_shared || !is_own) && may_copy) return copy_turned(node, axes, context);
   if (is_shared) return context.decline(node, "another weight lies over the same bytes");
   if (!is_own) return context.decline(node, "something else reads the weight");
