@@ -129,8 +129,8 @@ def _read(path: Path, data: mmap.mmap) -> GgufFile:
         key = reader.text()
         metadata[key] = reader.any(reader.value("I"))
     entries = [_entry(reader) for _ in range(count)]
-    alignment = int(metadata.get("general.alignment", _ALIGNMENT))
-    if alignment <= 0:
+    alignment = metadata.get("general.alignment", _ALIGNMENT)
+    if not isinstance(alignment, int) or alignment <= 0:
         raise ValueError(f"its alignment is {alignment}")
     start = -(-reader.at // alignment) * alignment
     _check_kinds(path, entries)

@@ -139,7 +139,10 @@ class Merge {
 
   Datum numbers(const Datum& left, const Datum& right, const std::string& name) {
     if (left.kind != right.kind) refuse(left, right, name);
-    Value* made = output(first_.tensor(left), second_.tensor(right), name);
+    // In this order whatever the compiler: it decides names.
+    Value* const first = first_.tensor(left);
+    Value* const second = second_.tensor(right);
+    Value* made = output(first, second, name);
     Datum tensor = Datum::of_tensor(made);
     pending.push_back(made);
     return tensor;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <utility>
 
 #include "base/diagnostic.h"
 
@@ -146,7 +145,9 @@ class Parser {
     skip_spaces();
     const std::size_t end = std::min(text_.find_first_of(",:()[]{}\" ", at_), text_.size());
     if (end == at_) fail("lacks a name at its place " + std::to_string(at_));
-    return std::string(text_.substr(std::exchange(at_, end), end - at_));
+    const std::string_view found = text_.substr(at_, end - at_);
+    at_ = end;
+    return std::string(found);
   }
 
   // With \" and \\ in it.
