@@ -257,9 +257,9 @@ void bind_model(nb::module_& module) {
              "Simplifies in place: what was applied, (name, count) each; what was declined, (rule, "
              "node, reason) each; the weights of another type; the nodes before and after.");
   module.def("rule_names", [] { return sardonyx::rule_names(); });
-  module.def("write", &write, "model"_a, "path"_a, nb::kw_only(), "external_data"_a,
-             "include_initializers"_a, "keep_initializers_as_inputs"_a, "strip_paths"_a = false,
-             "in_place"_a = Locations(), "progress"_a.none() = nb::none(),
+  module.def("write", &write, "model"_a, "path"_a, nb::kw_only(), "external_data"_a = nb::none(),
+             "include_initializers"_a = true, "keep_initializers_as_inputs"_a = false,
+             "strip_paths"_a = false, "in_place"_a = Locations(), "progress"_a.none() = nb::none(),
              nb::call_guard<nb::gil_scoped_release>(),
              "Writes atomically; weights in the files `in_place` (path to where they are from the "
              "model's folder) stay there. progress: called now and then with the bytes written and "

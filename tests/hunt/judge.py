@@ -31,6 +31,10 @@ SIZES = [
 ]  # fmt: skip
 
 
+# What eager PyTorch gives: results, and the inputs that it wrote to, by their places.
+Eager = tuple[list[torch.Tensor], dict[int, torch.Tensor]]
+
+
 @dataclass(frozen=True)
 class Verdict:
     """`kind` is "right", "not captured", "refused", or what is wrong; `runs` how many sizes were
@@ -96,15 +100,20 @@ def _compared(program: Program, made: Any, smallest: int) -> Verdict:
     told = any(note.code == "SX1313" for note in made.notes)
     # PyTorch's capture says that the differences of nothing are -1, and counts with that.
     of_nothing = any("diff(" in line.text for line in program.lines)
+    example = _eager(program, program.values(EXAMPLE))
     for sizes in SIZES:
-        if min(sizes.values()) < smallest or (told and _loses_axes(program, sizes)):
+        if min(sizes.values()) < smallest or (told and _loses_axes(program, example, sizes)):
             continue
         if of_nothing and 0 in sizes.values():
             continue
-        verdict = _at(program, made, session, sizes)
+        verdict = _at(program, made, session, example, sizes)
         if verdict is None:
             continue
-        if verdict.is_fault and 0 in sizes.values() and _is_limit(program, made, sizes, verdict):
+        if (
+            verdict.is_fault
+            and 0 in sizes.values()
+            and _is_limit(program, made, example, sizes, verdict)
+        ):
             limits += 1
             continue
         if verdict.is_fault:
@@ -122,16 +131,20 @@ def _session(message: onnx.ModelProto, *, fused: bool = True) -> ort.InferenceSe
     return ort.InferenceSession(message.SerializeToString(), options)
 
 
-def _is_limit(program: Program, made: Any, sizes: dict[str, int], verdict: Verdict) -> bool:
+def _is_limit(
+    program: Program, made: Any, example: Eager | None, sizes: dict[str, int], verdict: Verdict
+) -> bool:
     """Whether ONNX Runtime refuses to compute of nothing, or is right once it fuses no nodes: its
     FusedMatMul leaves sums of no elements as the memory was."""
     if verdict.kind == "fails at run time":
         return True
-    again = _at(program, made, _session(made.model_proto, fused=False), sizes)
+    again = _at(program, made, _session(made.model_proto, fused=False), example, sizes)
     return again is not None and not again.is_fault
 
 
-def _at(program: Program, made: Any, session: Any, sizes: dict[str, int]) -> Verdict | None:
+def _at(
+    program: Program, made: Any, session: Any, example: Eager | None, sizes: dict[str, int]
+) -> Verdict | None:
     """None where eager PyTorch refuses the sizes, or the capture does not hold for them."""
     values = program.values(sizes)
     if not _takes(made, values):
@@ -142,8 +155,7 @@ def _at(program: Program, made: Any, session: Any, sizes: dict[str, int]) -> Ver
     wanted, written = eager
     # Whether reshape gives a view, through which inputs are written to, hangs on sizes: the model
     # does as its capture did, which docs/reliability.md lists.
-    at_example = _eager(program, program.values(EXAMPLE))
-    if at_example is not None and list(at_example[1]) != list(written):
+    if example is not None and list(example[1]) != list(written):
         return None
     wanted += written.values()  # further outputs
     try:
@@ -161,18 +173,18 @@ def _at(program: Program, made: Any, session: Any, sizes: dict[str, int]) -> Ver
     return Verdict("right")
 
 
-def _loses_axes(program: Program, sizes: dict[str, int]) -> bool:
+def _loses_axes(program: Program, example: Eager | None, sizes: dict[str, int]) -> bool:
     """Whether a size of 1 is given, or gives results of fewer axes than the example's have."""
-    here, example = (_eager(program, program.values(each)) for each in (sizes, EXAMPLE))
-    if 1 in sizes.values() or here is None or example is None:
+    if 1 in sizes.values():
+        return True
+    here = _eager(program, program.values(sizes))
+    if here is None or example is None:
         return True
     return [v.dim() for v in here[0]] != [v.dim() for v in example[0]]
 
 
-def _eager(
-    program: Program, values: tuple[torch.Tensor, ...]
-) -> tuple[list[torch.Tensor], dict[int, torch.Tensor]] | None:
-    """Its results, and the inputs that it wrote to, by their places; None where it refuses."""
+def _eager(program: Program, values: tuple[torch.Tensor, ...]) -> Eager | None:
+    """None where it refuses the sizes."""
     given = copy.deepcopy(values)
     before = [v._version for v in given]
     try:

@@ -223,8 +223,8 @@ def test_mixed_and_kept() -> None:
         (Precision("int4", block_size=128, mixed={"up": "int4"}), "SX1814"),
         (Precision("int4", mixed={"up": "int2"}), "SX1810"),  # type: ignore[dict-item]
         (Precision("fp16", keep=["no_such"]), "SX1812"),
-        (Precision("bf16+int4"), "SX1810"),  # type: ignore[arg-type]
-        (Precision("fp16+int2"), "SX1810"),  # type: ignore[arg-type]
+        (Precision("bf16+int4"), "SX1810"),
+        (Precision("fp16+int2"), "SX1810"),
     ],
 )
 def test_what_cannot_be(precision: Precision, code: str, tmp_path: Path) -> None:

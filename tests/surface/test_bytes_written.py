@@ -42,14 +42,7 @@ def test_an_interrupt_leaves_the_old_file(tmp_path: Path) -> None:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            _native.write(
-                program()._native,
-                str(path),
-                external_data=None,
-                include_initializers=True,
-                keep_initializers_as_inputs=False,
-                progress=interrupt,
-            )
+            _native.write(program()._native, str(path), progress=interrupt)
     finally:
         signal.signal(signal.SIGINT, before)
     assert path.read_text() == "before"

@@ -125,14 +125,7 @@ def optimize(
     )
     if out is not None:
         with bytes_written(out) as progress:
-            _native.write(
-                source,
-                os.fspath(out),
-                external_data=external_data,
-                include_initializers=True,
-                keep_initializers_as_inputs=False,
-                progress=progress,
-            )
+            _native.write(source, os.fspath(out), external_data=external_data, progress=progress)
     return Optimized(_result(model, source, out), _report(done))
 
 

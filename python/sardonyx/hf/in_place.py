@@ -47,14 +47,7 @@ def save_in_place(model: Any, path: Path, files: Mapping[str, str]) -> int:
     """Writes a native model that refers to weights in `files`; how many bytes these are."""
     in_place = dict(files)
     stays = _native.leave_in_files(model, in_place)
-    _native.write(
-        model,
-        os.fspath(path),
-        external_data=None,
-        include_initializers=True,
-        keep_initializers_as_inputs=False,
-        in_place=in_place,
-    )
+    _native.write(model, os.fspath(path), in_place=in_place)
     return stays
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sardonyx import _native
 from sardonyx._base.errors import Diagnostic, ProgramError, UsageError, refusal
 from sardonyx._model.program import ONNXProgram
 
@@ -299,7 +301,7 @@ class Job:
         with self._progress.step(f"optimize {part.name}"):
             finished(program, self._target, self._longest(model), self._kept)
         with self._progress.step(f"write {part.name}"):
-            stays = self._save(program, part, model, staging)
+            stays = self._save(program, part, staging)
         path = staging / f"{part.name}.onnx"
         report.parts.append(_described(program._native, path, stays, f"{part.name}.onnx"))
         report.opset = program.opset_version
@@ -312,13 +314,12 @@ class Job:
 
         return genai.context_length(model.config) if self._target.runtime == genai.RUNTIME else None
 
-    def _save(self, program: ONNXProgram, part: Part, model: torch.nn.Module, staging: Path) -> int:
+    def _save(self, program: ONNXProgram, part: Part, staging: Path) -> int:
         """How many bytes of weights stay in the files of the checkpoint."""
         path = staging / f"{part.name}.onnx"
         if self._in_place:
             return save_in_place(program._native, path, self._files)
-        expected = _expected_bytes(model, self._target)
-        self._progress.writing(staging, expected, lambda: program.save(path))
+        _native.write(program._native, os.fspath(path), progress=self._progress.written)
         return 0
 
     def _verify(
@@ -363,12 +364,6 @@ def _notes_of(placed: Placed) -> Iterable[str]:
     if placed.unused:
         shown = ", ".join(placed.unused[:5]) + (", …" if len(placed.unused) > 5 else "")
         yield f"{len(placed.unused)} tensors of the checkpoint are not the model's: {shown}"
-
-
-def _expected_bytes(model: torch.nn.Module, target: Target) -> int:
-    bits = {"int4": 5, "int8": 9, "fp16": 16, "bf16": 16}
-    width = 32 if target.precision is None else bits[target.precision.to]
-    return sum(parameter.numel() for parameter in model.parameters()) * width // 8
 
 
 def _describe_for_genai(

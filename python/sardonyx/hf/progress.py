@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TextIO, TypeVar
+from typing import TextIO
 
-T = TypeVar("T")
 _SECONDS_BETWEEN = 0.5
 
 
@@ -26,11 +23,12 @@ class Progress:
         self._stream = stream
         self._live = stream is not None and stream.isatty()
         self.seconds: dict[str, float] = {}
+        self._begun = self._shown = time.perf_counter()  # the step, and the last line of bytes
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
         """Times what is done within."""
-        begun = time.perf_counter()
+        begun = self._begun = self._shown = time.perf_counter()
         self._line(f"{name} …")
         try:
             yield
@@ -39,25 +37,12 @@ class Progress:
             self.seconds[name] = round(self.seconds.get(name, 0) + taken, 3)
             self._line(f"{name}: {taken:.1f} s", last=True)
 
-    def writing(self, folder: Path, expected: int, write: Callable[[], T]) -> T:
-        """Shows how many of `expected` bytes lie in the folder while `write` runs."""
-        if not self._live:
-            return write()
-        done = threading.Event()
-        watcher = threading.Thread(target=self._watch, args=(folder, expected, done), daemon=True)
-        watcher.start()
-        try:
-            return write()
-        finally:
-            done.set()
-            watcher.join()
-
-    def _watch(self, folder: Path, expected: int, done: threading.Event) -> None:
-        begun = time.perf_counter()
-        before = bytes_in(folder)
-        while not done.wait(_SECONDS_BETWEEN):
-            written = bytes_in(folder) - before
-            self._line(_how_far(written, expected, time.perf_counter() - begun))
+    def written(self, done: int, total: int) -> None:
+        """Shows how many bytes of a file are written, in the step that writes it."""
+        now = time.perf_counter()
+        if self._live and now - self._shown >= _SECONDS_BETWEEN:
+            self._shown = now
+            self._line(_how_far(done, total, now - self._begun))
 
     def _line(self, text: str, last: bool = False) -> None:
         if self._stream is None:
@@ -68,22 +53,11 @@ class Progress:
             print(text, file=self._stream, flush=True)
 
 
-def _how_far(written: int, expected: int, seconds: float) -> str:
-    text = f"writing {written / 1e6:.0f} of about {expected / 1e6:.0f} MB"
-    if 0 < written < expected:
-        text += f", {(expected - written) / (written / seconds):.0f} s left"
+def _how_far(done: int, total: int, seconds: float) -> str:
+    text = f"writing {done / 1e6:.0f} of {total / 1e6:.0f} MB"
+    if 0 < done < total:
+        text += f", {(total - done) / (done / seconds):.0f} s left"
     return text
-
-
-def bytes_in(folder: Path) -> int:
-    """The size of the files in a folder, those that appear and vanish meanwhile left out."""
-    total = 0
-    for path in folder.iterdir():
-        try:
-            total += path.stat().st_size
-        except OSError:
-            continue
-    return total
 
 
 def to_standard_error() -> Progress:

@@ -1,5 +1,6 @@
 """Tensors that loops write to in place."""
 
+# The types that TorchScript reads.
 # ruff: noqa: UP006, UP035
 from typing import List
 

@@ -1,5 +1,6 @@
 """Modules: attributes, containers, methods, recurrent layers, and what scripting leaves out."""
 
+# The types that TorchScript reads, and code as users write it.
 # ruff: noqa: RET505, UP006, UP035, UP045
 from enum import Enum
 from typing import Dict, Final, List, Optional, Tuple

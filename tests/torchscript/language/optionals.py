@@ -1,5 +1,6 @@
 """Values that are None or something, as data decide, and lists that are others from run to run."""
 
+# The types that TorchScript reads, and code as users write it.
 # ruff: noqa: PERF402, PLW3301, RET505, RUF005, SIM108, SIM114, UP006, UP035, UP045
 from typing import List, NamedTuple, Optional, Tuple
 

@@ -41,7 +41,8 @@ def _value(node: torch.fx.Node) -> Any:
     if node.op == "placeholder":
         return node.meta["val"]
     args, kwargs = torch.fx.map_arg((node.args, node.kwargs), _value)
-    return node.target(*args, **kwargs)  # type: ignore[operator]
+    target: Any = node.target
+    return target(*args, **kwargs)
 
 
 def _is_known(node: torch.fx.Node) -> bool:

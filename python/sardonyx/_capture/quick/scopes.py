@@ -94,7 +94,7 @@ def share_what_they_read(bodies: Sequence[Scope]) -> list[torch.fx.Node]:
 class Body(torch.fx.GraphModule):
     """A graph as calls hold it. Nobody runs it, so that no code is written of it."""
 
-    def __new__(cls, graph: torch.fx.Graph) -> Self:  # noqa: ARG004
+    def __new__(cls, *_: object) -> Self:
         return torch.nn.Module.__new__(cls)
 
     def __init__(self, graph: torch.fx.Graph) -> None:
@@ -104,9 +104,10 @@ class Body(torch.fx.GraphModule):
 
 def held(graph: torch.fx.Graph, body: torch.fx.Graph, name: str) -> torch.fx.Node:
     """The node that stands for a body among a call's arguments."""
-    owner: Any = graph.owning_module
-    if owner is None:
-        owner = graph.owning_module = SimpleNamespace()  # type: ignore[assignment]
+    whole: Any = graph  # whose owner may be anything that has attributes
+    if whole.owning_module is None:
+        whole.owning_module = SimpleNamespace()
+    owner = whole.owning_module
     number = 0
     while hasattr(owner, f"{name}_{number}"):
         number += 1
