@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-makers bench-optimize bench-llm architectures hf-sweep libtorch detection sweep hunt fuzz threads aarch64 capture-sweep format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-makers bench-optimize bench-llm architectures hf-sweep libtorch detection sweep hunt fuzz threads aarch64 elsewhere capture-sweep format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -39,7 +39,8 @@ help:
 	@echo "make hf-sweep  folders of every architecture of a task, exported and run (long)"
 	@echo "make architectures  a small model of every architecture in transformers (long)"
 	@echo "make wheels    wheels that install elsewhere, without a compiler"
-	@echo "make aarch64   the command line for Linux on ARM, cross-compiled and run under qemu"
+	@echo "make aarch64   the wheel for Linux on ARM, cross-compiled and run under qemu"
+	@echo "make elsewhere  the wheel of make wheels on Debian 12 and Ubuntu 22.04 (as root)"
 	@echo "make site      the documentation as a site, its links checked"
 	@echo "make test-examples   what is in examples/, run"
 	@echo "make libtorch  the header for programs with libtorch, built and run (a minute of compiling)"
@@ -121,10 +122,15 @@ wheels: build
 	CXX="$$(sed -n 's/^CMAKE_CXX_COMPILER:[^=]*=//p' "$(BUILD)/CMakeCache.txt")" JOBS=$(JOBS) \
 	    tools/build_wheels.sh "$(BUILD)" $(WHEEL_PYTHONS)
 
-# The command line for Linux on ARM, cross-compiled and run under qemu.
+# The wheel for Linux on ARM, cross-compiled and run under qemu.
 aarch64: build
 	tools/setup.sh --aarch64
-	JOBS=$(JOBS) tools/build_aarch64.sh "$(BUILD)/bin/sardonyx"
+	JOBS=$(JOBS) tools/build_aarch64.sh "$(PYTHON)" "$(BUILD)"
+
+# The wheel of `make wheels` on other systems, each in a folder of its own.
+elsewhere:
+	tools/setup.sh --elsewhere
+	tools/try_elsewhere.sh "$(PYTHON)" "$$(ls "$(BUILD)"-wheels/dist/*cp311*x86_64.whl)"
 
 # The site, in build-site/site, by tools of an environment of its own.
 SITE_VENV ?= .venv-site

@@ -77,19 +77,25 @@ if(SARDONYX_BENCHMARKS)
 endif()
 
 if(SARDONYX_PYTHON)
-  find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+  # The stable ABI where the wheel is to have it (pyproject.toml, wheel.py-api).
+  set(python_parts Interpreter Development.Module)
+  if(SKBUILD_SABI_VERSION)
+    list(APPEND python_parts Development.SABIModule)
+  endif()
+  find_package(Python 3.10 REQUIRED COMPONENTS ${python_parts})
   if(NOT nanobind_DIR)
     execute_process(COMMAND "${Python_EXECUTABLE}" -m nanobind --cmake_dir
                     OUTPUT_VARIABLE nanobind_DIR OUTPUT_STRIP_TRAILING_WHITESPACE
                     COMMAND_ERROR_IS_FATAL ANY)
   endif()
   find_package(nanobind CONFIG REQUIRED)
-  nanobind_build_library(nanobind-static)
-  # nanobind's headers for code that is held to our warnings, and the stable ABI where the wheel is
-  # to have it (pyproject.toml, wheel.py-api).
+  # nanobind's headers for code that is held to our warnings, compiled as its own library is.
   add_library(sardonyx_nanobind INTERFACE)
   if(SKBUILD_SABI_VERSION)
     target_compile_definitions(sardonyx_nanobind INTERFACE Py_LIMITED_API=0x030C0000)
+  endif()
+  if(NB_FREE_THREADED)
+    target_compile_definitions(sardonyx_nanobind INTERFACE NB_FREE_THREADED)
   endif()
   target_include_directories(sardonyx_nanobind SYSTEM INTERFACE "${NB_DIR}/include"
                                                                 ${Python_INCLUDE_DIRS})

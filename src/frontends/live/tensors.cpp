@@ -51,8 +51,10 @@ bool without_data(nb::handle tensor) {
 }  // namespace
 
 base::DType dtype_of(nb::handle dtype) {
-  // dtypes are immortal singletons; the GIL guards the table.
+  // dtypes are immortal singletons; where Python has no GIL, the lock guards the table.
+  static nb::ft_mutex mutex;
   static std::unordered_map<PyObject*, base::DType> known;
+  const nb::ft_lock_guard locked(mutex);
   if (const auto found = known.find(dtype.ptr()); found != known.end()) return found->second;
   const std::string name = str_of(dtype);
   const std::optional<base::DType> result = base::dtype_from_name(name);

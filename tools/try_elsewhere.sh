@@ -1,0 +1,54 @@
+#!/bin/bash
+# Other systems, each in a folder of its own: installs the wheel there without a compiler, runs the
+# command and README's first export, and says what each took. Needs root, debootstrap and a network.
+#
+#   tools/try_elsewhere.sh PYTHON WHEEL      (`make elsewhere` calls it; both are Python 3.11's)
+#
+#   ROOTS   where the systems are kept from one run to the next (default: build-roots)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+python=$1
+wheel=$(realpath "$2")
+roots=$(realpath -m "${ROOTS:-build-roots}")
+# Name, mirror and packages; all have a Python 3.11.
+systems=(
+  "bookworm http://deb.debian.org/debian python3,python3-venv,ca-certificates"
+  "jammy http://archive.ubuntu.com/ubuntu python3.11,python3.11-venv,ca-certificates"
+)
+
+make_root() { # <name> <mirror> <packages>
+  local root=$roots/$1
+  if [[ -e $root/made ]]; then return; fi
+  rm -rf --one-file-system "$root"
+  debootstrap --variant=minbase --components=main,universe --include="$3" "$1" "$root" "$2" \
+    >"$roots/$1.log" 2>&1 || { tail -5 "$roots/$1.log" >&2; exit 1; }
+  touch "$root/made"
+}
+
+mkdir -p "$roots/wheels"
+"$python" -m pip download -q -d "$roots/wheels" -c tools/constraints.txt numpy onnxruntime torch==2.13.0
+for system in "${systems[@]}"; do
+  read -r name mirror packages <<<"$system"
+  make_root "$name" "$mirror" "$packages"
+  root=$roots/$name
+  rm -rf "$root/try"
+  mkdir "$root/try"
+  cp "$wheel" "$root/try/"
+  cp -l "$roots"/wheels/*.whl "$root/try/" 2>/dev/null || cp "$roots"/wheels/*.whl "$root/try/"
+  awk '/^```python/ { on = 1; next } /^```/ { if (on) exit } on' README.md >"$root/try/first.py"
+  chroot "$root" /bin/bash -euc '
+    cd /try
+    if command -v cc c++ gcc g++ clang; then exit 1; fi
+    ldd --version | sed -n "1s/^ldd //p"
+    python3.11 -m venv venv
+    install="venv/bin/pip install -q --no-index --find-links ."
+    $install numpy
+    TIMEFORMAT="%R s to install"
+    time $install sardonyx
+    venv/bin/sardonyx --version
+    $install torch onnxruntime
+    TIMEFORMAT="%R s for the first export"
+    time venv/bin/python first.py
+    venv/bin/sardonyx run model.onnx --random >ran && echo "the model runs"
+  ' 2>&1 | sed "s/^/$name: /"
+done
