@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from sardonyx import _native
 
 To = Literal["fp16", "bf16", "int8", "int4", "fp16+int8", "fp16+int4"]
+PRECISIONS: tuple[str, ...] = get_args(To)
 
 
 @dataclass(frozen=True)
