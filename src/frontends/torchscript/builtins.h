@@ -19,12 +19,16 @@ void add_function_builtins(BuiltinTable& table);   // builtins_functions.cpp
 void add_container_builtins(BuiltinTable& table);  // builtins_containers.cpp
 void add_tensor_builtins(BuiltinTable& table);     // builtins_tensors.cpp
 void add_text_builtins(BuiltinTable& table);       // builtins_texts.cpp
+void add_packed_builtins(BuiltinTable& table);     // builtins_packed.cpp
 void add_stack_builtins(BuiltinTable& table);      // builtins_stacks.cpp
 
 // A truth that is known, or symbolic.
 Datum of_condition(symbolic::Expr condition);
 // A number that has to be known now: which element it is, say, decides what the program does.
 std::int64_t known_integer(Follower& follower, const Datum& datum, const char* what);
+// Of a text that only a run tells. That are numbers and tensors in it, which are never printed as
+// nothing: programs ask whether there is a message. Of texts, `"%s" % text` may be made alone.
+Datum length_of_message(Follower& follower, const Datum& message);
 // The parts of a text that is known.
 std::optional<Datum> split_text(const Operands& operands);
 // Whether two known values are equal; nothing where only a run tells.

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <string>
 
+#include "frontends/torchscript/body.h"
 #include "frontends/torchscript/builtins.h"
 
 namespace sardonyx::torchscript {
@@ -23,6 +24,7 @@ const std::string* known_text(const Operands& operands, std::size_t position) {
 std::optional<Datum> text_of(Follower&, const Operands& operands) {
   const Datum& value = operands.positional.at(0);
   if (value.kind == Kind::kString) return value;
+  if (value.kind == Kind::kDevice) return Datum::of_text(value.text);
   if (value.kind == Kind::kNone) return Datum::of_text("None");
   const bool is_constant = !value.value && value.expr.known() && value.expr.is_constant();
   if (value.kind == Kind::kInt && is_constant)
@@ -156,6 +158,14 @@ std::optional<Datum> ordinal(Follower&, const Operands& operands) {
 }
 
 }  // namespace
+
+Datum length_of_message(Follower& follower, const Datum& message) {
+  if (message.text.empty() || message.text.find('%') != std::string::npos)
+    follower.refuse("the length of a text that only a run tells");
+  const symbolic::Expr letters = fresh_size(follower.pool());
+  follower.pool().constrain(letters, symbolic::Range{.low = 1});
+  return Datum::of_int(letters);
+}
 
 void add_text_builtins(BuiltinTable& table) {
   const std::pair<std::string_view, Builtin> rows[] = {
