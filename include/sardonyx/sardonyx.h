@@ -204,6 +204,9 @@ struct OptimizeOptions {
   PrecisionOptions precision = {};
   // Layers that are alike become calls of one function, which has their nodes; opset 15 or newer.
   bool functions = false;
+  // Calls of the model's own functions become what these do, so that rules see it whole. Where the
+  // opset has other operators than a function, this is done anyway.
+  bool inline_functions = false;
 };
 
 // The rules and passes that simplify, by name, in the order they run.

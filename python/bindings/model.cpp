@@ -91,10 +91,11 @@ Model convert(Program& program, ConvertOptions options, const nb::dict& translat
 
 nb::tuple simplify(Model& model, std::optional<std::int64_t> opset, const std::string& runtime,
                    const std::string& stop_after, const std::vector<std::string>& disable,
-                   const PrecisionOptions& precision, bool functions) {
+                   const PrecisionOptions& precision, bool functions, bool inline_functions) {
   const auto run = [&] {
     const nb::gil_scoped_release released;
-    return sardonyx::simplify(model, {opset, runtime, stop_after, disable, precision, functions});
+    return sardonyx::simplify(
+        model, {opset, runtime, stop_after, disable, precision, functions, inline_functions});
   };
   const Simplification done = run();
   nb::list applied;
@@ -264,7 +265,7 @@ void bind_model(nb::module_& module) {
       "model"_a, nb::kw_only(), "stop_after"_a, nb::call_guard<nb::gil_scoped_release>(),
       "Simplifies in place; the names of the passes that changed something.");
   module.def("simplify", &simplify, "model"_a, nb::kw_only(), "opset"_a.none(), "runtime"_a,
-             "stop_after"_a, "disable"_a, "precision"_a, "functions"_a,
+             "stop_after"_a, "disable"_a, "precision"_a, "functions"_a, "inline_functions"_a,
              "Simplifies in place: what was applied, (name, count) each; what was declined, (rule, "
              "node, reason) each; the weights of another type; the nodes before and after.");
   module.def("rule_names", [] { return sardonyx::rule_names(); });

@@ -144,6 +144,7 @@ def simplify(
     disable: Sequence[str],
     precision: PrecisionOptions,
     functions: bool,
+    inline_functions: bool,
 ) -> tuple[list[tuple[str, int]], list[tuple[str, str, str]], list[WeightPrecision], int, int]: ...
 def rule_names() -> list[str]: ...
 def write(

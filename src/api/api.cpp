@@ -14,6 +14,7 @@
 #include "frontends/pt2/pt2.h"
 #include "frontends/torchscript/torchscript.h"
 #include "functionalize/functionalize.h"
+#include "onnx/emit/inlining.h"
 #include "onnx/graph/count_nodes.h"
 #include "onnx/infer/infer_model.h"
 #include "passes/outline_layers.h"
@@ -355,7 +356,8 @@ Simplification simplify(onnx::Model& inner, const OptimizeOptions& options) {
   const std::int64_t opset = opset_for(options.precision, target.name, options.opset,
                                        opset_to_begin_with(target, options, own));
   const std::vector<onnx::Dispute> disputes = onnx::infer_types(inner);
-  targets::raise(inner);
+  targets::raise(inner,
+                 options.inline_functions || onnx::has_functions_of_other_operators(inner, opset));
   rewriting::Report report = rewritten(inner, target, passing);
   for (const onnx::Dispute& each : disputes)
     report.declined.insert(report.declined.begin(), {"infer-types", each.node, each.message});

@@ -129,6 +129,10 @@ void add_optimize(CLI::App& app, int& exit_code) {
       ->add_flag("--functions", arguments->optimize.functions,
                  "layers that are alike become calls of one function, which has their nodes once")
       ->group("The model");
+  command
+      ->add_flag("--inline-functions", arguments->optimize.inline_functions,
+                 "calls of the model's own functions become what these do")
+      ->group("The model");
   add_precision(command, arguments->optimize.precision);
   command->add_flag("--json", arguments->json, "say the result as JSON on standard output")
       ->group("What is told");

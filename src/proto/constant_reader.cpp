@@ -1,11 +1,7 @@
 #include "proto/constant_reader.h"
 
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "onnx/gen/op.h"
+#include "onnx/graph/attribute_data.h"
 
 namespace sardonyx::proto {
 namespace {
@@ -17,40 +13,6 @@ using onnx::Tensor;
 // not.
 constexpr std::int64_t kLargestNumbers = 1024;  // bytes
 
-std::int64_t count_of(const auto& values) { return static_cast<std::int64_t>(values.size()); }
-
-Tensor of_floats(std::span<const float> values, std::vector<std::int64_t> dims) {
-  return Tensor::of_bytes(DType::kFloat32, std::move(dims), std::as_bytes(values));
-}
-
-Tensor of_strings(std::vector<std::string> values, std::vector<std::int64_t> dims) {
-  Tensor tensor;
-  tensor.dtype = DType::kString;
-  tensor.dims = std::move(dims);
-  tensor.strings = std::move(values);
-  return tensor;
-}
-
-struct DataOf {
-  using Result = std::optional<Tensor>;
-  Result operator()(const std::shared_ptr<const Tensor>& value) const {
-    return value != nullptr ? Result(*value) : std::nullopt;
-  }
-  Result operator()(std::int64_t value) const { return Tensor::of_int(value); }
-  Result operator()(float value) const { return of_floats({&value, 1}, {}); }
-  Result operator()(const std::string& value) const { return of_strings({value}, {}); }
-  Result operator()(const std::vector<std::int64_t>& values) const {
-    return Tensor::of_ints(values, {count_of(values)});
-  }
-  Result operator()(const std::vector<float>& values) const {
-    return of_floats(values, {count_of(values)});
-  }
-  Result operator()(const std::vector<std::string>& values) const {
-    return of_strings(values, {count_of(values)});
-  }
-  Result operator()(const auto& /*value*/) const { return std::nullopt; }
-};
-
 }  // namespace
 
 std::optional<Tensor> constant_of(const onnx::Node& node) {
@@ -59,7 +21,7 @@ std::optional<Tensor> constant_of(const onnx::Node& node) {
     return std::nullopt;
   const onnx::Attribute& attribute = node.attributes.front();
   if (!attribute.reference.empty() || !attribute.name.starts_with("value")) return std::nullopt;
-  return std::visit(DataOf{}, attribute.data);
+  return onnx::tensor_of(attribute.data);
 }
 
 bool is_weight(const Tensor& tensor) {

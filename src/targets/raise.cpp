@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "onnx/emit/inlining.h"
 #include "onnx/emit/newest_forms.h"
 #include "onnx/emit/rebuild.h"
 
@@ -24,26 +25,33 @@ class Raising : public onnx::Emit {
 
 }  // namespace
 
-void raise(onnx::Model& model) {
+void raise(onnx::Model& model, bool inline_functions) {
   const std::int64_t opset = onnx::opset_of(model.graph);
   Raising onnx(model, opset);
+  onnx::Inlining functions(model);
+  const auto is_call = [&](const onnx::Node* node) {
+    return inline_functions && functions.called(node) != nullptr;
+  };
   std::vector<base::Diagnostic> failures;
-  onnx::rebuild(model, onnx,
-                {.keeps = [&](const onnx::Node* node) { return onnx.has_newest_form(node); },
-                 .rebuilt =
-                     [&](const onnx::Node* node, std::span<const onnx::Value> inputs) {
-                       return onnx.node("", node->op_type, inputs, node->attributes,
-                                        node->outputs.size());
-                     },
-                 .failed =
-                     [&](const onnx::Node* node, const base::Error& error) {
-                       for (base::Diagnostic diagnostic : error.diagnostics()) {
-                         if (diagnostic.op.empty()) diagnostic.op = node->op_type;
-                         if (diagnostic.node.empty()) diagnostic.node = node->name;
-                         failures.push_back(std::move(diagnostic));
-                       }
-                     }});
+  onnx::rebuild(
+      model, onnx,
+      {.keeps =
+           [&](const onnx::Node* node) { return !is_call(node) && onnx.has_newest_form(node); },
+       .rebuilt =
+           [&](const onnx::Node* node, std::span<const onnx::Value> inputs) {
+             if (is_call(node)) return functions.emitted(onnx, node, inputs);
+             return onnx.node("", node->op_type, inputs, node->attributes, node->outputs.size());
+           },
+       .failed =
+           [&](const onnx::Node* node, const base::Error& error) {
+             for (base::Diagnostic diagnostic : error.diagnostics()) {
+               if (diagnostic.op.empty()) diagnostic.op = node->op_type;
+               if (diagnostic.node.empty()) diagnostic.node = node->name;
+               failures.push_back(std::move(diagnostic));
+             }
+           }});
   if (!failures.empty()) throw base::Error(std::move(failures));
+  if (inline_functions) model.functions.clear();
   model.opsets[""] = onnx::newest_opset();
 }
 

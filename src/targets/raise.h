@@ -5,9 +5,10 @@
 
 namespace sardonyx::targets {
 
-// Brings every node of the main graph and its bodies to its newest form, in place; model-local
-// functions stay as they are. Collects all failures and throws them together as one base::Error:
+// Brings every node of the main graph and its bodies to its newest form, in place. Model-local
+// functions stay as they are, unless `inline_functions`: what they do stands where they are called
+// then, and they are gone. Collects all failures and throws them together as one base::Error:
 // SX1504 for what the newest opset cannot say any more. The model is not to be used then.
-void raise(onnx::Model& model);
+void raise(onnx::Model& model, bool inline_functions = false);
 
 }  // namespace sardonyx::targets

@@ -64,7 +64,7 @@ def test_a_model_in_memory(tmp_path: Path) -> None:
         torch.testing.assert_close(got["logits"], model(ids).logits, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("precision", ["fp16", "int4"])
+@pytest.mark.parametrize("precision", ["fp16", "int4", "fp16+int4"])
 def test_fewer_bits(precision: str, tmp_path: Path) -> None:
     folder = llama(tmp_path / "llama", torch.bfloat16)
     sardonyx.hf.export(folder, tmp_path / "whole")
@@ -72,7 +72,7 @@ def test_fewer_bits(precision: str, tmp_path: Path) -> None:
         folder, tmp_path / "out", precision=precision, runtime="onnxruntime-cpu"
     )
     types = {i.type for i in sardonyx.hf.load(tmp_path / "out").session("model").get_inputs()}
-    assert ("tensor(float16)" in types) == (precision == "fp16")
+    assert ("tensor(float16)" in types) == ("fp16" in precision)
     sizes = [(tmp_path / name / "model.onnx").stat().st_size for name in ("out", "whole")]
     assert sizes[0] < 0.6 * sizes[1]
     assert report.precision == precision

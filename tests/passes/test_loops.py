@@ -71,3 +71,28 @@ def run(given: onnx.ModelProto, feed: dict[str, np.ndarray]) -> np.ndarray:
     names = {each.name for each in session.get_inputs()}
     result: np.ndarray = session.run(None, {k: v for k, v in feed.items() if k in names})[0]
     return result
+
+
+def test_bodies_whose_inputs_have_no_types() -> None:
+    """As tf2onnx writes recurrent layers: what is cut in the body is known by what is scanned."""
+    before = onnx.parser.parse_model("""
+        <ir_version: 7, opset_import: ["" : 13]>
+        graph (float[n, s, 4] x, float[n, 2] h) => (float[n, 2] last, float[s, n, 2] all) {
+          t = Transpose<perm = [1, 0, 2]>(x)
+          last, all = Scan<num_scan_inputs = 1, body = body (state, now) => (next, out) {
+            a, b = Split<axis = 1>(now)
+            p = Mul(state, a)
+            next = Add(p, b)
+            out = Identity(next)
+          }>(h, t)
+        }
+    """)
+    after, _ = sardonyx.optimize(before)
+    onnx.checker.check_model(after)
+    rng = np.random.default_rng(0)
+    for n, s in ((2, 3), (1, 1)):
+        feed = {
+            "x": rng.normal(size=(n, s, 4)).astype(np.float32),
+            "h": rng.normal(size=(n, 2)).astype(np.float32),
+        }
+        np.testing.assert_array_equal(run(after, feed), run(before, feed))

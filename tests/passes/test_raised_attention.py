@@ -17,7 +17,21 @@ def number(name: str, value: float | list[int], dtype: type = np.float32) -> onn
     return numpy_helper.from_array(np.array(value, dtype), name)
 
 
-def spelled_out(lowest: float) -> onnx.ModelProto:
+# How scores of hidden keys are hidden: names before and after.
+MASKS = {
+    "added": [("Where", "row zero lowest", "mask"), ("Add", "scaled mask", "scores")],
+    "put there": [("Where", "row scaled lowest", "scores")],
+    "put there before scaling": [
+        ("Where", "row product lowest", "some"), ("Div", "some root", "scores")
+    ],
+    "put there, and a mask added": [
+        ("Where", "row scaled lowest", "some"), ("Where", "other zero lowest", "mask"),
+        ("Add", "some mask", "scores"),
+    ],
+}  # fmt: skip
+
+
+def spelled_out(lowest: float, masked: str = "added") -> onnx.ModelProto:
     """Heads of x that attend to each other, where `seen` says of each key whether it is seen."""
     nodes = []
     for name, order in (("q", [0, 2, 1, 3]), ("k", [0, 2, 3, 1]), ("v", [0, 2, 1, 3])):
@@ -28,10 +42,10 @@ def spelled_out(lowest: float) -> onnx.ModelProto:
         ]
     nodes += [
         helper.make_node("Unsqueeze", ["seen", "axes"], ["row"]),
-        helper.make_node("Where", ["row", "zero", "lowest"], ["mask"]),
+        helper.make_node("Unsqueeze", ["seen", "later_axes"], ["other"]),
         helper.make_node("MatMul", ["q", "k"], ["product"]),
         helper.make_node("Div", ["product", "root"], ["scaled"]),
-        helper.make_node("Add", ["scaled", "mask"], ["scores"]),
+        *(helper.make_node(op, read.split(), [made]) for op, read, made in MASKS[masked]),
         helper.make_node("Softmax", ["scores"], ["weights"], axis=-1),
         helper.make_node("MatMul", ["weights", "v"], ["heads"]),
         helper.make_node("Transpose", ["heads"], ["rows"], perm=[0, 2, 1, 3]),
@@ -49,6 +63,7 @@ def spelled_out(lowest: float) -> onnx.ModelProto:
         number("apart", [0, 0, HEADS, SIZE], np.int64),
         number("joined", [0, 0, HIDDEN], np.int64),
         number("axes", [1, 2], np.int64),
+        number("later_axes", [1, 3], np.int64),
         number("zero", 0),
         number("lowest", lowest),
         number("root", SIZE**0.5),
@@ -86,6 +101,44 @@ def test_attention_is_raised(opset: int, batch: int, length: int) -> None:
     seen[-1] = False  # nothing at all
     feed = {"x": random.normal(size=(batch, length, HIDDEN)).astype(np.float32), "seen": seen}
     np.testing.assert_allclose(run(optimized, feed), run(model, feed), atol=1e-5)
+
+
+@pytest.mark.parametrize("masked", MASKS)
+@pytest.mark.parametrize("lowest", [-1e4, -1e9, float(np.finfo(np.float32).min)])
+def test_masks_of_every_making(masked: str, lowest: float) -> None:
+    model = spelled_out(lowest, masked)
+    twice = masked == "put there, and a mask added"
+    # Of -1e4, scaled, a score might still be near.
+    raised = lowest < -1e30 or not (twice or (masked.endswith("scaling") and lowest == -1e4))
+    random = np.random.default_rng(1)
+    for opset in (17, 23):
+        optimized = sardonyx.optimize(model, opset=opset).model
+        operators = [node.op_type for node in optimized.graph.node]
+        assert ("Attention" in operators) == (opset >= 23 and raised)
+        for batch, length in [(3, 5), (1, 1)]:
+            seen = random.random((batch, length)) > 0.4
+            seen[-1] = twice  # nothing at all, which is minus infinity where it is said twice
+            x = random.normal(size=(batch, length, HIDDEN)).astype(np.float32)
+            got, want = (run(each, {"x": x, "seen": seen}) for each in (optimized, model))
+            np.testing.assert_allclose(got, want, atol=1e-5)
+
+
+def test_weights_that_are_zero_where_hidden() -> None:
+    """With minus infinity, rows without a key are zero in the end."""
+    model = spelled_out(float("-inf"), "put there")
+    nodes = list(model.graph.node)
+    at = next(i for i, node in enumerate(nodes) if node.op_type == "Softmax")
+    nodes[at].output[0] = "some"
+    nodes.insert(at + 1, helper.make_node("Where", ["row", "some", "zero"], ["weights"]))
+    del model.graph.node[:]
+    model.graph.node.extend(nodes)
+    optimized = sardonyx.optimize(model, opset=23).model
+    assert "Attention" in [node.op_type for node in optimized.graph.node]
+    random = np.random.default_rng(1)
+    seen = np.array([[True, False, True], [False] * 3])
+    x = random.normal(size=(2, 3, HIDDEN)).astype(np.float32)
+    got, want = (run(each, {"x": x, "seen": seen}) for each in (optimized, model))
+    np.testing.assert_allclose(got, want, atol=1e-5)
 
 
 def test_rows_that_would_be_nan_stay() -> None:

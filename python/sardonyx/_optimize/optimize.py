@@ -40,6 +40,7 @@ def optimize(
     disable: Iterable[str] = ...,
     stop_after: str | None = ...,
     functions: bool = ...,
+    inline_functions: bool = ...,
     external_data: bool | None = ...,
 ) -> Optimized[Path]: ...
 @overload
@@ -53,6 +54,7 @@ def optimize(
     disable: Iterable[str] = ...,
     stop_after: str | None = ...,
     functions: bool = ...,
+    inline_functions: bool = ...,
     external_data: bool | None = ...,
 ) -> Optimized[ONNXProgram]: ...
 # An onnx.ModelProto, an onnx_ir.Model or an ONNXProgram: of the same kind.
@@ -67,6 +69,7 @@ def optimize(
     disable: Iterable[str] = ...,
     stop_after: str | None = ...,
     functions: bool = ...,
+    inline_functions: bool = ...,
     external_data: bool | None = ...,
 ) -> Optimized[T]: ...
 
@@ -81,6 +84,7 @@ def optimize(
     disable: Iterable[str] = (),
     stop_after: str | None = None,
     functions: bool = False,
+    inline_functions: bool = False,
     external_data: bool | None = None,
 ) -> Optimized[Any]:
     """Simplifies an ONNX model of any maker; it computes the same, under the same names.
@@ -100,6 +104,9 @@ def optimize(
         stop_after: the last rule or pass that runs, to find the one at fault.
         functions: whether layers that are alike become calls of one function of the model, which
             has their nodes once; runtimes put it back in place as they load the model.
+        inline_functions: whether calls of functions that the model has become what these do, so
+            that rules see it whole; where `opset` has other operators than a function, they do
+            anyway.
         external_data: for `out`, where weights go: True puts them into a second file, False never
             does, and None does where the model exceeds 2 GB or was read with one.
 
@@ -122,6 +129,7 @@ def optimize(
         disable=_names(disable),
         precision=native_precision(precision),
         functions=functions,
+        inline_functions=inline_functions,
     )
     if out is not None:
         with bytes_written(out) as progress:

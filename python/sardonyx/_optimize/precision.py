@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from sardonyx import _native
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import torch
 
 To = Literal["fp16", "bf16", "int8", "int4", "fp16+int8", "fp16+int4"]
+PRECISIONS: tuple[str, ...] = get_args(To)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sardonyx._base.errors import OnnxExporterError, UsageError, failure
+from sardonyx._optimize.precision import PRECISIONS
 
 from .tasks import TASKS, WITH_PAST
 
@@ -88,8 +89,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("-o", "--output", metavar="OUT", help="the folder to write")
     made.add_argument("--task", help="by default that of the class the checkpoint was saved from")
     made.add_argument(
-        "--precision", default="fp32", choices=("fp32", "fp16", "bf16", "int8", "int4"),
-        help="fp32 by default; int8 and int4 hold weights in blocks",
+        "--precision", default="fp32", choices=("fp32", *PRECISIONS),
+        help="fp32 by default; int8 and int4 hold weights in blocks, fp16+int4 is both",
     )  # fmt: skip
     made.add_argument("--runtime", default="onnxruntime", help="as of `sardonyx optimize`")
     made.add_argument("--opset", type=int, help="by default what suits the runtime")

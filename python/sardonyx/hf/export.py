@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sardonyx import _native
 from sardonyx._base.errors import UsageError, refusal
-from sardonyx._optimize.precision import Precision
+from sardonyx._optimize.precision import PRECISIONS, Precision, To
 
 from .checkpoint import GGUF
 from .job import Job
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from .graphs import Target
     from .progress import Progress
 
-PrecisionName = Literal["fp32", "fp16", "bf16", "int8", "int4"]
-PRECISIONS = ("fp32", "fp16", "bf16", "int8", "int4")
+PrecisionName: TypeAlias = Literal["fp32"] | To
 
 
 def export(
@@ -48,7 +47,7 @@ def export(
         task: optimum's name of a task, "text-generation-with-past"; by default that of the class
             that the checkpoint was saved from, with its cache where there is one.
         precision: "fp32"; "fp16" or "bf16" for all that is computed; "int8" or "int4" for weights
-            in blocks; or a `sardonyx.Precision`.
+            in blocks; "fp16+int8" or "fp16+int4" for both; or a `sardonyx.Precision`.
         runtime: where it is to run, as `target_runtime` of `sardonyx.export`.
         opset: 13 to 26; by default what suits the runtime.
         verify: compare with PyTorch, greedy tokens for models that generate. The model is then
@@ -115,9 +114,10 @@ def _target(
 ) -> Target:
     from .graphs import Target
 
-    if isinstance(precision, str) and precision not in PRECISIONS:
+    names = ("fp32", *PRECISIONS)
+    if isinstance(precision, str) and precision not in names:
         raise refusal(
-            "SX1001", f"there is no precision '{precision}'", ", ".join(PRECISIONS), UsageError
+            "SX1001", f"there is no precision '{precision}'", ", ".join(names), UsageError
         )
     if runtime not in _native.target_names():
         raise refusal(
@@ -131,5 +131,5 @@ def _target(
     elif precision == "fp32":
         held = None
     else:
-        held = Precision(precision, io=precision in ("fp16", "bf16"))
+        held = Precision(precision, io=precision not in ("int8", "int4"))
     return Target(held, runtime, opset, capture)

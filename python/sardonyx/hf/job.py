@@ -310,7 +310,7 @@ class Job:
                 _describe_for_genai(program, part, model, staging)
             programs[part.name] = program
         both = encoder_decoders.merged(programs)
-        if both is not None and report.precision in ("int8", "int4"):
+        if both is not None and "int" in report.precision:
             report.notes.append(_NOT_MERGED)
         elif both is not None:
             with self._progress.step(f"write {encoder_decoders.MERGED}"):

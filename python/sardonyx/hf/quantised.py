@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,10 +51,11 @@ class Quantised:
         return [f"{len(self.names)} weights of the checkpoint were in few bits, and were unpacked"]
 
     def precision(self, wanted: Precision) -> Precision:
-        """`wanted`, "int4", in the checkpoint's own groups, for what it has in four bits."""
-        if wanted != Precision("int4") or self.bits != 4 or self.group not in (16, 32, 64, 128):
+        """`wanted`, of four bits, in the checkpoint's own groups, for what it has in four bits."""
+        is_plain = wanted == Precision(wanted.to, io=wanted.io) and "int4" in wanted.to
+        if not is_plain or self.bits != 4 or self.group not in (16, 32, 64, 128):
             return wanted
-        return Precision("int4", block_size=self.group, symmetric=self.symmetric)
+        return replace(wanted, block_size=self.group, symmetric=self.symmetric)
 
 
 def decoded(in_files: Iterable[WeightInFile], settings: dict[str, Any], scratch: Path) -> Quantised:

@@ -10,7 +10,7 @@ constexpr PythonOption kOptions[] = {
     {"hf", "folder", "FOLDER", "the checkpoint"},
     {"hf", "-o,--output", "OUT", "the folder to write"},
     {"hf", "--task", "TASK", "by default that of the class the checkpoint was saved from"},
-    {"hf", "--precision", "{fp32,fp16,bf16,int8,int4}", "fp32 by default; int8 and int4 hold weights in blocks"},
+    {"hf", "--precision", "{fp32,fp16,bf16,int8,int4,fp16+int8,fp16+int4}", "fp32 by default; int8 and int4 hold weights in blocks, fp16+int4 is both"},
     {"hf", "--runtime", "RUNTIME", "as of `sardonyx optimize`"},
     {"hf", "--opset", "OPSET", "by default what suits the runtime"},
     {"hf", "--verify", "", "compare with PyTorch"},

@@ -100,8 +100,13 @@ Value seen_by_place(const Composite& call, Value query, Value key, Value past) {
 }  // namespace
 
 // What is made of numbers by moving, choosing and scaling them has it only where they do.
-bool may_hold(const ValueInfo* mask, double number) {
+namespace {
+
+// `budget`: how many values are looked at, of which some graphs have more paths than anybody can
+// walk.
+bool may_hold(const ValueInfo* mask, double number, int& budget) {
   constexpr std::int64_t kMostElements = std::int64_t{1} << 20;
+  if (--budget < 0) return true;
   if (!base::is_floating(mask->dtype)) return false;
   if (mask->constant != nullptr) {
     if (mask->constant->element_count() > kMostElements) return true;
@@ -110,8 +115,8 @@ bool may_hold(const ValueInfo* mask, double number) {
   }
   const Node* node = mask->producer;
   if (node == nullptr) return true;
-  const auto input_may_hold = [number](const ValueInfo* input) {
-    return input == nullptr || may_hold(input, number);
+  const auto input_may_hold = [&](const ValueInfo* input) {
+    return input == nullptr || may_hold(input, number, budget);
   };
   switch (node->op) {
     case Op::kCast:
@@ -131,9 +136,26 @@ bool may_hold(const ValueInfo* mask, double number) {
     case Op::kSub:
     case Op::kConcat:
       return std::ranges::any_of(node->inputs, input_may_hold);
+    case Op::kTrilu:
+      return number == 0 || input_may_hold(node->input(0));
+    case Op::kConstantOfShape: {
+      const Attribute* filling = node->find("value");
+      const auto* tensor =
+          filling == nullptr ? nullptr : std::get_if<std::shared_ptr<const Tensor>>(&filling->data);
+      const auto elements = tensor == nullptr ? std::nullopt : (*tensor)->reals();
+      return filling == nullptr ? number == 0
+                                : !elements || std::ranges::count(*elements, number) > 0;
+    }
     default:
       return true;
   }
+}
+
+}  // namespace
+
+bool may_hold(const ValueInfo* mask, double number) {
+  int budget = 1000;
+  return may_hold(mask, number, budget);
 }
 
 Value causal_mask(Emit& onnx, Expr queries, Expr keys) {

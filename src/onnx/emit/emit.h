@@ -46,6 +46,7 @@ class Emit : public Operators {
   Model& model() { return model_; }
   // Of the forms that node() takes.
   std::int64_t named_opset() const { return options_.opset; }
+  void name_in_opset(std::int64_t opset) { options_.opset = opset; }
   symbolic::Pool& pool() { return *model_.pool; }
   // The graph that nodes are appended to now.
   Graph* graph() const;

@@ -95,8 +95,9 @@ class Whole {
   void node(Node* node) {
     if (node->op == Op::kLoop) {
       loop(node);
+    } else if (node->op == Op::kScan) {
+      scan(node);
     } else {
-      if (node->op == Op::kScan) scan(node);
       for (Graph* body : bodies(node)) graph(body);
     }
     if (node->op == kUnknownOp) {
@@ -178,37 +179,65 @@ class Whole {
     give(body->inputs[1], {TypeKind::kTensor, DType::kBool, true, {}});
     for (std::size_t i = 0; i < states; ++i)
       if (const ValueInfo* first = node->inputs[i + 2]) give(body->inputs[i + 2], type_of(*first));
+    iterate(body, states, 2, 1);
+  }
+
+  // Until the states, inputs from `in` on and outputs from `out` on, have a type that every step
+  // keeps.
+  void iterate(Graph* body, std::size_t states, std::size_t in, std::size_t out) {
     for (int iteration = 0; iteration < kMostIterations; ++iteration) {
       graph(body);
       bool settled = true;
       for (std::size_t i = 0; i < states; ++i) {
-        const Type state = type_of(*body->inputs[i + 2]);
-        Type next = common(state, type_of(*body->outputs[i + 1]));
+        const Type state = type_of(*body->inputs[i + in]);
+        Type next = common(state, type_of(*body->outputs[i + out]));
         next.kind = state.kind;
         next.dtype = state.dtype;
         if (iteration + 1 == kMostIterations && !(next == state))
           next = {state.kind, state.dtype, false, {}};
         if (next == state) continue;
         settled = false;
-        give(body->inputs[i + 2], std::move(next));
+        give(body->inputs[i + in], std::move(next));
       }
       if (settled) return;
     }
     graph(body);
   }
 
-  // Element types; of shapes only the states', as far as every step keeps them, would be known.
+  // Of what is scanned the body has one element along its axis.
   void scan(Node* node) {
     const std::vector<Graph*> inner = bodies(node);
-    if (inner.size() != 1 || inner.front()->inputs.size() != node->inputs.size()) return;
+    const auto scanned = static_cast<std::size_t>(node->int_or("num_scan_inputs", 0));
+    if (inner.size() != 1) return;
+    Graph* const body = inner.front();
+    if (body->inputs.size() != node->inputs.size() || scanned > node->inputs.size() ||
+        body->outputs.size() < node->inputs.size() - scanned) {
+      graph(body);
+      return;
+    }
+    const std::size_t states = node->inputs.size() - scanned;
+    const std::vector<std::int64_t>* axes = node->ints("scan_input_axes");
     for (std::size_t i = 0; i < node->inputs.size(); ++i) {
       const ValueInfo* outer = node->inputs[i];
-      ValueInfo* const input = inner.front()->inputs[i];
       if (outer == nullptr) continue;
-      Type type = declared_.at(input);
-      type.dtype = outer->dtype;
-      give(input, std::move(type));
+      Type type = type_of(*outer);
+      if (!type.has_rank) {
+        // What the file says, which is as much as anybody knows.
+        type.shape = declared_.at(body->inputs[i]).shape;
+        type.has_rank = declared_.at(body->inputs[i]).has_rank;
+      } else if (i >= states) {
+        const auto rank = static_cast<std::int64_t>(type.shape.size());
+        std::int64_t axis = axes != nullptr && i - states < axes->size() ? (*axes)[i - states] : 0;
+        if (axis < 0) axis += rank;
+        if (axis >= 0 && axis < rank) {
+          type.shape.erase(type.shape.begin() + axis);
+        } else {
+          type = {type.kind, type.dtype, false, {}};
+        }
+      }
+      give(body->inputs[i], std::move(type));
     }
+    iterate(body, states, 0, 0);
   }
 
   // --- functions

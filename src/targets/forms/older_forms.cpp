@@ -128,6 +128,8 @@ std::optional<Values> split(Lowering& onnx, Values& inputs, Attributes& attribut
     return std::nullopt;
   }
   drop(attributes, "num_outputs");
+  // Runtimes refuse what cannot be cut so.
+  if (!inputs[0].has_rank()) return std::nullopt;
   const Expr size = inputs[0].dim(int_attribute(attributes, "axis", 0));
   if (symbolic::exact_quotient(size, count).known()) return std::nullopt;
   const Expr chunk = symbolic::ceil_div(size, count);

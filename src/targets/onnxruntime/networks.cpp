@@ -1,5 +1,6 @@
 // Layers of networks.
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "onnx/definitions/attention.h"
@@ -68,12 +69,23 @@ bool may_hide_by_lowest(const Use& use) {
   return mask && mask.dtype() == kFloat32 && onnx::may_hold(mask.info(), kLowest);
 }
 
+// Two masks that both hide a key by the lowest number are minus infinity there.
+bool adds_lowest_twice(const onnx::ValueInfo* mask) {
+  constexpr std::array kMoves = {Op::kUnsqueeze, Op::kSqueeze, Op::kExpand, Op::kSlice,
+                                 Op::kReshape,   Op::kCast,    Op::kGather};
+  const onnx::Node* node = mask->producer;
+  while (node != nullptr && std::ranges::find(kMoves, node->op) != kMoves.end())
+    node = node->input(0)->producer;
+  return node != nullptr && node->is(Op::kAdd) && onnx::may_hold(node->input(0), kLowest) &&
+         onnx::may_hold(node->input(1), kLowest);
+}
+
 // The next smaller number hides a key as well beside others, and is one like others to the kernel.
 std::optional<Values> with_mask_above_lowest(const Use& use, const Rule& rule) {
   std::vector<Value> inputs(use.inputs.begin(), use.inputs.end());
   Lowering& onnx = use.onnx;
   const Value hidden = onnx.scalar(-3.4e38, kFloat32), mask = inputs[3];
-  inputs[3] = onnx::may_hold_minus_infinity(mask.info())
+  inputs[3] = onnx::may_hold_minus_infinity(mask.info()) || adds_lowest_twice(mask.info())
                   ? onnx.where(onnx.equal(mask, onnx.scalar(kLowest, kFloat32)), hidden, mask)
                   : onnx.max({mask, hidden});
   return onnx.without(rule, use, inputs, {use.attributes.begin(), use.attributes.end()});

@@ -1,13 +1,15 @@
 // Before: y = MatMul(Softmax<axis = -1>(Add(Mul(MatMul(q, Transpose(k)), scale), mask)), v)
 // After:  y = Attention<scale>(q, k, v, mask)
 // Factors may stand at q and k as well, as products or quotients, and the softmax between casts;
-// scores that are capped, tanh(scores / cap) * cap, are so with softcap = cap.
+// scores that are capped, tanh(scores / cap) * cap, are so with softcap = cap. A mask may also be
+// Where(truth, scores, lowest), see masked_scores.h.
 // Without an axis for the heads they are one. A row that may attend to nothing is NaN before and
 // zero after: masks that may have -infinity are taken only where each row is seen to keep a key,
 // or where the program makes zeros of these NaNs itself, or of the rows that they fill.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "onnx/definitions/attention.h"
 #include "passes/rules/attention/heads.h"
 #include "passes/rules/attention/hidden_rows.h"
+#include "passes/rules/attention/masked_scores.h"
 #include "passes/rules/attention/rules.h"
 #include "rewriting/patch.h"
 #include "rewriting/pattern.h"
@@ -27,6 +30,8 @@ using onnx::DType;
 using onnx::Node;
 using onnx::Op;
 using onnx::ValueInfo;
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 // Of more axes than scores have, it would add some.
 std::optional<double> number(const ValueInfo* value) {
@@ -83,12 +88,17 @@ struct Weights {
   ValueInfo* scores;
   DType softmax_type;
   bool zero_for_nan = false;
+  std::optional<Hidden> zeros = {};  // which weights are set to zero
 };
 
-// Of [Cast](Softmax([Cast](scores))), with zeros where that is NaN, too.
+// Of [Cast](Softmax([Cast](scores))), with zeros where that is NaN, or where keys are hidden, too.
 std::optional<Weights> weights_of(const ValueInfo* value) {
   Weights found{};
-  if (const Node* where = only_for(value, Op::kWhere)) {
+  if (const auto zeros = used_once(value) ? hidden_by(value) : std::nullopt;
+      zeros && zeros->number == 0 && used_once(zeros->rest)) {
+    found.zeros = zeros;
+    value = zeros->rest;
+  } else if (const Node* where = only_for(value, Op::kWhere)) {
     const Node* is_nan = only_for(where->input(0), Op::kIsNaN);
     if (is_nan == nullptr || is_nan->input(0) != where->input(2) ||
         number(where->input(1)) != 0.0 || where->input(2)->uses.size() != 2 ||
@@ -115,7 +125,9 @@ std::optional<Weights> weights_of(const ValueInfo* value) {
 
 struct Parts {
   ValueInfo *q, *k_turned, *mask = nullptr;
-  double scale, cap = 0;  // 0: scores are not capped
+  double scale, cap = 0;              // 0: scores are not capped
+  std::optional<Hidden> hidden = {};  // scores that are a number instead, times `scale_of_hidden`
+  double scale_of_hidden = 1;
 };
 
 // Of MatMul(q, k_turned) * scale, capped or not.
@@ -135,13 +147,27 @@ std::optional<Parts> product_of(ValueInfo* value) {
   return Parts{q.value, k.value, nullptr, scaled.factor * q.factor * k.factor, cap};
 }
 
+// Of the same with a number in the place of hidden scores.
+std::optional<Parts> hidden_product_of(ValueInfo* value) {
+  if (auto found = product_of(value)) return found;
+  const Scaled scaled = without_factors(value, true);
+  const auto hidden = used_once(scaled.value) ? hidden_by(scaled.value) : std::nullopt;
+  if (!hidden || !(scaled.factor > 0)) return std::nullopt;
+  auto found = product_of(hidden->rest);
+  if (!found || (found->cap != 0 && scaled.factor != 1)) return std::nullopt;
+  found->scale *= scaled.factor;
+  found->hidden = hidden;
+  found->scale_of_hidden = scaled.factor;
+  return found;
+}
+
 // Of the same with a mask added to it.
 std::optional<Parts> parts_of(ValueInfo* scores) {
-  if (const auto found = product_of(scores)) return found;
+  if (const auto found = hidden_product_of(scores)) return found;
   const Node* sum = only_for(scores, Op::kAdd);
   if (sum == nullptr) return std::nullopt;
   for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
-    auto found = product_of(sum->input(side));
+    auto found = hidden_product_of(sum->input(side));
     if (!found) continue;
     found->mask = sum->input(1 - side);
     return found;
@@ -175,6 +201,17 @@ ValueInfo* as_mask(ValueInfo* mask, std::size_t rank, Patch& patch) {
   return patch.node(Op::kUnsqueeze, {mask, patch.ints({missing})}, {}, mask->name + "_Unsqueeze");
 }
 
+// What a mask may have where scores are hidden. Weights that are set to zero there are so in rows
+// without any key, too, as minus infinity makes them.
+std::optional<double> number_for_hidden(const Parts& parts, const Weights& weights, DType dtype) {
+  if (!parts.hidden) return std::nullopt;
+  const double number = parts.hidden->number * parts.scale_of_hidden;
+  const bool is_added_to = parts.mask != nullptr;
+  if (!weights.zeros) return as_summand(number, dtype, is_added_to);
+  const bool alike = !is_added_to && hide_alike(*parts.hidden, *weights.zeros);
+  return alike && as_summand(number, dtype, false) ? std::optional(kMinusInfinity) : std::nullopt;
+}
+
 bool raise(Node* product, RuleContext& context) {
   const auto weights = weights_of(product->input(0));
   const auto parts = weights ? parts_of(weights->scores) : std::nullopt;
@@ -187,18 +224,22 @@ bool raise(Node* product, RuleContext& context) {
   const auto cap = static_cast<float>(parts->cap);
   if (dtype == DType::kFloat64 && (double{scale} != parts->scale || double{cap} != parts->cap))
     return context.decline(product, "float32, the type of the attribute, does not hold the scale");
-  const Node* zeros =
-      parts->mask == nullptr ? nullptr : zeros_for_hidden_rows(product->output(), parts->mask);
-  if (parts->mask != nullptr && !weights->zero_for_nan && zeros == nullptr &&
-      hides_a_row(parts->mask))
-    return context.decline(product, "a row of its mask may hide all keys, which gives NaN");
+  const std::optional<double> number = number_for_hidden(*parts, *weights, dtype);
+  if ((parts->hidden || weights->zeros) && !number)
+    return context.decline(product, "its hidden scores are not so low that a mask says the same");
 
   Patch patch(context, product);
+  ValueInfo* const added =
+      number ? mask_of(*parts->hidden, *number, dtype, parts->mask, patch, product) : parts->mask;
+  const Node* zeros = added == nullptr ? nullptr : zeros_for_hidden_rows(product->output(), added);
+  if (added != nullptr && !weights->zero_for_nan && !weights->zeros && zeros == nullptr &&
+      hides_a_row(added))
+    return context.decline(product, "a row of its mask may hide all keys, which gives NaN");
   ValueInfo* const k = turned_back(parts->k_turned, patch);
   if (k == nullptr || !fit(parts->q, k, v, rank) || parts->q->dtype != dtype)
     return context.decline(product, "its keys are not those of its values, head by head");
-  ValueInfo* const mask = parts->mask == nullptr ? nullptr : as_mask(parts->mask, rank, patch);
-  if (parts->mask != nullptr && mask == nullptr && !patch.failed())
+  ValueInfo* const mask = added == nullptr ? nullptr : as_mask(added, rank, patch);
+  if (added != nullptr && mask == nullptr && !patch.failed())
     return context.decline(product, "its mask has other axes than its scores");
 
   std::vector<ValueInfo*> inputs = {parts->q, k, v};

@@ -61,6 +61,63 @@ TEST_F(RaiseAttention, CappedScoresAreSo) {
   EXPECT_EQ(last()->float_or("softcap", 0), 50.0F);
 }
 
+TEST_F(RaiseAttention, ANumberForHiddenScoresIsAMask) {
+  const Value seen = input("seen", {b, 1, s, s}, DType::kBool);
+  const Value low = onnx.scalar(-1e4, DType::kFloat32);
+  outputs({attended(onnx.where(seen, scores(), low))});
+  EXPECT_TRUE(run(kRaiseAttention));
+  EXPECT_EQ(ops(), "Where Attention");
+  EXPECT_EQ(model.graph->first->input(0), seen.info());
+  EXPECT_EQ(reals(model.graph->first->input(1)).front(), 0);
+  EXPECT_EQ(reals(model.graph->first->input(2)).front(), std::numeric_limits<float>::lowest());
+}
+
+TEST_F(RaiseAttention, LayersHaveOneMask) {
+  const Value hidden = input("hidden", {1, 1, s, s}, DType::kBool);
+  const Value low = onnx.scalar(-3e38, DType::kFloat32), mask = this->hidden_by(-3e38);
+  const auto layer = [&](Value x) {
+    const Value of_x = onnx.matmul(x, onnx.transpose(k, {0, 1, 3, 2}));
+    const Value masked = onnx.where(hidden, low, of_x);
+    return attended(onnx.add(onnx.div(masked, onnx.scalar(2, DType::kFloat32)), mask));
+  };
+  outputs({layer(q), layer(onnx.exp(q))});
+  EXPECT_TRUE(run(kRaiseAttention));
+  EXPECT_EQ(ops(), "Where Where Add Attention Exp Attention");
+  EXPECT_EQ(last()->float_or("scale", 0), 0.5F);
+}
+
+TEST_F(RaiseAttention, WeightsOfHiddenKeysThatAreZero) {
+  const Value hidden = input("hidden", {b, 1, 1, s}, DType::kBool);
+  const Value masked = onnx.where(
+      hidden, onnx.scalar(-std::numeric_limits<double>::infinity(), DType::kFloat32), scores());
+  const Value weights = onnx.softmax(masked, {.axis = -1});
+  outputs({onnx.matmul(onnx.where(hidden, onnx.zero(DType::kFloat32), weights), v)});
+  EXPECT_TRUE(run(kRaiseAttention));
+  EXPECT_EQ(ops(), "Where Attention");
+}
+
+TEST_F(RaiseAttention, WeightsThatAreZeroElsewhereStay) {
+  const Value hidden = input("hidden", {b, 1, 1, s}, DType::kBool);
+  const Value masked = onnx.where(hidden, onnx.scalar(-1e9, DType::kFloat32), scores());
+  const Value weights = onnx.softmax(masked, {.axis = -1});
+  const Value others = input("others", {b, 1, 1, s}, DType::kBool);
+  outputs({onnx.matmul(onnx.where(others, onnx.zero(DType::kFloat32), weights), v)});
+  EXPECT_FALSE(run(kRaiseAttention));
+}
+
+TEST_F(RaiseAttention, ANumberNearTheScoresStays) {
+  const Value seen = input("seen", {b, 1, s, s}, DType::kBool);
+  outputs({attended(onnx.where(seen, scores(), onnx.scalar(-100, DType::kFloat32)))});
+  EXPECT_FALSE(run(kRaiseAttention));
+}
+
+TEST_F(RaiseAttention, ANumberThatAMaskChangesStays) {
+  const Value seen = input("seen", {b, 1, s, s}, DType::kBool);
+  const Value masked = onnx.where(seen, scores(), onnx.scalar(-1e4, DType::kFloat32));
+  outputs({attended(onnx.add(masked, hidden_by(-1e4)))});
+  EXPECT_FALSE(run(kRaiseAttention));
+}
+
 TEST_F(RaiseAttention, AMaskUnderTheCapStays) {
   const Value cap = onnx.scalar(50, DType::kFloat32), mask = hidden_by(-1e30);
   outputs({attended(onnx.mul(onnx.tanh(onnx.div(onnx.add(scores(), mask), cap)), cap))});

@@ -1,8 +1,12 @@
 // Before: y = Attention(q, repeated(k), repeated(v), mask)
 //         repeated(x) = Reshape(Expand(Unsqueeze(x, [2]), [1, 1, group, 1, 1]),
 //                               [batch, heads * group, length, size])
+//         or Gather<axis = 1>(x, [0, 0, 1, 1, ...])
 // After:  y = Attention(q, k, v, mask)
 // The operator has groups of query heads share a head of keys and values: nothing is repeated.
+#include <cstddef>
+#include <cstdint>
+
 #include "passes/rules/attention/heads.h"
 #include "passes/rules/attention/rules.h"
 #include "rewriting/patch.h"
@@ -16,9 +20,25 @@ using onnx::Op;
 using onnx::Shape;
 using onnx::ValueInfo;
 
+// What a Gather of heads repeats, as below.
+ValueInfo* before_gathering(const ValueInfo* value) {
+  const Node* gather = made_by(value, Op::kGather);
+  if (gather == nullptr || gather->int_or("axis", 0) != 1 || !is_known(value, 4)) return nullptr;
+  ValueInfo *const x = gather->input(0), *const places = gather->input(1);
+  if (!is_known(x, 4) || !x->shape[1].is_constant() || places->constant == nullptr) return nullptr;
+  const auto heads = places->constant->ints();
+  const auto count = static_cast<std::size_t>(x->shape[1].value());
+  if (!heads || count == 0 || heads->size() % count != 0) return nullptr;
+  const std::size_t group = heads->size() / count;
+  for (std::size_t i = 0; i < heads->size(); ++i)
+    if ((*heads)[i] != static_cast<std::int64_t>(i / group)) return nullptr;
+  return x;
+}
+
 // [batch, heads, length, size] of which each head stands `group` times, one after the other, in
 // `value`; null where it is nothing of the kind.
 ValueInfo* before_repetition(const ValueInfo* value) {
+  if (ValueInfo* const x = before_gathering(value)) return x;
   const Node* reshape = made_by(value, Op::kReshape);
   const Node* expand = reshape == nullptr ? nullptr : made_by(reshape->input(0), Op::kExpand);
   if (expand == nullptr || !is_known(expand->output(), 5) || !is_known(value, 4)) return nullptr;

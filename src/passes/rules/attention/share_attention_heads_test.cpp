@@ -37,6 +37,21 @@ TEST_F(ShareAttentionHeads, KeysAloneStay) {
   EXPECT_FALSE(run(kShareAttentionHeads));
 }
 
+TEST_F(ShareAttentionHeads, HeadsThatAreGatheredAgainAndAgain) {
+  const Value places = onnx.ints({0, 0, 1, 1, 2, 2});
+  outputs({onnx.attention(q, onnx.gather(k, places, {.axis = 1}),
+                          onnx.gather(v, places, {.axis = 1}))});
+  EXPECT_TRUE(run(kShareAttentionHeads));
+  EXPECT_EQ(ops(), "Attention");
+}
+
+TEST_F(ShareAttentionHeads, HeadsThatAreGatheredInAnotherOrderStay) {
+  const Value places = onnx.ints({0, 1, 2, 0, 1, 2});
+  outputs({onnx.attention(q, onnx.gather(k, places, {.axis = 1}),
+                          onnx.gather(v, places, {.axis = 1}))});
+  EXPECT_FALSE(run(kShareAttentionHeads));
+}
+
 TEST_F(ShareAttentionHeads, HeadsInAnotherOrderStay) {
   const auto tiled = [&](Value x) {
     const Value wide = onnx.expand(onnx.unsqueeze(x, {1}), onnx::Shape{b, 2, 3, s, 8});

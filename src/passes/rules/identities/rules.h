@@ -10,5 +10,6 @@ using namespace rewriting;
 extern const Rule kDropIdentity;
 extern const Rule kDropNeutral;
 extern const Rule kSpellCastLike;
+extern const Rule kSpellNegation;
 
 }  // namespace sardonyx::passes

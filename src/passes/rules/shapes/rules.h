@@ -7,6 +7,7 @@ namespace sardonyx::passes {
 
 using namespace rewriting;
 
+extern const Rule kExpandForTile;
 extern const Rule kIndexByRanges;
 extern const Rule kIndexRowsByRanges;
 extern const Rule kJoinReshapes;
