@@ -55,7 +55,7 @@ def compare(
         others = held.put(model)
         exact = Loaded(folder, report.as_dict(), rounds=False)
         of_held = _compared(model, chosen, exact, sentences)
-        rounds = report.runtime in _ROUNDING
+        rounds = report.runtime in _ROUNDING or report.precision not in ("int8", "int4")
         if of_held["different"] and not others and not rounds:
             raise refusals(
                 [
