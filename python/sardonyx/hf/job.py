@@ -349,7 +349,9 @@ class Job:
         path = staging / f"{part.name}.onnx"
         report.parts.append(_described(program._native, path, stays, f"{part.name}.onnx"))
         report.opset = program.opset_version
-        report.notes += [note.message for note in program.notes if _is_worth_telling(note)]
+        report.notes += [
+            part.told(note.message) for note in program.notes if _is_worth_telling(note)
+        ]
         return part, program
 
     def _longest(self, model: torch.nn.Module) -> int | None:
