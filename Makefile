@@ -30,7 +30,7 @@ help:
 	@echo "make bench-capture   quick capture beside torch.export"
 	@echo "make bench-kernels   operators of ONNX Runtime's own beside what they stand for"
 	@echo "make bench-makers  from a module to a file, beside torch.onnx and OpenVINO"
-	@echo "make bench-large  a model of 5 GB through the optimiser: memory (ARGS='--gigabytes 20')"
+	@echo "make bench-large  models of 5 GB through the optimiser and from TorchScript: memory (ARGS='--gigabytes 20')"
 	@echo "make bench-optimize  our optimiser beside others (FULL=1 ARGS='--models bert')"
 	@echo "make bench-llm  language models beside onnxruntime-genai's model builder"
 	@echo "make operators  edge cases of every operator family, and a third of the sweep"

@@ -1,6 +1,8 @@
-"""A model beyond the 2 GB of protobuf through `sardonyx optimize`: the most memory, and the time.
+"""A model beyond the 2 GB of protobuf through `sardonyx optimize`, and one of TorchScript through
+`sardonyx convert`: the most memory, and the time.
 
-`make bench-large` makes one of 5 GB in a folder that goes at the end, and prints a table. Memory is
+`make bench-large` makes models of 5 GB in a folder that goes at the end, and prints a table;
+`make bench-large ARGS="--tasks torchscript --gigabytes 1"` one of the archive alone. Memory is
 that which the process holds of its own, without pages of the files that it reads and writes.
 """
 
@@ -30,6 +32,7 @@ _TASKS = {
     "int4, extremes": ["--precision", "int4", "--method", "rtn", "--runtime", "onnxruntime-cpu"],
     "int4, searched": ["--precision", "int4", "--runtime", "onnxruntime-cpu"],
 }
+_SCRIPT = "torchscript"
 
 
 def make(path: Path, layers: int) -> None:
@@ -79,11 +82,19 @@ def _fill(path: Path, layers: int) -> None:
             file.write(np.roll(values, number, axis=0).tobytes())
 
 
-def measure(source: Path, task: str, folder: Path) -> str:
-    """A row of the table. Raises where the command fails."""
+def make_script(path: Path, layers: int) -> None:
+    """A scripted module of `layers` Linears, whose weights all differ, as torch.jit.save has it."""
+    import torch
+
+    linears = [torch.nn.Linear(_WIDTH, _WIDTH, bias=False) for _ in range(layers)]
+    torch.jit.script(torch.nn.Sequential(*linears)).save(str(path))
+
+
+def measure(words: list[str], task: str, folder: Path) -> str:
+    """A row of the table, of a command without what it writes. Raises where it fails."""
     out = folder / "out.onnx"
     command = Path(os.environ.get("SARDONYX_BUILD", "build")) / "bin" / "sardonyx"
-    words = [str(command), "optimize", str(source), "-o", str(out), "--quiet", *_TASKS[task]]
+    words = [str(command), *words, "-o", str(out)]
     before, began = os.times(), time.perf_counter()
     with subprocess.Popen(words) as process, Watch(process.pid) as watch:
         if process.wait():
@@ -104,17 +115,25 @@ def measure(source: Path, task: str, folder: Path) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="bench.large", description=__doc__)
     parser.add_argument("--gigabytes", type=float, default=5.0)
-    parser.add_argument("--tasks", type=lambda text: text.split(";"), default=list(_TASKS))
+    every = [*_TASKS, _SCRIPT]
+    parser.add_argument("--tasks", type=lambda text: text.split(";"), default=every)
     parser.add_argument("--folder", type=Path, help="where there is room for two such models")
     options = parser.parse_args()
     layers = max(1, round(options.gigabytes * 1e9 / _BYTES))
     with tempfile.TemporaryDirectory(dir=options.folder, prefix="sardonyx-large-") as scratch:
-        source = Path(scratch) / "source.onnx"
-        make(source, layers)
-        print(f"{layers} weights of {_BYTES / 1e6:.0f} MB, {6 * layers} nodes\n")
+        folder = Path(scratch)
+        model, archive = folder / "source.onnx", folder / "source.pt"
+        print(f"{layers} weights of {_BYTES / 1e6:.0f} MB\n")
         print("| | nodes | written | memory | time | of the processor |\n|---|---|---|---|---|---|")
         for task in options.tasks:
-            print(measure(source, task, Path(scratch)), flush=True)
+            if task == _SCRIPT:
+                make_script(archive, layers)
+                words = ["convert", str(archive), "--input", f"x:float32[rows,{_WIDTH}]"]
+            else:
+                if not model.exists():
+                    make(model, layers)
+                words = ["optimize", str(model), "--quiet", *_TASKS[task]]
+            print(measure(words, task, folder), flush=True)
     return 0
 
 

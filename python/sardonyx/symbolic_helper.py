@@ -1,6 +1,47 @@
-"""What symbolic functions are written with."""
+"""What symbolic functions are written with. Names with an underscore in front are those that
+torch.onnx.symbolic_helper has, and that symbolic functions everywhere use."""
 
+# ruff: noqa: F401
 from ._translate.scalar_types import JitScalarType
 from ._translate.symbolic_arguments import parse_args
+from ._translate.symbolic_nodes import flatten as _flatten_helper
+from ._translate.symbolic_nodes import less as _lt_helper
+from ._translate.symbolic_nodes import maybe_cast_to_type as _maybe_cast_to_type
+from ._translate.symbolic_nodes import reduce_sum as _reducesum_helper
+from ._translate.symbolic_nodes import reshape as _reshape_helper
+from ._translate.symbolic_nodes import scatter as _scatter_helper
+from ._translate.symbolic_nodes import select as _select_helper
+from ._translate.symbolic_nodes import size as _size_helper
+from ._translate.symbolic_nodes import slice_ as _slice_helper
+from ._translate.symbolic_nodes import sort as _sort_helper
+from ._translate.symbolic_nodes import squeeze as _squeeze_helper
+from ._translate.symbolic_nodes import topk as _topk_helper
+from ._translate.symbolic_nodes import unbind as _unbind_helper
+from ._translate.symbolic_nodes import unsqueeze as _unsqueeze_helper
+from ._translate.symbolic_queries import args_have_same_dtype, quantized_args
+from ._translate.symbolic_queries import block_list_in_opset as _block_list_in_opset
+from ._translate.symbolic_queries import get_const as _get_const
+from ._translate.symbolic_queries import get_tensor_dim_size as _get_tensor_dim_size
+from ._translate.symbolic_queries import get_tensor_rank as _get_tensor_rank
+from ._translate.symbolic_queries import get_tensor_sizes as _get_tensor_sizes
+from ._translate.symbolic_queries import is_bool as _is_bool
+from ._translate.symbolic_queries import is_constant as _is_constant
+from ._translate.symbolic_queries import is_fp as _is_fp
+from ._translate.symbolic_queries import is_none as _is_none
+from ._translate.symbolic_queries import is_packed_list as _is_packed_list
+from ._translate.symbolic_queries import is_tensor as _is_tensor
+from ._translate.symbolic_queries import is_tensor_list as _is_tensor_list
+from ._translate.symbolic_queries import is_value as _is_value
+from ._translate.symbolic_queries import maybe_get_const as _maybe_get_const
+from ._translate.symbolic_queries import maybe_get_scalar as _maybe_get_scalar
+from ._translate.symbolic_queries import onnx_opset_unsupported as _onnx_opset_unsupported
+from ._translate.symbolic_queries import (
+    onnx_opset_unsupported_detailed as _onnx_opset_unsupported_detailed,
+)
+from ._translate.symbolic_queries import onnx_unsupported as _onnx_unsupported
+from ._translate.symbolic_queries import parse_arg as _parse_arg
+from ._translate.symbolic_queries import try_get_scalar_type as _try_get_scalar_type
+from ._translate.symbolic_queries import unimplemented as _unimplemented
+from ._translate.symbolic_queries import unpack_list as _unpack_list
 
-__all__ = ["JitScalarType", "parse_args"]
+__all__ = ["JitScalarType", "args_have_same_dtype", "parse_args", "quantized_args"]

@@ -39,6 +39,7 @@ std::span<const Row> counting_rows();
 std::span<const Row> creation_rows();
 std::span<const Row> data_dependent_rows();
 std::span<const Row> decomposed_quantization_rows();
+std::span<const Row> dynamic_layer_rows();
 std::span<const Row> deformable_rows();
 std::span<const Row> detection_rows();
 std::span<const Row> diagonals_rows();

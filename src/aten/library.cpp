@@ -34,6 +34,7 @@ constexpr std::array kFamilies = {
     Family{creation_rows},
     Family{data_dependent_rows},
     Family{decomposed_quantization_rows},
+    Family{dynamic_layer_rows},
     Family{deformable_rows},
     Family{detection_rows},
     Family{diagonals_rows},

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.architectures.workers import run_each
 
-from .comparison import Subject, difference
+from .comparison import Subject, compared, difference
 from .subjects import GROUPS, Maker, quiet
 
 
@@ -23,10 +23,13 @@ def main() -> None:
         folder = options.cache / group
         folder.mkdir(parents=True, exist_ok=True)
         makers = _chosen(dict(GROUPS[group]()), options)
+        names = list(makers)
+        if options.resume:
+            makers = {name: makers[name] for name in names if not _is_done(folder, name)}
         # Small programs share a process, since a process takes longer than one of them.
         size = 1 if group in ("zoo", "architectures") else 40
-        names = list(makers)
-        parts = {str(i): names[i : i + size] for i in range(0, len(names), size)}
+        left = list(makers)
+        parts = {str(i): left[i : i + size] for i in range(0, len(left), size)}
 
         def work(part: str, folder=folder, makers=makers, parts=parts) -> None:
             for name in parts[part]:
@@ -52,6 +55,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--most", type=int, default=10**9, help="so many of a group")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--limit", type=float, default=900, help="seconds for one process")
+    parser.add_argument("--resume", action="store_true", help="only what came to no end before")
     parser.add_argument("--again", action="store_true", help="torch.export's programs, too")
     parser.add_argument("--usual", action="store_true", help="torch.export's programs alone")
     parser.add_argument("--quick-only", action="store_true", help="what quick capture declines")
@@ -66,6 +70,11 @@ def _chosen(makers: dict[str, Maker], options: argparse.Namespace) -> dict[str, 
     return {name: makers[name] for name in names[:: options.every][: options.most]}
 
 
+def _is_done(folder: Path, name: str) -> bool:
+    path = folder / f"{_file_name(name)}.json"
+    return path.exists() and json.loads(path.read_text())["outcome"] != "gave up"
+
+
 def _file_name(name: str) -> str:
     return re.sub(r"\W+", "_", name)
 
@@ -77,7 +86,7 @@ def _compare(make: Maker, path: Path, name: str, options: argparse.Namespace) ->
         _record(path, name, "no subject", _headline(error))
         return
     if options.usual:
-        _usual(subject, path, options)
+        _usual(subject, path, options.again)
         return
     try:
         quick = subject.quickly()
@@ -87,18 +96,20 @@ def _compare(make: Maker, path: Path, name: str, options: argparse.Namespace) ->
     if options.quick_only:
         _record(path, name, "taken", "")
         return
-    usual, refusal = _usual(subject, path, options)
+    usual, refusal = _usual(subject, path, options.again)
+    if not refusal and difference(usual, quick) and not options.again:
+        # What was kept may be of another subject that had this name.
+        usual, refusal = _usual(make(), path, again=True)
     if refusal:
         _record(path, name, "taken where torch.export is not", refusal)
         return
-    differs = difference(usual, quick)
     path.with_suffix(".quick").write_text(quick)
-    _record(path, name, "differs" if differs else "equal", differs)
+    _record(path, name, *compared(usual, quick))
 
 
-def _usual(subject: Subject, path: Path, options: argparse.Namespace) -> tuple[str, str]:
+def _usual(subject: Subject, path: Path, again: bool) -> tuple[str, str]:
     kept = path.with_suffix(".torch")
-    if kept.exists() and not options.again:
+    if kept.exists() and not again:
         return kept.read_text(), ""
     try:
         usual = subject.by_torch()

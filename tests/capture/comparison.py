@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,8 +17,10 @@ from sardonyx._capture.dim_names import constant_dims
 from sardonyx._capture.quick.capture import quick_capture
 from sardonyx._capture.quick.declining import DeclinedError
 from sardonyx._capture.shapes import prepare
+from sardonyx._capture.short_slices import short_slices
 from sardonyx._capture.wanted import Insistence
 
+from .explaining import explained
 from .lines import lines_that_count
 
 
@@ -56,6 +57,8 @@ class Subject:
             constant = constant_dims(program, dynamic.leaves, {})
             if any(each.wanted.insistence is Insistence.MUST_VARY for each in constant):
                 raise DeclinedError("the model makes a dimension constant that must vary")
+            if short_slices(program, dynamic.leaves):
+                raise DeclinedError("a slice of a size that may be 1")
         return text_of(program)
 
 
@@ -65,29 +68,22 @@ def text_of(program: Any) -> str:
     return "\n".join((*ranges, str(_native.walk(program, {}))))
 
 
-def difference(usual: str, quick: str) -> str:
-    """The first lines in which two texts differ, of those that count; empty where none does."""
+def compared(usual: str, quick: str) -> tuple[str, str]:
+    """How two texts compare, *equal*, *explained* or *differs*, and why: the reasons, or the first
+    lines that differ."""
     a, b = lines_that_count(usual), lines_that_count(quick)
-    a, b = _without_narrower(a, b)
-    if a == b:
-        return ""
+    reason = explained(a, b)
+    if reason is not None:
+        return ("explained", reason) if reason else ("equal", "")
     changed = [
         line
         for line in difflib.unified_diff(a, b, "torch.export", "quick", n=0, lineterm="")
         if not line.startswith(("---", "+++", "@@"))
     ]
-    return "\n".join(changed[:6])
+    return "differs", "\n".join(changed[:6])
 
 
-_RANGE = re.compile(r"(\w+): VR\[(\d+), (\w+)\]")
-
-
-def _without_narrower(usual: list[str], quick: list[str]) -> tuple[list[str], list[str]]:
-    """Without ranges where torch.export's alone begins later: it asks of sizes whether they are 1,
-    and takes the example's answer for a guard; quick capture's rules need none."""
-    wider: set[str] = set()
-    for one, other in zip(usual, quick, strict=False):
-        a, b = _RANGE.fullmatch(one), _RANGE.fullmatch(other)
-        if a and b and a[1] == b[1] and a[3] == b[3] and int(b[2]) < int(a[2]):
-            wider |= {one, other}
-    return [x for x in usual if x not in wider], [x for x in quick if x not in wider]
+def difference(usual: str, quick: str) -> str:
+    """The first lines in which two texts differ; empty where none does, or it is explained."""
+    outcome, lines = compared(usual, quick)
+    return lines if outcome == "differs" else ""

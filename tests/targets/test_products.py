@@ -100,7 +100,7 @@ def test_weights_beside_real_numbers() -> None:
     assert error(got, want) > 1e-4
 
 
-def test_signed_factor_beside_unsigned() -> None:
+def test_signed_factor_of_integers() -> None:
     """Sums of uint8 times int8 saturate at 16 bits on x86 without VNNI."""
     flags = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     if "avx512_vnni" in flags or "avx_vnni" in flags:
@@ -120,3 +120,8 @@ def test_signed_factor_beside_unsigned() -> None:
     session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     exact = q.astype(np.int32) @ w.astype(np.int32)
     assert (session.run(None, {"q": q})[0] != exact).any()
+
+
+def test_signed_factor_beside_unsigned() -> None:
+    """Products of dequantised factors become those of their integers."""
+    test_signed_factor_of_integers()

@@ -175,3 +175,16 @@ class _First(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         given = self.model(x)
         return given if isinstance(given, torch.Tensor) else given[0]
+
+
+class _Counted(torch.nn.Module):
+    def forward(self, x: torch.Tensor, n: int) -> torch.Tensor:
+        return torch.cat([x, torch.ones(n, 4)])
+
+
+def test_a_number_is_no_dimension_of_its_name(tmp_path: Path) -> None:
+    scripted = torch.jit.script(_Counted())
+    scripted.save(tmp_path / "model.pt")
+    model = _convert(tmp_path / "model.pt", "--input", "x:float32[n,4]", "--input", "n:int")
+    for rows, count in ((3, 2), (1, 0), (2, 5)):
+        _compare(scripted, model, (torch.randn(rows, 4), count))

@@ -220,8 +220,9 @@ def _quick(
         raise DeclinedError(first_line(error)) from error
     if short_slices(program, dynamic.leaves):
         raise DeclinedError("a slice of a size that may be 1")
+    notes += questions.notes(program, dynamic.leaves)
     report(f"captured by quick capture in {time.perf_counter() - start:.2f} s")
-    return program, [*notes, *questions.notes(program, dynamic.leaves)]
+    return program, notes
 
 
 def _declined(model: torch.nn.Module, reason: DeclinedError) -> CaptureError:

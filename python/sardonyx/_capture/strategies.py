@@ -133,6 +133,9 @@ def strategies(
             )
     if any(isinstance(attempt.error, FixedSizeError) for attempt in attempts):
         return  # the others do not know better
+    if quantized and (by_sizes or may_trace):
+        # Recurrent layers, whose packed weights are read from TorchScript's archives.
+        yield Strategy("torch.jit.trace, where sizes alone decide", of_trace_by_sizes)
     if quantized or is_interpreted(model) or readings_of(model).numbers:
         return  # the others know neither quantised tensors nor TorchScript's branches on data
     # What comes next may take minutes, to stop where the first one did.

@@ -23,8 +23,8 @@ _KINDS = (*_CONVERSIONS, "v", "none", "t")
 
 def parse_args(*arg_descriptors: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Says what the arguments of a symbolic function are to be: "v" a value of the graph, "i", "f",
-    "b", "s" a number, bool or string known at export, "is", "fs" lists of those, "none" whatever it
-    is.
+    "b", "s", "t" a number, bool, string or tensor known at export, "is", "fs" lists of those,
+    "none" whatever it is.
 
     Raises ValueError for other descriptors; the function raises OnnxExporterError for an argument
     that is computed in the model where a known one is needed.
@@ -35,27 +35,46 @@ def parse_args(*arg_descriptors: str) -> Callable[[Callable[..., Any]], Callable
 
     def decorator(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
-        def parsed(g: Any, *args: Any, **kwargs: Any) -> Any:
+        def with_parsed(g: Any, *args: Any, **kwargs: Any) -> Any:
             values = [
-                _parsed(kind, value, index, function.__name__)
+                parsed(
+                    kind, value, f"argument {index} of the symbolic function {function.__name__}"
+                )
                 for index, (kind, value) in enumerate(zip(arg_descriptors, args, strict=False))
             ]
             return function(g, *values, **kwargs)
 
-        return parsed
+        return with_parsed
 
     return decorator
 
 
-def _parsed(kind: str, value: Any, index: int, function: str) -> Any:
-    if value is None or kind in ("v", "none", "t"):
+def is_known(value: GraphValue) -> bool:
+    """Whether a value of the graph is known at export."""
+    return value.native.elements is not None
+
+
+def parsed(kind: str, value: Any, of: str) -> Any:
+    """An argument as parse_args's descriptor has it. Raises OnnxExporterError, with what it is an
+    argument of, where the model computes what has to be known."""
+    if (
+        value is None
+        or kind in ("v", "none")
+        or (kind == "t" and not isinstance(value, GraphValue))
+    ):
         return value
     if isinstance(value, GraphValue):
         elements = value.native.elements
         if elements is None:
-            raise OnnxExporterError(
-                f"argument {index} of the symbolic function {function} must be known at export, "
-                "and the model computes it"
-            )
+            raise OnnxExporterError(f"{of} must be known at export, and the model computes it")
+        if kind == "t":
+            return _tensor(value, elements)
         value = elements if kind in ("is", "fs") else elements[0]
     return _CONVERSIONS[kind](value)
+
+
+def _tensor(value: GraphValue, elements: list[int] | list[float]) -> Any:
+    import torch
+
+    sizes = [-1 if size is None else size for size in value.type().sizes() or []]
+    return torch.tensor(elements, dtype=value.type().dtype()).reshape(sizes)

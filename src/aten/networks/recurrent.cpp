@@ -1,7 +1,6 @@
 // LSTM, GRU and plain recurrent networks over whole sequences, to ONNX's recurrent operators.
 #include "aten/families.h"
-#include "aten/networks/packed_sequences.h"
-#include "aten/random/dropout.h"
+#include "aten/networks/recurrent_layers.h"
 #include "onnx/definitions/recurrence.h"
 
 namespace sardonyx::aten {
@@ -20,29 +19,13 @@ const GateOrder kLstmGates = {0, 3, 1, 2};  // i, f, g, o -> i, o, f, c
 const GateOrder kGruGates = {1, 0, 2};      // r, z, n -> z, r, h
 const GateOrder kPlainGates = {0};
 
-struct Network {
-  bool biases, bidirectional, batch_first, unbatched;
-  std::int64_t layers;
+struct Network : RecurrentNetwork {
   std::vector<Value> parameters;
-  Value input{};
-  Value lengths{};         // of packed sequences
   bool projected = false;  // an LSTM's hidden state is a linear map of what its cells give
-
-  std::int64_t directions() const { return bidirectional ? 2 : 1; }
 };
 
 Network network_of(const Call& call, Emit& onnx) {
-  Network network{call.flag("has_biases"),    call.flag("bidirectional"), false, false,
-                  call.integer("num_layers"), call.tensors("params")};
-  if (call.captured().schema->overload == "data") {
-    const Padded sequences = padded(call, onnx);
-    network.input = sequences.values;
-    network.lengths = sequences.lengths;
-  } else {
-    network.input = call.tensor("input");
-    network.batch_first = call.flag("batch_first");
-    network.unbatched = network.input.rank() == 2;
-  }
+  Network network{recurrent_network(call, onnx), call.tensors("params")};
   const std::int64_t each = network.biases ? 4 : 2, units = network.layers * network.directions();
   network.projected = static_cast<std::int64_t>(network.parameters.size()) == units * (each + 1);
   if (network.projected && network.lengths) call.refuse("packed sequences of projected states");
@@ -93,86 +76,23 @@ Stacked stacked_weights(Emit& onnx, const Network& network, std::int64_t layer,
   return {joined(ws), joined(rs), bs.empty() ? Value{} : joined(bs)};
 }
 
-// The states of one layer out of [layers * directions, batch, hidden].
-Value layer_state(Emit& onnx, const Network& network, Value states, std::int64_t layer) {
-  if (network.layers == 1) return states;
-  const std::int64_t count = network.directions();
-  return onnx.slice(states, 0, layer * count, (layer + 1) * count);
-}
-
-// [time, directions, batch, hidden] -> [time, batch, directions * hidden]
-Value merged_directions(Emit& onnx, const Network& network, Value y) {
-  if (!network.bidirectional) return onnx.squeeze(y, {1});
-  const Value by_batch = onnx.transpose(y, {0, 2, 1, 3});
-  return onnx.reshape(by_batch,
-                      {by_batch.dim(0), by_batch.dim(1), by_batch.dim(2) * by_batch.dim(3)});
-}
-
-Value to_time_first(Emit& onnx, const Network& network, Value input) {
-  if (network.unbatched) return onnx.unsqueeze(input, {1});
-  return network.batch_first ? onnx.transpose(input, {1, 0, 2}) : input;
-}
-
-Value from_time_first(Emit& onnx, const Network& network, Value output) {
-  if (network.unbatched) return onnx.squeeze(output, {1});
-  return network.batch_first ? onnx.transpose(output, {1, 0, 2}) : output;
-}
-
 std::string_view direction_name(const Network& network) {
   return network.bidirectional ? "bidirectional" : "forward";
 }
 
-// One layer of `step`, as its operator would give it: [time, directions, batch, hidden], then the
-// final states [directions, batch, hidden].
-onnx::Values looped(Emit& onnx, const Network& network, Value x, std::int64_t layer,
-                    const onnx::Values& states, const CellStep& step) {
-  std::vector<onnx::Values> parts(states.size() + 1);
-  for (std::int64_t direction = 0; direction < network.directions(); ++direction) {
-    onnx::Values initial;
-    for (const Value state : states) initial.push_back(onnx.select(state, 0, direction));
-    const onnx::Values found =
-        recurrence(onnx, x, weights_at(network, layer, direction), initial, direction == 1, step);
-    parts[0].push_back(onnx.unsqueeze(found[0], {1}));
-    for (std::size_t i = 1; i < found.size(); ++i)
-      parts[i].push_back(onnx.unsqueeze(found[i], {0}));
-  }
-  onnx::Values results;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    results.push_back(parts[i].size() == 1 ? parts[i].front()
-                                           : onnx.concat(parts[i], i == 0 ? 1 : 0));
-  }
-  return results;
-}
-
-// Runs the layers one after the other. `run` emits one, given its states, and returns Y, Y_h (and
-// Y_c); where no operator does, it is a loop of `step`.
-template <class Run>
-Outputs run_layers(const Call& call, Emit& onnx, const Network& network,
-                   const onnx::Values& initial, const CellStep& step, const Run& run) {
-  const std::size_t states = initial.size();
-  Value x = to_time_first(onnx, network, network.input);
-  std::vector<std::vector<Value>> finals(states);
-  const double dropout = call.flag("train") ? call.number("dropout") : 0;
-  for (std::int64_t layer = 0; layer < network.layers; ++layer) {
-    if (layer > 0) x = dropped(onnx, x, dropout);
-    onnx::Values own;
-    for (const Value state : initial) own.push_back(layer_state(onnx, network, state, layer));
-    const onnx::Values found =
-        network.projected ? looped(onnx, network, x, layer, own, step) : run(x, layer, own);
-    x = merged_directions(onnx, network, found[0]);
-    for (std::size_t i = 0; i < states; ++i) finals[i].push_back(found[1 + i]);
-  }
-  Outputs outputs = {network.lengths ? packed(call, onnx, {x, network.lengths})
-                                     : from_time_first(onnx, network, x)};
-  for (const std::vector<Value>& parts : finals) {
-    const Value all = parts.size() == 1 ? parts.front() : onnx.concat(parts, 0);
-    outputs.push_back(network.unbatched ? onnx.squeeze(all, {1}) : all);
-  }
-  return outputs;
-}
-
-Value batched_state(Emit& onnx, const Network& network, Value state) {
-  return network.unbatched ? onnx.unsqueeze(state, {1}) : state;
+// The layers, of which `run` emits one as an operator; as a loop of `step` where no operator does.
+Outputs layers_of(const Call& call, Emit& onnx, const Network& network,
+                  const std::vector<Value>& given, const CellStep& step, const RunLayer& run) {
+  const onnx::Values initial = initial_states(onnx, network, given);
+  if (!network.projected) return run_layers(call, onnx, network, initial, run);
+  return run_layers(
+      call, onnx, network, initial, [&](Value x, std::int64_t layer, const onnx::Values& states) {
+        return run_directions(onnx, network, states,
+                              [&](std::int64_t direction, const onnx::Values& own) {
+                                return recurrence(onnx, x, weights_at(network, layer, direction),
+                                                  own, direction == 1, step);
+                              });
+      });
 }
 
 // As ONNX's operators take them; absent where all sequences are whole.
@@ -182,12 +102,9 @@ Value steps(Emit& onnx, const Network& network) {
 
 Outputs lstm(const Call& call, Emit& onnx) {
   const Network network = network_of(call, onnx);
-  const std::vector<Value> given = call.tensors("hx");
-  const onnx::Values initial = {batched_state(onnx, network, given.at(0)),
-                                batched_state(onnx, network, given.at(1))};
   const Value lengths = steps(onnx, network);
-  return run_layers(
-      call, onnx, network, initial, lstm_step,
+  return layers_of(
+      call, onnx, network, call.tensors("hx"), lstm_step,
       [&](Value x, std::int64_t layer, const onnx::Values& states) -> onnx::Values {
         const Stacked weights = stacked_weights(onnx, network, layer, kLstmGates);
         return onnx.lstm_n(
@@ -198,32 +115,30 @@ Outputs lstm(const Call& call, Emit& onnx) {
 
 Outputs gru(const Call& call, Emit& onnx) {
   const Network network = network_of(call, onnx);
-  const onnx::Values initial = {batched_state(onnx, network, call.tensor("hx"))};
   const Value lengths = steps(onnx, network);
-  return run_layers(call, onnx, network, initial, gru_step,
-                    [&](Value x, std::int64_t layer, const onnx::Values& states) -> onnx::Values {
-                      const Stacked weights = stacked_weights(onnx, network, layer, kGruGates);
-                      return onnx.gru_n(2, x, weights.w, weights.r, weights.b, lengths, states[0],
-                                        {.direction = direction_name(network),
-                                         .hidden_size = states[0].dim(-1).value(),
-                                         .linear_before_reset = 1});
-                    });
+  return layers_of(call, onnx, network, {call.tensor("hx")}, gru_step,
+                   [&](Value x, std::int64_t layer, const onnx::Values& states) -> onnx::Values {
+                     const Stacked weights = stacked_weights(onnx, network, layer, kGruGates);
+                     return onnx.gru_n(2, x, weights.w, weights.r, weights.b, lengths, states[0],
+                                       {.direction = direction_name(network),
+                                        .hidden_size = states[0].dim(-1).value(),
+                                        .linear_before_reset = 1});
+                   });
 }
 
 Outputs plain(const Call& call, Emit& onnx, bool rectified) {
   const Network network = network_of(call, onnx);
-  const onnx::Values initial = {batched_state(onnx, network, call.tensor("hx"))};
   const std::vector<std::string> activations(static_cast<std::size_t>(network.directions()),
                                              rectified ? "Relu" : "Tanh");
   const Value lengths = steps(onnx, network);
-  return run_layers(call, onnx, network, initial, plain_step(rectified),
-                    [&](Value x, std::int64_t layer, const onnx::Values& states) -> onnx::Values {
-                      const Stacked weights = stacked_weights(onnx, network, layer, kPlainGates);
-                      return onnx.rnn_n(2, x, weights.w, weights.r, weights.b, lengths, states[0],
-                                        {.activations = activations,
-                                         .direction = direction_name(network),
-                                         .hidden_size = states[0].dim(-1).value()});
-                    });
+  return layers_of(call, onnx, network, {call.tensor("hx")}, plain_step(rectified),
+                   [&](Value x, std::int64_t layer, const onnx::Values& states) -> onnx::Values {
+                     const Stacked weights = stacked_weights(onnx, network, layer, kPlainGates);
+                     return onnx.rnn_n(2, x, weights.w, weights.r, weights.b, lengths, states[0],
+                                       {.activations = activations,
+                                        .direction = direction_name(network),
+                                        .hidden_size = states[0].dim(-1).value()});
+                   });
 }
 
 Outputs rnn_tanh(const Call& call, Emit& onnx) { return plain(call, onnx, false); }

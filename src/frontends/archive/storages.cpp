@@ -8,7 +8,7 @@ namespace sardonyx::archive {
 using base::DType;
 
 std::optional<DType> dtype_of_storage(std::string_view type) {
-  constexpr std::array<std::pair<std::string_view, DType>, 12> kTypes = {{
+  constexpr std::array<std::pair<std::string_view, DType>, 15> kTypes = {{
       {"torch FloatStorage", DType::kFloat32},
       {"torch DoubleStorage", DType::kFloat64},
       {"torch HalfStorage", DType::kFloat16},
@@ -19,6 +19,9 @@ std::optional<DType> dtype_of_storage(std::string_view type) {
       {"torch CharStorage", DType::kInt8},
       {"torch ByteStorage", DType::kUInt8},
       {"torch BoolStorage", DType::kBool},
+      {"torch QInt8Storage", DType::kInt8},
+      {"torch QUInt8Storage", DType::kUInt8},
+      {"torch QInt32Storage", DType::kInt32},
       {"torch ComplexFloatStorage", DType::kComplex64},
       {"torch ComplexDoubleStorage", DType::kComplex128},
   }};

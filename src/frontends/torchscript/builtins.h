@@ -19,6 +19,7 @@ void add_function_builtins(BuiltinTable& table);   // builtins_functions.cpp
 void add_container_builtins(BuiltinTable& table);  // builtins_containers.cpp
 void add_tensor_builtins(BuiltinTable& table);     // builtins_tensors.cpp
 void add_text_builtins(BuiltinTable& table);       // builtins_texts.cpp
+void add_packed_builtins(BuiltinTable& table);     // builtins_packed.cpp
 void add_stack_builtins(BuiltinTable& table);      // builtins_stacks.cpp
 
 // A truth that is known, or symbolic.

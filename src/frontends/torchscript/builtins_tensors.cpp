@@ -412,6 +412,7 @@ std::optional<Datum> builtin(Follower& follower, const Operands& operands) {
     add_logic_builtins(table);
     add_function_builtins(table);
     add_text_builtins(table);
+    add_packed_builtins(table);
     return table;
   }();
   static const BuiltinTable kStacks = [] {

@@ -102,6 +102,8 @@ std::string description(const Datum& datum) {
       return "None or " + description(datum.held->items.at(1)) + ", as data decide,";
     case Datum::Kind::kObject:
       return "an object of " + datum.held->type;
+    case Datum::Kind::kQuantized:
+      return "a quantised tensor";
     case Datum::Kind::kStack:
       return "a list that a loop filled";
     case Datum::Kind::kFunction:

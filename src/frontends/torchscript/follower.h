@@ -68,6 +68,8 @@ class Follower {
                        program::ValueType type);
   // The overloads of an operator that no table of ours has.
   const std::vector<const program::Schema*>& overloads_elsewhere(const std::string& op);
+  // Makes what lists, tuples and packed weights hold of the archive's tensors values of calls.
+  void read_weights(const Datum& container);
   // The number that a tensor of one element holds.
   Datum item(const Datum& tensor);
 
@@ -149,7 +151,6 @@ class Follower {
 
   // weights.cpp
   Datum weight(StoredTensor& stored, program::InputKind kind);
-  void read_weights(const Datum& container);
   const program::Weight* stored_weight(const StoredTensor& stored);
   std::optional<symbolic::Expr> constant_integer(const StoredTensor& stored) const;
 

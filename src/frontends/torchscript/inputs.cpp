@@ -217,15 +217,29 @@ class Inputs {
     value->kind = kind;
     Datum made;
     if (kind == ValueKind::kInt) {
-      value->expr = program_.pool->symbol(name);
+      value->expr = program_.pool->symbol(name_apart_from_dims(name));
       program_.pool->constrain(value->expr, symbolic::Range());
       made.kind = Kind::kInt;
     } else {
-      value->expr = program_.pool->real_symbol(name);
+      value->expr = program_.pool->real_symbol(name_apart_from_dims(name));
       made.kind = Kind::kFloat;
     }
     made.expr = value->expr;
     return made;
+  }
+
+  // A number is not the size of a dimension that happens to have its name.
+  std::string name_apart_from_dims(std::string name) const {
+    while (std::ranges::any_of(choices_,
+                               [&](const auto& choice) { return has_dim(choice.second, name); }))
+      name += "_value";
+    return name;
+  }
+
+  static bool has_dim(const InputType& type, const std::string& name) {
+    return std::ranges::find(type.dims, name) != type.dims.end() ||
+           std::ranges::any_of(type.items,
+                               [&](const InputType& item) { return has_dim(item, name); });
   }
 
   Value* add(const std::string& name) {

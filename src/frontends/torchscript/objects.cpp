@@ -22,6 +22,11 @@ using Item = PickleItem::Kind;
 constexpr int kDeepest = 500;
 constexpr std::uint64_t kMostValues = 10'000'000;
 
+// Weights that PyTorch packs for its kernels, whose state is a tuple.
+bool is_packed(std::string_view type) {
+  return type.starts_with("__torch__.torch.classes.") && type.ends_with("ParamsBase");
+}
+
 [[noreturn]] void refuse(const std::string& what) {
   base::fail("SX1110", "the archive's objects hold " + what,
              "save the module again with torch.jit.save");
@@ -96,6 +101,7 @@ class Objects {
     const std::string& name = callable->text;
     if (name.starts_with("__torch__")) return object(item, name);
     if (name == "torch._utils _rebuild_tensor_v2") return tensor(*arguments);
+    if (name == "torch._utils _rebuild_qtensor") return quantized(*arguments);
     const PickleItem* first = pickle_.item(*arguments, 0);
     if (first && name.starts_with("torch.jit._pickle build_")) return read(*first);
     if (first && name == "torch.jit._pickle restore_type_tag") return read(*first);
@@ -115,6 +121,13 @@ class Objects {
       made.held->items = {read(*value)};
     }
     if (!state) return made;
+    if (is_packed(made.held->type) && state->kind == Item::kSequence) {
+      for (const std::uint32_t index : state->items)
+        made.held->items.push_back(read(pickle_.at(index)));
+      if (made.held->type.ends_with(".LinearPackedParamsBase") && state->items.size() == 2)
+        made.held->names = {"weight", "bias"};
+      return made;
+    }
     if (state->kind != Item::kDictionary) {
       refuse("the state of " + archive::printable(made.held->type) +
              ", which code of its own restores");
@@ -125,6 +138,22 @@ class Objects {
       made.held->names.push_back(key.text);
       made.held->items.push_back(read(*pickle_.item(*state, i + 1)));
     }
+    return made;
+  }
+
+  // (storage, offset, sizes, strides, (scheme, scale, zero point[, axis]), ...)
+  Datum quantized(const PickleItem& arguments) {
+    const PickleItem* how = pickle_.item(arguments, 4);
+    const PickleItem* scheme = how ? pickle_.item(*how, 0) : nullptr;
+    const bool has_axis = scheme && scheme->text.starts_with("torch per_channel_");
+    const bool is_known = has_axis || (scheme && scheme->text.starts_with("torch per_tensor_"));
+    if (!is_known || how->items.size() < (has_axis ? 4U : 3U))
+      refuse("a tensor that is quantised in no way that is known");
+    std::vector<Datum> parts = {tensor(arguments), read(*pickle_.item(*how, 1)),
+                                read(*pickle_.item(*how, 2)),
+                                has_axis ? read(*pickle_.item(*how, 3)) : Datum()};
+    Datum made = Datum::of_items(Datum::Kind::kQuantized, std::move(parts));
+    made.held->names = {"", "scale", "zero_point", "axis"};
     return made;
   }
 
@@ -175,7 +204,7 @@ class Names {
   // Attributes of modules first: what a list holds again is the same weight.
   void give_attributes(const Datum& datum, const std::string& path) {
     if (datum.kind != Datum::Kind::kObject || !visited_.insert(datum.held.get()).second) return;
-    for (std::size_t i = 0; i < datum.held->items.size(); ++i) {
+    for (std::size_t i = 0; i < datum.held->names.size(); ++i) {
       const Datum& item = datum.held->items[i];
       const std::string name =
           path.empty() ? datum.held->names[i] : path + "." + datum.held->names[i];
@@ -192,7 +221,8 @@ class Names {
     for (std::size_t i = 0; i < datum.held->items.size(); ++i) {
       const std::string name =
           i < datum.held->names.size() ? datum.held->names[i] : std::to_string(i);
-      give(datum.held->items[i], path.empty() ? name : path + "." + name);
+      const bool has_both = !path.empty() && !name.empty();
+      give(datum.held->items[i], path + (has_both ? "." : "") + name);
     }
   }
 

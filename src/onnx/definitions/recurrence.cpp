@@ -29,36 +29,53 @@ Value gates_of(Emit& onnx, Value x, Value weight, Value bias) {
 
 Values recurrence(Emit& onnx, Value x, const RecurrentWeights& weights, const Values& states,
                   bool backwards, const CellStep& step) {
-  // The input's part of the gates needs no loop.
-  const Value gates = gates_of(onnx, x, weights.input, weights.input_bias);
   const Value recurrent = onnx.swap_axes(weights.hidden, 0, 1);
-  const Value projection = weights.projection ? onnx.swap_axes(weights.projection, 0, 1) : Value{};
-  const Value sequence = backwards ? turned(onnx, gates) : gates;
+  RecurrentGates gates;
+  // The input's part of the gates needs no loop.
+  gates.from_input = gates_of(onnx, x, weights.input, weights.input_bias);
+  gates.from_hidden = [&](Value hidden) {
+    const Value product = onnx.matmul(hidden, recurrent);
+    return weights.hidden_bias ? onnx.add(product, weights.hidden_bias) : product;
+  };
+  if (weights.projection) gates.projection = onnx.swap_axes(weights.projection, 0, 1);
+  return recurrence(onnx, gates, states, backwards, step);
+}
 
+Values recurrence(Emit& onnx, const RecurrentGates& gates, const Values& states, bool backwards,
+                  const CellStep& step) {
+  std::vector<Value> sequences = {gates.from_input};
+  if (gates.present) sequences.push_back(gates.present);
+  if (backwards)
+    for (Value& sequence : sequences) sequence = turned(onnx, sequence);
+  const auto at_one_time = [&](const char* name, Value sequence) {
+    return onnx.body_input(name, sequence.dtype(), Shape{sequence.dim(1), sequence.dim(2)});
+  };
   Graph* body = onnx.begin_body("recurrence");
   Values now;
-  for (const Value state : states) {
+  for (const Value state : states)
     now.push_back(onnx.body_input("state", state.dtype(), state.shape()));
-  }
-  const Value from_input =
-      onnx.body_input("gates", gates.dtype(), Shape{gates.dim(1), gates.dim(2)});
-  Value from_hidden = onnx.matmul(now.front(), recurrent);
-  if (weights.hidden_bias) from_hidden = onnx.add(from_hidden, weights.hidden_bias);
+  const Value from_input = at_one_time("gates", gates.from_input);
+  const Value present = gates.present ? at_one_time("present", gates.present) : Value();
+  const Value hidden = now.front();
+  const Value zero = onnx.zero(hidden.dtype());
+  const Value from_hidden = gates.from_hidden(present ? onnx.where(present, hidden, zero) : hidden);
   Values next = step(onnx, from_input, from_hidden, now);
-  if (projection) next.front() = onnx.matmul(next.front(), projection);
+  if (gates.projection) next.front() = onnx.matmul(next.front(), gates.projection);
+  for (std::size_t i = 0; present && i < next.size(); ++i)
+    next[i] = onnx.where(present, next[i], now[i]);
   next.push_back(onnx.identity(next.front()));
   onnx.end_body(next);
 
-  Values found = onnx.scan(states, std::vector<Value>{sequence}, body);
-  const Value hidden = found.back();
+  Values found = onnx.scan(states, sequences, body);
+  const Value hiddens = found.back();
   found.pop_back();
   // Inference does not look into the loop.
   const Shape own = states.front().shape();
-  Emit::set_type(hidden, hidden.dtype(), Shape{x.dim(0), own[0], own[1]});
+  Emit::set_type(hiddens, hiddens.dtype(), Shape{gates.from_input.dim(0), own[0], own[1]});
   for (std::size_t i = 0; i < states.size(); ++i) {
     Emit::set_type(found[i], states[i].dtype(), states[i].shape());
   }
-  found.insert(found.begin(), backwards ? turned(onnx, hidden) : hidden);
+  found.insert(found.begin(), backwards ? turned(onnx, hiddens) : hiddens);
   return found;
 }
 

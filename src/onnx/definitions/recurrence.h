@@ -26,6 +26,19 @@ Value gates_of(Emit& onnx, Value x, Value weight, Value bias);
 Values recurrence(Emit& onnx, Value x, const RecurrentWeights& weights, const Values& states,
                   bool backwards, const CellStep& step);
 
+// What decides a step besides the cell.
+struct RecurrentGates {
+  Value from_input;  // [time, batch, gates * hidden]
+  std::function<Value(Value hidden)> from_hidden;
+  Value projection{};  // of the hidden state that a cell gives; may be absent
+  // bool [time, batch, 1]: which sequences have such a step. The states of others stay what they
+  // are, and from_hidden() is given 0 for them. Absent where all have.
+  Value present{};
+};
+
+Values recurrence(Emit& onnx, const RecurrentGates& gates, const Values& states, bool backwards,
+                  const CellStep& step);
+
 // PyTorch's cells.
 Values lstm_step(Emit& onnx, Value from_input, Value from_hidden, const Values& states);
 Values gru_step(Emit& onnx, Value from_input, Value from_hidden, const Values& states);

@@ -13,9 +13,21 @@ ResultTensor sequence(const Bound& call, const Value& state) {
   return like(call.self(), std::move(shape));
 }
 
+ResultTensors encoder_layer(const Bound& call) { return {like(call.self(), call.self().shape)}; }
+
+// Weights of each head, or of all; of no element where they are not asked for.
+ResultTensors many_heads(const Bound& call) {
+  const Value &query = call.self(), &key = call.tensor("key");
+  if (query.rank() != 3) call.refuse("its query has no batch, time and features");
+  Sizes weights = {query.shape[0], query.shape[1], key.shape.at(1)};
+  if (!call.flag("average_attn_weights"))
+    weights.insert(weights.begin() + 1, call.size("num_head"));
+  if (!call.flag("need_weights")) weights = {0};
+  return {like(query, query.shape), like(query, std::move(weights))};
+}
+
 ResultTensors lstm(const Bound& call) {
   const auto states = call.tensors("hx");
-  const auto weights = call.tensors("params");
   if (states.size() != 2 || !states[0] || !states[1]) call.refuse("it needs two states");
   return {sequence(call, *states[0]), like(*states[0], states[0]->shape),
           like(*states[1], states[1]->shape)};
@@ -78,8 +90,10 @@ ResultTensors native_dropout(const Bound& call) {
 }
 
 constexpr ResultRow kRows[] = {
+    {"_native_multi_head_attention", many_heads},
     {"_pack_padded_sequence", packed},
     {"_pad_packed_sequence", padded},
+    {"_transformer_encoder_layer_fwd", encoder_layer},
     {"lstm", lstm},
     {"gru rnn_tanh rnn_relu", recurrent},
     {"lstm_cell", lstm_cell},

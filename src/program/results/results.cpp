@@ -41,8 +41,8 @@ const Index& rules() {
 bool is_in_place(std::string_view name) { return name.ends_with('_') && !name.ends_with("__"); }
 
 ResultRule find_rule(const Schema& schema) {
-  if (schema.space() != "aten" && schema.space() != "prims" && schema.space() != "torchvision")
-    return nullptr;
+  constexpr std::string_view kSpaces[] = {"aten", "prims", "torchvision", "packed"};
+  if (std::ranges::find(kSpaces, schema.space()) == std::end(kSpaces)) return nullptr;
   const auto found = rules().find(schema.base_name());
   return found == rules().end() ? nullptr : found->second;
 }

@@ -159,6 +159,33 @@ std::optional<Values> unsigned_factor(const Use& use, const Rule& rule) {
                       {use.attributes.begin(), use.attributes.end()});
 }
 
+// Integers that a Clip keeps at half their range: two products with an int8 fit into 16 bits.
+bool is_halved(const ValueInfo* integers) {
+  const Node* cast = integers->producer;
+  if (cast == nullptr || !cast->is("Cast") || cast->input(0) == nullptr) return false;
+  const Node* clip = cast->input(0)->producer;
+  if (clip == nullptr || !clip->is("Clip") || clip->input(2) == nullptr) return false;
+  const std::optional<double> most = Value(clip->input(2)).real();
+  return most && *most <= 128;
+}
+
+bool is_signed_product(const Use& use) {
+  return use.input(0).dtype() == kUInt8 && use.input(1).dtype() == kInt8 &&
+         !is_halved(use.input(0).info());
+}
+
+std::optional<Values> unsigned_product(const Use& use, const Rule& rule) {
+  const Value zero_point = use.input(3);
+  std::optional<Tensor> zero =
+      zero_point ? moved_constant(zero_point) : Tensor::filled_int(kUInt8, {}, 128);
+  const Value new_zero =
+      zero ? use.onnx.constant(std::move(*zero)) : moved_at_run_time(use.onnx, zero_point);
+  Value factor = moved_weight(use.onnx, use.input(1));
+  if (!factor) factor = moved_at_run_time(use.onnx, use.input(1));
+  return use.onnx.without(rule, use, std::vector{use.input(0), factor, use.input(2), new_zero},
+                          {use.attributes.begin(), use.attributes.end()});
+}
+
 constexpr DTypeSet kSignedByte = onnx::dtype_bit(kInt8);
 
 constexpr Rule kRewritten[] = {
@@ -188,6 +215,14 @@ constexpr Rule kRewritten[] = {
      .why =
          "on x86 without VNNI, products of uint8 and int8 are added up in 16 bits, which are too "
          "few; PyTorch's own fixed scales leave room for that, others need not",
+     .since = "1.31"},
+    {.name = "signed-factor-of-integers",
+     .op = Op::kMatMulInteger,
+     .reason = Reason::kWrong,
+     .when = is_signed_product,
+     .how = unsigned_product,
+     .why = "on x86 without VNNI, products of uint8 and int8 are added up in 16 bits, which are "
+            "too few where the first factor uses its whole range",
      .since = "1.31"},
 };
 

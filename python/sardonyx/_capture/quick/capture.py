@@ -11,8 +11,7 @@ from unittest import mock
 from sardonyx._base.state import raise_interrupt
 
 from .declining import DeclinedError, none_forgotten
-from .relations import leaves_sizes_open
-from .surroundings import run_again_where_declined
+from .surroundings import cycles_wait, run_again_where_declined
 
 if TYPE_CHECKING:
     import torch
@@ -37,7 +36,7 @@ def quick_capture(
     from .interrupts import interrupts_wait
 
     try:
-        with run_again_where_declined(), interrupts_wait(), none_forgotten():
+        with cycles_wait(), run_again_where_declined(), interrupts_wait(), none_forgotten():
             return _captured(model, args, dict(kwargs), dynamic_shapes, export)
     except DeclinedError:
         raise
@@ -63,11 +62,13 @@ def _captured(
 
     from .bodies import bodies_uncompiled
     from .fakes import Fakes
+    from .interning import interned
     from .modules import watching
     from .program import QuickProgram, QuickSignature
     from .recording import Overseer, Recorder, run
     from .regions import finish
     from .signature import Placeholders, output_specs
+    from .solving import solve
     from .state import unchanged
 
     _check(model)
@@ -103,6 +104,7 @@ def _captured(
         mock.patch.object(torch.fx._symbolic_trace, "_is_fx_tracing_flag", True),
         non_strict_utils._override_builtin_ops(),
         bodies_uncompiled(),
+        interned(),
         enable_python_dispatcher(),
         recorder.watching(),
     ):
@@ -119,7 +121,7 @@ def _captured(
     finish(recorder.graph)
     # Not a GraphModule, which writes code of the graph that nobody runs: a fifth of the time.
     graph_module: Any = SimpleNamespace(graph=recorder.graph, meta={})
-    _solve(
+    solve(
         fake_mode,
         lambda: non_strict_utils.produce_guards_and_solve_constraints(
             fake_mode=fake_mode,
@@ -175,31 +177,3 @@ def _check(model: torch.nn.Module) -> None:
             raise DeclinedError(f"the module {name} is TorchScript")
         if any(isinstance(v, torch.ScriptObject) for v in vars(module).values()):
             raise DeclinedError(f"the module {name} holds a script object")
-
-
-def _solve(fake_mode: Any, solve: Callable[[], None]) -> None:
-    """Checks what was asked of sizes against what the user said of them, as torch.export does."""
-    from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
-
-    env = fake_mode.shape_env
-    if env is None:
-        return
-    solve()
-    asserted = [each for asserts in env.deferred_runtime_asserts.values() for each in asserts]
-    # What is false of other sizes is an error there where PyTorch asserts it; where it was asked,
-    # something hangs on the answer.
-    asked = [guard.expr for guard in env.guards]
-    asked += [each.expr for each in asserted if each.msg.startswith(_ASKED)]
-    # torch.export asserts what it could not solve, and learns from that which sizes are equal.
-    for each in asserted:
-        env.guard_or_defer_runtime_assert(env.replace(each.expr), "assert")
-    for relation in asked:
-        if free_unbacked_symbols(relation):  # what the model asserts of data
-            continue
-        # With what was learnt since of which sizes are equal.
-        if not leaves_sizes_open(env.replace(relation)):
-            raise DeclinedError(f"the model asks of its sizes whether {relation}")
-
-
-# How ShapeEnv begins the messages of assertions that were questions.
-_ASKED = "evaluate_expr"

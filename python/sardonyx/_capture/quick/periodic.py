@@ -1,7 +1,7 @@
-"""Relations of sizes with rounded quotients and remainders by numbers, decided for all sizes.
+"""Equations of sizes with rounded quotients and remainders by numbers, decided for all sizes.
 
 With s = n·q + r, where n is a multiple of every number that s is divided by, what is rounded are
-polynomials in q: one for each r. A relation holds of all sizes if it does of each of these.
+polynomials in q: one for each r. One holds of all sizes if it does of each of these.
 """
 
 from __future__ import annotations
@@ -20,25 +20,18 @@ class _UnknownError(Exception):
     """Something that is no polynomial, whatever is left over."""
 
 
-def always_holds(relation: Any) -> bool:
-    """Whether an equation or inequality holds for sizes from 1 on, or from 0 where these are
-    allowed. False also where that is not known."""
-    if isinstance(relation, (sympy.And, sympy.Or)):
-        decide = all if isinstance(relation, sympy.And) else any
-        return decide(map(always_holds, relation.args))
-    if not isinstance(relation, (sympy.Equality, sympy.GreaterThan, sympy.LessThan)) and not (
-        isinstance(relation, (sympy.StrictGreaterThan, sympy.StrictLessThan))
-    ):
-        return False
-    symbols = sorted(relation.free_symbols, key=str)
+def always_holds(equality: sympy.Equality) -> bool:
+    """Whether it holds for sizes from 1 on, or from 0 where these are allowed. False also where
+    that is not known."""
+    symbols = sorted(equality.free_symbols, key=str)
     for join, is_of_innermost in ((math.lcm, True), (math.lcm, False), (_product, False)):
-        parts = _rounded(relation, is_of_innermost=is_of_innermost)
+        parts = _rounded(equality, is_of_innermost=is_of_innermost)
         periods = [_period(parts, symbol, join) for symbol in symbols]
         if math.prod(periods) > _MOST_CASES:
             continue
         try:
             return all(
-                _holds(relation, _values(symbols, periods, rests))
+                _holds(equality, _values(symbols, periods, rests))
                 for rests in itertools.product(*map(range, periods))
             )
         except _UnknownError:
@@ -60,9 +53,9 @@ def _quotient(symbol: Any) -> Any:
     return sympy.Symbol(f"q_{symbol}", integer=True, nonnegative=True)
 
 
-def _rounded(relation: Any, *, is_of_innermost: bool) -> list[Any]:
+def _rounded(equality: sympy.Equality, *, is_of_innermost: bool) -> list[Any]:
     """The quotients and remainders by numbers; those that have no others within, or all."""
-    parts = [part for part in sympy.preorder_traversal(relation) if _name(part) in _ROUNDING]
+    parts = [part for part in sympy.preorder_traversal(equality) if _name(part) in _ROUNDING]
     if is_of_innermost:
         parts = [part for part in parts if not _rounded(part.args[0], is_of_innermost=False)]
     return [part for part in parts if part.args[1].is_Integer]
@@ -86,12 +79,8 @@ def _name(part: Any) -> str:
 _ROUNDING = frozenset({"FloorDiv", "Mod", "PythonMod"})
 
 
-def _holds(relation: Any, values: dict[Any, Any]) -> bool:
-    if isinstance(relation, sympy.Equality):
-        return bool(_polynomial(relation.lhs - relation.rhs, values) == 0)
-    difference = _polynomial(relation.gts - relation.lts, values)
-    is_strict = isinstance(relation, (sympy.StrictGreaterThan, sympy.StrictLessThan))
-    return _is_at_least(difference, 1 if is_strict else 0)
+def _holds(equality: sympy.Equality, values: dict[Any, Any]) -> bool:
+    return bool(_polynomial(equality.lhs - equality.rhs, values) == 0)
 
 
 def _is_at_least(polynomial: Any, least: int) -> bool:

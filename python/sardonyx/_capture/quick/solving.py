@@ -1,0 +1,54 @@
+"""What was asked of sizes is checked against what the user said of them, as torch.export does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from unittest import mock
+
+from .declining import DeclinedError
+from .relations import leaves_sizes_open
+
+
+def solve(fake_mode: Any, by_torch: Callable[[], None]) -> None:
+    """Runs torch.export's own check, which raises where the user said otherwise of a size.
+
+    Declines questions whose answer fixes sizes in ways that the program's ranges do not say.
+    """
+    from torch.fx.experimental.symbolic_shapes import DimConstraints, free_unbacked_symbols
+
+    env = fake_mode.shape_env
+    if env is None:
+        return
+    with mock.patch.object(DimConstraints, "solve", _without_suggestions(DimConstraints.solve)):
+        by_torch()
+    asserted = [each for asserts in env.deferred_runtime_asserts.values() for each in asserts]
+    # What is false of other sizes is an error there where PyTorch asserts it; where it was asked,
+    # something hangs on the answer.
+    asked = [guard.expr for guard in env.guards]
+    asked += [each.expr for each in asserted if each.msg.startswith(_ASKED)]
+    # torch.export asserts what it could not solve, and learns from that which sizes are equal.
+    for each in asserted:
+        env.guard_or_defer_runtime_assert(env.replace(each.expr), "assert")
+    for relation in asked:
+        if free_unbacked_symbols(relation):  # what the model asserts of data
+            continue
+        # With what was learnt since of which sizes are equal.
+        if not leaves_sizes_open(env.replace(relation)):
+            raise DeclinedError(f"the model asks of its sizes whether {relation}")
+
+
+# How ShapeEnv begins the messages of assertions that were questions.
+_ASKED = "evaluate_expr"
+
+
+def _without_suggestions(solve: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Bounds of sizes that no equation fixes are solved for the sake of suggestions alone, and
+    where these are told, torch.export is who tells them."""
+
+    def solved(constraints: Any) -> None:
+        if not constraints._symbols_with_equalities:
+            constraints._univariate_inequalities.clear()
+        solve(constraints)
+
+    return solved

@@ -1,0 +1,192 @@
+"""What may differ in the texts of one model's two captures, and why. All else counts."""
+
+from __future__ import annotations
+
+import collections
+import difflib
+import re
+from collections.abc import Callable
+
+Lines = list[str]
+Change = Callable[[Lines, Lines], tuple[Lines, Lines]]
+
+
+def explained(usual: Lines, quick: Lines) -> str | None:
+    """Why two texts say the same: empty where they are equal, None where they do not."""
+    reasons = []
+    for reason, change in EXPLAINED.items():
+        if usual == quick:
+            break
+        changed = change(usual, quick)
+        if changed != (usual, quick):
+            reasons.append(reason)
+            usual, quick = changed
+    return "; ".join(reasons) if usual == quick else None
+
+
+_RANGE = re.compile(r"(\w+): VR\[([\w-]+), (\w+)\]")
+_SYMBOL = re.compile(r"\b(?:s|u_|u|zuf_|zuf|zf)\d+\b")
+
+
+def _without_narrower(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
+    """Without ranges where torch.export's alone begins later."""
+    ours = {found[1]: found for line in quick if (found := _RANGE.fullmatch(line))}
+    same: set[str] = set()
+    for line in usual:
+        a = _RANGE.fullmatch(line)
+        b = ours.get(a[1]) if a else None
+        if a and b and a[3] == b[3] and a[2].isdigit() and b[2].isdigit() and int(b[2]) < int(a[2]):
+            same |= {line, b[0]}
+    return [x for x in usual if x not in same], [x for x in quick if x not in same]
+
+
+def _without_ranges_of_none(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
+    said = {s for line in (*usual, *quick) if not _RANGE.fullmatch(line) for s in _symbols(line)}
+
+    def kept(lines: Lines) -> Lines:
+        return [x for x in lines if not (m := _RANGE.fullmatch(x)) or m[1] in said]
+
+    return kept(usual), kept(quick)
+
+
+def _without_unread_names(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
+    def renamed(lines: Lines) -> Lines:
+        counts = collections.Counter(name for line in lines for name in re.findall(r"%\d+", line))
+        numbers: dict[str, str] = {}
+
+        def name(found: re.Match[str]) -> str:
+            if counts[found[1]] == 1 and found[2]:
+                return "_"
+            return numbers.setdefault(found[1], f"%{len(numbers) + 1}") + (found[2] or "")
+
+        return [re.sub(r"(%\d+)(: (?:[^%=]*?)(?=, (?:%|_)| = ))?", name, line) for line in lines]
+
+    return renamed(usual), renamed(quick)
+
+
+def _without_own_copies(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
+    """Without writes of a converted buffer to itself, which it is where its type is the same."""
+    converted = {
+        m[1]: m[2] for line in usual if (m := re.match(r"\s*(%\d+): .*aten::to\.\w+\((%\d+)", line))
+    }
+    copies = [
+        line
+        for line in usual
+        if (m := re.match(r"\s*(?:%\d+: .*|_) = aten::copy_\((%\d+), (%\d+)\)", line))
+        and converted.get(m[2]) == m[1]
+    ]
+    return _without_unread_names([x for x in usual if x not in copies], quick)
+
+
+def _without_copies_of_rows(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
+    """Without contiguous() in quick capture's alone, of tensors that are in rows now that both know
+    which sizes are equal."""
+    plain = [[re.sub(r"%\d+", "%", line) for line in lines] for lines in (usual, quick)]
+    kept, names = [], {}
+    for what, _, _, start, end in difflib.SequenceMatcher(
+        None, *plain, autojunk=False
+    ).get_opcodes():
+        for line in quick[start:end]:
+            said = re.sub(r"%\d+", lambda m: names.get(m[0], m[0]), line)
+            copy = re.match(r"\s*(%\d+): [^=]* = aten::contiguous\((%\d+)\)", said)
+            if what == "equal" or not copy or " strides " in line:
+                kept.append(said)
+            else:
+                names[copy[1]] = copy[2]
+    return _without_unread_names(usual, kept) if names else (usual, quick)
+
+
+def _at_numbers(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
+    """With three numbers for each size."""
+    return _at_three(usual, {}), _at_three(quick, {})
+
+
+# Their results' sizes are right whatever the size is that torch.export takes for a number.
+_RIGHT_FOR_ALL = ("max_pool2d", "vsplit.array")
+
+
+def _at_fixed_numbers(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
+    """With torch.export's numbers for the sizes that it fixes."""
+    others = [line for line in usual if line not in quick and "aten::" in line]
+    if not others or not all(
+        re.search(rf"aten::(?:{'|'.join(_RIGHT_FOR_ALL)})\(", line) for line in others
+    ):
+        return usual, quick
+    fixed, ranges = {}, set()
+    ours = {m[1]: m for line in quick if (m := _RANGE.fullmatch(line))}
+    for line in usual:
+        a = _RANGE.fullmatch(line)
+        b = ours.get(a[1]) if a else None
+        if a and b and a[2] == a[3] and int(b[2]) <= int(a[2]):
+            fixed[a[1]] = int(a[2])
+            ranges |= {line, b[0]}
+    usual, quick = ([x for x in lines if x not in ranges] for lines in (usual, quick))
+    return _at_three(usual, fixed), _at_three(quick, fixed)
+
+
+def _at_three(lines: Lines, fixed: dict[str, int]) -> Lines:
+    return [_at(line, fixed, step) for step in (1, 2, 3) for line in lines]
+
+
+def _at(line: str, fixed: dict[str, int], step: int) -> str:
+    if _RANGE.fullmatch(line):
+        return line
+    values = {s: fixed.get(s, 97 * step + 7 * _number(s)) for s in _symbols(line)}
+    code, comment, place = line.partition("  #")
+    return "".join(_evaluated(part, values) for part in _parts(code)) + comment + place
+
+
+def _number(symbol: str) -> int:
+    return int(re.sub(r"\D", "", symbol))
+
+
+def _evaluated(part: str, values: dict[str, int]) -> str:
+    if not _symbols(part):
+        return part
+    expression = part.strip()
+    try:
+        value = eval(expression, {"__builtins__": {}, "min": min, "max": max}, values)
+    except (SyntaxError, NameError, TypeError):
+        return part
+    return part.replace(expression, str(value))
+
+
+def _parts(line: str) -> list[str]:
+    """The expressions of a line, and what stands between them."""
+    parts, part, open_ones = [], "", []
+    for character in line:
+        ends = character in "[]=:{}"
+        if character == "(":
+            called = re.search(r"[\w.]+$", part)
+            ends = called is not None and called[0] not in ("min", "max")
+            open_ones.append(ends)
+        elif character == ")":
+            ends = not open_ones or open_ones.pop()
+        elif character == ",":
+            ends = not open_ones or open_ones[-1]
+        if ends:
+            parts += [part, character]
+            part = ""
+        else:
+            part += character
+    return [*parts, part]
+
+
+def _symbols(text: str) -> list[str]:
+    return _SYMBOL.findall(text)
+
+
+# In the order in which they are looked for.
+EXPLAINED: dict[str, Change] = {
+    "torch.export asks whether a size is 1, and takes the example's answer for a guard; quick "
+    "capture's rules need none, so that its range begins earlier": _without_narrower,
+    "a range is told of a number that no call has": _without_ranges_of_none,
+    "of a result that nothing reads torch.export asks the size, which is arithmetic": (
+        _without_unread_names
+    ),
+    "torch.export writes a buffer to itself": _without_own_copies,
+    "contiguous() copies for all sizes what it copies for some; torch.export takes the example's "
+    "answer for a guard": _without_copies_of_rows,
+    "torch.export fixes a size that quick capture leaves open": _at_fixed_numbers,
+    "a size is said in other words": _at_numbers,
+}

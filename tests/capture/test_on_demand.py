@@ -1,0 +1,44 @@
+"""torch.export's program of a model that was captured quickly, where something asks for it."""
+
+from __future__ import annotations
+
+import torch
+from torch.export import Dim
+
+from sardonyx._capture.capture import Quick, capture
+from sardonyx._capture.shapes import prepare
+
+from .test_quick import Transformed
+
+
+class Branches(torch.nn.Module):
+    """Its own code asks of a size."""
+
+    def forward(self, x):
+        return x * 2 if x.shape[0] % 2 == 0 else x
+
+
+def captured(model, shapes):
+    args = (torch.randn(2, 3, 8, 10),)
+    dynamic = prepare(model, args, {}, {"x": shapes})
+    return capture(model, args, {}, dynamic, report=lambda _: None, quick=Quick.ALONE)
+
+
+def test_what_torch_export_alone_tells_is_kept():
+    """It takes the sizes of a grid for numbers."""
+    found = captured(Transformed(), {0: Dim.AUTO, 2: Dim.AUTO, 3: Dim.AUTO})
+    assert not found.notes
+    assert not found.program.told_by_torch
+    program = found.program.exported()
+    told = found.program.told_by_torch
+    assert [note.code for note in told] == ["SX1012", "SX1012"]
+    assert "makes it 8" in told[0].message
+    assert "makes it 10" in told[1].message
+    assert found.program.exported() is program
+
+
+def test_what_both_tell_is_told_once():
+    found = captured(Branches(), {0: Dim.AUTO})
+    assert [note.code for note in found.notes] == ["SX1015"]
+    found.program.exported()
+    assert not found.program.told_by_torch
