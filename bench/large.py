@@ -128,7 +128,7 @@ def main() -> int:
         for task in options.tasks:
             if task == _SCRIPT:
                 make_script(archive, layers)
-                words = ["convert", str(archive), "--input", f"x:float32[rows,{_WIDTH}]"]
+                words = ["convert", str(archive), "--input", f"input:float32[rows,{_WIDTH}]"]
             else:
                 if not model.exists():
                     make(model, layers)

@@ -26,6 +26,9 @@ void add_stack_builtins(BuiltinTable& table);      // builtins_stacks.cpp
 Datum of_condition(symbolic::Expr condition);
 // A number that has to be known now: which element it is, say, decides what the program does.
 std::int64_t known_integer(Follower& follower, const Datum& datum, const char* what);
+// Of a text that only a run tells. That are numbers and tensors in it, which are never printed as
+// nothing: programs ask whether there is a message. Of texts, `"%s" % text` may be made alone.
+Datum length_of_message(Follower& follower, const Datum& message);
 // The parts of a text that is known.
 std::optional<Datum> split_text(const Operands& operands);
 // Whether two known values are equal; nothing where only a run tells.

@@ -93,8 +93,7 @@ std::optional<Datum> length(Follower& follower, const Operands& operands) {
   if (is_sequence(held)) return Datum::of_int(static_cast<std::int64_t>(held.held->items.size()));
   if (held.kind == Kind::kDict)
     return Datum::of_int(static_cast<std::int64_t>(held.held->items.size() / 2));
-  if (held.kind == Kind::kString && held.is_message)
-    follower.refuse("the length of a text that only a run tells");
+  if (held.kind == Kind::kString && held.is_message) return length_of_message(follower, held);
   if (held.kind == Kind::kString) return Datum::of_int(static_cast<std::int64_t>(held.text.size()));
   if (held.is_tensor() && held.value) {
     if (held.value->shape.empty()) follower.refuse("the length of a 0-d tensor");

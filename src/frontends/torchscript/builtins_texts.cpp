@@ -3,6 +3,7 @@
 #include <cctype>
 #include <string>
 
+#include "frontends/torchscript/body.h"
 #include "frontends/torchscript/builtins.h"
 
 namespace sardonyx::torchscript {
@@ -157,6 +158,14 @@ std::optional<Datum> ordinal(Follower&, const Operands& operands) {
 }
 
 }  // namespace
+
+Datum length_of_message(Follower& follower, const Datum& message) {
+  if (message.text.empty() || message.text.find('%') != std::string::npos)
+    follower.refuse("the length of a text that only a run tells");
+  const symbolic::Expr letters = fresh_size(follower.pool());
+  follower.pool().constrain(letters, symbolic::Range{.low = 1});
+  return Datum::of_int(letters);
+}
 
 void add_text_builtins(BuiltinTable& table) {
   const std::pair<std::string_view, Builtin> rows[] = {
