@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from tests.architectures.tiny import PROFILES, config_class, tiny_config
+from tests.architectures.tiny import PROFILES, config_class, parts_of, tiny_config
 
 _MOST_PARAMETERS = 150_000_000
 # What checkpoints of an architecture that has several are published for, foremost first.
@@ -72,8 +72,10 @@ def _save(config: Any, name: str, task: str, folder: Path) -> int:
     chosen, _ = task_named(task)
     model_class = class_for(chosen, config)
     assert model_class is not None, f"{config_class(name)} has no class for {task}"
-    if model_class.config_class is config.sub_configs.get("text_config"):
-        config = config.get_text_config()
+    if not isinstance(config, model_class.config_class):
+        # One of the parts of a model that has several.
+        own = [part for part in parts_of(config) if type(part) is model_class.config_class]
+        config = own[0] if own else config
     if chosen.name == "text-generation" and hasattr(config, "is_decoder"):
         config.is_decoder = not getattr(config, "is_encoder_decoder", False)
     with torch.device("meta"):

@@ -49,6 +49,14 @@ struct WeightPrecision {
   std::int64_t bytes_before = 0, bytes_after = 0;
   // Measured while the model is written; computed when asked for before that.
   std::function<WeightError()> error;
+  // Of weights in blocks alone. The model's weights that this one was made of, in the order in
+  // which they are joined in it; whether its rows are looked up, and not multiplied by; its size,
+  // where each row is what shares scales; and what it stands for, row by row, which is computed
+  // when it is asked for, and empty where there are no data.
+  std::vector<std::string> made_of;
+  bool is_table = false;
+  std::int64_t rows = 0, columns = 0;
+  std::function<std::vector<float>()> values;
 };
 
 }  // namespace sardonyx

@@ -176,7 +176,18 @@ void bind_precision(nb::module_& module) {
             const WeightError error = self.error();
             return std::pair(error.relative, error.largest);
           },
-          nb::call_guard<nb::gil_scoped_release>());
+          nb::call_guard<nb::gil_scoped_release>())
+      .def_ro("made_of", &WeightPrecision::made_of)
+      .def_ro("is_table", &WeightPrecision::is_table)
+      .def_prop_ro("shape",
+                   [](const WeightPrecision& self) { return std::pair(self.rows, self.columns); })
+      .def(
+          "values",
+          [](const WeightPrecision& self) {
+            const std::vector<float> values = self.values ? self.values() : std::vector<float>();
+            return nb::bytes(values.data(), values.size() * sizeof(float));
+          },
+          "What it stands for, float32, row by row; empty of no weight in blocks.");
 }
 
 void bind_options(nb::module_& module) {

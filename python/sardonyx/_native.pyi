@@ -1,3 +1,4 @@
+import builtins
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
@@ -128,7 +129,11 @@ class WeightPrecision:
     type: str
     bytes_before: int
     bytes: int
+    made_of: list[str]
+    is_table: bool
+    shape: tuple[int, int]
     def error(self) -> tuple[float, float]: ...
+    def values(self) -> builtins.bytes: ...
 
 def simplify(
     model: Model,

@@ -124,6 +124,13 @@ void change_precision(onnx::Model& model, const PrecisionOptions& options, std::
     weight.type = each.type;
     weight.bytes_before = each.bytes_before;
     weight.bytes_after = each.bytes_after;
+    weight.made_of = each.made_of;
+    weight.is_table = each.is_table;
+    if (each.coded != nullptr) {
+      weight.rows = each.coded->rows();
+      weight.columns = each.coded->columns();
+      weight.values = [coded = each.coded] { return coded->restored(); };
+    }
     weight.error = [held = std::move(each)] {
       const precision::CodingError error = held.error();
       return WeightError{error.relative(), error.largest};

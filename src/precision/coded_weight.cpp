@@ -119,6 +119,24 @@ CodingError CodedWeight::error() const {
   return made_.error;
 }
 
+std::vector<float> CodedWeight::restored() const {
+  if (source_.data == nullptr) return {};
+  WeightReader reader(source_);
+  std::vector<float> weights(static_cast<std::size_t>(rows_ * columns_));
+  std::vector<std::uint8_t> codes(static_cast<std::size_t>(columns_));
+  std::vector<BlockScale> scales(static_cast<std::size_t>(blocks()));
+  for (std::int64_t row = 0; row < rows_; ++row) {
+    const std::span<float> run(weights.data() + row * columns_, static_cast<std::size_t>(columns_));
+    reader.read(row, 1, 0, columns_, run);
+    code_blocks(run.data(), 1, columns_, form_, codes.data(), scales.data());
+    for (std::size_t i = 0; i < run.size(); ++i) {
+      const BlockScale& by = scales[i / static_cast<std::size_t>(form_.size)];
+      run[i] = by.scale * static_cast<float>(int{codes[i]} - int{by.zero_point});
+    }
+  }
+  return weights;
+}
+
 void CodedWeight::put(std::size_t part, const Tensor& source, const Sink& sink) const {
   const std::scoped_lock lock(mutex_);
   // Scales are kept from when the codes are written until the last part is: no more than those of

@@ -45,6 +45,11 @@ class CodedWeight : public onnx::Derivation, public std::enable_shared_from_this
   // Computes what nobody has written yet. NaN where the weight has no data.
   CodingError error() const;
 
+  std::int64_t rows() const { return rows_; }
+  std::int64_t columns() const { return columns_; }
+  // What the codes stand for, row by row, computed anew. Empty where the weight has no data.
+  std::vector<float> restored() const;
+
   void put(std::size_t part, const onnx::Tensor& source, const Sink& sink) const override;
 
  private:

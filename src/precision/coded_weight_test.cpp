@@ -60,6 +60,16 @@ TEST(CodedWeight, TurnedLayoutHoldsTheSame) {
   EXPECT_EQ(rows->error().relative(), turned->error().relative());
 }
 
+TEST(CodedWeight, RestoresWhatItsPartsStandFor) {
+  const auto weight = std::make_shared<const CodedWeight>(matrix(5, 48), Layout::kRows,
+                                                          BlockForm{.bits = 4, .size = 32});
+  const std::vector<float> restored = weight->restored();
+  const std::vector<double> expected = held(*weight, 48);
+  ASSERT_EQ(restored.size(), expected.size());
+  for (std::size_t i = 0; i < restored.size(); ++i)
+    EXPECT_FLOAT_EQ(restored[i], static_cast<float>(expected[i]));
+}
+
 TEST(CodedWeight, BlocksAreFilledUp) {
   const auto weight = std::make_shared<const CodedWeight>(
       matrix(3, 40), Layout::kFilledBlocks, BlockForm{.size = 32, .symmetric = false});

@@ -172,6 +172,8 @@ class Halving {
                                  value->constant->byte_count(),
                                  tensor.byte_count(),
                                  values.error,
+                                 {},
+                                 false,
                                  {}});
     if (all_want_half(value)) {
       value->constant = std::make_shared<const Tensor>(std::move(tensor));

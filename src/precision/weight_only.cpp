@@ -27,6 +27,7 @@ constexpr const char* kContrib = "com.microsoft";
 struct Site {
   Node* node;
   ValueInfo* weight;
+  bool by_rows;      // rows are the weight's own, and not its columns
   Tensor rows;       // [rows, columns]
   std::string rule;  // why it stays after all; empty where it does not
   int bits = 0;
@@ -40,11 +41,30 @@ ValueInfo* constant_input(const Node* node, std::size_t index) {
                                                                                       : nullptr;
 }
 
+// The Transpose of a constant matrix that is the second factor of a MatMul: that of a table of
+// embeddings, which is there once; null where there is none.
+Node* transpose_of(const Node* node) {
+  if (!node->is(Op::kMatMul) || node->input(1) == nullptr) return nullptr;
+  Node* const made_by = node->input(1)->producer;
+  if (made_by == nullptr || !made_by->is(Op::kTranspose)) return nullptr;
+  const ValueInfo* const matrix = constant_input(made_by, 0);
+  if (matrix == nullptr || matrix->constant->dims.size() != 2) return nullptr;
+  const std::vector<std::int64_t>* const perm = made_by->ints("perm");
+  return perm == nullptr || perm->front() == 1 ? made_by : nullptr;
+}
+
 // The constant that is the second factor, or the table; null where the node has none.
 ValueInfo* weight_of(const Node* node) {
+  if (const Node* turning = transpose_of(node)) return turning->input(0);
   if (node->is(Op::kMatMul) || node->is(Op::kGemm)) return constant_input(node, 1);
   if (node->is(Op::kGather)) return constant_input(node, 0);
   return nullptr;
+}
+
+// Whether what shares scales is a row of the weight, and not a column.
+bool is_by_rows(const Node* node) {
+  return node->is(Op::kGather) || transpose_of(node) != nullptr ||
+         (node->is(Op::kGemm) && node->int_or("transB", 0) != 0);
 }
 
 bool is_floating(const Tensor& tensor) {
@@ -63,9 +83,7 @@ bool feeds_product(const Node* node) {
 std::string obstacle(const Node* node, const Tensor& weight, const WeightOnlyOptions& options) {
   if (weight.dims.size() != 2) return fmt::format("it has {} dims, not 2", weight.dims.size());
   if (!is_floating(weight)) return fmt::format("it is of {}", base::dtype_name(weight.dtype));
-  const bool by_columns =
-      node->is(Op::kGather) || (node->is(Op::kGemm) && node->int_or("transB", 0) != 0);
-  const std::int64_t length = weight.dims[by_columns ? 1 : 0];
+  const std::int64_t length = weight.dims[is_by_rows(node) ? 1 : 0];
   if (length < options.block_size)
     return fmt::format("{} weights in a row are less than a block of {}", length,
                        options.block_size);
@@ -86,10 +104,16 @@ std::string obstacle(const Node* node, const Tensor& weight, const WeightOnlyOpt
   return {};
 }
 
-Tensor rows_of(const Node* node, const Tensor& weight) {
-  const bool turned =
-      node->is(Op::kMatMul) || (node->is(Op::kGemm) && node->int_or("transB", 0) == 0);
-  return turned ? onnx::turned(weight, {1, 0}) : weight;
+void add_origins(const ValueInfo* weight, std::vector<std::string>& names) {
+  if (weight->made_of.empty()) names.push_back(weight->name);
+  for (const ValueInfo* each : weight->made_of) add_origins(each, names);
+}
+
+// What was the program's before it was joined, turned or scaled.
+std::vector<std::string> origins(const ValueInfo* weight) {
+  std::vector<std::string> names;
+  add_origins(weight, names);
+  return names;
 }
 
 class Coding {
@@ -132,7 +156,9 @@ class Coding {
   }
 
   void look_at(Node* node, ValueInfo* weight) {
-    Site site{node, weight, {}, obstacle(node, *weight->constant, options_), options_.bits};
+    Site site{
+        node,         weight, is_by_rows(node), {}, obstacle(node, *weight->constant, options_),
+        options_.bits};
     for (Pattern& pattern : keep_) {
       // Each is asked, so that none counts as unused because another matched first.
       const bool is_kept = pattern.matches_either(node, weight);
@@ -150,7 +176,8 @@ class Coding {
     if (!is_floating(*weight->constant) || (dims < 2 && site.bits == options_.bits)) return;
     if (site.rule.empty() && site.bits == 0) site.rule = "nothing names it";
     if (!site.rule.empty()) site.bits = 0;
-    if (site.bits != 0) site.rows = rows_of(node, *weight->constant);
+    if (site.bits != 0)
+      site.rows = site.by_rows ? *weight->constant : onnx::turned(*weight->constant, {1, 0});
     sites_.push_back(std::move(site));
   }
 
@@ -199,7 +226,7 @@ class Coding {
       return false;
     return std::ranges::any_of(sites_, [&](const Site& other) {
       return !is_lookup(other) && other.weight == site.weight && other.bits == site.bits &&
-             other.rows.dims == site.rows.dims;
+             other.by_rows;
     });
   }
 
@@ -213,8 +240,7 @@ class Coding {
     const Layout layout = layout_for(site);
     // ONNX Runtime's Gather takes no numbers of 4 bits.
     const int bits = layout == Layout::kRows ? 8 : site.bits;
-    const bool by_rows = site.rows.dims == site.weight->constant->dims;
-    Parts& parts = parts_[{site.weight, layout, bits, by_rows}];
+    Parts& parts = parts_[{site.weight, layout, bits, site.by_rows}];
     if (parts.coded != nullptr) return parts;
     const BlockForm form{.bits = bits,
                          .size = options_.block_size,
@@ -239,12 +265,20 @@ class Coding {
                                site.weight->constant->byte_count(),
                                parts.coded->bytes(),
                                {},
+                               origins(site.weight),
+                               is_lookup(site),
                                parts.coded});
     return parts;
   }
 
   void rewrite(const Site& site) {
     const Parts parts = parts_of(site);
+    Node* const turning = transpose_of(site.node);
+    replace(site, parts);
+    if (turning != nullptr && !onnx::has_uses(turning->outputs[0])) onnx::erase(turning);
+  }
+
+  void replace(const Site& site, const Parts& parts) {
     if (is_lookup(site))
       return options_.contrib ? look_up_blocks(site, parts) : look_up(site, parts);
     ValueInfo* const addend = split_addend(site, options_.contrib);

@@ -15,6 +15,8 @@ import torch
 import transformers
 from transformers.models.auto.modeling_auto import MODEL_MAPPING
 
+from .settings import GIVEN
+
 VOCABULARY = 160
 # Special tokens get ids below this one, so that input drawn from above it holds none.
 FIRST_PLAIN_TOKEN = 64
@@ -211,7 +213,7 @@ def tiny_config(architecture: str, profile: Profile) -> Any:
     kind = config_class(architecture)
     settings = _without_timm(kind().to_dict())
     config = kind(**_shrunk(settings, profile))
-    for part in _parts(config):
+    for part in parts_of(config):
         if hasattr(part, "use_cache"):
             part.use_cache = False
     return config
@@ -243,11 +245,12 @@ def tiny_model(config: Any, seed: int = 0) -> torch.nn.Module:
     return model.eval()
 
 
-def _parts(config: Any) -> Iterator[Any]:
+def parts_of(config: Any) -> Iterator[Any]:
+    """The configuration, and those in it."""
     yield config
     for value in vars(config).values():
         if isinstance(value, transformers.PretrainedConfig):
-            yield from _parts(value)
+            yield from parts_of(value)
 
 
 def _shrunk(settings: dict[str, Any], profile: Profile) -> dict[str, Any]:
@@ -290,7 +293,14 @@ def _shrunk(settings: dict[str, Any], profile: Profile) -> dict[str, Any]:
     if "kv_lora_rank" in result and "num_attention_heads" in result:
         # Latent attention has as many heads of keys as of queries.
         result["num_key_value_heads"] = result["num_attention_heads"]
-    return result
+    return _merged(result, GIVEN.get(settings.get("model_type", ""), {}))
+
+
+def _merged(settings: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    if not all(isinstance(key, str) for key in given):
+        return given
+    both = {key: settings[key] for key in given if isinstance(settings.get(key), dict)}
+    return {**settings, **given, **{key: _merged(both[key], given[key]) for key in both}}
 
 
 def _identity(value: dict[str, Any]) -> dict[str, Any]:

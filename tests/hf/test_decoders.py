@@ -81,3 +81,17 @@ def test_fewer_bits(precision: str, tmp_path: Path) -> None:
         sardonyx.hf.load(tmp_path / n).generate(ids, max_new_tokens=3) for n in ("out", "whole")
     ]
     assert made[0].shape == made[1].shape == (2, 8)
+
+
+def test_a_model_without_a_cache(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    config = transformers.OpenAIGPTConfig(
+        n_embd=32, n_layer=1, n_head=4, vocab_size=100, n_positions=64
+    )
+    folder = saved(transformers.OpenAIGPTLMHeadModel(config).eval(), tmp_path / "model")
+    report = sardonyx.hf.export(folder, tmp_path / "out", verify=True)
+    assert report.task == "text-generation"
+    assert any("without a cache" in note for note in report.notes)
+    assert report.verified["different"] == []
+    with pytest.raises(sardonyx.ProgramError, match="SX2009"):
+        sardonyx.hf.export(folder, tmp_path / "other", task="text-generation-with-past")

@@ -88,3 +88,26 @@ def test_metadata_run_nothing(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(sardonyx.ProgramError, match=r"SX2005.*mkdir, which is no part"):
         sardonyx.hf.export(folder, tmp_path / "out")
     assert not (tmp_path / "was run").exists()
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda data, name: vars(data.storage_data[name]).update(relative_path=3),
+        lambda data, name: vars(data.storage_data[name]).update(offset="0"),
+        lambda data, name: vars(data.storage_data[name]).update(length=-1),
+        lambda data, name: vars(data.state_dict_metadata[name.fqn]).update(size=[2.5]),
+        lambda data, name: vars(data.state_dict_metadata[name.fqn]).update(properties=None),
+        lambda data, name: vars(data.state_dict_metadata[name.fqn]).update(chunks=[]),
+        lambda data, name: vars(data.state_dict_metadata[name.fqn]).update(chunks=[None]),
+        lambda data, name: data.storage_data.update({7: data.storage_data[name]}),
+    ],
+)
+def test_metadata_of_other_types_are_refused(folder: Path, tmp_path: Path, spoil: Any) -> None:
+    path = folder / "step_3" / ".metadata"
+    metadata = pickle.loads(path.read_bytes())
+    name = next(each for each in metadata.storage_data if each.fqn == "model.model.norm.weight")
+    spoil(metadata, name)
+    path.write_bytes(pickle.dumps(metadata))
+    with pytest.raises(sardonyx.ProgramError, match="SX2005"):
+        sardonyx.hf.export(folder, tmp_path / "out")

@@ -33,3 +33,20 @@ def test_what_is_not_a_tie_is_one() -> None:
     model = Winner(1.0)
     assert not as_sure(torch.tensor([1.0]), model(x), others(model, x))
     assert not as_sure(torch.tensor([3.0, 3.0]), model(x), others(model, x))
+
+
+class Sparse(torch.nn.Module):
+    """The sum of the values with the highest scores, of which those below zero are equal."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        _, places = x.relu().topk(2, dim=-1)
+        return (x + torch.arange(x.shape[-1])).gather(-1, places).sum(-1)
+
+
+def test_which_of_equal_scores_is_higher_is_left_open() -> None:
+    model = Sparse()
+    x = torch.tensor([[-1.0, 5.0, -1.0, -1.0]])
+    found = {float(model(x)), *(float(each) for each in others(model, x))}
+    assert {5 + 1 - 1 + 0, 5 + 1 - 1 + 3} <= found
+    x = torch.tensor([[1.0, 5.0, -1.0, -1.0]])
+    assert {float(each) for each in others(model, x)} == {float(model(x))}

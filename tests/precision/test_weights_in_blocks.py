@@ -308,3 +308,38 @@ def test_tables_of_other_bits_or_zero_points_are_there_twice() -> None:
         onnx.checker.check_model(result, full_check=True)
         assert len(report.weights) == 2
         assert run(result, np.arange(3)).shape == (3, VOCABULARY)
+
+
+@pytest.mark.parametrize("runtime", ["standard", "onnxruntime-cpu"])
+def test_a_table_that_is_turned_for_a_product(runtime: str) -> None:
+    """By a node, so that it is there once; of as many rows as columns, too."""
+    for table in (WEIGHTS["embed.weight"], WEIGHTS["embed.weight"][:WIDTH]):
+        nodes = [
+            helper.make_node("Gather", ["embed.weight", "ids"], ["row"], "embed"),
+            helper.make_node("Neg", ["row"], ["x"]),
+            helper.make_node("Transpose", ["embed.weight"], ["turned"], "turn", perm=[1, 0]),
+            helper.make_node("MatMul", ["x", "turned"], ["y"], "head"),
+            helper.make_node("MatMul", ["y", "up"], ["z"], "up"),
+        ]
+        up = np.eye(len(table), dtype=np.float32)
+        weights = {"embed.weight": table, "up": up}
+        graph = helper.make_graph(
+            nodes,
+            "turned",
+            [helper.make_tensor_value_info("ids", TensorProto.INT64, ["n"])],
+            [helper.make_tensor_value_info("z", TensorProto.FLOAT, ["n", len(table)])],
+            [numpy_helper.from_array(value, name) for name, value in weights.items()],
+        )
+        proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+        precision = Precision("int8", keep=["^up$"], accuracy_level=0)
+        result, report = sardonyx.optimize(proto, runtime=runtime, precision=precision)
+        onnx.checker.check_model(result, full_check=True)
+        assert {name for each in report.weights for name in each.made_of} == {"embed.weight"}
+        assert not any(node.op_type == "Transpose" for node in result.graph.node)
+        held = {each.is_table: each.values() for each in report.weights}
+        assert all(each is not None and each.shape == table.shape for each in held.values())
+        ids = np.arange(len(table))
+        rows = [
+            each.numpy() for each in (held[True], held.get(False, held[True])) if each is not None
+        ]
+        np.testing.assert_allclose(run(result, ids), -rows[0] @ rows[1].T, rtol=1e-3, atol=1e-2)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from sardonyx import _native
+
+if TYPE_CHECKING:
+    import torch
 
 To = Literal["fp16", "bf16", "int8", "int4", "fp16+int8", "fp16+int4"]
 PRECISIONS: tuple[str, ...] = get_args(To)
@@ -96,6 +99,26 @@ class HeldWeight:
     def largest_error(self) -> float:
         """The largest difference."""
         return self._native.error()[1]
+
+    @property
+    def made_of(self) -> list[str]:
+        """Of weights in blocks: the model's weights that are joined in it, in their order."""
+        return self._native.made_of
+
+    @property
+    def is_table(self) -> bool:
+        """Of weights in blocks: whether rows of it are looked up, and not multiplied by."""
+        return self._native.is_table
+
+    def values(self) -> torch.Tensor | None:
+        """What a weight in blocks stands for, float32 [rows, columns], computed anew: each row is
+        what shares scales. None of other weights, and where the model has no data of it."""
+        import torch
+
+        held = self._native.values()
+        if not held:
+            return None
+        return torch.frombuffer(bytearray(held), dtype=torch.float32).view(self._native.shape)
 
     def __repr__(self) -> str:
         return (

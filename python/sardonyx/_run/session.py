@@ -18,13 +18,16 @@ def open_session(
     session_options: Any = None,
     providers: Sequence[Any] | None = None,
     provider_options: Sequence[dict[Any, Any]] | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> Any:
     """An onnxruntime.InferenceSession for a model's path or bytes, on the CPU where no providers
-    are given, and without its warnings where no options are."""
+    are given, and without its warnings where no options are, with further `settings` by name."""
     ort = package("onnxruntime", "running a model")
     if session_options is None:
         session_options = ort.SessionOptions()
         session_options.log_severity_level = 3
+        for name, value in (settings or {}).items():
+            session_options.add_session_config_entry(name, value)
     return ort.InferenceSession(
         model,
         session_options,

@@ -4,8 +4,9 @@ every piece of one that was sharded, is an archive of torch.save."""
 from __future__ import annotations
 
 import io
+import math
 import pickle
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,6 +16,8 @@ from sardonyx._base.errors import Diagnostic, refusal, refusals
 from sardonyx._model.weight_files import WeightInFile
 
 METADATA = ".metadata"
+# No tensor has more: files of such sizes are made before they are filled.
+_MOST_ELEMENTS = 1 << 42
 # What a file of metadata may be made of: its own classes, and what describes tensors.
 _CLASSES = frozenset(
     (
@@ -100,6 +103,10 @@ class Distributed:
             entries = self._metadata.state_dict_metadata
             self._places = self._metadata.storage_data or {}
             self._tensors = {n: each for n, each in entries.items() if hasattr(each, "chunks")}
+            for index, place in self._places.items():
+                _check_place(index, place)
+            for name, entry in self._tensors.items():
+                _check_tensor(name, entry)
         except Exception as error:  # whatever a damaged pickle comes to
             raise refusal("SX2005", f"{path} is no metadata of a checkpoint: {error}") from error
         self._check()
@@ -212,6 +219,36 @@ class Distributed:
             if index.fqn == name and (index.offset is None or index.offset == chunk.offsets):
                 return place
         raise refusal("SX2005", f"'{name}' has a piece that is in no file", "copy it again")
+
+
+def _check_place(index: Any, place: Any) -> None:
+    """ValueError where it is none: a pickle may put anything where a name or a number belongs."""
+    if not isinstance(index.fqn, str) or not isinstance(place.relative_path, str):
+        raise ValueError(f"{index.fqn!r} in {place.relative_path!r} are no names")
+    if not _are_counts([place.offset, place.length]):
+        raise ValueError(f"'{index.fqn}' lies at no place of a file")
+
+
+def _check_tensor(name: Any, entry: Any) -> None:
+    """ValueError where it is none, or its pieces do not make it up."""
+    if not isinstance(name, str) or not isinstance(entry.properties.dtype, torch.dtype):
+        raise ValueError(f"{name!r} is no tensor")
+    size = list(entry.size)
+    if not _are_counts(size) or math.prod(size) > _MOST_ELEMENTS:
+        raise ValueError(f"'{name}' has no size")
+    covered = 0
+    for chunk in entry.chunks:
+        sides = list(zip(chunk.offsets, chunk.sizes, size, strict=True))
+        inside = _are_counts([*chunk.offsets, *chunk.sizes])
+        if not inside or any(start + length > whole for start, length, whole in sides):
+            raise ValueError(f"'{name}' has a piece that is no part of it")
+        covered += math.prod(chunk.sizes)
+    if covered != math.prod(size):
+        raise ValueError(f"the pieces of '{name}' have {covered} elements of {math.prod(size)}")
+
+
+def _are_counts(values: Iterable[Any]) -> bool:
+    return all(type(value) is int and value >= 0 for value in values)
 
 
 def _name(dtype: torch.dtype) -> str:

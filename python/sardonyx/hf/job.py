@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import json
 import os
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from .checkpoint import Checkpoint
     from .graphs import Target
+    from .held import HeldValues
     from .parts import Part
     from .progress import Progress
     from .quantised import Quantised
@@ -49,6 +51,7 @@ _NOT_MERGED = (
     "there is no decoder of both steps in one file: ONNX Runtime finds weights in blocks in the "
     "branch alone that reads them"
 )
+_WITHOUT_CACHE = "the model is exported without a cache, so that each step takes the whole text"
 _NO_CACHE = (
     "the model looks at images, and is exported without a cache, so that each step takes the whole "
     "text"
@@ -69,6 +72,8 @@ class Job:
         self._target = target
         self._progress = progress
         self._sentences: Sentences | None = None
+        # Of weights in blocks, for verification.
+        self._values: HeldValues | None = None
         # Weights that stay as they are in whatever precision.
         self._kept: frozenset[str] = frozenset()
 
@@ -89,6 +94,7 @@ class Job:
             self._sentences = read_sentences(folder)
             if self._sentences is not None:
                 chosen = choose(checkpoint.config, "feature-extraction")
+        self._watch_values(verify)
         weights = weights_of(checkpoint)
         with self._folder(folder, weights.paths, verify) as staging, ExitStack() as cleaning:
             with self._progress.step("build"):
@@ -103,7 +109,7 @@ class Job:
             report.notes += [*notes, *_notes_of(placed)]
             if weights.quantised is not None:
                 report.notes += weights.quantised.notes()
-            self._write(model, chosen, placed, staging, report)
+            chosen = self._write(model, chosen, placed, staging, report)
             if self._in_place and not any(part.bytes_in_place for part in report.parts):
                 report.notes.append(_NOTHING_STAYS)
             if not self._in_place:
@@ -186,17 +192,25 @@ class Job:
             )  # fmt: skip
         chosen = choose(config, self._task, type(model))
         chosen, notes = self._with_what_cache(model, chosen)
+        self._watch_values(verify)
         with new_folder(self._out, None) as staging:
             report = self._report(model, chosen)
             report.notes += notes
-            self._write(model, chosen, None, staging, report)
+            chosen = self._write(model, chosen, None, staging, report)
             config.save_pretrained(staging)
             if getattr(model, "generation_config", None) is not None:
                 model.generation_config.save_pretrained(staging)
             if verify:
-                self._compare(model, chosen, staging, report)
+                # Values in few bits are put into it.
+                own = copy.deepcopy(model) if self._values else model
+                self._compare(own, chosen, staging, report)
             _write_report(report, self._progress, staging)
         return report
+
+    def _watch_values(self, verify: bool) -> None:
+        from .held import HeldValues
+
+        self._values = HeldValues() if verify else None
 
     def _take_codes_of(self, quantised: Quantised, placed: Placed) -> None:
         """What the checkpoint has in four bits is written in the same codes, and what it has in
@@ -253,12 +267,41 @@ class Job:
         placed: Placed | None,
         staging: Path,
         report: Report,
+    ) -> Chosen:
+        """What was written: without a cache where the model has none that could be taken apart, and
+        none was asked for."""
+        was_training = model.training
+        model.eval()
+        try:
+            self._write_parts(model, chosen, placed, staging, report)
+        except ProgramError as error:
+            why = error.diagnostics[0] if error.diagnostics else None
+            if not self._may_leave_cache(chosen) or why is None or why.code != "SX2009":
+                raise
+            chosen = dataclasses.replace(chosen, with_past=False)
+            report.task = chosen.name
+            report.parts.clear()
+            report.notes.append(f"{_WITHOUT_CACHE}: {why.message}")
+            self._write_parts(model, chosen, placed, staging, report)
+        model.train(was_training)
+        return chosen
+
+    def _may_leave_cache(self, chosen: Chosen) -> bool:
+        from . import genai
+
+        return self._task is None and chosen.with_past and self._target.runtime != genai.RUNTIME
+
+    def _write_parts(
+        self,
+        model: torch.nn.Module,
+        chosen: Chosen,
+        placed: Placed | None,
+        staging: Path,
+        report: Report,
     ) -> None:
         from . import encoder_decoders, genai
         from .architecture import parts_of
 
-        was_training = model.training
-        model.eval()
         one_width = self._target.runtime == genai.RUNTIME
         programs: dict[str, ONNXProgram] = {}
         for wanted in parts_of(model, chosen, self._sentences, one_width):
@@ -274,7 +317,6 @@ class Job:
                 path = staging / f"{encoder_decoders.MERGED}.onnx"
                 stays = save_in_place(both, path, self._files)
             report.parts.append(_described(both, path, stays))
-        model.train(was_training)
 
     def _write_part(
         self,
@@ -299,13 +341,17 @@ class Job:
         if placed is not None:
             give_weights(program, model, placed.places)
         with self._progress.step(f"optimize {part.name}"):
-            finished(program, self._target, self._longest(model), self._kept)
+            done = finished(program, self._target, self._longest(model), self._kept)
+            if self._values is not None:
+                self._values.take(done.weights)
         with self._progress.step(f"write {part.name}"):
             stays = self._save(program, part, staging)
         path = staging / f"{part.name}.onnx"
         report.parts.append(_described(program._native, path, stays, f"{part.name}.onnx"))
         report.opset = program.opset_version
-        report.notes += [note.message for note in program.notes if _is_worth_telling(note)]
+        report.notes += [
+            part.told(note.message) for note in program.notes if _is_worth_telling(note)
+        ]
         return part, program
 
     def _longest(self, model: torch.nn.Module) -> int | None:
@@ -346,7 +392,9 @@ class Job:
         from .verification import compare
 
         with self._progress.step("verify"):
-            report.verified = compare(model, chosen, staging, report, self._sentences)
+            report.verified = compare(
+                model, chosen, staging, report, self._sentences, held=self._values
+            )
 
 
 def _is_worth_telling(note: Diagnostic) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -49,6 +50,12 @@ class Part:
     def tokens(self) -> str:
         """The input of tokens or of what stands for them, [batch, length, ...]."""
         return EMBEDDINGS if EMBEDDINGS in self.inputs else "input_ids"
+
+    def told(self, message: str) -> str:
+        """What is told of the captured program, whose inputs are all in one that is called
+        `inputs`, with the names of the ONNX model's."""
+        names = {re.sub(r"\W", "_", name): name for name in self.inputs}
+        return re.sub(r"\binputs_(\w+)", lambda found: names.get(found[1], found[0]), message)
 
 
 class Plain(torch.nn.Module):

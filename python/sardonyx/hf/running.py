@@ -27,9 +27,9 @@ class Loaded(Sessions):
         report: what the export wrote of itself.
     """
 
-    def __init__(self, folder: Path, report: dict[str, Any]) -> None:
+    def __init__(self, folder: Path, report: dict[str, Any], rounds: bool = True) -> None:
         """Use `load()`."""
-        super().__init__(folder)
+        super().__init__(folder, rounds)
         self.report = report
 
     @property

@@ -18,22 +18,31 @@ TYPES = {
 }
 
 
+# Of products with weights that DequantizeLinear makes of blocks; ONNX Runtime's own is 4.
+_ACCURACY = "session.qdq_matmulnbits_accuracy_level"
+
+
 class Sessions:
     """The ONNX files of a folder.
 
     Attributes:
         folder: where they are.
+        rounds: whether the runtime may round the other factor of weights in blocks to 8 bits, as it
+            does where a model does not say otherwise.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, rounds: bool = True) -> None:
         """None is opened yet."""
         self.folder = folder
+        self.rounds = rounds
         self._sessions: dict[str, Any] = {}
 
     def session(self, part: str) -> Any:
         """The onnxruntime.InferenceSession of a part, opened when it is first asked for."""
         if part not in self._sessions:
-            self._sessions[part] = open_session(str(self.folder / f"{part}.onnx"))
+            settings = {} if self.rounds else {_ACCURACY: "0"}
+            path = str(self.folder / f"{part}.onnx")
+            self._sessions[part] = open_session(path, settings=settings)
         return self._sessions[part]
 
     def inputs(self, part: str) -> dict[str, list[Any]]:

@@ -23,11 +23,14 @@ from .sessions import Sessions
 from .weights import mapped
 
 if TYPE_CHECKING:
+    from .held import HeldValues
     from .parts import Part
     from .report import Report
     from .tasks import Chosen
     from .weights import Placed
 
+# Runtimes whose products with weights in blocks are made to round the other factor to 8 bits.
+_ROUNDING = ("onnxruntime-cpu", "onnxruntime-genai")
 _TOKENS = 20
 _PROMPT = 6
 
@@ -38,20 +41,43 @@ def compare(
     folder: Path,
     report: Report,
     sentences: Sentences | None = None,
+    *,
+    held: HeldValues | None = None,
 ) -> dict[str, Any]:
     """What was compared, and how it went. SX1901 in a VerificationError where float32 outputs
-    differ beyond rounding; other precisions are measured, and not judged."""
-    loaded = Loaded(folder, report.as_dict())
-    if loaded.takes_embeddings:
-        found = _tokens_after_images(model, chosen, loaded)
-    elif chosen.with_past and FIRST not in loaded.part_names:
-        found = _tokens(model, loaded)
-    elif chosen.task.generates and FIRST in loaded.part_names:
-        found = _tokens_of_encoder(model, chosen, loaded)
-    else:
-        found = _outputs(model, chosen, loaded, sentences)
+    differ beyond rounding; other precisions are measured, and not judged, since they lose what they
+    lose. Of weights in blocks there is also what PyTorch makes of the values that they are `held`
+    as: that tells a wrong model from one that lost much, and is judged where the runtime is not
+    told to round the other factors, too."""
+    found = _compared(model, chosen, Loaded(folder, report.as_dict()), sentences)
     _judge(report, found)
+    if held:
+        others = held.put(model)
+        exact = Loaded(folder, report.as_dict(), rounds=False)
+        of_held = _compared(model, chosen, exact, sentences)
+        rounds = report.runtime in _ROUNDING or report.precision not in ("int8", "int4")
+        if of_held["different"] and not others and not rounds:
+            raise refusals(
+                [
+                    Diagnostic("SX1901", f"with the weights as they are held in blocks, {text}")
+                    for text in of_held["different"]
+                ],
+                VerificationError,
+            )
+        found["held"] = of_held | {"weights in another form": others, "factors are rounded": rounds}
     return found
+
+
+def _compared(
+    model: torch.nn.Module, chosen: Chosen, loaded: Loaded, sentences: Sentences | None
+) -> dict[str, Any]:
+    if loaded.takes_embeddings:
+        return _tokens_after_images(model, chosen, loaded)
+    if chosen.with_past and FIRST not in loaded.part_names:
+        return _tokens(model, loaded)
+    if chosen.task.generates and FIRST in loaded.part_names:
+        return _tokens_of_encoder(model, chosen, loaded)
+    return _outputs(model, chosen, loaded, sentences)
 
 
 def compare_part(part: Part, placed: Placed, folder: Path, report: Report) -> None:

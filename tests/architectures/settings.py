@@ -1,0 +1,98 @@
+"""What small configurations are told by name: where a class's own defaults make no model, or none
+of each kind of its layers, and where one setting is made of others that are cut.
+
+By the configuration's `model_type`, wherever it stands; a configuration in it goes by the name of
+the setting that holds it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+_ONE_OF_EACH = ["linear_attention", "full_attention"]
+
+GIVEN: dict[str, dict[str, Any]] = {
+    # No layer has attention by default.
+    "bamba": {"attn_layer_indices": [1]},
+    "granitemoehybrid": {"layer_types": _ONE_OF_EACH},
+    # A table of half a million rows for each group of bytes.
+    "blt": {
+        "encoder_hash_byte_group_vocab": 64,
+        "encoder_config": {"hidden_size_global": 64},
+        "decoder_config": {"hidden_size_global": 64},
+    },
+    # The kinds of rotary embeddings have no default.
+    "cohere_compass_text": {
+        "rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 10000.0}}
+    },
+    "dbrx": {"attn_config": {"kv_n_heads": 2, "rope_theta": 10000.0, "clip_qkv": 8.0}},
+    # How many experts has no default.
+    "dots1": {
+        "n_routed_experts": 4,
+        "n_shared_experts": 1,
+        "num_experts_per_tok": 2,
+        "first_k_dense_replace": 1,
+    },
+    # Layers of a window have sizes of their own, whose heads are made of two of them.
+    "dots3_note_text": {
+        "num_hidden_layers": 2,
+        "layer_types": ["indexed_attention", "sliding_attention"],
+        "mlp_layer_types": ["dense", "sparse"],
+        "per_layer_config": {
+            1: {
+                "num_attention_heads": 2,
+                "num_key_value_heads": 2,
+                "q_lora_rank": 24,
+                "kv_lora_rank": 24,
+                "head_dim": 32,
+                "qk_nope_head_dim": 16,
+                "qk_rope_head_dim": 16,
+                "v_head_dim": 16,
+            }
+        },
+    },
+    # Heads are of a width that is a setting of its own.
+    "falcon_h1": {"mamba_d_ssm": 64},
+    "mamba2": {"num_heads": 8, "n_groups": 2},
+    # Kinds of layers are counted in pairs.
+    "gpt_neo": {
+        "attention_types": [[["global", "local"], 1]],
+        "attention_layers": ["global", "local"],
+        "window_size": 4,
+    },
+    # As many caches as layers are gone through: layers, times 2, times 3 + 1.
+    "hrm_text": {"num_layers_per_stack": 1, "num_hidden_layers": 8},
+    "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1},
+    "lfm2_moe": {"layer_types": ["conv", "full_attention"], "num_dense_layers": 1},
+    "qwen4_exp_text": {
+        "indexer_n_heads": 2,
+        "indexer_kv_heads": 1,
+        "indexer_head_dim": 16,
+        "indexer_budget": 8,
+        "indexer_compress_ratio": 2,
+    },
+    # Two layers that keep states come before one with attention.
+    "recurrent_gemma": {"num_hidden_layers": 3},
+    # The width and the number of layers have two names, and heads are multiples of 64 together.
+    "xlstm": {"hidden_size": 128, "embedding_dim": 128, "num_blocks": 2},
+    "xmod": {"languages": ["en_XX", "de_DE"], "default_language": "en_XX"},
+    # What attention has in common is tied between two layers of it, at twice the width.
+    "zamba": {
+        "layers_block_type": ["linear_attention", "hybrid", "hybrid"],
+        "num_hidden_layers": 3,
+        "num_key_value_heads": 4,
+        "attention_hidden_size": 128,
+        "attention_head_dim": 32,
+    },
+    "zamba2": {
+        "layers_block_type": ["linear_attention", "hybrid", "hybrid"],
+        "num_hidden_layers": 3,
+        "num_key_value_heads": 4,
+        "attention_hidden_size": 128,
+        "attention_head_dim": 32,
+        "mamba_headdim": 16,
+        "kv_channels": 16,
+        "num_query_groups": 4,
+        "hybrid_layer_ids": [1, 2],
+    },
+}

@@ -1,0 +1,72 @@
+"""Models with weights in blocks are held against PyTorch with the values that the blocks stand for:
+what few bits lose is not what a wrong model does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+import torch
+import transformers
+
+import sardonyx
+from sardonyx._optimize.precision import HeldWeight
+
+from .checkpoints import llama, saved
+
+
+def t5(folder: Path) -> Path:
+    torch.manual_seed(0)
+    config = transformers.T5Config(
+        d_model=32, d_ff=48, d_kv=8, num_layers=2, num_heads=4, vocab_size=100,
+        decoder_start_token_id=0,
+    )  # fmt: skip
+    return saved(transformers.T5ForConditionalGeneration(config).eval(), folder)
+
+
+@pytest.mark.parametrize("make", [t5, llama])
+def test_few_bits_are_told_from_a_wrong_model(make: Any, tmp_path: Path) -> None:
+    report = sardonyx.hf.export(
+        make(tmp_path / "model"), tmp_path / "out", precision="int4", verify=True
+    )
+    assert report.verified["equal"] < 40
+    held = report.verified["held"]
+    assert (held["tokens"], held["equal"], held["different"]) == (40, 40, [])
+    assert held["weights in another form"] == []
+
+
+def test_weights_that_are_joined(tmp_path: Path) -> None:
+    report = sardonyx.hf.export(
+        llama(tmp_path / "model"), tmp_path / "out", precision="int8", runtime="onnxruntime-genai",
+        verify=True,
+    )  # fmt: skip
+    held = report.verified["held"]
+    assert held["weights in another form"] == []
+    assert held["factors are rounded"]
+
+
+def test_a_tied_table_is_in_blocks_in_both_places(tmp_path: Path) -> None:
+    folder = llama(tmp_path / "model", tie_word_embeddings=True)
+    report = sardonyx.hf.export(folder, tmp_path / "out", precision="int4", verify=True)
+    assert report.verified["held"]["equal"] == 40
+    graph = onnx.load(tmp_path / "out" / "model.onnx").graph
+    names = {each.name for each in graph.initializer if "embed_tokens" in each.name}
+    whole = {"model.embed_tokens.weight"}
+    assert not names & whole
+    assert {name.rpartition("_")[2] for name in names} >= {"int8", "int4"}
+
+
+def test_a_wrong_weight_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = HeldWeight.values
+
+    def wrong(weight: HeldWeight) -> torch.Tensor | None:
+        found = right(weight)
+        return found if found is None or "down_proj" not in weight.name else 1.2 * found
+
+    monkeypatch.setattr(HeldWeight, "values", wrong)
+    with pytest.raises(sardonyx.VerificationError, match=r"SX1901.*as they are held in blocks"):
+        sardonyx.hf.export(
+            llama(tmp_path / "model"), tmp_path / "out", precision="int4", verify=True
+        )
