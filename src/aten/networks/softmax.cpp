@@ -43,7 +43,7 @@ Value spelt_log_softmax(Value x, std::int64_t axis, Emit& onnx) {
 Outputs log_softmax(const Call& call, Emit& onnx) {
   return {over_axis(call, onnx, [&](Value x, std::int64_t axis) {
     return x.dtype() == DType::kFloat64 ? spelt_log_softmax(x, axis, onnx)
-                                       : onnx.log_softmax(x, {.axis = axis});
+                                        : onnx.log_softmax(x, {.axis = axis});
   })};
 }
 
