@@ -312,6 +312,9 @@ std::vector<std::string> optimize(Model& model, const OptimizeOptions& options) 
 
 namespace {
 
+// Of this opset on, models that somebody else made keep theirs.
+constexpr std::int64_t kOldestKept = 11;
+
 // A model with operators of a runtime is for that runtime alone, which a newer opset may serve
 // better.
 std::int64_t opset_to_begin_with(const targets::Target& target, const OptimizeOptions& options,
@@ -326,7 +329,7 @@ std::int64_t opset_to_begin_with(const targets::Target& target, const OptimizeOp
                "remove training_info from it, or leave its precision as it is");
   base::fail(
       "SX1815",
-      fmt::format("precision is changed from opset {} on, and not in {}", kOldestOpset, opset),
+      fmt::format("precision is changed from opset {} on, and not in {}", kOldestKept, opset),
       "ask for a newer opset");
 }
 
@@ -345,8 +348,8 @@ Simplification simplify(onnx::Model& inner, const OptimizeOptions& options) {
                                    .infer_types = true,
                                    .limits = {},
                                    .disabled = options.disable};
-  // Models of before opset 13 stay what they are, unless they are to become newer ones.
-  const bool has_target = options.opset || (own >= kOldestOpset && own <= kNewestOpset);
+  // Older models stay what they are, unless they are to become newer ones.
+  const bool has_target = options.opset || (own >= kOldestKept && own <= kNewestOpset);
   if (!has_target || inner.has_training) {
     if (!options.precision.to.empty()) refuse_precision(inner, own);
     Simplification done = told(passes::optimize(inner, passing));

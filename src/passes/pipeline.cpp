@@ -60,6 +60,7 @@ const std::array kPipeline = {
     Entry{&kLoseAxesBeforeTransposing},
     Entry{&kJoinReshapes},
     Entry{&kExpandForTile},
+    Entry{&kResizeByScales},
     Entry{&kRaiseClip},
     Entry{&kRaiseSigmoid},
     Entry{&kRaiseSoftmax},

@@ -34,6 +34,14 @@ Value gelu(const Composite& call) {
   return onnx.mul(onnx.mul(x, onnx.add(inner, number(1))), number(0.5));
 }
 
+// Opset 12. Neither holds for NaN.
+Value or_equal(const Composite& call, const Operator& op) {
+  Emit& onnx = call.onnx;
+  const Value a = call.input(0), b = call.input(1);
+  const Value apart = op.id == Op::kLessOrEqual ? onnx.less(a, b) : onnx.greater(a, b);
+  return onnx.or_(apart, onnx.equal(a, b));
+}
+
 // Opset 14.
 Value hard_swish(const Composite& call) {
   const Value x = call.input(0);
@@ -221,6 +229,9 @@ std::optional<Values> spelled_out(const Composite& call, const Operator& op) {
       return Values{swish(call)};
     case Op::kSwiGLU:
       return inputs.size() > 1 ? std::optional(Values{swiglu(call)}) : std::nullopt;
+    case Op::kGreaterOrEqual:
+    case Op::kLessOrEqual:
+      return inputs.size() > 1 ? std::optional(Values{or_equal(call, op)}) : std::nullopt;
     case Op::kCastLike:
       return inputs.size() > 1 ? std::optional(Values{cast_like(call)}) : std::nullopt;
     case Op::kBernoulli:

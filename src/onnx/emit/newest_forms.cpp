@@ -128,6 +128,19 @@ Result softmax(const Older& o) {
     o.put("axis", std::int64_t{-1});
     return std::nullopt;
   }
+  // Where one of these axes alone has more than one element, it is the one.
+  if (x.has_rank() && axis >= -x.rank() && axis < x.rank()) {
+    const std::int64_t first = axis < 0 ? axis + x.rank() : axis;
+    const auto is_one = [&](std::int64_t at) { return x.dim(at).is(1); };
+    std::int64_t only = first;
+    while (only + 1 < x.rank() && is_one(only)) ++only;
+    bool alone = true;
+    for (std::int64_t at = only + 1; at < x.rank(); ++at) alone = alone && is_one(at);
+    if (alone) {
+      o.put("axis", only);
+      return std::nullopt;
+    }
+  }
   const Value flat = o.onnx.flatten(x, {.axis = axis});
   Attributes last{{"axis", std::int64_t{-1}, {}}};
   const Value y = o.onnx.node("", o.op.name, {&flat, 1}, std::move(last), 1).front();

@@ -2,6 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
 
 #include "onnx/infer/inference.h"
 
@@ -103,6 +106,51 @@ void where(Inference& node) {
 // The slope broadcasts to the data, in this direction only.
 void prelu(Inference& node) { node.same_as(0, 0); }
 
+bool has_digits_of_sizes(DType dtype) {
+  return dtype == DType::kFloat32 || dtype == DType::kFloat64;
+}
+
+// Of sizes that were cast to real numbers, multiplied and rounded, as older exporters scale images:
+// Floor(Cast(n) * 2.0), perhaps with further casts between. Products with whole numbers are whole,
+// and halves are rounded down as integers are; nothing where something else is done.
+std::optional<std::vector<Expr>> scaled_sizes(const ValueInfo* real) {
+  const Node* node = real->producer;
+  bool floors = false, ceils = false;
+  const auto skip = [&] {
+    while (node != nullptr && has_digits_of_sizes(node->output()->dtype) &&
+           (node->is("Floor") || node->is("Ceil") ||
+            (node->is("Cast") && has_digits_of_sizes(node->input(0)->dtype)))) {
+      floors = floors || node->is("Floor");
+      ceils = ceils || node->is("Ceil");
+      node = node->input(0)->producer;
+    }
+  };
+  skip();
+  double factor = 1;
+  if (node != nullptr && node->is("Mul") && has_digits_of_sizes(node->output()->dtype)) {
+    const std::size_t side = node->input(1)->constant != nullptr ? 1 : 0;
+    const Tensor* by = node->input(side)->constant.get();
+    const auto numbers = by == nullptr || by->element_count() != 1 ? std::nullopt : by->reals();
+    if (!numbers || by->dims.size() > 1) return std::nullopt;
+    factor = numbers->front();
+    node = node->input(1 - side)->producer;
+    skip();
+  }
+  if (node == nullptr || !node->is("Cast") || !base::is_integer(node->input(0)->dtype) ||
+      !has_digits_of_sizes(node->output()->dtype))
+    return std::nullopt;
+  auto sizes = contents_of(node->input(0));
+  const bool grows = factor >= 1 && factor <= 4096 && std::trunc(factor) == factor;
+  const bool halves = factor == 0.5 || factor == 0.25 || factor == 0.125;
+  if (!sizes || !(grows || (halves && floors && !ceils))) return std::nullopt;
+  for (Expr& size : *sizes) {
+    if (!size.known()) continue;
+    size = grows ? size * static_cast<std::int64_t>(factor)
+                 : symbolic::floor_div(size, Expr(static_cast<std::int64_t>(1 / factor)));
+  }
+  return sizes;
+}
+
 void cast(Inference& node) {
   node.set_dtype(0, static_cast<DType>(node.integer("to", 0)));
   if (node.has_rank(0)) node.set_shape(0, node.shape(0));
@@ -110,6 +158,8 @@ void cast(Inference& node) {
   const DType to = static_cast<DType>(node.integer("to", 0));
   if ((to == DType::kInt64 || to == DType::kInt32) && !input->contents.empty())
     node.set_contents(0, input->contents);
+  else if (to == DType::kInt64 || to == DType::kInt32)
+    if (auto sizes = scaled_sizes(input)) node.set_contents(0, *std::move(sizes));
 }
 
 void cast_like(Inference& node) {

@@ -13,6 +13,7 @@
 #include "onnx/definitions/scatters.h"
 #include "onnx/emit/emit_state.h"
 #include "onnx/gen/op.h"
+#include "targets/forms/before_13.h"
 
 namespace sardonyx::targets {
 namespace {
@@ -358,21 +359,33 @@ const Form* form_of(const Operator& op, std::int64_t opset) {
 }  // namespace
 
 bool changes_form(const Operator& op, std::int64_t opset) {
+  if (opset < 13 && changes_form_before_13(op)) return true;
   // Sizes of equal pieces: the number of outputs says enough before opset 18, not after.
   if (op.id == Op::kSplit) return opset < 18;
   return form_of(op, opset) != nullptr || onnx::is_defined_before(op, opset);
 }
 
-std::optional<Values> in_older_form(Lowering& onnx, const Operator& op, Values& inputs,
-                                    Attributes& attributes, std::size_t outputs) {
-  // Missing inputs are found by the check that follows.
-  if (inputs.empty() || !inputs[0]) return std::nullopt;
+namespace {
+
+std::optional<Values> in_form_from_13(Lowering& onnx, const Operator& op, Values& inputs,
+                                      Attributes& attributes, std::size_t outputs) {
   if (op.id == Op::kSplit) return split(onnx, inputs, attributes, outputs);
   if (op.at(onnx.opset()) == nullptr || onnx::is_defined_before(op, onnx.opset()))
     return onnx::spelled_out({onnx, inputs, attributes, outputs}, op);
   const Form* form = form_of(op, onnx.opset());
   if (form == nullptr || (op.id == Op::kReshape && inputs.size() < 2)) return std::nullopt;
   return form->change(onnx, inputs, attributes);
+}
+
+}  // namespace
+
+std::optional<Values> in_older_form(Lowering& onnx, const Operator& op, Values& inputs,
+                                    Attributes& attributes, std::size_t outputs) {
+  // Missing inputs are found by the check that follows.
+  if (inputs.empty() || !inputs[0]) return std::nullopt;
+  if (auto values = in_form_from_13(onnx, op, inputs, attributes, outputs)) return values;
+  if (onnx.opset() >= 13) return std::nullopt;
+  return in_form_before_13(onnx, op, inputs, attributes);
 }
 
 }  // namespace sardonyx::targets

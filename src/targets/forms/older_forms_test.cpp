@@ -127,6 +127,35 @@ TEST(OpsetForms, BitsOfIntegers) {
   EXPECT_EQ(refused([&] { g.onnx.bit_cast(x, {.to = DType::kFloat32}); }), "SX1504");
 }
 
+TEST(OpsetForms, BeforeOpset13AxesAreAttributes) {
+  LoweringGraph g(12);
+  const Value x = g.input("x", {1, 3, 4});
+  EXPECT_NE(g.onnx.squeeze(x, {0})->producer->ints("axes"), nullptr);
+  EXPECT_NE(g.onnx.unsqueeze(x, {0})->producer->ints("axes"), nullptr);
+  EXPECT_NE(g.onnx.reduce("ReduceSum", x, {{1}}, true)->producer->ints("axes"), nullptr);
+  const Value sizes = g.onnx.ints({1, 2});
+  EXPECT_NE(g.onnx.split(2, x, sizes, {.axis = 1})[0]->producer->ints("split"), nullptr);
+  const Value axes = g.input("axes", {1}, DType::kInt64);
+  EXPECT_EQ(refused([&] { g.onnx.Operators::squeeze(x, axes); }), "SX1504");
+}
+
+TEST(OpsetForms, BeforeOpset13SoftmaxIsOfAllAxesFromOneOn) {
+  LoweringGraph g(11);
+  const Expr b = g.pool->symbol("b");
+  g.onnx.softmax(g.input("x", {b, 3, 4}), {.axis = -1});
+  g.onnx.softmax(g.input("y", {b, 3, 1}), {.axis = 1});
+  EXPECT_EQ(g.ops(), "Softmax Softmax");
+  g.onnx.softmax(g.input("z", {b, 3, 4}), {.axis = 1});
+  EXPECT_EQ(g.ops(), "Softmax Softmax Transpose Softmax Transpose");
+}
+
+TEST(OpsetForms, BeforeOpset12ComparisonsAreTwo) {
+  LoweringGraph g(11);
+  const Value x = g.input("x", {3});
+  g.onnx.greater_or_equal(x, g.input("y", {3}));
+  EXPECT_EQ(g.ops(), "Greater Equal Or");
+}
+
 TEST(OpsetForms, AxisOfDft) {
   for (const std::int64_t opset : {17, 20}) {
     LoweringGraph g(opset);

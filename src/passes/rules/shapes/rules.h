@@ -15,6 +15,7 @@ extern const Rule kJoinSlices;
 extern const Rule kJoinTransposes;
 extern const Rule kLoseAxesBeforeTransposing;
 extern const Rule kRaiseDepthToSpace;
+extern const Rule kResizeByScales;
 extern const Rule kSliceOnePart;
 extern const Rule kSplitSlices;
 extern const Rule kTransposeInsideReshapes;
