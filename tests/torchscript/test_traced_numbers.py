@@ -118,3 +118,30 @@ def strides_by_rows(x: torch.Tensor) -> torch.Tensor:
 def test_numbers_of_convolutions_are_told() -> None:
     assert told(strides_by_rows) == [("SX1013", strides_by_rows.__name__)]
     assert type(functional.conv1d) is type(torch.conv1d) is type(torch.relu)
+
+
+def test_windows_of_a_traced_size() -> None:
+    def windows(x: torch.Tensor) -> torch.Tensor:
+        return functional.unfold(x, (x.shape[2] // 2, 1), dilation=(1, 2), padding=(0, 1))
+
+    example = torch.randn(1, 2, 6, 5)
+    shapes = {"x": {2: "h"}}
+    program = sardonyx.export(Runs(windows), (example,), dynamic_shapes=shapes, capture="trace")
+    for height in (6, 8, 11):
+        x = torch.randn(1, 2, height, 5)
+        (found,) = program(x)
+        torch.testing.assert_close(found, windows(x))
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: functional.max_pool2d(x, (x.shape[2] // 2, 1)),
+        lambda x: functional.normalize(x, p=x.shape[2]),
+    ],
+)
+def test_a_traced_size_where_a_number_must_be_known_is_not_the_examples(program: Program) -> None:
+    example = torch.randn(1, 2, 6, 5)
+    shapes = {"x": {2: "h"}}
+    with pytest.raises(sardonyx.ConversionError, match=r"SX1302.*known"):
+        sardonyx.export(Runs(program), (example,), dynamic_shapes=shapes, capture="trace")

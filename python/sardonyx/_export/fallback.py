@@ -42,6 +42,8 @@ def convert_or_decompose(
             table = _decompositions(operators) if curable else {}
             if not curable or len(table) < len(operators) or not names:
                 raise first from None
+            if _hangs_on_sizes(program, error):
+                raise first from None
             try:
                 captured, program = program, _run(program, table)
             except Exception as failure:
@@ -55,6 +57,13 @@ def convert_or_decompose(
             raise first from error
     assert first is not None
     raise first
+
+
+def _hangs_on_sizes(program: ExportedProgram, error: ConversionError) -> bool:
+    """Whether an argument that has to be known is a size in what TorchScript's reader read: of
+    traced programs torch.export takes the example's for it, and says nothing."""
+    is_script = getattr(program, "leaves", None) is not None
+    return is_script and any(d.code == "SX1302" for d in error.diagnostics)
 
 
 def _note(name: str) -> Diagnostic:

@@ -19,7 +19,9 @@ Ints64 pair_of(const Call& call, std::string_view name) {
 // [N, C, H, W] -> [N, C * kh * kw, windows]
 Outputs im2col(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
-  const Ints64 kernel = pair_of(call, "kernel_size"), dilation = pair_of(call, "dilation");
+  std::vector<Expr> kernel = call.sizes("kernel_size");
+  if (kernel.size() == 1) kernel.push_back(kernel.front());
+  const Ints64 dilation = pair_of(call, "dilation");
   const Ints64 padding = pair_of(call, "padding"), stride = pair_of(call, "stride");
   const Value x = self.rank() == 3 ? onnx.unsqueeze(self, {0}) : self;
   std::vector<WindowAxis> axes;
