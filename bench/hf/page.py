@@ -29,7 +29,8 @@ to export.
 _DECODERS = """
 ## Decoders of text
 
-With their cache, in plain ONNX Runtime, and with `--runtime onnxruntime-genai` in
+With their cache, or *without a cache* where transformers has none for them that inputs could hold,
+in plain ONNX Runtime, and with `--runtime onnxruntime-genai` in
 onnxruntime-genai's own `Generator`. onnxruntime-genai keeps caches of keys and values alone: models
 that keep states are not for it. *model builder* says which ones onnxruntime-genai's own model
 builder, of the release that the tests use, knows by name.
@@ -39,8 +40,8 @@ _OTHERS = """
 
 With no option but the folder, saved from the class that the architecture is published with. There
 are {number}; these are the ones that the sweep, which takes them in no order of theirs, came to,
-and some of texts and images that were asked for by name. Those that took too long had a hundred
-seconds on a machine that was busy.
+and some of texts and images that were asked for by name. Those that took too long did so on a
+machine that was busy.
 """
 
 Records = dict[str, dict[str, Any]]

@@ -54,6 +54,15 @@ GIVEN: dict[str, dict[str, Any]] = {
     # Heads are of a width that is a setting of its own.
     "falcon_h1": {"mamba_d_ssm": 64},
     "mamba2": {"num_heads": 8, "n_groups": 2},
+    # Of each kind of layer, one makes keys and values, and another reads them.
+    "gemma3n_text": {
+        "num_hidden_layers": 4,
+        "layer_types": ["sliding_attention", "full_attention"] * 2,
+        "num_kv_shared_layers": 2,
+        "activation_sparsity_pattern": [0.95, 0.95, 0.0, 0.0],
+        "intermediate_size": [72, 72, 72, 72],
+        "laurel_rank": 8,
+    },
     # Kinds of layers are counted in pairs.
     "gpt_neo": {
         "attention_types": [[["global", "local"], 1]],

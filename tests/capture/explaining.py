@@ -13,15 +13,21 @@ Change = Callable[[Lines, Lines], tuple[Lines, Lines]]
 
 def explained(usual: Lines, quick: Lines) -> str | None:
     """Why two texts say the same: empty where they are equal, None where they do not."""
+    if usual == quick:
+        return ""
+    for reason, change in EXPLAINED.items():
+        a, b = change(usual, quick)
+        if a == b:
+            return reason
     reasons = []
     for reason, change in EXPLAINED.items():
-        if usual == quick:
-            break
         changed = change(usual, quick)
         if changed != (usual, quick):
             reasons.append(reason)
             usual, quick = changed
-    return "; ".join(reasons) if usual == quick else None
+        if usual == quick:
+            return "; ".join(reasons)
+    return None
 
 
 _RANGE = re.compile(r"(\w+): VR\[([\w-]+), (\w+)\]")
@@ -49,6 +55,28 @@ def _without_ranges_of_none(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
     return kept(usual), kept(quick)
 
 
+def _without_what_bodies_say(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
+    kept: Lines = []
+    for line in usual:
+        kept.append(re.sub(r", mutated_arg_indices='[^']*'", "", line))
+        # A region is a call, its body's head, and what that returns.
+        if line.strip() == "return" and kept[-2].strip() == "@()" and "::wrap_with_" in kept[-3]:
+            del kept[-3:]
+    return _without_unread_names(kept, quick)
+
+
+def _without_samples_layouts(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
+    if not any("::_remove_batch_dim(" in line for line in quick):
+        return usual, quick
+
+    def plain(lines: Lines) -> Lines:
+        return [re.sub(r" strides \[[^\]]*\]", "", line) for line in lines]
+
+    # It repeats what is the same of all samples, and has that twice.
+    once = [line for line in plain(usual) if not re.match(r"\s*_ = aten::expand\(", line)]
+    return _without_unread_names(once, plain(quick))
+
+
 def _without_unread_names(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
     def renamed(lines: Lines) -> Lines:
         counts = collections.Counter(name for line in lines for name in re.findall(r"%\d+", line))
@@ -62,6 +90,29 @@ def _without_unread_names(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
         return [re.sub(r"(%\d+)(: (?:[^%=]*?)(?=, (?:%|_)| = ))?", name, line) for line in lines]
 
     return renamed(usual), renamed(quick)
+
+
+def _without_unread_constants(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
+    counts = collections.Counter(name for line in quick for name in re.findall(r"%\d+", line))
+    text = "\n".join(quick)
+    unread = set()
+    for found in re.finditer(
+        r"( *(%\d+): \S+ = aten::lift_fresh_copy\((%\d+)\).*)\n( *(?:(%\d+): .*|_) = "
+        r"aten::detach_\(\2\).*)",
+        text,
+    ):
+        copy, name, constant, last, result = found.groups()
+        if counts[name] == counts[constant] == 2 and (result is None or counts[result] == 1):
+            declared = [x for x in quick if x.lstrip().startswith(f"{constant}: ")]
+            unread |= {copy, last, *declared}
+    if not unread:
+        return usual, quick
+    left = [line for line in quick if line not in unread]
+
+    def unnumbered(lines: Lines) -> Lines:
+        return [re.sub(r"\blifted_tensor_\d+", "lifted_tensor", line) for line in lines]
+
+    return _without_unread_names(unnumbered(usual), unnumbered(left))
 
 
 def _without_own_copies(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
@@ -184,9 +235,15 @@ EXPLAINED: dict[str, Change] = {
     "of a result that nothing reads torch.export asks the size, which is arithmetic": (
         _without_unread_names
     ),
+    "torch.export drops constants that nothing reads": _without_unread_constants,
     "torch.export writes a buffer to itself": _without_own_copies,
+    "what a loop's bodies write to they say themselves, and a region without calls does nothing": (
+        _without_what_bodies_say
+    ),
     "contiguous() copies for all sizes what it copies for some; torch.export takes the example's "
     "answer for a guard": _without_copies_of_rows,
     "torch.export fixes a size that quick capture leaves open": _at_fixed_numbers,
     "a size is said in other words": _at_numbers,
+    "how samples of torch.vmap lie in memory quick capture does not know: it says in rows, and "
+    "declines writes to them": _without_samples_layouts,
 }

@@ -17,7 +17,8 @@ def lines_that_count(program: str) -> list[str]:
     ranges, _, rest = program.partition("program of ")
     text = rest[rest.index("inputs:") :]
     scopes: list[tuple[int, dict[str, str]]] = [(0, {})]
-    numbers, read = _Numbers(), ""
+    numbers = _Numbers()
+    read: dict[int, str] = {}  # by a call's depth
     lines: list[str] = []
     for line in text.splitlines():
         depth = len(line) - len(line.lstrip())
@@ -25,14 +26,15 @@ def lines_that_count(program: str) -> list[str]:
             scopes.pop()
         said = line
         if body := _BODY.match(line):
-            own, inner = _inputs(body[1], read, scopes[-1][1])
+            own, inner = _inputs(body[1], read[depth - 2], scopes[-1][1])
             scopes.append((depth + 2, inner))
             said = f"{' ' * depth}@({own})"
         elif _OF_SIZES.search(line):
             continue
-        elif found := _READ.search(line):
-            read = found[1]
-            said = line.replace(found[0], "")
+        else:
+            found = _READ.search(line)
+            read[depth] = found[1] if found else ""
+            said = line.replace(found[0], "") if found else line
         if depth > 2:
             said = re.sub(r"  # .*", "", said)  # which torch.export says without the module
         lines.append(numbers.in_place_of_names(re.sub(r"\w+=@\w+", "@", said), scopes[-1][1]))

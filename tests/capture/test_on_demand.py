@@ -5,10 +5,11 @@ from __future__ import annotations
 import torch
 from torch.export import Dim
 
+import sardonyx
 from sardonyx._capture.capture import Quick, capture
 from sardonyx._capture.shapes import prepare
 
-from .test_quick import Transformed
+from .test_quick import MODELS, Rotary, Transformed
 
 
 class Branches(torch.nn.Module):
@@ -42,3 +43,19 @@ def test_what_both_tell_is_told_once():
     assert [note.code for note in found.notes] == ["SX1015"]
     found.program.exported()
     assert not found.program.told_by_torch
+
+
+def test_exported_program_is_made_on_demand():
+    made = sardonyx.export(Rotary(), (torch.randn(2, 3, 4, 8),), capture="quick", verify=True)
+    assert isinstance(made.exported_program, torch.export.ExportedProgram)
+
+
+def test_exported_program_has_the_names_that_nodes_came_from():
+    model, args, _, shapes = MODELS["heads"]
+    made = sardonyx.export(model, args, dynamic_shapes=shapes, capture="quick")
+    computed = {node.name: node for node in made.exported_program.graph.nodes}
+    told = list(made.captured_nodes.values())
+    assert told
+    assert all(hasattr(computed[name].target, "_schema") for name in told if name in computed)
+    made.exported_program.module()(*args)
+    assert [str(computed[n.name].target) for n in made._captured.graph.nodes if n.name in computed]

@@ -117,6 +117,14 @@ class Items(torch.nn.Module):
         return x * second, torch.full((2, 2), third), x + first, x * n.sum().item()
 
 
+class Kinds(torch.nn.Module):
+    """Asks what tensors are, by operators."""
+
+    def forward(self, x):
+        is_float = torch.ops.aten.is_floating_point(x)
+        return x * torch.ops.aten.dim(x) if is_float else x
+
+
 class Asserted(torch.nn.Module):
     def forward(self, x):
         torch._check((x.sum() < 100).item())
@@ -138,6 +146,7 @@ MODELS = {
         {"n": torch.tensor([2])},
         {"x": {0: "batch"}, "n": None},
     ),
+    "kinds": (Kinds(), (torch.randn(3, 4),), {}, {"x": {0: "batch"}}),
     "asserted": (Asserted(), (torch.randn(3, 4),), {}, {"x": {0: "batch"}}),
     "outputs": (
         Outputs(),
@@ -452,22 +461,6 @@ def test_torch_export_takes_over_and_says_why(capsys):
     made = sardonyx.export(Reshaped(), (torch.randn(3, 4),), capture="auto", profile=True)
     assert type(made.exported_program).__name__ == "ExportedProgram"
     assert "declines: aten.unsqueeze_.default gives a tensor other" in capsys.readouterr().err
-
-
-def test_exported_program_is_made_on_demand():
-    made = sardonyx.export(Rotary(), (torch.randn(2, 3, 4, 8),), capture="quick", verify=True)
-    assert isinstance(made.exported_program, torch.export.ExportedProgram)
-
-
-def test_exported_program_has_the_names_that_nodes_came_from():
-    model, args, _, shapes = MODELS["heads"]
-    made = sardonyx.export(model, args, dynamic_shapes=shapes, capture="quick")
-    computed = {node.name: node for node in made.exported_program.graph.nodes}
-    told = list(made.captured_nodes.values())
-    assert told
-    assert all(hasattr(computed[name].target, "_schema") for name in told if name in computed)
-    made.exported_program.module()(*args)
-    assert [str(computed[n.name].target) for n in made._captured.graph.nodes if n.name in computed]
 
 
 def test_alone_it_says_why_it_does_not_capture():

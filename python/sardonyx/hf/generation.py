@@ -10,7 +10,7 @@ import torch
 
 from .caches import PAST, PAST_LENGTH, PRESENT
 from .encoder_decoders import ENCODER, FIRST, LATER, MASK, MERGED, STATES, USES_CACHE
-from .example import Tensors
+from .example import BATCH, Tensors
 from .parts import EMBEDDINGS
 from .sessions import TYPES, Sessions
 from .vision_language import DECODER, FEATURES, IMAGES, TOKENS
@@ -136,7 +136,8 @@ def _step(
             "position_ids": positions[..., now],
         }
         made = model(part, **{name: given[name] for name in given if name in inputs}, **past)
-        if one:
+        # What takes no mask takes padding for tokens, in PyTorch, too.
+        if one and "attention_mask" in inputs:
             made |= _begun_anew(made, mask[:, :stop], inputs)
         past = next_past(made)
     return made
@@ -146,14 +147,17 @@ def _begun_anew(
     made: Tensors, mask: torch.Tensor, inputs: Mapping[str, Sequence[int | str]]
 ) -> Tensors:
     """States of zeros for the rows that had nothing but padding yet: models do not look at the mask
-    when they are given one token. Keys and values have a length, and are hidden by the mask."""
+    when they are given one token. Keys and values have a length, and are hidden by the mask; what
+    all rows have in common counts tokens."""
     begun = mask.any(1)
     if bool(begun.all()):
         return {}
     states = {
         name: value
         for name, value in made.items()
-        if name.startswith(PRESENT) and PAST_LENGTH not in inputs[name.replace(PRESENT, PAST, 1)]
+        if name.startswith(PRESENT)
+        and PAST_LENGTH not in (shape := inputs[name.replace(PRESENT, PAST, 1)])
+        and BATCH in shape[:1]
     }
     return {
         name: value * begun.view(-1, *[1] * (value.dim() - 1)).to(value.dtype)

@@ -11,7 +11,7 @@ from unittest import mock
 from sardonyx._base.state import raise_interrupt
 
 from .declining import DeclinedError, none_forgotten
-from .surroundings import cycles_wait, run_again_where_declined
+from .surroundings import run_again_where_declined
 
 if TYPE_CHECKING:
     import torch
@@ -36,7 +36,7 @@ def quick_capture(
     from .interrupts import interrupts_wait
 
     try:
-        with cycles_wait(), run_again_where_declined(), interrupts_wait(), none_forgotten():
+        with run_again_where_declined(), interrupts_wait(), none_forgotten():
             return _captured(model, args, dict(kwargs), dynamic_shapes, export)
     except DeclinedError:
         raise

@@ -15,6 +15,8 @@ from .sizes import key, plain, same
 from .tensor import QuickTensor
 
 _ITEM = torch.ops.aten.item.default
+# What operators tell of tensors' kinds: no call computes that.
+PLAIN = (bool, int, float)
 # What depends on where in memory a tensor begins, which is not kept.
 _OF_MEMORY = frozenset({"as_strided", "as_strided_", "set_", "resize_", "resize_as_"})
 
@@ -197,6 +199,8 @@ def _quick(func: Any, given: Any, stands_for: dict[int, tuple[torch.Tensor, torc
         if func in (_ITEM, None) and isinstance(
             each, (torch.SymInt, torch.SymFloat, torch.SymBool)
         ):
+            return each
+        if isinstance(each, PLAIN) and each is given:
             return each
         if not isinstance(each, torch.Tensor):
             raise DeclinedError(f"{func} gives a {type(each).__name__}")

@@ -64,11 +64,15 @@ class Mapping:
         return made
 
     def show(self, tensor: torch.Tensor, level: int, size: Any, dim: int) -> QuickTensor:
-        """All samples; what is the same of all of them is repeated."""
-        dims = dims_of(tensor)
+        """All samples; what is the same of all of them is repeated. How samples lie in memory is
+        not known: they are said to lie in rows."""
+        dims, steps, levels = dims_of(tensor), steps_of(tensor), levels_of(tensor)
         axis = dim % (len(dims) + 1)
-        made = self._results.dense((*dims[:axis], size, *dims[axis:]), tensor.dtype)
-        made.levels = levels_of(tensor) - {level}
+        shape = (*dims[:axis], size, *dims[axis:])
+        if not levels:
+            return QuickTensor.of(shape, (*steps[:axis], 0, *steps[axis:]), tensor.dtype)
+        made = self._results.dense(shape, tensor.dtype)
+        made.levels = levels - {level}
         return made
 
     def check(self, func: Any, args: tuple[Any, ...]) -> frozenset[int]:

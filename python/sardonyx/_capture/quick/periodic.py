@@ -121,10 +121,16 @@ def _divided(value: Any, by: Any) -> tuple[Any, Any]:
         if not _has_integers(quotient):
             raise _UnknownError
         return quotient + constant // by, constant % by
-    quotient = sympy.cancel(value / by)
-    if not quotient.is_polynomial() or not _has_integers(sympy.expand(quotient)):
+    if not by.free_symbols:
         raise _UnknownError
-    return sympy.expand(quotient), sympy.Integer(0)
+    quotient, rest = sympy.div(value, by, *sorted(by.free_symbols, key=str))
+    if not _has_integers(quotient):
+        raise _UnknownError
+    if not _is_at_least(rest, 0):  # it may be a little below a multiple
+        quotient, rest = quotient - 1, sympy.expand(rest + by)
+    if not _is_at_least(rest, 0) or not _is_at_least(sympy.expand(by - rest), 1):
+        raise _UnknownError
+    return quotient, rest
 
 
 def _has_integers(polynomial: Any) -> bool:

@@ -17,7 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from .aliases import roots
 from .declining import DeclinedError
-from .fakes import Fakes
+from .fakes import PLAIN, Fakes
 from .interrupts import raise_waiting
 from .mapping import Mapping
 from .numbers import NUMBERS, Numbers, held_by_constant
@@ -131,7 +131,9 @@ class Recorder(SchemaCheckMode):
             {name: self.said(arg) for name, arg in kwargs.items()},
             name=self.graph._target_to_str(func.overloadpacket.__name__),
         )
-        node.meta = {**place, "val": result}
+        node.meta = {**place, "val": None if isinstance(result, PLAIN) else result}
+        if isinstance(result, PLAIN):
+            return result
         if self._rules.results.copies_of_views > copies:
             self._copies.append(node)
         if func._schema.is_mutable and func is not torch.ops.aten.detach_.default:
@@ -180,11 +182,13 @@ class Recorder(SchemaCheckMode):
             yield
 
     def _write_one(self, func: Any, args: tuple[Any, ...], given: Any) -> None:
-        """Writes down a call of a Python function that gives one thing."""
+        """Writes down a call of a Python function that gives one thing. How that lies in memory is
+        not known."""
         node = self.graph.create_node("call_function", func, tuple(map(self.said, args)))
         node.meta = {**self._place(), "val": given if type(given) is QuickTensor else None}
         if type(given) is QuickTensor:
             given.made_by = node
+            self._copies.append(node)
 
     def assign(self, buffer: torch.Tensor, now: torch.Tensor) -> None:
         """Writes down what a buffer holds at the end, as torch.export has it."""

@@ -1,10 +1,8 @@
-"""What a model's code does besides computing: undone, and not told, where it is run once more; and
-what Python does besides running it."""
+"""What a model's code does besides computing: undone, and not told, where it is run once more."""
 
 from __future__ import annotations
 
 import contextlib
-import gc
 import io
 import random
 import sys
@@ -40,20 +38,6 @@ def run_again_where_declined() -> Iterator[None]:
     finally:
         if not runs_again:
             _tell(said.getvalue(), complained.getvalue(), told)
-
-
-@contextmanager
-def cycles_wait() -> Iterator[None]:
-    """Within it, Python looks for no cycles of objects that nobody holds: going once over all that
-    PyTorch and its companions hold takes longer than capturing many a model."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def _tell(said: str, complained: str, told: list[warnings.WarningMessage]) -> None:
