@@ -98,11 +98,12 @@ def _compared(program: Program, made: Any, smallest: int) -> Verdict:
     runs = limits = 0
     # A size of 1 that squeeze drops in PyTorch is kept in the model, as its note says.
     told = any(note.code == "SX1313" for note in made.notes)
-    # PyTorch's capture says that the differences of nothing are -1, and counts with that.
-    of_nothing = any("diff(" in line.text for line in program.lines)
+    # PyTorch's capture says that the differences of nothing are -1, that nothing has a diagonal of
+    # one element, and counts with that.
+    of_nothing = any("diff(" in line.text or "diagonal(" in line.text for line in program.lines)
     example = _eager(program, program.values(EXAMPLE))
     for sizes in SIZES:
-        if min(sizes.values()) < smallest or (told and _loses_axes(program, example, sizes)):
+        if min(sizes.values()) < smallest or (told and _loses_axes(program, made, sizes)):
             continue
         if of_nothing and 0 in sizes.values():
             continue
@@ -173,14 +174,15 @@ def _at(
     return Verdict("right")
 
 
-def _loses_axes(program: Program, example: Eager | None, sizes: dict[str, int]) -> bool:
-    """Whether a size of 1 is given, or gives results of fewer axes than the example's have."""
+def _loses_axes(program: Program, made: Any, sizes: dict[str, int]) -> bool:
+    """Whether a size of 1 is given, or gives results of fewer axes than the model's have."""
     if 1 in sizes.values():
         return True
     here = _eager(program, program.values(sizes))
-    if here is None or example is None:
+    if here is None:
         return True
-    return [v.dim() for v in here[0]] != [v.dim() for v in example[0]]
+    axes = [len(dims or ()) for _, _, dims in made._model.outputs]
+    return any(v.dim() < known for v, known in zip(here[0], axes, strict=False))
 
 
 def _eager(program: Program, values: tuple[torch.Tensor, ...]) -> Eager | None:
@@ -219,19 +221,32 @@ def _takes(made: Any, values: tuple[torch.Tensor, ...]) -> bool:
 def _unless_capture(
     made: Any, values: tuple[torch.Tensor, ...], wanted: list[torch.Tensor], verdict: Verdict
 ) -> Verdict | None:
-    """None where the captured graph itself does not hold for the sizes: torch.export assumed so."""
+    """None where the captured graph itself does not hold for the sizes, or PyTorch's own without
+    writes does not: torch.export assumed so."""
     captured = made.exported_program
     try:
         with torch.no_grad():
             results = torch.fx.Interpreter(captured.graph_module).run(*copy.deepcopy(values))
     except Exception:
         return None
+    if not _are(results, wanted):
+        return None
+    # Whether reshape gives a view hangs on sizes, too.
+    try:
+        with torch.no_grad():
+            plain = captured.run_decompositions({}).module(check_guards=False)
+            results = plain(*copy.deepcopy(values))
+    except Exception:
+        return verdict
+    return verdict if _are(results, wanted) else None
+
+
+def _are(results: Any, wanted: list[torch.Tensor]) -> bool:
     tensors = [r for r in results if isinstance(r, torch.Tensor)]
-    same = all(
+    return all(
         difference(have, want, _tolerance(want)) is None
         for have, want in zip(tensors, wanted, strict=False)
     )
-    return verdict if same else None
 
 
 def _tolerance(want: torch.Tensor) -> Tolerance:

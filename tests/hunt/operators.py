@@ -134,7 +134,7 @@ ELEMENTARY = _lines(
     torch.cdist({x}, {x})
     torch.nn.functional.scaled_dot_product_attention({x}, {x}, {x})
     torch.nn.functional.avg_pool1d({x}, 2)
-    torch.nn.functional.interpolate({x}, scale_factor=2.0, mode="linear")
+    torch.nn.functional.interpolate(torch.nan_to_num({x}), scale_factor=2.0, mode="linear")
     torch.nn.functional.glu({x}, {d})
     torch.nn.functional.pad({x}, (1, 1)) * 0.3
     """,
