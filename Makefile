@@ -42,6 +42,7 @@ help:
 	@echo "make aarch64   the wheel for Linux on ARM, cross-compiled and run under qemu"
 	@echo "make elsewhere  the wheel of make wheels on Debian 12 and Ubuntu 22.04 (as root)"
 	@echo "make site      the documentation as a site, its links checked"
+	@echo "make screenshots  what a newcomer to the site sees"
 	@echo "make test-examples   what is in examples/, run"
 	@echo "make libtorch  the header for programs with libtorch, built and run (a minute of compiling)"
 	@echo "make detection  torchvision's detection models, in an environment of their own (6 GB)"
@@ -139,6 +140,11 @@ site: build
 	    "$(SITE_VENV)/bin/pip" install -q 'mkdocs-material>=9.6,<10'; }
 	$(RUN) SARDONYX_PYTHON="$(PYTHON)" $(PYTHON) tools/build_site.py "$(abspath $(BUILD))/bin/sardonyx" \
 	    "$(abspath $(SITE_VENV))/bin/mkdocs"
+
+# What a newcomer to the site sees, in docs/screenshots.
+screenshots: site
+	tools/setup.sh --screenshots
+	tools/take_screenshots.sh
 
 # The examples, run and checked; those that need a package that is missing say so.
 test-examples: build

@@ -24,7 +24,7 @@ def main() -> int:
     """Writes build-site/site; returns mkdocs' exit code."""
     command, mkdocs = sys.argv[1:]
     shutil.rmtree(PAGES, ignore_errors=True)
-    shutil.copytree(ROOT / "docs", PAGES)
+    shutil.copytree(ROOT / "docs", PAGES, ignore=shutil.ignore_patterns("screenshots"))
     for name, source in {"index.md": "README.md", "changelog.md": "CHANGELOG.md"}.items():
         text = (ROOT / source).read_text(encoding="utf-8")
         (PAGES / name).write_text(text.replace("(docs/", "("), encoding="utf-8")

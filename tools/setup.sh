@@ -17,6 +17,7 @@ case ${1:-} in
   --tidy) system_packages+=(clang-tidy) ;;
   --aarch64) system_packages+=(g++-aarch64-linux-gnu qemu-user) ;;
   --elsewhere) system_packages+=(debootstrap) ;;
+  --screenshots) system_packages+=(chromium pngquant) ;;
   --fuzz) system_packages+=(clang-19 libclang-rt-19-dev llvm-19) ;;
 esac
 

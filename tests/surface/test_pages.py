@@ -12,7 +12,7 @@ from tests.harness.command import run_command
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ["README.md", "docs/start.md", "docs/migration.md", "docs/how-to/dynamic-sizes.md",
-         "docs/how-to/mismatch.md"]  # fmt: skip
+         "docs/how-to/hugging-face.md", "docs/how-to/mismatch.md"]  # fmt: skip
 BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
 
