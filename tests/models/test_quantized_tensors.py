@@ -269,6 +269,3 @@ def test_what_has_no_capture_is_named() -> None:
         sardonyx.export(Of(quantized_input), (torch.randn(3),))
     with pytest.raises(sardonyx.CaptureError, match="'cumsum' of a quantised tensor"):
         sardonyx.export(Of(lambda x: quantized_input(x).cumsum(0)), (torch.randn(3),))
-    recurrent = quantization.quantize_dynamic(nn.Sequential(nn.LSTM(4, 5)), {nn.LSTM}, I8)
-    with pytest.raises(sardonyx.CaptureError, match="CellParamsBase"):
-        sardonyx.export(recurrent, (torch.randn(3, 2, 4),))
