@@ -25,12 +25,19 @@ make_root() { # <name> <mirror> <packages>
   touch "$root/made"
 }
 
+leave() {
+  awk -v at="$roots/" 'index($2, at) == 1 { print $2 }' /proc/mounts | xargs -r umount
+}
+trap leave EXIT
+
 mkdir -p "$roots/wheels"
 "$python" -m pip download -q -d "$roots/wheels" -c tools/constraints.txt numpy onnxruntime torch==2.13.0
 for system in "${systems[@]}"; do
   read -r name mirror packages <<<"$system"
   make_root "$name" "$mirror" "$packages"
   root=$roots/$name
+  # The loader finds libraries beside a program by /proc.
+  mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
   rm -rf "$root/try"
   mkdir "$root/try"
   cp "$wheel" "$root/try/"
@@ -38,6 +45,7 @@ for system in "${systems[@]}"; do
   awk '/^```python/ { on = 1; next } /^```/ { if (on) exit } on' README.md >"$root/try/first.py"
   chroot "$root" /bin/bash -euc '
     cd /try
+    export PIP_CONFIG_FILE=/dev/null PIP_FIND_LINKS=
     if command -v cc c++ gcc g++ clang; then exit 1; fi
     ldd --version | sed -n "1s/^ldd //p"
     python3.11 -m venv venv
