@@ -28,6 +28,8 @@ download() {
   (cd "$state" && "${apt[@]}" download "${libraries[@]}")
   local package
   for package in "$state"/*.deb; do dpkg -x "$package" "$packages"; done
+  # Python.h finds its configuration for ARM beside itself.
+  ln -s ../aarch64-linux-gnu "$packages/usr/include/python3.11/"
   touch "$packages/done"
 }
 
@@ -43,7 +45,7 @@ make_wheel() {
   # Nothing is left to graft; auditwheel says which machines take it.
   local wheel
   wheel=$(ls "$build"/raw/*.whl)
-  auditwheel repair --strip -w "$build/dist" "$wheel"
+  auditwheel repair -w "$build/dist" "$wheel"
   wheel=$(ls "$build"/dist/*.whl)
   "$python" -m zipfile -e "$wheel" "$build/unpacked"
   check_size "$wheel"

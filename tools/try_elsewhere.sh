@@ -12,16 +12,23 @@ wheel=$(realpath "$2")
 roots=$(realpath -m "${ROOTS:-build-roots}")
 # Name, mirror and packages; all have a Python 3.11.
 systems=(
-  "bookworm http://deb.debian.org/debian python3,python3-venv,ca-certificates"
-  "jammy http://archive.ubuntu.com/ubuntu python3.11,python3.11-venv,ca-certificates"
+  "bookworm http://deb.debian.org/debian python3 python3-venv"
+  "jammy http://archive.ubuntu.com/ubuntu python3.11 python3.11-venv"
 )
 
-make_root() { # <name> <mirror> <packages>
-  local root=$roots/$1
+make_root() { # <name> <mirror> <package>...
+  local name=$1 mirror=$2 root=$roots/$1 suite
   if [[ -e $root/made ]]; then return; fi
   rm -rf --one-file-system "$root"
-  debootstrap --variant=minbase --components=main,universe --include="$3" "$1" "$root" "$2" \
-    >"$roots/$1.log" 2>&1 || { tail -5 "$roots/$1.log" >&2; exit 1; }
+  {
+    debootstrap --variant=minbase --include=ca-certificates "$name" "$root" "$mirror"
+    cp /etc/resolv.conf "$root/etc/"
+    for suite in "$name" "$name-updates"; do echo "deb $mirror $suite main universe"; done |
+      sed '/debian/s/ universe$//' >"$root/etc/apt/sources.list"
+    chroot "$root" apt-get update
+    chroot "$root" env DEBIAN_FRONTEND=noninteractive \
+      apt-get install -y --no-install-recommends "${@:3}"
+  } >"$roots/$name.log" 2>&1 || { tail -5 "$roots/$name.log" >&2; exit 1; }
   touch "$root/made"
 }
 
@@ -33,8 +40,9 @@ trap leave EXIT
 mkdir -p "$roots/wheels"
 "$python" -m pip download -q -d "$roots/wheels" -c tools/constraints.txt numpy onnxruntime torch==2.13.0
 for system in "${systems[@]}"; do
-  read -r name mirror packages <<<"$system"
-  make_root "$name" "$mirror" "$packages"
+  read -ra words <<<"$system"
+  make_root "${words[@]}"
+  name=${words[0]}
   root=$roots/$name
   # The loader finds libraries beside a program by /proc.
   mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
