@@ -49,6 +49,7 @@ for system in "${systems[@]}"; do
   rm -rf "$root/try"
   mkdir "$root/try"
   cp "$wheel" "$root/try/"
+  cp tests/fuzz/corpus/pt2/small "$root/try/small.pt2"
   cp -l "$roots"/wheels/*.whl "$root/try/" 2>/dev/null || cp "$roots"/wheels/*.whl "$root/try/"
   awk '/^```python/ { on = 1; next } /^```/ { if (on) exit } on' README.md >"$root/try/first.py"
   chroot "$root" /bin/bash -euc '
@@ -62,6 +63,12 @@ for system in "${systems[@]}"; do
     TIMEFORMAT="%R s to install"
     time $install sardonyx
     venv/bin/sardonyx --version
+    venv/bin/sardonyx convert small.pt2 -o small.onnx && echo "a file is converted"
+    # That of Ubuntu 22.04 is a candidate, in which PyTorch 2.13 does not load.
+    if ! venv/bin/python -c "import sys; sys.exit(sys.version_info.releaselevel != \"final\")"; then
+      echo "no first export: Python is no final release"
+      exit
+    fi
     $install torch onnxruntime
     TIMEFORMAT="%R s for the first export"
     time venv/bin/python first.py
