@@ -1,9 +1,9 @@
 // Layers whose weights are quantised and whose inputs are, by what they hold: Linear, and recurrent
 // networks and cells.
 #include "aten/families.h"
+#include "aten/networks/recurrent_cells.h"
 #include "aten/networks/recurrent_layers.h"
 #include "aten/quantization/dynamic_products.h"
-#include "onnx/definitions/recurrence.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -11,7 +11,6 @@ namespace {
 using onnx::CellStep;
 using onnx::gru_step;
 using onnx::lstm_step;
-using onnx::plain_step;
 using onnx::recurrence;
 
 // `params`: weight, scale, zero point and bias that the input is multiplied by, then those of the
@@ -73,31 +72,16 @@ Outputs gru(const Call& call, Emit& onnx) {
   return network(call, onnx, {call.tensor("hx")}, gru_step);
 }
 
-Outputs cell(const Call& call, Emit& onnx, const onnx::Values& states, const CellStep& step) {
+CellProducts cell_products(const Call& call, Emit& onnx, Value hidden) {
   const std::vector<Value> params = call.optional_tensors("params");
   const bool reduce_range = call.flag("reduce_range");
   const Value from_input =
       dynamic_product(onnx, call.tensor("input"), weight_at(params, 0), reduce_range);
-  const Value from_hidden =
-      dynamic_product(onnx, states.front(), weight_at(params, 1), reduce_range);
-  return step(onnx, from_input, from_hidden, states);
+  const Value from_hidden = dynamic_product(onnx, hidden, weight_at(params, 1), reduce_range);
+  return {from_input, from_hidden};
 }
 
-Outputs lstm_cell(const Call& call, Emit& onnx) {
-  return cell(call, onnx, call.tensors("hx"), lstm_step);
-}
-
-Outputs gru_cell(const Call& call, Emit& onnx) {
-  return cell(call, onnx, {call.tensor("hx")}, gru_step);
-}
-
-Outputs rnn_tanh_cell(const Call& call, Emit& onnx) {
-  return cell(call, onnx, {call.tensor("hx")}, plain_step(/*rectified=*/false));
-}
-
-Outputs rnn_relu_cell(const Call& call, Emit& onnx) {
-  return cell(call, onnx, {call.tensor("hx")}, plain_step(/*rectified=*/true));
-}
+using Quantized = Cells<cell_products>;
 
 constexpr Row kRows[] = {
     {"packed::gru.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor?[] params, bool "
@@ -109,7 +93,7 @@ constexpr Row kRows[] = {
      "reduce_range) -> (Tensor, Tensor)",
      gru},
     {"packed::gru_cell(Tensor input, Tensor hx, Tensor?[] params, bool reduce_range) -> Tensor",
-     gru_cell},
+     Quantized::gru},
     {"packed::linear(Tensor input, Tensor weight, Tensor scale, Tensor zero_point, Tensor? bias, "
      "bool reduce_range) -> Tensor",
      linear},
@@ -123,13 +107,13 @@ constexpr Row kRows[] = {
      lstm},
     {"packed::lstm_cell(Tensor input, Tensor[] hx, Tensor?[] params, bool reduce_range) -> "
      "(Tensor, Tensor)",
-     lstm_cell},
+     Quantized::lstm},
     {"packed::rnn_relu_cell(Tensor input, Tensor hx, Tensor?[] params, bool reduce_range) -> "
      "Tensor",
-     rnn_relu_cell},
+     Quantized::rnn_relu},
     {"packed::rnn_tanh_cell(Tensor input, Tensor hx, Tensor?[] params, bool reduce_range) -> "
      "Tensor",
-     rnn_tanh_cell},
+     Quantized::rnn_tanh},
 };
 
 }  // namespace

@@ -1,55 +1,34 @@
 // One step of LSTM, GRU and plain recurrent networks, spelled out.
+#include "aten/networks/recurrent_cells.h"
+
 #include "aten/families.h"
-#include "onnx/definitions/recurrence.h"
 
 namespace sardonyx::aten {
 namespace {
 
-using onnx::CellStep;
-using onnx::gates_of;
-using onnx::gru_step;
-using onnx::lstm_step;
-using onnx::plain_step;
-using onnx::recurrence;
-
-onnx::Values stepped(const Call& call, Emit& onnx, const onnx::Values& states,
-                     const CellStep& step) {
+CellProducts products(const Call& call, Emit& onnx, Value hidden) {
   const Value from_input =
-      gates_of(onnx, call.tensor("input"), call.tensor("w_ih"), call.optional_tensor("b_ih"));
+      onnx::gates_of(onnx, call.tensor("input"), call.tensor("w_ih"), call.optional_tensor("b_ih"));
   const Value from_hidden =
-      gates_of(onnx, states.front(), call.tensor("w_hh"), call.optional_tensor("b_hh"));
-  return step(onnx, from_input, from_hidden, states);
+      onnx::gates_of(onnx, hidden, call.tensor("w_hh"), call.optional_tensor("b_hh"));
+  return {from_input, from_hidden};
 }
 
-Outputs lstm_cell(const Call& call, Emit& onnx) {
-  return stepped(call, onnx, call.tensors("hx"), lstm_step);
-}
-
-Outputs gru_cell(const Call& call, Emit& onnx) {
-  return stepped(call, onnx, {call.tensor("hx")}, gru_step);
-}
-
-Outputs rnn_tanh_cell(const Call& call, Emit& onnx) {
-  return stepped(call, onnx, {call.tensor("hx")}, plain_step(/*rectified=*/false));
-}
-
-Outputs rnn_relu_cell(const Call& call, Emit& onnx) {
-  return stepped(call, onnx, {call.tensor("hx")}, plain_step(/*rectified=*/true));
-}
+using Plain = Cells<products>;
 
 constexpr Row kRows[] = {
     {"aten::gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? "
      "b_hh=None) -> Tensor",
-     gru_cell},
+     Plain::gru},
     {"aten::lstm_cell(Tensor input, Tensor[] hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
      "Tensor? b_hh=None) -> (Tensor, Tensor)",
-     lstm_cell},
+     Plain::lstm},
     {"aten::rnn_relu_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
      "Tensor? b_hh=None) -> Tensor",
-     rnn_relu_cell},
+     Plain::rnn_relu},
     {"aten::rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, "
      "Tensor? b_hh=None) -> Tensor",
-     rnn_tanh_cell},
+     Plain::rnn_tanh},
 };
 
 }  // namespace
