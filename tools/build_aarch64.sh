@@ -9,29 +9,12 @@ cd "$(dirname "$0")/.."
 python=$1
 native=$(realpath "$2")
 . tools/wheel_tools.sh
+. tools/arm_packages.sh
 build=$PWD/build-aarch64
 packages=$build/packages
-# Libraries for ARM are unpacked into a folder: installed, Debian's do not stand beside this
-# machine's.
 libraries=(libsimdjson-dev libsimdjson14 libfmt-dev libfmt9 zlib1g-dev zlib1g libcli11-dev
   libprotozero-dev libpython3.11-dev libpython3.11-stdlib libpython3.11-minimal python3.11-minimal
   libexpat1 libffi8 python3-numpy libblas3 liblapack3 libgfortran5)
-
-download() {
-  local state=$build/apt
-  if [[ -e $packages/done ]]; then return; fi
-  mkdir -p "$state"/{lists/partial,cache/archives/partial} "$packages"
-  local apt=(apt-get -qq -o APT::Architecture=arm64 -o APT::Architectures=arm64
-    -o APT::Sandbox::User=root -o Dir::State="$state" -o Dir::State::status=/dev/null
-    -o Dir::Cache="$state/cache")
-  "${apt[@]}" update
-  (cd "$state" && "${apt[@]}" download "${libraries[@]}")
-  local package
-  for package in "$state"/*.deb; do dpkg -x "$package" "$packages"; done
-  # Python.h finds its configuration for ARM beside itself.
-  ln -s ../aarch64-linux-gnu "$packages/usr/include/python3.11/"
-  touch "$packages/done"
-}
 
 make_wheel() {
   rm -rf "$build"/{raw,dist,unpacked}
@@ -78,7 +61,9 @@ same() { # <name> <words of the command, without -o>
   echo "aarch64: $name: the bytes of this machine"
 }
 
-download
+unpack_arm "$packages" bookworm "${libraries[@]}"
+# Python.h finds its configuration for ARM beside itself.
+ln -sfn ../aarch64-linux-gnu "$packages/usr/include/python3.11/aarch64-linux-gnu"
 make_wheel
 chmod +x "$build"/unpacked/sardonyx-*.data/scripts/sardonyx
 corpus=tests/fuzz/corpus

@@ -15,24 +15,15 @@ shift
 work=${WORK:-$root/build-archives}
 mkdir -p "$out" "$work"
 
+. "$root/tools/arm_packages.sh"
+
 # Debian's Python $2 out of the release $1, in $work/python$2.
 unpack_python() {
-  local release=$1 version=$2 state=$work/apt-$2
-  if [[ -e $work/python$version/done ]]; then return; fi
-  mkdir -p "$state"/{lists/partial,cache/archives/partial} "$work/python$version"
-  echo "deb [trusted=yes] http://deb.debian.org/debian $release main" >"$state/sources.list"
-  local apt=(apt-get -qq -o APT::Architecture=arm64 -o APT::Architectures=arm64
-    -o APT::Sandbox::User=root -o Dir::State="$state" -o Dir::State::status=/dev/null
-    -o Dir::Cache="$state/cache" -o Dir::Etc::sourcelist="$state/sources.list"
-    -o Dir::Etc::sourceparts=/dev/null)
-  "${apt[@]}" update
+  local release=$1 version=$2
   local packages=("python$version-minimal" "libpython$version-minimal" "libpython$version-stdlib"
     libc6 libgcc-s1 libstdc++6 libgomp1 zlib1g libbz2-1.0 liblzma5 libexpat1 libuuid1 libcrypt1)
   [[ $version == 3.9 ]] && packages+=(libffi7 libssl1.1) || packages+=(libffi8 libssl3)
-  (cd "$state" && "${apt[@]}" download "${packages[@]}")
-  local package
-  for package in "$state"/*.deb; do dpkg -x "$package" "$work/python$version"; done
-  touch "$work/python$version/done"
+  unpack_arm "$work/python$version" "$release" "${packages[@]}"
 }
 
 # What PyTorch imports, in Python alone.
