@@ -45,3 +45,12 @@ def bert(folder: Path, kind: str = "ForSequenceClassification") -> Path:
         vocab_size=100, max_position_embeddings=64,
     )  # fmt: skip
     return saved(getattr(transformers, f"Bert{kind}")(config).eval(), folder)
+
+
+def t5(folder: Path) -> Path:
+    torch.manual_seed(0)
+    config = transformers.T5Config(
+        d_model=32, d_ff=48, d_kv=8, num_layers=2, num_heads=4, vocab_size=100,
+        decoder_start_token_id=0,
+    )  # fmt: skip
+    return saved(transformers.T5ForConditionalGeneration(config).eval(), folder)

@@ -9,21 +9,11 @@ from typing import Any
 import onnx
 import pytest
 import torch
-import transformers
 
 import sardonyx
 from sardonyx._optimize.precision import HeldWeight
 
-from .checkpoints import llama, saved
-
-
-def t5(folder: Path) -> Path:
-    torch.manual_seed(0)
-    config = transformers.T5Config(
-        d_model=32, d_ff=48, d_kv=8, num_layers=2, num_heads=4, vocab_size=100,
-        decoder_start_token_id=0,
-    )  # fmt: skip
-    return saved(transformers.T5ForConditionalGeneration(config).eval(), folder)
+from .checkpoints import llama, t5
 
 
 @pytest.mark.parametrize("make", [t5, llama])

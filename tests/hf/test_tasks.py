@@ -14,7 +14,7 @@ import transformers
 import sardonyx
 from tests.models.example import unsettle
 
-from .checkpoints import bert, saved
+from .checkpoints import bert, saved, t5
 
 
 def exported(folder: Path, out: Path, **options: Any) -> sardonyx.hf.Report:
@@ -89,13 +89,7 @@ def test_texts_beside_images(kind: str, tmp_path: Path) -> None:
 
 
 def test_an_encoder_and_a_decoder(tmp_path: Path) -> None:
-    torch.manual_seed(0)
-    config = transformers.T5Config(
-        d_model=32, d_ff=48, d_kv=8, num_layers=2, num_heads=4, vocab_size=100,
-        decoder_start_token_id=0,
-    )  # fmt: skip
-    folder = saved(transformers.T5ForConditionalGeneration(config).eval(), tmp_path / "t5")
-    report = exported(folder, tmp_path / "out")
+    report = exported(t5(tmp_path / "t5"), tmp_path / "out")
     assert report.task == "text2text-generation-with-past"
     assert report.verified["equal"] == 40
     encoder, first, later, merged = report.parts
