@@ -1,6 +1,7 @@
 """What symbolic functions are written with. Names with an underscore in front are those that
 torch.onnx.symbolic_helper has, and that symbolic functions everywhere use."""
 
+# What is imported here is used by others.
 # ruff: noqa: F401
 from ._translate.scalar_types import JitScalarType
 from ._translate.symbolic_arguments import parse_args

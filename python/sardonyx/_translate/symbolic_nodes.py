@@ -1,6 +1,9 @@
 """Nodes that symbolic functions write often, as torch.onnx.symbolic_helper writes them: in forms of
 opset 13, which all later ones have."""
 
+# Arguments have the names that torch.onnx's have, since callers give them by name.
+# ruff: noqa: A002
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -11,29 +14,32 @@ from .symbolic_graph import GraphContext, GraphValue
 from .symbolic_queries import get_tensor_rank, is_value, maybe_get_const, onnx_unsupported
 
 
+def _listed(numbers: Any) -> list[Any]:
+    return list(numbers) if isinstance(numbers, (list, tuple)) else [numbers]
+
+
 def _integers(g: GraphContext, numbers: Any) -> Any:
     """A 1-D tensor of a list of numbers or of one; a value of the graph as it is."""
     import torch
 
     if is_value(numbers):
         return numbers
-    listed = list(numbers) if isinstance(numbers, (list, tuple)) else [numbers]
-    return g.op("Constant", value_t=torch.tensor(listed, dtype=torch.int64))
+    return g.op("Constant", value_t=torch.tensor(_listed(numbers), dtype=torch.int64))
 
 
-def squeeze(g: GraphContext, input: Any, axes_i: Any) -> Any:  # noqa: A002 (the name it has)
+def squeeze(g: GraphContext, input: Any, axes_i: Any) -> Any:
     """Without these axes."""
     return g.op("Squeeze", input, _integers(g, axes_i))
 
 
-def unsqueeze(g: GraphContext, input: Any, axes_i: Any) -> Any:  # noqa: A002
+def unsqueeze(g: GraphContext, input: Any, axes_i: Any) -> Any:
     """With axes of size 1 at these places of the result."""
     return g.op("Unsqueeze", input, _integers(g, axes_i))
 
 
 def reduce_sum(
     g: GraphContext,
-    input: Any,  # noqa: A002
+    input: Any,
     axes_i: Any = None,
     keepdims_i: int = 1,
     noop_with_empty_axes_i: int = 0,
@@ -46,7 +52,7 @@ def reduce_sum(
 
 def slice_(  # noqa: PLR0917 (as it is called)
     g: GraphContext,
-    input: Any,  # noqa: A002
+    input: Any,
     axes: Any,
     starts: Any,
     ends: Any,
@@ -64,7 +70,7 @@ def select(g: GraphContext, self: Any, dim: Any, index: Any, apply_reshape: bool
     if not is_value(known):
         import torch
 
-        listed = list(known) if isinstance(known, (list, tuple)) else [known]
+        listed = _listed(known)
         numbers = torch.tensor(listed if len(listed) > 1 else listed[0], dtype=torch.int64)
         index = g.op("Constant", value_t=numbers)
     elif apply_reshape and (get_tensor_rank(index) or 0) > 0:
@@ -72,7 +78,7 @@ def select(g: GraphContext, self: Any, dim: Any, index: Any, apply_reshape: bool
     return g.op("Gather", self, index, axis_i=dim)
 
 
-def reshape(g: GraphContext, input: Any, shape: Any, allowzero: int = 0) -> Any:  # noqa: A002
+def reshape(g: GraphContext, input: Any, shape: Any, allowzero: int = 0) -> Any:
     """Of another shape."""
     return g.op("Reshape", input, _integers(g, shape), allowzero_i=allowzero)
 
@@ -88,7 +94,7 @@ def _number(value: Any) -> Any:
     return torch.tensor(int(maybe_get_const(value, "i")), dtype=torch.int64)
 
 
-def flatten(g: GraphContext, input: Any, start_dim: int, end_dim: int, dim: int) -> Any:  # noqa: A002
+def flatten(g: GraphContext, input: Any, start_dim: int, end_dim: int, dim: int) -> Any:
     """The axes from `start_dim` to `end_dim` of `dim` as one."""
     lengths = g.op("Shape", input)
     before = slice_(g, lengths, [0], [0], [start_dim])
@@ -99,11 +105,11 @@ def flatten(g: GraphContext, input: Any, start_dim: int, end_dim: int, dim: int)
 
 def topk(  # noqa: PLR0917 (as above)
     g: GraphContext,
-    input: Any,  # noqa: A002
+    input: Any,
     k: Any,
     dim: int,
     largest: bool = True,
-    sorted: bool = False,  # noqa: A002
+    sorted: bool = False,
     out: Any = None,
 ) -> Any:
     """The `k` largest or smallest elements along an axis, and their places."""
@@ -116,13 +122,13 @@ def topk(  # noqa: PLR0917 (as above)
     return g.op("TopK", input, count, outputs=2, **named)
 
 
-def sort(g: GraphContext, input: Any, dim: int, decending: bool = True, out: Any = None) -> Any:  # noqa: A002
+def sort(g: GraphContext, input: Any, dim: int, decending: bool = True, out: Any = None) -> Any:
     """All elements along an axis in order, and their places."""
     length = slice_(g, g.op("Shape", input), [0], [dim], [dim + 1])
     return topk(g, input, length, dim, largest=decending, sorted=True, out=out)
 
 
-def less(g: GraphContext, input: Any, other: Any) -> Any:  # noqa: A002
+def less(g: GraphContext, input: Any, other: Any) -> Any:
     """Elements of the first that are less."""
     return g.op("Less", input, other)
 

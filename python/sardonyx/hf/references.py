@@ -67,7 +67,7 @@ class _TiesTurned(TorchFunctionMode):
         values: torch.Tensor = given.pop("input")
         axis = given.get("dim", -1)
         highest, places = torch.topk(values.flip(axis), **given)
-        return type(torch.topk(values.new_zeros(1), 1))((highest, values.shape[axis] - 1 - places))
+        return torch.return_types.topk((highest, values.shape[axis] - 1 - places))
 
 
 def _with_ties_turned(

@@ -26,8 +26,8 @@ void add_stack_builtins(BuiltinTable& table);      // builtins_stacks.cpp
 Datum of_condition(symbolic::Expr condition);
 // A number that has to be known now: which element it is, say, decides what the program does.
 std::int64_t known_integer(Follower& follower, const Datum& datum, const char* what);
-// Of a text that only a run tells. That are numbers and tensors in it, which are never printed as
-// nothing: programs ask whether there is a message. Of texts, `"%s" % text` may be made alone.
+// How long a text is that only a run tells, for programs that ask whether there is a message: 1 or
+// more, since numbers and tensors are never printed as nothing. `"%s" % text` may be: refused.
 Datum length_of_message(Follower& follower, const Datum& message);
 // The parts of a text that is known.
 std::optional<Datum> split_text(const Operands& operands);
