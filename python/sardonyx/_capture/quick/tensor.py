@@ -39,7 +39,7 @@ class QuickTensor(torch.Tensor):
         result: QuickTensor = made
         return result
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         """As messages of errors have it, also of those that nobody sees."""
         return f"a tensor of {self.dtype}{list(self.dims)}"
 
