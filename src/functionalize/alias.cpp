@@ -77,6 +77,7 @@ void Aliases::merge_last(Memory& memory) {
     overlapping = overlapping->parent;
   const bool by_number = overlapping && (last->uniform || is_injective(*last->like));
   Alias* base = by_number ? overlapping->parent : last->parent;
+  base->write = last->write;  // also of what cannot be put back, for what base is a view of
   try {
     if (by_number) {
       Value* before = current(base);
@@ -87,7 +88,6 @@ void Aliases::merge_last(Memory& memory) {
       base->value = updated_base(builder_, *last, before);
       base->uniform = last->uniform && replaces_all(*last);
     }
-    base->write = last->write;
   } catch (const sardonyx::Error& error) {
     for (const sardonyx::Diagnostic& diagnostic : error.diagnostics())
       diagnostics_.push_back(diagnostic);

@@ -58,31 +58,6 @@ inline __attribute__((always_inline)) bool finite(const float* x, std::int64_t n
   return sum(zeros) == 0.0F;
 }
 
-// How much of the squares codes of this scale leave no error in, and the scale that does best with
-// them.
-struct Fit {
-  float gain = 0, scale = 0;
-};
-
-inline __attribute__((always_inline)) Fit fit(const float* x, std::int64_t n, float scale,
-                                              float lowest, float highest) {
-  const float inverse = 1.0F / scale;
-  Lanes products{}, squares{};
-  for (std::int64_t i = 0; i < n; i += kLanes)
-    for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-      const auto at = static_cast<std::size_t>(lane);
-      float code = x[i + lane] * inverse;
-      code = code < lowest ? lowest : code;
-      code = code > highest ? highest : code;
-      code = (code + kWhole) - kWhole;
-      products[at] += x[i + lane] * code;
-      squares[at] += code * code;
-    }
-  const float product = sum(products), square = sum(squares);
-  if (!(square > 0)) return {};
-  return {product / square * product, product / square};
-}
-
 // Where a code stands for zero, and the step between codes.
 struct Choice {
   float scale = 0;
@@ -102,22 +77,45 @@ Choice by_extremes(const Extremes& found, const BlockForm& form) {
 }
 
 // Steps that are tried, as parts of what the extremes give. Codes of 8 bits are fine enough for
-// few.
-constexpr std::array kParts4 = {1.0F, 0.96F, 0.92F, 0.88F, 0.84F, 0.8F, 0.75F, 1.06F};
-constexpr std::array kParts8 = {1.0F, 0.98F};
+// small changes.
+constexpr int kTries = 8;
+using Tries [[gnu::vector_size(kTries * sizeof(float))]] = float;
+constexpr Tries kParts4 = {1.0F, 0.96F, 0.92F, 0.88F, 0.84F, 0.8F, 0.75F, 1.06F};
+constexpr Tries kParts8 = {1.0F, 0.995F, 0.99F, 0.985F, 0.98F, 0.97F, 0.96F, 1.01F};
 
-template <std::size_t count>
+// The step that leaves the least error of those that are tried and of what each makes better: codes
+// by a step, and then the step that does best with them. `gain` is how much of the squares of the
+// weights have no error.
+//
+// All steps are tried together, a lane each, so that nothing is added across lanes; every other
+// weight has sums of its own, since each sum waits for the one before.
 inline __attribute__((always_inline)) void try_parts(const float* x, std::int64_t n, float scale,
-                                                     int zero, const BlockForm& form,
-                                                     const std::array<float, count>& parts,
-                                                     float& gain, Choice& best) {
+                                                     int zero, const BlockForm& form, float& gain,
+                                                     Choice& best) {
   const auto lowest = static_cast<float>(-zero);
   const auto highest = static_cast<float>(form.highest() - zero);
-  for (const float part : parts) {
-    const Fit found = fit(x, n, scale * part, lowest, highest);
-    if (!(found.gain > gain)) continue;
-    gain = found.gain;
-    best = {found.scale, zero};
+  const Tries& parts = form.bits == 8 ? kParts8 : kParts4;
+  const Tries inverse = 1.0F / (scale * parts);
+  Tries products{}, squares{}, other_products{}, other_squares{};
+  const auto add = [&](float weight, Tries& product, Tries& square) __attribute__((always_inline)) {
+    Tries code = weight * inverse;
+    code = code < lowest ? Tries{} + lowest : code;
+    code = code > highest ? Tries{} + highest : code;
+    code = (code + kWhole) - kWhole;
+    product += weight * code;
+    square += code * code;
+  };
+  for (std::int64_t i = 0; i < n; i += 2) {
+    add(x[i], products, squares);
+    add(x[i + 1], other_products, other_squares);
+  }
+  products += other_products;
+  squares += other_squares;
+  for (int at = 0; at < kTries; ++at) {
+    const float product = products[at], square = squares[at];
+    if (!(square > 0) || !(product / square * product > gain)) continue;
+    gain = product / square * product;
+    best = {product / square, zero};
   }
 }
 
@@ -126,11 +124,7 @@ inline __attribute__((always_inline)) Choice searched(const float* x, std::int64
   Choice best = first;
   float gain = 0;
   const auto with = [&](float scale, int zero) __attribute__((always_inline)) {
-    if (form.bits == 8) {
-      try_parts(x, n, scale, zero, form, kParts8, gain, best);
-    } else {
-      try_parts(x, n, scale, zero, form, kParts4, gain, best);
-    }
+    try_parts(x, n, scale, zero, form, gain, best);
   };
   with(first.scale, first.zero_point);
   if (form.symmetric) {
@@ -144,14 +138,27 @@ inline __attribute__((always_inline)) Choice searched(const float* x, std::int64
   return best;
 }
 
+// Of the weights that are not zero; infinity where all are.
+inline __attribute__((always_inline)) float least_size(const float* x, std::int64_t n) {
+  Lanes least;
+  least.fill(std::numeric_limits<float>::infinity());
+  for (std::int64_t i = 0; i < n; i += kLanes)
+    for (std::int64_t lane = 0; lane < kLanes; ++lane) {
+      const auto at = static_cast<std::size_t>(lane);
+      float size = std::abs(x[i + lane]);
+      size = size > 0 ? size : std::numeric_limits<float>::infinity();
+      least[at] = size < least[at] ? size : least[at];
+    }
+  return *std::ranges::min_element(least);
+}
+
 // The step of which all weights of a block are multiples, as they are where they were coded in
 // fewer bits before (GPTQ, AWQ): its codes lose nothing. The smallest weight is a few steps, and
 // each count of them is tried; what stands on no grid is seen at the first weights.
-bool on_grid(const float* x, std::int64_t n, const Extremes& found, const BlockForm& form,
-             Choice& choice) {
-  float least = std::numeric_limits<float>::infinity();
-  for (std::int64_t i = 0; i < n; ++i)
-    if (const float size = std::abs(x[i]); size > 0 && size < least) least = size;
+inline __attribute__((always_inline)) bool on_grid(const float* x, std::int64_t n,
+                                                   const Extremes& found, const BlockForm& form,
+                                                   Choice& choice) {
+  const float least = least_size(x, n);
   const auto highest = static_cast<float>(form.highest());
   for (int count = 1; count <= form.highest(); ++count) {
     const float step = least / static_cast<float>(count);

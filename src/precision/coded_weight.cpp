@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "precision/coded_pieces.h"
 #include "precision/weight_reader.h"
 
 namespace sardonyx::precision {
@@ -162,67 +163,58 @@ void CodedWeight::make(const Tensor& source, const Sink& codes) const {
 }
 
 void CodedWeight::make_by_rows(const Tensor& source, const Sink& sink) const {
-  WeightReader reader(source);
   const bool fills = layout_ == Layout::kFilledBlocks;
   const bool is_signed = layout_ == Layout::kRows && form_.symmetric;
   const std::int64_t width = fills ? blocks() * form_.size : columns_;
   const std::int64_t wanted = std::max(std::int64_t{1}, kAtOnce / columns_);
-  std::vector<float> weights(static_cast<std::size_t>(std::min(wanted, rows_) * columns_));
-  std::vector<std::uint8_t> codes(weights.size());
   std::vector<std::uint8_t> filled(static_cast<std::size_t>(fills ? width : 0),
                                    static_cast<std::uint8_t>(form_.middle()));
   Packer packer(form_.bits, sink);
-  for (std::int64_t row = 0; row < rows_; row += wanted) {
-    const std::int64_t count = std::min(wanted, rows_ - row);
-    reader.read(row, count, 0, columns_, weights);
-    BlockScale* scales = made_.scales.data() + row * blocks();
-    made_.error.add(code_blocks(weights.data(), count, columns_, form_, codes.data(), scales));
-    if (!sink) continue;
-    const std::span<std::uint8_t> coded(codes.data(), static_cast<std::size_t>(count * columns_));
+  const auto pack = [&](const Piece& piece) {
+    made_.error.add(piece.error);
+    if (!sink) return;
+    const std::span<std::uint8_t> coded = piece.coded();
     if (is_signed) make_signed(coded, form_);
-    if (width == columns_) {
-      packer.put(coded);
-      continue;
-    }
-    for (std::int64_t i = 0; i < count; ++i) {
+    if (width == columns_) return packer.put(coded);
+    for (std::int64_t i = 0; i < piece.count; ++i) {
       // What fills the last block up is zero, whatever the block's code for that.
-      const auto zero = scales[(i + 1) * blocks() - 1].zero_point;
+      const auto zero = piece.scales[(i + 1) * blocks() - 1].zero_point;
       std::fill(filled.begin() + columns_, filled.end(), zero);
-      std::copy_n(codes.data() + i * columns_, columns_, filled.begin());
+      std::copy_n(coded.data() + i * columns_, columns_, filled.begin());
       packer.put(filled);
     }
-  }
+  };
+  Pieces pieces(source, form_, wanted, columns_);
+  const auto scales = [&](std::int64_t row) { return made_.scales.data() + row * blocks(); };
+  pieces.code(0, columns_, scales, pack);
 }
 
 void CodedWeight::make_turned(const Tensor& source, const Sink& sink) const {
-  WeightReader reader(source);
   // A run of blocks along the columns, for some rows at a time.
   const std::int64_t at_once = std::max(form_.size, kAtOnce * 4 / rows_ / form_.size * form_.size);
   const std::int64_t most = std::min(at_once, columns_);
   const std::int64_t few = std::max(std::int64_t{1}, kAtOnce / most);
-  std::vector<float> weights(static_cast<std::size_t>(std::min(few, rows_) * most));
-  std::vector<std::uint8_t> codes(weights.size());
   std::vector<std::uint8_t> turned(static_cast<std::size_t>(most * rows_));
   std::vector<BlockScale> scales(
-      static_cast<std::size_t>(std::min(few, rows_) * ((most + form_.size - 1) / form_.size)));
+      static_cast<std::size_t>(rows_ * ((most + form_.size - 1) / form_.size)));
   Packer packer(form_.bits, sink);
+  Pieces pieces(source, form_, few, most);
   for (std::int64_t column = 0; column < columns_; column += at_once) {
     const std::int64_t width = std::min(at_once, columns_ - column);
     const std::int64_t here = (width + form_.size - 1) / form_.size;
-    for (std::int64_t row = 0; row < rows_; row += few) {
-      const std::int64_t count = std::min(few, rows_ - row);
-      reader.read(row, count, column, width, weights);
-      made_.error.add(
-          code_blocks(weights.data(), count, width, form_, codes.data(), scales.data()));
-      for (std::int64_t i = 0; i < count; ++i)
+    const auto turn = [&](const Piece& piece) {
+      made_.error.add(piece.error);
+      for (std::int64_t i = 0; i < piece.count; ++i)
         for (std::int64_t block = 0; block < here; ++block)
-          made_.scales[static_cast<std::size_t>((column / form_.size + block) * rows_ + row + i)] =
-              scales[static_cast<std::size_t>(i * here + block)];
+          made_.scales[static_cast<std::size_t>((column / form_.size + block) * rows_ + piece.row +
+                                                i)] = piece.scales[i * here + block];
+      const std::span<std::uint8_t> coded = piece.coded();
       for (std::int64_t k = 0; k < width; ++k)
-        for (std::int64_t i = 0; i < count; ++i)
-          turned[static_cast<std::size_t>(k * rows_ + row + i)] =
-              codes[static_cast<std::size_t>(i * width + k)];
-    }
+        for (std::int64_t i = 0; i < piece.count; ++i)
+          turned[static_cast<std::size_t>(k * rows_ + piece.row + i)] =
+              coded[static_cast<std::size_t>(i * width + k)];
+    };
+    pieces.code(column, width, [&](std::int64_t row) { return scales.data() + row * here; }, turn);
     const std::span<std::uint8_t> coded(turned.data(), static_cast<std::size_t>(width * rows_));
     if (form_.symmetric) make_signed(coded, form_);
     packer.put(coded);

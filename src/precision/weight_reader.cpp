@@ -1,6 +1,7 @@
 #include "precision/weight_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/mapped_file.h"
@@ -69,20 +70,31 @@ void WeightReader::read_floats(std::int64_t row, std::int64_t rows, std::int64_t
                                std::int64_t columns, float* weights) const {
   const std::byte* const from =
       matrix_.data + (row * down_ + column * across_) * std::int64_t{sizeof(float)};
-  const auto copy = [&](std::int64_t i, std::int64_t k, std::int64_t count) {
-    std::memcpy(weights + i * columns + k,
-                from + (i * down_ + k * across_) * std::int64_t{sizeof(float)},
-                static_cast<std::size_t>(count) * sizeof(float));  // may lie unaligned
+  const auto at = [&](std::int64_t i, std::int64_t k) {  // may lie unaligned
+    return from + (i * down_ + k * across_) * std::int64_t{sizeof(float)};
   };
   if (across_ == 1) {
-    for (std::int64_t i = 0; i < rows; ++i) copy(i, 0, columns);
+    for (std::int64_t i = 0; i < rows; ++i)
+      std::memcpy(weights + i * columns, at(i, 0),
+                  static_cast<std::size_t>(columns) * sizeof(float));
     return;
   }
-  // Rows lie across memory: some at a time, so that what a cache line has of each is used.
-  constexpr std::int64_t kRows = 16;
-  for (std::int64_t first = 0; first < rows; first += kRows)
-    for (std::int64_t k = 0; k < columns; ++k)
-      for (std::int64_t i = first; i < std::min(rows, first + kRows); ++i) copy(i, k, 1);
+  // Rows lie across memory: a square at a time, so that what a cache line has of each is used, both
+  // of what is read and of what is written, whose rows often share the few places of a cache.
+  constexpr std::int64_t kSide = 16;
+  std::array<float, kSide * kSide> square;
+  for (std::int64_t left = 0; left < columns; left += kSide)
+    for (std::int64_t first = 0; first < rows; first += kSide) {
+      const std::int64_t high = std::min(rows - first, kSide),
+                         wide = std::min(columns - left, kSide);
+      for (std::int64_t k = 0; k < wide; ++k)
+        for (std::int64_t i = 0; i < high; ++i)
+          std::memcpy(&square[static_cast<std::size_t>(i * kSide + k)], at(first + i, left + k),
+                      sizeof(float));
+      for (std::int64_t i = 0; i < high; ++i)
+        std::copy_n(&square[static_cast<std::size_t>(i * kSide)], wide,
+                    weights + (first + i) * columns + left);
+    }
 }
 
 void WeightReader::compute_row(std::int64_t row, std::int64_t column, std::int64_t columns,

@@ -65,6 +65,69 @@ def _without_what_bodies_say(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
     return _without_unread_names(kept, quick)
 
 
+def _without_starts(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
+    """With slices from 0 that do not say so."""
+
+    def plain(lines: Lines) -> Lines:
+        return [re.sub(r"(aten::slice\.Tensor\(.*), start=0(?=[,)])", r"\1", x) for x in lines]
+
+    return plain(usual), plain(quick)
+
+
+_REGION = re.compile(
+    r"( *)(.*?)(?: = )?higher_order::wrap_with_autocast\(device_type=(.*), dtype=(.*), "
+    r"enabled=(.*), cache_enabled=(.*), @\)"
+)
+_ENTERED = re.compile(r" *python::_(enter|exit)_autocast\(")
+
+
+def _with_marks_of_autocast(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
+    """With marks where quick capture has regions, within which places are not said."""
+    if not any(_ENTERED.match(line) for line in usual):
+        return usual, quick
+    depth, marked = 0, []
+    for line in usual:
+        mark = _ENTERED.match(line)
+        depth += mark[1] == "enter" if mark else 0
+        marked.append(line.partition("  #")[0] if depth else line)
+        depth -= mark[1] == "exit" if mark else 0
+    return _without_unread_names(marked, _unwrapped(quick))
+
+
+def _unwrapped(lines: Lines) -> Lines:
+    """With marks and what stands between them in place of regions under autocast."""
+    start = next((i for i, line in enumerate(lines) if _REGION.match(line)), None)
+    if start is None or (region := _REGION.match(lines[start])) is None:
+        return lines
+    indent, results, *options = region.groups()
+    end = next(i for i in range(start, len(lines)) if lines[i].startswith(f"{indent}    return"))
+    of_region, of_body = (re.findall(r"%\d+", line) for line in (results, lines[end]))
+    given = dict(zip(of_region, of_body, strict=False))
+    said = ", ".join(f"arg{i}={option}" for i, option in enumerate(options))
+    marks = (f"{indent}python::_enter_autocast({said})", f"{indent}python::_exit_autocast()")
+    body = [line[4:] for line in lines[start + 2 : end]]
+    after = [re.sub(r"%\d+", lambda m: given.get(m[0], m[0]), x) for x in lines[end + 1 :]]
+    return _unwrapped([*lines[:start], marks[0], *body, marks[1], *after])
+
+
+_CONSTANT = re.compile(r"  (%\d+): .*  # constant (?:lifted_tensor_|_tensor_constant)\d+,.*")
+
+
+def _with_constants_as_read(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
+    """With the constants of no name in the order in which they are read."""
+
+    def ordered(lines: Lines) -> Lines:
+        constants = {m[1]: line for line in lines if (m := _CONSTANT.fullmatch(line))}
+        rest = [line for line in lines if line not in constants.values()]
+        read = dict.fromkeys(re.findall(r"%\d+", "\n".join(rest)))
+        said = [
+            re.sub(r"# constant \w+", "# constant", constants[x]) for x in read if x in constants
+        ]
+        return said + rest
+
+    return _without_unread_names(ordered(usual), ordered(quick))
+
+
 def _without_samples_layouts(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
     if not any("::_remove_batch_dim(" in line for line in quick):
         return usual, quick
@@ -239,6 +302,13 @@ EXPLAINED: dict[str, Change] = {
     "torch.export writes a buffer to itself": _without_own_copies,
     "what a loop's bodies write to they say themselves, and a region without calls does nothing": (
         _without_what_bodies_say
+    ),
+    "in bodies torch.export says of slices from nowhere that they begin at 0": _without_starts,
+    "torch.export leaves marks of autocast around control flow as they are": (
+        _with_marks_of_autocast
+    ),
+    "a constant that only a body reads torch.export declares behind the inputs": (
+        _with_constants_as_read
     ),
     "contiguous() copies for all sizes what it copies for some; torch.export takes the example's "
     "answer for a guard": _without_copies_of_rows,

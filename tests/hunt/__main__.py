@@ -9,7 +9,9 @@ import argparse
 import contextlib
 import json
 import logging
+import multiprocessing
 import os
+import signal
 import time
 from collections import Counter
 from pathlib import Path
@@ -36,30 +38,66 @@ def main() -> int:
         program = draw(options.seed)
         print(program.inputs, program.text(), judge(program), sep="\n")
         return 0
-    state = _read(options.state)
     end = time.monotonic() + options.minutes * 60
-    found = 0
+    kinds = ["programs", "graphs"] if options.of == "both" else [options.of]
+    before = _findings(_read(options.state))
+    # A program that ends the process is a finding like another.
     while time.monotonic() < end:
-        if options.of != "graphs":
-            found += _program(state["programs"])
-        if options.of != "programs":
-            found += _graph(state["graphs"])
-        if sum(state[kind]["tried"] for kind in state) % 20 == 0:
-            _write(options.state, state)
-    _write(options.state, state)
+        hunt = multiprocessing.get_context("fork").Process(
+            target=_hunt, args=(options.state, kinds, end)
+        )
+        hunt.start()
+        hunt.join()
+        if (hunt.exitcode or 0) >= 0:
+            break
+        _keep_crash(options.state, signal.Signals(-hunt.exitcode).name)
+    state = _read(options.state)
     for kind, held in state.items():
         print(f"{kind}: {held['tried']} tried, {held['runs']} comparisons, {held['counts']}")
         for finding in held["found"].values():
             print(f"--- seed {finding['seed']}: {finding['detail']}\n{finding['text']}")
-    return 1 if found else 0
+    return 1 if hunt.exitcode or _findings(state) > before else 0
 
 
-def _program(state: dict[str, Any]) -> int:
+def _hunt(path: Path, kinds: list[str], end: float) -> None:
+    state = _read(path)
+    judges = {"programs": _program, "graphs": _graph}
+    while time.monotonic() < end:
+        for kind in kinds:
+            _now(path).write_text(f"{kind} {state[kind]['next']}")
+            judges[kind](state[kind])
+        if sum(state[kind]["tried"] for kind in kinds) % 20 == 0:
+            _write(path, state)
+    _write(path, state)
+
+
+def _now(path: Path) -> Path:
+    """Where it stands what is being judged."""
+    return path.with_suffix(".now")
+
+
+def _keep_crash(path: Path, ended_by: str) -> None:
+    kind, _, seed = _now(path).read_text().partition(" ")
+    state = _read(path)
+    held = state[kind]
+    held["next"] = int(seed) + 1
+    program = draw(int(seed)) if kind == "programs" else None
+    text = f"# {program.inputs}\n{program.text()}" if program else "a graph"
+    _count(held, "crash", 0)
+    _keep(held, f"{ended_by}: {text}", int(seed), f"the process ended by {ended_by}", text)
+    _write(path, state)
+
+
+def _findings(state: dict[str, Any]) -> int:
+    return sum(len(held["found"]) for held in state.values())
+
+
+def _program(state: dict[str, Any]) -> None:
     seed = state["next"]
     state["next"] += 1
     program = draw(seed)
     if not program.lines or not program.results():
-        return 0
+        return
     how = {"quick": seed % 10 != 9, "optimize": seed % 5 != 4}
     with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stderr(nowhere):
         verdict = judge(program, **how)
@@ -70,21 +108,21 @@ def _program(state: dict[str, Any]) -> int:
             reasons[verdict.detail[:110]] += 1
             state["refusals"] = dict(reasons)
         if not verdict.is_fault:
-            return 0
+            return
         program, verdict = shrunk(program, verdict, **how)
     inputs = "\n".join(f"# {i.name}: {i.dtype}{list(i.dims)}" for i in program.inputs)
     text = f"{inputs}\n{program.text()}"
-    return _keep(state, signature(program, verdict), seed, verdict.detail, text)
+    _keep(state, signature(program, verdict), seed, verdict.detail, text)
 
 
-def _graph(state: dict[str, Any]) -> int:
+def _graph(state: dict[str, Any]) -> None:
     seed = state["next"]
     state["next"] += 1
     verdict, text = graphs.judged(seed)
     _count(state, verdict.kind, verdict.runs)
     if not verdict.is_fault:
-        return 0
-    return _keep(state, f"{verdict.kind}: {text}", seed, verdict.detail, text)
+        return
+    _keep(state, f"{verdict.kind}: {text}", seed, verdict.detail, text)
 
 
 def _count(state: dict[str, Any], kind: str, runs: int) -> None:
@@ -93,11 +131,8 @@ def _count(state: dict[str, Any], kind: str, runs: int) -> None:
     state["counts"][kind] = state["counts"].get(kind, 0) + 1
 
 
-def _keep(state: dict[str, Any], name: str, seed: int, detail: str, text: str) -> int:
-    if name in state["found"]:
-        return 0
-    state["found"][name] = {"seed": seed, "detail": detail, "text": text}
-    return 1
+def _keep(state: dict[str, Any], name: str, seed: int, detail: str, text: str) -> None:
+    state["found"].setdefault(name, {"seed": seed, "detail": detail, "text": text})
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+from pathlib import Path
+
 import pytest
 
 import sardonyx
+import tests.hunt.__main__ as hunt
 from tests.hunt import graphs
 from tests.hunt.judge import Verdict, judge, shrunk
 from tests.hunt.programs import Input, Line, Program
@@ -60,6 +66,42 @@ def test_what_a_kernel_refuses_of_nothing_is_counted() -> None:
     )
     assert verdict.kind == "right"
     assert verdict.limits > 0
+
+
+def test_two_writes_through_what_cannot_be_put_back() -> None:
+    verdict = judge(
+        program(
+            {"a": ("float32", (1, 1))},
+            'v1 = torch.meshgrid(a.reshape(-1), a.reshape(-1), indexing="ij")[1]',
+            "v1.fill_(4)",
+            "v2 = v1[..., ::2]",
+            "v1.fill_(4)",
+        )
+    )
+    assert verdict.kind == "refused"
+    assert "SX1703" in verdict.detail
+
+
+def test_a_program_that_ends_the_process_is_a_finding(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def judged(program: Program, **_: object) -> Verdict:
+        if program.text() == hunt.draw(3).text():
+            os.kill(os.getpid(), signal.SIGSEGV)
+        return Verdict("right", runs=1)
+
+    state = tmp_path / "hunt.json"
+    monkeypatch.setattr(hunt, "judge", judged)
+    monkeypatch.setattr(
+        "sys.argv", ["hunt", "--minutes", "0.02", "--state", str(state), "--of", "programs"]
+    )
+    assert hunt.main() == 1
+    programs = json.loads(state.read_text())["programs"]
+    assert programs["counts"]["crash"] == 1
+    assert programs["counts"]["right"] > 1
+    (finding,) = programs["found"].values()
+    assert finding["seed"] == 3
+    assert "SIGSEGV" in finding["detail"]
 
 
 def test_what_is_wrong_is_found_and_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:

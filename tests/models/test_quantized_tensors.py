@@ -256,12 +256,20 @@ def by_channel(x: Tensor) -> Any:
             lambda x: torch.cat([by_channel(x), by_channel(x)]).dequantize(),
             "per channel are joined",
         ),
-        (lambda x: quantized_input(x).view(9).relu_().dequantize(), "others view a part of"),
     ],
 )
 def test_what_would_be_wrong_is_refused(function: Callable[..., Any], message: str) -> None:
     with pytest.raises(sardonyx.CaptureError, match=message):
         sardonyx.export(Of(function), (torch.randn(3, 3),))
+
+
+def test_a_write_through_a_view_is_traced() -> None:
+    def written(x: Tensor) -> Tensor:
+        q = quantized_input(x)
+        q.view(9)[2:7].relu_()
+        return q.dequantize()
+
+    assert_right(Of(written), (halves(3, 3),))
 
 
 def test_what_has_no_capture_is_named() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -343,3 +344,32 @@ def test_a_table_that_is_turned_for_a_product(runtime: str) -> None:
             each.numpy() for each in (held[True], held.get(False, held[True])) if each is not None
         ]
         np.testing.assert_allclose(run(result, ids), -rows[0] @ rows[1].T, rtol=1e-3, atol=1e-2)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system has no such call")
+@pytest.mark.parametrize("runtime", ["standard", "onnxruntime-cpu"])
+def test_processors_do_not_change_a_byte(tmp_path: Path, runtime: str) -> None:
+    """Of a weight that is coded in several pieces, in both layouts."""
+    large = weight(1000, 1100)
+    nodes = [helper.make_node("MatMul", ["x", "large"], ["y"])]
+    x, y = (
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", size])
+        for name, size in (("x", 1000), ("y", 1100))
+    )
+    graph = helper.make_graph(nodes, "g", [x], [y], [numpy_helper.from_array(large, "large")])
+    opsets = [helper.make_opsetid("", 21)]
+    source = tmp_path / "source.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), source)
+
+    def written(name: str) -> bytes:
+        out = tmp_path / name
+        sardonyx.optimize(source, out, precision="int4", runtime=runtime)
+        return out.read_bytes()
+
+    all_of_them = os.sched_getaffinity(0)
+    with_all = written("all.onnx")
+    os.sched_setaffinity(0, {min(all_of_them)})
+    try:
+        assert written("one.onnx") == with_all
+    finally:
+        os.sched_setaffinity(0, all_of_them)

@@ -13,14 +13,16 @@ namespace sardonyx::torchscript {
 using Builtin = std::optional<Datum> (*)(Follower& follower, const Operands& operands);
 using BuiltinTable = std::unordered_map<std::string_view, Builtin>;
 
-void add_number_builtins(BuiltinTable& table);     // builtins_numbers.cpp
-void add_logic_builtins(BuiltinTable& table);      // builtins_logic.cpp
-void add_function_builtins(BuiltinTable& table);   // builtins_functions.cpp
-void add_container_builtins(BuiltinTable& table);  // builtins_containers.cpp
-void add_tensor_builtins(BuiltinTable& table);     // builtins_tensors.cpp
-void add_text_builtins(BuiltinTable& table);       // builtins_texts.cpp
-void add_packed_builtins(BuiltinTable& table);     // builtins_packed.cpp
-void add_stack_builtins(BuiltinTable& table);      // builtins_stacks.cpp
+void add_number_builtins(BuiltinTable& table);        // builtins_numbers.cpp
+void add_logic_builtins(BuiltinTable& table);         // builtins_logic.cpp
+void add_function_builtins(BuiltinTable& table);      // builtins_functions.cpp
+void add_container_builtins(BuiltinTable& table);     // builtins_containers.cpp
+void add_tensor_builtins(BuiltinTable& table);        // builtins_tensors.cpp
+void add_text_builtins(BuiltinTable& table);          // builtins_texts.cpp
+void add_packed_builtins(BuiltinTable& table);        // builtins_packed.cpp
+void add_packed_layer_builtins(BuiltinTable& table);  // builtins_packed_layers.cpp
+void add_quantized_builtins(BuiltinTable& table);     // builtins_quantized.cpp
+void add_stack_builtins(BuiltinTable& table);         // builtins_stacks.cpp
 
 // A truth that is known, or symbolic.
 Datum of_condition(symbolic::Expr condition);

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "frontends/torchscript/builtins.h"
+#include "frontends/torchscript/quantized.h"
 
 namespace sardonyx::torchscript {
 
@@ -16,33 +16,14 @@ namespace {
 
 constexpr std::int64_t kInt8 = 1, kFloat32 = 6;
 
-// What a parameter object of a Linear holds: its weight, quantised or, of float16, not; its bias.
-struct Packed {
-  Datum weight, bias;
-};
-
-Packed unpacked(Follower& follower, const Datum* datum) {
-  const bool is_packed = datum && datum->kind == Kind::kObject &&
-                         datum->held->type.ends_with(".LinearPackedParamsBase") &&
-                         datum->held->items.size() == 2;
-  if (!is_packed) follower.refuse("packed weights of a kind that is not known");
-  follower.read_weights(*datum);
-  return {datum->held->items[0], datum->held->items[1]};
-}
-
-Datum scalar(Follower& follower, const Datum& number, std::int64_t dtype) {
-  if (number.is_tensor()) return number;
-  return follower.call("aten::scalar_tensor", {number}, {{"dtype", Datum::of_int(dtype)}});
-}
-
 // Weight, scale, zero point and bias; nothing where the weight is not quantised.
 std::vector<Datum> parameters(Follower& follower, const Packed& packed) {
   if (packed.weight.kind != Kind::kQuantized) return {};
   const std::vector<Datum>& parts = packed.weight.held->items;
   if (!parts[3].is_none() && !parts[3].expr.is(0))
     follower.refuse("a weight that is quantised along another axis than its outputs'");
-  return {parts[0], scalar(follower, parts[1], kFloat32), scalar(follower, parts[2], kInt8),
-          packed.bias};
+  return {parts[0], scalar_tensor(follower, parts[1], kFloat32),
+          scalar_tensor(follower, parts[2], kInt8), packed.bias};
 }
 
 bool flag(const Datum* datum) { return datum && datum->kind == Kind::kBool && datum->expr.is(1); }
@@ -161,6 +142,53 @@ std::optional<Datum> network(Follower& follower, const Operands& operands) {
 }
 
 }  // namespace
+
+// A convolution's state in archives: ("2", [options, weight], [bias]), where the options are how
+// many dimensions n there are, n strides, paddings, dilations and output paddings, the groups, and
+// whether it is transposed.
+static void read_convolution(Follower& follower, Container& held) {
+  const std::vector<Datum> tensors = held.items[1].held->items, biases = held.items[2].held->items;
+  std::vector<std::int64_t> options;
+  if (held.items[0].text == "2" && tensors.size() == 2 && biases.size() == 1 && tensors[0].stored)
+    options = follower.stored_integers(*tensors[0].stored);
+  const std::size_t n = options.empty() || options[0] < 1 || options[0] > 3
+                            ? 0
+                            : static_cast<std::size_t>(options[0]);
+  if (n == 0 || options.size() != 4 * n + 3)
+    follower.refuse("packed weights of a convolution in a form that is not known");
+  held.items = {tensors[1], biases[0]};
+  for (std::size_t i = 0; i < 4; ++i) {
+    std::vector<Datum> each;
+    for (std::size_t j = 0; j < n; ++j) each.push_back(Datum::of_int(options[1 + i * n + j]));
+    held.items.push_back(Datum::of_items(Kind::kList, std::move(each)));
+  }
+  held.items.push_back(Datum::of_int(options[4 * n + 1]));
+  held.items.push_back(Datum::of_bool(options[4 * n + 2] != 0));
+  held.names = {"weight",   "bias",           "stride", "padding",
+                "dilation", "output_padding", "groups", "transposed"};
+}
+
+Packed unpacked(Follower& follower, const Datum* datum) {
+  const bool is_class = datum && datum->kind == Kind::kObject &&
+                        datum->held->type.starts_with("__torch__.torch.classes.");
+  if (is_class && datum->held->names.empty()) {
+    Container& held = *datum->held;
+    if (held.items.size() == 3 && held.items[1].held && held.items[2].held) {
+      read_convolution(follower, held);
+    } else if (held.items.size() == 4 && held.items[1].held &&
+               held.items[1].held->items.size() ==
+                   1) {  // of an embedding: (version, [weight], ...)
+      held.items = {held.items[1].held->items.front(), Datum()};
+      held.names = {"weight", "bias"};
+    }
+  }
+  const bool is_packed =
+      is_class && datum->held->names.size() >= 2 && datum->held->names[0] == "weight";
+  if (!is_packed) follower.refuse("packed weights of a kind that is not known");
+  follower.read_weights(*datum);
+  const std::vector<Datum>& parts = datum->held->items;
+  return {parts.at(0), parts.at(1), {parts.begin() + 2, parts.end()}};
+}
 
 void add_packed_builtins(BuiltinTable& table) {
   const std::pair<std::string_view, Builtin> rows[] = {

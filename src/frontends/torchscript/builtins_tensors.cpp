@@ -7,6 +7,7 @@
 
 #include "base/diagnostic.h"
 #include "frontends/torchscript/builtins.h"
+#include "frontends/torchscript/quantized.h"
 #include "frontends/torchscript/sequences.h"
 #include "frontends/torchscript/stacks.h"
 #include "program/coerce.h"
@@ -413,6 +414,8 @@ std::optional<Datum> builtin(Follower& follower, const Operands& operands) {
     add_function_builtins(table);
     add_text_builtins(table);
     add_packed_builtins(table);
+    add_packed_layer_builtins(table);
+    add_quantized_builtins(table);
     return table;
   }();
   static const BuiltinTable kStacks = [] {
@@ -422,6 +425,7 @@ std::optional<Datum> builtin(Follower& follower, const Operands& operands) {
   }();
   for (const Datum& datum : operands.positional)
     if (datum.kind == Kind::kFailed) throw Failed();
+  if (std::optional<Datum> made = quantized_builtin(follower, operands)) return made;
   const bool has_stack =
       std::ranges::any_of(operands.positional | std::views::take(2),
                           [](const Datum& datum) { return datum.kind == Kind::kStack; });

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/diagnostic.h"
+#include "frontends/torchscript/objects.h"
 #include "frontends/torchscript/upgraders.h"
 #include "program/facts/facts.h"
 #include "program/results/results.h"
@@ -71,7 +72,20 @@ Follower::Follower(Archive& archive, program::Program& program, WeightLookup wei
 }
 
 Datum Follower::run(const std::string& method, const std::vector<Datum>& inputs) {
+  std::unordered_set<const Container*> seen;
+  restore(archive_.root(), seen);
+  name_parts(archive_.root());
   return invoke_method(archive_.root(), method, inputs, {});
+}
+
+void Follower::restore(const Datum& datum, std::unordered_set<const Container*>& seen) {
+  if (!datum.held || !seen.insert(datum.held.get()).second) return;
+  const std::vector<Datum> items = datum.held->items;
+  for (const Datum& item : items) restore(item, seen);
+  if (!is_unrestored(datum)) return;
+  datum.held->names.clear();
+  datum.held->items.clear();
+  invoke_method(datum, "__setstate__", {items.front()}, {});
 }
 
 void Follower::refuse(const std::string& what, const std::string& help) const {

@@ -68,6 +68,8 @@ class Follower {
                        program::ValueType type);
   // The overloads of an operator that no table of ours has.
   const std::vector<const program::Schema*>& overloads_elsewhere(const std::string& op);
+  // The elements of a tensor of int16 that lies in the archive; none of any other.
+  std::vector<std::int64_t> stored_integers(const StoredTensor& stored) const;
   // Makes what lists, tuples and packed weights hold of the archive's tensors values of calls.
   void read_weights(const Datum& container);
   // The number that a tensor of one element holds.
@@ -98,6 +100,9 @@ class Follower {
     Container before;
   };
   using Journal = std::vector<Write>;
+
+  // Has objects whose code restores them follow that code, in `datum` and what it holds.
+  void restore(const Datum& datum, std::unordered_set<const Container*>& seen);
 
   // functions
   Datum invoke(const Function& function, std::vector<Datum> positional,

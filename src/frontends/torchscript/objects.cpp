@@ -20,6 +20,8 @@ using base::DType;
 using Item = PickleItem::Kind;
 
 constexpr int kDeepest = 500;
+// The only attribute of objects whose state code of their own restores: that state.
+constexpr const char* kUnrestored = "(state)";
 constexpr std::uint64_t kMostValues = 10'000'000;
 
 // Weights that PyTorch packs for its kernels, whose state is a tuple.
@@ -129,8 +131,9 @@ class Objects {
       return made;
     }
     if (state->kind != Item::kDictionary) {
-      refuse("the state of " + archive::printable(made.held->type) +
-             ", which code of its own restores");
+      made.held->names = {kUnrestored};
+      made.held->items = {read(*state)};
+      return made;
     }
     for (std::size_t i = 0; i + 1 < state->items.size(); i += 2) {
       const PickleItem& key = *pickle_.item(*state, i);
@@ -203,7 +206,9 @@ class Names {
  public:
   // Attributes of modules first: what a list holds again is the same weight.
   void give_attributes(const Datum& datum, const std::string& path) {
-    if (datum.kind != Datum::Kind::kObject || !visited_.insert(datum.held.get()).second) return;
+    if (datum.kind != Datum::Kind::kObject || is_unrestored(datum) ||
+        !visited_.insert(datum.held.get()).second)
+      return;
     for (std::size_t i = 0; i < datum.held->names.size(); ++i) {
       const Datum& item = datum.held->items[i];
       const std::string name =
@@ -215,7 +220,7 @@ class Names {
 
   void give(const Datum& datum, const std::string& path) {
     if (datum.stored) name_tensor(*datum.stored, path);
-    if (!datum.held || !seen_.insert(datum.held.get()).second) return;
+    if (!datum.held || is_unrestored(datum) || !seen_.insert(datum.held.get()).second) return;
     datum.held->outlives_call = true;
     if (datum.kind == Datum::Kind::kObject) datum.held->path = path;
     for (std::size_t i = 0; i < datum.held->items.size(); ++i) {
@@ -241,6 +246,11 @@ class Names {
 };
 
 }  // namespace
+
+bool is_unrestored(const Datum& datum) {
+  return datum.kind == Datum::Kind::kObject && datum.held->names.size() == 1 &&
+         datum.held->names.front() == kUnrestored;
+}
 
 Datum read_object(const Pickle& pickle, const std::string& folder) {
   return Objects(pickle, folder).read(pickle.root());

@@ -12,7 +12,11 @@ namespace sardonyx::torchscript {
 // function that such archives do not need.
 Datum read_object(const archive::Pickle& pickle, const std::string& folder);
 
-// Gives modules their paths and weights their names, from the root on.
+// Whether code of its own, its __setstate__, is to restore the object of the only thing it holds.
+bool is_unrestored(const Datum& datum);
+
+// Gives modules their paths and weights their names, from the root on; not in what is still to be
+// restored.
 void name_parts(const Datum& root);
 
 }  // namespace sardonyx::torchscript

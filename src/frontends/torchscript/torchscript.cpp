@@ -41,6 +41,10 @@ void drop_unread(const program::Graph& graph) {
 }
 
 void add_outputs(Follower& follower, const Datum& result, program::Program& program) {
+  if (result.kind == Kind::kQuantized) {
+    follower.refuse("the program returns a quantised tensor, which ONNX does not have",
+                    "return its dequantize() or its int_repr()");
+  }
   constexpr std::size_t kMostOutputs = 100'000;
   if (program.outputs.size() > kMostOutputs) follower.refuse("more than 100,000 outputs");
   if (result.held && result.kind != Kind::kStack) {

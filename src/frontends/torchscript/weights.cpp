@@ -59,6 +59,21 @@ void Follower::read_weights(const Datum& container) {
   }
 }
 
+std::vector<std::int64_t> Follower::stored_integers(const StoredTensor& stored) const {
+  std::vector<std::int64_t> made;
+  const bool is_plain = stored.dtype == base::DType::kInt16 && stored.shape.size() == 1 &&
+                        stored.offset == 0 && stored.strides == std::vector<std::int64_t>{1};
+  if (!is_plain || stored.shape[0] < 0) return made;
+  const archive::Bytes bytes = archive_.storage(stored.storage);
+  std::int16_t number = 0;
+  if (static_cast<std::uint64_t>(stored.shape[0]) > bytes.data.size() / sizeof number) return made;
+  for (std::int64_t i = 0; i < stored.shape[0]; ++i) {
+    std::memcpy(&number, bytes.data.data() + i * 2, sizeof number);
+    made.push_back(number);
+  }
+  return made;
+}
+
 std::optional<Expr> Follower::constant_integer(const StoredTensor& stored) const {
   if (stored.dtype != base::DType::kInt64 || !stored.shape.empty()) return std::nullopt;
   const archive::Bytes bytes = archive_.storage(stored.storage);

@@ -78,6 +78,7 @@ std::span<const ResultRow> loss_results();
 std::span<const ResultRow> spectrum_results();
 std::span<const ResultRow> factorization_results();
 std::span<const ResultRow> detection_results();
+std::span<const ResultRow> quantization_results();
 
 // The type of `value` with other sizes.
 ResultTensor like(const Value& value);

@@ -30,7 +30,7 @@ const Index& rules() {
          {elementwise_results(), reduction_results(), view_results(), joining_results(),
           indexing_results(), matrix_results(), spatial_results(), network_results(),
           creation_results(), loss_results(), spectrum_results(), factorization_results(),
-          detection_results()})
+          detection_results(), quantization_results()})
       add_rows(index, rows);
     return index;
   }();
@@ -41,7 +41,8 @@ const Index& rules() {
 bool is_in_place(std::string_view name) { return name.ends_with('_') && !name.ends_with("__"); }
 
 ResultRule find_rule(const Schema& schema) {
-  constexpr std::string_view kSpaces[] = {"aten", "prims", "torchvision", "packed"};
+  constexpr std::string_view kSpaces[] = {"aten", "prims", "torchvision", "packed",
+                                          "quantized_decomposed"};
   if (std::ranges::find(kSpaces, schema.space()) == std::end(kSpaces)) return nullptr;
   const auto found = rules().find(schema.base_name());
   return found == rules().end() ? nullptr : found->second;

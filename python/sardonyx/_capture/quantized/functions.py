@@ -26,17 +26,33 @@ def _clamped(q: Quantized, *args: float | None, inplace: bool = False, **named: 
     if isinstance(q.affine.scale, torch.Tensor):
         raise UnsupportedError("a tensor whose scale is computed is clamped; dequantize() it first")
 
-    # The bounds are quantised as the elements are.
-    def bound(number: float | None) -> int | None:
-        if number is None:
-            return None
-        limits = torch.iinfo(q.integers.dtype)
-        steps = round(number / q.affine.scale + q.affine.zero_point)
-        return int(max(limits.min, min(limits.max, steps)))
-
     least, most = (*args, None, None)[:2]
-    least, most = bound(named.get("min", least)), bound(named.get("max", most))
+    least, most = _in_steps(q, named.get("min", least)), _in_steps(q, named.get("max", most))
     return _kept(q, Quantized(q.integers.clamp(least, most), q.affine), inplace)
+
+
+def _in_steps(q: Quantized, number: float | None) -> int | None:
+    """A number quantised as the elements are."""
+    if number is None:
+        return None
+    limits = torch.iinfo(q.integers.dtype)
+    steps = round(number / q.affine.scale + q.affine.zero_point)
+    return int(max(limits.min, min(limits.max, steps)))
+
+
+def _padded(
+    q: Quantized, pad: list[int], mode: str = "constant", value: float | None = None
+) -> Quantized:
+    if mode != "constant":
+        moved: Quantized = q.moved(torch.nn.functional.pad(q.integers, pad, mode))
+        return moved
+    if q.affine.axis is not None or isinstance(q.affine.scale, torch.Tensor):
+        raise UnsupportedError(
+            "a tensor is padded that is quantised per channel or whose scale is computed; "
+            "dequantize() it first"
+        )
+    filling = _in_steps(q, value or 0.0)
+    return Quantized(torch.nn.functional.pad(q.integers, pad, value=filling), q.affine)
 
 
 def _leaky_relu(q: Quantized, negative_slope: float = 0.01, inplace: bool = False) -> Quantized:
@@ -110,6 +126,7 @@ RULES.update(
         "hardsigmoid": _onto("hardsigmoid", 0, 1),
         "tanh": _onto("tanh", -1, 2),
         "cat": _joined,
+        "pad": _padded,
         "size": lambda q, *args: q.integers.size(*args),
         "dim": lambda q: q.integers.dim(),
         "numel": lambda q: q.integers.numel(),

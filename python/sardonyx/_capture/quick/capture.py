@@ -68,7 +68,7 @@ def _captured(
     from .recording import Overseer, Recorder, run
     from .regions import finish
     from .signature import Placeholders, output_specs
-    from .solving import solve
+    from .solving import hearing_the_model, solve
     from .state import unchanged
 
     _check(model)
@@ -106,6 +106,7 @@ def _captured(
         bodies_uncompiled(),
         interned(),
         enable_python_dispatcher(),
+        hearing_the_model() as by_model,
         recorder.watching(),
     ):
         # Sizes stand in arguments as they are: the native walk takes those.
@@ -130,6 +131,7 @@ def _captured(
             equalities_inputs=equalities,
             original_signature=signature,
         ),
+        by_model,
     )
     sig = QuickSignature(placeholders.specs, output_specs(recorder.graph))
     artifact: Any = SimpleNamespace(

@@ -29,9 +29,16 @@ def archived(program: Any) -> Archived:
 
     Tensors of one element stand in the places of parameters and buffers while it is written, so
     that nothing of their size is copied. Raises what PyTorch raises of programs that it cannot
-    save, those that call Python.
+    save, those that call Python, and RuntimeError of modules whose own code says what is saved of
+    them: that may be something else than they hold.
     """
     is_module = isinstance(program, torch.jit.ScriptModule)
+    for part in program.modules() if is_module else ():
+        own = part._c._type().qualified_name()
+        if part._c._has_method("__getstate__") and not own.startswith(_SAVED_AS_HELD):
+            raise RuntimeError(
+                f"{own} has a __getstate__ of its own; save the module and convert the file"
+            )
     places = list(_places(program)) if is_module else []
     with _emptied(places, program.modules() if is_module else ()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -48,6 +55,9 @@ def _places(program: torch.jit.ScriptModule) -> Iterator[_Place]:
                     name = f"{path}.{attribute}" if path else attribute
                     yield _Place(own._c, attribute, name, tensor.detach())
 
+
+# Layers of packed weights, whose states are what they hold.
+_SAVED_AS_HELD = "__torch__.torch.ao."
 
 # Recurrent layers hold their weights in a list, too.
 _FLAT = "_flat_weights"

@@ -1,0 +1,278 @@
+// Operators on quantised tensors and packed weights: what they compute between dequantising and
+// quantising.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "frontends/torchscript/quantized.h"
+
+namespace sardonyx::torchscript {
+
+using Kind = Datum::Kind;
+
+namespace {
+
+constexpr std::string_view kSpace = "quantized::", kRelu = "_relu";
+
+// What an operator is given before the scale and zero point of its result, and these two.
+struct Call {
+  std::string name;  // "conv2d"
+  bool relu = false;
+  std::vector<Datum> rest;
+  Affine affine;
+};
+
+Call call_of(Follower& follower, const Operands& operands, base::DType dtype) {
+  Call call;
+  call.name = operands.op.substr(kSpace.size());
+  call.relu = call.name.ends_with(kRelu) && call.name != "leaky_relu";
+  if (call.relu) call.name.resize(call.name.size() - kRelu.size());
+  call.rest = operands.positional;
+  const auto by_name = [&](std::string_view name) -> const Datum* {
+    const auto found = std::ranges::find(operands.named, name, &NamedDatum::first);
+    return found == operands.named.end() ? nullptr : &found->second;
+  };
+  const Datum *scale = by_name("output_scale"), *zero_point = by_name("output_zero_point");
+  if (!scale) scale = by_name("scale");
+  if (!zero_point) zero_point = by_name("zero_point");
+  if (!scale && !zero_point && call.rest.size() > 2) {
+    const std::size_t last = call.rest.size() - 1;
+    call.affine = {call.rest[last - 1], call.rest[last], {}, dtype};
+    call.rest.resize(last - 1);
+  } else if (scale && zero_point) {
+    call.affine = {*scale, *zero_point, {}, dtype};
+  } else {
+    follower.refuse(operands.op + " is given no scale and zero point of its result");
+  }
+  return call;
+}
+
+base::DType type_of(Follower& follower, const Operands& operands) {
+  const Datum& first = operands.positional.at(0);
+  const Datum& q =
+      first.kind == Kind::kList && !first.held->items.empty() ? first.held->items.front() : first;
+  if (!is_quantized(q)) follower.refuse(operands.op + " of " + description(q));
+  return affine_of(q).dtype;
+}
+
+Datum result(Follower& follower, const Call& call, Datum x) {
+  if (call.relu) x = follower.call("aten::relu", {x});
+  return requantized(follower, x, call.affine);
+}
+
+// (qx, packed, scale, zero_point)
+std::optional<Datum> linear(Follower& follower, const Operands& operands) {
+  const Call call = call_of(follower, operands, type_of(follower, operands));
+  const Packed packed = unpacked(follower, operands.find(1, "W_prepack"));
+  const Datum x = dequantized(follower, call.rest.at(0));
+  return result(follower, call,
+                follower.call("aten::linear", {x, as_float(follower, packed.weight), packed.bias}));
+}
+
+std::size_t rank_of(Follower& follower, const Datum& tensor) {
+  return follower.tensor(tensor)->rank();
+}
+
+// One dimension is packed as two, of which the first has one element.
+Datum convolution(Follower& follower, const Datum& x, const Packed& packed) {
+  Datum weight = as_float(follower, packed.weight);
+  const std::size_t rank = rank_of(follower, x);
+  if (packed.geometry.size() != 6) follower.refuse("packed weights of no convolution");
+  if (rank < rank_of(follower, weight))
+    weight = follower.call("aten::squeeze", {weight, Datum::of_int(2)});
+  if (rank != rank_of(follower, weight))
+    follower.refuse("a quantised convolution of a tensor without a batch");
+  const std::size_t spatial = rank - 2;
+  std::vector<Datum> arguments = {x, weight, packed.bias};
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (i == 3) arguments.push_back(packed.geometry[5]);
+    std::vector<Datum> each = packed.geometry[i].held->items;
+    if (each.size() < spatial) follower.refuse("packed weights of fewer dimensions");
+    each.erase(each.begin(), each.end() - static_cast<std::ptrdiff_t>(spatial));
+    arguments.push_back(Datum::of_items(Kind::kList, std::move(each)));
+  }
+  arguments.push_back(packed.geometry[4]);
+  return follower.call("aten::convolution", std::move(arguments));
+}
+
+// (qx, packed, scale, zero_point); older forms repeat strides and paddings between.
+std::optional<Datum> convolved(Follower& follower, const Operands& operands) {
+  const Call call = call_of(follower, operands, type_of(follower, operands));
+  const Packed packed = unpacked(follower, operands.find(1, "packed_weight"));
+  return result(follower, call,
+                convolution(follower, dequantized(follower, call.rest.at(0)), packed));
+}
+
+// (x, packed, reduce_range): x is quantised by what it holds.
+std::optional<Datum> convolved_dynamic(Follower& follower, const Operands& operands) {
+  const Packed packed = unpacked(follower, operands.find(1, "packed_weight"));
+  const Datum* reduced = operands.find(2, "reduce_range");
+  const Datum x = follower.call(
+      "aten::quantize_per_tensor_dynamic",
+      {operands.positional.at(0), Datum::of_int(13), reduced ? *reduced : Datum::of_bool(true)});
+  return convolution(follower, dequantized(follower, x), packed);
+}
+
+// (qx, ..., scale, zero_point), with the operator on plain tensors of this name between.
+std::optional<Datum> plain(Follower& follower, const Operands& operands) {
+  Call call = call_of(follower, operands, type_of(follower, operands));
+  for (Datum& each : call.rest) each = as_float(follower, each);
+  return result(follower, call, follower.call("aten::" + call.name, std::move(call.rest)));
+}
+
+// (qx, negative_slope, inplace, scale, zero_point)
+std::optional<Datum> leaky_relu(Follower& follower, const Operands& operands) {
+  const Call call = call_of(follower, operands, type_of(follower, operands));
+  const Datum x = dequantized(follower, call.rest.at(0));
+  return result(follower, call, follower.call("aten::leaky_relu", {x, call.rest.at(1)}));
+}
+
+// (tensors, dim, scale, zero_point), the last two of the first tensor where they are None.
+std::optional<Datum> joined(Follower& follower, const Operands& operands) {
+  Call call = call_of(follower, operands, type_of(follower, operands));
+  const std::vector<Datum> tensors = call.rest.at(0).held->items;
+  std::vector<Datum> floats;
+  for (const Datum& each : tensors) floats.push_back(as_float(follower, each));
+  const Affine first = affine_of(tensors.front());
+  if (call.affine.scale.is_none()) call.affine.scale = first.scale;
+  if (call.affine.zero_point.is_none()) call.affine.zero_point = first.zero_point;
+  return result(follower, call,
+                follower.call("aten::cat",
+                              {Datum::of_items(Kind::kList, std::move(floats)), call.rest.at(1)}));
+}
+
+// (qx, weight, bias, mean, var, eps, scale, zero_point)
+std::optional<Datum> batch_norm(Follower& follower, const Operands& operands) {
+  const Call call = call_of(follower, operands, type_of(follower, operands));
+  const std::vector<Datum>& given = call.rest;
+  if (given.size() != 6) follower.refuse(operands.op + " is given another number of arguments");
+  return result(
+      follower, call,
+      follower.call("aten::batch_norm",
+                    {dequantized(follower, given[0]), given[1], given[2], given[3], given[4],
+                     Datum::of_bool(false), Datum::of_real(0), given[5], Datum::of_bool(false)}));
+}
+
+// (qx, weight, bias, eps, scale, zero_point)
+std::optional<Datum> instance_norm(Follower& follower, const Operands& operands) {
+  const Call call = call_of(follower, operands, type_of(follower, operands));
+  const std::vector<Datum>& given = call.rest;
+  if (given.size() != 4) follower.refuse(operands.op + " is given another number of arguments");
+  return result(
+      follower, call,
+      follower.call("aten::instance_norm",
+                    {dequantized(follower, given[0]), given[1], given[2], Datum(), Datum(),
+                     Datum::of_bool(true), Datum::of_real(0), given[3], Datum::of_bool(false)}));
+}
+
+// (qx, scale, zero_point, alpha, ...)
+std::optional<Datum> elu(Follower& follower, const Operands& operands) {
+  const std::vector<Datum>& given = operands.positional;
+  if (given.size() < 3) follower.refuse(operands.op + " is given too few arguments");
+  std::vector<Datum> plain = {dequantized(follower, given[0])};
+  plain.insert(plain.end(), given.begin() + 3, given.end());
+  return requantized(follower, follower.call("aten::elu", std::move(plain)),
+                     {given[1], given[2], {}, affine_of(given[0]).dtype});
+}
+
+// (packed, indices, ...)
+std::optional<Datum> embedding(Follower& follower, const Operands& operands) {
+  const Packed packed = unpacked(follower, &operands.positional.at(0));
+  return follower.call("aten::embedding",
+                       {as_float(follower, packed.weight), operands.positional.at(1)});
+}
+
+// (weight, bias, stride, padding, [output padding,] dilation, groups)
+std::optional<Datum> packed_convolution(Follower& follower, const Operands& operands) {
+  const bool transposed = operands.op.find("transpose") != std::string::npos;
+  const std::vector<Datum>& given = operands.positional;
+  if (given.size() != (transposed ? 7U : 6U))
+    follower.refuse(operands.op + " is given another number of arguments");
+  const bool is_1d = operands.op.ends_with("1d_prepack");
+  const auto sizes = [&](const Datum& list, std::int64_t filling) {
+    std::vector<Datum> items = list.held->items;
+    if (is_1d) items.insert(items.begin(), Datum::of_int(filling));
+    return Datum::of_items(Kind::kList, std::move(items));
+  };
+  std::vector<Datum> zeros(given[2].held->items.size(), Datum::of_int(0));
+  const Datum none = Datum::of_items(Kind::kList, std::move(zeros));
+  Datum made = Datum::of_items(
+      Kind::kObject, {given[0], given[1], sizes(given[2], 1), sizes(given[3], 0),
+                      sizes(given[transposed ? 5 : 4], 1), sizes(transposed ? given[4] : none, 0),
+                      given.back(), Datum::of_bool(transposed)});
+  made.held->type = "__torch__.torch.classes.quantized.Conv2dPackedParamsBase";
+  made.held->names = {"weight",   "bias",           "stride", "padding",
+                      "dilation", "output_padding", "groups", "transposed"};
+  return made;
+}
+
+// (weight, bias)
+std::optional<Datum> packed_linear(Follower& follower, const Operands& operands) {
+  const Datum* bias = operands.find(1, "B");
+  Datum made = Datum::of_items(Kind::kObject, {operands.positional.at(0), bias ? *bias : Datum()});
+  if (!made.held->items[0].held && !made.held->items[0].stored)
+    follower.refuse("a weight is packed that is computed");
+  made.held->type = "__torch__.torch.classes.quantized.LinearPackedParamsBase";
+  made.held->names = {"weight", "bias"};
+  return made;
+}
+
+}  // namespace
+
+void add_packed_layer_builtins(BuiltinTable& table) {
+  const std::pair<std::string_view, Builtin> rows[] = {
+      {"quantized::linear", linear},
+      {"quantized::linear_relu", linear},
+      {"quantized::linear_prepack", packed_linear},
+      {"quantized::linear_prepack_fp16", packed_linear},
+      {"quantized::conv1d", convolved},
+      {"quantized::conv2d", convolved},
+      {"quantized::conv3d", convolved},
+      {"quantized::conv1d_relu", convolved},
+      {"quantized::conv2d_relu", convolved},
+      {"quantized::conv3d_relu", convolved},
+      {"quantized::conv1d_dynamic", convolved_dynamic},
+      {"quantized::conv2d_dynamic", convolved_dynamic},
+      {"quantized::conv3d_dynamic", convolved_dynamic},
+      {"quantized::conv_transpose1d", convolved},
+      {"quantized::conv_transpose2d", convolved},
+      {"quantized::conv_transpose3d", convolved},
+      {"quantized::conv_transpose1d_dynamic", convolved_dynamic},
+      {"quantized::conv_transpose2d_dynamic", convolved_dynamic},
+      {"quantized::conv_transpose3d_dynamic", convolved_dynamic},
+      {"quantized::conv1d_prepack", packed_convolution},
+      {"quantized::conv2d_prepack", packed_convolution},
+      {"quantized::conv3d_prepack", packed_convolution},
+      {"quantized::conv_transpose1d_prepack", packed_convolution},
+      {"quantized::conv_transpose2d_prepack", packed_convolution},
+      {"quantized::conv_transpose3d_prepack", packed_convolution},
+      {"quantized::add", plain},
+      {"quantized::add_relu", plain},
+      {"quantized::mul", plain},
+      {"quantized::mul_relu", plain},
+      {"quantized::matmul", plain},
+      {"quantized::hardswish", plain},
+      {"quantized::sigmoid", plain},
+      {"quantized::softmax", plain},
+      {"quantized::layer_norm", plain},
+      {"quantized::group_norm", plain},
+      {"quantized::prelu", plain},
+      {"quantized::leaky_relu", leaky_relu},
+      {"quantized::elu", elu},
+      {"quantized::cat", joined},
+      {"quantized::cat_relu", joined},
+      {"quantized::batch_norm", batch_norm},
+      {"quantized::batch_norm_relu", batch_norm},
+      {"quantized::batch_norm1d", batch_norm},
+      {"quantized::batch_norm1d_relu", batch_norm},
+      {"quantized::batch_norm2d", batch_norm},
+      {"quantized::batch_norm2d_relu", batch_norm},
+      {"quantized::batch_norm3d", batch_norm},
+      {"quantized::batch_norm3d_relu", batch_norm},
+      {"quantized::instance_norm", instance_norm},
+      {"quantized::embedding_byte", embedding},
+  };
+  for (const auto& [name, function] : rows) table.emplace(name, function);
+}
+
+}  // namespace sardonyx::torchscript

@@ -1,0 +1,105 @@
+#include "frontends/torchscript/quantized.h"
+
+#include <utility>
+
+namespace sardonyx::torchscript {
+
+using base::DType;
+using Kind = Datum::Kind;
+
+namespace {
+
+constexpr std::int64_t kInt64 = 4, kFloat32 = 6, kFloat64 = 7;
+
+bool is_known(const Affine& affine) {
+  return affine.scale.kind == Kind::kFloat && !affine.scale.expr.known() &&
+         affine.zero_point.kind == Kind::kInt && affine.zero_point.expr.is_constant();
+}
+
+// quantize or dequantize of quantized_decomposed, with the bounds that the integers have.
+Datum decomposed(Follower& follower, const std::string& verb, const Datum& x,
+                 const Affine& affine) {
+  const bool by_channel = !affine.axis.is_none();
+  std::vector<Datum> arguments = {x, affine.scale, affine.zero_point};
+  if (by_channel) {
+    arguments.push_back(affine.axis);
+  } else if (!is_known(affine)) {
+    arguments[1] = scalar_tensor(follower, affine.scale, kFloat64);
+    arguments[2] = scalar_tensor(follower, affine.zero_point, kInt64);
+  }
+  arguments.push_back(Datum::of_int(base::integer_min(affine.dtype)));
+  arguments.push_back(Datum::of_int(static_cast<std::int64_t>(base::integer_max(affine.dtype))));
+  arguments.push_back(Datum::of_int(integer_type_number(affine.dtype)));
+  const std::string suffix = by_channel ? "_per_channel" : "_per_tensor";
+  return follower.call("quantized_decomposed::" + verb + suffix, std::move(arguments));
+}
+
+// A parameter along the axis, as it broadcasts against x.
+Datum against(Follower& follower, const Datum& parameter, const Datum& x, const Affine& affine) {
+  if (affine.axis.is_none()) return parameter;
+  const auto rank = static_cast<std::int64_t>(follower.tensor(x)->rank());
+  std::vector<Datum> sizes;
+  for (std::int64_t i = 0; i < rank; ++i)
+    sizes.push_back(Datum::of_int(affine.axis.expr.is(i) ? -1 : 1));
+  return follower.call("aten::reshape", {parameter, Datum::of_items(Kind::kList, sizes)});
+}
+
+// In float32, as the kernels compute it.
+Datum inverse(Follower& follower, const Affine& affine) {
+  if (is_known(affine))
+    return Datum::of_real(static_cast<double>(1.0F / static_cast<float>(affine.scale.real)));
+  const Datum scale = scalar_tensor(follower, affine.scale, kFloat32);
+  const Datum narrow = follower.call("aten::to", {scale, Datum::of_int(kFloat32)});
+  return follower.call("aten::reciprocal", {narrow});
+}
+
+}  // namespace
+
+std::int64_t quantized_type_number(DType integers) {
+  return integers == DType::kInt8 ? 12 : integers == DType::kUInt8 ? 13 : 14;
+}
+
+std::int64_t integer_type_number(DType integers) {
+  return integers == DType::kUInt8 ? 0 : integers == DType::kInt8 ? 1 : 3;
+}
+
+Datum quantized_datum(Datum integers, Datum scale, Datum zero_point, Datum axis) {
+  return Datum::of_items(Kind::kQuantized, {std::move(integers), std::move(scale),
+                                            std::move(zero_point), std::move(axis)});
+}
+
+const Datum& integers_of(const Datum& quantized) { return quantized.held->items.at(0); }
+
+Affine affine_of(const Datum& quantized) {
+  const std::vector<Datum>& parts = quantized.held->items;
+  return {parts.at(1), parts.at(2), parts.at(3), parts.at(0).value->dtype};
+}
+
+Datum dequantized(Follower& follower, const Datum& quantized) {
+  return decomposed(follower, "dequantize", integers_of(quantized), affine_of(quantized));
+}
+
+Datum as_float(Follower& follower, const Datum& datum) {
+  return is_quantized(datum) ? dequantized(follower, datum) : datum;
+}
+
+Datum requantized(Follower& follower, const Datum& x, const Affine& affine) {
+  return quantized_datum(decomposed(follower, "quantize", x, affine), affine.scale,
+                         affine.zero_point, affine.axis);
+}
+
+Datum rounded(Follower& follower, const Datum& x, const Affine& affine) {
+  const Datum factor = against(follower, inverse(follower, affine), x, affine);
+  const Datum zero = against(follower, affine.zero_point, x, affine);
+  const Datum steps = follower.call("aten::add", {follower.call("aten::mul", {x, factor}), zero});
+  const Affine whole{Datum::of_real(1), Datum::of_int(0), {}, affine.dtype};
+  return quantized_datum(decomposed(follower, "quantize", steps, whole), affine.scale,
+                         affine.zero_point, affine.axis);
+}
+
+Datum scalar_tensor(Follower& follower, const Datum& number, std::int64_t dtype) {
+  if (number.is_tensor()) return number;
+  return follower.call("aten::scalar_tensor", {number}, {{"dtype", Datum::of_int(dtype)}});
+}
+
+}  // namespace sardonyx::torchscript

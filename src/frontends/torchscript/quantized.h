@@ -1,0 +1,60 @@
+// Quantised tensors while their program is followed: integers of 8 or 32 bits beside their scale
+// and zero point, x = (q - zero_point) * scale. Layers compute between dequantising and quantising,
+// which runtimes make one operator on integers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "frontends/torchscript/builtins.h"
+
+namespace sardonyx::torchscript {
+
+// How integers are read. Scale and zero point are numbers, tensors of one element, or, with an
+// axis, of one for each index along it.
+struct Affine {
+  Datum scale, zero_point, axis;
+  base::DType dtype = base::DType::kUndefined;  // of the integers
+};
+
+// c10::ScalarType's numbers of the types that PyTorch quantises to, and of these types' integers.
+std::int64_t quantized_type_number(base::DType integers);
+std::int64_t integer_type_number(base::DType integers);
+
+inline bool is_quantized(const Datum& datum) { return datum.kind == Datum::Kind::kQuantized; }
+
+Datum quantized_datum(Datum integers, Datum scale, Datum zero_point, Datum axis = {});
+const Datum& integers_of(const Datum& quantized);
+Affine affine_of(const Datum& quantized);
+
+// What it stands for, in float32.
+Datum dequantized(Follower& follower, const Datum& quantized);
+// Dequantised where it is quantised.
+Datum as_float(Follower& follower, const Datum& datum);
+// x, float32, as kernels that compute in integers leave it: the zero point is added after rounding.
+Datum requantized(Follower& follower, const Datum& x, const Affine& affine);
+// x, float32, as quantize_per_tensor and its relatives give it: the zero point is added before
+// rounding, which decides ties.
+Datum rounded(Follower& follower, const Datum& x, const Affine& affine);
+
+// A 0-d tensor of a number, of this c10::ScalarType; a tensor stays what it is.
+Datum scalar_tensor(Follower& follower, const Datum& number, std::int64_t dtype);
+
+// What an object of packed weights holds: the weight, quantised or not; its bias or None; and of a
+// convolution its lists of strides, padding, dilations and output padding, its groups, and whether
+// it is transposed.
+struct Packed {
+  Datum weight, bias;
+  std::vector<Datum> geometry;
+};
+
+// Throws SX1211 for anything else.
+Packed unpacked(Follower& follower, const Datum* datum);
+
+// What an operator does where quantised tensors are among its first arguments; nothing where none
+// is, or where it has no meaning of its own for them.
+std::optional<Datum> quantized_builtin(Follower& follower, const Operands& operands);
+
+}  // namespace sardonyx::torchscript
