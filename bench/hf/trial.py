@@ -89,7 +89,7 @@ def _differs(folder: Path, out: Path, batch: int) -> str:
 
     from sardonyx.hf import building
     from sardonyx.hf.checkpoint import read_checkpoint
-    from sardonyx.hf.examples import token_ids
+    from sardonyx.hf.example import token_ids
     from sardonyx.hf.tasks import choose
     from sardonyx.hf.verification import greedy, greedy_with_cache
 

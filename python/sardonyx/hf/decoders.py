@@ -12,8 +12,7 @@ from sardonyx._base.errors import refusal
 
 from .acceptance import text_stands_alone
 from .caches import PAST_LENGTH, CacheLayout, layout_of, new_cache
-from .example import BATCH, LENGTH, TOTAL_LENGTH, Dims, Tensors
-from .examples import token_ids
+from .example import BATCH, LENGTH, TOTAL_LENGTH, Dims, Tensors, token_ids
 from .parts import EMBEDDINGS, Part, accepted
 from .probing import counted_calls, probe
 from .settings import setting

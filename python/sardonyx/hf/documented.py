@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from .example import BATCH, LENGTH, Dims, Example, Tensors, random_values
+from .example import BATCH, LENGTH, Dims, Example, Tensors, random_values, token_ids
 from .pictures import sides
 from .settings import setting
 
@@ -231,8 +231,6 @@ def _values(each: _Input, shape: list[Any], config: Any) -> torch.Tensor:
         values = random_values(tuple(shape))
         return values.abs() if each.kind == "Positive" else values
     if each.name.endswith("input_ids"):
-        from .examples import token_ids
-
         return token_ids(config, shape[0], math.prod(shape[1:])).reshape(shape)
     if len(shape) == 1:
         return torch.ones(shape, dtype=torch.int64)

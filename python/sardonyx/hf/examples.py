@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from .documented import completed
-from .example import BATCH, LENGTH, Dims, Example, Tensors, noise, random_values
+from .example import BATCH, LENGTH, Dims, Example, Tensors, noise, random_values, token_ids
 from .pictures import pictures
 from .settings import setting
 
@@ -65,15 +65,6 @@ def _plain_examples(model: torch.nn.Module, config: Any, task: Task | None) -> I
     if text is not None and "decoder_input_ids" not in accepted:
         yield from (sound.joined(text) for sound in sounds)
     yield from _series(accepted, config)
-
-
-def token_ids(config: Any, batch: int, length: int, seed: int = 0) -> torch.Tensor:
-    """Tokens [batch, length] that are not special."""
-    size = setting(config, "vocab_size", "src_vocab_size", "text_vocab_size", default=100)
-    size = size if isinstance(size, int) else 100
-    low = min(size // 2, 64)
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randint(low, max(low + 1, size), (batch, length), generator=generator)
 
 
 def text_inputs(accepted: set[str], config: Any, choices: bool = False) -> Example | None:
