@@ -8,6 +8,8 @@ from typing import Any
 
 from tests.architectures.tiny import PROFILES, config_class, parts_of, tiny_config
 
+from sardonyx import ProgramError
+
 _MOST_PARAMETERS = 150_000_000
 # What checkpoints of an architecture that has several are published for, foremost first.
 _FOREMOST = (
@@ -47,8 +49,12 @@ def foremost_tasks() -> dict[str, str]:
 
 
 def make_checkpoint(name: str, task: str, folder: Path) -> dict[str, Any]:
-    """A small model of the architecture, that eager PyTorch can run, in a folder."""
+    """A small model of the architecture, that eager PyTorch can run, in a folder.
+
+    Raises the diagnostic where a model was made and no inputs were found for it.
+    """
     reasons = []
+    without_inputs: ProgramError | None = None
     for profile in PROFILES:
         shutil.rmtree(folder, ignore_errors=True)
         try:
@@ -56,8 +62,12 @@ def make_checkpoint(name: str, task: str, folder: Path) -> dict[str, Any]:
             parameters = _save(config, name, task, folder)
         except Exception as error:
             reasons.append(f"{profile.name}: {headline(error)}")
+            if isinstance(error, ProgramError):
+                without_inputs = error
             continue
         return {"profile": profile.name, "parameters": parameters}
+    if without_inputs is not None:
+        raise without_inputs
     raise ValueError("; ".join(reasons))
 
 

@@ -8,6 +8,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from sardonyx import ProgramError
+
 from .checkpoints import headline, make_checkpoint
 
 _PROMPT, _STEPS = 6, 20
@@ -22,6 +24,8 @@ def trial(name: str, task: str, runtime: str, named: bool = True) -> dict[str, A
         folder = Path(work) / "checkpoint"
         try:
             made = make_checkpoint(name, task, folder)
+        except ProgramError as error:
+            return {"status": "refused", "task": task, "reason": str(error)[:3000]}
         except Exception as error:
             return {"status": "not made", "reason": headline(error)[:1500]}
         out = Path(work) / "out"
@@ -85,7 +89,7 @@ def _differs(folder: Path, out: Path, batch: int) -> str:
 
     from sardonyx.hf import building
     from sardonyx.hf.checkpoint import read_checkpoint
-    from sardonyx.hf.examples import token_ids
+    from sardonyx.hf.example import token_ids
     from sardonyx.hf.tasks import choose
     from sardonyx.hf.verification import greedy, greedy_with_cache
 

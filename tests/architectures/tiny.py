@@ -268,6 +268,9 @@ def _shrunk(settings: dict[str, Any], profile: Profile) -> dict[str, Any]:
             result[key] = 8
         elif key == "num_experts_per_tok" and value is None:
             result[key] = 2
+        elif key in ("image_token_id", "image_token_index") and value is None:
+            # Checkpoints have one, where their configuration's class has none.
+            result[key], specials = _special(key, 0, specials)
         elif isinstance(value, bool) or value is None:
             result[key] = value
         elif key.endswith(("token_id", "token_index", "tokens_ids")):

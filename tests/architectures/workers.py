@@ -1,15 +1,24 @@
-"""Runs one function per name in forked processes, a few at a time, each with a time limit."""
+"""Runs one function per name in forked processes, a few at a time, each with a time limit.
+
+Limits are of processor time, so that what comes of a name does not hang on what else the machine
+does; a process that only waits is ended after several times as long.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
+import resource
 import signal
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+
+# How much longer than its processor time a process may take.
+_WAITS = 12
 
 
 @dataclass
@@ -33,17 +42,19 @@ def run_each(
     while waiting or running:
         while waiting and len(running) < jobs:
             name = waiting.pop()
-            running[_fork(name, work)] = _Running(name, time.monotonic())
+            running[_fork(name, work, limit)] = _Running(name, time.monotonic())
         time.sleep(0.02)
         for pid, child in list(running.items()):
             ended, status = os.waitpid(pid, os.WNOHANG)
             taken = time.monotonic() - child.began
-            if not ended and taken < limit:
+            if not ended and taken < _WAITS * limit:
                 continue
             if not ended:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
+                failed(child.name, f"took longer than {limit:.0f} s")
+            elif os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU:
                 failed(child.name, f"took longer than {limit:.0f} s")
             elif status != 0:
                 failed(child.name, _reason(status))
@@ -57,10 +68,11 @@ def _reason(status: int) -> str:
     return f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
-def _fork(name: str, work: Callable[[str], None]) -> int:
+def _fork(name: str, work: Callable[[str], None], limit: float) -> int:
     pid = os.fork()
     if pid:
         return pid
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit) + 5))
     code = 0
     try:
         work(name)

@@ -7,20 +7,23 @@ import difflib
 import re
 from collections.abc import Callable
 
-Lines = list[str]
+from .samples import ANY, RANGE, Lines, Samples, at_samples, symbols_of
+
 Change = Callable[[Lines, Lines], tuple[Lines, Lines]]
 
 
-def explained(usual: Lines, quick: Lines) -> str | None:
-    """Why two texts say the same: empty where they are equal, None where they do not."""
+def explained(usual: Lines, quick: Lines, within: Samples = ()) -> str | None:
+    """Why two texts say the same: empty where they are equal, None where they do not. `within` has
+    sizes that torch.export's program takes, where it asserts something of them."""
     if usual == quick:
         return ""
-    for reason, change in EXPLAINED.items():
+    changes = _changes(within)
+    for reason, change in changes.items():
         a, b = change(usual, quick)
         if a == b:
             return reason
     reasons = []
-    for reason, change in EXPLAINED.items():
+    for reason, change in changes.items():
         changed = change(usual, quick)
         if changed != (usual, quick):
             reasons.append(reason)
@@ -30,16 +33,24 @@ def explained(usual: Lines, quick: Lines) -> str | None:
     return None
 
 
-_RANGE = re.compile(r"(\w+): VR\[([\w-]+), (\w+)\]")
-_SYMBOL = re.compile(r"\b(?:s|u_|u|zuf_|zuf|zf)\d+\b")
+def _changes(within: Samples) -> dict[str, Change]:
+    if not within:
+        return EXPLAINED
+    # In place of sizes of which nothing is asserted.
+    return {
+        **{reason: change for reason, change in EXPLAINED.items() if change is not _at_numbers},
+        "of sizes that torch.export asserts, what they are is said in other words": (
+            lambda usual, quick: (at_samples(usual, within), at_samples(quick, within))
+        ),
+    }
 
 
 def _without_narrower(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
     """Without ranges where torch.export's alone begins later."""
-    ours = {found[1]: found for line in quick if (found := _RANGE.fullmatch(line))}
+    ours = {found[1]: found for line in quick if (found := RANGE.fullmatch(line))}
     same: set[str] = set()
     for line in usual:
-        a = _RANGE.fullmatch(line)
+        a = RANGE.fullmatch(line)
         b = ours.get(a[1]) if a else None
         if a and b and a[3] == b[3] and a[2].isdigit() and b[2].isdigit() and int(b[2]) < int(a[2]):
             same |= {line, b[0]}
@@ -47,10 +58,10 @@ def _without_narrower(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
 
 
 def _without_ranges_of_none(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
-    said = {s for line in (*usual, *quick) if not _RANGE.fullmatch(line) for s in _symbols(line)}
+    said = {s for line in (*usual, *quick) if not RANGE.fullmatch(line) for s in symbols_of(line)}
 
     def kept(lines: Lines) -> Lines:
-        return [x for x in lines if not (m := _RANGE.fullmatch(x)) or m[1] in said]
+        return [x for x in lines if not (m := RANGE.fullmatch(x)) or m[1] in said]
 
     return kept(usual), kept(quick)
 
@@ -63,6 +74,69 @@ def _without_what_bodies_say(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
         if line.strip() == "return" and kept[-2].strip() == "@()" and "::wrap_with_" in kept[-3]:
             del kept[-3:]
     return _without_unread_names(kept, quick)
+
+
+def _without_starts(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
+    """With slices from 0 that do not say so."""
+
+    def plain(lines: Lines) -> Lines:
+        return [re.sub(r"(aten::slice\.Tensor\(.*), start=0(?=[,)])", r"\1", x) for x in lines]
+
+    return plain(usual), plain(quick)
+
+
+_REGION = re.compile(
+    r"( *)(.*?)(?: = )?higher_order::wrap_with_autocast\(device_type=(.*), dtype=(.*), "
+    r"enabled=(.*), cache_enabled=(.*), @\)"
+)
+_ENTERED = re.compile(r" *python::_(enter|exit)_autocast\(")
+
+
+def _with_marks_of_autocast(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
+    """With marks where quick capture has regions, within which places are not said."""
+    if not any(_ENTERED.match(line) for line in usual):
+        return usual, quick
+    depth, marked = 0, []
+    for line in usual:
+        mark = _ENTERED.match(line)
+        depth += mark[1] == "enter" if mark else 0
+        marked.append(line.partition("  #")[0] if depth else line)
+        depth -= mark[1] == "exit" if mark else 0
+    return _without_unread_names(marked, _unwrapped(quick))
+
+
+def _unwrapped(lines: Lines) -> Lines:
+    """With marks and what stands between them in place of regions under autocast."""
+    start = next((i for i, line in enumerate(lines) if _REGION.match(line)), None)
+    if start is None or (region := _REGION.match(lines[start])) is None:
+        return lines
+    indent, results, *options = region.groups()
+    end = next(i for i in range(start, len(lines)) if lines[i].startswith(f"{indent}    return"))
+    of_region, of_body = (re.findall(r"%\d+", line) for line in (results, lines[end]))
+    given = dict(zip(of_region, of_body, strict=False))
+    said = ", ".join(f"arg{i}={option}" for i, option in enumerate(options))
+    marks = (f"{indent}python::_enter_autocast({said})", f"{indent}python::_exit_autocast()")
+    body = [line[4:] for line in lines[start + 2 : end]]
+    after = [re.sub(r"%\d+", lambda m: given.get(m[0], m[0]), x) for x in lines[end + 1 :]]
+    return _unwrapped([*lines[:start], marks[0], *body, marks[1], *after])
+
+
+_CONSTANT = re.compile(r"  (%\d+): .*  # constant (?:lifted_tensor_|_tensor_constant)\d+,.*")
+
+
+def _with_constants_as_read(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
+    """With the constants of no name in the order in which they are read."""
+
+    def ordered(lines: Lines) -> Lines:
+        constants = {m[1]: line for line in lines if (m := _CONSTANT.fullmatch(line))}
+        rest = [line for line in lines if line not in constants.values()]
+        read = dict.fromkeys(re.findall(r"%\d+", "\n".join(rest)))
+        said = [
+            re.sub(r"# constant \w+", "# constant", constants[x]) for x in read if x in constants
+        ]
+        return said + rest
+
+    return _without_unread_names(ordered(usual), ordered(quick))
 
 
 def _without_samples_layouts(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
@@ -149,7 +223,7 @@ def _without_copies_of_rows(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
 
 def _at_numbers(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
     """With three numbers for each size."""
-    return _at_three(usual, {}), _at_three(quick, {})
+    return at_samples(usual, ANY), at_samples(quick, ANY)
 
 
 # Their results' sizes are right whatever the size is that torch.export takes for a number.
@@ -164,67 +238,15 @@ def _at_fixed_numbers(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
     ):
         return usual, quick
     fixed, ranges = {}, set()
-    ours = {m[1]: m for line in quick if (m := _RANGE.fullmatch(line))}
+    ours = {m[1]: m for line in quick if (m := RANGE.fullmatch(line))}
     for line in usual:
-        a = _RANGE.fullmatch(line)
+        a = RANGE.fullmatch(line)
         b = ours.get(a[1]) if a else None
         if a and b and a[2] == a[3] and int(b[2]) <= int(a[2]):
             fixed[a[1]] = int(a[2])
             ranges |= {line, b[0]}
     usual, quick = ([x for x in lines if x not in ranges] for lines in (usual, quick))
-    return _at_three(usual, fixed), _at_three(quick, fixed)
-
-
-def _at_three(lines: Lines, fixed: dict[str, int]) -> Lines:
-    return [_at(line, fixed, step) for step in (1, 2, 3) for line in lines]
-
-
-def _at(line: str, fixed: dict[str, int], step: int) -> str:
-    if _RANGE.fullmatch(line):
-        return line
-    values = {s: fixed.get(s, 97 * step + 7 * _number(s)) for s in _symbols(line)}
-    code, comment, place = line.partition("  #")
-    return "".join(_evaluated(part, values) for part in _parts(code)) + comment + place
-
-
-def _number(symbol: str) -> int:
-    return int(re.sub(r"\D", "", symbol))
-
-
-def _evaluated(part: str, values: dict[str, int]) -> str:
-    if not _symbols(part):
-        return part
-    expression = part.strip()
-    try:
-        value = eval(expression, {"__builtins__": {}, "min": min, "max": max}, values)
-    except (SyntaxError, NameError, TypeError):
-        return part
-    return part.replace(expression, str(value))
-
-
-def _parts(line: str) -> list[str]:
-    """The expressions of a line, and what stands between them."""
-    parts, part, open_ones = [], "", []
-    for character in line:
-        ends = character in "[]=:{}"
-        if character == "(":
-            called = re.search(r"[\w.]+$", part)
-            ends = called is not None and called[0] not in ("min", "max")
-            open_ones.append(ends)
-        elif character == ")":
-            ends = not open_ones or open_ones.pop()
-        elif character == ",":
-            ends = not open_ones or open_ones[-1]
-        if ends:
-            parts += [part, character]
-            part = ""
-        else:
-            part += character
-    return [*parts, part]
-
-
-def _symbols(text: str) -> list[str]:
-    return _SYMBOL.findall(text)
+    return at_samples(usual, [fixed] * 3), at_samples(quick, [fixed] * 3)
 
 
 # In the order in which they are looked for.
@@ -239,6 +261,13 @@ EXPLAINED: dict[str, Change] = {
     "torch.export writes a buffer to itself": _without_own_copies,
     "what a loop's bodies write to they say themselves, and a region without calls does nothing": (
         _without_what_bodies_say
+    ),
+    "in bodies torch.export says of slices from nowhere that they begin at 0": _without_starts,
+    "torch.export leaves marks of autocast around control flow as they are": (
+        _with_marks_of_autocast
+    ),
+    "a constant that only a body reads torch.export declares behind the inputs": (
+        _with_constants_as_read
     ),
     "contiguous() copies for all sizes what it copies for some; torch.export takes the example's "
     "answer for a guard": _without_copies_of_rows,

@@ -37,7 +37,8 @@ def lines_that_count(program: str) -> list[str]:
             said = line.replace(found[0], "") if found else line
         if depth > 2:
             said = re.sub(r"  # .*", "", said)  # which torch.export says without the module
-        lines.append(numbers.in_place_of_names(re.sub(r"\w+=@\w+", "@", said), scopes[-1][1]))
+        around = [known for _, known in scopes]
+        lines.append(numbers.in_place_of_names(re.sub(r"\w+=@\w+", "@", said), around))
     by_data: dict[str, str] = {}
     lines = [
         _BY_DATA.sub(lambda m: by_data.setdefault(m[0], f"{m[1]}_{len(by_data)}"), line)
@@ -51,12 +52,15 @@ class _Numbers:
     def __init__(self) -> None:
         self._last = 0
 
-    def in_place_of_names(self, line: str, known: dict[str, str]) -> str:
-        """The line with numbers for its values; those that have some are known."""
-        for name in re.findall(r"%\w+", line):
+    def in_place_of_names(self, line: str, scopes: list[dict[str, str]]) -> str:
+        """The line with numbers for its values; those that have some are known. What a body reads
+        without saying so is a constant of a graph around it."""
+        known = scopes[-1]
+        for name, is_made in re.findall(r"(%\w+)(:?)", line):
             if name not in known:
-                self._last += 1
-                known[name] = f"%{self._last}"
+                outer = None if is_made else next((s[name] for s in scopes if name in s), None)
+                self._last += outer is None
+                known[name] = outer or f"%{self._last}"
         return re.sub(r"%\w+", lambda found: known[found[0]], line)
 
 

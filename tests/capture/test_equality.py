@@ -8,12 +8,17 @@ from __future__ import annotations
 import zlib
 
 import pytest
+import torch
+import torch.ao.quantization.fx._decomposed
 
 from sardonyx._capture.quick.declining import DeclinedError
 
-from .comparison import difference
+from .comparison import Subject, difference
 from .explaining import explained
+from .samples import samples_within
 from .subjects import GROUPS, Maker
+
+quantized_decomposed = torch.ops.quantized_decomposed
 
 # One subject of so many.
 EVERY = {"operators": 200, "mutation": 60}
@@ -42,7 +47,32 @@ def test_program_is_torch_exports(name):
     assert not difference(subject.by_torch(), quick)
 
 
+class Scaled(torch.nn.Module):
+    """Eager PyTorch takes the numbers of 0-d tensors where an overload wants numbers."""
+
+    def __init__(self, *numbers):
+        super().__init__()
+        self.numbers = numbers
+
+    def forward(self, x, *given):
+        scale, zero = map(torch.tensor, self.numbers) if self.numbers else given
+        return quantized_decomposed.dequantize_per_tensor(x, scale, zero, -128, 127, torch.int8)
+
+
+@pytest.mark.parametrize(
+    ("model", "given"),
+    [(Scaled(0.1, 5), ()), (Scaled(), (torch.tensor(0.1), torch.tensor(5)))],
+)
+def test_an_overload_is_chosen_as_torch_export_does(model, given):
+    subject = Subject(model, (torch.ones(4, 3, dtype=torch.int8), *given))
+    assert not difference(subject.by_torch(), subject.quickly())
+
+
 INPUT = "  %1: float32[s1, s2]"
+UNDER_AUTOCAST = (
+    "  %2: bfloat16[s1, s1] = higher_order::wrap_with_autocast(device_type='cpu', dtype=bfloat16, "
+    "enabled=True, cache_enabled=False, @)"
+)
 
 
 @pytest.mark.parametrize(
@@ -96,6 +126,39 @@ INPUT = "  %1: float32[s1, s2]"
             [INPUT],
         ),
         (
+            [INPUT, "      %2: float32[s1, s2] = aten::slice.Tensor(%1, start=0, end=s1)"],
+            [INPUT, "      %2: float32[s1, s2] = aten::slice.Tensor(%1, end=s1)"],
+        ),
+        (
+            [
+                INPUT,
+                "  python::_enter_autocast(arg0='cpu', arg1=bfloat16, arg2=True, arg3=False)  # M",
+                "  %2: bfloat16[s1, s1] = aten::mm(%1, %1)  # M, m.py:3",
+                "  python::_exit_autocast()  # M",
+                "  %3: bfloat16[s1, s1] = aten::cos(%2)  # M, m.py:4",
+            ],
+            [
+                INPUT,
+                UNDER_AUTOCAST,
+                "    @()",
+                "      %3: bfloat16[s1, s1] = aten::mm(%1, %1)",
+                "      return %3",
+                "  %4: bfloat16[s1, s1] = aten::cos(%2)  # M, m.py:4",
+            ],
+        ),
+        (
+            [
+                INPUT,
+                "  %2: int64[]  # constant _tensor_constant0, strides []",
+                "  %3: float32[s1, s2] = aten::add.Tensor(%1, %2)",
+            ],
+            [
+                "  %1: int64[]  # constant lifted_tensor_2, strides []",
+                INPUT.replace("%1", "%2"),
+                "  %3: float32[s1, s2] = aten::add.Tensor(%2, %1)",
+            ],
+        ),
+        (
             [INPUT, "  %2: float32[s2] strides [0] = python::_remove_batch_dim(%1, arg1=1)"],
             [INPUT, "  %2: float32[s2] = python::_remove_batch_dim(%1, arg1=1)"],
         ),
@@ -103,6 +166,22 @@ INPUT = "  %1: float32[s1, s2]"
 )
 def test_what_is_explained(usual, quick):
     assert explained(usual, quick)
+
+
+ASSERTED = "Runtime assertion failed for expression Eq(((s1 + 63)//64), 1) on node 'eq'"
+
+
+def test_sizes_are_what_torch_export_asserts_of_them():
+    read = "  %3: float32[] = aten::sum(%2)"
+    usual = [INPUT, "  %2: float32[1, 64, s2] = aten::cos(%1)", read]
+    said = "[(s1 + 63)//64, 64, s2] strides [64*s2, s2, 1]"
+    quick = [INPUT, f"  %2: float32{said} = aten::cos(%1)", read]
+    assert explained(usual, quick) is None
+    assert explained(usual, quick, samples_within(ASSERTED))
+    assert all(2 <= each["s1"] <= 64 for each in samples_within(ASSERTED))
+    assert not samples_within(ASSERTED.replace("Eq", "Ne"))
+    transposed = [line.replace("64*s2, s2, 1", "64*s2, 1, 64") for line in quick]
+    assert explained(usual, transposed, samples_within(ASSERTED)) is None
 
 
 @pytest.mark.parametrize(
@@ -130,6 +209,35 @@ def test_what_is_explained(usual, quick):
             [INPUT],
         ),
         ([INPUT + " strides [0]"], [INPUT]),
+        (
+            [INPUT, "  %2: float32[s1, s2] = aten::slice.Tensor(%1, start=1, end=s1)"],
+            [INPUT, "  %2: float32[s1, s2] = aten::slice.Tensor(%1, end=s1)"],
+        ),
+        (
+            [
+                "  python::_enter_autocast(arg0='cpu', arg1=bfloat16, arg2=True, arg3=False)",
+                "  %2: bfloat16[s1, s1] = aten::mm(%1, %1)",
+                "  python::_exit_autocast()",
+            ],
+            [
+                UNDER_AUTOCAST.replace("bfloat16, enabled", "float16, enabled"),
+                "    @()",
+                "      %3: bfloat16[s1, s1] = aten::mm(%1, %1)",
+                "      return %3",
+            ],
+        ),
+        (
+            [
+                "  %1: int64[]  # constant _tensor_constant0, strides []",
+                "  %2: float32[]  # constant lifted_tensor_0, strides []",
+                "  %3: float32[] = aten::div.Tensor(%1, %2)",
+            ],
+            [
+                "  %1: float32[]  # constant lifted_tensor_0, strides []",
+                "  %2: int64[]  # constant lifted_tensor_1, strides []",
+                "  %3: float32[] = aten::div.Tensor(%1, %2)",
+            ],
+        ),
     ],
 )
 def test_all_other_differences_count(usual, quick):

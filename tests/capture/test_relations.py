@@ -7,10 +7,16 @@ import random
 
 import pytest
 import sympy
+import torch
+from torch import nn
+from torch.export import Dim
 from torch.utils._sympy.functions import FloorDiv, Max, Min, Mod
 
+import sardonyx
 from sardonyx._capture.quick.periodic import always_holds
 from sardonyx._capture.quick.relations import leaves_sizes_open
+
+from .comparison import Subject, difference
 
 S, T = (sympy.Symbol(name, positive=True, integer=True) for name in "st")
 PADDED = S + Mod(64 - Mod(S, 64), 64)  # to the next multiple of 64
@@ -80,3 +86,42 @@ def test_what_is_said_to_hold_does():
         for values in itertools.product((1, 2, 3, 7, 12), (1, 2, 5, 8), (0, 1, 6, 11)):
             assert relation.subs(dict(zip((S, T, N), values, strict=True))) == sympy.true
     assert proved > 3
+
+
+class Chunks(nn.Module):
+    """Loops over parts of a sequence, as often as its length says."""
+
+    def forward(self, x):
+        length = x.shape[1]
+        padded = nn.functional.pad(x, (0, 0, 0, (64 - length % 64) % 64))
+        parts = padded.reshape(x.shape[0], -1, 64, 8)
+        state, results = x.new_zeros(x.shape[0], 64, 8), torch.zeros_like(parts)
+        for i in range(padded.shape[1] // 64):
+            state = state + parts[:, i]
+            results[:, i] = state
+        return results.reshape(x.shape[0], -1, 8)[:, :length]
+
+
+class Half(nn.Module):
+    def forward(self, x):
+        return x * 2 if x.shape[1] // 2 == 8 else x
+
+
+@pytest.mark.parametrize("model", [Chunks(), Half()])
+def test_the_models_own_questions_are_torch_exports(model):
+    subject = Subject(model, (torch.randn(2, 16, 8),), shapes=({0: Dim.AUTO, 1: Dim.AUTO},))
+    assert not difference(subject.by_torch(), subject.quickly())
+
+
+def test_a_loop_is_right_where_its_note_says():
+    made = sardonyx.export(
+        Chunks(),
+        (torch.randn(2, 16, 8),),
+        dynamic_shapes=({0: "batch", 1: "length"},),
+        capture="quick",
+    )
+    assert [note.code for note in made.notes] == ["SX1015"]
+    assert "64) == 1" in made.notes[0].message
+    for sizes in ((2, 16), (1, 3), (3, 64)):
+        x = torch.randn(*sizes, 8)
+        torch.testing.assert_close(made(x)[0], Chunks()(x))

@@ -192,3 +192,33 @@ def test_images_of_a_known_size(tmp_path: Path) -> None:
     assert decoder.inputs["position_ids"] == [3, "batch_size", "sequence_length"]
     assert any("image_grid_thw is [[1, 16, 16]]" in note for note in report.notes)
     assert report.verified["tokens"] == report.verified["equal"] == 80
+
+
+def test_inputs_that_the_documentation_of_a_model_describes(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    config = transformers.DecisionTransformerConfig(
+        state_dim=5, act_dim=3, hidden_size=16, n_layer=1, n_head=2, max_ep_len=64
+    )
+    folder = saved(transformers.DecisionTransformerModel(config).eval(), tmp_path / "model")
+    (part,) = exported(folder, tmp_path / "out").parts
+    episode = ["batch_size", "episode_length"]
+    assert part.inputs["states"] == [*episode, 5]
+    assert part.inputs["actions"] == [*episode, 3]
+    assert part.inputs["timesteps"] == episode
+
+
+def test_a_model_that_puts_images_before_the_text_itself(tmp_path: Path) -> None:
+    """Its cache holds the images, too, and the mask of a text alone would not fit that."""
+    torch.manual_seed(0)
+    sizes: dict[str, Any] = {
+        "hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+    }  # fmt: skip
+    config = transformers.GitConfig(
+        **sizes, vocab_size=100, vision_config=sizes | {"image_size": 16, "patch_size": 8}
+    )
+    folder = saved(transformers.GitForCausalLM(config).eval(), tmp_path / "model")
+    with pytest.raises(sardonyx.OnnxExporterError, match="SX2009"):
+        sardonyx.hf.export(folder, tmp_path / "out", task="text-generation-with-past")
+    (part,) = exported(folder, tmp_path / "out").parts
+    assert {"input_ids", "pixel_values"} <= set(part.inputs)

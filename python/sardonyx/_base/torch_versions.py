@@ -236,6 +236,13 @@ def watching_sizes(on_fixed: Callable[[list[str]], None]) -> Iterator[None]:
         kind._update_var_to_range, kind._set_replacement = narrowed, replaced
 
 
+def canonical_relation(relation: Any) -> Any:
+    """A relation of sizes in the one form of those that say the same."""
+    from torch.fx.experimental import symbolic_shapes
+
+    return symbolic_shapes.canonicalize_bool_expr(relation)
+
+
 @contextmanager
 def watching_questions(on_asked: Callable[[Any, Any], None]) -> Iterator[None]:
     """Within it, `on_asked` is called with the ShapeEnv and each relation of sizes that capture

@@ -45,7 +45,7 @@ class Questions:
     def _hear(self, env: Any, relation: Any) -> None:
         if len(relation.free_symbols) == 1 and _is_bound(relation):
             return  # the program's ranges say it
-        if _asked_by_model() and (place := user_place()) and not _is_check(place):
+        if asked_by_model() and (place := user_place()) and not _is_check(place):
             self._asked.setdefault((relation, place), env)
 
     def notes(self, program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
@@ -74,24 +74,24 @@ def _is_bound(relation: Any) -> bool:
     return any(s.is_symbol for s in sides) and any(s.is_number for s in sides)
 
 
-def _asked_by_model() -> bool:
-    """Whether the answer went to Python code of the model, or of layers, and not to an operator."""
+def asked_by_model() -> bool:
+    """Whether the answer goes to Python code of the model, or of layers, and not to an operator: of
+    the frames that are neither torch.export's nor those that heard the question."""
     import torch
 
     root = str(Path(torch.__file__).parent)
     machinery = tuple(f"{root}/{part}" for part in ("fx/", "__init__.py", "_logging/"))
     ours = str(Path(__file__).parent.parent)
     frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(ours):
+        frame = frame.f_back
     while frame is not None:
         file = frame.f_code.co_filename
-        is_between = file.startswith((*machinery, "<")) or file in _OURS
+        is_between = file.startswith((*machinery, "<")) or file == torch_versions.__file__
         if not is_between:
             return file.startswith(f"{root}/nn/") or not file.startswith((root, ours))
         frame = frame.f_back
     return False
-
-
-_OURS = (__file__, torch_versions.__file__)
 
 
 def _always_so(relation: Any, ranges: Mapping[str, Any]) -> bool:
@@ -154,11 +154,11 @@ def _said(relation: Any, names: Mapping[str, str]) -> str:
     import sympy
 
     stand = {s: sympy.Symbol(names.get(str(s), str(s))) for s in relation.free_symbols}
-    text = str(relation.xreplace(stand))
-    for kind, sign in (("Ne", "!="), ("Eq", "==")):
-        if text.startswith(f"{kind}(") and text.count(",") == 1:
-            text = f" {sign} ".join(part.strip() for part in text[3:-1].split(","))
-    return text
+    named = relation.xreplace(stand)
+    for kind, sign in ((sympy.Unequality, "!="), (sympy.Equality, "==")):
+        if isinstance(named, kind):
+            return f"{named.lhs} {sign} {named.rhs}"
+    return str(named)
 
 
 def _note(relation: str, place: Place) -> Diagnostic:

@@ -58,6 +58,14 @@ def image_token(config: Any) -> int | None:
     return token if isinstance(token, int) else None
 
 
+def text_stands_alone(model: torch.nn.Module) -> bool:
+    """Whether a text without images is whole to the model: others put images before it themselves,
+    and go by them in what they keep of it."""
+    if "pixel_values" not in inspect.signature(model.forward).parameters:
+        return True
+    return hasattr(model, "get_image_features") or image_token(model.config) is not None
+
+
 def _with_places(model: torch.nn.Module, config: Any, example: Example) -> Example:
     """Where images stand in a text, with as many tokens for each as the model makes of it."""
     token = image_token(config)

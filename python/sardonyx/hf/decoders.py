@@ -10,9 +10,9 @@ import torch
 
 from sardonyx._base.errors import refusal
 
+from .acceptance import text_stands_alone
 from .caches import PAST_LENGTH, CacheLayout, layout_of, new_cache
-from .example import BATCH, LENGTH, TOTAL_LENGTH, Dims, Tensors
-from .examples import token_ids
+from .example import BATCH, LENGTH, TOTAL_LENGTH, Dims, Tensors, token_ids
 from .parts import EMBEDDINGS, Part, accepted
 from .probing import counted_calls, probe
 from .settings import setting
@@ -24,6 +24,7 @@ _LONG = 131
 _BATCH, _PAST, _LENGTH = 2, 5, 3
 # forward()'s parameter for the cache; what it returns has the same name.
 _CACHES = ("past_key_values", "cache_params", "state")
+_NO_PAST = "leave `-with-past` out"
 
 
 class Decoder(torch.nn.Module):
@@ -59,7 +60,13 @@ def decoder_part(
     taken = accepted(model)
     argument = next((each for each in _CACHES if each in taken), None)
     if argument is None:
-        raise refusal("SX2009", f"{type(model).__name__} takes no cache", "leave `-with-past` out")
+        raise refusal("SX2009", f"{type(model).__name__} takes no cache", _NO_PAST)
+    if not text_stands_alone(model):
+        raise refusal(
+            "SX2009",
+            f"{type(model).__name__} puts images before the text, and keeps both in its cache",
+            _NO_PAST,
+        )
     layout, loops = _layout(model, config, argument)
     if one_width:
         layout = layout.of_one_width()
@@ -107,12 +114,19 @@ def _cache_after(model: torch.nn.Module, config: Any, argument: str, given: dict
         def call(**inputs: Any) -> Any:
             return model(**inputs, **{argument: make()}, use_cache=True)
 
-        return getattr(probe(model, call, **given), argument)
+        return getattr(probe(model, call, **given), argument, None)
 
     try:
-        return run(lambda: new_cache(config))
+        found = run(lambda: new_cache(config))
     except Exception:
-        return run(lambda: None)
+        found = run(lambda: None)
+    if found is None:
+        raise refusal(
+            "SX2009",
+            f"{type(model).__name__} does not return its cache: its modules keep it",
+            _NO_PAST,
+        )
+    return found
 
 
 def _inputs(config: Any, taken: set[str], layout: CacheLayout, length: int) -> tuple[Tensors, Dims]:

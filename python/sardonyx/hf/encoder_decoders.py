@@ -15,8 +15,7 @@ from sardonyx._base.errors import refusal
 
 from .acceptance import accepted_example
 from .caches import PAST, PAST_LENGTH, PRESENT, CachedTensor, CacheLayout, layout_of
-from .example import BATCH, Dims, Example, Tensors
-from .examples import token_ids
+from .example import BATCH, Dims, Example, Tensors, token_ids
 from .parts import Part, accepted, named_outputs
 from .probing import probe
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
+
+from .settings import setting
 
 Tensors = dict[str, torch.Tensor]
 # Input name to axis to what the axis is called.
@@ -59,3 +62,12 @@ def noise(name: str, shape: tuple[int, ...], dims: dict[int, str]) -> Example:
 def random_values(shape: tuple[int, ...]) -> torch.Tensor:
     """The same ones in every call."""
     return torch.randn(shape, generator=torch.Generator().manual_seed(2))
+
+
+def token_ids(config: Any, batch: int, length: int, seed: int = 0) -> torch.Tensor:
+    """Tokens [batch, length] that are not special."""
+    size = setting(config, "vocab_size", "src_vocab_size", "text_vocab_size", default=100)
+    size = size if isinstance(size, int) else 100
+    low = min(size // 2, 64)
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(low, max(low + 1, size), (batch, length), generator=generator)

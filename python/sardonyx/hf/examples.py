@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .example import BATCH, LENGTH, Dims, Example, Tensors, noise, random_values
+from .documented import completed
+from .example import BATCH, LENGTH, Dims, Example, Tensors, noise, random_values, token_ids
 from .pictures import pictures
 from .settings import setting
 
@@ -28,6 +29,16 @@ _TEXT_AND_IMAGES = ("zero-shot", "visual-", "document-", "image-text")
 
 def examples(model: torch.nn.Module, config: Any, task: Task | None = None) -> Iterator[Example]:
     """What the model may take, likeliest first."""
+    for example in _plain_examples(model, config, task):
+        yield from completed(example, model, config)
+    for example in completed(None, model, config):
+        yield example
+        if "decoder_input_ids" in inspect.signature(model.forward).parameters:
+            yield example.joined(_tokens_of_decoder(config))
+
+
+def _plain_examples(model: torch.nn.Module, config: Any, task: Task | None) -> Iterator[Example]:
+    """Of texts, images, sounds and series, without what else a model may ask for."""
     accepted = set(inspect.signature(model.forward).parameters)
     choices = task is not None and task.name == "multiple-choice"
     text = text_inputs(accepted, config, choices=choices)
@@ -46,20 +57,14 @@ def examples(model: torch.nn.Module, config: Any, task: Task | None = None) -> I
             yield image.joined(_tokens_of_decoder(config))
     if text is not None and not both:
         yield from (text.joined(image) for image in images)
-    for sound in (*_features(accepted, config), *_waves(accepted, config)):
+    sounds = (*_features(accepted, config), *_waves(accepted, config))
+    for sound in sounds:
         yield sound
         if "decoder_input_ids" in accepted:
             yield sound.joined(_tokens_of_decoder(config))
+    if text is not None and "decoder_input_ids" not in accepted:
+        yield from (sound.joined(text) for sound in sounds)
     yield from _series(accepted, config)
-
-
-def token_ids(config: Any, batch: int, length: int, seed: int = 0) -> torch.Tensor:
-    """Tokens [batch, length] that are not special."""
-    size = setting(config, "vocab_size", "src_vocab_size", "text_vocab_size", default=100)
-    size = size if isinstance(size, int) else 100
-    low = min(size // 2, 64)
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randint(low, max(low + 1, size), (batch, length), generator=generator)
 
 
 def text_inputs(accepted: set[str], config: Any, choices: bool = False) -> Example | None:

@@ -228,6 +228,7 @@ class Job:
         """Without one, unless it was asked for, where the model also looks at images and its
         decoder cannot be had alone."""
         from . import genai
+        from .acceptance import text_stands_alone
         from .architecture import looks_at_images
         from .tasks import of_images
         from .vision_language import check_separable
@@ -239,6 +240,9 @@ class Job:
                 try:
                     check_separable(model, both)
                 except ProgramError as error:
+                    if not text_stands_alone(model):
+                        without = dataclasses.replace(both, with_past=False)
+                        return without, (f"{_NO_CACHE}: {error.diagnostics[0].message}",)
                     return chosen, (f"{_TEXT_ALONE}: {error.diagnostics[0].message}",)
                 return both, ()
         if self._task is not None or not looks_at_images(model, chosen):

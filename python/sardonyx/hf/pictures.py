@@ -23,9 +23,11 @@ def pictures(accepted: set[str], config: Any) -> Iterator[Example]:
         return
     if "spatial_shapes" in accepted:
         yield _padded_patches(accepted, config)
-    sides = list(_sides(config))
-    yield from _whole(config, sides)
-    for height, width in sides:
+    if places := _first(accepted, "image_position_ids", "pixel_position_ids"):
+        yield _placed_patches(places, config)
+    found = list(sides(config))
+    yield from _whole(config, found)
+    for height, width in found:
         if "image_sizes" in accepted:
             yield _sized(config, height, width, None)
             yield from (_sized(config, height, width, tiles) for tiles in _TILES)
@@ -33,7 +35,8 @@ def pictures(accepted: set[str], config: Any) -> Iterator[Example]:
             yield _several(accepted, config, height, width)
 
 
-def _sides(config: Any) -> Iterator[tuple[int, int]]:
+def sides(config: Any) -> Iterator[tuple[int, int]]:
+    """Heights and widths of images, likeliest first."""
     own = setting(config, "image_size")
     for side in ([own] if own is not None else []) + [224, 64, 256, 512]:
         height, width = height_and_width(side)
@@ -52,11 +55,11 @@ def height_and_width(side: Any) -> tuple[int | None, int | None]:
     return None, None
 
 
-def _whole(config: Any, sides: list[tuple[int, int]]) -> Iterator[Example]:
+def _whole(config: Any, found: list[tuple[int, int]]) -> Iterator[Example]:
     """[batch, channels, height, width], or with frames before the channels."""
     channels = setting(config, "num_channels", default=3)
     frames = setting(config, "num_frames")
-    for height, width in sides:
+    for height, width in found:
         if frames is not None:
             axes = {0: BATCH, 1: "num_frames", 3: "height", 4: "width"}
             yield noise("pixel_values", (frames, channels, height, width), axes)
@@ -153,3 +156,20 @@ def _padded_patches(accepted: set[str], config: Any) -> Example:
         return {"spatial_shapes": torch.full((batch, 2), side)}
 
     return Example(make, {name: {0: BATCH} for name in make(1, 1)}, known=known)
+
+
+def _placed_patches(places: str, config: Any) -> Example:
+    """[batch, patches, values of a patch], with the column and the row of each patch."""
+    channels, patch = setting(config, "num_channels", default=3), _patch(config)
+    pooled = setting(config, "pooling_kernel_size", default=1)
+    side = pooled * max(2, _PATCHES_A_SIDE // (2 * pooled))
+
+    def make(batch: int, _: int) -> Tensors:
+        return {"pixel_values": random_values((batch, side**2, channels * patch**2))}
+
+    def known(batch: int) -> Tensors:
+        numbers = torch.arange(side**2)
+        grid = torch.stack([numbers % side, numbers // side], -1)
+        return {places: grid.expand(batch, -1, -1).contiguous()}
+
+    return Example(make, {"pixel_values": {0: BATCH}}, known=known)

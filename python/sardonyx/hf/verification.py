@@ -12,8 +12,7 @@ from sardonyx._compare.tensors import difference
 
 from .acceptance import accepted_example, image_token
 from .encoder_decoders import FIRST, MERGED, OF_DECODER
-from .example import BATCH, Tensors
-from .examples import token_ids
+from .example import BATCH, Tensors, token_ids
 from .generation import decode_of_encoder, decode_with_images, first_token, likeliest, with_next
 from .parts import accepted, fixed_arguments, named_outputs
 from .references import as_sure, of_pytorch

@@ -15,8 +15,7 @@ from sardonyx._base.errors import refusal
 
 from .acceptance import accepted_example, features_of, image_inputs
 from .decoders import decoder_part
-from .example import BATCH, LENGTH, Dims, Example, Tensors
-from .examples import token_ids
+from .example import BATCH, LENGTH, Dims, Example, Tensors, token_ids
 from .known import with_known
 from .parts import EMBEDDINGS, Part, fixed_arguments
 from .probing import probe

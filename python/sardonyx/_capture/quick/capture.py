@@ -33,10 +33,16 @@ def quick_capture(
     what quick capture is not sure of; the model's own errors count as such, too, so that
     torch.export is the one to tell of them.
     """
+    from .interning import inequalities_remembered
     from .interrupts import interrupts_wait
 
     try:
-        with run_again_where_declined(), interrupts_wait(), none_forgotten():
+        with (
+            run_again_where_declined(),
+            interrupts_wait(),
+            none_forgotten(),
+            inequalities_remembered(),
+        ):
             return _captured(model, args, dict(kwargs), dynamic_shapes, export)
     except DeclinedError:
         raise
@@ -68,7 +74,7 @@ def _captured(
     from .recording import Overseer, Recorder, run
     from .regions import finish
     from .signature import Placeholders, output_specs
-    from .solving import solve
+    from .solving import hearing_the_model, solve
     from .state import unchanged
 
     _check(model)
@@ -106,6 +112,7 @@ def _captured(
         bodies_uncompiled(),
         interned(),
         enable_python_dispatcher(),
+        hearing_the_model() as by_model,
         recorder.watching(),
     ):
         # Sizes stand in arguments as they are: the native walk takes those.
@@ -130,6 +137,7 @@ def _captured(
             equalities_inputs=equalities,
             original_signature=signature,
         ),
+        by_model,
     )
     sig = QuickSignature(placeholders.specs, output_specs(recorder.graph))
     artifact: Any = SimpleNamespace(

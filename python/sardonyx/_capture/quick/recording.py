@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Iterator, Sequence
 from collections.abc import Mapping as Named
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from types import FrameType
 from typing import Any
 
 import torch
@@ -44,6 +46,7 @@ _RECORDED_AS = {torch.ops.aten.lift_fresh.default: torch.ops.aten.lift_fresh_cop
 # Forward derivatives, which torch.export does not see as such.
 _DERIVATIVES = frozenset({torch.ops.aten._make_dual.default, torch.ops.aten._unpack_dual.default})
 _ITEM = torch.ops.aten.item.default
+_CHOOSING = torch._ops.OpOverloadPacket.__call__.__code__
 _ASSERTION = torch.ops.aten._assert_tensor_metadata.default
 _CONVERSIONS = frozenset(
     (torch.ops.aten.to.device, torch.ops.aten.to.dtype, torch.ops.aten.to.dtype_layout)
@@ -63,6 +66,15 @@ def _refusal(func: Any) -> str:
     if func in _DERIVATIVES:
         return "the model takes derivatives"
     return f"{func} makes a quantised tensor" if makes_quantized(func) else ""
+
+
+def _is_choosing_an_overload() -> bool:
+    """Whether a number is read for an operator that has no overload for tensors there, or another
+    one, too: eager PyTorch reads it then, and torch.export takes the other."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and frame.f_code.co_name in ("handler", "handle_dispatch_mode"):
+        frame = frame.f_back
+    return frame is not None and frame.f_code is _CHOOSING
 
 
 class Recorder(SchemaCheckMode):
@@ -114,8 +126,11 @@ class Recorder(SchemaCheckMode):
         if refusal := _refusal(func):
             raise DeclinedError(refusal)
         func = _RECORDED_AS.get(func, func)
-        if func is _ITEM and (number := self._held(args[0])) is not None:
-            return number
+        if func is _ITEM:
+            if _is_choosing_an_overload():
+                raise RuntimeError("an operator takes a tensor for a number")  # asks another
+            if (number := self._held(args[0])) is not None:
+                return number
         levels = self.mapping.check(func, args) if self.mapping.is_open else None
         copies = self._rules.results.copies_of_views
         result = self._rules.result(func, args, kwargs)

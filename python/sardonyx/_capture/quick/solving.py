@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from typing import Any
 from unittest import mock
+
+from sardonyx._base import torch_versions
+from sardonyx._capture.questions import asked_by_model
 
 from .declining import DeclinedError
 from .relations import leaves_sizes_open
 
 
-def solve(fake_mode: Any, by_torch: Callable[[], None]) -> None:
+@contextmanager
+def hearing_the_model() -> Iterator[set[Any]]:
+    """Within it, what the model's own code asks of sizes goes into the set: `range(length // 64)`,
+    or a branch. torch.export hears the same question there, and answers it alike."""
+    heard: set[Any] = set()
+
+    def hear(_: Any, relation: Any) -> None:
+        if asked_by_model():
+            heard.add(torch_versions.canonical_relation(relation))
+
+    with torch_versions.watching_questions(hear):
+        yield heard
+
+
+def solve(fake_mode: Any, by_torch: Callable[[], None], by_model: Collection[Any] = ()) -> None:
     """Runs torch.export's own check, which raises where the user said otherwise of a size.
 
-    Declines questions whose answer fixes sizes in ways that the program's ranges do not say.
+    Declines questions whose answer fixes sizes in ways that the program's ranges do not say, but
+    for those that the model asked.
     """
     from torch.fx.experimental.symbolic_shapes import DimConstraints, free_unbacked_symbols
 
@@ -32,6 +51,8 @@ def solve(fake_mode: Any, by_torch: Callable[[], None]) -> None:
         env.guard_or_defer_runtime_assert(env.replace(each.expr), "assert")
     for relation in asked:
         if free_unbacked_symbols(relation):  # what the model asserts of data
+            continue
+        if torch_versions.canonical_relation(relation) in by_model:
             continue
         # With what was learnt since of which sizes are equal.
         if not leaves_sizes_open(env.replace(relation)):

@@ -39,6 +39,10 @@ class QuickTensor(torch.Tensor):
         result: QuickTensor = made
         return result
 
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
+        """As messages of errors have it, also of those that nobody sees."""
+        return f"a tensor of {self.dtype}{list(self.dims)}"
+
     __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
     @classmethod
