@@ -203,6 +203,46 @@ def test_weights_in_the_file(tmp_path: Path, params: bool, as_inputs: bool) -> N
     assert ({i.name for i in graph.input} >= names) == as_inputs
 
 
+class Normed(nn.Module):
+    """Weights that would be folded into each other."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear, self.norm = nn.Linear(3, 2), nn.BatchNorm1d(2)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.norm(self.linear(x))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"export_params": False}, {"keep_initializers_as_inputs": True}],
+    ids=["left out", "kept"],
+)
+@pytest.mark.parametrize("compiled", [False, True], ids=["module", "script"])
+def test_weights_of_the_older_exporter_are_given_by_their_names(
+    tmp_path: Path, options: dict[str, bool], compiled: bool
+) -> None:
+    ort = pytest.importorskip("onnxruntime")
+    model, other = Normed().eval(), Normed().eval()
+    other.norm.running_mean.fill_(0.5)  # type: ignore[union-attr, operator]
+    path = tmp_path / "m.onnx"
+    given = torch.jit.script(model) if compiled else model
+    sardonyx.export(given, (X,), path, dynamo=False, **options)  # type: ignore[call-overload]
+    session = ort.InferenceSession(path)
+    inputs = {i.name for i in (*session.get_inputs(), *session.get_overridable_initializers())}
+    weights = {k: v.numpy() for k, v in other.state_dict().items() if k in inputs}
+    assert inputs - set(weights) == {"x"}
+    assert len(weights) == 6
+    (found,) = session.run(None, {"x": X.numpy(), **weights})
+    torch.testing.assert_close(torch.from_numpy(found), other(X).detach())
+
+
+def test_dimensions_have_names() -> None:
+    with pytest.raises(sardonyx.UsageError, match="calls a dimension of 'x' 3, no string"):
+        sardonyx.export(nn.Linear(3, 2), (X,), input_names=["x"], dynamic_axes={"x": {0: 3}})
+
+
 # --- ONNX Runtime
 
 

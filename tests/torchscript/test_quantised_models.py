@@ -170,11 +170,20 @@ def by_data(x: Tensor) -> list[Tensor]:
     return [torch.dequantize(q), torch.dequantize(c), c.int_repr().float()]
 
 
+TABLE = torch.quantize_per_channel(
+    halves(4, 8), torch.tensor([0.1, 0.2, 0.3, 0.4]), torch.arange(4), 0, torch.qint8
+)
+
+
+def constants(x: Tensor) -> list[Tensor]:
+    return [torch.dequantize(TABLE)[:, :, None] + x]
+
+
 FUNCTIONS = [pools, activations, places, written, by_data]
+CASES = [(f, kind) for kind in ("script", "trace") for f in FUNCTIONS] + [(constants, "trace")]
 
 
-@pytest.mark.parametrize("kind", ["script", "trace"])
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize(("function", "kind"), CASES)
 def test_functions(function: Callable[..., Any], kind: str, tmp_path: Path) -> None:
     example = halves(2, 4, 8, 8)
     program = compiled(function, kind, example)

@@ -69,5 +69,8 @@ def _axes(name: str, axes: Any, value: Any) -> dict[int, str] | None:
     if axes is None:
         return None
     named = axes if isinstance(axes, Mapping) else dict.fromkeys(axes)
+    wrong = [dim for dim in named.values() if dim is not None and not isinstance(dim, str)]
+    if wrong:
+        raise usage_error(f"dynamic_axes calls a dimension of '{name}' {wrong[0]!r}, no string")
     counted = axes_from_front({int(axis): dim for axis, dim in named.items()}, value, name)
     return {axis: dim or f"{name}_dim_{axis}" for axis, dim in counted.items()}

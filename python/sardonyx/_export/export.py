@@ -84,7 +84,8 @@ def export(
             keyword arguments where `kwargs` is not given and forward() takes them.
         f: where to save the model; None saves nothing.
         kwargs: example inputs by keyword.
-        export_params: False writes the model to `f` without its weights.
+        export_params: False writes the model to `f` without its weights, which keep their names
+            and are computed with nowhere; with dynamo=False they are inputs.
         verbose: print the model, and tell on standard error how each step goes.
         input_names, output_names: names for the first inputs and outputs of the model; the others
             are named after forward()'s parameters, and the captured values. Further input_names are
@@ -132,7 +133,8 @@ def export(
             translation.
         do_constant_folding: False leaves weights what the module has, under its names: nothing is
             computed of them beforehand (a batch norm is not folded into the convolution before
-            it). Arithmetic of constants of the program itself is always done.
+            it), which is so for weights that are inputs, too. Arithmetic of constants of the
+            program itself is always done.
         custom_opsets: versions of the domains of custom operators; 1 for others.
         autograd_inlining: False keeps every torch.autograd.Function as one node.
         export_modules_as_functions: modules become model-local functions of the ONNX model, one
@@ -237,11 +239,14 @@ def _told_apart(program: ExportedProgram, names: Sequence[str]) -> tuple[list[st
 def _save(
     program: ONNXProgram, f: str | os.PathLike[str] | IO[bytes], options: Options, steps: Steps
 ) -> None:
+    # The older exporter made inputs of weights that it left out.
+    as_inputs = options.keep_initializers_as_inputs or not (options.export_params or options.dynamo)
+
     def save() -> None:
         program.save(
             f,
             include_initializers=options.export_params,
-            keep_initializers_as_inputs=options.keep_initializers_as_inputs,
+            keep_initializers_as_inputs=as_inputs,
             external_data=None if options.external_data else False,
         )
 

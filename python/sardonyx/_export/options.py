@@ -104,6 +104,12 @@ class Options:
         """The classes of modules that become functions, none for all of them; None for no such."""
         return class_names(self.export_modules_as_functions)
 
+    @property
+    def folds_weights(self) -> bool:
+        """Whether weights may be computed with: not where whoever runs the model gives them."""
+        given = self.keep_initializers_as_inputs or not self.export_params
+        return self.do_constant_folding and not given
+
     def conversion(
         self, input_names: Sequence[str], dim_names: Mapping[str, str], on_step: Step
     ) -> ConversionOptions:
@@ -113,7 +119,7 @@ class Options:
             output_names=self.output_names,
             opset_version=self.opset_version,
             optimize=self.optimize,
-            fold_weights=self.do_constant_folding,
+            fold_weights=self.folds_weights,
             target_runtime=self.target_runtime,
             mutations_as_outputs=self.mutations_as_outputs,
             assertions_as_outputs=self.assertions_as_outputs,

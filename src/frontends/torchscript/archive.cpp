@@ -177,7 +177,13 @@ Archive::Archive(archive::Bytes bytes) : zip_(std::move(bytes)) {
   name_parts(root_);
   constants_ = tensors("constants.pkl", "constants/");
   for (std::size_t i = 0; i < constants_.size(); ++i) {
-    if (constants_[i].stored) constants_[i].stored->name = "CONSTANTS.c" + std::to_string(i);
+    const std::string name = "CONSTANTS.c" + std::to_string(i);
+    if (constants_[i].stored) constants_[i].stored->name = name;
+    if (constants_[i].kind != Datum::Kind::kQuantized) continue;
+    const Container& parts = *constants_[i].held;
+    for (std::size_t j = 0; j < parts.items.size(); ++j)
+      if (parts.items[j].stored)
+        parts.items[j].stored->name = j == 0 ? name : name + "." + parts.names[j];
   }
   const std::vector<Datum> traced = tensors("traced_inputs.pkl", "traced_inputs/");
   for (std::size_t i = 0; i + 1 < traced.size(); i += 2) {

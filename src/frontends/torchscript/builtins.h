@@ -17,6 +17,7 @@ void add_number_builtins(BuiltinTable& table);        // builtins_numbers.cpp
 void add_logic_builtins(BuiltinTable& table);         // builtins_logic.cpp
 void add_function_builtins(BuiltinTable& table);      // builtins_functions.cpp
 void add_container_builtins(BuiltinTable& table);     // builtins_containers.cpp
+void add_search_builtins(BuiltinTable& table);        // builtins_searches.cpp
 void add_tensor_builtins(BuiltinTable& table);        // builtins_tensors.cpp
 void add_text_builtins(BuiltinTable& table);          // builtins_texts.cpp
 void add_packed_builtins(BuiltinTable& table);        // builtins_packed.cpp

@@ -377,58 +377,6 @@ std::optional<Datum> all_or_any(Follower& follower, const Operands& operands) {
   return found;
 }
 
-// The elements in order; numbers or texts that are known.
-std::vector<Datum> in_order(Follower& follower, const Datum& list, bool descending) {
-  std::vector<Datum> items = list.held->items;
-  for (const Datum& item : items) {
-    const bool is_known = item.kind == Kind::kString ? !item.is_message
-                          : item.kind == Kind::kInt
-                              ? item.expr.is_constant()
-                              : item.kind == Kind::kFloat && !item.expr.known();
-    if (!is_known) follower.refuse("a list is sorted by " + description(item));
-  }
-  const auto before = [](const Datum& left, const Datum& right) {
-    if (left.kind == Kind::kString) return left.text < right.text;
-    return left.kind == Kind::kInt ? left.expr.value() < right.expr.value()
-                                   : left.real < right.real;
-  };
-  std::ranges::stable_sort(items, [&](const Datum& left, const Datum& right) {
-    return descending ? before(right, left) : before(left, right);
-  });
-  return items;
-}
-
-std::optional<Datum> sort(Follower& follower, const Operands& operands) {
-  const Datum* list = first(operands);
-  if (!list || list->kind != Kind::kList) return std::nullopt;
-  const Datum* reverse = operands.find(1, "reverse");
-  std::vector<Datum> items = in_order(follower, *list, reverse && reverse->expr.is(1));
-  if (operands.op == "aten::sorted") return Datum::of_items(Kind::kList, std::move(items));
-  follower.before_write(list->held);
-  list->held->items = std::move(items);
-  return no_value();
-}
-
-// Where the first element equal to `item` stands.
-std::optional<Datum> index_of(Follower& follower, const Operands& operands) {
-  const Datum *list = first(operands), *wanted = operands.find(1, "el");
-  if (!list || !wanted || list->kind != Kind::kList) return std::nullopt;
-  std::int64_t at = 0, count = 0, where = -1;
-  for (const Datum& item : list->held->items) {
-    const auto same = equality(follower, item, *wanted);
-    if (!same || same->value || !same->expr.is_constant())
-      follower.refuse("a list is searched for " + description(*wanted));
-    if (same->expr.value() != 0 && count++ == 0) where = at;
-    ++at;
-  }
-  if (operands.op == "aten::count") return Datum::of_int(count);
-  if (where < 0) follower.refuse("the list has no element " + description(*wanted));
-  if (operands.op == "aten::index") return Datum::of_int(where);
-  follower.before_write(list->held);
-  list->held->items.erase(list->held->items.begin() + where);
-  return no_value();
-}
-
 std::optional<Datum> add(Follower& follower, const Operands& operands) {
   const Datum *left = first(operands), *right = operands.find(1, "b");
   if (!left || !right || !is_sequence(*left) || !is_sequence(*right))
@@ -496,11 +444,6 @@ void add_container_builtins(BuiltinTable& table) {
       {"aten::sum", sum},
       {"aten::all", all_or_any<true>},
       {"aten::any", all_or_any<false>},
-      {"aten::sort", sort},
-      {"aten::sorted", sort},
-      {"aten::index", index_of},
-      {"aten::count", index_of},
-      {"aten::remove", index_of},
   };
   for (const auto& [name, function] : rows) table.emplace(name, function);
 }

@@ -77,7 +77,10 @@ std::size_t rank_of(Follower& follower, const Datum& tensor) {
 Datum convolution(Follower& follower, const Datum& x, const Packed& packed) {
   Datum weight = as_float(follower, packed.weight);
   const std::size_t rank = rank_of(follower, x);
-  if (packed.geometry.size() != 6) follower.refuse("packed weights of no convolution");
+  const bool is_known = packed.geometry.size() == 6 &&
+                        std::all_of(packed.geometry.begin(), packed.geometry.begin() + 4,
+                                    [](const Datum& each) { return each.kind == Kind::kList; });
+  if (!is_known) follower.refuse("packed weights of no convolution");
   if (rank < rank_of(follower, weight))
     weight = follower.call("aten::squeeze", {weight, Datum::of_int(2)});
   if (rank != rank_of(follower, weight))
@@ -186,8 +189,11 @@ std::optional<Datum> embedding(Follower& follower, const Operands& operands) {
 std::optional<Datum> packed_convolution(Follower& follower, const Operands& operands) {
   const bool transposed = operands.op.find("transpose") != std::string::npos;
   const std::vector<Datum>& given = operands.positional;
-  if (given.size() != (transposed ? 7U : 6U))
-    follower.refuse(operands.op + " is given another number of arguments");
+  const std::size_t lists = transposed ? 4 : 3;
+  if (given.size() != lists + 3 ||
+      !std::all_of(given.begin() + 2, given.begin() + 2 + static_cast<std::ptrdiff_t>(lists),
+                   [](const Datum& each) { return each.kind == Kind::kList; }))
+    follower.refuse(operands.op + " is given other arguments than lists");
   const bool is_1d = operands.op.ends_with("1d_prepack");
   const auto sizes = [&](const Datum& list, std::int64_t filling) {
     std::vector<Datum> items = list.held->items;

@@ -408,6 +408,7 @@ std::optional<Datum> builtin(Follower& follower, const Operands& operands) {
   static const BuiltinTable kTable = [] {
     BuiltinTable table;
     add_container_builtins(table);
+    add_search_builtins(table);
     add_tensor_builtins(table);
     add_number_builtins(table);
     add_logic_builtins(table);

@@ -143,6 +143,7 @@ Datum Follower::evaluate_attribute(const Expression& expression) {
         static_cast<std::size_t>(std::strtoull(name.c_str() + kConstants.size(), nullptr, 10));
     if (number >= archive_.constants().size()) refuse("the archive has no constant " + name);
     const Datum& constant = archive_.constants()[number];
+    if (constant.kind == Kind::kQuantized) read_weights(constant);
     if (!constant.stored) return constant;
     if (const auto integer = constant_integer(*constant.stored)) {
       Datum known = of_kind(Kind::kTensor);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/diagnostic.h"
+
 namespace sardonyx::torchscript {
 
 using base::DType;
@@ -68,11 +70,17 @@ Datum quantized_datum(Datum integers, Datum scale, Datum zero_point, Datum axis)
                                             std::move(zero_point), std::move(axis)});
 }
 
-const Datum& integers_of(const Datum& quantized) { return quantized.held->items.at(0); }
+const Datum& integers_of(const Datum& quantized) {
+  const Datum& integers = quantized.held->items.at(0);
+  const DType dtype = integers.value ? integers.value->dtype : DType::kUndefined;
+  if (dtype != DType::kInt8 && dtype != DType::kUInt8 && dtype != DType::kInt32)
+    base::fail("SX1211", "a quantised tensor is no tensor of integers of 8 or 32 bits");
+  return integers;
+}
 
 Affine affine_of(const Datum& quantized) {
   const std::vector<Datum>& parts = quantized.held->items;
-  return {parts.at(1), parts.at(2), parts.at(3), parts.at(0).value->dtype};
+  return {parts.at(1), parts.at(2), parts.at(3), integers_of(quantized).value->dtype};
 }
 
 Datum dequantized(Follower& follower, const Datum& quantized) {

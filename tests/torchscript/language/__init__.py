@@ -2,6 +2,7 @@
 
 from . import (
     accumulators,
+    algorithms,
     branches,
     containers,
     lists,
@@ -22,6 +23,7 @@ __all__ = [
     "REFUSED",
     "Case",
     "accumulators",
+    "algorithms",
     "branches",
     "containers",
     "lists",

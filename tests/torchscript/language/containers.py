@@ -156,6 +156,15 @@ def dict_iterated(x: Tensor) -> Tensor:
 
 
 @case(*ROWS)
+def dict_in_order(x: Tensor) -> Tensor:
+    scales = {3: 2, 1: 7, 2: -1}
+    total = x
+    for key, scale in sorted(scales.items()):
+        total = total * key + scale
+    return total
+
+
+@case(*ROWS)
 def dict_asked(x: Tensor) -> Tensor:
     found = {"a": x + 1}
     if "b" in found:
