@@ -6,6 +6,7 @@ import copy
 import re
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import onnx
@@ -16,6 +17,7 @@ import sardonyx
 from sardonyx._compare.tensors import difference
 from sardonyx._compare.tolerances import Tolerance, of_operator
 
+from .conditioning import hangs_on_rounding, makes_nan, makes_nothing
 from .programs import EXAMPLE, Program
 
 # The example, then small, empty, equal and large ones.
@@ -112,7 +114,7 @@ def _compared(program: Program, made: Any, smallest: int) -> Verdict:
             continue
         if (
             verdict.is_fault
-            and 0 in sizes.values()
+            and makes_nothing(partial(_eager, program, program.values(sizes)))
             and _is_limit(program, made, example, sizes, verdict)
         ):
             limits += 1
@@ -120,7 +122,19 @@ def _compared(program: Program, made: Any, smallest: int) -> Verdict:
         if verdict.is_fault:
             return Verdict(verdict.kind, f"{sizes}: {verdict.detail}", runs)
         runs += 1
+        limits += verdict.limits
     return Verdict("right", runs=runs, limits=limits)
+
+
+def _is_known(program: Program, values: tuple[torch.Tensor, ...], got: list[torch.Tensor]) -> bool:
+    """Whether a difference is one of rounding, or of the sign of NaN, which no operator tells."""
+
+    def run() -> list[torch.Tensor]:
+        results, written = _eager(program, values) or ([], {})
+        return [*results, *written.values()]
+
+    of_signs = any("copysign(" in line.text or "signbit(" in line.text for line in program.lines)
+    return (of_signs and makes_nan(run)) or hangs_on_rounding(run, got)
 
 
 def _session(message: onnx.ModelProto, *, fused: bool = True) -> ort.InferenceSession:
@@ -170,6 +184,8 @@ def _at(
         found = difference(have, want, _tolerance(want))
         if found is not None:
             verdict = Verdict("wrong", f"{name}: {found}")
+            if _is_known(program, values, got):
+                return Verdict("right", limits=1)
             return _unless_capture(made, values, wanted, verdict)
     return Verdict("right")
 
@@ -226,6 +242,7 @@ def _unless_capture(
     captured = made.exported_program
     try:
         with torch.no_grad():
+            captured.module()(*copy.deepcopy(values))  # refuses sizes that it took for others
             results = torch.fx.Interpreter(captured.graph_module).run(*copy.deepcopy(values))
     except Exception:
         return None

@@ -40,6 +40,17 @@ FOUND = {
     "the least length of a float16 vector": program(
         {"a": ("float16", ("m", "n"))}, "v1 = a * 0", "v2 = torch.cosine_similarity(v1, a, dim=1)"
     ),
+    "the least length of one float16 vector of two": program(
+        {"a": ("float32", (3,)), "b": ("float32", ("m",))},
+        "v1 = torch.count_nonzero(b, 0)",
+        "v2 = v1.half()",
+        "v3 = torch.cosine_similarity(a, v2, dim=0)",
+    ),
+    "a mean of what is padded by more than its window": program(
+        {"a": ("float32", (1, 3, "n"))},
+        "v1 = torch.nn.functional.pad(a, (2, 4))",
+        "v2 = torch.nn.functional.avg_pool1d(v1, 2)",
+    ),
     "dimensions of a tensor without": program(
         {"a": ("bfloat16", ("m", 3))}, "v1 = a.sum()", "v2 = v1.movedim(-1, 0)"
     ),
@@ -65,6 +76,21 @@ def test_what_a_kernel_refuses_of_nothing_is_counted() -> None:
         )
     )
     assert verdict.kind == "right"
+    assert verdict.limits > 0
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["v1 = a.half()", "v2 = torch.norm(v1)", "v3 = torch.sin(v2 * 50)"],
+        ["v1 = torch.cosine_similarity(a, a, dim=-1)", "v2 = F.layer_norm(v1, v1.shape[-1:])"],
+        ["v1 = a * 0", "v2 = v1 / v1", "v3 = torch.copysign(a, v2)"],
+    ],
+)
+def test_what_hangs_on_rounding_is_no_fault(lines: list[str]) -> None:
+    lines = [line.replace("F.", "torch.nn.functional.") for line in lines]
+    verdict = judge(program({"a": ("float16", ("n", 3))}, *lines))
+    assert verdict.kind == "right", verdict.detail
     assert verdict.limits > 0
 
 

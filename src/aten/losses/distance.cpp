@@ -117,17 +117,19 @@ Outputs cosine_similarity(const Call& call, Emit& onnx) {
   // A number is a vector of one element.
   std::vector<std::int64_t> axes;
   if (rank > 0) axes.push_back(call.axis("dim", rank));
-  // As PyTorch has it in the tensors' own type: 1e-8 is 0 in float16.
-  const Value least = onnx.cast(onnx.scalar(call.number("eps"), call.result_dtype()), x.dtype());
-  const auto unit = [&](Value v) {
+  const auto unit = [&](Value v, std::string_view name) {
+    // As PyTorch has it in the tensor's own type: 1e-8 is 0 in float16.
+    const DType own = call.tensor(name).dtype();
+    const DType type = base::is_floating(own) ? own : call.result_dtype();
+    const Value least = onnx.cast(onnx.scalar(call.number("eps"), type), v.dtype());
     const Value whole = onnx.with_rank(v, rank);
     return onnx.div(whole, onnx.max({vector_norm(onnx, whole, axes, true, 2), least}));
   };
   // An axis that only one of the two has is in the product still.
-  if (rank == 0) return result(call, onnx, onnx.mul(unit(x), unit(y)));
+  if (rank == 0) return result(call, onnx, onnx.mul(unit(x, "x1"), unit(y, "x2")));
   const Shape both =
       broadcast_shapes(onnx.with_rank(x, rank).shape(), onnx.with_rank(y, rank).shape());
-  const Value a = unit(onnx.expand(x, both)), b = unit(onnx.expand(y, both));
+  const Value a = unit(onnx.expand(x, both), "x1"), b = unit(onnx.expand(y, both), "x2");
   return result(call, onnx, onnx.reduce("ReduceSum", onnx.mul(a, b), axes, false));
 }
 

@@ -20,9 +20,26 @@ bool is_padded(const Use& use) {
   return pad != nullptr && pad->is("Pad") && pad->input(3) == nullptr && use.input(0).has_rank();
 }
 
+// Some window would hold padding alone, were the Pad's amounts the pooling's own.
+bool is_padded_widely(const Use& use) {
+  const auto* kernel = use.integers("kernel_shape");
+  if (kernel == nullptr || !is_padded(use)) return false;
+  const auto amounts = Value(use.input(0)->producer->input(1)).ints();
+  const auto* own = use.integers("pads");
+  const std::size_t rank = kernel->size() + 2;
+  if (!amounts || amounts->size() != 2 * rank) return false;
+  for (std::size_t i = 0; i < 2 * kernel->size(); ++i) {
+    const std::size_t axis = i % kernel->size();
+    const std::int64_t amount = (*amounts)[i / kernel->size() * rank + 2 + axis];
+    if (amount + (own == nullptr ? 0 : (*own)[i]) >= (*kernel)[axis]) return true;
+  }
+  return false;
+}
+
 // Before: MaxPool(Pad(x, pads, value))
 // After:  MaxPool(Pad(x, pads, value, axes)); before opset 18, which has no axes,
 //         MaxPool(Max(padded, padded)): the optimiser does not look through a Max.
+// Likewise AveragePool.
 std::optional<Values> kept_from_padding(const Use& use, const Rule& rule) {
   Lowering& onnx = use.onnx;
   const onnx::Node* pad = use.input(0)->producer;
@@ -45,6 +62,14 @@ constexpr Rule kRewritten[] = {
      .when = is_padded,
      .how = kept_from_padding,
      .why = "a Pad by zeros is moved into the MaxPool behind it, which pads by minus infinity",
+     .since = "1.31"},
+    {.name = "mean-of-widely-padded",
+     .op = Op::kAveragePool,
+     .reason = Reason::kFails,
+     .when = is_padded_widely,
+     .how = kept_from_padding,
+     .why = "a Pad is moved into the AveragePool behind it, which refuses to pad by its window's "
+            "size or more",
      .since = "1.31"},
 };
 
