@@ -103,6 +103,7 @@ const std::array kTidying = {
     Entry{&kDropNeutral},
     Entry{&kFoldWeights},
     Entry{&kScaleProducts},
+    Entry{&kFlattenProducts},
     Entry{Pass{"let-readers-broadcast", let_readers_broadcast}},
     Entry{kDropUnusedNodes},
 };

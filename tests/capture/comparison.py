@@ -22,6 +22,7 @@ from sardonyx._capture.wanted import Insistence
 
 from .explaining import explained
 from .lines import lines_that_count
+from .samples import samples_within
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,8 @@ def compared(usual: str, quick: str) -> tuple[str, str]:
     lines that differ."""
     a, b = lines_that_count(usual), lines_that_count(quick)
     reason = explained(a, b)
+    if reason is None:
+        reason = explained(a, b, samples_within(usual))
     if reason is not None:
         return ("explained", reason) if reason else ("equal", "")
     changed = [

@@ -7,20 +7,23 @@ import difflib
 import re
 from collections.abc import Callable
 
-Lines = list[str]
+from .samples import ANY, RANGE, Lines, Samples, at_samples, symbols_of
+
 Change = Callable[[Lines, Lines], tuple[Lines, Lines]]
 
 
-def explained(usual: Lines, quick: Lines) -> str | None:
-    """Why two texts say the same: empty where they are equal, None where they do not."""
+def explained(usual: Lines, quick: Lines, within: Samples = ()) -> str | None:
+    """Why two texts say the same: empty where they are equal, None where they do not. `within` has
+    sizes that torch.export's program takes, where it asserts something of them."""
     if usual == quick:
         return ""
-    for reason, change in EXPLAINED.items():
+    changes = _changes(within)
+    for reason, change in changes.items():
         a, b = change(usual, quick)
         if a == b:
             return reason
     reasons = []
-    for reason, change in EXPLAINED.items():
+    for reason, change in changes.items():
         changed = change(usual, quick)
         if changed != (usual, quick):
             reasons.append(reason)
@@ -30,16 +33,24 @@ def explained(usual: Lines, quick: Lines) -> str | None:
     return None
 
 
-_RANGE = re.compile(r"(\w+): VR\[([\w-]+), (\w+)\]")
-_SYMBOL = re.compile(r"\b(?:s|u_|u|zuf_|zuf|zf)\d+\b")
+def _changes(within: Samples) -> dict[str, Change]:
+    if not within:
+        return EXPLAINED
+    # In place of sizes of which nothing is asserted.
+    return {
+        **{reason: change for reason, change in EXPLAINED.items() if change is not _at_numbers},
+        "of sizes that torch.export asserts, what they are is said in other words": (
+            lambda usual, quick: (at_samples(usual, within), at_samples(quick, within))
+        ),
+    }
 
 
 def _without_narrower(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
     """Without ranges where torch.export's alone begins later."""
-    ours = {found[1]: found for line in quick if (found := _RANGE.fullmatch(line))}
+    ours = {found[1]: found for line in quick if (found := RANGE.fullmatch(line))}
     same: set[str] = set()
     for line in usual:
-        a = _RANGE.fullmatch(line)
+        a = RANGE.fullmatch(line)
         b = ours.get(a[1]) if a else None
         if a and b and a[3] == b[3] and a[2].isdigit() and b[2].isdigit() and int(b[2]) < int(a[2]):
             same |= {line, b[0]}
@@ -47,10 +58,10 @@ def _without_narrower(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
 
 
 def _without_ranges_of_none(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
-    said = {s for line in (*usual, *quick) if not _RANGE.fullmatch(line) for s in _symbols(line)}
+    said = {s for line in (*usual, *quick) if not RANGE.fullmatch(line) for s in symbols_of(line)}
 
     def kept(lines: Lines) -> Lines:
-        return [x for x in lines if not (m := _RANGE.fullmatch(x)) or m[1] in said]
+        return [x for x in lines if not (m := RANGE.fullmatch(x)) or m[1] in said]
 
     return kept(usual), kept(quick)
 
@@ -212,7 +223,7 @@ def _without_copies_of_rows(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
 
 def _at_numbers(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
     """With three numbers for each size."""
-    return _at_three(usual, {}), _at_three(quick, {})
+    return at_samples(usual, ANY), at_samples(quick, ANY)
 
 
 # Their results' sizes are right whatever the size is that torch.export takes for a number.
@@ -227,67 +238,15 @@ def _at_fixed_numbers(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
     ):
         return usual, quick
     fixed, ranges = {}, set()
-    ours = {m[1]: m for line in quick if (m := _RANGE.fullmatch(line))}
+    ours = {m[1]: m for line in quick if (m := RANGE.fullmatch(line))}
     for line in usual:
-        a = _RANGE.fullmatch(line)
+        a = RANGE.fullmatch(line)
         b = ours.get(a[1]) if a else None
         if a and b and a[2] == a[3] and int(b[2]) <= int(a[2]):
             fixed[a[1]] = int(a[2])
             ranges |= {line, b[0]}
     usual, quick = ([x for x in lines if x not in ranges] for lines in (usual, quick))
-    return _at_three(usual, fixed), _at_three(quick, fixed)
-
-
-def _at_three(lines: Lines, fixed: dict[str, int]) -> Lines:
-    return [_at(line, fixed, step) for step in (1, 2, 3) for line in lines]
-
-
-def _at(line: str, fixed: dict[str, int], step: int) -> str:
-    if _RANGE.fullmatch(line):
-        return line
-    values = {s: fixed.get(s, 97 * step + 7 * _number(s)) for s in _symbols(line)}
-    code, comment, place = line.partition("  #")
-    return "".join(_evaluated(part, values) for part in _parts(code)) + comment + place
-
-
-def _number(symbol: str) -> int:
-    return int(re.sub(r"\D", "", symbol))
-
-
-def _evaluated(part: str, values: dict[str, int]) -> str:
-    if not _symbols(part):
-        return part
-    expression = part.strip()
-    try:
-        value = eval(expression, {"__builtins__": {}, "min": min, "max": max}, values)
-    except (SyntaxError, NameError, TypeError):
-        return part
-    return part.replace(expression, str(value))
-
-
-def _parts(line: str) -> list[str]:
-    """The expressions of a line, and what stands between them."""
-    parts, part, open_ones = [], "", []
-    for character in line:
-        ends = character in "[]=:{}"
-        if character == "(":
-            called = re.search(r"[\w.]+$", part)
-            ends = called is not None and called[0] not in ("min", "max")
-            open_ones.append(ends)
-        elif character == ")":
-            ends = not open_ones or open_ones.pop()
-        elif character == ",":
-            ends = not open_ones or open_ones[-1]
-        if ends:
-            parts += [part, character]
-            part = ""
-        else:
-            part += character
-    return [*parts, part]
-
-
-def _symbols(text: str) -> list[str]:
-    return _SYMBOL.findall(text)
+    return at_samples(usual, [fixed] * 3), at_samples(quick, [fixed] * 3)
 
 
 # In the order in which they are looked for.

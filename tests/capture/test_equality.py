@@ -15,6 +15,7 @@ from sardonyx._capture.quick.declining import DeclinedError
 
 from .comparison import Subject, difference
 from .explaining import explained
+from .samples import samples_within
 from .subjects import GROUPS, Maker
 
 quantized_decomposed = torch.ops.quantized_decomposed
@@ -165,6 +166,22 @@ UNDER_AUTOCAST = (
 )
 def test_what_is_explained(usual, quick):
     assert explained(usual, quick)
+
+
+ASSERTED = "Runtime assertion failed for expression Eq(((s1 + 63)//64), 1) on node 'eq'"
+
+
+def test_sizes_are_what_torch_export_asserts_of_them():
+    read = "  %3: float32[] = aten::sum(%2)"
+    usual = [INPUT, "  %2: float32[1, 64, s2] = aten::cos(%1)", read]
+    said = "[(s1 + 63)//64, 64, s2] strides [64*s2, s2, 1]"
+    quick = [INPUT, f"  %2: float32{said} = aten::cos(%1)", read]
+    assert explained(usual, quick) is None
+    assert explained(usual, quick, samples_within(ASSERTED))
+    assert all(2 <= each["s1"] <= 64 for each in samples_within(ASSERTED))
+    assert not samples_within(ASSERTED.replace("Eq", "Ne"))
+    transposed = [line.replace("64*s2, s2, 1", "64*s2, 1, 64") for line in quick]
+    assert explained(usual, transposed, samples_within(ASSERTED)) is None
 
 
 @pytest.mark.parametrize(

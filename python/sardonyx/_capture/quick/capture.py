@@ -33,10 +33,16 @@ def quick_capture(
     what quick capture is not sure of; the model's own errors count as such, too, so that
     torch.export is the one to tell of them.
     """
+    from .interning import inequalities_remembered
     from .interrupts import interrupts_wait
 
     try:
-        with run_again_where_declined(), interrupts_wait(), none_forgotten():
+        with (
+            run_again_where_declined(),
+            interrupts_wait(),
+            none_forgotten(),
+            inequalities_remembered(),
+        ):
             return _captured(model, args, dict(kwargs), dynamic_shapes, export)
     except DeclinedError:
         raise

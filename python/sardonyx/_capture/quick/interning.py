@@ -29,6 +29,38 @@ def interned() -> Iterator[None]:
         yield
 
 
+# What sympy says of an inequality, by its kind and sides: symbols are the same in every capture.
+_said: dict[tuple[Any, ...], Any] = {}
+_MOST_SAID = 20_000
+
+
+@contextmanager
+def inequalities_remembered() -> Iterator[None]:
+    """Within it, sympy decides an inequality once, also for captures that follow: it asks dozens of
+    rules whether a sum of sizes is negative, and torch.export's sizes ask that for each input."""
+    from sympy.core import relational
+    from sympy.core.basic import Basic
+    from sympy.core.parameters import global_parameters
+
+    kind: Any = relational._Inequality
+    made = kind.__new__
+
+    def remembered(cls: Any, lhs: Any, rhs: Any, **options: Any) -> Any:
+        is_plain = isinstance(lhs, Basic) and isinstance(rhs, Basic) and not options
+        if not is_plain or not global_parameters.evaluate:
+            return made(cls, lhs, rhs, **options)
+        sides = (cls, lhs, rhs)
+        said = _said.get(sides)
+        if said is None:
+            if len(_said) >= _MOST_SAID:
+                _said.clear()
+            said = _said[sides] = made(cls, lhs, rhs)
+        return said
+
+    with mock.patch.object(kind, "__new__", staticmethod(remembered)):
+        yield
+
+
 def _remembered(
     name: str, method: Callable[[Any, Any], Any], known: dict[tuple[Any, ...], Any]
 ) -> Callable[[Any, Any], Any]:

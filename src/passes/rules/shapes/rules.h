@@ -8,6 +8,7 @@ namespace sardonyx::passes {
 using namespace rewriting;
 
 extern const Rule kExpandForTile;
+extern const Rule kFlattenProducts;
 extern const Rule kIndexByRanges;
 extern const Rule kIndexRowsByRanges;
 extern const Rule kJoinReshapes;

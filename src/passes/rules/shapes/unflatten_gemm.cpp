@@ -1,6 +1,13 @@
 // Before: y = Reshape(Gemm(Reshape(x, [-1, k]), weight, bias), [batch, length, n])
 // After:  y = Add(MatMul(x, weight), bias)
 // addmm takes matrices only; MatMul takes x as it is, and no shape needs to be put together.
+// Before: y = Reshape(Gemm(Reshape(x, [-1, k]), weight, bias), [windows, tokens, heads, n / heads])
+// After:  y = Reshape(Add(MatMul(Reshape(x, [windows, tokens, k]), weight), bias), [...])
+// as flatten-products leaves models behind, and others: attention is looked for in this form.
+#include <algorithm>
+#include <optional>
+
+#include "passes/rules/shapes/reshaped_dims.h"
 #include "passes/rules/shapes/rules.h"
 #include "rewriting/patch.h"
 #include "rewriting/rewrite.h"
@@ -30,6 +37,53 @@ bool same_but_last(const Shape& from, const Shape& to, symbolic::Expr last) {
   return true;
 }
 
+// [windows, tokens] where the sizes behind them multiply to the width of a row.
+std::optional<Shape> windows_of(const ValueInfo* value, symbolic::Expr width) {
+  if (!value->has_rank || value->shape.size() < 4 || !width.is_constant()) return std::nullopt;
+  std::int64_t size = 1;
+  for (std::size_t i = 2; i < value->shape.size(); ++i) {
+    if (!value->shape[i].is_constant() || value->shape[i].value() <= 0) return std::nullopt;
+    size *= value->shape[i].value();
+    if (size > width.value()) return std::nullopt;
+  }
+  if (size != width.value()) return std::nullopt;
+  return Shape(value->shape.begin(), value->shape.begin() + 2);
+}
+
+// The windows as another product has them already; null where none before `reader` does.
+ValueInfo* reshaped_before(const ValueInfo* x, const Shape& shape, const Node* reader) {
+  for (const onnx::Use& use : x->uses) {
+    if (use.node == nullptr || !use.node->is(Op::kReshape) || use.index != 0) continue;
+    ValueInfo* const found = use.node->output();
+    if (found->has_rank && std::ranges::equal(found->shape, shape) &&
+        onnx::is_visible(found, reader))
+      return found;
+  }
+  return nullptr;
+}
+
+// The product of windows that are taken apart again, which are put together before it.
+bool keep_windows(Node* last, const Node* gemm, const Node* flatten, RuleContext& context) {
+  ValueInfo *const y = last->output(), *const x = flatten->input(0);
+  ValueInfo *const weight = gemm->input(1), *const bias = gemm->input(2);
+  if (bias == nullptr || y->dtype != base::DType::kFloat32) return false;
+  auto windows = windows_of(y, weight->shape[1]);
+  if (!windows) windows = windows_of(x, weight->shape[0]);
+  if (!windows) return false;
+  windows->push_back(weight->shape[0]);
+  const std::vector<std::int64_t> before = dims_for_reshape(*windows), after = dims_for_reshape(y);
+  if (before.empty() || after.empty()) return false;
+  const std::string name = gemm->output()->name;
+  Patch patch(context, last);
+  ValueInfo* result = reshaped_before(x, *windows, last);
+  if (result == nullptr)
+    result = patch.node(Op::kReshape, {x, patch.ints(before)}, {}, name + "_windows");
+  result = patch.node(Op::kMatMul, {result, weight}, {}, name + "_MatMul");
+  result = patch.node(Op::kAdd, {result, bias}, {}, name);
+  patch.replace(y, patch.node(Op::kReshape, {result, patch.ints(after)}, {}, y->name));
+  return patch.apply();
+}
+
 bool unflatten(Node* last, RuleContext& context) {
   ValueInfo* const y = last->output();
   const Node* gemm = made_by(last->input(0), Op::kGemm);
@@ -43,6 +97,7 @@ bool unflatten(Node* last, RuleContext& context) {
   if (!y->has_rank || !has_rank(gemm->input(0), 2) || !has_rank(weight, 2) || !x->has_rank ||
       (bias != nullptr && !has_rank(bias, 1)))  // [1] broadcasts, too
     return context.decline(last, "a rank is not known, or not that of rows and a bias");
+  if (keep_windows(last, gemm, flatten, context)) return true;
   if (x->shape.size() < 3 || !x->shape.back().known() ||
       !(x->shape.back() == gemm->input(0)->shape[1]) ||
       !same_but_last(x->shape, y->shape, weight->shape[1]))

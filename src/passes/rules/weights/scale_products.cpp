@@ -2,9 +2,12 @@
 // After:  y = Transpose(Reshape(Add(MatMul(x, weight * 0.125), bias * 0.125), heads))
 // Before: y = MatMul(Mul(x, 0.125), weight)
 // After:  y = MatMul(x, weight * 0.125)
+// Before: y = Mul(Add(MatMul(x, weight), bias), scale), a number for each column
+// After:  y = Add(MatMul(x, weight * scale), bias * scale)
 // So, too, Div by a number, Gemm, and one part of what a Split makes of a product: its columns
-// alone are scaled. Queries are scaled so in every layer of attention that is spelt out. In other
-// people's models alone: the weights of a program keep what they hold.
+// alone are scaled. Queries are scaled so in every layer of attention that is spelt out, and what a
+// layer adds to its input in ConvNeXt and CaiT. In other people's models alone: the weights of a
+// program keep what they hold.
 #include <cmath>
 #include <optional>
 #include <string>
@@ -30,10 +33,14 @@ using onnx::ValueInfo;
 // Beyond these, products that were numbers might be infinite, or 0.
 constexpr double kLeast = 0x1p-20, kMost = 0x1p20;
 
-// What a number scales: all columns of a product, or some.
+// Of a row, columns may be as good as dead; what they hold stays far from where floats end.
+constexpr double kLeastOfRow = 0x1p-60;
+
+// What a number scales: all columns of a product, or some. A row has a number for each column.
 struct Scaling {
   ValueInfo* x = nullptr;
   double factor = 1;
+  std::vector<double> row;
 };
 
 struct Columns {
@@ -50,6 +57,22 @@ bool is_own_weight(const ValueInfo* value, std::size_t rank) {
          value->constant->dims.size() == rank;
 }
 
+// The numbers of [columns], or [1, 1, columns]; nothing where one would leave no number.
+std::vector<double> row_of(const ValueInfo* value, const ValueInfo* x, bool divides) {
+  if (value->constant == nullptr || value->producer != nullptr || value->is_pinned ||
+      value->constant->data == nullptr || !x->has_rank || value->constant->dims.empty() ||
+      value->constant->dims.size() > x->shape.size() ||
+      value->constant->element_count() != value->constant->dims.back())
+    return {};
+  std::vector<double> row = value->constant->reals().value_or(std::vector<double>());
+  for (double& factor : row) {
+    if (divides) factor = 1 / factor;
+    const double size = std::abs(factor);
+    if (!(size <= kMost) || (size != 0 && size < kLeastOfRow)) return {};
+  }
+  return row;
+}
+
 std::optional<Scaling> scaling_of(const Node* node) {
   const bool divides = node->is(Op::kDiv);
   for (const std::size_t side : {std::size_t{1}, std::size_t{0}}) {
@@ -58,7 +81,14 @@ std::optional<Scaling> scaling_of(const Node* node) {
     const auto value = number_of(number);
     if (!value || !x->has_rank || !number->has_rank || number->shape.size() > x->shape.size())
       continue;
-    return Scaling{x, divides ? 1 / *value : *value};
+    return Scaling{x, divides ? 1 / *value : *value, {}};
+  }
+  for (const std::size_t side : {std::size_t{1}, std::size_t{0}}) {
+    const ValueInfo* const row = node->input(side);
+    ValueInfo* const x = node->input(1 - side);
+    if (row == nullptr || x == nullptr || (divides && side == 0)) continue;
+    if (auto factors = row_of(row, x, divides); factors.size() > 1)
+      return Scaling{x, 1, std::move(factors)};
   }
   return std::nullopt;
 }
@@ -172,13 +202,20 @@ bool scale_behind(Node* node, const Scaling& scaling, RuleContext& context) {
   const auto found = product_behind(scaling.x);
   if (!found) return false;
   const std::int64_t count = column_count(found->product);
+  const bool by_row = !scaling.row.empty();
+  // What moves columns would have to move the row back.
+  if (by_row && scaling.x->producer != found->product && scaling.x->producer != found->bias)
+    return context.decline(node, "what is scaled by columns was moved");
+  if (by_row && std::ssize(scaling.row) != count)
+    return context.decline(node, "it has not one factor for each column");
   const ValueInfo* bias = found->bias == nullptr ? nullptr : found->bias->input(found->bias_index);
   if (bias != nullptr && bias->constant->dims[0] != count)
     return context.decline(node, "what is added is not an entry a column");
   if (found->columns.begin + found->columns.size.value_or(0) > count)
     return context.decline(node, "its part is none of the product's columns");
   Patch patch(context, node);
-  const std::vector<double> factors = factors_of(count, found->columns, scaling.factor);
+  const std::vector<double> factors =
+      by_row ? scaling.row : factors_of(count, found->columns, scaling.factor);
   scale(patch, found->product, 1, factors, has_columns_first(found->product));
   if (bias != nullptr) scale(patch, found->bias, found->bias_index, factors);
   patch.replace(node->output(), scaling.x);
@@ -203,6 +240,7 @@ bool fold(Node* node, RuleContext& context) {
   if (!context.is_foreign() || node->output() == nullptr) return false;
   const auto scaling = scaling_of(node);
   if (!scaling) return false;
+  if (!scaling->row.empty()) return scale_behind(node, *scaling, context);
   const double size = std::abs(scaling->factor);
   if (!(size >= kLeast && size <= kMost)) return false;
   return scale_behind(node, *scaling, context) || scale_before(node, *scaling, context);

@@ -58,6 +58,43 @@ TEST_F(ScaleProducts, WhatIsScaledBeforeItIsMultiplied) {
   EXPECT_EQ(reals(model.graph->first->input(1)), (std::vector<double>{2, 4, 6, 8, 10, 12, 14, 16}));
 }
 
+TEST_F(ScaleProducts, ANumberForEachColumn) {
+  for (const Value row :
+       {weight("row", {4}, {2, 0, -1, 1e-9}), weight("rows", {1, 1, 4}, {2, 0, -1, 1e-9})}) {
+    const Value w2 = weight("w2", {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
+    const Value b2 = weight("b2", {4}, {1, 2, 3, 4});
+    model.graph->outputs.clear();
+    outputs({onnx.mul(row, onnx.add(onnx.matmul(x, w2), b2))});
+    EXPECT_TRUE(run(kScaleProducts, foreign)) << reason();
+    const onnx::Node* add = model.graph->outputs[0]->producer;
+    ASSERT_TRUE(add->is(onnx::Op::kAdd));
+    EXPECT_EQ(reals(add->input(0)->producer->input(1)),
+              (std::vector<double>{2, 0, -3, 4 * double{1e-9F}, 10, 0, -7, 8 * double{1e-9F}}));
+    EXPECT_EQ(reals(add->input(1)), (std::vector<double>{2, 0, -3, 4 * double{1e-9F}}));
+  }
+}
+
+TEST_F(ScaleProducts, ANumberForEachColumnOfWhatWasMovedStays) {
+  const Value row = weight("row", {2}, {2, 3});
+  outputs({onnx.mul(heads(onnx.matmul(x, w)), row)});
+  EXPECT_FALSE(run(kScaleProducts, foreign));
+  EXPECT_EQ(reason(), "what is scaled by columns was moved");
+}
+
+TEST_F(ScaleProducts, NumbersForMoreColumnsThanThereAreStay) {
+  outputs(
+      {onnx.mul(onnx.matmul(x, weight("v", {2, 1}, {1, 2})), weight("row", {4}, {1, 2, 3, 4}))});
+  EXPECT_FALSE(run(kScaleProducts, foreign));
+}
+
+TEST_F(ScaleProducts, NumbersThatEndProductsStay) {
+  const Value row = weight("row", {4}, {1, 2, 3e30, 4});
+  const Value quotients = weight("quotients", {4}, {1, 2, 0, 4});
+  outputs({onnx.mul(onnx.matmul(x, w), row),
+           onnx.div(onnx.matmul(x, weight("v", {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8})), quotients)});
+  EXPECT_FALSE(run(kScaleProducts, foreign));
+}
+
 TEST_F(ScaleProducts, WhatOthersReadStays) {
   const Value product = onnx.matmul(x, w);
   outputs({product, onnx.mul(product, onnx.scalar(2, onnx::DType::kFloat32))});
