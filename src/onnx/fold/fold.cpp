@@ -15,8 +15,8 @@ using Table = std::unordered_map<std::string_view, Folder>;
 
 Table make_table() {
   Table table;
-  for (const auto entries :
-       {elementwise_folders(), movement_folders(), reduction_folders(), creation_folders()}) {
+  for (const auto entries : {elementwise_folders(), movement_folders(), product_folders(),
+                             reduction_folders(), creation_folders()}) {
     for (const Entry& entry : entries) table.emplace(entry.op_type, entry.fold);
   }
   return table;

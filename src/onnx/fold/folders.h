@@ -38,6 +38,7 @@ struct Entry {
 
 std::span<const Entry> elementwise_folders();
 std::span<const Entry> movement_folders();
+std::span<const Entry> product_folders();
 std::span<const Entry> reduction_folders();
 std::span<const Entry> creation_folders();
 
