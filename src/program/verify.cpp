@@ -142,7 +142,12 @@ void require_settled(const Graph& graph) {
       fail("SX1207", "the bodies of " + call->schema->qualified() + " read what stands around them",
            call, "capture the model with torch.export, which hands bodies what they read");
     }
-    for (const Value* output : call->outputs) require_settled(output, call);
+    for (const Value* output : call->outputs) {
+      // Branches may differ in rank; whoever reads such a value is told.
+      const bool any_rank = output && kind && call->schema->base_name() == "cond" &&
+                            !output->has_rank && output->dtype != base::DType::kUndefined;
+      if (!any_rank) require_settled(output, call);
+    }
     for (const Argument& argument : call->arguments) {
       if (Graph* const* body = argument.get<Graph*>()) require_settled(**body);
     }

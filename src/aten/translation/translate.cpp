@@ -49,7 +49,7 @@ void check_type(const program::Value& captured, Value value) {
         "this is a defect of Sardonyx; please report it with the operator and its arguments");
   };
   if (value.dtype() != DType::kUndefined && value.dtype() != dtype) contradiction();
-  if (!value.has_rank()) return;
+  if (!value.has_rank() || !captured.has_rank) return;
   if (value.shape().size() != expected.size()) contradiction();
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const Expr inferred = value.shape()[i];
@@ -179,7 +179,8 @@ void Translation::bind_output(const program::Call& call, const program::Value& c
     Shape shape = captured.shape;
     if (value.is_complex()) shape.emplace_back(2);
     // What the capture knows is at least as good as what inference found.
-    if (!value->constant) emit_.set_type(value, base::real_of(captured.dtype), shape);
+    if (!value->constant && captured.has_rank)
+      emit_.set_type(value, base::real_of(captured.dtype), shape);
     for (std::size_t axis = 0; axis < captured.shape.size(); ++axis) {
       const Expr dim = captured.shape[axis];
       if (!dim.is_constant() && !emit_.can_size(dim)) {

@@ -1,5 +1,6 @@
 // Branches: the one that is decided, or both, as bodies of one call.
 #include <algorithm>
+#include <span>
 
 #include "base/diagnostic.h"
 #include "frontends/torchscript/aliases.h"
@@ -16,17 +17,21 @@ using program::List;
 using program::Value;
 using symbolic::Expr;
 
+// The variable of what a function returns, where branches hold all of it that stands behind them.
+static constexpr const char* kResult = "(result)";
+
 // What two branches leave in the same place, as one.
 class Merge {
  public:
   // Containers that were made in the branches have greater serials than `first_serial`.
   Merge(Follower& follower, program::Call& call, Body& first, Body& second,
-        std::uint64_t first_serial)
+        std::uint64_t first_serial, bool ranks_may_differ)
       : follower_(follower),
         call_(call),
         first_(first),
         second_(second),
-        first_serial_(first_serial) {}
+        first_serial_(first_serial),
+        ranks_may_differ_(ranks_may_differ) {}
 
   Datum merge(const Datum& left, const Datum& right, const std::string& name) {
     if (left.kind == Kind::kUninitialized && right.kind == Kind::kUninitialized) return left;
@@ -105,7 +110,7 @@ class Merge {
     first_.graph->outputs.emplace_back(left);
     second_.graph->outputs.emplace_back(right);
     Value* made = follower_.program().add_value();
-    made->name = follower_.new_name(name);
+    made->name = follower_.new_name(name == kResult ? "result" : name);
     made->dtype = left->dtype;
     made->producer = &call_;
     made->index = static_cast<std::uint32_t>(call_.outputs.size());
@@ -113,15 +118,29 @@ class Merge {
     return made;
   }
 
+  // Of tensors whose rank the branches decide, of which nothing asks for it.
+  static Value* without_rank(const Datum& datum) {
+    return datum.value && !datum.value->has_rank ? datum.value : nullptr;
+  }
+
   Datum tensors(const Datum& left, const Datum& right, const std::string& name) {
-    Value* const first = first_.tensor(left);
-    Value* const second = second_.tensor(right);
+    Value *first = without_rank(left), *second = without_rank(right);
+    const bool has_ranks = !first && !second;
+    if (!first) first = first_.tensor(left);
+    if (!second) second = second_.tensor(right);
     if (is_sequence(first)) {
       Value* made = output(first, second, name);
       static_cast<program::ValueType&>(*made) = *first;
       return Datum::of_tensor(made);
     }
-    if (first->dtype != second->dtype || first->rank() != second->rank()) {
+    const bool same_rank = has_ranks && first->rank() == second->rank();
+    if (first->dtype == second->dtype && !same_rank && ranks_may_differ_) {
+      Value* made = output(first, second, name);
+      made->has_rank = false;
+      return Datum::of_tensor(made);
+    }
+    if (first->dtype != second->dtype || !same_rank) {
+      if (first->dtype == second->dtype) throw RanksDiffer{};
       follower_.refuse("'" + name + "' is " + program::type_text(*first) +
                            " after one branch and " + program::type_text(*second) +
                            " after the other, and data decide between them",
@@ -183,6 +202,7 @@ class Merge {
   Body& first_;
   Body& second_;
   std::uint64_t first_serial_;
+  bool ranks_may_differ_;
 
  public:
   // Results that stand for numbers.
@@ -200,7 +220,60 @@ void Follower::branch(const Statement& statement) {
   bool truth = false;
   if (decided(condition, truth)) return follow(truth ? statement.body : statement.otherwise);
   if (condition.kind != Kind::kBool) refuse("a branch on " + description(condition));
-  branch_on_data(statement, condition);
+  try {
+    branch_on_data(statement, condition, nullptr);
+  } catch (const RanksDiffer&) {
+    throw RanksDiffer{condition};
+  }
+}
+
+namespace {
+
+void append(std::vector<Statement>& block, std::span<const Statement> rest) {
+  static const Expression kTarget = [] {
+    Expression target;
+    target.kind = Expression::Kind::kName;
+    target.text = kResult;
+    return target;
+  }();
+  static const Expression kNothing;
+  for (const Statement& statement : rest) {
+    block.push_back(statement);
+    if (statement.kind != Statement::Kind::kReturn) continue;
+    block.back().kind = Statement::Kind::kAssign;
+    block.back().targets = {&kTarget};
+    if (!statement.value) block.back().value = &kNothing;
+  }
+}
+
+}  // namespace
+
+// What stands behind the branch in its block is followed in either side of it.
+void Follower::branch_to_the_end(const Statement& statement, const Datum& condition,
+                                 std::span<const Statement> rest) {
+  constexpr int kMostInEachOther = 6;
+  if (tails_ >= kMostInEachOther)
+    refuse(
+        "tensors have other ranks after one branch than after the other, and so often that the "
+        "code behind them is not followed for each");
+  Statement longer = statement;
+  append(longer.body, rest);
+  append(longer.otherwise, rest);
+  ++tails_;
+  try {
+    branch_on_data(longer, condition, &statement);
+  } catch (...) {
+    --tails_;
+    throw;
+  }
+  --tails_;
+  // Without a return it is for the branch around this one.
+  const auto result = frame_->variables.find(kResult);
+  const bool returns = std::ranges::any_of(
+      rest, [](const Statement& each) { return each.kind == Statement::Kind::kReturn; });
+  if (!returns || result == frame_->variables.end()) return;
+  frame_->result = result->second;
+  frame_->variables.erase(result);
 }
 
 namespace {
@@ -217,7 +290,9 @@ void read_numbers(Follower& follower, const std::vector<Value*>& pending, Datum&
 
 }  // namespace
 
-void Follower::branch_on_data(const Statement& statement, const Datum& condition) {
+// `origin`: where `statement` also holds what stands behind that one, so that ranks may differ.
+void Follower::branch_on_data(const Statement& statement, const Datum& condition,
+                              const Statement* origin) {
   const std::uint64_t first_serial = Container::next_serial();
   Body taken(*this, "then"), other(*this, "else");
   taken.follow(statement.body);
@@ -231,12 +306,18 @@ void Follower::branch_on_data(const Statement& statement, const Datum& condition
   call->schema = program::find_schema("higher_order::cond");
   call->name = new_name("cond");
   call->source = source();
-  Merge merge(*this, *call, taken, other, first_serial);
+  Merge merge(*this, *call, taken, other, first_serial, origin != nullptr);
+  // Nothing is read behind what the block returns.
+  const bool is_whole = taken.variables.contains(kResult) && other.variables.contains(kResult);
   Variables merged;
   for (const auto& [name, datum] : taken.variables) {
     const auto elsewhere = other.variables.find(name);
-    if (elsewhere == other.variables.end()) continue;
-    merged[name] = merge.merge(datum, elsewhere->second, name);
+    if (elsewhere == other.variables.end() || (is_whole && name != kResult)) continue;
+    try {
+      merged[name] = merge.merge(datum, elsewhere->second, name);
+    } catch (const RanksDiffer&) {
+      if (read_after(frame_->function->body, statement).contains(name)) throw;
+    }
   }
   std::vector<std::pair<std::shared_ptr<Container>, Container>> contents;
   for (const auto& held : written_in(taken, other)) {
@@ -266,7 +347,7 @@ void Follower::branch_on_data(const Statement& statement, const Datum& condition
     read_numbers(*this, merge.pending, datum);
     frame_->variables[name] = std::move(datum);
   }
-  doubt_what_is_held(statement, merge);
+  doubt_what_is_held(origin ? *origin : statement, merge);
 }
 
 // A list that is one of two, of which another variable holds one, or of which one is one of two

@@ -424,8 +424,10 @@ std::optional<Datum> builtin(Follower& follower, const Operands& operands) {
     add_stack_builtins(table);
     return table;
   }();
-  for (const Datum& datum : operands.positional)
+  for (const Datum& datum : operands.positional) {
     if (datum.kind == Kind::kFailed) throw Failed();
+    if (datum.value) follower.check_rank(*datum.value);
+  }
   if (std::optional<Datum> made = quantized_builtin(follower, operands)) return made;
   const bool has_stack =
       std::ranges::any_of(operands.positional | std::views::take(2),

@@ -220,7 +220,10 @@ bool Follower::decided(const Datum& condition, bool& truth) const {
 Value* Follower::tensor(const Datum& datum) {
   if (datum.kind == Kind::kFailed) throw Failed();
   if (datum.is_tensor()) {
-    if (datum.value) return datum.value;
+    if (datum.value) {
+      check_rank(*datum.value);
+      return datum.value;
+    }
     return call("aten::scalar_tensor", {Datum::of_int(datum.expr)}, {{"dtype", Datum::of_int(4)}})
         .value;
   }
@@ -232,6 +235,14 @@ Value* Follower::tensor(const Datum& datum) {
     return call("aten::scalar_tensor", {datum}, {{"dtype", Datum::of_int(7)}}).value;
   }
   refuse(description(datum) + " stands where a tensor is needed");
+}
+
+void Follower::check_rank(const Value& value) const {
+  if (!value.has_rank)
+    refuse("'" + value.name +
+               "' is of one rank after one branch and of another after the other, "
+               "and data decide between them",
+           "give both branches tensors of one rank, or return right behind them");
 }
 
 Value* Follower::truth_tensor(const Datum& datum) {

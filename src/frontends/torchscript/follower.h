@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -54,6 +55,8 @@ class Follower {
 
   // A tensor that calls may take; a number becomes a 0-d one.
   program::Value* tensor(const Datum& datum);
+  // Refused where data decide the rank.
+  void check_rank(const program::Value& value) const;
   // As an argument of a call.
   program::Argument argument(const Datum& datum);
   // A 0-d tensor of bool.
@@ -123,7 +126,9 @@ class Follower {
 
   // branches.cpp
   void branch(const Statement& statement);
-  void branch_on_data(const Statement& statement, const Datum& condition);
+  void branch_on_data(const Statement& statement, const Datum& condition, const Statement* origin);
+  void branch_to_the_end(const Statement& statement, const Datum& condition,
+                         std::span<const Statement> rest);
   void doubt_what_is_held(const Statement& statement, const Merge& merge);
 
   // loops.cpp
@@ -176,6 +181,7 @@ class Follower {
   program::Graph* graph_ = nullptr;
   Frame* frame_ = nullptr;
   int depth_ = 0;
+  int tails_ = 0;  // branches around it that hold all that stands behind them
   std::int64_t steps_ = 0;
   std::vector<program::ModuleFrame> modules_;
   std::vector<std::pair<const SourceFile*, std::size_t>> places_;  // calls, innermost last
@@ -208,6 +214,11 @@ struct Resolved {
   std::vector<program::Argument> arguments;
 };
 Resolved resolve(Follower& follower, const Operands& operands);
+
+// A branch that data decide leaves a tensor of one rank or of another.
+struct RanksDiffer {
+  Datum condition;
+};
 
 // Thrown where something is left out because what it needs has failed, which is reported.
 struct Failed {};

@@ -69,7 +69,8 @@ Names read_from(const std::vector<Statement>& block, Names after) {
 std::optional<Names> read_behind(const std::vector<Statement>& block, const Statement& statement,
                                  Names after) {
   for (const Statement& each : block | std::views::reverse) {
-    if (&each == &statement) return after;
+    // A statement may be followed as a copy, where branches hold the code behind them.
+    if (each.offset == statement.offset && each.kind == statement.kind) return after;
     const Names inner = is_loop(each) ? read_at_head(each, after) : after;
     if (auto found = read_behind(each.body, statement, inner)) return found;
     if (auto found = read_behind(each.otherwise, statement, after)) return found;

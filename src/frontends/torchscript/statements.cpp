@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "base/diagnostic.h"
 #include "frontends/torchscript/follower.h"
@@ -22,10 +23,17 @@ bool is_dead(const Datum& datum) { return datum.kind == Kind::kFailed; }
 
 void Follower::follow(const std::vector<Statement>& block) {
   for (const Statement& statement : block) {
+    const std::span<const Statement> rest(&statement + 1, block.data() + block.size());
+    bool is_last = false;
     if (++steps_ > kMostSteps) refuse("the program runs too many steps to be followed");
     places_.back().second = statement.offset;
     try {
-      follow(statement);
+      try {
+        follow(statement);
+      } catch (const RanksDiffer& differing) {
+        branch_to_the_end(statement, differing.condition, rest);
+        is_last = true;
+      }
     } catch (const Failed&) {
       fail_targets({statement});
     } catch (const base::Error& error) {
@@ -36,7 +44,7 @@ void Follower::follow(const std::vector<Statement>& block) {
       failures_.insert(failures_.end(), located.begin(), located.end());
       fail_targets({statement});
     }
-    if (frame_->result) return;
+    if (frame_->result || is_last) return;
   }
 }
 

@@ -66,8 +66,10 @@ void add_outputs(Follower& follower, const Datum& result, program::Program& prog
     program.outputs.push_back({program::OutputKind::kUser, program::None{}, {}});
     return;
   }
-  const program::Argument argument =
-      result.is_tensor() ? follower.tensor(result) : follower.argument(result);
+  const program::Argument argument = !result.is_tensor() ? follower.argument(result)
+                                     : result.value && !result.value->has_rank
+                                         ? program::Argument(result.value)
+                                         : program::Argument(follower.tensor(result));
   program.graph->outputs.push_back(argument);
   program.outputs.push_back({program::OutputKind::kUser, argument, {}});
 }

@@ -435,3 +435,59 @@ def with_no_grad_branch(x: Tensor) -> Tensor:
         if bool(x.sum() > 0):
             x = x * 2
     return x
+
+
+@case(*SIGNS)
+def ranks_differ(x: Tensor) -> Tensor:
+    if bool(x.sum() > 0):
+        y = x
+    else:
+        y = x[0]
+    return y
+
+
+@case(*SIGNS)
+def ranks_differ_behind(x: Tensor) -> Tuple[Tensor, Tensor, List[int]]:
+    if x.size(0) == 1:
+        x = x[0]
+    y = torch.relu(x)
+    sizes: List[int] = []
+    for i in range(y.dim()):
+        sizes.append(y.size(i))
+    if bool(y.sum() > 3):
+        y = y * 2
+    total = y.sum(-1)
+    return y + 1, total.reshape(-1), sizes[-1:]
+
+
+@case(*SIGNS)
+def ranks_differ_twice(x: Tensor) -> Tensor:
+    y = x
+    if bool(x.sum() > 0):
+        y = x[0]
+    if bool(x[0, 0] < -1):
+        y = y.unsqueeze(0)
+    return y.mean(-1)
+
+
+@case(*SIGNS)
+def ranks_of_what_nothing_reads(x: Tensor) -> Tensor:
+    if bool(x.sum() > 0):
+        part = x[0]
+        y = x + part
+    else:
+        part = x * 2
+        y = x - part
+    return y * 2
+
+
+@case(*SIGNS)
+def ranks_differ_inside(x: Tensor) -> Tensor:
+    if bool(x.sum() > 0):
+        y = x
+        if bool(x.sum() > 3):
+            y = x[0]
+        y = y * 3
+    else:
+        y = x - 1
+    return y

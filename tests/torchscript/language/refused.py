@@ -22,8 +22,21 @@ def refused(pattern: str, line: str) -> Callable[[Any], Any]:
     return register
 
 
-@refused("after one branch and .* after the other", "if bool")
-def ranks_differ(x: Tensor) -> Tensor:
+@refused("after one branch and .* after the other", "for i in range")
+def ranks_of_runs(x: Tensor) -> Tensor:
+    y = x.sum()
+    for i in range(x.size(0)):
+        if bool(x[i].sum() > 0):
+            y = y.unsqueeze(0)
+    return y
+
+
+@refused("after one branch and .* after the other", "")
+def ranks_of_a_function(x: Tensor) -> Tensor:
+    return _row(x) + 1
+
+
+def _row(x: Tensor) -> Tensor:
     if bool(x.sum() > 0):
         y = x
     else:
