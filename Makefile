@@ -60,14 +60,18 @@ setup:
 
 configure = cmake -S . -B $(1) -G Ninja $(2)
 
+# JOIN=OFF is quicker where one file is compiled again and again.
+JOIN ?= ON
+
 build: setup
 	@[ -f "$(BUILD)/build.ninja" ] || $(call configure,"$(BUILD)",-DCMAKE_BUILD_TYPE=Release \
-	    -DPython_EXECUTABLE="$(PYTHON)")
+	    -DSARDONYX_JOIN=$(JOIN) -DPython_EXECUTABLE="$(PYTHON)")
 	ninja -C "$(BUILD)" -j$(JOBS) --quiet
 
-# Fails early on what is quick to see, then goes from the inside out.
+# Fails early on what is quick to see, then goes from the inside out. The C++ tests run under the
+# sanitizers alone.
 test:
-	+@tools/run_parts.sh "$(MAKE)" setup check build ctest sanitize wheel pytest
+	+@tools/run_parts.sh "$(MAKE)" setup check build sanitize wheel pytest
 
 # Between two changes: no sweep of operators and modules, few whole models, one row in six.
 test-fast: build ctest
@@ -97,6 +101,7 @@ detection: build
 	PYTHONPATH="$(abspath $(BUILD))/python" "$(DETECTION)/bin/python" -m pytest -q tests/detection
 
 ctest: build
+	ninja -C "$(BUILD)" -j$(JOBS) --quiet sardonyx_tests
 	ctest --test-dir "$(BUILD)" -j$(JOBS) --output-on-failure
 
 sanitize: setup
@@ -104,9 +109,12 @@ sanitize: setup
 	ninja -C "$(BUILD)-sanitize" -j$(JOBS) --quiet sardonyx_tests
 	ctest --test-dir "$(BUILD)-sanitize" -j$(JOBS) --output-on-failure
 
-# With one case in 25 of the operator sweep; `make operators` takes a third.
+# With half of the operators' edge cases, a quarter of these with fixed sizes, too, and samples of
+# the sweep; `make operators` takes all, and a third of the sweep.
 pytest: build
-	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m pytest -n $(JOBS) tests
+	ninja -C "$(BUILD)" -j$(JOBS) --quiet proto_test
+	$(RUN) OMP_NUM_THREADS=1 SARDONYX_ROWS_EVERY=2 SARDONYX_FIXED_EVERY=4 \
+	    SARDONYX_OPERATORS_EVERY=3 $(PYTHON) -m pytest -n $(JOBS) tests
 
 # Edge cases of every operator family, and a third of the operator sweep.
 operators: build

@@ -106,7 +106,7 @@ RESTRICTED = {
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
-KEYWORDS = {"USES", "PRECOMPILE"}  # what may follow DEPENDS
+KEYWORDS = {"USES", "PRECOMPILE", "JOINED", "ALONE"}  # what may follow DEPENDS
 LAYER_CALL = re.compile(r"sardonyx_layer\(([^)]*)\)")
 
 

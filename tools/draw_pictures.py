@@ -46,7 +46,7 @@ def layers() -> str:
     for folder in re.findall(r"add_subdirectory\((src/[\w/]+)\)", listed):
         text = (ROOT / folder / "CMakeLists.txt").read_text(encoding="utf-8")
         for name, words in LAYER.findall(text):
-            depends = words.split("USES")[0].split("PRECOMPILE")[0].split()
+            depends = re.split(r"\b(?:USES|PRECOMPILE|JOINED|ALONE)\b", words)[0].split()
             knows[name] = [word for word in depends if word != "DEPENDS"]
     at = {name: ROW * (i + 1) for i, name in enumerate(knows)}
     parts = []

@@ -257,12 +257,14 @@ void bind_parts(nb::module_& module) {
   module.def(
       "in_branches",
       [](const Model& then, const Model& otherwise, const std::string& condition,
-         const std::map<std::string, std::string>& kept) {
-        return Model(onnx::in_branches(then.internal(), otherwise.internal(), condition, kept));
+         const std::map<std::string, std::string>& kept, std::optional<std::size_t> grown) {
+        return Model(
+            onnx::in_branches(then.internal(), otherwise.internal(), condition, kept, grown));
       },
-      "then"_a, "otherwise"_a, "condition"_a, "kept"_a,
+      "then"_a, "otherwise"_a, "condition"_a, "kept"_a, "grown"_a = nb::none(),
       "Two models as one, which runs the first where the condition, an input more, holds. `kept`: "
-      "outputs that the first lacks, and inputs that it hands out instead.");
+      "outputs that the first lacks, and inputs that it hands out instead, which may be of any "
+      "size along the axis `grown`.");
   module.def(
       "functions",
       [](const Model& model) {

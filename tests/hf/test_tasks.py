@@ -12,6 +12,7 @@ import torch
 import transformers
 
 import sardonyx
+from sardonyx.hf.generation import decode_of_encoder
 from tests.models.example import unsettle
 
 from .checkpoints import bert, saved, t5
@@ -110,6 +111,10 @@ def test_an_encoder_and_a_decoder(tmp_path: Path) -> None:
     assert set(merged.inputs) == {*first.inputs, *pasts, "use_cache_branch"}
     assert list(merged.outputs) == list(first.outputs)
     assert merged.outputs["present.0.decoder.key"] == ["batch_size", 4, None, 8]
+    # optimum's classes feed caches in the order of the inputs.
+    layers = [name.split(".")[1] for name in merged.inputs if name.startswith("past_key_values")]
+    assert layers == sorted(layers)
+    assert len(layers) == 8
 
 
 def test_embeddings_of_sentences(tmp_path: Path) -> None:
@@ -222,3 +227,35 @@ def test_a_model_that_puts_images_before_the_text_itself(tmp_path: Path) -> None
         sardonyx.hf.export(folder, tmp_path / "out", task="text-generation-with-past")
     (part,) = exported(folder, tmp_path / "out").parts
     assert {"input_ids", "pixel_values"} <= set(part.inputs)
+
+
+def test_both_steps_in_one_file_with_weights_in_blocks(tmp_path: Path) -> None:
+    """With operators of ONNX Runtime's own; it finds no others' weights from within a branch."""
+    folder = t5(tmp_path / "t5")
+    report = sardonyx.hf.export(
+        folder, tmp_path / "out", precision="int8", runtime="onnxruntime-cpu"
+    )
+    assert "decoder_model_merged.onnx" in [part.file for part in report.parts]
+    loaded = sardonyx.hf.load(tmp_path / "out")
+    ids = torch.tensor([[70, 71, 72, 73], [80, 81, 82, 83]])
+    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    both, one = (decode_of_encoder(loaded, inputs, 8, None, merged) for merged in (False, True))
+    assert torch.equal(both, one)
+    plain = sardonyx.hf.export(folder, tmp_path / "plain", precision="int8")
+    assert "decoder_model_merged.onnx" not in [part.file for part in plain.parts]
+    assert any("--runtime onnxruntime-cpu" in note for note in plain.notes)
+
+
+def test_a_first_step_is_given_caches_of_no_length(tmp_path: Path) -> None:
+    """Also where the encoder makes keys of one length alone: so optimum's classes feed them."""
+    torch.manual_seed(0)
+    config = transformers.WhisperConfig(
+        d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
+        decoder_attention_heads=2, encoder_ffn_dim=24, decoder_ffn_dim=24, vocab_size=80,
+        max_source_positions=20, max_target_positions=64, num_mel_bins=8, pad_token_id=0,
+        bos_token_id=1, eos_token_id=2, decoder_start_token_id=1,
+    )  # fmt: skip
+    folder = saved(transformers.WhisperForConditionalGeneration(config).eval(), tmp_path / "model")
+    merged = exported(folder, tmp_path / "out").parts[-1]
+    kept = merged.inputs["past_key_values.0.encoder.key"]
+    assert kept == ["batch_size", 2, "kept_sequence_length", 8]

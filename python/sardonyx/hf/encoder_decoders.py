@@ -32,6 +32,7 @@ ENCODER, FIRST, LATER = "encoder_model", "decoder_model", "decoder_with_past_mod
 MERGED, USES_CACHE = "decoder_model_merged", "use_cache_branch"
 # The sizes of the runs that show what a cache holds: rows, the encoder's input, and tokens.
 _RUNS = ((2, 0, 5), (3, 1, 7))
+_LENGTH_OF_KEYS = 2  # the axis of [batch, heads, length, width]
 OF_DECODER = ("decoder_input_ids", "decoder_attention_mask", "decoder_inputs_embeds")
 
 
@@ -132,7 +133,14 @@ def merged(programs: Mapping[str, ONNXProgram]) -> Any | None:
         for name, _, _ in first._native.outputs
         if name not in there
     }
-    return _native.in_branches(later._native, first._native, USES_CACHE, kept)
+    # Runtimes give the first step keys of no length; an encoder may make them of one length alone.
+    return _native.in_branches(later._native, first._native, USES_CACHE, kept, _LENGTH_OF_KEYS)
+
+
+def reads_blocks(programs: Mapping[str, ONNXProgram]) -> bool:
+    """Whether nodes of the decoders' own dequantise weights in blocks."""
+    nodes = _native.nodes(programs[LATER]._native)
+    return any(operator == "DequantizeLinear" for _, _, operator, *_ in nodes)
 
 
 @dataclass(frozen=True)
@@ -167,10 +175,15 @@ def _later(model: torch.nn.Module, layout: CacheLayout, inputs: Tensors, dims: D
     sizes = {BATCH: 2, PAST_LENGTH: 4, _ENCODED: inputs[STATES].shape[1]}
     inputs["input_ids"] = inputs["input_ids"][:, :1].contiguous()
     dims["input_ids"] = {0: BATCH}
-    for each in layout.tensors:
+    for each in sorted(layout.tensors, key=_layer):
         inputs[each.past], dims[each.past] = each.example(sizes), each.dims
     presents = tuple(each.present for each in layout.tensors if not of_encoder(each))
     return Part(LATER, LaterStep(model, layout), inputs, dims, ("logits", *presents))
+
+
+def _layer(cached: CachedTensor) -> int:
+    """optimum's classes feed caches in the order of the inputs, all of a layer together."""
+    return int(cached.name.partition(".")[0])
 
 
 def _of_encoder(size: str) -> str:

@@ -49,7 +49,7 @@ _NOTHING_STAYS = (
 # ONNX Runtime 1.31: "TransposeDQWeightsForMatMulNBits Missing required weight".
 _NOT_MERGED = (
     "there is no decoder of both steps in one file: ONNX Runtime finds weights in blocks in the "
-    "branch alone that reads them"
+    "branch alone that reads them; --runtime onnxruntime-cpu writes one, with its own operators"
 )
 _WITHOUT_CACHE = "the model is exported without a cache, so that each step takes the whole text"
 _NO_CACHE = (
@@ -314,7 +314,7 @@ class Job:
                 _describe_for_genai(program, part, model, staging)
             programs[part.name] = program
         both = encoder_decoders.merged(programs)
-        if both is not None and "int" in report.precision:
+        if both is not None and encoder_decoders.reads_blocks(programs):
             report.notes.append(_NOT_MERGED)
         elif both is not None:
             with self._progress.step(f"write {encoder_decoders.MERGED}"):

@@ -50,6 +50,9 @@ bool same_tensor(const Tensor& a, const Tensor& b) {
   return a.recipe == nullptr || std::ranges::equal(a.recipe->steps, b.recipe->steps, same_step);
 }
 
+// What the free sizes of kept inputs are called.
+constexpr const char* kKeptLength = "kept_sequence_length";
+
 class Merging {
  public:
   Merging(const Model& then, const Model& otherwise)
@@ -67,11 +70,13 @@ class Merging {
   }
 
   std::unique_ptr<Model> run(const std::string& condition,
-                             const std::map<std::string, std::string>& kept) {
+                             const std::map<std::string, std::string>& kept,
+                             std::optional<std::size_t> grown) {
     for (const ValueInfo* input : then_.graph->inputs)
       for (const symbolic::Expr& dim : input->shape) sizes_.try_emplace(dim.str(), dim);
     for (const Model* model : {&otherwise_, &then_})
       for (const ValueInfo* input : model->graph->inputs) add_input(*input);
+    if (grown) free_axis(kept, *grown);
     ValueInfo* const decides = made_->add_input(made_->graph, condition);
     decides->dtype = DType::kBool;
     decides->has_rank = true;
@@ -140,6 +145,21 @@ class Merging {
     const Shape other = translated(input.shape);
     for (std::size_t i = 0; i < other.size(); ++i)
       if (made->shape[i].is_constant() && !other[i].is_constant()) made->shape[i] = other[i];
+  }
+
+  void free_axis(const std::map<std::string, std::string>& kept, std::size_t axis) {
+    symbolic::Expr size;
+    for (const auto& [output, name] : kept) {
+      const auto found = inputs_.find(name);
+      if (found == inputs_.end() || found->second->shape.size() <= axis) continue;
+      symbolic::Expr& dim = found->second->shape[axis];
+      if (!dim.is_constant()) continue;
+      if (!size.known()) {
+        size = made_->pool->fresh("size");
+        made_->pool->rename(size, kKeptLength);
+      }
+      dim = size;
+    }
   }
 
   // What `then` hands out under the name.
@@ -282,8 +302,9 @@ class Merging {
 
 std::unique_ptr<Model> in_branches(const Model& then, const Model& otherwise,
                                    const std::string& condition,
-                                   const std::map<std::string, std::string>& kept) {
-  return Merging(then, otherwise).run(condition, kept);
+                                   const std::map<std::string, std::string>& kept,
+                                   std::optional<std::size_t> grown) {
+  return Merging(then, otherwise).run(condition, kept, grown);
 }
 
 }  // namespace sardonyx::onnx

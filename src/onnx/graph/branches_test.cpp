@@ -70,6 +70,17 @@ TEST(BranchesTest, HaveTheInputsOfBothAndEachWeightOnce) {
   EXPECT_EQ(bodies(node)[1]->last->op_type, "Neg");
 }
 
+TEST(BranchesTest, WhatIsKeptMayBeOfNoSizeYet) {
+  const Decoder first(false), later(true);
+  later.model.graph->inputs.back()->shape[1] = 7;
+  const auto made =
+      in_branches(later.model, first.model, "later", {{"present", "past"}}, std::size_t{1});
+  for (const ValueInfo* input : made->graph->inputs)
+    if (input->name == "past") {
+      EXPECT_EQ(input->shape[1].str(), "kept_sequence_length");
+    }
+}
+
 TEST(BranchesTest, WhatDoesNotGoTogetherIsRefused) {
   const Decoder first(false), later(true);
   EXPECT_THROW(in_branches(later.model, first.model, "later", {}), base::Error);
