@@ -251,7 +251,8 @@ bool HalfPlan::is_kept(const Node* node) {
 bool HalfPlan::stays(const Node* node) {
   if (version_of(node) == nullptr || stays_single(node->op)) return true;
   const auto odd = [](const ValueInfo* value) {
-    return value != nullptr && (value->type_kind != onnx::TypeKind::kTensor || value->is_disputed);
+    return value != nullptr && (value->type_kind != onnx::TypeKind::kTensor ||
+                                value->dtype == DType::kUndefined || value->is_disputed);
   };
   if (std::ranges::any_of(node->inputs, odd) || std::ranges::any_of(node->outputs, odd))
     return true;

@@ -164,6 +164,61 @@ def test_bodies() -> None:
     np.testing.assert_allclose(run(result, x=x), run(proto, x=x), rtol=2e-2, atol=3e-2)
 
 
+def test_what_has_no_known_type_stays() -> None:
+    values = numpy_helper.from_array(np.float32([1, 2, 3]), "")
+    places = numpy_helper.from_array(np.int64([[0, 1], [4, 4], [7, 0]]), "")
+    sparse = helper.make_sparse_tensor(values, places, [8, 8])
+    here = helper.make_tensor_value_info("got", TensorProto.FLOAT, [None, None])
+    there = helper.make_tensor_value_info("same", TensorProto.FLOAT, [None, None])
+    nodes = [
+        helper.make_node("Constant", [], ["s"], sparse_value=sparse),
+        helper.make_node("MatMul", ["x", "s"], ["p"]),
+        helper.make_node("MatMul", ["p", "w"], ["h"]),
+        helper.make_node("Optional", ["h"], ["o"]),
+        helper.make_node("OptionalHasElement", ["o"], ["has"]),
+        helper.make_node(
+            "If",
+            ["has"],
+            ["y"],
+            then_branch=helper.make_graph(
+                [helper.make_node("OptionalGetElement", ["o"], ["got"])], "then", [], [here]
+            ),
+            else_branch=helper.make_graph(
+                [helper.make_node("Identity", ["h"], ["same"])], "else", [], [there]
+            ),
+        ),
+    ]
+    proto, result, _ = halved(nodes, {"w": W}, x=2)
+    np.testing.assert_allclose(run(result, x=X), run(proto, x=X), rtol=1e-2, atol=3e-2)
+
+
+def test_functions_called_one_after_the_other() -> None:
+    opsets = [helper.make_opsetid("", 20), helper.make_opsetid("own", 1)]
+    layer = helper.make_function(
+        "own",
+        "layer",
+        ["x", "w"],
+        ["y"],
+        [helper.make_node("MatMul", ["x", "w"], ["h"]), helper.make_node("Relu", ["h"], ["y"])],
+        opsets[:1],
+    )
+    ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, ["n", 8]) for n in ("x", "y")]
+    graph = helper.make_graph(
+        [
+            helper.make_node("layer", ["x", "w"], ["a"], domain="own"),
+            helper.make_node("layer", ["a", "w"], ["y"], domain="own"),
+        ],
+        "layers",
+        ends[:1],
+        ends[1:],
+        [numpy_helper.from_array(W, "w")],
+    )
+    proto = helper.make_model(graph, opset_imports=opsets, ir_version=9, functions=[layer])
+    result, _ = sardonyx.optimize(proto, precision="fp16")
+    onnx.checker.check_model(result, full_check=True)
+    np.testing.assert_allclose(run(result, x=X), run(proto, x=X), rtol=1e-2, atol=3e-2)
+
+
 @pytest.mark.parametrize("to", ["fp16", "bf16"])
 def test_a_transformer_as_in_eager(to: Any) -> None:
     torch.manual_seed(0)

@@ -40,15 +40,14 @@ class Whole {
   }
 
   std::vector<Dispute> run() {
-    rounds();
+    settle_all();
     if (stale_ >= kStale) {
       for (auto& [value, type] : declared_)
         if (value->returns.empty() && value->producer != nullptr &&
             value->producer->op != kUnknownOp)
           type = Type{};
-      for (ValueInfo* value : flagged_) value->is_disputed = false;
-      disputes_.clear();
-      rounds();
+      forget_disputes();
+      settle_all();
     }
     return std::move(disputes_);
   }
@@ -66,7 +65,31 @@ class Whole {
     }
   }
 
-  void rounds() {
+  // A layer that is given what its other calls give has the type of the first call, until a call
+  // shows otherwise. What does not settle so begins with nothing known of the functions.
+  void settle_all() {
+    if (!model_.functions.empty()) {
+      const bool settled = rounds(/*hopeful=*/true);
+      forget_disputes();
+      if (settled && rounds()) return;
+      forget_disputes();
+      for (const Function& function : model_.functions)
+        if (function.body != nullptr)
+          for (ValueInfo* input : function.body->inputs) set_type(*input, {});
+    }
+    rounds();
+  }
+
+  void forget_disputes() {
+    for (ValueInfo* value : flagged_) value->is_disputed = false;
+    flagged_.clear();
+    disputed_.clear();
+    disputes_.clear();
+    stale_ = 0;
+  }
+
+  // Whether nothing was left to change. In hope, arguments of unknown type are not counted.
+  bool rounds(bool hopeful = false) {
     for (int round = 0; round < kMostRounds; ++round) {
       changed_ = false;
       calls_.clear();
@@ -74,12 +97,13 @@ class Whole {
       graph(model_.graph);
       for (const Function& function : model_.functions) {
         if (function.body == nullptr) continue;
-        take_arguments(function);
+        take_arguments(function, hopeful);
         opset_ = opset_of(function.body);
         graph(function.body);
       }
-      if (!changed_) break;
+      if (!changed_) return true;
     }
+    return false;
   }
 
   void graph(Graph* graph) {
@@ -256,7 +280,7 @@ class Whole {
     }
   }
 
-  void take_arguments(const Function& function) {
+  void take_arguments(const Function& function, bool hopeful) {
     const auto found = calls_.find(&function);
     if (found == calls_.end()) return;
     for (std::size_t i = 0; i < function.body->inputs.size(); ++i) {
@@ -265,6 +289,7 @@ class Whole {
       for (const Node* node : found->second) {
         const ValueInfo* argument = node->input(i);
         const Type given = argument != nullptr ? type_of(*argument) : Type{};
+        if (hopeful && argument != nullptr && given.dtype == DType::kUndefined) continue;
         type = first ? given : common(type, given);
         first = false;
       }

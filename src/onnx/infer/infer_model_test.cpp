@@ -113,28 +113,54 @@ TEST_F(InferModelTest, ALoopsStateHasWhatEveryStepKeeps) {
   EXPECT_EQ(type(loop->output(1)), "float32[?, 4]");
 }
 
-TEST_F(InferModelTest, AFunctionHasWhatItsCallsHaveInCommon) {
-  Function function;
-  function.domain = "own";
-  function.name = "f";
-  function.opsets = {{"", 20}};
-  function.body = model.add_graph("f", nullptr);
-  ValueInfo* in = model.add_input(function.body, "x");
-  set_outputs(function.body, {node("Exp", {in}, function.body)});
-  model.functions.push_back(function);
-  const auto call = [&](Value x) {
+class FunctionTest : public InferModelTest {
+ protected:
+  FunctionTest() {
+    Function function;
+    function.domain = "own";
+    function.name = "f";
+    function.opsets = {{"", 20}};
+    function.body = model.add_graph("f", nullptr);
+    in = model.add_input(function.body, "x");
+    set_outputs(function.body, {node("Exp", {in}, function.body)});
+    model.functions.push_back(function);
+  }
+
+  ValueInfo* call(ValueInfo* x) {
     Node* made = model.add_node("f", "own");
-    add_input(made, x.info());
+    add_input(made, x);
     append(model.graph, made);
     add_output(made, model.add_value("called"));
     return made->output();
-  };
-  ValueInfo* y = call(input("x", {b, 4}));
-  ValueInfo* z = call(input("z", {b, 5}));
+  }
+
+  ValueInfo* in;
+};
+
+TEST_F(FunctionTest, HasWhatItsCallsHaveInCommon) {
+  ValueInfo* y = call(input("x", {b, 4}).info());
+  ValueInfo* z = call(input("z", {b, 5}).info());
   set_outputs(model.graph, {node("Neg", {y}), z});
   EXPECT_TRUE(infer_types(model).empty());
   EXPECT_EQ(type(in), "float32[b, ?]");
   EXPECT_EQ(type(model.graph->outputs[0]), "float32[b, ?]");
+}
+
+TEST_F(FunctionTest, LayersThatFollowOneAnotherHaveTheFirstOnesType) {
+  ValueInfo* y = call(call(call(input("x", {b, 4}).info())));
+  set_outputs(model.graph, {y});
+  EXPECT_TRUE(infer_types(model).empty());
+  EXPECT_EQ(type(in), "float32[b, 4]");
+  EXPECT_EQ(type(y), "float32[b, 4]");
+}
+
+TEST_F(FunctionTest, AnArgumentOfWhichNothingIsKnownCounts) {
+  ValueInfo* unknown = model.add_input(model.graph, "u");
+  ValueInfo* y = call(call(input("x", {b, 4}).info()));
+  set_outputs(model.graph, {y, call(unknown)});
+  infer_types(model);
+  EXPECT_EQ(in->dtype, DType::kUndefined);
+  EXPECT_EQ(y->dtype, DType::kUndefined);
 }
 
 }  // namespace
