@@ -5,8 +5,9 @@
 # it (gen/ holds what is generated and committed), less *_test.cpp, which become the executable
 # `<name>_test` and one CTest test. A layer without sources is an interface library.
 # PRECOMPILE names what most of its files include, from src/.
-# JOINED layers are compiled a dozen files at a time where SARDONYX_JOIN asks for it, which takes a
-# third of the time; ALONE are those whose names in unnamed namespaces stand in other files, too.
+# JOINED layers and all tests are compiled a dozen files at a time where SARDONYX_JOIN asks for it,
+# which takes a third of the time; ALONE are the files whose names in unnamed namespaces stand in
+# other files, too.
 # tools/check_layers.py holds DEPENDS and the #includes against the design's drawing.
 function(sardonyx_layer)
   cmake_parse_arguments(PARSE_ARGV 0 arg "JOINED" "NAME" "DEPENDS;USES;PRECOMPILE;ALONE")
@@ -25,12 +26,7 @@ function(sardonyx_layer)
     target_link_libraries(${target} PUBLIC ${arg_DEPENDS}
                           PRIVATE sardonyx_flags sardonyx_fmt ${arg_USES})
     sardonyx_precompile(${target} HEADERS ${arg_PRECOMPILE} USES ${arg_USES})
-    if(arg_JOINED AND SARDONYX_JOIN)
-      set_target_properties(${target} PROPERTIES
-        UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12 UNITY_BUILD_RELOCATABLE ON
-        UNITY_BUILD_UNIQUE_ID SARDONYX_FILE UNITY_BUILD_CODE_BEFORE_INCLUDE "#include \"base/joined.h\"")
-      set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-    endif()
+    sardonyx_join(${target} ${arg_JOINED} ${arg_ALONE})
   else()
     add_library(${target} INTERFACE)
     target_link_libraries(${target} INTERFACE ${arg_DEPENDS})
@@ -41,11 +37,23 @@ function(sardonyx_layer)
     set(test_options $<$<CONFIG:Release>:-Og>)
     add_executable(${arg_NAME}_test EXCLUDE_FROM_ALL ${tests})
     add_dependencies(sardonyx_tests ${arg_NAME}_test)
+    sardonyx_join(${arg_NAME}_test ON)
     target_link_libraries(${arg_NAME}_test PRIVATE ${target} sardonyx_flags sardonyx_fmt ${arg_USES}
                                                    GTest::gtest_main)
     sardonyx_precompile(${arg_NAME}_test HEADERS <gtest/gtest.h> USES GTest::gtest OPTIONS
                         ${test_options})
     add_test(NAME ${arg_NAME}_test COMMAND ${arg_NAME}_test
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+  endif()
+endfunction()
+
+# The files of a target, less those that follow, as a few large ones.
+function(sardonyx_join target joined)
+  if(joined AND SARDONYX_JOIN)
+    set_target_properties(${target} PROPERTIES
+      UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12 UNITY_BUILD_RELOCATABLE ON
+      UNITY_BUILD_UNIQUE_ID SARDONYX_FILE
+      UNITY_BUILD_CODE_BEFORE_INCLUDE "#include \"base/joined.h\"")
+    set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 endfunction()

@@ -21,10 +21,11 @@ make_wheel() {
   _PYTHON_HOST_PLATFORM=linux-aarch64 SETUPTOOLS_EXT_SUFFIX=.cpython-311-aarch64-linux-gnu.so \
     CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-2} CXX=aarch64-linux-gnu-g++ \
     "$python" -m pip wheel -q . --no-build-isolation --no-deps -w "$build/raw" \
-    -C build-dir="$build/wheel" \
-    -C cmake.define.CMAKE_TOOLCHAIN_FILE="$PWD/cmake/aarch64.cmake" \
-    -C cmake.define.SARDONYX_AARCH64_PACKAGES="$packages" \
-    -C cmake.define.SARDONYX_MOLD=OFF -C cmake.define.SARDONYX_SELF_CONTAINED=ON
+    --config-settings=build-dir="$build/wheel" \
+    --config-settings=cmake.define.CMAKE_TOOLCHAIN_FILE="$PWD/cmake/aarch64.cmake" \
+    --config-settings=cmake.define.SARDONYX_AARCH64_PACKAGES="$packages" \
+    --config-settings=cmake.define.SARDONYX_MOLD=OFF \
+    --config-settings=cmake.define.SARDONYX_SELF_CONTAINED=ON
   # Nothing is left to graft; auditwheel says which machines take it.
   local wheel
   wheel=$(ls "$build"/raw/*.whl)

@@ -20,8 +20,8 @@ rm -rf "$build/raw" "$build/dist"
 for python in "$@"; do
   tag=$("$python" -c 'import sys; print("cp%d%d" % sys.version_info[:2])')
   "$python" -m pip wheel -q . --no-build-isolation --no-deps -w "$build/raw" \
-    -C build-dir="$build/$tag" \
-    -C cmake.define.SARDONYX_SELF_CONTAINED="${SARDONYX_SELF_CONTAINED:-OFF}"
+    --config-settings=build-dir="$build/$tag" \
+    --config-settings=cmake.define.SARDONYX_SELF_CONTAINED="${SARDONYX_SELF_CONTAINED:-OFF}"
   wheel=$(ls -t "$build"/raw/*.whl | head -1)
   auditwheel repair --strip -w "$build/dist" "$wheel"
   wheel=$(ls -t "$build"/dist/*.whl | head -1)

@@ -23,7 +23,7 @@ using onnx::Model;
 using onnx::Tensor;
 using ExternalData = WriteOptions::ExternalData;
 
-std::unique_ptr<Model> parsed(const std::string& bytes) {
+std::unique_ptr<Model> read_again(const std::string& bytes) {
   const auto kept = std::make_shared<std::string>(bytes);
   return parse(as_bytes(*kept), kept);
 }
@@ -66,7 +66,7 @@ TEST(WriteTest, TheSmallestModelByteByByte) {
 TEST(WriteTest, EverythingComesBack) {
   const auto model = model_of_everything();
   const std::string bytes = serialize(*model);
-  const auto again = parsed(bytes);
+  const auto again = read_again(bytes);
   EXPECT_EQ(serialize(*again), bytes);
 
   EXPECT_EQ(again->opsets, model->opsets);
@@ -87,7 +87,7 @@ TEST(WriteTest, EverythingComesBack) {
 }
 
 TEST(WriteTest, KeepsEveryKindOfAttribute) {
-  const auto model = parsed(serialize(*model_of_everything()));
+  const auto model = read_again(serialize(*model_of_everything()));
   const onnx::Node* node = model->graph->first;
   while (node->op_type != "Anything") node = node->next;
   EXPECT_EQ(node->int_or("int", 0), -3);
@@ -108,7 +108,7 @@ TEST(WriteTest, KeepsEveryKindOfAttribute) {
 }
 
 TEST(WriteTest, LeavesOutWhatNobodyReads) {
-  const auto model = parsed(serialize(*model_of_everything()));
+  const auto model = read_again(serialize(*model_of_everything()));
   EXPECT_NE(initializer(*model, "weight"), nullptr);
   EXPECT_EQ(initializer(*model, "unused"), nullptr);
   // Read by a function alone: there it is a node, which is read as a constant.
@@ -142,7 +142,7 @@ TEST(WriteTest, SaysWhereNodesCameFrom) {
                                                    {},
                                                    "File \"m.py\""});
   const auto metadata = [&](const WriteOptions& options) {
-    return parsed(serialize(*model, options))->graph->first->metadata;
+    return read_again(serialize(*model, options))->graph->first->metadata;
   };
   const std::vector<std::pair<std::string, std::string>> expected = {
       {"namespace", ": M/b: it's/add_6: aten.add.Tensor"},
@@ -159,7 +159,7 @@ TEST(WriteTest, SaysWhereNodesCameFrom) {
 TEST(WriteTest, ValueInfoCanBeLeftOut) {
   WriteOptions options;
   options.include_value_info = false;
-  const auto model = parsed(serialize(*model_of_everything(), options));
+  const auto model = read_again(serialize(*model_of_everything(), options));
   const onnx::Node* call = model->graph->first;
   ASSERT_EQ(call->op_type, "Add");
   EXPECT_EQ(call->output()->dtype, DType::kFloat32);  // an output of the graph
@@ -175,14 +175,15 @@ TEST(WriteTest, WeightsMayStayOutOrBecomeInputs) {
   options.include_initializers = false;
   const std::string inputs_only = serialize(*model, options);
   EXPECT_GT(both.size(), inputs_only.size());
-  const auto read_back = parsed(inputs_only);
+  const auto read_back = read_again(inputs_only);
   ASSERT_EQ(read_back->graph->inputs.size(), 2U);
   EXPECT_EQ(read_back->graph->inputs[1]->name, "w");
   // Callers may override what is there in that case.
-  ASSERT_EQ(parsed(both)->graph->inputs.size(), 2U);
-  EXPECT_NE(parsed(both)->graph->inputs[1]->initial, nullptr);
+  ASSERT_EQ(read_again(both)->graph->inputs.size(), 2U);
+  EXPECT_NE(read_again(both)->graph->inputs[1]->initial, nullptr);
   options.keep_initializers_as_inputs = false;
-  EXPECT_EQ(code_of([&] { parsed(serialize(*model, options)); }), "SX1152");  // 'w' is undefined
+  EXPECT_EQ(code_of([&] { read_again(serialize(*model, options)); }),
+            "SX1152");  // 'w' is undefined
 }
 
 TEST(WriteTest, MissingWeightsAreNamed) {
@@ -223,7 +224,7 @@ TEST(WriteTest, GathersStridedWeights) {
     }
     tensor.dims = {kRows, kColumns};
     tensor.strides = {1, kRows};
-    const auto model = parsed(serialize(*adding_model(tensor)));
+    const auto model = read_again(serialize(*adding_model(tensor)));
     EXPECT_EQ(data_of(*initializer(*model, "w")->constant), expected) << base::dtype_name(dtype);
   }
 }
@@ -233,7 +234,7 @@ TEST(WriteTest, GathersExpandedPermutedAndNarrowedWeights) {
   const auto written = [&](std::vector<std::int64_t> dims, std::vector<std::int64_t> strides) {
     tensor.dims = std::move(dims);
     tensor.strides = std::move(strides);
-    const auto model = parsed(serialize(*adding_model(tensor)));
+    const auto model = read_again(serialize(*adding_model(tensor)));
     const std::vector<double> reals = initializer(*model, "w")->constant->reals().value();
     return std::vector<int>(reals.begin(), reals.end());
   };
@@ -251,7 +252,7 @@ TEST(WriteTest, PacksStridedFourBitWeights) {
   Tensor tensor = Tensor::of_bytes(DType::kUInt4, {2, 3}, bytes);  // 0 1 2 / 3 4 5
   tensor.dims = {3, 2};
   tensor.strides = {1, 3};
-  const auto model = parsed(serialize(*adding_model(tensor)));
+  const auto model = read_again(serialize(*adding_model(tensor)));
   EXPECT_EQ(data_of(*initializer(*model, "w")->constant), "\x30\x41\x52");
 }
 
@@ -265,7 +266,7 @@ TEST(WriteTest, ScaledWeightsAreMultipliedOnTheirWay) {
     tensor =
         onnx::scaled(tensor, {.factors = factors, .inner = inner, .period = period, .rows = rows});
     const std::vector<double> expected = tensor.reals().value();
-    const auto model = parsed(serialize(*adding_model(tensor)));
+    const auto model = read_again(serialize(*adding_model(tensor)));
     const std::vector<double> values = initializer(*model, "w")->constant->reals().value();
     ASSERT_EQ(values.size(), expected.size());
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -282,7 +283,7 @@ TEST(WriteTest, RecipesAreFollowedOnTheirWay) {
   for (int i = 0; i < 300; ++i) factors.push_back(i % 7);
   tensor = onnx::scaled(tensor, {.factors = factors, .inner = 20, .period = 300, .rows = 1});
   tensor = onnx::turned(onnx::with_dims(tensor, {300, 1, 20}).value(), {2, 1, 0});
-  const auto model = parsed(serialize(*adding_model(onnx::moved(tensor, DType::kFloat16, 1))));
+  const auto model = read_again(serialize(*adding_model(onnx::moved(tensor, DType::kFloat16, 1))));
   const auto values = initializer(*model, "w")->constant->reals().value();
   ASSERT_EQ(values.size(), 6000U);
   std::byte rounded[2];  // NOLINT(modernize-avoid-c-arrays)
@@ -302,7 +303,7 @@ TEST(WriteTest, BiasedWeightsAreMovedOnTheirWay) {
   EXPECT_EQ(expected[0], 128);    // of 0
   EXPECT_EQ(expected[127], 255);  // of 127
   EXPECT_EQ(expected[128], 0);    // of -128
-  const auto model = parsed(serialize(*adding_model(tensor)));
+  const auto model = read_again(serialize(*adding_model(tensor)));
   EXPECT_EQ(initializer(*model, "w")->constant->ints().value(), expected);
 }
 
@@ -310,7 +311,7 @@ TEST(WriteTest, LongStridedRowsGoOutAsTheyLie) {
   Tensor tensor = counting(12000);
   tensor.dims = {2, 3000};
   tensor.strides = {6000, 1};
-  const auto model = parsed(serialize(*adding_model(tensor)));
+  const auto model = read_again(serialize(*adding_model(tensor)));
   const std::vector<double> values = initializer(*model, "w")->constant->reals().value();
   EXPECT_EQ(values[2999], 2999);
   EXPECT_EQ(values[3000], 6000);

@@ -214,13 +214,6 @@ class Assigned(torch.nn.Module):
         return x[:, :2] * self.scale
 
 
-class Rows(torch.nn.Module):
-    """Whether rows are cut off, and a copy is made, only the example tells."""
-
-    def forward(self, x, y):
-        return x[:, : y.shape[0]].contiguous()
-
-
 class Raises(torch.nn.Module):
     def forward(self, x):
         raise ValueError("mine")
@@ -421,35 +414,6 @@ def test_declines_a_number_of_parts_that_sizes_tell():
     dynamic = prepare(Parts(), args, {}, {"x": {0: Dim.AUTO}})
     with capturing(), pytest.raises(DeclinedError, match="asks of its sizes whether"):
         quick_capture(Parts(), args, {}, dynamic.shapes, lambda: pytest.fail("asked"))
-
-
-class RowsWritten(torch.nn.Module):
-    def forward(self, x, y):
-        rows = x[:, : y.shape[0]].contiguous()
-        rows.add_(1)
-        return x
-
-
-class RowsAsked(torch.nn.Module):
-    def forward(self, x, y):
-        return x if x[:, : y.shape[0]].is_contiguous() else x + 1
-
-
-@pytest.mark.parametrize("model", [RowsWritten(), RowsAsked()])
-def test_declines_what_only_the_example_tells_of_memory(model):
-    args = (torch.randn(3, 4), torch.randn(4))
-    dynamic = prepare(model, args, {}, {"x": {1: Dim.AUTO}, "y": {0: Dim.AUTO}})
-    with capturing(), pytest.raises(DeclinedError, match="on sizes"):
-        quick_capture(model, args, {}, dynamic.shapes, lambda: pytest.fail("asked"))
-
-
-def test_copies_what_only_the_example_has_in_rows():
-    """torch.export makes the two sizes one."""
-    args = (torch.randn(3, 4), torch.randn(4))
-    shapes = {"x": {1: Dim.AUTO}, "y": {0: Dim.AUTO}}
-    made = sardonyx.export(Rows(), args, dynamic_shapes=shapes, capture="quick")
-    x, y = torch.randn(3, 7), torch.randn(5)
-    assert torch.equal(made(x, y)[0], x[:, :5])
 
 
 class Reshaped(torch.nn.Module):

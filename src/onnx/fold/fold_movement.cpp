@@ -261,11 +261,35 @@ Result split(const Operands& o) {
   return results;
 }
 
+// Above or below a diagonal everything is 0.
+Result triangle(const Operands& o) {
+  const Tensor *x = o.at(0), *given = o.at(1);
+  if (x == nullptr || x->dims.size() < 2) return {};
+  std::int64_t diagonal = 0;
+  if (given != nullptr) {
+    const auto ints = given->ints();
+    if (!ints || ints->size() != 1) return {};
+    diagonal = ints->front();
+  }
+  const bool upper = o.node.int_or("upper", 1) != 0;
+  const std::int64_t rows = x->dims[x->dims.size() - 2], columns = x->dims.back();
+  const std::int64_t width = base::bit_width(x->dtype) / 8;
+  const std::int64_t count = x->element_count();
+  // So far beyond the corners that sums would overflow.
+  diagonal = std::clamp(diagonal, -rows - 1, columns + 1);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count * width));
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t right = i % columns - i / columns % rows;
+    if (upper ? right >= diagonal : right <= diagonal)
+      std::copy_n(x->data + i * width, width, bytes.data() + i * width);
+  }
+  return {{Tensor::of_bytes(x->dtype, x->dims, bytes)}};
+}
+
 constexpr Entry kEntries[] = {
-    {"Concat", concat},       {"Expand", expand},       {"Gather", gather},
-    {"GatherND", gather_nd},  {"Identity", identity},   {"Reshape", reshape},
-    {"Slice", slice},         {"Split", split},         {"Squeeze", squeeze},
-    {"Transpose", transpose}, {"Unsqueeze", unsqueeze},
+    {"Concat", concat},     {"Expand", expand},       {"Gather", gather},  {"GatherND", gather_nd},
+    {"Identity", identity}, {"Reshape", reshape},     {"Slice", slice},    {"Split", split},
+    {"Squeeze", squeeze},   {"Transpose", transpose}, {"Trilu", triangle}, {"Unsqueeze", unsqueeze},
 };
 
 }  // namespace

@@ -7,12 +7,12 @@ namespace {
 
 using base::DType;
 
-Tensor floats(const std::vector<float>& values, std::vector<std::int64_t> dims) {
+Tensor shaped(const std::vector<float>& values, std::vector<std::int64_t> dims) {
   return Tensor::of_bytes(DType::kFloat32, std::move(dims), std::as_bytes(std::span(values)));
 }
 
 TEST(RecipeTest, AxesMoveNoByteAndComputationsFollowThem) {
-  const Tensor source = floats({1, 2, 3, 4, 5, 6}, {2, 3});
+  const Tensor source = shaped({1, 2, 3, 4, 5, 6}, {2, 3});
   const Tensor columns =
       scaled(source, {.factors = {1, 10, 100}, .inner = 1, .period = 3, .rows = 2});
   const Tensor tensor = turned(columns, {1, 0});
@@ -26,11 +26,11 @@ TEST(RecipeTest, AxesMoveNoByteAndComputationsFollowThem) {
 }
 
 TEST(RecipeTest, ARecipeIsFollowedWithOtherData) {
-  const Tensor source = floats({1, 2, 3, 4, 5, 6}, {2, 3});
+  const Tensor source = shaped({1, 2, 3, 4, 5, 6}, {2, 3});
   Tensor made = with_dims(turned(source, {1, 0}), {3, 1, 2}).value();
   made = scaled(made, {.factors = {1, 2, 3}, .inner = 2, .period = 3, .rows = 1});
   EXPECT_EQ(source_type(made).dims, source.dims);
-  const Tensor other = remade(made, floats({10, 20, 30, 40, 50, 60}, {2, 3}));
+  const Tensor other = remade(made, shaped({10, 20, 30, 40, 50, 60}, {2, 3}));
   EXPECT_EQ(other.dims, made.dims);
   EXPECT_EQ(other.reals(), (std::vector<double>{10, 40, 40, 100, 90, 180}));
   EXPECT_FALSE(with_dims(made, {2, 3}).has_value());

@@ -8,7 +8,7 @@ namespace {
 
 using onnx::Node;
 
-std::string refused(const auto& action) {
+std::string rejected(const auto& action) {
   try {
     action();
   } catch (const base::Error& error) {
@@ -51,7 +51,7 @@ TEST(KernelTypes, IntegersGoToWiderOnes) {
   const Value c = g.input("c", {2}, DType::kBool);
   EXPECT_EQ(LoweringGraph::type(g.onnx.where(c, u, u)), "uint64[2]");
   EXPECT_EQ(LoweringGraph::type(g.onnx.where(c, c, c)), "bool[2]");
-  EXPECT_EQ(refused([&] { g.onnx.sin(x); }), "SX1503");
+  EXPECT_EQ(rejected([&] { g.onnx.sin(x); }), "SX1503");
 }
 
 TEST(KernelTypes, DoubleInFloatIsNoted) {
@@ -68,8 +68,8 @@ TEST(KernelTypes, DoubleInFloatIsNoted) {
 TEST(KernelTypes, RefusesWhatNoTypeCanStandInFor) {
   LoweringGraph g;
   const Value u = g.input("u", {2, 2}, DType::kUInt64);
-  EXPECT_EQ(refused([&] { g.onnx.reduce_max(u); }), "SX1505");
-  EXPECT_EQ(refused([&] { g.onnx.gemm(u, u); }), "SX1505");
+  EXPECT_EQ(rejected([&] { g.onnx.reduce_max(u); }), "SX1505");
+  EXPECT_EQ(rejected([&] { g.onnx.gemm(u, u); }), "SX1505");
 }
 
 TEST(KernelTypes, NonZeroAsksForTheTruth) {

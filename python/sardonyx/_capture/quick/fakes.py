@@ -11,7 +11,7 @@ from torch.utils import _pytree as pytree
 
 from .declining import DeclinedError
 from .results import dims_of, steps_of
-from .sizes import key, plain, same
+from .sizes import is_by_data, key, plain, same
 from .tensor import QuickTensor
 
 _ITEM = torch.ops.aten.item.default
@@ -179,8 +179,7 @@ def _again(given: Any, inputs: Any) -> Any:
 def _is_by_data(given: Any) -> bool:
     """Whether data decide some size of a result."""
     each = given if isinstance(given, list) else [given]
-    sizes = [size for one in each for size in (*one.dims, *one.steps)]
-    return any(type(size) is not int and size.node.hint is None for size in sizes)
+    return any(is_by_data((*one.dims, *one.steps)) for one in each)
 
 
 def _check_unmoved(func: Any, made: torch.Tensor, original: torch.Tensor) -> None:

@@ -16,6 +16,7 @@ from .sizes import (
     Size,
     filled_in,
     hint,
+    is_by_data,
     made_same,
     plain,
     same,
@@ -118,8 +119,11 @@ def contiguous(
         raise DeclinedError(f"the layout {memory_format}")
     if results.strides.is_contiguous(dims_of(self), steps_of(self)):
         return self
-    example = [tuple(map(hint, each)) for each in (dims_of(self), steps_of(self))]
-    if results.strides.is_contiguous(*example):
+    layout = (dims_of(self), steps_of(self))
+    # Of sizes that data decide there is no example: they may be any.
+    if any(map(is_by_data, layout)) or results.strides.is_contiguous(
+        *(tuple(map(hint, each)) for each in layout)
+    ):
         results.copies_of_views += 1
     return results.dense(dims_of(self), self.dtype)
 
@@ -159,13 +163,14 @@ def _bound(given: Size | None, size: Size, otherwise: Size) -> Size:
     given = plain(given)
     if type(given) is int and given == 0x7FFFFFFFFFFFFFFF:
         return size
-    if always(given < 0):
+    counts_from_the_end = always(given < 0)
+    if counts_from_the_end:
         given = plain(given + size)
     if always(given >= 0) and always(given <= size):
         return given
     if always(given >= size):
         return size
-    if always(given <= 0):
+    if counts_from_the_end and always(given <= 0):
         return 0
     # PyTorch assumes the same of the example's size, as a bound of what the program takes.
     if type(size) is int and always(given >= 0) and given <= size:

@@ -35,7 +35,7 @@ from .traces import Traces
 _BEHIND_OPERATORS = frozenset(
     {
         "numpy", "data_ptr", "__array__", "__dlpack__", "untyped_storage", "storage",
-        "__deepcopy__", "__reduce_ex__", "__set__", "register_hook", "requires_grad_", "set_",
+        "__deepcopy__", "__reduce_ex__", "__set__", "register_hook", "set_",
         "as_subclass", "backward", "storage_offset", "__delete__", "swap_tensors", "_typed_storage",
     }
 )  # fmt: skip
@@ -100,6 +100,7 @@ class Recorder(SchemaCheckMode):
         self._writes: list[torch.fx.Node] = []
         self._assigned: list[torch.fx.Node] = []  # buffers
         self._entered: list[torch.fx.Node] = []  # regions under autocast
+        self._is_a_leaf_made = False  # that would have a gradient, where gradients are on
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -213,8 +214,17 @@ class Recorder(SchemaCheckMode):
         if isinstance(made_by, torch.fx.Node):  # the line that computed it
             self._writes[-1].meta |= {**made_by.meta, "val": self._writes[-1].meta["val"]}
 
+    def make_leaf(self, tensor: torch.Tensor) -> None:
+        """Sees requires_grad_(), of which nothing comes where gradients are off, as they are while
+        a model is captured."""
+        if type(tensor) is not QuickTensor or torch.is_grad_enabled():
+            raise DeclinedError("the model calls requires_grad_()")
+        self._is_a_leaf_made = True
+
     def mark(self, func: Any, args: tuple[Any, ...]) -> None:
         """Writes down where a region begins, or ends."""
+        if self._is_a_leaf_made and func is torch._C._set_grad_enabled and args[0]:
+            raise DeclinedError("gradients are on after the model called requires_grad_()")
         if func is torch.amp.autocast_mode._exit_autocast:
             args = (self._entered.pop(),)
         node = self.graph.create_node("call_function", func, args)
@@ -313,6 +323,8 @@ class Overseer(PreDispatchTorchFunctionMode):
             raise DeclinedError(f"the model calls {name}()")
         if getattr(func, "__module__", "") == _TRANSFORMS:
             return self._recorder.mapping.called(func, args)
+        if func is torch.Tensor.requires_grad_:
+            self._recorder.make_leaf(args[0])
         if func in MARKS:
             self._recorder.mark(func, args)
             return func(*args) if func is torch._C._set_grad_enabled else None

@@ -41,7 +41,7 @@ def made_same(a: Size, b: Size) -> bool:
     """Whether two sizes that have to be equal are; of symbols that is asked as PyTorch asks it."""
     if same(a, b):
         return True
-    if any(type(each) is not int and each.node.hint is None for each in (a, b)):
+    if is_by_data((a, b)):
         raise DeclinedError("sizes that data decide have to be equal")
     return (type(a) is not int or type(b) is not int) and bool(a == b)
 
@@ -54,6 +54,11 @@ def hint(size: Size) -> int:
     if known is None:
         raise DeclinedError("a size depends on data")
     return int(known)
+
+
+def is_by_data(sizes: Sequence[Size]) -> bool:
+    """Whether data decide one of them."""
+    return any(type(size) is not int and size.node.hint is None for size in sizes)
 
 
 def is_static(sizes: Sequence[Size]) -> bool:
