@@ -14,6 +14,8 @@
 #include "passes/rules/normalization/rules.h"
 #include "passes/rules/padding/rules.h"
 #include "passes/rules/quantization/rules.h"
+#include "passes/rules/recurrence/rules.h"
+#include "passes/rules/sequences/rules.h"
 #include "passes/rules/shapes/rules.h"
 #include "passes/rules/weights/rules.h"
 
@@ -35,6 +37,8 @@ const Pass kDropUnusedNodes = {"drop-unused-nodes", over<drop_unused_nodes>};
 const std::array kPipeline = {
     // A parameter of a program keeps its name.
     Entry{Pass{"share-weights", over<share_weights>, /*changes_weights=*/true, /*foreign=*/true}},
+    Entry{&kTakeFromList},  // whose sizes are known once they are no lists any more
+    Entry{&kTakeFromSplit},
     Entry{Pass{.name = "emit-anew", .run = over<emit_anew>, .foreign = true}},
     Entry{Pass{"inline-constant-if", over<inline_constant_if>}},
     Entry{Pass{"hoist-from-loops", hoist_from_loops}},
@@ -44,6 +48,7 @@ const std::array kPipeline = {
     Entry{&kDropNeutral},
     Entry{&kSpellCastLike},
     Entry{&kSpellNegation},
+    Entry{&kChooseWithoutNot},
     Entry{&kFoldConstants},
     Entry{&kReshapeWeights},
     Entry{&kFoldWeights},
@@ -57,7 +62,9 @@ const std::array kPipeline = {
     Entry{&kUnflattenGemm},
     Entry{&kTransposeInsideReshapes},
     Entry{&kJoinTransposes},
+    Entry{&kTransposeWithoutNewAxes},
     Entry{&kLoseAxesBeforeTransposing},
+    Entry{&kSplitPackedParts},
     Entry{&kJoinReshapes},
     Entry{&kExpandForTile},
     Entry{&kResizeByScales},
@@ -91,6 +98,7 @@ const std::array kPipeline = {
     Entry{&kAffineInstanceNormalization},
     Entry{&kRaiseDepthToSpace},
     Entry{&kDropRequantization},
+    Entry{&kDropZeroStates},
     Entry{&kJoinAttentionHeads},
     Entry{&kTransposeWeights},
     Entry{&kJoinSlices},

@@ -143,7 +143,7 @@ void require_settled(const Graph& graph) {
            call, "capture the model with torch.export, which hands bodies what they read");
     }
     for (const Value* output : call->outputs) {
-      // Branches may differ in rank; whoever reads such a value is told.
+      // Branches may differ in rank, where nothing but a branch around them reads that.
       const bool any_rank = output && kind && call->schema->base_name() == "cond" &&
                             !output->has_rank && output->dtype != base::DType::kUndefined;
       if (!any_rank) require_settled(output, call);
@@ -156,7 +156,18 @@ void require_settled(const Graph& graph) {
 
 }  // namespace
 
-void require_settled(const Program& program) { require_settled(*program.graph); }
+void require_settled(const Program& program) {
+  require_settled(*program.graph);
+  for (const Argument& output : program.graph->outputs) {
+    const Value* tensor = tensor_of(output);
+    if (!tensor || tensor->has_rank) continue;
+    fail("SX1207",
+         "the output '" + tensor->name +
+             "' has one rank or another, as data decide, and ONNX wants a rank of each output",
+         tensor->producer,
+         "return tensors of one rank, by unsqueeze() or reshape(-1) where it differs");
+  }
+}
 
 void verify(const Program& program) {
   if (!program.graph) refuse("it has no graph");

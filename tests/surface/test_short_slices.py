@@ -54,3 +54,14 @@ def test_where_no_capture_holds_for_one_it_is_told(monkeypatch: pytest.MonkeyPat
     (note,) = made.notes
     assert note.code == "SX1015"
     assert "takes them for at least 2" in note.message
+
+
+class LastOfParts(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.split(2, -1)[-1][..., ::2]
+
+
+def test_what_has_no_elements_to_slice_at_one_is_left_alone() -> None:
+    made = sardonyx.export(LastOfParts(), (torch.arange(5),), dynamic_shapes=({0: Dim.AUTO},))
+    for size in (5, 6):
+        torch.testing.assert_close(made(torch.arange(size))[0], LastOfParts()(torch.arange(size)))

@@ -337,6 +337,6 @@ class ComparedText(nn.Module):
 REFUSED: dict[str, tuple[nn.Module, str]] = {
     "set_attribute": (Counting(), "SX1211.*which the next call would see"),
     "compared_text": (ComparedText(), "SX1211.*a text that only a run tells is compared"),
-    "unlike": (Unlike(), "SX1211.*after one branch and .* after the other"),
+    "unlike": (Unlike(), "SX1207.*one rank or another"),
     "written_after_branch": (WrittenAfterBranch(), "SX1211.*writes to the result of a branch"),
 }

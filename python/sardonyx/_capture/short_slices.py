@@ -58,7 +58,7 @@ def _is_shorter(node: torch.fx.Node, free: set[Any]) -> bool:
     dim = given.get("dim", 0)
     size = _at_one(size_of(given["self"].meta["val"], dim), free)
     length = _at_one(size_of(node.meta["val"], dim), free)
-    if size is None or length is None:
+    if size is None or length is None or size < 0:  # the program does not run at 1
         return False
     return length != len(range(*slice(*bounds).indices(size)))
 

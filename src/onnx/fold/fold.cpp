@@ -1,6 +1,7 @@
 #include "onnx/fold/fold.h"
 
 #include <algorithm>
+#include <deque>
 #include <numeric>
 #include <string>
 #include <unordered_map>
@@ -15,19 +16,22 @@ using Table = std::unordered_map<std::string_view, Folder>;
 
 Table make_table() {
   Table table;
-  for (const auto entries :
-       {elementwise_folders(), movement_folders(), reduction_folders(), creation_folders()}) {
+  for (const auto entries : {elementwise_folders(), movement_folders(), product_folders(),
+                             reduction_folders(), creation_folders()}) {
     for (const Entry& entry : entries) table.emplace(entry.op_type, entry.fold);
   }
   return table;
 }
 
+// What lies in strides is copied first; more than so many elements are left to passes on weights.
+constexpr std::int64_t kMostCopied = std::int64_t{1} << 20;
+
 // Constants that are small enough and whole.
 bool usable(const ValueInfo* value, Weights weights, std::int64_t most_elements) {
   if (value->constant == nullptr || (value->is_weight && weights == Weights::kKeep)) return false;
   const Tensor& tensor = *value->constant;
-  return !tensor.missing && tensor.as_it_lies() && tensor.contiguous() &&
-         base::bit_width(tensor.dtype) >= 8 && tensor.element_count() <= most_elements;
+  return !tensor.missing && tensor.as_it_lies() && base::bit_width(tensor.dtype) >= 8 &&
+         tensor.element_count() <= (tensor.contiguous() ? most_elements : kMostCopied);
 }
 
 }  // namespace
@@ -119,9 +123,15 @@ std::vector<Tensor> fold(const Node& node, Weights weights) {
   const auto found = table.find(node.op_type);
   if (found == table.end()) return {};
   folding::Operands operands{node, weights, {}};
+  std::deque<Tensor> copies;  // of what lies in strides
   for (const ValueInfo* input : node.inputs) {
     if (input != nullptr && !folding::usable(input, weights, operands.most_elements())) return {};
-    operands.inputs.push_back(input != nullptr ? input->constant.get() : nullptr);
+    const Tensor* tensor = input != nullptr ? input->constant.get() : nullptr;
+    if (tensor != nullptr && !tensor->contiguous()) {
+      copies.push_back(folding::strided(*tensor, tensor->dims, 0, tensor->strides));
+      tensor = &copies.back();
+    }
+    operands.inputs.push_back(tensor);
   }
   folding::Result result = found->second(operands);
   return result ? std::move(*result) : std::vector<Tensor>{};

@@ -1,5 +1,6 @@
 // Elementwise operators on constants. Only what comes out the same on every machine is folded: the
-// four operations, comparisons, logic and conversions, not transcendental functions.
+// four operations, comparisons, logic and conversions; transcendental functions where a model is
+// optimised, but not as it is translated.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -234,18 +235,32 @@ Result reciprocal(const Operands& o) {
   return unary(o, nullptr, [](double x) { return 1.0 / x; });
 }
 // Libraries of functions differ in the last bit of a float64 at times, which a float32 rounds away.
-Result exponential(const Operands& o) {
-  if (o.weights == Weights::kKeep || o.at(0) == nullptr || base::bit_width(o.at(0)->dtype) > 32)
-    return {};
-  return unary(o, nullptr, [](double x) { return std::exp(x); });
+bool rounds_off(const Operands& o) {
+  return o.weights == Weights::kFold && o.at(0) != nullptr && base::bit_width(o.at(0)->dtype) <= 32;
 }
-// Squares, roots and what else powers are in formulas of weights; all of these are exact.
+Result transcendental(const Operands& o, double (*function)(double)) {
+  return rounds_off(o) ? unary(o, nullptr, function) : Result{};
+}
+Result exponential(const Operands& o) {
+  return transcendental(o, [](double x) { return std::exp(x); });
+}
+Result logarithm(const Operands& o) {
+  return transcendental(o, [](double x) { return std::log(x); });
+}
+Result sine(const Operands& o) {
+  return transcendental(o, [](double x) { return std::sin(x); });
+}
+Result cosine(const Operands& o) {
+  return transcendental(o, [](double x) { return std::cos(x); });
+}
 Result power(const Operands& o) {
   const Tensor *x = o.at(0), *y = o.at(1);
-  if (o.weights == Weights::kKeep || x == nullptr || y == nullptr || y->element_count() != 1)
-    return {};
+  if (!rounds_off(o) || y == nullptr || !base::is_floating(x->dtype)) return {};
+  if (x->dtype == y->dtype)
+    return binary(o, nullptr,
+                  [](double base, double exponent) { return std::pow(base, exponent); });
   const auto exponent = y->reals();
-  if (!exponent || !base::is_floating(x->dtype)) return {};
+  if (y->element_count() != 1 || !exponent) return {};
   if (exponent->front() == 1) return unary(o, nullptr, [](double each) { return each; });
   if (exponent->front() == 2) return unary(o, nullptr, [](double each) { return each * each; });
   return {};
@@ -324,31 +339,20 @@ Result where(const Operands& o) {
 }
 
 constexpr Entry kEntries[] = {
-    {"Abs", absolute},
-    {"Add", add},
-    {"And", logical_and},
-    {"Cast", cast},
-    {"Ceil", round_up},
-    {"Div", div},
-    {"Equal", equal},
-    {"Exp", exponential},
-    {"Floor", round_down},
-    {"Greater", greater},
-    {"GreaterOrEqual", greater_or_equal},
-    {"Less", less},
-    {"LessOrEqual", less_or_equal},
-    {"Max", maximum},
-    {"Min", minimum},
-    {"Mod", mod},
-    {"Mul", mul},
-    {"Neg", neg},
-    {"Not", logical_not},
-    {"Or", logical_or},
-    {"Pow", power},
-    {"Reciprocal", reciprocal},
-    {"Sqrt", square_root},
-    {"Sub", sub},
-    {"Where", where},
+    {"Abs", absolute},    {"Add", add},
+    {"And", logical_and}, {"Cast", cast},
+    {"Ceil", round_up},   {"Cos", cosine},
+    {"Div", div},         {"Equal", equal},
+    {"Exp", exponential}, {"Floor", round_down},
+    {"Greater", greater}, {"GreaterOrEqual", greater_or_equal},
+    {"Less", less},       {"LessOrEqual", less_or_equal},
+    {"Log", logarithm},   {"Max", maximum},
+    {"Min", minimum},     {"Mod", mod},
+    {"Mul", mul},         {"Neg", neg},
+    {"Not", logical_not}, {"Or", logical_or},
+    {"Pow", power},       {"Reciprocal", reciprocal},
+    {"Sin", sine},        {"Sqrt", square_root},
+    {"Sub", sub},         {"Where", where},
     {"Xor", logical_xor},
 };
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "onnx/emit/emit.h"
 #include "symbolic/expr.h"
@@ -116,6 +117,62 @@ TEST_F(Fold, BroadcastsAndReduces) {
 TEST_F(Fold, WeightsAreLeftAlone) {
   ValueInfo* weight = model_.add_weight("w", Tensor::of_ints(std::vector<std::int64_t>{1}, {1}));
   EXPECT_TRUE(run("Add", {weight, vector({1})}).empty());
+}
+
+TEST_F(Fold, AttributesOfOlderVersionsAreHeeded) {
+  const auto list = [](std::string name, std::vector<std::int64_t> of) {
+    return Attribute{std::move(name), std::move(of), {}};
+  };
+  EXPECT_EQ(values(run("Slice", {ints({1, 2, 3, 4, 5, 6}, {2, 3})},
+                       {list("starts", {1}), list("ends", {9}), list("axes", {1})})),
+            (std::vector<std::int64_t>{2, 3, 5, 6}));
+  const auto wide = run("Unsqueeze", {vector({1, 2})}, {list("axes", {0})});
+  EXPECT_EQ(wide.front().dims, (std::vector<std::int64_t>{1, 2}));
+  const auto narrow = run("Squeeze", {ints({1, 2}, {1, 2})}, {list("axes", {0})});
+  EXPECT_EQ(narrow.front().dims, (std::vector<std::int64_t>{2}));
+  Node split;
+  split.op_type = "Split";
+  split.inputs = {vector({1, 2, 3, 4})};
+  split.outputs = {nullptr, nullptr};
+  split.attributes = {list("split", {1, 3})};
+  EXPECT_EQ(fold(split).back().dims, (std::vector<std::int64_t>{3}));
+}
+
+TEST_F(Fold, ATriangleKeepsItsDiagonal) {
+  EXPECT_EQ(values(run("Trilu", {ints({1, 2, 3, 4, 5, 6}, {2, 3}), vector({0})},
+                       {{"upper", std::int64_t{0}, {}}})),
+            (std::vector<std::int64_t>{1, 0, 0, 4, 5, 0}));
+  EXPECT_EQ(values(run("Trilu", {ints({1, 2, 3, 4}, {2, 2}), vector({1})})),
+            (std::vector<std::int64_t>{0, 2, 0, 0}));
+}
+
+TEST_F(Fold, OuterProductsAloneAreFolded) {
+  const auto reals = [&](std::vector<float> values, std::vector<std::int64_t> dims) {
+    return model_.add_constant(
+        Tensor::of_bytes(DType::kFloat32, std::move(dims), std::as_bytes(std::span(values))));
+  };
+  const Attribute equation{"equation", std::string("i, j -> ji"), {}};
+  const auto turned = run("Einsum", {reals({1, 2}, {2}), reals({3, 4, 5}, {3})}, {equation});
+  ASSERT_EQ(turned.size(), 1U);
+  EXPECT_EQ(turned[0].dims, (std::vector<std::int64_t>{3, 2}));
+  EXPECT_EQ(turned[0].reals(), (std::vector<double>{3, 6, 4, 8, 5, 10}));
+  const auto product = run("MatMul", {reals({1, 2}, {2, 1}), reals({3, 4}, {1, 2})});
+  ASSERT_EQ(product.size(), 1U);
+  EXPECT_EQ(product[0].reals(), (std::vector<double>{3, 4, 6, 8}));
+  EXPECT_TRUE(run("MatMul", {reals({1, 2}, {1, 2}), reals({3, 4}, {2, 1})}).empty());
+  const Attribute sum{"equation", std::string("i,i->"), {}};
+  EXPECT_TRUE(run("Einsum", {reals({1, 2}, {2}), reals({3, 4}, {2})}, {sum}).empty());
+}
+
+TEST_F(Fold, FunctionsAreFoldedWhereAModelIsOptimised) {
+  Node node;
+  node.op_type = "Cos";
+  node.inputs = {filled(DType::kFloat32, 0)};
+  EXPECT_TRUE(fold(node).empty());
+  EXPECT_EQ(fold(node, Weights::kFold).front().reals(), std::vector<double>{1});
+  node.op_type = "Pow";
+  node.inputs = {filled(DType::kFloat32, 10000), filled(DType::kFloat32, 0.5)};
+  EXPECT_EQ(fold(node, Weights::kFold).front().reals(), std::vector<double>{100});
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ struct Entry {
 
 std::span<const Entry> elementwise_folders();
 std::span<const Entry> movement_folders();
+std::span<const Entry> product_folders();
 std::span<const Entry> reduction_folders();
 std::span<const Entry> creation_folders();
 
@@ -52,8 +53,7 @@ std::optional<Dims> broadcast(const Dims& a, const Dims& b);
 Dims broadcast_strides(const Dims& dims, const Dims& to);
 // A tensor whose element i is element source(i) of `from`; `from` must be contiguous.
 Tensor gathered(const Tensor& from, Dims dims, const std::vector<std::int64_t>& source);
-// The elements of `from`, which must be contiguous, that lie `strides` apart from number `first`
-// on.
+// The elements of `from` that lie `strides` apart from number `first` on.
 Tensor strided(const Tensor& from, Dims dims, std::int64_t first, const Dims& strides);
 // Axes of a node, from the attribute or from input `index`; made non-negative.
 std::optional<std::vector<std::int64_t>> axes_of(const Operands& operands, std::size_t index,

@@ -1,5 +1,6 @@
 #include "passes/rules/attention/hidden_rows.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 
@@ -52,7 +53,67 @@ bool finds_no_truth(const ValueInfo* rows, const ValueInfo* truth) {
          base::is_integer(numbers->output()->dtype) && is_most_of(most, numbers->output());
 }
 
+// A Slice that leaves the last axis whole, or cuts off its end alone.
+bool keeps_the_first(const Node* slice) {
+  const ValueInfo *x = slice->input(0), *starts = slice->input(1), *axes = slice->input(3),
+                  *steps = slice->input(4);
+  const auto ints = [](const ValueInfo* value) {
+    return value == nullptr || value->constant == nullptr ? std::nullopt : value->constant->ints();
+  };
+  const auto from = ints(starts), along = ints(axes);
+  if (!x->has_rank || !from || !along || from->size() != along->size()) return false;
+  const auto by = ints(steps);
+  if (steps != nullptr && !by) return false;
+  const auto last = static_cast<std::int64_t>(x->shape.size()) - 1;
+  for (std::size_t i = 0; i < along->size(); ++i)
+    if (((*along)[i] == -1 || (*along)[i] == last) && ((*from)[i] != 0 || (by && (*by)[i] < 0)))
+      return false;
+  return true;
+}
+
+bool constant_begins_with(const onnx::Tensor& truth, bool wanted) {
+  if (truth.dims.empty() || truth.dims.back() == 0) return false;
+  const auto numbers = truth.reals();
+  const auto ints = numbers ? std::nullopt : truth.ints();
+  if (!numbers && !ints) return false;
+  const auto size = static_cast<std::size_t>(truth.dims.back());
+  const std::size_t count = numbers ? numbers->size() : ints->size();
+  for (std::size_t row = 0; row < count; row += size)
+    if ((numbers ? (*numbers)[row] != 0 : (*ints)[row] != 0) != wanted) return false;
+  return true;
+}
+
 }  // namespace
+
+bool begins_with(const ValueInfo* truth, bool wanted) {
+  if (truth == nullptr || truth->is_disputed) return false;
+  if (truth->constant != nullptr) return constant_begins_with(*truth->constant, wanted);
+  const Node* node = truth->producer;
+  if (node == nullptr || !node->domain.empty()) return false;
+  switch (node->op) {
+    case Op::kNot:
+      return begins_with(node->input(0), !wanted);
+    case Op::kEqual:
+      return number_of(node->input(1)) == 0.0 && begins_with(node->input(0), !wanted);
+    case Op::kCast:
+      return begins_with(node->input(0), wanted) &&
+             (base::is_integer(node->output()->dtype) ||
+              node->output()->dtype == base::DType::kBool) &&
+             node->input(0)->dtype == base::DType::kBool;
+    case Op::kSlice:
+      return keeps_the_first(node) && begins_with(node->input(0), wanted);
+    case Op::kUnsqueeze: {
+      const auto* axes = node->input(1);
+      const auto list = axes->constant != nullptr ? axes->constant->ints() : std::nullopt;
+      const auto last = static_cast<std::int64_t>(truth->shape.size()) - 1;
+      return list && truth->has_rank && begins_with(node->input(0), wanted) &&
+             std::ranges::none_of(*list,
+                                  [&](std::int64_t axis) { return axis == -1 || axis == last; });
+    }
+    default:
+      return false;
+  }
+}
 
 ValueInfo* truth_of(const ValueInfo* mask) {
   const Node* where = made_by(mask, Op::kWhere);

@@ -12,4 +12,8 @@ onnx::ValueInfo* truth_of(const onnx::ValueInfo* mask);
 // where there is none. Attention is spelt out with it.
 onnx::Node* zeros_for_hidden_rows(const onnx::ValueInfo* attended, const onnx::ValueInfo* mask);
 
+// Whether the elements of `truth` in the first place of each row are all this, so that a causal
+// mask and any part of it from the first key on keeps that key in each row.
+bool begins_with(const onnx::ValueInfo* truth, bool wanted);
+
 }  // namespace sardonyx::passes

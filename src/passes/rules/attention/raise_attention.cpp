@@ -207,6 +207,11 @@ std::optional<double> number_for_hidden(const Parts& parts, const Weights& weigh
   if (!parts.hidden) return std::nullopt;
   const double number = parts.hidden->number * parts.scale_of_hidden;
   const bool is_added_to = parts.mask != nullptr;
+  // Where each row keeps a key, the lowest number hides as minus infinity does.
+  if (std::isinf(number) && number < 0 && !weights.zeros && !is_added_to &&
+      (dtype == DType::kFloat32 || dtype == DType::kFloat64) &&
+      begins_with(parts.hidden->truth, !parts.hidden->where_true))
+    return as_summand(-double{std::numeric_limits<float>::max()}, dtype, false);
   if (!weights.zeros) return as_summand(number, dtype, is_added_to);
   const bool alike = !is_added_to && hide_alike(*parts.hidden, *weights.zeros);
   return alike && as_summand(number, dtype, false) ? std::optional(kMinusInfinity) : std::nullopt;

@@ -96,6 +96,37 @@ TEST_F(RaiseAttention, WeightsOfHiddenKeysThatAreZero) {
   EXPECT_EQ(ops(), "Where Attention");
 }
 
+TEST_F(RaiseAttention, ACausalMaskKeepsAKeyInEachRow) {
+  const Value before = weight("before", {1, 1, 3, 3}, {1, 0, 0, 1, 1, 0, 1, 1, 1});
+  const Value k3 = input("k3", {b, 2, 3, 4});
+  const auto masked_by = [&](Value hidden) {
+    const Value s3 = onnx.matmul(input("q3", {b, 2, 3, 4}), onnx.transpose(k3, {0, 1, 3, 2}));
+    const Value none = onnx.scalar(-std::numeric_limits<double>::infinity(), DType::kFloat32);
+    return onnx.matmul(onnx.softmax(onnx.where(hidden, none, s3), {.axis = -1}),
+                       input("v3", {b, 2, 3, 6}));
+  };
+  outputs({masked_by(onnx.equal(before, onnx.zero(DType::kFloat32))),
+           masked_by(onnx.equal(before, onnx.scalar(1, DType::kFloat32)))});
+  EXPECT_TRUE(run(kRaiseAttention));
+  EXPECT_EQ(reason(), "a row of its mask may hide all keys, which gives NaN");
+  const onnx::Node* attention = model.graph->outputs[0]->producer;
+  ASSERT_TRUE(attention->is("Attention"));
+  EXPECT_EQ(reals(attention->input(3)->producer->input(1)).front(),
+            -double{std::numeric_limits<float>::max()});
+  EXPECT_TRUE(model.graph->outputs[1]->producer->is("MatMul"));
+}
+
+TEST_F(RaiseAttention, ThePartOfACausalMaskForTheSequenceKeepsTheFirstKey) {
+  const Value before = weight("before", {1, 1, 3, 3}, {1, 0, 0, 1, 1, 0, 1, 1, 1});
+  const Value length = onnx.sizes(onnx::Shape{s});
+  const Value part = onnx.slice(onnx.slice(before, onnx.ints({0}), length, onnx.ints({2})),
+                                onnx.ints({0}), length, onnx.ints({3}));
+  const Value none = onnx.scalar(-std::numeric_limits<double>::infinity(), DType::kFloat32);
+  const Value hidden = onnx.equal(part, onnx.zero(DType::kFloat32));
+  outputs({attended(onnx.where(hidden, none, scores()))});
+  EXPECT_TRUE(run(kRaiseAttention));
+}
+
 TEST_F(RaiseAttention, WeightsThatAreZeroElsewhereStay) {
   const Value hidden = input("hidden", {b, 1, 1, s}, DType::kBool);
   const Value masked = onnx.where(hidden, onnx.scalar(-1e9, DType::kFloat32), scores());

@@ -66,9 +66,18 @@ ValueInfo* for_each_batch(ValueInfo* table, ValueInfo* x, Patch& patch, const No
   return wide;
 }
 
+// [length, size] or [1, length, size], which serves all batches and heads.
+bool serves_all(const ValueInfo* table, const ValueInfo* x) {
+  if (!table->has_rank || (table->shape.size() != 2 && table->shape.size() != 3)) return false;
+  const Shape& shape = table->shape;
+  return is_known(table, shape.size()) && (shape.size() == 2 || shape[0].is(1)) &&
+         shape[shape.size() - 2] == x->shape[2] && shape.back() == x->shape[3];
+}
+
 // The axis of the heads, 1 or 2, that a table multiplied with x has one of; 0 where it has another
 // form.
 std::size_t heads_axis(const ValueInfo* table, const ValueInfo* x) {
+  if (serves_all(table, x)) return 1;
   if (!is_known(table, 4) || !(table->shape[3] == x->shape[3]) ||
       !(table->shape[0] == x->shape[0] || table->shape[0].is(1)))
     return 0;
@@ -125,6 +134,10 @@ class Raising {
     const auto axis = static_cast<std::int64_t>(heads);
     ValueInfo* half = half_of(table, found_.interleaved, patch_, sum_, context_);
     if (half == nullptr) return nullptr;
+    if (serves_all(table, found_.x)) {
+      if (half->shape.size() == 2) half = with_axes(Op::kUnsqueeze, half, {0}, patch_, sum_);
+      return half == nullptr ? nullptr : for_each_batch(half, found_.x, patch_, sum_);
+    }
     const Node* unsqueeze = made_by(half, Op::kUnsqueeze);
     if (unsqueeze != nullptr && number(unsqueeze->input(1)) == axis &&
         is_known(unsqueeze->input(0), 3))

@@ -38,6 +38,13 @@ TEST_F(RaiseRotaryEmbedding, LayersShareTheTablesOfOneBatch) {
   EXPECT_EQ(made.find("Expand"), made.rfind("Expand", made.rfind("Expand") - 1));
 }
 
+TEST_F(RaiseRotaryEmbedding, TablesOfLengthAndSizeServeAllBatches) {
+  const Value cosines = input("cosines", {s, 4}), sines = input("sines", {s, 4});
+  outputs({turned(x, onnx.concat({cosines, cosines}, -1), onnx.concat({sines, sines}, -1))});
+  EXPECT_TRUE(run(kRaiseRotaryEmbedding));
+  EXPECT_TRUE(model.graph->last->is("RotaryEmbedding"));
+}
+
 TEST_F(RaiseRotaryEmbedding, HeldTablesAreHalvedWhereTheyLie) {
   const Value held = weight("held", {3, 4}, {1, 2, 1, 2, 3, 4, 3, 4, 5, 6, 5, 6});
   const Value places = input("places", {b, s}, DType::kInt64);

@@ -1,6 +1,8 @@
 // Before: n = Gather(Shape(x), 1); m = Mul(n, 2)    x is 4 wide
 // After:  m is the constant 8
-// Numbers of the code only: weights stay as they are, for they may yet be replaced.
+// Numbers of the code only: weights stay as they are, for they may yet be replaced. Functions that
+// machines may disagree on in the last bit are computed in models of others alone: what is exported
+// is the same everywhere.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -39,12 +41,13 @@ bool reads_constants_alone(const Node* node) {
   });
 }
 
-std::vector<Tensor> computed(const Node* node) {
+std::vector<Tensor> computed(const Node* node, bool is_foreign) {
   if (node->outputs.size() == 1) {
     if (auto elements = known_elements(node->output())) return {std::move(*elements)};
   }
   if (!reads_constants_alone(node)) return {};
-  std::vector<Tensor> results = onnx::fold(*node);
+  std::vector<Tensor> results =
+      onnx::fold(*node, is_foreign ? onnx::Weights::kFold : onnx::Weights::kKeep);
   return results.size() == node->outputs.size() ? std::move(results) : std::vector<Tensor>{};
 }
 
@@ -52,7 +55,7 @@ bool fold_node(Node* node, RuleContext& context) {
   if (node->inputs.empty() || onnx::operator_of(node->op).random ||
       std::ranges::find(node->outputs, nullptr) != node->outputs.end())
     return false;
-  std::vector<Tensor> results = computed(node);
+  std::vector<Tensor> results = computed(node, context.is_foreign());
   if (results.empty()) return false;
   for (const ValueInfo* output : node->outputs)
     if (!output->returns.empty()) return context.decline(node, "it is an output of its graph");

@@ -1,4 +1,4 @@
-// Rules that drop what does nothing, one file each.
+// Rules that drop what does nothing, and say simply what is said otherwise, one file each.
 #pragma once
 
 #include "rewriting/rule.h"
@@ -7,6 +7,7 @@ namespace sardonyx::passes {
 
 using namespace rewriting;
 
+extern const Rule kChooseWithoutNot;
 extern const Rule kDropIdentity;
 extern const Rule kDropNeutral;
 extern const Rule kSpellCastLike;

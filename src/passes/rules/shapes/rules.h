@@ -18,8 +18,10 @@ extern const Rule kLoseAxesBeforeTransposing;
 extern const Rule kRaiseDepthToSpace;
 extern const Rule kResizeByScales;
 extern const Rule kSliceOnePart;
+extern const Rule kSplitPackedParts;
 extern const Rule kSplitSlices;
 extern const Rule kTransposeInsideReshapes;
+extern const Rule kTransposeWithoutNewAxes;
 extern const Rule kUnflattenGemm;
 
 }  // namespace sardonyx::passes
