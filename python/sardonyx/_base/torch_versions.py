@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 import logging
@@ -265,3 +266,34 @@ def watching_questions(on_asked: Callable[[Any, Any], None]) -> Iterator[None]:
         yield
     finally:
         kind._log_guard = logged
+
+
+@contextmanager
+def limiting_sizes(most: int, stop: type[BaseException]) -> Iterator[None]:
+    """Within it, capture ends with `stop` where it asks something of sizes that takes an expression
+    of more than `most` terms to say."""
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+    kind: Any = ShapeEnv
+    asked = kind._maybe_evaluate_static
+
+    @functools.wraps(asked)  # with what forgets its answers
+    def ask(env: Any, relation: Any, *args: Any, **kwargs: Any) -> Any:
+        if _has_more_terms(relation, most):
+            raise stop
+        return asked(env, relation, *args, **kwargs)
+
+    kind._maybe_evaluate_static = ask
+    try:
+        yield
+    finally:
+        kind._maybe_evaluate_static = asked
+
+
+def _has_more_terms(expression: Any, most: int) -> bool:
+    left = [expression]
+    for _ in range(most):
+        if not left:
+            return False
+        left.extend(left.pop().args)
+    return bool(left)

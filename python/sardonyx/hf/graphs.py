@@ -12,6 +12,7 @@ import torch
 
 from sardonyx import _native
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError, refusal, refusals
+from sardonyx._base.torch_versions import limiting_sizes
 from sardonyx._export.export import export as export_module
 from sardonyx._model.program import ONNXProgram
 from sardonyx._model.weight_files import WeightInFile
@@ -24,6 +25,18 @@ from .parts import Part
 
 # Under which name parts hold the model.
 _PREFIX = "model."
+# Of what is asked of sizes. PyTorch multiplies it out: where windows are padded in each of four
+# stages (Swin), that is 1100 terms in the second, after ten seconds, and never ends in the last.
+_MOST_TERMS = 1000
+_DEEP = (
+    "what the model's own code computes of sizes is more than PyTorch can keep apart, so that "
+    "these are as in the example"
+)
+_ONE_TOKEN = (
+    "the model's own code loops over tokens, so that input_ids is one token: prompts go through "
+    "token by token, as what follows them does"
+)
+_ONE_ROW = "the model's own code takes the number of rows for a constant, so that they are one"
 
 
 @dataclass(frozen=True)
@@ -36,18 +49,40 @@ class Target:
     capture: str = "auto"
 
 
-def captured(part: Part, target: Target) -> tuple[Part, ONNXProgram]:
-    """The part as an ONNX model with the weights that the module has. Nothing is computed of
-    weights yet, since they may have none. Where the model's code takes the number of tokens for a
-    constant, that is the part for one token; where it does so with rows, for one row."""
-    if part.one_token is None:
-        program = _captured(part, target)
-        if part.one_row is None or not _for_one_batch(part, program):
-            return part, program
-        return part.one_row, _captured(part.one_row, target)
-    part, program = _of_decoder(part, part.one_token, target)
-    _check_free(part, program)
-    return part, program
+def captured(part: Part, target: Target) -> tuple[Part, ONNXProgram, list[str]]:
+    """The part as an ONNX model with the weights that the module has, and what is to be told of it.
+    Nothing is computed of weights yet, since they may have none. Where the model's code takes the
+    number of tokens for a constant, that is the part for one token; where it does so with rows, for
+    one row; and where its sizes hang on those of images by more than PyTorch can compute with, for
+    images of the example's size."""
+    if part.one_token is not None:
+        whole, program = _of_decoder(part, part.one_token, target)
+        _check_free(whole, program)
+        return whole, program, [_ONE_TOKEN] if whole is part.one_token else []
+    notes: list[str] = []
+    part, program = _of_sizes(part, target, notes)
+    if part.one_row is None or not _for_one_batch(part, program):
+        return part, program, notes
+    part, program = _of_sizes(part.one_row, target, notes)
+    return part, program, [*notes, _ONE_ROW]
+
+
+class _DeepSizes(BaseException):
+    """What is computed of sizes has too many terms. No capture has a way around that, and so none
+    of what is tried after an Exception would come to an end."""
+
+
+def _of_sizes(part: Part, target: Target, notes: list[str]) -> tuple[Part, ONNXProgram]:
+    for fewer in part.with_fewer_dims():
+        try:
+            with limiting_sizes(_MOST_TERMS, _DeepSizes):
+                return part, _captured(part, target)
+        except _DeepSizes:
+            names = {size for axes in part.dims.values() for size in axes.values()}
+            names -= {size for axes in fewer.dims.values() for size in axes.values()}
+            notes.append(f"{_DEEP}: {', '.join(sorted(names))}")
+            part = fewer
+    return part, _captured(part, target)
 
 
 def _of_decoder(part: Part, one_token: Part, target: Target) -> tuple[Part, ONNXProgram]:

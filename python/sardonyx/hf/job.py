@@ -33,11 +33,6 @@ if TYPE_CHECKING:
     from .tasks import Chosen
     from .weights import Placed
 
-_ONE_TOKEN = (
-    "the model's own code loops over tokens, so that input_ids is one token: prompts go through "
-    "token by token, as what follows them does"
-)
-_ONE_ROW = "the model's own code takes the number of rows for a constant, so that they are one"
 _TEXT_ALONE = (
     "the model also looks at images, and is exported for texts alone; --task image-text-to-text "
     "exports it with images and without a cache"
@@ -334,9 +329,8 @@ class Job:
         from .graphs import captured, finished, give_weights
 
         with self._progress.step(f"capture {wanted.name}"):
-            part, program = captured(wanted, self._target)
-        if part is not wanted:
-            report.notes.append(_ONE_TOKEN if part is wanted.one_token else _ONE_ROW)
+            part, program, notes = captured(wanted, self._target)
+        report.notes += notes
         report.notes += [
             f"{name} is {value.tolist()} in every run, and no input: {part.name} takes images "
             "of that size, one in each run"

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 
-from .example import Dims, Tensors
+from .example import BATCH, Dims, Tensors
 from .known import with_known
 
 # What is given for tokens where images stand between them: [batch, length, width].
 EMBEDDINGS = "inputs_embeds"
+# Sizes of images, which most processors make the same for all.
+_OF_IMAGES = frozenset(("height", "width"))
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,21 @@ class Part:
     def tokens(self) -> str:
         """The input of tokens or of what stands for them, [batch, length, ...]."""
         return EMBEDDINGS if EMBEDDINGS in self.inputs else "input_ids"
+
+    def with_fewer_dims(self) -> Iterator[Part]:
+        """The same where less may vary: all but the sizes of images, and then rows alone."""
+        names = {name for axes in self.dims.values() for name in axes.values()}
+        for kept in dict.fromkeys((frozenset(names - _OF_IMAGES), frozenset(names & {BATCH}))):
+            if kept != names:
+                yield self._with_dims(kept)
+
+    def _with_dims(self, kept: frozenset[str]) -> Part:
+        dims = {
+            name: {axis: size for axis, size in axes.items() if size in kept}
+            for name, axes in self.dims.items()
+        }
+        row = self.one_row and self.one_row._with_dims(kept)
+        return replace(self, dims=dims, one_row=row)
 
     def told(self, message: str) -> str:
         """What is told of the captured program, whose inputs are all in one that is called

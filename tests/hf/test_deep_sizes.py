@@ -1,0 +1,43 @@
+"""Sizes of images that more hangs on than PyTorch can compute with."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from sardonyx import _native
+from sardonyx.hf import graphs
+from sardonyx.hf.graphs import Target, captured
+from sardonyx.hf.parts import Part
+
+
+class _Windows(torch.nn.Module):
+    """Windows of 7 in stages of half the size, each of which pads its image, as Swin's do."""
+
+    def forward(self, inputs: dict[str, torch.Tensor]) -> tuple[torch.Tensor, ...]:
+        image = inputs["pixel_values"]
+        for _ in range(4):
+            height, width = image.shape[2:]
+            below, beside = (7 - height % 7) % 7, (7 - width % 7) % 7
+            image = torch.nn.functional.pad(image, (0, beside, 0, below))
+            windows = image.unflatten(3, (-1, 7)).unflatten(2, (-1, 7))
+            means = windows.mean((3, 5), keepdim=True).expand_as(windows)
+            image = means.reshape(image.shape)[:, :, :height:2, :width:2]
+        return (image,)
+
+
+def test_such_sizes_are_those_of_the_example_and_rows_stay_free(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(graphs, "_MOST_TERMS", 150)  # is soon reached
+    inputs = {"pixel_values": torch.randn(2, 1, 64, 48)}
+    axes = {0: "batch_size", 2: "height", 3: "width"}
+    part = Part("model", _Windows(), inputs, {"pixel_values": axes}, ("image",))
+
+    got, program, notes = captured(part, Target())
+
+    assert got.dims == {"pixel_values": {0: "batch_size"}}
+    assert [note.rpartition(": ")[2] for note in notes] == ["height, width"]
+    bounds = [_native.bounds(program._native, "pixel_values", axis) for axis in (0, 2, 3)]
+    assert bounds[0][0] < bounds[0][1]
+    assert bounds[1:] == [(64, 64), (48, 48)]
