@@ -12,6 +12,7 @@
 #include "proto/constant_reader.h"
 #include "proto/decoder.h"
 #include "proto/fields.h"
+#include "proto/node_order.h"
 #include "proto/type_reader.h"
 
 namespace sardonyx::proto {
@@ -116,7 +117,7 @@ void GraphReader::fill(Graph* graph, const Parts& parts) {
     outputs_.back().insert(name_of_value_info(message));
   if (outputs_.size() == 1)
     outputs_.back().insert(function_outputs_.begin(), function_outputs_.end());
-  for (const std::string_view message : parts.nodes) node(graph, message);
+  for (const std::string_view message : in_order(parts.nodes)) node(graph, message);
   outputs_.pop_back();
   std::vector<ValueInfo*> outputs;
   for (const std::string_view message : parts.outputs) {

@@ -54,6 +54,21 @@ twice (a) => (b) {
 }
 """
 
+# As tools leave it that put casts in at the end.
+OUT_OF_ORDER = """
+<ir_version: 8, opset_import: ["" : 17]>
+graph (float[2, 3] x, bool flag) => (float[2, 3] y) {
+  a = Add(half, half)
+  picked = If (flag) <
+    then_branch = then_graph () => (float16[2, 3] b) { b = Neg(late) },
+    else_branch = else_graph () => (float16[2, 3] c) { c = Abs(late) }
+  >
+  y = Cast<to = 1>(picked)
+  half = Cast<to = 10>(x)
+  late = Identity(a)
+}
+"""
+
 EQUAL_WEIGHTS = """
 <ir_version: 8, opset_import: ["" : 17]>
 graph (float[N, 3] x) => (float[N, 3] y)
@@ -75,6 +90,8 @@ graph (float[N, 3] x) => (float[N, 3] y)
         (BRANCHES, {"x": np.ones((2, 3), np.float32), "flag": np.array(False)}, 3),
         (BRANCHES, {"x": np.ones((2, 3), np.float32), "flag": np.array(True)}, 3),
         (FUNCTIONS, {"x": np.ones((2, 3), np.float32)}, 1),
+        (OUT_OF_ORDER, {"x": np.ones((2, 3), np.float32), "flag": np.array(True)}, 1),
+        (OUT_OF_ORDER, {"x": np.ones((2, 3), np.float32), "flag": np.array(False)}, 1),
     ],
 )
 def test_answers_and_names_stay(

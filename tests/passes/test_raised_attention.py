@@ -145,3 +145,48 @@ def test_rows_that_would_be_nan_stay() -> None:
     model = spelled_out(float("-inf"))
     operators = [node.op_type for node in sardonyx.optimize(model, opset=23).model.graph.node]
     assert "Softmax" in operators
+
+
+def test_what_was_spelled_out_by_us_is_raised_again() -> None:
+    """Heads that share keys, turned by their places: down to an older opset and up again."""
+    tensor = helper.make_tensor_value_info
+    names = {"q": 4 * 16, "k": 2 * 16, "v": 2 * 16, "cos": 8, "sin": 8}
+    nodes = [
+        helper.make_node("RotaryEmbedding", ["q", "cos", "sin"], ["tq"], num_heads=4),
+        helper.make_node("RotaryEmbedding", ["k", "cos", "sin"], ["tk"], num_heads=2),
+        helper.make_node(
+            "Attention", ["tq", "tk", "v", "seen"], ["y"], q_num_heads=4, kv_num_heads=2
+        ),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "turned",
+        [
+            *(tensor(n, TensorProto.FLOAT, ["b", "s", size]) for n, size in names.items()),
+            tensor("seen", TensorProto.BOOL, ["b", 1, "s", "s"]),
+        ],
+        [tensor("y", TensorProto.FLOAT, ["b", "s", 64])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=11)
+    older, _ = sardonyx.optimize(model, opset=17)
+    assert "Attention" not in {node.op_type for node in older.graph.node}
+    again, _ = sardonyx.optimize(older, opset=23)
+    onnx.checker.check_model(again, full_check=True)
+    ops = sorted(node.op_type for node in again.graph.node)
+    assert ops == ["Attention", "RotaryEmbedding", "RotaryEmbedding"]
+    random = np.random.default_rng(3)
+    for batch, length in ((2, 5), (1, 1), (3, 2)):
+        feeds = {
+            n: random.standard_normal((batch, length, size)).astype(np.float32)
+            for n, size in names.items()
+        }
+        feeds["seen"] = random.integers(0, 2, (batch, 1, length, length)).astype(bool)
+        feeds["seen"][0, 0, 0] = False
+        expected, *others = (
+            ort.InferenceSession(each.SerializeToString(), providers=["CPUExecutionProvider"]).run(
+                None, feeds
+            )[0]
+            for each in (model, older, again)
+        )
+        for got in others:
+            np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)

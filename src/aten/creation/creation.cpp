@@ -32,6 +32,14 @@ Outputs scalar_tensor(const Call& call, Emit& onnx) {
   return {filled(call, onnx, call.scalar("s"))};
 }
 
+// 0, 1, ... as many as there are steps, which PyTorch counts in double.
+Value places_until(Emit& onnx, const Scalar& start, const Scalar& end, const Scalar& step) {
+  const auto number = [&](const Scalar& s) { return scalar_value(onnx, s, DType::kFloat64); };
+  const Value steps = onnx.div(onnx.sub(number(end), number(start)), number(step));
+  return onnx.range(onnx.int_scalar(0), onnx.cast(onnx.ceil(steps), DType::kInt64),
+                    onnx.int_scalar(1));
+}
+
 // PyTorch counts integers in int64, to which it cuts fractions of the start and the step, half
 // types in float32 and other floats in double.
 Value range(const Call& call, Emit& onnx, const Scalar& start, const Scalar& end,
@@ -50,7 +58,10 @@ Value range(const Call& call, Emit& onnx, const Scalar& start, const Scalar& end
     return scalar_value(onnx, s, counting);
   };
   // Elements are start + i * step, not a running sum: rounding must not pile up.
-  const Value index = onnx.cast(onnx.range(call.result_shape().front()), counting);
+  const Expr length = call.result_shape().front();
+  const Value places =
+      onnx.can_size(length) ? onnx.range(length) : places_until(onnx, start, end, step);
+  const Value index = onnx.cast(places, counting);
   return onnx.cast(onnx.add(onnx.mul(index, number(step)), number(start)), result);
 }
 

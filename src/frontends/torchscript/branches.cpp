@@ -261,7 +261,7 @@ void Follower::branch_to_the_end(const Statement& statement, const Datum& condit
   append(longer.otherwise, rest);
   ++tails_;
   try {
-    branch_on_data(longer, condition, &statement);
+    branch_on_data(longer, condition, rest.empty() ? &statement : &rest.back());
   } catch (...) {
     --tails_;
     throw;
@@ -290,9 +290,10 @@ void read_numbers(Follower& follower, const std::vector<Value*>& pending, Datum&
 
 }  // namespace
 
-// `origin`: where `statement` also holds what stands behind that one, so that ranks may differ.
+// `last`: where `statement` also holds what stands behind it in its block, the end of that; ranks
+// may differ.
 void Follower::branch_on_data(const Statement& statement, const Datum& condition,
-                              const Statement* origin) {
+                              const Statement* last) {
   const std::uint64_t first_serial = Container::next_serial();
   Body taken(*this, "then"), other(*this, "else");
   taken.follow(statement.body);
@@ -306,18 +307,17 @@ void Follower::branch_on_data(const Statement& statement, const Datum& condition
   call->schema = program::find_schema("higher_order::cond");
   call->name = new_name("cond");
   call->source = source();
-  Merge merge(*this, *call, taken, other, first_serial, origin != nullptr);
+  Merge merge(*this, *call, taken, other, first_serial, last != nullptr);
   // Nothing is read behind what the block returns.
   const bool is_whole = taken.variables.contains(kResult) && other.variables.contains(kResult);
+  // Nor is what the code sets anew before it reads it.
+  const Names read =
+      is_whole ? Names() : read_after(frame_->function->body, last ? *last : statement);
   Variables merged;
   for (const auto& [name, datum] : taken.variables) {
     const auto elsewhere = other.variables.find(name);
-    if (elsewhere == other.variables.end() || (is_whole && name != kResult)) continue;
-    try {
-      merged[name] = merge.merge(datum, elsewhere->second, name);
-    } catch (const RanksDiffer&) {
-      if (read_after(frame_->function->body, statement).contains(name)) throw;
-    }
+    if (elsewhere == other.variables.end() || (name != kResult && !read.contains(name))) continue;
+    merged[name] = merge.merge(datum, elsewhere->second, name);
   }
   std::vector<std::pair<std::shared_ptr<Container>, Container>> contents;
   for (const auto& held : written_in(taken, other)) {
@@ -347,7 +347,7 @@ void Follower::branch_on_data(const Statement& statement, const Datum& condition
     read_numbers(*this, merge.pending, datum);
     frame_->variables[name] = std::move(datum);
   }
-  doubt_what_is_held(origin ? *origin : statement, merge);
+  doubt_what_is_held(last ? *last : statement, merge);
 }
 
 // A list that is one of two, of which another variable holds one, or of which one is one of two

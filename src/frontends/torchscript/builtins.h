@@ -34,6 +34,9 @@ std::int64_t known_integer(Follower& follower, const Datum& datum, const char* w
 Datum length_of_message(Follower& follower, const Datum& message);
 // The parts of a text that is known.
 std::optional<Datum> split_text(const Operands& operands);
+// How often one text stands in another, one behind the other. PyTorch counts the empty one for
+// ever.
+std::optional<Datum> count_in_text(const Operands& operands);
 // Whether two known values are equal; nothing where only a run tells.
 std::optional<Datum> equality(Follower& follower, const Datum& left, const Datum& right);
 // Of integers.

@@ -67,6 +67,20 @@ Datum letter(Follower& follower, const Datum& text, const Datum& index) {
   return Datum::of_text(text.text.substr(position(follower, index, text.text.size()), 1));
 }
 
+// A module of nn.ModuleList, nn.Sequential (by its position) or nn.ModuleDict (by its key).
+std::optional<Datum> module_of(Follower& follower, const Datum& held, const Datum& index) {
+  if (held.held->type.find("torch.nn.modules.container.") == std::string::npos) return std::nullopt;
+  std::string name = index.text;
+  if (index.kind != Kind::kString) {
+    std::size_t count = 0;
+    while (held.held->attribute(std::to_string(count))) ++count;
+    name = std::to_string(position(follower, index, count));
+  }
+  const Datum* found = held.held->attribute(name);
+  if (!found || index.is_message) return std::nullopt;
+  return as_read(*found);
+}
+
 std::optional<Datum> get_item(Follower& follower, const Operands& operands) {
   const Datum& held = operands.positional.at(0);
   const Datum& index = operands.positional.at(1);
@@ -77,6 +91,7 @@ std::optional<Datum> get_item(Follower& follower, const Operands& operands) {
     return read_stack(follower, of_stack(stacked(follower, *held.held, element), element.kind),
                       index);
   }
+  if (held.kind == Kind::kObject) return module_of(follower, held, index);
   if (is_sequence(held))
     return as_read(held.held->items[position(follower, index, held.held->items.size())]);
   if (held.kind == Kind::kDict) {
@@ -387,11 +402,26 @@ std::optional<Datum> add(Follower& follower, const Operands& operands) {
   return Datum::of_items(left->kind, std::move(items));
 }
 
+// As often as only a run tells.
+Datum repeated(Follower& follower, const Datum& list, symbolic::Expr times) {
+  const Element element = element_of(follower, *list.held);
+  if (element.uneven)
+    follower.refuse("tensors of several sizes are repeated as often as a run tells");
+  program::Value* const once = stacked(follower, *list.held, element);
+  std::vector<Datum> counts(once->shape.size(), Datum::of_int(1));
+  counts.front() = Datum::of_int(symbolic::max(times, 0));
+  const Datum all = follower.call(
+      "aten::repeat", {Datum::of_tensor(once), Datum::of_items(Kind::kList, std::move(counts))});
+  return of_stack(all.value, element.kind);
+}
+
 std::optional<Datum> multiply(Follower& follower, const Operands& operands) {
   const Datum *left = first(operands), *right = operands.find(1, "b");
   if (!left || !right) return std::nullopt;
   if (is_sequence(*right)) std::swap(left, right);
   if (!is_sequence(*left)) return number(follower, operands, "number::mul");
+  if (right->kind == Kind::kInt && !right->expr.is_constant() && !left->held->items.empty())
+    return repeated(follower, *left, right->expr);
   const std::int64_t times = known_integer(follower, *right, "the multiple");
   std::vector<Datum> items;
   if (times > 0 && !left->held->items.empty()) {

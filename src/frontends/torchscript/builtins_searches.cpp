@@ -54,6 +54,8 @@ std::optional<Datum> sort(Follower& follower, const Operands& operands) {
 // Where the first element equal to `item` stands.
 std::optional<Datum> index_of(Follower& follower, const Operands& operands) {
   const Datum *list = operands.find(0, "self"), *wanted = operands.find(1, "el");
+  if (operands.op == "aten::count" && list && list->kind == Kind::kString)
+    return count_in_text(operands);
   if (!list || !wanted || list->kind != Kind::kList) return std::nullopt;
   std::int64_t at = 0, count = 0, where = -1;
   for (const Datum& item : list->held->items) {

@@ -198,6 +198,10 @@ std::optional<Datum> pop(Follower& follower, const Operands& operands) {
   return taken;
 }
 
+std::optional<Datum> delete_item(Follower& follower, const Operands& operands) {
+  return pop(follower, operands) ? std::optional(Datum()) : std::nullopt;
+}
+
 std::optional<Datum> insert(Follower& follower, const Operands& operands) {
   const Datum* list = list_of(operands);
   if (!list) return std::nullopt;
@@ -369,7 +373,7 @@ void add_stack_builtins(BuiltinTable& table) {
       {"aten::stack", stack},      {"aten::cat", cat},
       {"aten::concat", cat},       {"aten::sort", sort},
       {"aten::sorted", sort},      {"aten::count", find_equal},
-      {"aten::index", find_equal},
+      {"aten::index", find_equal}, {"aten::Delete", delete_item},
   };
   for (const auto& [name, function] : rows) table.emplace(name, function);
 }

@@ -66,6 +66,16 @@ std::optional<Datum> join(Follower&, const Operands& operands) {
 
 }  // namespace
 
+std::optional<Datum> count_in_text(const Operands& operands) {
+  const std::string *text = known_text(operands, 0), *part = known_text(operands, 1);
+  if (!text || !part || part->empty() || operands.positional.size() > 2) return std::nullopt;
+  std::int64_t times = 0;
+  for (std::size_t at = text->find(*part); at != text->npos;
+       at = text->find(*part, at + part->size()))
+    ++times;
+  return Datum::of_int(times);
+}
+
 std::optional<Datum> split_text(const Operands& operands) {
   const std::string* text = known_text(operands, 0);
   const std::string* separator = known_text(operands, 1);

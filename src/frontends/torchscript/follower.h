@@ -126,7 +126,7 @@ class Follower {
 
   // branches.cpp
   void branch(const Statement& statement);
-  void branch_on_data(const Statement& statement, const Datum& condition, const Statement* origin);
+  void branch_on_data(const Statement& statement, const Datum& condition, const Statement* last);
   void branch_to_the_end(const Statement& statement, const Datum& condition,
                          std::span<const Statement> rest);
   void doubt_what_is_held(const Statement& statement, const Merge& merge);

@@ -171,6 +171,7 @@ bool LoopOnData::learn(Body& body, Slot& slot, const Datum& initial, const Datum
   const bool both_tensors = initial.is_tensor() && result.is_tensor();
   if (both_tensors || (initial.is_number() && initial.kind == result.kind)) {
     bool changed = !std::exchange(slot.carried, true);
+    if (both_tensors && result.value) follower_.check_rank(*result.value);
     if (both_tensors) changed = learn_sizes(slot, initial, result, name) || changed;
     return changed;
   }

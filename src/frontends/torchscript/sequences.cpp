@@ -237,6 +237,10 @@ Datum sequence_builtin(Follower& follower, const Operands& operands) {
     return of_stack(extended(follower, list.value, argument(1)), Kind::kTensor);
   if (op == "aten::copy" || op == "aten::list") return of_stack(list.value, Kind::kTensor);
   if (op == "aten::pop") return taken(follower, operands, list);
+  if (op == "aten::Delete") {
+    set(follower, list, erased(follower, list.value, argument(1)));
+    return Datum();
+  }
   if (op == "aten::insert") {
     set(follower, list,
         inserted(follower, list.value, argument(2), follower.argument(argument(1))));

@@ -44,11 +44,17 @@ Result reshape(const Operands& o) {
   return reshaped(o, std::move(dims));
 }
 
+// What an input says, or an attribute as in older versions.
+std::optional<Dims> numbers(const Operands& o, std::size_t index, std::string_view attribute) {
+  if (o.at(index) != nullptr) return o.at(index)->ints();
+  const auto* older = o.node.ints(attribute);
+  return older != nullptr ? std::optional(*older) : std::nullopt;
+}
+
 Result unsqueeze(const Operands& o) {
   const Tensor* x = o.at(0);
-  if (x == nullptr || o.at(1) == nullptr) return {};
-  const auto given = o.at(1)->ints();
-  if (!given) return {};
+  const auto given = numbers(o, 1, "axes");
+  if (x == nullptr || !given) return {};
   const auto rank = static_cast<std::int64_t>(x->dims.size() + given->size());
   const auto axes = axes_of(o, 1, rank);
   if (!axes) return {};
@@ -63,7 +69,7 @@ Result unsqueeze(const Operands& o) {
 
 Result squeeze(const Operands& o) {
   const Tensor* x = o.at(0);
-  if (x == nullptr || o.at(1) == nullptr) return {};
+  if (x == nullptr) return {};
   const auto axes = axes_of(o, 1, static_cast<std::int64_t>(x->dims.size()));
   if (!axes) return {};
   Dims dims;
@@ -189,13 +195,12 @@ Result gather_nd(const Operands& o) {
 
 Result slice(const Operands& o) {
   const Tensor* x = o.at(0);
-  if (x == nullptr || o.at(1) == nullptr || o.at(2) == nullptr) return {};
-  const auto starts = o.at(1)->ints(), ends = o.at(2)->ints();
-  if (!starts || !ends || starts->size() != ends->size()) return {};
+  const auto starts = numbers(o, 1, "starts"), ends = numbers(o, 2, "ends");
+  if (x == nullptr || !starts || !ends || starts->size() != ends->size()) return {};
   std::vector<std::int64_t> axes(starts->size());
   std::iota(axes.begin(), axes.end(), 0);
   const auto rank = static_cast<std::int64_t>(x->dims.size());
-  if (o.at(3) != nullptr) {
+  if (o.at(3) != nullptr || o.node.ints("axes") != nullptr) {
     const auto given = axes_of(o, 3, rank);
     if (!given || given->size() != starts->size()) return {};
     axes = *given;
@@ -233,18 +238,18 @@ Result slice(const Operands& o) {
 
 // Parts whose sizes are given, or that are as large as one another.
 Result split(const Operands& o) {
-  const Tensor *x = o.at(0), *given = o.at(1);
+  const Tensor* x = o.at(0);
   if (x == nullptr) return {};
+  const bool given = o.at(1) != nullptr || o.node.ints("split") != nullptr;
   const auto rank = static_cast<std::int64_t>(x->dims.size());
   std::int64_t axis = o.node.int_or("axis", 0);
   if (axis < 0) axis += rank;
   if (axis < 0 || axis >= rank) return {};
   const auto at = static_cast<std::size_t>(axis);
   const auto parts = static_cast<std::int64_t>(o.node.outputs.size());
-  if (given == nullptr && (parts == 0 || x->dims[at] % parts != 0)) return {};
-  auto sizes = given != nullptr
-                   ? given->ints()
-                   : std::vector<std::int64_t>(o.node.outputs.size(), x->dims[at] / parts);
+  if (!given && (parts == 0 || x->dims[at] % parts != 0)) return {};
+  auto sizes = given ? numbers(o, 1, "split")
+                     : std::vector<std::int64_t>(o.node.outputs.size(), x->dims[at] / parts);
   if (!sizes || sizes->size() != o.node.outputs.size() ||
       std::accumulate(sizes->begin(), sizes->end(), std::int64_t{0}) != x->dims[at])
     return {};

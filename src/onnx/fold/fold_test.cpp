@@ -119,6 +119,25 @@ TEST_F(Fold, WeightsAreLeftAlone) {
   EXPECT_TRUE(run("Add", {weight, vector({1})}).empty());
 }
 
+TEST_F(Fold, AttributesOfOlderVersionsAreHeeded) {
+  const auto list = [](std::string name, std::vector<std::int64_t> of) {
+    return Attribute{std::move(name), std::move(of), {}};
+  };
+  EXPECT_EQ(values(run("Slice", {ints({1, 2, 3, 4, 5, 6}, {2, 3})},
+                       {list("starts", {1}), list("ends", {9}), list("axes", {1})})),
+            (std::vector<std::int64_t>{2, 3, 5, 6}));
+  const auto wide = run("Unsqueeze", {vector({1, 2})}, {list("axes", {0})});
+  EXPECT_EQ(wide.front().dims, (std::vector<std::int64_t>{1, 2}));
+  const auto narrow = run("Squeeze", {ints({1, 2}, {1, 2})}, {list("axes", {0})});
+  EXPECT_EQ(narrow.front().dims, (std::vector<std::int64_t>{2}));
+  Node split;
+  split.op_type = "Split";
+  split.inputs = {vector({1, 2, 3, 4})};
+  split.outputs = {nullptr, nullptr};
+  split.attributes = {list("split", {1, 3})};
+  EXPECT_EQ(fold(split).back().dims, (std::vector<std::int64_t>{3}));
+}
+
 TEST_F(Fold, ATriangleKeepsItsDiagonal) {
   EXPECT_EQ(values(run("Trilu", {ints({1, 2, 3, 4, 5, 6}, {2, 3}), vector({0})},
                        {{"upper", std::int64_t{0}, {}}})),

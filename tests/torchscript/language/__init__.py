@@ -13,6 +13,7 @@ from . import (
     optionals,
     packed,
     tensors,
+    together,
     uneven,
 )
 from .refused import REFUSED
@@ -34,5 +35,6 @@ __all__ = [
     "optionals",
     "packed",
     "tensors",
+    "together",
     "uneven",
 ]

@@ -37,7 +37,8 @@ bool is_open(const ValueInfo* mask) {
   if (mask->constant != nullptr) return is_open(*mask->constant);
   const Node* node = mask->producer;
   if (node == nullptr) return false;
-  if (node->is(Op::kAnd)) return is_open(node->input(0)) && is_open(node->input(1));
+  if (node->is(Op::kAnd) || node->is(Op::kWhere))
+    return is_open(node->input(0)) && is_open(node->input(1));
   return std::ranges::find(kMoving, node->op) != kMoving.end() && is_open(node->input(0));
 }
 

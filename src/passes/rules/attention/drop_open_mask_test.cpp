@@ -29,6 +29,12 @@ TEST_F(DropOpenMask, AddedZerosGo) {
   EXPECT_EQ(model.graph->last->input(3), nullptr);
 }
 
+TEST_F(DropOpenMask, ZerosChosenForAllGo) {
+  attend(onnx.where(open, onnx.zero(DType::kFloat32), onnx.scalar(-1e30, DType::kFloat32)));
+  EXPECT_TRUE(run(kDropOpenMask));
+  EXPECT_EQ(model.graph->last->input(3), nullptr);
+}
+
 TEST_F(DropOpenMask, WhatIsFedStays) {
   attend(onnx.and_(open, input("mask", {b, 1, s, s}, DType::kBool)));
   EXPECT_FALSE(run(kDropOpenMask));

@@ -3,6 +3,9 @@
 // Factors may stand at q and k as well, as products or quotients, and the softmax between casts;
 // scores that are capped, tanh(scores / cap) * cap, are so with softcap = cap. A mask may also be
 // Where(truth, scores, lowest), see masked_scores.h.
+// Heads that share keys may lie below one another for the products, as the definition of Attention
+// puts them:
+//     MatMul(Reshape(q, [b, groups, n * length, size]), Transpose(k))
 // Without an axis for the heads they are one. A row that may attend to nothing is NaN before and
 // zero after: masks that may have -infinity are taken only where each row is seen to keep a key,
 // or where the program makes zeros of these NaNs itself, or of the rows that they fill.
@@ -84,16 +87,25 @@ bool hides_a_row(const ValueInfo* mask) {
   return false;
 }
 
+// What a Reshape, which alone reads it, makes other rows of; null where none does.
+ValueInfo* before_reshape(const ValueInfo* value) {
+  const Node* reshape = only_for(value, Op::kReshape);
+  return reshape != nullptr && used_once(reshape->input(0)) ? reshape->input(0) : nullptr;
+}
+
 struct Weights {
   ValueInfo* scores;
+  ValueInfo* by_heads;  // the weights, of as many heads as there are queries
   DType softmax_type;
   bool zero_for_nan = false;
   std::optional<Hidden> zeros = {};  // which weights are set to zero
 };
 
 // Of [Cast](Softmax([Cast](scores))), with zeros where that is NaN, or where keys are hidden, too.
-std::optional<Weights> weights_of(const ValueInfo* value) {
+std::optional<Weights> weights_of(ValueInfo* value) {
   Weights found{};
+  if (ValueInfo* const apart = before_reshape(value)) value = apart;
+  found.by_heads = value;
   if (const auto zeros = used_once(value) ? hidden_by(value) : std::nullopt;
       zeros && zeros->number == 0 && used_once(zeros->rest)) {
     found.zeros = zeros;
@@ -125,6 +137,7 @@ std::optional<Weights> weights_of(const ValueInfo* value) {
 
 struct Parts {
   ValueInfo *q, *k_turned, *mask = nullptr;
+  const Node* product = nullptr;      // of queries and keys
   double scale, cap = 0;              // 0: scores are not capped
   std::optional<Hidden> hidden = {};  // scores that are a number instead, times `scale_of_hidden`
   double scale_of_hidden = 1;
@@ -140,11 +153,14 @@ std::optional<Parts> product_of(ValueInfo* value) {
     scaled = without_factors(tanh->input(0), true);
     scaled.factor *= cap;
   }
-  const Node* product = only_for(scaled.value, Op::kMatMul);
+  ValueInfo* const below = before_reshape(scaled.value);
+  const Node* product = only_for(below != nullptr ? below : scaled.value, Op::kMatMul);
   if (product == nullptr) return std::nullopt;
-  const Scaled q = without_factors(product->input(0), true);
+  ValueInfo* rows = product->input(0);
+  if (below != nullptr && (rows = before_reshape(rows)) == nullptr) return std::nullopt;
+  const Scaled q = without_factors(rows, true);
   const Scaled k = without_factors(product->input(1), true);
-  return Parts{q.value, k.value, nullptr, scaled.factor * q.factor * k.factor, cap};
+  return Parts{q.value, k.value, nullptr, product, scaled.factor * q.factor * k.factor, cap};
 }
 
 // Of the same with a number in the place of hidden scores.
@@ -193,6 +209,39 @@ bool fit(const ValueInfo* q, const ValueInfo* k, const ValueInfo* v, std::size_t
   return q->shape[rank - 1] == k->shape[rank - 1] && k->shape[rank - 2] == v->shape[rank - 2];
 }
 
+// [batch, heads, length, ...] as [batch, groups, heads / groups * length, ...]
+bool lie_below(const ValueInfo* heads, const ValueInfo* rows) {
+  if (!is_known(heads, 4) || !is_known(rows, 4)) return false;
+  const onnx::Shape &apart = heads->shape, &below = rows->shape;
+  if (!apart[1].is_constant() || !below[1].is_constant() || below[1].value() <= 0 ||
+      apart[1].value() % below[1].value() != 0)
+    return false;
+  return apart[0] == below[0] && apart[3] == below[3] &&
+         below[2] == apart[2] * symbolic::Expr(apart[1].value() / below[1].value());
+}
+
+// What gives the result by its heads where heads that share keys lie below one another in both
+// products; null where they do not.
+ValueInfo* apart_again(const Node* product, const Weights& weights, const Parts& parts) {
+  const ValueInfo *scores = parts.product->output(), *rows = product->output();
+  if (!used_once(rows) || !rows->uses.front().node->is(Op::kReshape)) return nullptr;
+  ValueInfo* const apart = rows->uses.front().node->output();
+  const onnx::Shape& q = parts.q->shape;
+  const bool alike = lie_below(parts.q, parts.product->input(0)) &&
+                     lie_below(weights.by_heads, scores) &&
+                     lie_below(weights.by_heads, product->input(0)) && lie_below(apart, rows) &&
+                     apart->shape[1] == q[1] && apart->shape[2] == q[2] &&
+                     weights.by_heads->shape[1] == q[1] && weights.by_heads->shape[2] == q[2];
+  return alike ? apart : nullptr;
+}
+
+// Keys and values of the same batches and of as many heads, each of which serves some of q's.
+bool fit_in_groups(const ValueInfo* q, const ValueInfo* k, const ValueInfo* v) {
+  return is_known(q, 4) && is_known(k, 4) && is_known(v, 4) && q->shape[0] == k->shape[0] &&
+         q->shape[0] == v->shape[0] && k->shape[1] == v->shape[1] && k->shape[2] == v->shape[2] &&
+         q->shape[3] == k->shape[3];
+}
+
 // With the axes that the operator counts from the left; null where it cannot be said.
 ValueInfo* as_mask(ValueInfo* mask, std::size_t rank, Patch& patch) {
   if (!mask->has_rank || mask->shape.size() < 2 || mask->shape.size() > rank) return nullptr;
@@ -222,6 +271,10 @@ bool raise(Node* product, RuleContext& context) {
   const auto parts = weights ? parts_of(weights->scores) : std::nullopt;
   ValueInfo* const v = product->input(1);
   if (!parts || !product->output()->has_rank) return false;
+  const bool grouped = weights->by_heads != product->input(0);
+  ValueInfo* const attended = grouped ? apart_again(product, *weights, *parts) : product->output();
+  if (attended == nullptr || grouped == (parts->product->input(0)->shape == parts->q->shape))
+    return context.decline(product, "its heads are not put below one another alike");
   const std::size_t rank = product->output()->shape.size();
   if (rank != 3 && rank != 4) return context.decline(product, "it has more axes than heads");
   const DType dtype = product->output()->dtype;
@@ -236,12 +289,13 @@ bool raise(Node* product, RuleContext& context) {
   Patch patch(context, product);
   ValueInfo* const added =
       number ? mask_of(*parts->hidden, *number, dtype, parts->mask, patch, product) : parts->mask;
-  const Node* zeros = added == nullptr ? nullptr : zeros_for_hidden_rows(product->output(), added);
+  const Node* zeros = added == nullptr ? nullptr : zeros_for_hidden_rows(attended, added);
   if (added != nullptr && !weights->zero_for_nan && !weights->zeros && zeros == nullptr &&
       hides_a_row(added))
     return context.decline(product, "a row of its mask may hide all keys, which gives NaN");
   ValueInfo* const k = turned_back(parts->k_turned, patch);
-  if (k == nullptr || !fit(parts->q, k, v, rank) || parts->q->dtype != dtype)
+  if (k == nullptr || parts->q->dtype != dtype ||
+      !(grouped ? fit_in_groups(parts->q, k, v) : fit(parts->q, k, v, rank)))
     return context.decline(product, "its keys are not those of its values, head by head");
   ValueInfo* const mask = added == nullptr ? nullptr : as_mask(added, rank, patch);
   if (added != nullptr && mask == nullptr && !patch.failed())
@@ -258,7 +312,7 @@ bool raise(Node* product, RuleContext& context) {
     attributes.push_back({"q_num_heads", std::int64_t{1}, {}});
     attributes.push_back({"kv_num_heads", std::int64_t{1}, {}});
   }
-  ValueInfo* const y = zeros == nullptr ? product->output() : zeros->output();
+  ValueInfo* const y = zeros == nullptr ? attended : zeros->output();
   patch.replace(y, patch.node(Op::kAttention, inputs, attributes, y->name));
   return patch.apply();
 }

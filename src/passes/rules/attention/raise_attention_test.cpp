@@ -163,6 +163,33 @@ TEST_F(RaiseAttention, KeysThatWereTurnedAtOnceAreTurnedByHeadsAlone) {
   EXPECT_EQ(*model.graph->first->ints("perm"), (std::vector<std::int64_t>{0, 2, 1, 3}));
 }
 
+class HeadsThatShareKeys : public RaiseAttention {
+ protected:
+  // As the operator's definition says it, of four heads and two that they share.
+  Value attended_below(const onnx::Shape& result) {
+    const Value q4 = input("q4", {b, 4, s, 4});
+    const Value rows = onnx.reshape(q4, {b, 2, s * symbolic::Expr(2), 4});
+    const Value below = onnx.matmul(rows, onnx.transpose(k, {0, 1, 3, 2}));
+    const Value weights = onnx.softmax(onnx.reshape(below, {b, 4, s, s}), {.axis = -1});
+    const Value seen = onnx.matmul(onnx.reshape(weights, {b, 2, s * symbolic::Expr(2), s}), v);
+    return onnx.reshape(seen, result);
+  }
+};
+
+TEST_F(HeadsThatShareKeys, LieBelowOneAnother) {
+  outputs({attended_below({b, 4, s, 6})});
+  EXPECT_TRUE(run(kRaiseAttention));
+  EXPECT_EQ(ops(), "Attention");
+  EXPECT_EQ(last()->input(1), k.info());
+  EXPECT_EQ(type(last()->output()), "float32[b, 4, s, 6]");
+}
+
+TEST_F(HeadsThatShareKeys, StayWhereTheyAreNotToldApartAgain) {
+  outputs({attended_below({b, 2, s, 12})});
+  EXPECT_FALSE(run(kRaiseAttention));
+  EXPECT_EQ(reason(), "its heads are not put below one another alike");
+}
+
 TEST_F(RaiseAttention, WithoutAnAxisForThemHeadsAreOne) {
   const Value q3 = input("q3", {b, s, 4}), k3 = input("k3", {b, s, 4}), v3 = input("v3", {b, s, 4});
   const Value weights = onnx.softmax(onnx.matmul(q3, onnx.transpose(k3, {0, 2, 1})), {.axis = -1});

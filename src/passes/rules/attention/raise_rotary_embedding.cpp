@@ -1,10 +1,11 @@
 // Before: y = Add(Mul(x, c), Mul(Concat<axis = -1>(Neg(second), first), s))
 //         first, second = Split<axis = -1>(x); c, s: Unsqueeze([1]) of tables with each angle twice
 // After:  y = RotaryEmbedding(x, half of c's table, half of s's table)
-// So, too, with pairs of neighbours for halves, which is interleaved. x is [batch, heads, length,
-// size], or [batch, length, heads, size], whose heads then lie side by side for the embedding.
-// Tables are computed in the graph, or weights that are sliced or gathered from; those of one batch
-// are expanded, once for all layers.
+// So, too, where the second half keeps its sign and Concat(Neg(s), s) stands for s, as the
+// operator's definition has it; and with pairs of neighbours for halves, which is interleaved. x is
+// [batch, heads, length, size], or [batch, length, heads, size], whose heads then lie side by side
+// for the embedding. Tables are computed in the graph, or weights that are sliced or gathered from;
+// those of one batch are expanded, once for all layers.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -132,7 +133,9 @@ class Raising {
   // form.
   ValueInfo* half_table(ValueInfo* table, std::size_t heads) {
     const auto axis = static_cast<std::int64_t>(heads);
-    ValueInfo* half = half_of(table, found_.interleaved, patch_, sum_, context_);
+    ValueInfo* half = table == found_.sine && found_.half_sine != nullptr
+                          ? found_.half_sine
+                          : half_of(table, found_.interleaved, patch_, sum_, context_);
     if (half == nullptr) return nullptr;
     if (serves_all(table, found_.x)) {
       if (half->shape.size() == 2) half = with_axes(Op::kUnsqueeze, half, {0}, patch_, sum_);

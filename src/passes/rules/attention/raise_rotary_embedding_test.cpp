@@ -45,6 +45,24 @@ TEST_F(RaiseRotaryEmbedding, TablesOfLengthAndSizeServeAllBatches) {
   EXPECT_TRUE(model.graph->last->is("RotaryEmbedding"));
 }
 
+TEST_F(RaiseRotaryEmbedding, TheSignMayBeTheTables) {
+  const Value cosines = onnx.unsqueeze(cosine, {1}), sines = onnx.unsqueeze(sine, {1});
+  const auto swapped = [&](Value first_table, Value second_table) {
+    const Value of = input("of", {b, 2, s, 8});
+    const auto halves = onnx.split(2, of, onnx.ints({4, 4}), {.axis = 3});
+    return onnx.add(onnx.mul(of, onnx.concat({cosines, cosines}, -1)),
+                    onnx.mul(onnx.concat({halves[1], halves[0]}, -1),
+                             onnx.concat({first_table, second_table}, -1)));
+  };
+  outputs({swapped(onnx.neg(sines), sines), swapped(sines, onnx.neg(sines))});
+  EXPECT_TRUE(run(kRaiseRotaryEmbedding));
+  const onnx::Node* rotation = model.graph->outputs[0]->producer;
+  ASSERT_TRUE(rotation->is("RotaryEmbedding"));
+  EXPECT_EQ(rotation->input(1), cosine.info());
+  EXPECT_EQ(rotation->input(2), sine.info());
+  EXPECT_TRUE(model.graph->outputs[1]->producer->is("Add"));
+}
+
 TEST_F(RaiseRotaryEmbedding, HeldTablesAreHalvedWhereTheyLie) {
   const Value held = weight("held", {3, 4}, {1, 2, 1, 2, 3, 4, 3, 4, 5, 6, 5, 6});
   const Value places = input("places", {b, s}, DType::kInt64);

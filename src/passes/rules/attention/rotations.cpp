@@ -102,6 +102,30 @@ std::optional<Turned> before_turn(const ValueInfo* value) {
   return parts ? std::optional(Turned{x, interleaved}) : std::nullopt;
 }
 
+// x where the value is its second half and then its first.
+ValueInfo* before_swap(const ValueInfo* value) {
+  const Node* concat = value == nullptr ? nullptr : made_by(value, Op::kConcat);
+  if (concat == nullptr || concat->inputs.size() != 2 || !is_known(value, 4) || !used_once(value) ||
+      !is_last(concat, 4) || !value->shape[3].is_constant())
+    return nullptr;
+  const Node* second = concat->input(0)->producer;
+  ValueInfo* const x = second == nullptr ? nullptr : second->input(0);
+  const std::int64_t size = value->shape[3].value();
+  const bool swaps = x != nullptr && size % 2 == 0 && is_known(x, 4) && x->shape == value->shape &&
+                     is_half(concat->input(0), x, size, 1) && is_half(concat->input(1), x, size, 0);
+  return swaps ? x : nullptr;
+}
+
+// s of Concat(Neg(s), s) along the last axis; null for anything else.
+ValueInfo* signed_half(const ValueInfo* table) {
+  const Node* concat = table == nullptr ? nullptr : made_by(table, Op::kConcat);
+  if (concat == nullptr || concat->inputs.size() != 2 || !table->has_rank ||
+      !is_last(concat, static_cast<std::int64_t>(table->shape.size())))
+    return nullptr;
+  const Node* negated = made_by(concat->input(0), Op::kNeg);
+  return negated != nullptr && negated->input(0) == concat->input(1) ? concat->input(1) : nullptr;
+}
+
 }  // namespace
 
 std::optional<Rotation> rotation_of(const Node* sum) {
@@ -111,12 +135,17 @@ std::optional<Rotation> rotation_of(const Node* sum) {
   for (std::size_t turns = 0; turns < 4; ++turns) {
     const Node *with_sine = products[turns & 1], *with_cosine = products[1 - (turns & 1)];
     const std::size_t side = turns >> 1;
-    const auto turned = before_turn(with_sine->input(side));
+    auto turned = before_turn(with_sine->input(side));
+    ValueInfo* half_sine = nullptr;
+    if (ValueInfo* const x = turned ? nullptr : before_swap(with_sine->input(side))) {
+      half_sine = signed_half(with_sine->input(1 - side));
+      if (half_sine != nullptr) turned = Turned{x, false};
+    }
     if (!turned || !used_once(with_sine->output()) || !used_once(with_cosine->output())) continue;
     for (const std::size_t other : {std::size_t{0}, std::size_t{1}})
       if (with_cosine->input(other) == turned->x)
         return Rotation{turned->x, with_cosine->input(1 - other), with_sine->input(1 - side),
-                        turned->interleaved};
+                        turned->interleaved, half_sine};
   }
   return std::nullopt;
 }

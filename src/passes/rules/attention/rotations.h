@@ -12,6 +12,8 @@ namespace sardonyx::passes {
 struct Rotation {
   onnx::ValueInfo *x, *cosine, *sine;
   bool interleaved;  // neighbours
+  // Where halves change places without a sign, which `sine`, Concat(Neg(s), s), has: s.
+  onnx::ValueInfo* half_sine = nullptr;
 };
 
 // That of four axes which the Add computes; nothing where it is none, or parts of it are read
