@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from . import symbolic_helper as symbolic_helper
     from . import utils as utils
     from . import verification
-    from ._base.enumerators import OperatorExportTypes, TrainingMode
+    from ._base.enumerators import OperatorExportTypes, TensorProtoDataType, TrainingMode
     from ._base.errors import (
         CaptureError,
         ConversionError,
@@ -85,6 +85,7 @@ __all__ = [
     "Precision",
     "ProgramError",
     "SaveError",
+    "TensorProtoDataType",
     "TrainingMode",
     "UnsupportedOperatorError",
     "UsageError",
@@ -124,6 +125,7 @@ _HOME = {
     "OptimizationReport": "_optimize.report",
     "Optimized": "_optimize.optimize",
     "Precision": "_optimize.precision",
+    "TensorProtoDataType": "_base.enumerators",
     "TrainingMode": "_base.enumerators",
     "convert": "_export.convert",
     "disable_log": "_base.log",

@@ -3,8 +3,16 @@ torch.onnx.symbolic_helper has, and that symbolic functions everywhere use."""
 
 # What is imported here is used by others.
 # ruff: noqa: F401
+from ._translate.scalar_tables import (
+    cast_pytorch_to_onnx,
+    pytorch_name_to_type,
+    scalar_name_to_pytorch,
+    scalar_type_to_onnx,
+    scalar_type_to_pytorch_type,
+)
 from ._translate.scalar_types import JitScalarType
 from ._translate.symbolic_arguments import parse_args
+from ._translate.symbolic_nodes import count_of_elements as _numel_helper
 from ._translate.symbolic_nodes import flatten as _flatten_helper
 from ._translate.symbolic_nodes import less as _lt_helper
 from ._translate.symbolic_nodes import maybe_cast_to_type as _maybe_cast_to_type
@@ -26,10 +34,13 @@ from ._translate.symbolic_queries import get_tensor_dim_size as _get_tensor_dim_
 from ._translate.symbolic_queries import get_tensor_rank as _get_tensor_rank
 from ._translate.symbolic_queries import get_tensor_sizes as _get_tensor_sizes
 from ._translate.symbolic_queries import is_bool as _is_bool
+from ._translate.symbolic_queries import is_complex as is_complex_value
 from ._translate.symbolic_queries import is_constant as _is_constant
 from ._translate.symbolic_queries import is_fp as _is_fp
 from ._translate.symbolic_queries import is_none as _is_none
+from ._translate.symbolic_queries import is_packed_list as _is_list
 from ._translate.symbolic_queries import is_packed_list as _is_packed_list
+from ._translate.symbolic_queries import is_scalar_list as _is_scalar_list
 from ._translate.symbolic_queries import is_tensor as _is_tensor
 from ._translate.symbolic_queries import is_tensor_list as _is_tensor_list
 from ._translate.symbolic_queries import is_value as _is_value
@@ -41,8 +52,21 @@ from ._translate.symbolic_queries import (
 )
 from ._translate.symbolic_queries import onnx_unsupported as _onnx_unsupported
 from ._translate.symbolic_queries import parse_arg as _parse_arg
+from ._translate.symbolic_queries import scalar as _scalar
 from ._translate.symbolic_queries import try_get_scalar_type as _try_get_scalar_type
 from ._translate.symbolic_queries import unimplemented as _unimplemented
 from ._translate.symbolic_queries import unpack_list as _unpack_list
+from ._translate.symbolic_queries import unpack_tuple as _unpack_tuple
 
-__all__ = ["JitScalarType", "args_have_same_dtype", "parse_args", "quantized_args"]
+__all__ = [
+    "JitScalarType",
+    "args_have_same_dtype",
+    "cast_pytorch_to_onnx",
+    "is_complex_value",
+    "parse_args",
+    "pytorch_name_to_type",
+    "quantized_args",
+    "scalar_name_to_pytorch",
+    "scalar_type_to_onnx",
+    "scalar_type_to_pytorch_type",
+]

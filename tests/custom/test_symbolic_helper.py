@@ -86,6 +86,26 @@ def test_helpers_that_write_nodes(opset: int) -> None:
     torch.testing.assert_close(torch.from_numpy(found), Parts()(X))
 
 
+def test_types_by_torchscripts_names() -> None:
+    def symbolic(g: Any, x: Any, dim: Any, sizes: Any, scale: Any) -> Any:
+        assert not helper.is_complex_value(x)
+        assert helper._scalar(x) is None
+        assert helper._scalar(scale) == 0.5
+        assert helper._is_scalar_list(sizes)
+        whole = g.op("Cast", x, to_i=helper.cast_pytorch_to_onnx["Long"])
+        part = g.op("Cast", whole, to_i=helper.scalar_type_to_onnx[helper.JitScalarType.FLOAT])
+        count = g.op("Cast", helper._numel_helper(g, x), to_i=sardonyx.TensorProtoDataType.FLOAT)
+        return helper._reducesum_helper(g, g.op("Add", part, count), axes_i=[1], keepdims_i=0)
+
+    with _registered("helped::parts", symbolic):
+        (found,) = _answer(Parts(), 18)
+    torch.testing.assert_close(torch.from_numpy(found), (X + 24).sum(1))
+    names, theirs = helper.cast_pytorch_to_onnx, torch.onnx.symbolic_helper.cast_pytorch_to_onnx
+    assert {name: int(number) for name, number in theirs.items()} == names
+    assert helper.pytorch_name_to_type["Half"] is torch.float16
+    assert helper.scalar_name_to_pytorch["int64_t"] == "Long"
+
+
 def test_order_selection_and_sizes() -> None:
     class Order(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:

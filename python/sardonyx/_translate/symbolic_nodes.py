@@ -128,6 +128,11 @@ def sort(g: GraphContext, input: Any, dim: int, decending: bool = True, out: Any
     return topk(g, input, length, dim, largest=decending, sorted=True, out=out)
 
 
+def count_of_elements(g: GraphContext, self: Any) -> Any:
+    """How many elements a tensor has, 0-d."""
+    return g.op("Size", self)
+
+
 def less(g: GraphContext, input: Any, other: Any) -> Any:
     """Elements of the first that are less."""
     return g.op("Less", input, other)

@@ -53,6 +53,30 @@ def is_fp(value: Any) -> bool:
     return isinstance(value, float) or (dtype is not None and dtype().is_floating_point)
 
 
+def is_complex(x: Any) -> bool:
+    """Whether it is a complex number, or a tensor of them."""
+    dtype = getattr(_type_of(x), "dtype", None)
+    return isinstance(x, complex) or (dtype is not None and dtype().is_complex)
+
+
+def is_scalar_list(x: Any) -> bool:
+    """Whether it is a list of numbers."""
+    return is_packed_list(x) and all(isinstance(item, (bool, int, float, complex)) for item in x)
+
+
+def scalar(x: Any) -> Any:
+    """The number that a known tensor of one element holds, or a number; None for anything else."""
+    if isinstance(x, (bool, int, float, complex)):
+        return x
+    found = x.item() if hasattr(x, "numel") and x.numel() == 1 else maybe_get_scalar(x)
+    return None if is_value(found) or not isinstance(found, (bool, int, float)) else found
+
+
+def unpack_tuple(tuple_value: Any) -> tuple[Any, ...]:
+    """The values of a tuple."""
+    return tuple(tuple_value)
+
+
 def _type_of(value: Any) -> JitScalarType | None:
     if isinstance(value, bool):
         return JitScalarType.BOOL
