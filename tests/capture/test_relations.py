@@ -14,7 +14,7 @@ from torch.utils._sympy.functions import FloorDiv, Max, Min, Mod
 
 import sardonyx
 from sardonyx._capture.quick.periodic import always_holds
-from sardonyx._capture.quick.relations import leaves_sizes_open
+from sardonyx._capture.quick.relations import fixes_sizes, leaves_sizes_open
 
 from .comparison import Subject, difference
 
@@ -60,6 +60,12 @@ def test_leaves_sizes_open(relation):
 )
 def test_fixes_sizes_or_may(relation):
     assert not leaves_sizes_open(relation)
+    assert fixes_sizes(relation)
+
+
+def test_one_of_several_fixes_no_size():
+    """PyTorch asks such of how tensors lie in memory."""
+    assert not fixes_sizes(sympy.Or(sympy.Eq(S, 1), sympy.Eq(S * T, 24)))
 
 
 def _drawn(numbers, depth):

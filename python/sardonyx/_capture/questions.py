@@ -19,7 +19,7 @@ from sardonyx._base.errors import Diagnostic
 
 from .dim_names import named_inputs, symbol_names
 from .places import Place, user_place
-from .quick.relations import leaves_sizes_open
+from .quick.relations import fixes_sizes
 from .wanted import SCALAR, TAKEN_FOR, Leaf, size_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Questions:
         if asked_by_model():
             if (place := user_place()) and not _is_check(place):
                 self._asked.setdefault((relation, place), env)
-        elif not leaves_sizes_open(relation) and (place := user_place()):
+        elif fixes_sizes(relation) and (place := user_place()):
             self._by_operators.setdefault(relation, (place, env))
 
     def notes(self, program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
