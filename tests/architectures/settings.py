@@ -51,6 +51,12 @@ GIVEN: dict[str, dict[str, Any]] = {
             }
         },
     },
+    # As wide as its first stage, and a quarter, an eighth and so on of the image.
+    "sam2_hiera_det_model": {"hidden_size": 96},
+    "sam2_vision_model": {
+        "backbone_feature_sizes": [[16, 16], [8, 8], [4, 4]],
+        "fpn_hidden_size": 64,
+    },
     # Heads are of a width that is a setting of its own.
     "falcon_h1": {"mamba_d_ssm": 64},
     "mamba2": {"num_heads": 8, "n_groups": 2},

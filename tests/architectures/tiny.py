@@ -285,7 +285,9 @@ def _shrunk(settings: dict[str, Any], profile: Profile) -> dict[str, Any]:
             result[key] = value
     rope = result.get("rope_parameters")
     if profile.sections and isinstance(rope, dict) and "num_key_value_heads" in result:
-        result["rope_parameters"] = {"mrope_section": [2, 3, 3], **rope}
+        half = int(_WIDTHS["head_dim"] * rope.get("partial_rotary_factor", 1)) // 2
+        shares = [half // 4, (half - half // 4) // 2]
+        result["rope_parameters"] = {"mrope_section": [*shares, half - sum(shares)], **rope}
     heads = result.get("num_attention_heads")
     if heads and profile.widths:
         # What models derive when they have no number, and some only when they are converted.

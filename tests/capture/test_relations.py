@@ -14,7 +14,7 @@ from torch.utils._sympy.functions import FloorDiv, Max, Min, Mod
 
 import sardonyx
 from sardonyx._capture.quick.periodic import always_holds
-from sardonyx._capture.quick.relations import leaves_sizes_open
+from sardonyx._capture.quick.relations import fixes_sizes, leaves_sizes_open
 
 from .comparison import Subject, difference
 
@@ -60,6 +60,12 @@ def test_leaves_sizes_open(relation):
 )
 def test_fixes_sizes_or_may(relation):
     assert not leaves_sizes_open(relation)
+    assert fixes_sizes(relation)
+
+
+def test_one_of_several_fixes_no_size():
+    """PyTorch asks such of how tensors lie in memory."""
+    assert not fixes_sizes(sympy.Or(sympy.Eq(S, 1), sympy.Eq(S * T, 24)))
 
 
 def _drawn(numbers, depth):
@@ -125,3 +131,39 @@ def test_a_loop_is_right_where_its_note_says():
     for sizes in ((2, 16), (1, 3), (3, 64)):
         x = torch.randn(*sizes, 8)
         torch.testing.assert_close(made(x)[0], Chunks()(x))
+
+
+class Local(nn.Module):
+    """Attends within parts of a sequence, whose number nothing hangs on."""
+
+    def forward(self, x):
+        padded = nn.functional.pad(x, (0, 0, 0, -x.shape[1] % 64))
+        parts = padded.reshape(x.shape[0], -1, 64, 8)
+        return (parts @ parts.transpose(-1, -2) @ parts).reshape(x.shape[0], -1, 8)
+
+
+LENGTHS = ({0: Dim.AUTO, 1: Dim.AUTO},)
+
+
+def test_a_number_of_parts_is_not_asked_for():
+    subject = Subject(Local(), (torch.randn(2, 16, 8),), shapes=LENGTHS)
+    assert not difference(subject.by_torch(), subject.quickly())
+    made = sardonyx.export(Local(), subject.args, dynamic_shapes=LENGTHS, capture="quick")
+    assert not made.notes
+    for sizes in ((2, 16), (1, 3), (3, 200)):
+        x = torch.randn(*sizes, 8)
+        torch.testing.assert_close(made(x)[0], Local()(x), rtol=1e-4, atol=1e-3)
+
+
+def test_what_torch_export_fixes_for_an_operator_is_told():
+    """It asks whether there is one part, and makes its program for the answer alone."""
+    args = (torch.randn(2, 16, 8),)
+    made = sardonyx.export(Local(), args, dynamic_shapes=LENGTHS, capture="torch")
+    (note,) = made.notes
+    assert note.code == "SX1015"
+    assert note.message.startswith("an operator asks of sizes")
+    assert "64) == 1, at" in note.message
+    assert "larger sizes" in note.help
+    longer = (torch.randn(2, 100, 8),)
+    made = sardonyx.export(Local(), longer, dynamic_shapes=LENGTHS, capture="torch")
+    assert not made.notes

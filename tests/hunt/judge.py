@@ -172,12 +172,18 @@ def _at(
     # does as its capture did, which docs/reliability.md lists.
     if example is not None and list(example[1]) != list(written):
         return None
+    outputs = len(wanted)
     wanted += written.values()  # further outputs
     try:
         feed = dict(zip(made.input_names, values, strict=True))
         got = _run(session, feed)
     except Exception as error:
         return _unless_capture(made, values, wanted, Verdict("fails at run time", str(error)[:300]))
+    # A write to no element (diff of no rows is a view) changes an input's version alone.
+    if len(got) == outputs and all(
+        difference(now, values[i], _tolerance(now)) is None for i, now in written.items()
+    ):
+        del wanted[outputs:]
     if len(got) != len(wanted):
         return Verdict("wrong", f"{len(got)} outputs for {len(wanted)}")
     for name, have, want in zip(made.output_names, got, wanted, strict=True):

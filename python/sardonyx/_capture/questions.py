@@ -1,4 +1,5 @@
-"""What the model's own code asks of free sizes where no range can say the answer."""
+"""What is asked of free sizes where no range can say the answer: by the model's own code, and by
+operators where the answer fixes a size."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from sardonyx._base.errors import Diagnostic
 
 from .dim_names import named_inputs, symbol_names
 from .places import Place, user_place
+from .quick.relations import fixes_sizes
 from .wanted import SCALAR, TAKEN_FOR, Leaf, size_of
 
 if TYPE_CHECKING:
@@ -33,33 +35,45 @@ class Questions:
 
     def __init__(self) -> None:
         self._asked: dict[tuple[Any, Place], Any] = {}
+        self._by_operators: dict[Any, tuple[Place, Any]] = {}
 
     @contextmanager
     def heard(self) -> Iterator[None]:
-        """Within it, those of the model's own code are written down; those of an earlier capture
-        are forgotten."""
+        """Within it, they are written down; those of an earlier capture are forgotten."""
         self._asked.clear()
+        self._by_operators.clear()
         with torch_versions.watching_questions(self._hear):
             yield
 
     def _hear(self, env: Any, relation: Any) -> None:
         if len(relation.free_symbols) == 1 and _is_bound(relation):
             return  # the program's ranges say it
-        if asked_by_model() and (place := user_place()) and not _is_check(place):
-            self._asked.setdefault((relation, place), env)
+        if asked_by_model():
+            if (place := user_place()) and not _is_check(place):
+                self._asked.setdefault((relation, place), env)
+        elif fixes_sizes(relation) and (place := user_place()):
+            self._by_operators.setdefault(relation, (place, env))
 
     def notes(self, program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
         """A note of each whose answer is another for sizes that the program takes."""
-        if not self._asked:
+        if not self._asked and not self._by_operators:
             return []
         ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}
         names = _names(program, leaves)
-        told: dict[Place, str] = {}
-        for (relation, place), env in self._asked.items():
+        told: dict[Place, tuple[str, str]] = {}
+
+        def tell(relation: Any, place: Place, env: Any, asker: str) -> None:
             known = env.replace(relation)
             if place not in told and not _always_so(known, ranges):
-                told[place] = _said(known, names)
-        return [_note(relation, place) for place, relation in told.items()]
+                told[place] = _said(known, names), asker
+
+        for (relation, place), env in self._asked.items():
+            tell(relation, place, env, "the model's own code")
+        by_model = {relation for relation, _ in self._asked}
+        for relation, (place, env) in self._by_operators.items():
+            if relation not in by_model:
+                tell(relation, place, env, "an operator")
+        return [_note(relation, place, asker) for place, (relation, asker) in told.items()]
 
 
 def _is_bound(relation: Any) -> bool:
@@ -161,13 +175,15 @@ def _said(relation: Any, names: Mapping[str, str]) -> str:
     return str(named)
 
 
-def _note(relation: str, place: Place) -> Diagnostic:
+def _note(relation: str, place: Place, asker: str) -> Diagnostic:
+    by_model = "write the branch with torch.cond, or keep to such sizes"
+    by_operator = "give an example for which it is not so, of larger sizes, or keep to such sizes"
     return Diagnostic(
         "SX1015",
-        f"the model's own code asks of sizes that were left free whether {relation}, at {place}: "
+        f"{asker} asks of sizes that were left free whether {relation}, at {place}: "
         "what it computes of sizes for which the answer is another is not in the model",
         severity="note",
-        help="write the branch with torch.cond, or keep to such sizes",
+        help=by_operator if asker == "an operator" else by_model,
         file=place.file,
         line=place.line,
         function=place.function,

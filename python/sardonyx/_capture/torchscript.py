@@ -30,7 +30,7 @@ def as_module(
     PyTorch has a converter, which makes torch.cond of branches on data. Where that does not know
     what the program does, or makes something else of the example, the module runs the program.
     """
-    graph = model.inlined_graph
+    graph: Any = model.inlined_graph
     for node in graph.findAllNodes("prim::PythonOp", True):
         raise refusal(
             "SX1003",

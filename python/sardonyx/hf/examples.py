@@ -8,6 +8,7 @@ model takes is right.
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ import torch
 from .documented import completed
 from .example import BATCH, LENGTH, Dims, Example, Tensors, noise, random_values, token_ids
 from .pictures import pictures
-from .settings import setting
+from .settings import all_settings, setting
 
 if TYPE_CHECKING:
     from .tasks import Task
@@ -52,6 +53,8 @@ def _plain_examples(model: torch.nn.Module, config: Any, task: Task | None) -> I
     if text is not None and not (images and both):
         yield text
     for image in images:
+        if {"input_points", "input_labels"} <= accepted:
+            yield image.joined(_points())
         yield image
         if "decoder_input_ids" in accepted:
             yield image.joined(_tokens_of_decoder(config))
@@ -119,6 +122,19 @@ def _beside_tokens(name: str, config: Any, batch: int, length: int) -> torch.Ten
     return torch.zeros(batch, length, dtype=torch.int64)
 
 
+def _points() -> Example:
+    """Where in an image what a mask is asked of lies: [batch, masks, points, 2], and whether each
+    point lies in it, named as optimum does."""
+    axes = {0: BATCH, 1: "point_batch_size", 2: "nb_points_per_image"}
+
+    def make(batch: int, length: int) -> Tensors:
+        shape = (batch, 2, max(2, length // 4))
+        places = random_values((*shape, 2)).abs() * 10
+        return {"input_points": places, "input_labels": torch.ones(shape, dtype=torch.int64)}
+
+    return Example(make, {"input_points": axes, "input_labels": axes})
+
+
 def _tokens_of_decoder(config: Any) -> Example:
     return Example(
         lambda batch, _: {"decoder_input_ids": token_ids(config, batch, 7)},
@@ -132,6 +148,7 @@ _BINS = (
     "input_feat_per_channel",
     "feature_size",
     "input_dim",
+    "input_size",
 )
 _SOUND_MASKS = ("attention_mask", "input_features_mask", "padding_mask")
 
@@ -140,14 +157,15 @@ def _features(accepted: set[str], config: Any) -> Iterator[Example]:
     """Spectra: [batch, bins, length], of a fixed length where positions are counted, or turned."""
     if "input_features" not in accepted:
         return
-    bins = setting(config, *_BINS, default=80)
+    counts = [each for each in all_settings(config, *_BINS) if isinstance(each, int)] or [80]
     positions = setting(config, "max_source_positions")
     masks = [name for name in _SOUND_MASKS if name in accepted]
     if positions is not None:
-        yield from _of_length(bins, 2 * positions, masks)
-    for last in (True, False):
+        for bins in counts:
+            yield from _of_length(bins, 2 * positions, masks)
+    for bins, last in itertools.product(counts, (True, False)):
 
-        def make(batch: int, length: int, last: bool = last) -> Tensors:
+        def make(batch: int, length: int, last: bool = last, bins: int = bins) -> Tensors:
             shape = (batch, length, bins) if last else (batch, bins, length)
             ones = torch.ones(batch, length, dtype=torch.int64)
             return {"input_features": random_values(shape)} | dict.fromkeys(masks, ones)

@@ -25,6 +25,8 @@ def pictures(accepted: set[str], config: Any) -> Iterator[Example]:
         yield _padded_patches(accepted, config)
     if places := _first(accepted, "image_position_ids", "pixel_position_ids"):
         yield _placed_patches(places, config)
+    if "target_sizes" in accepted:
+        yield _patches_in_a_row(config)
     found = list(sides(config))
     yield from _whole(config, found)
     for height, width in found:
@@ -33,6 +35,12 @@ def pictures(accepted: set[str], config: Any) -> Iterator[Example]:
             yield from (_sized(config, height, width, tiles) for tiles in _TILES)
         if accepted & {"pixel_attention_mask", "num_images", "image_attention_mask"}:
             yield _several(accepted, config, height, width)
+    channels = setting(config, "num_channels", default=3)
+    for height, width in found[:2]:
+        # Two of what is the same in both.
+        yield noise(
+            "pixel_values", (2, channels, height, width), {0: BATCH, 3: "height", 4: "width"}
+        )
 
 
 def sides(config: Any) -> Iterator[tuple[int, int]]:
@@ -156,6 +164,21 @@ def _padded_patches(accepted: set[str], config: Any) -> Example:
         return {"spatial_shapes": torch.full((batch, 2), side)}
 
     return Example(make, {name: {0: BATCH} for name in make(1, 1)}, known=known)
+
+
+def _patches_in_a_row(config: Any) -> Example:
+    """[1, channels, patch, all patches of all images side by side], with the height and width of
+    each image in patches."""
+    channels, patch = setting(config, "num_channels", default=3), _patch(config)
+    side = max(4, min(_PATCHES_A_SIDE, _patches_a_side(config)) // 4 * 4)  # merged twice
+
+    def make(batch: int, _: int) -> Tensors:
+        return {"pixel_values": random_values((1, channels, patch, batch * side**2 * patch))}
+
+    def known(batch: int) -> Tensors:
+        return {"target_sizes": torch.full((batch, 2), side, dtype=torch.int32)}
+
+    return Example(make, {"pixel_values": {}}, known=known)
 
 
 def _placed_patches(places: str, config: Any) -> Example:

@@ -33,3 +33,16 @@ def setting(config: Any, *names: str, default: Any = None) -> Any:
             if value is not None:
                 return value
     return default
+
+
+def all_settings(config: Any, *names: str) -> Iterator[Any]:
+    """What the configuration, its parts and theirs have for each of `names`, each value once."""
+    found = (getattr(part, name, None) for name in names for part in _all_parts(config))
+    yield from dict.fromkeys(value for value in found if value is not None)
+
+
+def _all_parts(config: Any) -> Iterator[Any]:
+    yield config
+    for inner in vars(config).values():
+        if hasattr(inner, "to_dict"):
+            yield from _all_parts(inner)

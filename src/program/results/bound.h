@@ -84,6 +84,9 @@ std::span<const ResultRow> quantization_results();
 ResultTensor like(const Value& value);
 ResultTensor like(const Value& value, Sizes shape);
 
+// Integers are computed in float32.
+base::DType as_floating(base::DType dtype);
+
 // Row-major strides.
 Sizes strides_of(const Value& value);
 

@@ -51,10 +51,6 @@ DType promoted(const Bound& call) {
   return promotion.dtype();
 }
 
-DType as_floating(DType dtype) {
-  return base::is_integer(dtype) || dtype == DType::kBool ? DType::kFloat32 : dtype;
-}
-
 ResultTensors common(const Bound& call) {
   ResultTensor result = broadcast_all(call);
   result.dtype = promoted(call);

@@ -157,10 +157,6 @@ ResultTensors cdist(const Bound& call) {
   return {like(call.self(), std::move(shape))};
 }
 
-DType floating(DType dtype) {
-  return base::is_floating(dtype) || base::is_complex(dtype) ? dtype : DType::kFloat32;
-}
-
 // Along one dimension, which goes.
 ResultTensors similarity(const Bound& call) {
   const char* other = call.schema().find("x2") ? "x2" : "y";
@@ -174,7 +170,7 @@ ResultTensors similarity(const Bound& call) {
     shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
   }
   const DType dtype = base::promote(call.self().dtype, call.tensor(other).dtype);
-  return {{call.name() == "linalg_vecdot" ? dtype : floating(dtype), std::move(shape), {}}};
+  return {{call.name() == "linalg_vecdot" ? dtype : as_floating(dtype), std::move(shape), {}}};
 }
 
 // Of each two rows, once.

@@ -203,6 +203,10 @@ Sizes Bound::broadcast(std::span<const Expr> left, std::span<const Expr> right) 
   return shape;
 }
 
+base::DType as_floating(base::DType dtype) {
+  return base::is_integer(dtype) || dtype == base::DType::kBool ? base::DType::kFloat32 : dtype;
+}
+
 ResultTensor like(const Value& value) { return {value.dtype, value.shape, value.strides}; }
 
 ResultTensor like(const Value& value, Sizes shape) { return {value.dtype, std::move(shape), {}}; }

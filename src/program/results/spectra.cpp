@@ -8,12 +8,8 @@ namespace {
 
 enum class Spectrum : std::uint8_t { kWhole, kHalf, kReal };
 
-DType floating(DType dtype) {
-  return base::is_floating(dtype) || base::is_complex(dtype) ? dtype : DType::kFloat32;
-}
-
 DType dtype_of(Spectrum spectrum, DType given) {
-  const DType own = floating(given);
+  const DType own = as_floating(given);
   if (spectrum == Spectrum::kReal) return base::real_of(own);
   return base::is_complex(own) ? own : base::complex_of(own);
 }
@@ -95,7 +91,7 @@ ResultTensors short_time(const Bound& call) {
   const bool half = call.has("onesided") ? call.flag("onesided") : !is_complex;
   shape.back() = half ? symbolic::floor_div(width, 2) + 1 : width;
   shape.push_back(symbolic::floor_div(length - width, hop) + 1);
-  const DType dtype = is_complex ? self.dtype : base::complex_of(floating(self.dtype));
+  const DType dtype = is_complex ? self.dtype : base::complex_of(as_floating(self.dtype));
   if (call.flag("return_complex")) return {{dtype, std::move(shape), {}}};
   shape.emplace_back(2);
   return {{base::real_of(dtype), std::move(shape), {}}};

@@ -6,6 +6,7 @@ polynomials in q: one for each r. One holds of all sizes if it does of each of t
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable
@@ -20,6 +21,7 @@ class _UnknownError(Exception):
     """Something that is no polynomial, whatever is left over."""
 
 
+@functools.lru_cache(4096)
 def always_holds(equality: sympy.Equality) -> bool:
     """Whether it holds for sizes from 1 on, or from 0 where these are allowed. False also where
     that is not known."""

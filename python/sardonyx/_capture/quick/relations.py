@@ -7,6 +7,13 @@ from typing import Any
 from .periodic import always_holds
 
 
+def fixes_sizes(relation: Any) -> bool:
+    """Whether it makes a size, or a quotient, product or least of sizes, a number."""
+    import sympy
+
+    return isinstance(relation, sympy.Equality) and not leaves_sizes_open(relation)
+
+
 def leaves_sizes_open(relation: Any) -> bool:
     """Whether it bounds sizes, relates some to others, excludes some, or is always so.
 

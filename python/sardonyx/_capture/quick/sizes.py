@@ -37,6 +37,23 @@ def same(a: Size, b: Size) -> bool:
     return a is b or bool(key(a) == key(b))
 
 
+def always_same(a: Size, b: Size) -> bool:
+    """Whether two sizes are equal as expressions, or for all values of their symbols: a sequence
+    that is padded to parts of 64 has 64 times as many elements as parts."""
+    if same(a, b):
+        return True
+    if is_static((a, b)) or is_by_data((a, b)):
+        return False
+    import sympy
+
+    from .periodic import always_holds
+
+    equality = sympy.Eq(key(a), key(b))
+    return bool(equality == sympy.true) or (
+        isinstance(equality, sympy.Equality) and always_holds(equality)
+    )
+
+
 def made_same(a: Size, b: Size) -> bool:
     """Whether two sizes that have to be equal are; of symbols that is asked as PyTorch asks it."""
     if same(a, b):
@@ -238,10 +255,10 @@ def filled_in(wanted: Sequence[Size], shape: Sizes) -> Sizes:
         if type(others) is int and others == 0:
             raise DeclinedError("a shape has -1 and 0")
         rest = plain(total // others)
-        if not same(plain(rest * others), total):
+        if not always_same(plain(rest * others), total):
             raise DeclinedError("a size of a view is a rounded quotient")
         sizes[open_axes[0]] = rest
-    elif not same(product(sizes), total):
+    elif not always_same(product(sizes), total):
         raise DeclinedError("a view may have another number of elements")
     return tuple(sizes)
 

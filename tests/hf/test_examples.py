@@ -1,0 +1,82 @@
+"""Inputs that are made of a configuration and of what forward() takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from transformers import PretrainedConfig
+
+from sardonyx.hf.examples import examples
+
+
+class _Inner(PretrainedConfig):
+    def __init__(self, **settings: Any) -> None:
+        super().__init__()
+        for name, value in settings.items():
+            setattr(self, name, value)
+
+
+def _shapes(model: torch.nn.Module, config: Any) -> list[dict[str, tuple[int, ...]]]:
+    return [
+        {name: tuple(tensor.shape) for name, tensor in example.make(2, 12).items()}
+        for example in examples(model, config)
+    ]
+
+
+def test_spectra_of_every_number_of_bins_that_a_part_tells() -> None:
+    class Model(torch.nn.Module):
+        def forward(self, input_features: torch.Tensor) -> torch.Tensor:
+            return input_features
+
+    config = _Inner(num_mel_bins=80, speech=_Inner(feature_projection_input_dim=160))
+
+    found = [each["input_features"] for each in _shapes(Model(), config)]
+
+    assert found == [(2, 12, 80), (2, 80, 12), (2, 12, 160), (2, 160, 12)]
+
+
+class _Images(torch.nn.Module):
+    def forward(self, pixel_values: torch.Tensor) -> torch.Tensor:
+        return pixel_values
+
+
+def test_pairs_of_images_come_last() -> None:
+    found = [each["pixel_values"] for each in _shapes(_Images(), _Inner(image_size=32))]
+
+    assert found[0] == (2, 3, 32, 32)
+    assert found[-2] == (2, 2, 3, 32, 32)
+
+
+def test_patches_in_a_row_have_the_sizes_of_their_images_beside_them() -> None:
+    class Model(torch.nn.Module):
+        def forward(
+            self, pixel_values: torch.Tensor, target_sizes: torch.Tensor | None = None
+        ) -> torch.Tensor:
+            return pixel_values
+
+    example = next(examples(Model(), _Inner(image_size=64, patch_size=8)))
+
+    assert example.make(2, 12)["pixel_values"].shape == (1, 3, 8, 2 * 8 * 8 * 8)
+    assert example.known(2)["target_sizes"].tolist() == [[8, 8], [8, 8]]
+
+
+def test_points_stand_beside_an_image() -> None:
+    class Model(torch.nn.Module):
+        def forward(
+            self,
+            pixel_values: torch.Tensor,
+            input_points: torch.Tensor | None = None,
+            input_labels: torch.Tensor | None = None,
+        ) -> torch.Tensor:
+            return pixel_values
+
+    example = next(examples(Model(), _Inner(image_size=64)))
+
+    found = {name: tuple(tensor.shape) for name, tensor in example.make(2, 12).items()}
+    assert found == {
+        "pixel_values": (2, 3, 64, 64),
+        "input_points": (2, 2, 3, 2),
+        "input_labels": (2, 2, 3),
+    }
+    assert example.dims["input_points"][1] == "point_batch_size"
