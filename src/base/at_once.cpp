@@ -32,17 +32,16 @@ void at_once(std::size_t count, const std::function<void(std::size_t)>& work) {
       thrown[number] = std::current_exception();
     }
   };
-  {
-    std::vector<std::jthread> threads;
-    threads.reserve(count);
-    std::size_t next = 1;
-    try {
-      for (; next < count; ++next) threads.emplace_back(part, next);
-    } catch (const std::system_error&) {  // the limit of threads
-    }
-    if (count > 0) part(0);
-    for (; next < count; ++next) part(next);
+  std::vector<std::thread> threads;
+  threads.reserve(count);
+  std::size_t next = 1;
+  try {
+    for (; next < count; ++next) threads.emplace_back(part, next);
+  } catch (const std::system_error&) {  // the limit of threads
   }
+  if (count > 0) part(0);
+  for (; next < count; ++next) part(next);
+  for (std::thread& thread : threads) thread.join();
   for (const std::exception_ptr& each : thrown)
     if (each) std::rethrow_exception(each);
 }

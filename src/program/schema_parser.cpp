@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/diagnostic.h"
+#include "base/real_text.h"
 #include "program/coerce.h"
 #include "program/schema.h"
 
@@ -278,10 +279,9 @@ class SchemaParser {
         result.ec == std::errc() && result.ptr == end) {
       return symbolic::Expr(integer);
     }
-    double real = 0;
-    const auto result = std::from_chars(token.data(), end, real);
-    if (token.empty() || result.ec != std::errc() || result.ptr != end) refuse("bad default");
-    return real;
+    const auto real = base::read_real(token);
+    if (!real) refuse("bad default");
+    return *real;
   }
 
   std::string_view text_;

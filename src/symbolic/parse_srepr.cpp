@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "base/diagnostic.h"
+#include "base/real_text.h"
 #include "symbolic/build.h"
 
 namespace sardonyx::symbolic {
@@ -568,12 +569,10 @@ class Parser {
   }
 
   double real(std::string_view digits) const {
-    double value = 0;
-    const auto result = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (result.ptr != digits.data() + digits.size() || digits.empty())
-      fail("a number is malformed");
-    if (result.ec == std::errc::result_out_of_range) fail("a number does not fit a double");
-    return value;
+    const auto value = base::read_real(digits);
+    if (!value) fail("a number is malformed");
+    if (std::isinf(*value)) fail("a number does not fit a double");
+    return *value;
   }
 
   Pool& pool_;

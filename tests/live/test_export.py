@@ -137,6 +137,18 @@ def test_names_of_weights_follow_those_of_the_inputs() -> None:
         sardonyx.export(model, (X,), input_names="a")
 
 
+def test_numbers_take_the_names_that_are_given_for_them() -> None:
+    class Times(Scaled):
+        def forward(self, k: int, x: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
+            return super().forward(x) * k
+
+    for names in (["k", "a"], ["k", "a", "learned_0"], ["a"]):
+        program = sardonyx.export(Times(), (1, X), input_names=names)
+        assert program.input_names == ["a"]
+        held = {t.name for t in program.model_proto.graph.initializer}
+        assert ("learned_0" in held) == ("learned_0" in names)
+
+
 def test_too_many_names() -> None:
     with pytest.raises(sardonyx.UsageError) as failure:
         sardonyx.export(Scaled(), (X,), input_names=["a", "b", "c", "d"])

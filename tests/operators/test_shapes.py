@@ -108,6 +108,8 @@ X = floats(2, 3, 4)
     (lambda x: x.chunk(3), floats(7, 2)),
     (lambda x: x.chunk(2, -1)[1], floats(3, 5)),
     (lambda x: x.chunk(5), floats(3)),
+    (lambda x: x[:, :0].chunk(3, 1), floats(3, 2)),
+    (lambda x: x[:, :0].chunk(2, 1)[0], floats(3, 2)),
     (lambda x, y: torch._chunk_cat([x, y], 0, 3), floats(4, 3), floats(7, 2)),
     (lambda x, y: torch._chunk_cat([x, y], -1, 2), floats(2, 3), floats(2, 2)),
     (lambda x: torch.tensor_split(x, 3), floats(7, 2)),

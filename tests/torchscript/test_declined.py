@@ -22,3 +22,15 @@ def test_a_number_that_becomes_a_constant_is_warned_of() -> None:
     with pytest.warns(UserWarning, match="input 'n' .* is the constant 2 in the model"):
         program = sardonyx.export(scripted, (torch.ones(3, 4), 2))
     torch.testing.assert_close(program(torch.ones(3, 4))[0], scripted(torch.ones(3, 4), 2))
+
+
+class _Doubled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: object, x: Tensor) -> Tensor:
+        return x * 2
+
+
+def test_a_function_of_python_that_was_traced_is_refused() -> None:
+    traced = torch.jit.trace(lambda x: _Doubled.apply(x) + 1, torch.ones(3))
+    with pytest.raises(sardonyx.CaptureError, match=r"autograd\.Function _Doubled"):
+        sardonyx.export(traced, (torch.ones(3),))

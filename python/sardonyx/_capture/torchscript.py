@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from sardonyx._base.errors import CaptureError, refusal
 from sardonyx._base.torch_versions import quiet_capture
 
 from .interpreted import Interpreted
@@ -29,6 +30,15 @@ def as_module(
     PyTorch has a converter, which makes torch.cond of branches on data. Where that does not know
     what the program does, or makes something else of the example, the module runs the program.
     """
+    graph: Any = model.inlined_graph
+    for node in graph.findAllNodes("prim::PythonOp", True):
+        raise refusal(
+            "SX1003",
+            f"the traced program calls the autograd.Function {node.pyname()}, of which it holds "
+            "nothing that a model could be made of",
+            "export the module itself instead of what torch.jit.trace made of it",
+            CaptureError,
+        )
     signature = signature_of(model)
     bound = signature.bind(None, *args, **kwargs)
     bound.apply_defaults()
@@ -42,7 +52,7 @@ def as_module(
 
     forward.__signature__ = signature  # type: ignore[attr-defined]
     type(module).forward = forward
-    keep_readings(module, model.inlined_graph)
+    keep_readings(module, graph)
     return module
 
 

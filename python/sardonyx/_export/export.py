@@ -220,17 +220,31 @@ def _converted(captured: Captured, options: Options, steps: Steps) -> ONNXProgra
     return made
 
 
+class _Varies:
+    """Of an input that is a tensor or a symbolic number."""
+
+
+_VARIES = _Varies()
+
+
 def _told_apart(program: ExportedProgram, names: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     """Names for the inputs, and those behind them for the weights: as parameters and buffers stand
     in the state dict, which is how the older exporter had them."""
     if isinstance(names, str):
         raise usage_error(f"input_names={names!r} is a string, not a list of names")
     user_inputs = [
-        spec
+        getattr(spec.arg, "value", _VARIES)
+        if type(spec.arg).__name__ == "ConstantArgument"
+        else _VARIES
         for spec in program.graph_signature.input_specs
-        if spec.kind.name == "USER_INPUT" and type(spec.arg).__name__ != "ConstantArgument"
+        if spec.kind.name == "USER_INPUT"
     ]
-    count, weights = len(user_inputs), list(program.state_dict)
+    # Numbers are inputs to the older exporter, and constants here: enough names are theirs, too.
+    named = [value for value in user_inputs if isinstance(value, (int, float, _Varies))]
+    if len(names) >= len(named):
+        kept = [name for value, name in zip(named, names, strict=False) if value is _VARIES]
+        names = [*kept, *names[len(named) :]]
+    count, weights = user_inputs.count(_VARIES), list(program.state_dict)
     if len(names) - count > len(weights):
         return list(names), {}  # too many, which the conversion tells
     return list(names[:count]), dict(zip(weights, names[count:], strict=False))

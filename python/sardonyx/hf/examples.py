@@ -45,8 +45,10 @@ def _plain_examples(model: torch.nn.Module, config: Any, task: Task | None) -> I
     text = text_inputs(accepted, config, choices=choices)
     images = list(pictures(accepted, config))
     both = task is not None and task.name.startswith(_TEXT_AND_IMAGES)
-    if text is not None and images:
-        yield from (text.joined(image) for image in images if both)
+    # Pages are looked at, too, where a model takes where their words stand.
+    pages = "bbox" in accepted and "decoder_input_ids" not in accepted
+    if text is not None and (both or pages):
+        yield from (text.joined(image) for image in images)
     if text is not None and "decoder_input_values" in accepted:
         yield text.joined(_spectrum_of_decoder(accepted, config))
     # A text alone would leave out what such a model looks at.

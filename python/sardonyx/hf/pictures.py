@@ -45,7 +45,7 @@ def pictures(accepted: set[str], config: Any) -> Iterator[Example]:
 
 def sides(config: Any) -> Iterator[tuple[int, int]]:
     """Heights and widths of images, likeliest first."""
-    own = setting(config, "image_size")
+    own = setting(config, "image_size", "input_size")
     for side in ([own] if own is not None else []) + [224, 64, 256, 512]:
         height, width = height_and_width(side)
         if height is not None and width is not None:

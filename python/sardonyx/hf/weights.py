@@ -73,6 +73,7 @@ def place_weights(
             wanted.setdefault(name, (converter, []))[1].append((pattern, weight))
     _compute(model, wanted, scratch, placed)
     _tie(known, placed.places)
+    _initialise(model, known, scratch, placed)
     _check(model, known, placed)
     return placed
 
@@ -125,6 +126,21 @@ def _tie(known: Mapping[str, torch.Tensor], places: dict[str, WeightInFile]) -> 
     for name, tensor in known.items():
         if name not in places and (place := by_tensor.get(id(tensor))) is not None:
             places[name] = place
+
+
+def _initialise(
+    model: torch.nn.Module, known: Mapping[str, torch.Tensor], scratch: Path, placed: Placed
+) -> None:
+    from safetensors.torch import save_file
+
+    from .initial import initial_values
+
+    parameters = {id(parameter) for parameter in model.parameters()}
+    missing = [n for n, t in known.items() if n not in placed.places and id(t) in parameters]
+    if made := initial_values(model, missing):
+        scratch.mkdir(parents=True, exist_ok=True)
+        save_file(made, path := scratch / "initial.safetensors")
+        placed.places |= {weight.name: weight for weight in weights_in(path)}
 
 
 def _check(model: torch.nn.Module, known: Mapping[str, torch.Tensor], placed: Placed) -> None:

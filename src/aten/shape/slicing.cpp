@@ -87,21 +87,23 @@ std::vector<Expr> equal_lengths(Expr total, Expr size, std::size_t count, Expr s
   return lengths;
 }
 
-// By how many the parts of `size` are more than the program has.
-Expr surplus_of(Expr total, Expr size, std::size_t count) {
+// By how many the parts of `size` are more than the program has; nothing is so many parts of
+// nothing.
+Expr surplus_of(Expr total, Expr size, std::size_t count, std::int64_t of_nothing) {
   const auto expected = static_cast<std::int64_t>(count);
   const Expr least = size * (expected - 1) + 1, most = size * expected;
   if (symbolic::certainly_less_equal(least, total) && symbolic::certainly_less_equal(total, most)) {
     return 0;
   }
-  // Nothing is one part of nothing.
-  return symbolic::max(symbolic::ceil_div(total, symbolic::max(size, 1)), 1) - expected;
+  const Expr parts = symbolic::ceil_div(total, symbolic::max(size, 1));
+  if (of_nothing == 1) return symbolic::max(parts, 1) - expected;
+  return parts + (Expr(1) - symbolic::min(total, 1)) * of_nothing - expected;
 }
 
 Outputs split(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
   const Expr total = self.dim(call.axis("dim", self.rank())), size = call.size("split_size");
-  const Expr surplus = surplus_of(total, size, call.output_count());
+  const Expr surplus = surplus_of(total, size, call.output_count(), 1);
   return sized_parts(call, onnx, equal_lengths(total, size, call.output_count(), surplus),
                      !surplus.is(0));
 }
@@ -122,7 +124,7 @@ Outputs chunk(const Call& call, Emit& onnx) {
   // So many elements always fill as many parts as are asked for.
   const bool filled = call.output_count() == static_cast<std::size_t>(chunks) &&
                       symbolic::range(total).low > (chunks - 1) * (chunks - 1);
-  const Expr surplus = filled ? Expr(0) : surplus_of(total, size, call.output_count());
+  const Expr surplus = filled ? Expr(0) : surplus_of(total, size, call.output_count(), chunks);
   return sized_parts(call, onnx, equal_lengths(total, size, call.output_count(), surplus),
                      !surplus.is(0));
 }

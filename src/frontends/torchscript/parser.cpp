@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/diagnostic.h"
+#include "base/real_text.h"
 #include "frontends/torchscript/lexer.h"
 #include "frontends/torchscript/syntax.h"
 
@@ -270,8 +271,9 @@ class Parser {
       }
       case Token::Kind::kReal: {
         Expression* made = make(Kind::kReal, token.offset);
-        const char* end = token.text.data() + token.text.size();
-        std::from_chars(token.text.data(), end, made->real);
+        const auto real = base::read_real(token.text);
+        if (!real) fail("a number is none that Python writes");
+        made->real = *real;
         return made;
       }
       case Token::Kind::kString: {

@@ -1,0 +1,47 @@
+"""Weights that checkpoints leave out because transformers' own initialisation computes them:
+Marian's tables of positions."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+
+
+def initial_values(model: Any, names: Iterable[str]) -> dict[str, torch.Tensor]:
+    """Those of `names` that the model says may be missing and whose values its initialisation
+    computes, with these; what it draws at random is no weight of a trained model."""
+    patterns = getattr(model, "_keys_to_ignore_on_load_missing", None) or ()
+    made = {}
+    for name in names:
+        if any(re.search(pattern, name) for pattern in patterns):
+            first, second = (_initialised(model, name, seed) for seed in (0, 1))
+            if torch.equal(first, second):
+                made[name] = first
+    return made
+
+
+def _initialised(model: Any, name: str, seed: int) -> torch.Tensor:
+    """The parameter of that name, by the initialisation of the model that is nearest to it."""
+    path, _, own = name.rpartition(".")
+    module: Any = copy.deepcopy(model.get_submodule(path))
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        torch.manual_seed(seed)
+        for key, parameter in module._parameters.items():
+            if parameter is not None:
+                fresh = torch.rand(parameter.shape, dtype=parameter.dtype)
+                module._parameters[key] = torch.nn.Parameter(fresh, requires_grad=False)
+        _nearest(model, path)._init_weights(module)
+    found: torch.Tensor = module._parameters[own].detach()
+    return found
+
+
+def _nearest(model: Any, path: str) -> Any:
+    while path:
+        path = path.rpartition(".")[0]
+        if hasattr(found := model.get_submodule(path), "_init_weights"):
+            return found
+    return model
