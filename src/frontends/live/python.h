@@ -131,7 +131,8 @@ void each(nb::handle iterable, const Visit& visit) {
 
 // Calls a method without arguments.
 inline nb::object call(nb::handle object, PyObject* method) {
-  PyObject* value = PyObject_CallMethodNoArgs(object.ptr(), method);
+  PyObject* const self = object.ptr();  // CallMethodNoArgs is no part of the stable ABI
+  PyObject* value = PyObject_VectorcallMethod(method, &self, 1, nullptr);
   if (!value) nb::raise_python_error();
   return nb::steal<nb::object>(value);
 }

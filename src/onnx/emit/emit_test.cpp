@@ -65,7 +65,7 @@ TEST_F(EmitTest, IdentitiesGiveTheValueItself) {
   EXPECT_NE(onnx.add(x, onnx.zero(DType::kFloat32)), x);  // -0.0
   EXPECT_NE(onnx.mul(onnx.scalar_like(1, x), onnx.ints({1}) == x ? x : onnx.scalar_like(2, x)), x);
   EXPECT_EQ(onnx.concat({x}, 1), x);
-  EXPECT_EQ(onnx.squeeze(onnx.unsqueeze(x, {1}), {{1}}), x);
+  EXPECT_EQ(onnx.squeeze(onnx.unsqueeze(x, {1}), std::vector<std::int64_t>{1}), x);
   const Value wide = onnx.cast(x, DType::kFloat64);
   EXPECT_EQ(onnx.cast(wide, DType::kFloat32), x);
   const Value narrow = onnx.cast(x, DType::kFloat16);
