@@ -1,10 +1,15 @@
-"""Weights that no checkpoint has."""
+"""Weights that no checkpoint has, and the files in which they are kept."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 import torch
+from safetensors import SafetensorError
 from transformers import MarianConfig, MarianMTModel
 
+from sardonyx.hf.computed import kept
 from sardonyx.hf.initial import initial_values
 
 
@@ -29,3 +34,12 @@ def test_tables_are_computed_and_what_is_drawn_at_random_is_not() -> None:
     assert list(found) == [table]
     assert torch.equal(found[table], model.state_dict()[table])
     assert torch.equal(torch.random.get_rng_state(), before)
+
+
+def test_a_full_disk_is_the_systems_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise SafetensorError("I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr("safetensors.torch.save_file", full)
+    with pytest.raises(OSError, match="No space left"):
+        kept({"a": torch.ones(2)}, tmp_path / "computed" / "0.safetensors")

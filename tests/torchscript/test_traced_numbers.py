@@ -145,3 +145,13 @@ def test_a_traced_size_where_a_number_must_be_known_is_not_the_examples(program:
     shapes = {"x": {2: "h"}}
     with pytest.raises(sardonyx.ConversionError, match=r"SX1302.*known"):
         sardonyx.export(Runs(program), (example,), dynamic_shapes=shapes, capture="trace")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_methods_that_python_has_of_its_own_keep_their_parameters() -> None:
+    model = Runs(lambda x: x.norm(dim=1) + x.norm(2, 1) + x.norm(p=1))
+    made = sardonyx.export(
+        model, (torch.ones(3, 2),), dynamic_shapes=({0: "rows"},), capture="trace"
+    )
+    x = torch.randn(5, 2)
+    torch.testing.assert_close(made(x)[0], model(x))

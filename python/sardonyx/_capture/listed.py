@@ -52,6 +52,8 @@ _CONVOLUTIONS = {f"conv{kind}{n}d" for kind in ("", "_transpose") for n in (1, 2
 def _replacements(others: Mapping[Any, Any]) -> Iterator[Replacement]:
     """For what modules call these functions, PyTorch's and others, and for methods of tensors."""
     for name, value in vars(torch._C.TensorBase).items():
+        if name in vars(torch.Tensor):  # in Python, with other parameters
+            continue
         if type(value) in _BUILTINS and (parameters := _parameters().get(value.__name__)):
             yield Replacement(torch.Tensor, name, _listing(value, parameters))
     for module in list(sys.modules.values()):

@@ -18,10 +18,11 @@ import torch
 from sardonyx._base.errors import Diagnostic, refusal, refusals
 from sardonyx._model.weight_files import WeightInFile
 
+from .computed import kept
 from .gguf_blocks import BLOCKS, PLAIN
 from .gguf_file import GgufFile, GgufTensor, read_gguf
 from .packages import package
-from .quantised import Quantised, kept
+from .quantised import Quantised
 
 # How many numbers are unpacked at a time.
 _AT_ONCE = 1 << 22
@@ -148,9 +149,9 @@ class _Names:
         same = tensor.data_ptr() == plain.data_ptr() and tensor.is_contiguous()
         if same and tensor.shape == given.shape:
             return [weight._replace(name=name)]
-        return kept(name, tensor, scratch / f"named-{number}.safetensors")
+        return kept({name: tensor}, scratch / f"named-{number}.safetensors")
 
     def rest(self, scratch: Path) -> Iterable[WeightInFile]:
         """What was made of several tensors."""
         for number, (name, tensor) in enumerate(self._parsed["tensors"].items()):
-            yield from kept(name, tensor, scratch / f"several-{number}.safetensors")
+            yield from kept({name: tensor}, scratch / f"several-{number}.safetensors")

@@ -17,10 +17,11 @@ from typing import Any
 import torch
 
 from sardonyx._base.errors import refusal
-from sardonyx._model.weight_files import WeightInFile, weights_in
+from sardonyx._model.weight_files import WeightInFile
 from sardonyx._optimize.precision import Precision
 
 from . import torchao
+from .computed import kept
 from .packed import AWQ_ORDER, float4, power_of_two, spread, unpacked
 from .weights import mapped
 
@@ -85,18 +86,9 @@ def decoded(in_files: Iterable[WeightInFile], settings: dict[str, Any], scratch:
             ) from error
         made.symmetric &= reader.symmetric(settings, tensors)
         name = layer + reader.made
-        made.weights += kept(name, weight, scratch / f"quantised-{number}.safetensors")
+        made.weights += kept({name: weight}, scratch / f"quantised-{number}.safetensors")
         made.names.append(name)
     return made
-
-
-def kept(name: str, weight: torch.Tensor, path: Path) -> list[WeightInFile]:
-    """The weight, in a file of its own."""
-    from safetensors.torch import save_file
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    save_file({name: weight.contiguous()}, path)
-    return weights_in(path)
 
 
 def _layers(

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import Diagnostic, refusals
-from sardonyx._model.weight_files import WeightInFile, weights_in
+from sardonyx._model.weight_files import WeightInFile
+
+from .computed import kept
 
 if TYPE_CHECKING:
     import torch
@@ -85,21 +87,14 @@ def _compute(
     placed: Placed,
 ) -> None:
     """Each weight that is made of several tensors, one at a time."""
-    from safetensors.torch import save_file
-
     for number, (name, (converter, sources)) in enumerate(wanted.items()):
         for pattern, weight in sources:
             converter.add_tensor(name, weight.name, pattern, lambda weight=weight: mapped(weight))
         made = converter.convert(name, model=model, config=model.config)
-        tensors = {
-            key: (value[0] if isinstance(value, list) else value).contiguous()
-            for key, value in made.items()
-        }
-        scratch.mkdir(parents=True, exist_ok=True)
-        path = scratch / f"{number}.safetensors"
-        save_file(tensors, path)
+        tensors = {k: value[0] if isinstance(value, list) else value for k, value in made.items()}
+        computed = kept(tensors, scratch / f"{number}.safetensors")
         del made, tensors
-        for weight in weights_in(path):
+        for weight in computed:
             placed.places[weight.name] = weight
             placed.computed.append(weight.name)
 
@@ -131,16 +126,13 @@ def _tie(known: Mapping[str, torch.Tensor], places: dict[str, WeightInFile]) -> 
 def _initialise(
     model: torch.nn.Module, known: Mapping[str, torch.Tensor], scratch: Path, placed: Placed
 ) -> None:
-    from safetensors.torch import save_file
-
     from .initial import initial_values
 
     parameters = {id(parameter) for parameter in model.parameters()}
     missing = [n for n, t in known.items() if n not in placed.places and id(t) in parameters]
     if made := initial_values(model, missing):
-        scratch.mkdir(parents=True, exist_ok=True)
-        save_file(made, path := scratch / "initial.safetensors")
-        placed.places |= {weight.name: weight for weight in weights_in(path)}
+        computed = kept(made, scratch / "initial.safetensors")
+        placed.places |= {weight.name: weight for weight in computed}
 
 
 def _check(model: torch.nn.Module, known: Mapping[str, torch.Tensor], placed: Placed) -> None:

@@ -60,7 +60,7 @@ TEST_F(ScaleProducts, WhatIsScaledBeforeItIsMultiplied) {
 
 TEST_F(ScaleProducts, ANumberForEachColumn) {
   for (const Value row :
-       {weight("row", {4}, {2, 0, -1, 1e-9}), weight("rows", {1, 1, 4}, {2, 0, -1, 1e-9})}) {
+       {weight("row", {4}, {2, 0, -1, 1e-9F}), weight("rows", {1, 1, 4}, {2, 0, -1, 1e-9F})}) {
     const Value w2 = weight("w2", {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8});
     const Value b2 = weight("b2", {4}, {1, 2, 3, 4});
     model.graph->outputs.clear();
@@ -88,7 +88,7 @@ TEST_F(ScaleProducts, NumbersForMoreColumnsThanThereAreStay) {
 }
 
 TEST_F(ScaleProducts, NumbersThatEndProductsStay) {
-  const Value row = weight("row", {4}, {1, 2, 3e30, 4});
+  const Value row = weight("row", {4}, {1, 2, 3e30F, 4});
   const Value quotients = weight("quotients", {4}, {1, 2, 0, 4});
   outputs({onnx.mul(onnx.matmul(x, w), row),
            onnx.div(onnx.matmul(x, weight("v", {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8})), quotients)});
