@@ -28,7 +28,8 @@ endif()
 
 # What every target of ours is compiled with. Third-party code is not held to it.
 add_library(sardonyx_flags INTERFACE)
-target_compile_options(sardonyx_flags INTERFACE -Wall -Wextra -Wconversion -Wshadow -Werror)
+target_compile_options(sardonyx_flags INTERFACE -Wall -Wextra -Wconversion -Wshadow
+                       $<$<BOOL:${SARDONYX_WERROR}>:-Werror>)
 # GCC 12 at -O2 takes its own inlined std::string operator+ for an overrun and an overlap
 # (gcc bug 105329 and its kin); the address sanitizer's build looks for the real ones.
 target_compile_options(sardonyx_flags INTERFACE

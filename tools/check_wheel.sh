@@ -13,7 +13,7 @@ CXX=$(sed -n 's/^CMAKE_CXX_COMPILER:[^=]*=//p' "$2/CMakeCache.txt")
 export CXX
 rm -rf "$build/dist" "$build/site"
 "$python" -m pip wheel -q . --no-build-isolation --no-deps -w "$build/dist" \
-  --config-settings=build-dir="$build/cmake"
+  --config-settings=build-dir="$build/cmake" --config-settings=cmake.define.SARDONYX_WERROR=ON
 "$python" -m pip install -q --no-deps --target "$build/site" "$build"/dist/sardonyx-*.whl
 
 cd "$build" # away from the checkout, whose own package must not be found

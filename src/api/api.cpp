@@ -340,7 +340,8 @@ void outline(onnx::Model& model, const OptimizeOptions& options, Simplification&
 
 Simplification simplify(onnx::Model& inner, const OptimizeOptions& options) {
   std::string runtime = options.runtime.empty() ? inner.target : options.runtime;
-  const targets::Target& target = target_of(runtime.empty() ? "onnxruntime" : runtime);
+  if (runtime.empty()) runtime = "onnxruntime";
+  const targets::Target& target = target_of(runtime);
   if (options.opset) check_opset(*options.opset);
   check(options.precision);
   const std::int64_t own = onnx::opset_of(inner.graph);

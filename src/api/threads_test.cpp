@@ -52,15 +52,14 @@ TEST(Threads, GiveTheSameBytesAsOneThread) {
   constexpr std::size_t kRounds = 5;
   std::vector<std::string> results(kThreads * kRounds);
   // Threads before single calls, so that what is made at first use is made by several at once.
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t t = 0; t < kThreads; ++t) {
-      threads.emplace_back([&results, t] {
-        for (std::size_t round = 0; round < kRounds; ++round)
-          results[t * kRounds + round] = kJobs[(t + round) % kJobs.size()]();
-      });
-    }
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&results, t] {
+      for (std::size_t round = 0; round < kRounds; ++round)
+        results[t * kRounds + round] = kJobs[(t + round) % kJobs.size()]();
+    });
   }
+  for (std::thread& thread : threads) thread.join();
   std::vector<std::string> alone;
   for (const auto& job : kJobs) alone.push_back(job());
   for (const std::string& bytes : alone) EXPECT_FALSE(bytes.empty());

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <string>
 #include <vector>
 
@@ -14,7 +14,7 @@ struct ModuleTree {
   std::string name;                             // the last part of the path; empty at the root
   std::string path;                             // "encoder.layers.0"
   std::string type;                             // its class, where the model says it
-  std::deque<ModuleTree> children;              // in the order of their first nodes
+  std::list<ModuleTree> children;               // in the order of their first nodes
   std::vector<const onnx::Node*> nodes;         // its own, those of its bodies not among them
   std::vector<const onnx::ValueInfo*> weights;  // read here first
   // Of the module and those in it; bodies count.
