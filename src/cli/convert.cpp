@@ -123,7 +123,7 @@ void add_convert(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "convert", "Convert a .pt2 program, or a .pt of TorchScript, to an ONNX model");
   command->footer(kConvertFooter);
-  command->add_option("input", arguments->input, "the .pt2 or .pt file; - for standard input")
+  command->add_option("model", arguments->input, "the .pt2 or .pt file; - for standard input")
       ->required();
   command
       ->add_option("-o,--output", arguments->output,

@@ -112,7 +112,7 @@ void add_inspect(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("inspect", "Show what a .pt2, .pt or .onnx file holds");
   command->footer(kInspectFooter);
   command
-      ->add_option("input", arguments->input, "the .pt2, .pt or .onnx file; - for standard input")
+      ->add_option("model", arguments->input, "the .pt2, .pt or .onnx file; - for standard input")
       ->required();
   command
       ->add_option("--diff", arguments->other,

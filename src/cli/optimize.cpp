@@ -102,7 +102,7 @@ void add_optimize(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("optimize", "Simplify an ONNX model");
   command->footer(kOptimizeFooter);
   CLI::Option* input =
-      command->add_option("input", arguments->input, "the .onnx file; - for standard input");
+      command->add_option("model", arguments->input, "the .onnx file; - for standard input");
   CLI::Option* output = command->add_option(
       "-o,--output", arguments->output,
       "the .onnx file to write; may be the input, which is then replaced; - for "
