@@ -6,6 +6,7 @@
 
 #include "onnx/gen/op.h"
 #include "onnx/graph/tensor.h"
+#include "passes/known_ints.h"
 #include "rewriting/pattern.h"
 #include "rewriting/rewrite.h"
 
@@ -24,10 +25,7 @@ constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 bool is_most_of(const Node* node, const ValueInfo* of) {
   if (node == nullptr || node->input(0) != of || !of->has_rank || node->int_or("keepdims", 1) != 1)
     return false;
-  const ValueInfo* axes_input = node->input(1);
-  const auto axes = axes_input != nullptr && axes_input->constant != nullptr
-                        ? axes_input->constant->ints()
-                        : std::nullopt;
+  const auto axes = known_ints(node->input(1));
   const auto last = static_cast<std::int64_t>(of->shape.size()) - 1;
   return axes && axes->size() == 1 && (axes->front() == -1 || axes->front() == last);
 }
@@ -57,12 +55,9 @@ bool finds_no_truth(const ValueInfo* rows, const ValueInfo* truth) {
 bool keeps_the_first(const Node* slice) {
   const ValueInfo *x = slice->input(0), *starts = slice->input(1), *axes = slice->input(3),
                   *steps = slice->input(4);
-  const auto ints = [](const ValueInfo* value) {
-    return value == nullptr || value->constant == nullptr ? std::nullopt : value->constant->ints();
-  };
-  const auto from = ints(starts), along = ints(axes);
+  const auto from = known_ints(starts), along = known_ints(axes);
   if (!x->has_rank || !from || !along || from->size() != along->size()) return false;
-  const auto by = ints(steps);
+  const auto by = known_ints(steps);
   if (steps != nullptr && !by) return false;
   const auto last = static_cast<std::int64_t>(x->shape.size()) - 1;
   for (std::size_t i = 0; i < along->size(); ++i)
@@ -103,8 +98,7 @@ bool begins_with(const ValueInfo* truth, bool wanted) {
     case Op::kSlice:
       return keeps_the_first(node) && begins_with(node->input(0), wanted);
     case Op::kUnsqueeze: {
-      const auto* axes = node->input(1);
-      const auto list = axes->constant != nullptr ? axes->constant->ints() : std::nullopt;
+      const auto list = known_ints(node->input(1));
       const auto last = static_cast<std::int64_t>(truth->shape.size()) - 1;
       return list && truth->has_rank && begins_with(node->input(0), wanted) &&
              std::ranges::none_of(*list,

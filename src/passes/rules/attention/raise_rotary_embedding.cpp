@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "passes/known_ints.h"
 #include "passes/rules/attention/heads.h"
 #include "passes/rules/attention/rotary_tables.h"
 #include "passes/rules/attention/rotations.h"
@@ -27,12 +28,6 @@ using onnx::Node;
 using onnx::Op;
 using onnx::Shape;
 using onnx::ValueInfo;
-
-std::optional<std::int64_t> number(const ValueInfo* value) {
-  if (value == nullptr || value->constant == nullptr) return std::nullopt;
-  const auto ints = value->constant->ints();
-  return ints && ints->size() == 1 ? std::optional(ints->front()) : std::nullopt;
-}
 
 // What has the same first axis as x, which then need not be kept for its size alone.
 ValueInfo* with_batches_of(ValueInfo* x) {
@@ -142,7 +137,7 @@ class Raising {
       return half == nullptr ? nullptr : for_each_batch(half, found_.x, patch_, sum_);
     }
     const Node* unsqueeze = made_by(half, Op::kUnsqueeze);
-    if (unsqueeze != nullptr && number(unsqueeze->input(1)) == axis &&
+    if (unsqueeze != nullptr && known_int(unsqueeze->input(1)) == axis &&
         is_known(unsqueeze->input(0), 3))
       half = unsqueeze->input(0);
     else

@@ -1,5 +1,7 @@
 #include "passes/rules/padding/padding.h"
 
+#include "passes/known_ints.h"
+
 namespace sardonyx::passes {
 namespace {
 
@@ -7,21 +9,16 @@ using Ints = std::vector<std::int64_t>;
 using onnx::Node;
 using onnx::ValueInfo;
 
-std::optional<Ints> ints_of(const ValueInfo* value) {
-  if (value == nullptr || value->constant == nullptr) return std::nullopt;
-  return value->constant->ints();
-}
-
 }  // namespace
 
 std::optional<Ints> padding_of(const Node* pad) {
   const ValueInfo* x = pad->input(0);
-  const auto widths = ints_of(pad->input(1));
+  const auto widths = known_ints(pad->input(1));
   if (x == nullptr || !x->has_rank || !widths) return std::nullopt;
   const std::size_t rank = x->shape.size();
   Ints axes;
   if (pad->input(3) != nullptr) {
-    const auto given = ints_of(pad->input(3));
+    const auto given = known_ints(pad->input(3));
     if (!given) return std::nullopt;
     axes = *given;
   } else {

@@ -1,6 +1,7 @@
 // Before: y = SequenceAt(SequenceConstruct(a, b, c), 1)
 // After:  y = Identity(b)
 // torch.onnx writes lists of Python so where it does not optimise.
+#include "passes/known_ints.h"
 #include "passes/rules/sequences/rules.h"
 #include "rewriting/patch.h"
 #include "rewriting/rewrite.h"
@@ -14,12 +15,10 @@ using onnx::ValueInfo;
 
 bool take(Node* node, RuleContext& context) {
   const Node* list = made_by(node->input(0), Op::kSequenceConstruct);
-  const ValueInfo* place = node->input(1);
-  if (list == nullptr || place == nullptr || place->constant == nullptr) return false;
-  const auto places = place->constant->ints();
-  if (!places || places->size() != 1) return false;
+  const auto place = known_int(node->input(1));
+  if (list == nullptr || !place) return false;
   const auto count = static_cast<std::int64_t>(list->inputs.size());
-  const std::int64_t at = places->front() < 0 ? places->front() + count : places->front();
+  const std::int64_t at = *place < 0 ? *place + count : *place;
   if (at < 0 || at >= count) return context.decline(node, "the list is not that long");
   Patch patch(context, node);
   patch.replace(node->output(),

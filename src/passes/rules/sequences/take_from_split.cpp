@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "passes/known_ints.h"
 #include "passes/rules/sequences/rules.h"
 #include "rewriting/patch.h"
 #include "rewriting/rewrite.h"
@@ -18,10 +19,6 @@ using onnx::Node;
 using onnx::Op;
 using onnx::ValueInfo;
 
-std::optional<std::vector<std::int64_t>> numbers(const ValueInfo* value) {
-  return value == nullptr || value->constant == nullptr ? std::nullopt : value->constant->ints();
-}
-
 struct Part {
   std::int64_t start, end;
 };
@@ -31,12 +28,12 @@ std::optional<Part> part_of(const Node* split, std::int64_t at, std::int64_t siz
   const ValueInfo* given = split->input(1);
   std::vector<std::int64_t> sizes;
   if (given != nullptr && given->has_rank && given->shape.size() == 1) {
-    const auto each = numbers(given);
+    const auto each = known_ints(given);
     if (!each) return std::nullopt;
     sizes = *each;
   } else {
     const auto each =
-        given == nullptr ? std::optional(std::vector<std::int64_t>{1}) : numbers(given);
+        given == nullptr ? std::optional(std::vector<std::int64_t>{1}) : known_ints(given);
     if (!each || each->size() != 1 || each->front() <= 0 || size < 0) return std::nullopt;
     for (std::int64_t begin = 0; begin < size; begin += each->front())
       sizes.push_back(std::min(each->front(), size - begin));
@@ -53,8 +50,8 @@ std::optional<Part> part_of(const Node* split, std::int64_t at, std::int64_t siz
 
 bool take(Node* node, RuleContext& context) {
   const Node* split = made_by(node->input(0), Op::kSplitToSequence);
-  const auto at = numbers(node->input(1));
-  if (split == nullptr || !at || at->size() != 1) return false;
+  const auto at = known_int(node->input(1));
+  if (split == nullptr || !at) return false;
   ValueInfo* const x = split->input(0);
   if (!x->has_rank) return context.decline(node, "it is not known how many axes are split");
   const auto rank = static_cast<std::int64_t>(x->shape.size());
@@ -62,8 +59,7 @@ bool take(Node* node, RuleContext& context) {
   if (axis < 0) axis += rank;
   if (axis < 0 || axis >= rank) return false;
   const symbolic::Expr size = x->shape[static_cast<std::size_t>(axis)];
-  const auto part =
-      part_of(split, at->front(), size.known() && size.is_constant() ? size.value() : -1);
+  const auto part = part_of(split, *at, size.known() && size.is_constant() ? size.value() : -1);
   if (!part) return context.decline(node, "it is not known where the part lies");
   const bool squeezed = split->input(1) == nullptr && split->int_or("keepdims", 1) == 0;
   const std::string& name = node->output()->name;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "passes/known_ints.h"
 #include "passes/rules/shapes/reshaping.h"
 #include "passes/rules/shapes/rules.h"
 #include "passes/turned.h"
@@ -26,12 +27,6 @@ using onnx::Node;
 using onnx::Op;
 using onnx::Shape;
 using onnx::ValueInfo;
-
-std::optional<std::int64_t> only_number(const ValueInfo* value) {
-  if (value == nullptr || value->constant == nullptr) return std::nullopt;
-  const auto ints = value->constant->ints();
-  return ints && ints->size() == 1 ? std::optional(ints->front()) : std::nullopt;
-}
 
 // One element of an axis, which goes.
 struct Part {
@@ -50,7 +45,7 @@ std::optional<Part> part_of(const Node* node) {
   if (x == nullptr || !x->has_rank || node->output() == nullptr) return std::nullopt;
   if (node->is(Op::kGather)) {
     const ValueInfo* place = node->input(1);
-    const auto number = only_number(place);
+    const auto number = known_int(place);
     if (!number || !place->has_rank || !place->shape.empty()) return std::nullopt;
     return Part{x, node->output(), counted(node->int_or("axis", 0), x), *number};
   }
@@ -58,7 +53,7 @@ std::optional<Part> part_of(const Node* node) {
   if (!node->is(Op::kSqueeze) || split == nullptr || !split->input(0)->has_rank)
     return std::nullopt;
   const std::int64_t axis = counted(split->int_or("axis", 0), split->input(0));
-  const auto squeezed = only_number(node->input(1));
+  const auto squeezed = known_int(node->input(1));
   if (!squeezed || counted(*squeezed, x) != axis || axis < 0 ||
       axis >= static_cast<std::int64_t>(x->shape.size()))
     return std::nullopt;

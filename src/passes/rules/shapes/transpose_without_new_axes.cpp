@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "passes/known_ints.h"
 #include "passes/rules/shapes/rules.h"
 #include "passes/turned.h"
 #include "rewriting/patch.h"
@@ -21,10 +22,8 @@ using onnx::ValueInfo;
 
 // The axes of `value` that a node names by its second input, in order.
 std::optional<std::vector<std::int64_t>> axes_of(const Node* node, const ValueInfo* value) {
-  const ValueInfo* given = node->input(1);
-  if (given == nullptr || given->constant == nullptr || !value->has_rank) return std::nullopt;
-  auto axes = given->constant->ints();
-  if (!axes) return std::nullopt;
+  auto axes = known_ints(node->input(1));
+  if (!axes || !value->has_rank) return std::nullopt;
   for (std::int64_t& axis : *axes)
     if (axis < 0) axis += static_cast<std::int64_t>(value->shape.size());
   std::ranges::sort(*axes);
