@@ -138,9 +138,14 @@ def test_names_of_weights_follow_those_of_the_inputs() -> None:
 
 
 def test_numbers_take_the_names_that_are_given_for_them() -> None:
-    class Times(Scaled):
-        def forward(self, k: int, x: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
-            return super().forward(x) * k
+    class Times(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.scaled = Scaled()
+
+        def forward(self, k: int, x: torch.Tensor) -> torch.Tensor:
+            product: torch.Tensor = self.scaled(x)
+            return product * k
 
     for names in (["k", "a"], ["k", "a", "learned_0"], ["a"]):
         program = sardonyx.export(Times(), (1, X), input_names=names)

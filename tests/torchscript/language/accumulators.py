@@ -1,6 +1,7 @@
 """Tensors that loops write to in place."""
 
 # The types that TorchScript reads.
+# Annotated with typing's List and Dict, as people write scripts.
 # ruff: noqa: UP006, UP035
 from typing import List
 

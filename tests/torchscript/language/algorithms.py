@@ -1,5 +1,6 @@
 """Whole algorithms, as people write them."""
 
+# Annotated with typing's List and Dict, as people write scripts.
 # ruff: noqa: UP006, UP035
 from typing import List, Tuple
 

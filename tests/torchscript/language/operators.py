@@ -1,5 +1,6 @@
 """Operators whose results are told by their arguments' sizes, which vary."""
 
+# Annotated with typing's List and Dict, as people write scripts.
 # ruff: noqa: UP006, UP035
 from typing import List, Tuple
 

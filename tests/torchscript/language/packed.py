@@ -1,5 +1,6 @@
 """Sequences of different lengths, packed and padded again."""
 
+# Annotated with typing's List and Dict, as people write scripts.
 # ruff: noqa: UP006, UP035
 from typing import Tuple
 

@@ -1,5 +1,6 @@
 """Tensors: indexing, slices, views that are written through, in-place operators."""
 
+# Annotated with typing's List and Dict, as people write scripts.
 # ruff: noqa: UP006, UP035
 from typing import Tuple
 
