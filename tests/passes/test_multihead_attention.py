@@ -8,9 +8,9 @@ import io
 import onnx
 import pytest
 import torch
-from tests.harness import Session
 
 import sardonyx
+from tests.harness import Session
 
 
 class Attended(torch.nn.Module):
