@@ -56,6 +56,12 @@ FOUND = {
         "v1 = torch.true_divide(a, 4)",
         "v2 = torch.nn.functional.scaled_dot_product_attention(v1, v1, v1)",
     ),
+    "an integer that is too wide for the next one": program(
+        {"a": ("float32", ("n", 3))}, "v1 = a * 1e10", "v2 = v1.long()", "v3 = v2.to(torch.int32)"
+    ),
+    "a mean of what is sliced of nothing": program(
+        {"a": ("float32", ("n", "n"))}, "v1 = a[1:, 1:]", "v2 = torch.mean(v1)", "v3 = v1.var()"
+    ),
     "dimensions of a tensor without": program(
         {"a": ("bfloat16", ("m", 3))}, "v1 = a.sum()", "v2 = v1.movedim(-1, 0)"
     ),

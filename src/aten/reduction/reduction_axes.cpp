@@ -28,7 +28,11 @@ bool keeps_dims(const Call& call) {
 
 Expr reduced_count(Value x, const std::vector<std::int64_t>& axes) {
   Expr count = 1;
-  for (const std::int64_t axis : axes) count = count * x.dim(axis);
+  for (const std::int64_t axis : axes) {
+    const Expr dim = x.dim(axis);
+    // The capture says n - 1 of x[1:], which is 0 where n is.
+    count = count * (symbolic::certainly_nonnegative(dim) ? dim : symbolic::max(dim, 0));
+  }
   return count;
 }
 

@@ -1,4 +1,4 @@
-// Casts of floating numbers of 8 bits.
+// Casts of floating numbers of 8 bits, and casts of casts.
 #include <limits>
 
 #include "onnx/graph/small_float.h"
@@ -35,6 +35,52 @@ std::optional<Values> infinite_before(const Use& use, const Rule& rule) {
   return use.onnx.without(rule, use, {&x, 1}, {use.attributes.begin(), use.attributes.end()});
 }
 
+constexpr DTypeSet set_of(std::initializer_list<DType> types) {
+  DTypeSet set = 0;
+  for (const DType type : types) set |= onnx::dtype_bit(type);
+  return set;
+}
+
+constexpr bool is_in(DTypeSet set, DType type) { return (set & onnx::dtype_bit(type)) != 0; }
+
+constexpr DTypeSet kHalves = set_of({DType::kFloat16, DType::kBFloat16});
+constexpr DTypeSet kWide = set_of({DType::kInt64, DType::kUInt64, DType::kUInt32});
+constexpr DTypeSet kNarrow = set_of({DType::kInt32, DType::kUInt32, DType::kInt16, DType::kUInt16});
+constexpr DTypeSet kBytes = set_of({DType::kInt8, DType::kUInt8});
+
+// What a cast in between does to a number is lost: it rounds, or wraps around later.
+bool is_cast_past_another(const Use& use) {
+  const onnx::Node* before = use.input(0)->producer;
+  if (before == nullptr || !before->is(Op::kCast)) return false;
+  const DType from = before->input(0)->dtype, between = use.dtype(), to = target_type(use);
+  if (from != DType::kFloat32 && from != DType::kFloat64) return false;
+  if (is_in(kHalves, between)) return is_in(kBytes, to);
+  // A float32 from 2^31 on has no low byte.
+  const bool narrows = is_in(kNarrow, to) || (from == DType::kFloat64 && is_in(kBytes, to));
+  return narrows && between != to && is_in(kWide, between);
+}
+
+// Before: Cast<to>(Cast<between>(x))
+// After:  Cast<to>(Max(between, between)); of a half, of what it is as a float32
+std::optional<Values> kept_in_between(const Use& use, const Rule& rule) {
+  Value kept = use.input(0);
+  if (is_in(kHalves, kept.dtype())) kept = use.onnx.cast(kept, DType::kFloat32);
+  kept = use.onnx.max({kept, kept});
+  return use.onnx.without(rule, use, {&kept, 1}, {use.attributes.begin(), use.attributes.end()});
+}
+
+constexpr Rule kRewritten[] = {
+    {.name = "cast-of-cast",
+     .op = Op::kCast,
+     .reason = Reason::kRewrites,
+     .when = is_cast_past_another,
+     .how = kept_in_between,
+     .why = "of two casts the first one is taken out where the second one's type is narrower, so "
+            "that a number is not rounded to float16, or stops at the type's bounds where an "
+            "integer wraps around",
+     .since = "1.31"},
+};
+
 constexpr Rule kRows[] = {
     {.name = "truth-of-float8",
      .op = Op::kCast,
@@ -54,6 +100,7 @@ constexpr Rule kRows[] = {
 
 }  // namespace
 
+Rules repeated_cast_rules() { return kRewritten; }
 Rules cast_rules() { return kRows; }
 
 }  // namespace sardonyx::targets

@@ -11,6 +11,7 @@ std::span<const Rules> onnxruntime_tables() {
       quotient_rules(),
       range_rules(),
       scale_rules(),
+      repeated_cast_rules(),
   };
   return kTables;
 }
@@ -19,10 +20,10 @@ std::span<const Rules> onnxruntime_cpu_tables() {
   static const std::array kTables = {
       quantized_product_rules(), half_product_rules(), padded_pooling_rules(),
       quotient_rules(),          range_rules(),        scale_rules(),
-      convolution_rules(),       pooling_rules(),      resizing_rules(),
-      sampling_rules(),          cast_rules(),         emptiness_rules(),
-      half_scatter_rules(),      long_integer_rules(), network_rules(),
-      residual_rules(),
+      repeated_cast_rules(),     convolution_rules(),  pooling_rules(),
+      resizing_rules(),          sampling_rules(),     cast_rules(),
+      emptiness_rules(),         half_scatter_rules(), long_integer_rules(),
+      network_rules(),           residual_rules(),
   };
   return kTables;
 }

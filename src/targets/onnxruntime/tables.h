@@ -18,6 +18,7 @@ Rules pooling_rules();
 Rules quantized_product_rules();
 Rules quotient_rules();
 Rules range_rules();
+Rules repeated_cast_rules();
 Rules residual_rules();
 Rules resizing_rules();
 Rules sampling_rules();
