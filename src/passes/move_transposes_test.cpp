@@ -53,6 +53,25 @@ TEST_F(MoveTransposes, AxesOfAllKinds) {
   EXPECT_EQ(type(model.graph->last->output()), "float32[b, 3, 1, s + 6]");
 }
 
+TEST_F(MoveTransposes, RowsAreMultipliedAndNormalisedInAnyOrder) {
+  const Value w = weight("w", {3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9}),
+              one = weight("o", {3}, {1, 2, 3});
+  const Value rows = onnx.transpose(onnx.exp(input("rows", {s, b, 3})), {1, 0, 2});
+  const Value y = onnx.layer_normalization(onnx.add(onnx.matmul(rows, w), one), one, one);
+  const auto parts = onnx.split(2, y, onnx.ints({1, 2}), {.axis = 2});
+  outputs({onnx.neg(onnx.transpose(parts[0], {1, 0, 2})),
+           onnx.abs(onnx.transpose(parts[1], {1, 0, 2}))});
+  EXPECT_EQ(moved(), 4);
+  EXPECT_EQ(ops(), "Exp MatMul Add LayerNormalization Split Neg Abs");
+}
+
+TEST_F(MoveTransposes, ProductsThatMixTheAxesThatMoveStay) {
+  const Value w = weight("w", {3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  const Value rows = onnx.transpose(onnx.exp(input("rows", {3, b, s})), {2, 1, 0});
+  outputs({onnx.neg(onnx.transpose(onnx.matmul(rows, w), {2, 1, 0}))});
+  EXPECT_EQ(moved(), 0);
+}
+
 TEST_F(MoveTransposes, WhereAxesGoNothingIsLeft) {
   const Value y = onnx.relu(channels_last(x));
   outputs({onnx.neg(onnx.reduce_mean(y, onnx.ints({1, 2}), {.keepdims = 0}))});

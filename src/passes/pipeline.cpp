@@ -32,6 +32,7 @@ std::int64_t over(RuleContext& context) {
 using Entry = std::variant<const Rule*, Pass>;
 
 const Pass kDropUnusedNodes = {"drop-unused-nodes", over<drop_unused_nodes>};
+const Pass kMoveTransposes = {"move-transposes", move_transposes, /*changes_weights=*/true};
 
 // clang-format off: one a line
 const std::array kPipeline = {
@@ -43,7 +44,7 @@ const std::array kPipeline = {
     Entry{Pass{"inline-constant-if", over<inline_constant_if>}},
     Entry{Pass{"hoist-from-loops", hoist_from_loops}},
     Entry{kDropUnusedNodes},  // rules ask who else reads a value
-    Entry{Pass{"move-transposes", move_transposes, /*changes_weights=*/true}},
+    Entry{kMoveTransposes},
     Entry{&kDropIdentity},
     Entry{&kDropNeutral},
     Entry{&kSpellCastLike},
@@ -62,6 +63,7 @@ const std::array kPipeline = {
     Entry{&kUnflattenGemm},
     Entry{&kTransposeInsideReshapes},
     Entry{&kJoinTransposes},
+    Entry{&kJoinTransposesRoundReshape},
     Entry{&kTransposeWithoutNewAxes},
     Entry{&kLoseAxesBeforeTransposing},
     Entry{&kSplitPackedParts},
@@ -91,6 +93,7 @@ const std::array kPipeline = {
     Entry{&kRaiseAttention},
     Entry{&kRaiseBooleanMask},
     Entry{&kDropOpenMask},
+    Entry{&kPartAttentionHeads},
     Entry{&kShareAttentionHeads},
     Entry{&kGiveAttentionItsCache},
     Entry{&kRotateJoinedHeads},
@@ -105,6 +108,10 @@ const std::array kPipeline = {
     Entry{&kSliceOnePart},
     Entry{&kSplitSlices},
     Entry{kDropUnusedNodes},
+    Entry{kMoveTransposes},  // those that rules have left
+    Entry{&kJoinTransposes},
+    Entry{&kJoinTransposesRoundReshape},
+    Entry{kDropUnusedNodes},
 };
 // After lowering.
 const std::array kTidying = {
@@ -112,8 +119,11 @@ const std::array kTidying = {
     Entry{&kFoldWeights},
     Entry{&kScaleProducts},
     Entry{&kFlattenProducts},
+    Entry{kDropUnusedNodes},  // definitions may leave some
+    Entry{&kJoinTransposesRoundReshape},
     Entry{Pass{"let-readers-broadcast", let_readers_broadcast}},
     Entry{kDropUnusedNodes},
+    Entry{&kTransposeBeforeSplit},
 };
 // clang-format on
 

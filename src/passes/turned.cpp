@@ -29,6 +29,7 @@ enum class Family : std::uint8_t {
   kPad,
   kSlice,
   kResize,
+  kRows,  // along the last axis; other inputs have no more axes than a row's
   kTile,
   kQuantized,
 };
@@ -61,11 +62,13 @@ constexpr Entry kEntries[] = {
     {Op::kHardSigmoid, Family::kFirstInput},
     {Op::kHardSwish, Family::kFirstInput},
     {Op::kIdentity, Family::kFirstInput},
+    {Op::kLayerNormalization, Family::kRows},
     {Op::kLeakyRelu, Family::kFirstInput},
     {Op::kLess, Family::kElementwise},
     {Op::kLessOrEqual, Family::kElementwise},
     {Op::kLog, Family::kFirstInput},
     {Op::kLogSoftmax, Family::kAxis, -1},
+    {Op::kMatMul, Family::kRows},
     {Op::kMax, Family::kElementwise},
     {Op::kMean, Family::kElementwise},
     {Op::kMin, Family::kElementwise},
@@ -79,6 +82,7 @@ constexpr Entry kEntries[] = {
     {Op::kPad, Family::kPad},
     {Op::kPow, Family::kElementwise},
     {Op::kQuantizeLinear, Family::kQuantized},
+    {Op::kRMSNormalization, Family::kRows},
     {Op::kReciprocal, Family::kFirstInput},
     {Op::kReduceL1, Family::kReduction},
     {Op::kReduceL2, Family::kReduction},
@@ -184,6 +188,8 @@ class Turning {
         return operand(0) && slice_axes();
       case Family::kResize:
         return operand(0) && sizes();
+      case Family::kRows:
+        return operand(0) && keeps_rows();
       case Family::kTile:
         return operand(0) && reorder(1);
       case Family::kQuantized:
@@ -319,6 +325,22 @@ class Turning {
         !scales->shape[0].is(static_cast<std::int64_t>(rank())))
       return false;
     set("axes", perm_);
+    return true;
+  }
+
+  // Each row is worked on for itself: multiplied with one matrix, or normalised.
+  bool keeps_rows() const {
+    const auto last = static_cast<std::int64_t>(rank()) - 1;
+    if (perm_.back() != last || node_->outputs.size() != 1) return false;
+    const bool is_product = node_->is(Op::kMatMul);
+    const std::int64_t axis = is_product ? last : node_->int_or("axis", -1);
+    if (axis != last && axis != -1) return false;
+    for (std::size_t i = 1; i < node_->inputs.size(); ++i) {
+      const ValueInfo* other = node_->input(i);
+      if (other != nullptr &&
+          (!other->has_rank || other->is_disputed || other->shape.size() != (is_product ? 2U : 1U)))
+        return false;
+    }
     return true;
   }
 

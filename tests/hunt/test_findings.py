@@ -51,6 +51,11 @@ FOUND = {
         "v1 = torch.nn.functional.pad(a, (2, 4))",
         "v2 = torch.nn.functional.avg_pool1d(v1, 2)",
     ),
+    "what is scaled and attends to itself": program(
+        {"a": ("int64", (1, 2))},
+        "v1 = torch.true_divide(a, 4)",
+        "v2 = torch.nn.functional.scaled_dot_product_attention(v1, v1, v1)",
+    ),
     "dimensions of a tensor without": program(
         {"a": ("bfloat16", ("m", 3))}, "v1 = a.sum()", "v2 = v1.movedim(-1, 0)"
     ),

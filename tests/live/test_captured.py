@@ -36,6 +36,14 @@ def test_functions_and_bound_methods() -> None:
     assert list(model.modules()) == [model, model.linear]
 
 
+def test_functions_without_a_signature() -> None:
+    """Those that PyTorch has in C++."""
+    x, q = torch.tensor([2.0, 3.0]), torch.tensor([1.0, 4.5])
+    program = sardonyx.export(torch.special.zeta, (x, q))
+    assert program.input_names == ["args_0", "args_1"]
+    torch.testing.assert_close(program(x, q)[0], torch.special.zeta(x, q))
+
+
 class Branching(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()

@@ -189,3 +189,38 @@ W = complexes(3, 4, seed=9)
 )
 def test_complex(case: Case) -> None:
     check(case, scaled)
+
+
+ENDS = of(-INF, -100.0, -1.5, -0.0, 0.0, 1.5, 100.0, INF, NAN)
+
+
+def plane(x: torch.Tensor) -> torch.Tensor:
+    """All complex numbers with these parts."""
+    return torch.complex(x[:, None].expand(-1, x.numel()), x.expand(x.numel(), -1))
+
+
+@table(
+    (lambda x: torch.view_as_real(plane(x).acos()), ENDS),
+    (lambda x: torch.view_as_real(plane(x).acosh()), ENDS),
+    (lambda x: torch.view_as_real(plane(x).asin()), ENDS),
+    (lambda x: torch.view_as_real(plane(x).asinh()), ENDS),
+    (lambda x: torch.view_as_real(plane(x).atan()), ENDS),
+    (lambda x: torch.view_as_real(plane(x).atanh()), ENDS),
+    (lambda x: torch.view_as_real(plane(x).cos()), ENDS),
+    (lambda x: torch.view_as_real(plane(x).cosh()), ENDS),
+    (lambda x: torch.view_as_real(plane(x).exp()), ENDS),
+    (lambda x: torch.view_as_real(plane(x).expm1()), ENDS),
+    (lambda x: torch.view_as_real(plane(x).log()), ENDS),
+    (lambda x: torch.view_as_real(plane(x).log1p()), ENDS),
+    (lambda x: torch.view_as_real(plane(x).reciprocal()), ENDS),
+    (lambda x: torch.view_as_real(plane(x).rsqrt()), ENDS),
+    (lambda x: torch.view_as_real(plane(x).sigmoid()), ENDS),
+    (lambda x: torch.view_as_real(plane(x).sin()), ENDS),
+    (lambda x: torch.view_as_real(plane(x).sinh()), ENDS),
+    (lambda x: torch.view_as_real(plane(x).sqrt()), ENDS),
+    (lambda x: torch.view_as_real(plane(x).tan()), ENDS),
+    (lambda x: torch.view_as_real(plane(x).tanh()), ENDS),
+    (lambda z: torch.view_as_real(z.sqrt()), of(3e38 + 0j, -3e38 + 1e38j, 2e-38 - 1e-38j)),
+)
+def test_complex_to_the_ends(case: Case) -> None:
+    check(case, scaled)

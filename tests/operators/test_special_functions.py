@@ -61,6 +61,7 @@ def test_polynomials() -> None:
 
 SHAPES = of(0.0, 0.1, 1.0, 5.0, 50.0, -1.0, INF, NAN, dtype=torch.float64).unsqueeze(1)
 BOUNDS = of(0.0, 1e-3, 0.5, 2.0, 9.0, 52.0, 300.0, -1.0, INF, NAN, dtype=torch.float64)
+ENDS = of(-INF, -2.5, -2.0, -0.0, 0.0, 0.5, 1.0, 2.0, 3.7, 50.0, INF, NAN)
 UNIT = of(0.0, 1e-30, 1e-4, 0.1, 0.5, 0.9, 0.9999, 1.0, 2.0, -1.0, NAN)
 
 
@@ -70,6 +71,8 @@ UNIT = of(0.0, 1e-30, 1e-4, 0.1, 0.5, 0.9, 0.9999, 1.0, 2.0, -1.0, NAN)
     (torch.igamma, SHAPES.float(), BOUNDS.float()),
     (torch.special.zeta, of(1.0, 2.0, 3.5, 0.5, 10.0).unsqueeze(1), of(1.0, 0.5, 10.0, 0.0, -2.5)),
     (lambda x: torch.special.zeta(2.0, x), of(1.0, 7.0)),
+    (torch.special.zeta, ENDS.unsqueeze(1), ENDS),
+    (lambda x: torch.polygamma(1, x), of(INF, NAN, 3.0)),
     (lambda x: torch.polygamma(1, x), of(0.3, 2.0, 30.0, -0.5)),
     (lambda x: torch.polygamma(2, x), of(0.3, 2.0, 30.0)),
     (lambda x: torch.polygamma(0, x), of(0.3, 2.0, 30.0)),

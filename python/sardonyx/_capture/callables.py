@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -32,4 +33,21 @@ class Function(torch.nn.Module):
         if isinstance(owner, torch.nn.Module):
             self.module = owner
             self.training = owner.training
-        self.forward = function
+        self.forward = function if _has_signature(function) else _with_signature(function)
+
+
+def _has_signature(function: Callable[..., Any]) -> bool:
+    try:
+        inspect.signature(function)
+    except ValueError:
+        return False
+    return True
+
+
+def _with_signature(function: Callable[..., Any]) -> Callable[..., Any]:
+    """For those of PyTorch that are written in C++, as `torch.special.zeta`."""
+
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return forward

@@ -49,7 +49,7 @@ Outputs expm1(const Call& call, Emit& onnx) {
   const Value half = onnx.sin(onnx.mul(x.imaginary, math.number(x, 0.5)));
   const Value bend = onnx.mul(onnx.mul(half, half), math.number(x, 2));
   const Value real = onnx.sub(onnx.mul(exp_minus_one(onnx, x.real), onnx.cos(x.imaginary)), bend);
-  return result(call, onnx, {real, math.exp(x).imaginary});
+  return result(call, onnx, {real, onnx.mul(onnx.exp(x.real), onnx.sin(x.imaginary))});
 }
 
 Outputs logarithm(const Call& call, Emit& onnx, double base) {

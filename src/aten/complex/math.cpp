@@ -122,7 +122,8 @@ Parts ComplexMath::sgn(const Parts& x) const {
                    [&](Value part) { return onnx_.where(is_zero, zero, onnx_.div(part, size)); });
 }
 
-// A vanishing size wins over any angle, and a real number stays one where its size is infinite.
+// A vanishing size wins over any angle, an infinite one over an angle that is none, and a real
+// number stays one where its size is infinite.
 Parts ComplexMath::exp(const Parts& x) const {
   const Value size = onnx_.exp(x.real), zero = number(x, 0);
   if (!x.imaginary) return {size, {}};
@@ -130,7 +131,7 @@ Parts ComplexMath::exp(const Parts& x) const {
   const Value real = onnx_.mul(size, onnx_.cos(x.imaginary));
   const Value imaginary = onnx_.mul(size, onnx_.sin(x.imaginary));
   const Value is_real = onnx_.equal(x.imaginary, zero);
-  return {onnx_.where(vanished, zero, real),
+  return {onnx_.where(vanished, zero, instead_of_nan(real, onnx_.is_inf(x.real), size)),
           onnx_.where(is_real, x.imaginary, onnx_.where(vanished, zero, imaginary))};
 }
 
@@ -143,7 +144,8 @@ Parts ComplexMath::log_one_plus(const Parts& x) const {
                                  onnx_.mul(x.imaginary, x.imaginary));
   const Value near = onnx_.mul(aten::log_one_plus(onnx_, excess), number(x, 0.5));
   const Value small = onnx_.less(onnx_.abs(excess), number(x, 0.5));
-  return {onnx_.where(small, near, onnx_.log(abs(sum))), angle(sum)};
+  const Value far = onnx_.where(onnx_.is_nan(excess), excess, onnx_.log(abs(sum)));
+  return {onnx_.where(small, near, far), angle(sum)};
 }
 
 // About the larger real part.
@@ -155,86 +157,25 @@ Parts ComplexMath::log_add_exp(const Parts& a, const Parts& b) const {
   return where(nothing, large, sum);
 }
 
-// Of the two parts the one without cancellation, and the other from the product y = 2 re im.
+// Of the two parts the one without cancellation, and the other from the product y = 2 re im. What
+// has an infinite part has an infinite size, also beside NaN.
 Parts ComplexMath::sqrt(const Parts& x) const {
   const Value half = number(x, 0.5), zero = number(x, 0);
-  const Value size = abs(x);
-  const Value large = onnx_.sqrt(onnx_.mul(onnx_.add(size, onnx_.abs(x.real)), half));
-  const Value infinite = onnx_.is_inf(large);
-  const Value quotient = onnx_.div(onnx_.mul(onnx_.abs(x.imaginary), half), large);
-  const Value small = onnx_.where(onnx_.or_(onnx_.equal(large, zero), infinite),
-                                  onnx_.where(onnx_.is_inf(x.imaginary), size, zero), quotient);
-  const Value right = onnx_.greater_or_equal(x.real, zero);
-  const Value imaginary = onnx_.where(right, small, large);
-  return {onnx_.where(right, large, onnx_.where(onnx_.is_nan(x.real), x.real, small)),
+  const Value size = abs(x), infinite = onnx_.is_inf(size), height = onnx_.abs(x.imaginary);
+  const Value mean =
+      onnx_.add(onnx_.mul(size, half), onnx_.mul(onnx_.abs(x.real), half));  // may not overflow
+  const Value large = onnx_.where(infinite, size, onnx_.sqrt(mean));
+  const Value quotient = onnx_.div(onnx_.mul(height, half), large);
+  const Value flat = onnx_.where(onnx_.is_inf(x.imaginary), size, onnx_.mul(height, zero));
+  const Value small = onnx_.where(onnx_.or_(onnx_.equal(large, zero), infinite), flat, quotient);
+  const Value left = onnx_.less(x.real, zero);
+  const Value imaginary = onnx_.where(left, large, small);
+  return {onnx_.where(left, small, large),
           onnx_.where(has_sign(onnx_, x.imaginary), onnx_.neg(imaginary), imaginary)};
 }
 
 Parts ComplexMath::pow(const Parts& base, const Parts& exponent) const {
   return exp(mul(exponent, log(complete(base))));
 }
-
-// --- circular and hyperbolic functions
-
-Parts ComplexMath::sinh(const Parts& x) const {
-  return {onnx_.mul(onnx_.sinh(x.real), onnx_.cos(x.imaginary)),
-          onnx_.mul(onnx_.cosh(x.real), onnx_.sin(x.imaginary))};
-}
-
-Parts ComplexMath::cosh(const Parts& x) const {
-  return {onnx_.mul(onnx_.cosh(x.real), onnx_.cos(x.imaginary)),
-          onnx_.mul(onnx_.sinh(x.real), onnx_.sin(x.imaginary))};
-}
-
-// (sinh a cosh a + i sin b cos b) / (sinh^2 a + cos^2 b); far out it is 1 whatever a is.
-Parts ComplexMath::tanh(const Parts& x) const {
-  const Value bound = number(x, 20);
-  const Value far = onnx_.greater(onnx_.abs(x.real), bound);
-  const Value real = onnx_.where(far, onnx_.mul(onnx_.sign(x.real), bound), x.real);
-  const Value sinh = onnx_.sinh(real), cosh = onnx_.cosh(real);
-  const Value sin = onnx_.sin(x.imaginary), cos = onnx_.cos(x.imaginary);
-  const Value divisor = onnx_.add(onnx_.mul(sinh, sinh), onnx_.mul(cos, cos));
-  return {onnx_.div(onnx_.mul(sinh, cosh), divisor), onnx_.div(onnx_.mul(sin, cos), divisor)};
-}
-
-// f(z) = -i g(i z) where f is the circular and g the hyperbolic function.
-Parts ComplexMath::sin(const Parts& x) const { return neg(times_i(sinh(times_i(x)))); }
-Parts ComplexMath::cos(const Parts& x) const { return cosh(times_i(x)); }
-Parts ComplexMath::tan(const Parts& x) const { return neg(times_i(tanh(times_i(x)))); }
-
-// Kahan's formulas, which keep to the branch cuts: W. Kahan, "Branch cuts for complex elementary
-// functions", 1987.
-Parts ComplexMath::asin(const Parts& x) const {
-  const Parts low = sqrt(shift(neg(x), 1)), high = sqrt(shift(x, 1));
-  return {angle_of(onnx_, x.real, mul(low, high).real),
-          onnx_.asinh(mul(conj(low), high).imaginary)};
-}
-
-Parts ComplexMath::acos(const Parts& x) const {
-  const Parts low = sqrt(shift(neg(x), 1)), high = sqrt(shift(x, 1));
-  const Value half = angle_of(onnx_, low.real, high.real);
-  return {onnx_.mul(half, number(x, 2)), onnx_.asinh(mul(conj(high), low).imaginary)};
-}
-
-Parts ComplexMath::acosh(const Parts& x) const {
-  const Parts low = sqrt(shift(x, -1)), high = sqrt(shift(x, 1));
-  const Value half = angle_of(onnx_, low.imaginary, high.real);
-  return {onnx_.asinh(mul(conj(low), high).real), onnx_.mul(half, number(x, 2))};
-}
-
-Parts ComplexMath::asinh(const Parts& x) const { return neg(times_i(asin(times_i(x)))); }
-
-Parts ComplexMath::atanh(const Parts& x) const {
-  const Value square = onnx_.mul(x.imaginary, x.imaginary), one = number(x, 1);
-  const Value below = onnx_.sub(one, x.real), above = onnx_.add(one, x.real);
-  const Value distance = onnx_.add(onnx_.mul(below, below), square);
-  const Value ratio = onnx_.div(onnx_.mul(x.real, number(x, 4)), distance);
-  const Value real = onnx_.mul(aten::log_one_plus(onnx_, ratio), number(x, 0.25));
-  const Value twice = onnx_.mul(x.imaginary, number(x, 2));
-  const Value angle = angle_of(onnx_, twice, onnx_.sub(onnx_.mul(below, above), square));
-  return {real, onnx_.mul(angle, number(x, 0.5))};
-}
-
-Parts ComplexMath::atan(const Parts& x) const { return neg(times_i(atanh(times_i(x)))); }
 
 }  // namespace sardonyx::aten

@@ -39,6 +39,9 @@ class ComplexMath {
   Parts log_add_exp(const Parts& a, const Parts& b) const;  // log(exp(a) + exp(b))
   Parts sqrt(const Parts& x) const;
   Parts pow(const Parts& base, const Parts& exponent) const;
+
+  // circular.cpp: the same, with infinities as the C standard has them (annex G, which has signs of
+  // NaN and of some zeros open)
   Parts sin(const Parts& x) const;
   Parts cos(const Parts& x) const;
   Parts tan(const Parts& x) const;
@@ -61,6 +64,9 @@ class ComplexMath {
   }
 
  private:
+  // `value`, but `otherwise` where it is NaN under the condition.
+  Value instead_of_nan(Value value, Value condition, Value otherwise) const;
+
   Emit& onnx_;
 };
 

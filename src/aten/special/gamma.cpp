@@ -160,9 +160,10 @@ Real zeta_of(Emit& onnx, const Real& s, const Real& q) {
   }
   // PyTorch's answers where the series has none.
   const Truth fractional = q < 0 && !(floor(s) == s);
-  const Real y = select(q == kInfinity, 0.0, select(is_nan(q), kNan, sum));
+  const Real end = select(q == 1, 1.0, select(q < 1, kInfinity, kNan));
+  const Real y = select(is_infinite(q) || is_nan(q), kNan, select(s == kInfinity, end, sum));
   const Real below = select(pole, kInfinity, select(fractional, kNan, y));
-  return select(s == 1, kInfinity, select(s < 1 || is_nan(s), kNan, below));
+  return select(s == 1, kInfinity, select(s < 1, kNan, below));
 }
 
 Outputs zeta(const Call& call, Emit& onnx) {
@@ -178,7 +179,8 @@ Outputs polygamma(const Call& call, Emit& onnx) {
   const Real order(onnx, onnx.scalar(static_cast<double>(n + 1), DType::kFloat64));
   if (n == 1) {
     const Truth low = x < 0.5;
-    const Real above = zeta_of(onnx, order, select(low, 1 - x, x));
+    const Real series = zeta_of(onnx, order, select(low, 1 - x, x));
+    const Real above = select(x == kInfinity, 0.0, series);
     const Real sine = sine_of_pi(x);
     return real_result(call, onnx, select(low, kPi * kPi / (sine * sine) - above, above));
   }

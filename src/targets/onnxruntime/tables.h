@@ -21,6 +21,7 @@ Rules range_rules();
 Rules residual_rules();
 Rules resizing_rules();
 Rules sampling_rules();
+Rules scale_rules();
 
 // Faults of its optimiser, which sees a model before any provider does.
 std::span<const Rules> onnxruntime_tables();

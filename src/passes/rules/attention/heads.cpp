@@ -1,6 +1,7 @@
 #include "passes/rules/attention/heads.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "onnx/gen/op.h"
@@ -24,9 +25,20 @@ bool swaps_length_and_heads(const Node* transpose) {
   return order != nullptr && *order == std::vector<std::int64_t>{0, 2, 1, 3};
 }
 
+bool swaps_first_two(const Node* transpose, std::size_t rank) {
+  const std::vector<std::int64_t>* order = transpose->ints("perm");
+  if (order == nullptr || order->size() != rank || rank < 2) return false;
+  std::vector<std::int64_t> sorted = *order;
+  std::swap(sorted[0], sorted[1]);
+  return (*order)[0] == 1 && std::ranges::is_sorted(sorted);
+}
+
 std::optional<Heads> heads_of(const ValueInfo* value) {
   const Node* transpose = made_by(value, Op::kTranspose);
-  if (transpose == nullptr || !swaps_length_and_heads(transpose)) return std::nullopt;
+  const auto* order = transpose == nullptr ? nullptr : transpose->ints("perm");
+  if (order == nullptr) return std::nullopt;
+  const bool length_first = *order == std::vector<std::int64_t>{1, 2, 0, 3};
+  if (!length_first && !swaps_length_and_heads(transpose)) return std::nullopt;
   const Node* reshape = made_by(transpose->input(0), Op::kReshape);
   if (reshape == nullptr) return std::nullopt;
   ValueInfo* const joined = reshape->input(0);
@@ -34,7 +46,7 @@ std::optional<Heads> heads_of(const ValueInfo* value) {
   const Shape &from = joined->shape, &to = reshape->output()->shape;
   if (!(from[0] == to[0]) || !(from[1] == to[1]) || !to[2].is_constant() || !to[3].is_constant())
     return std::nullopt;
-  return Heads{joined, to[2].value()};
+  return Heads{joined, to[2].value(), length_first};
 }
 
 }  // namespace sardonyx::passes

@@ -36,6 +36,18 @@ TEST_F(JoinAttentionHeads, RowsOfAMatrixNeedNoHeadsEither) {
   EXPECT_EQ(ops(), "Attention Reshape");
 }
 
+TEST_F(JoinAttentionHeads, WhatHasTheLengthFirstIsSwapped) {
+  const auto apart_of = [&](const char* name, std::int64_t heads) {
+    const Value x = input(name, {s, b, heads * 4});
+    return onnx.transpose(onnx.reshape(x, {s, b, heads, 4}), {1, 2, 0, 3});
+  };
+  const Value y = onnx.attention(apart_of("x", 6), apart_of("y", 3), apart(v, 3));
+  outputs({onnx.neg(onnx.reshape(onnx.transpose(y, {2, 0, 1, 3}), {s, b, 24}))});
+  EXPECT_TRUE(run(kJoinAttentionHeads)) << reason();
+  EXPECT_EQ(ops(), "Transpose Transpose Attention Transpose Neg");
+  EXPECT_EQ(type(model.graph->last->output()), "float32[s, b, 24]");
+}
+
 TEST_F(JoinAttentionHeads, HeadsThatAreReadApartStay) {
   const Value y = onnx.attention(apart(q, 6), apart(k, 3), apart(v, 3));
   outputs({y, together(y)});

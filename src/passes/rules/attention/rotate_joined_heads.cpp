@@ -61,7 +61,7 @@ bool rotate(Node* rotation, RuleContext& context) {
   const ValueInfo* given = rotation->input(0);
   if (rotation->output() == nullptr || !rotation->output()->returns.empty()) return false;
   const auto heads = heads_of(given);
-  if (!heads) return rotate_normalized(rotation, context);
+  if (!heads || heads->length_first) return rotate_normalized(rotation, context);
   if (!used_once(given) || !used_once(given->producer->input(0)))
     return context.decline(rotation, "something else reads the heads before they are turned");
   const Node *transpose = given->producer, *reshape = transpose->input(0)->producer;

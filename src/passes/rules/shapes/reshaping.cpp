@@ -107,4 +107,22 @@ ValueInfo* reshaped(Patch& patch, ValueInfo* x, const Shape& to, std::string_vie
   return y;
 }
 
+std::optional<std::vector<std::size_t>> axes_in_each(const Shape& joined, const Shape& parted) {
+  std::vector<std::size_t> counts;
+  std::size_t next = 0;
+  for (const Expr whole : joined) {
+    const std::size_t first = next;
+    for (Expr product = 1; !(product == whole); ++next) {
+      if (next == parted.size()) return std::nullopt;
+      product = product * parted[next];
+    }
+    counts.push_back(next - first);
+  }
+  for (; next < parted.size(); ++next) {
+    if (!parted[next].is(1) || counts.empty()) return std::nullopt;
+    ++counts.back();
+  }
+  return counts;
+}
+
 }  // namespace sardonyx::passes

@@ -1,7 +1,10 @@
 // Giving a tensor another shape in a patch.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "onnx/graph/ir.h"
 #include "rewriting/patch.h"
@@ -14,6 +17,11 @@ namespace sardonyx::passes {
 // then has to be given up.
 onnx::ValueInfo* reshaped(rewriting::Patch& patch, onnx::ValueInfo* x, const onnx::Shape& to,
                           std::string_view name);
+
+// For each axis of `joined`, how many of `parted`, one after the other, multiply to it; nothing
+// where they do not.
+std::optional<std::vector<std::size_t>> axes_in_each(const onnx::Shape& joined,
+                                                     const onnx::Shape& parted);
 
 // Known and not 0 where it is constant: in a Reshape, 0 copies.
 bool has_known_sizes(const onnx::ValueInfo* value);

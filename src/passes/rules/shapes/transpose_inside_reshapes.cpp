@@ -21,26 +21,6 @@ using onnx::Node;
 using onnx::Op;
 using onnx::Shape;
 using onnx::ValueInfo;
-using symbolic::Expr;
-
-// For each of `joined`, how many of `parted` multiply to it; nothing where they do not.
-std::optional<std::vector<std::size_t>> parts_of(const Shape& joined, const Shape& parted) {
-  std::vector<std::size_t> counts;
-  std::size_t next = 0;
-  for (const Expr whole : joined) {
-    const std::size_t first = next;
-    for (Expr product = 1; !(product == whole); ++next) {
-      if (next == parted.size()) return std::nullopt;
-      product = product * parted[next];
-    }
-    counts.push_back(next - first);
-  }
-  for (; next < parted.size(); ++next) {
-    if (!parted[next].is(1) || counts.empty()) return std::nullopt;
-    ++counts.back();
-  }
-  return counts;
-}
 
 struct Plan {
   Shape shape;                     // of what is transposed
@@ -84,7 +64,7 @@ bool move_inside(Node* last, RuleContext& context) {
   if (!has_known_sizes(x) || !has_known_sizes(y) || !has_known_sizes(transpose->output()) ||
       !is_order(*order, transpose->output()->shape.size()))
     return context.decline(last, "a size round the transposition is not known");
-  const auto counts = parts_of(transpose->output()->shape, y->shape);
+  const auto counts = axes_in_each(transpose->output()->shape, y->shape);
   if (!counts) return false;  // axes are joined that the transposition has parted
   if (!used_once(transpose->output()) || !used_once(first->output()))
     return context.decline(last, "something else reads the axes that are joined");

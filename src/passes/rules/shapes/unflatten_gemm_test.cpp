@@ -1,3 +1,4 @@
+#include "passes/passes.h"
 #include "passes/rules/shapes/rules.h"
 #include "rewriting/test_graph.h"
 
@@ -38,6 +39,24 @@ TEST_F(RulesTest, GemmOfRowsThatAreNoWindowsStays) {
   const Value w = weight("w", {4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), c = weight("c", {2}, {1, 2});
   const Value rows = onnx.reshape(x, {b * Expr(6), Expr(4)});
   outputs({onnx.reshape(onnx.gemm(rows, w, c), {b * Expr(2), Expr(6)})});
+  EXPECT_FALSE(run(kUnflattenGemm));
+}
+
+TEST_F(RulesTest, GemmOfRowsThatHeadsMakeBecomesMatMul) {
+  const Value x = input("x", {s, b, 2, 2});
+  const Value w = weight("w", {3, 4}, std::vector<float>(12, 1)), c = weight("c", {3}, {1, 2, 3});
+  const Value rows = onnx.reshape(x, {b * s, Expr(4)});
+  outputs({onnx.reshape(onnx.gemm(rows, w, c, {.transB = 1}), {s, b, 3})});
+  EXPECT_TRUE(run(kUnflattenGemm)) << reason();
+  run(drop_unused_nodes);
+  EXPECT_EQ(ops(), "Reshape Transpose MatMul Add");
+}
+
+TEST_F(RulesTest, GemmOfRowsOfOtherAxesStays) {
+  const Value x = input("x", {s, b, 2, 2});
+  const Value w = weight("w", {4, 2}, std::vector<float>(8, 1)), c = weight("c", {2}, {1, 2});
+  const Value rows = onnx.reshape(x, {b * s, Expr(4)});
+  outputs({onnx.reshape(onnx.gemm(rows, w, c), {b, s, 2})});
   EXPECT_FALSE(run(kUnflattenGemm));
 }
 
