@@ -69,6 +69,13 @@ GIVEN: dict[str, dict[str, Any]] = {
         "intermediate_size": [72, 72, 72, 72],
         "laurel_rank": 8,
     },
+    # Which layers of the images are looked at goes by more than two.
+    "vipllava": {"vision_feature_layers": [-1, -2]},
+    # Four patches beside each other become one as wide as all of them.
+    "llama4_vision_model": {"intermediate_size": 256},
+    # Checkpoints say where images begin in a text, and the class has no default for it.
+    "qwen2_5_omni_thinker": {"vision_start_token_id": 30, "audio_start_token_id": 31},
+    "qwen3_omni_moe_thinker": {"vision_start_token_id": 30, "audio_start_token_id": 31},
     # Kinds of layers are counted in pairs.
     "gpt_neo": {
         "attention_types": [[["global", "local"], 1]],

@@ -8,6 +8,7 @@ import torch
 from transformers import PretrainedConfig
 
 from sardonyx.hf.examples import examples
+from sardonyx.hf.tasks import task_named
 
 
 class _Inner(PretrainedConfig):
@@ -80,3 +81,20 @@ def test_points_stand_beside_an_image() -> None:
         "input_labels": (2, 2, 3),
     }
     assert example.dims["input_points"][1] == "point_batch_size"
+
+
+class _OfBoth(torch.nn.Module):
+    main_input_name = "input_ids"
+
+    def forward(
+        self, input_ids: torch.Tensor, pixel_values: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        return input_ids
+
+
+def test_what_looks_at_images_is_given_some() -> None:
+    config = _Inner(image_size=32, vocab_size=100)
+    found = examples(_OfBoth(), config, task_named("image-text-to-text")[0])
+
+    assert all("pixel_values" in example.dims for example in found)
+    assert any("pixel_values" not in shapes for shapes in _shapes(_OfBoth(), config))

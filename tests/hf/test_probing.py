@@ -50,3 +50,27 @@ def test_what_an_example_does_not_fit_is_not_logged() -> None:
         assert not logger.disabled
     finally:
         logger.removeHandler(handler)
+
+
+class Caching(torch.nn.Module):
+    """Keeps what it computes of a weight, as LeViT does with its biases."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(3))
+        self.kept: dict[str, torch.Tensor] = {}
+        self.longest = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.longest = max(self.longest, x.shape[-1])
+        if "cpu" not in self.kept:
+            self.kept["cpu"] = self.weight * 2
+        return x + self.kept["cpu"]
+
+
+def test_a_model_is_as_it_was() -> None:
+    model, x = Caching(), torch.zeros(2, 3)
+    probe(model, model, x=x)
+    assert not model.kept
+    assert model.longest == 0
+    torch.testing.assert_close(model(x), torch.full((2, 3), 2.0))

@@ -13,6 +13,7 @@ import transformers
 
 import sardonyx
 from sardonyx.hf.generation import decode_of_encoder
+from tests.architectures.tiny import PROFILES, tiny_config
 from tests.models.example import unsettle
 
 from .checkpoints import bert, saved, t5
@@ -259,3 +260,25 @@ def test_a_first_step_is_given_caches_of_no_length(tmp_path: Path) -> None:
     merged = exported(folder, tmp_path / "out").parts[-1]
     kept = merged.inputs["past_key_values.0.encoder.key"]
     assert kept == ["batch_size", 2, "kept_sequence_length", 8]
+
+
+def test_a_mask_of_what_the_encoder_gives(tmp_path: Path) -> None:
+    """Canary's encoder gives fewer frames than it takes, and the decoder goes by their mask."""
+    torch.manual_seed(0)
+    model = transformers.CanaryForConditionalGeneration(tiny_config("canary", PROFILES[0])).eval()
+    unsettle(model)
+    encoder, first = exported(saved(model, tmp_path / "model"), tmp_path / "out").parts[:2]
+    assert encoder.outputs["encoder_attention_mask"][0] == "batch_size"
+    assert "encoder_attention_mask" in first.inputs
+
+    spectra = torch.randn(2, 96, encoder.inputs["input_features"][2])
+    mask = torch.ones(2, 96, dtype=torch.int64)
+    mask[1, 50:] = 0
+    begin = torch.ones(2, 1, dtype=torch.int64)
+    loaded = sardonyx.hf.load(tmp_path / "out")
+    given = {"input_features": spectra, "attention_mask": mask, "decoder_input_ids": begin}
+    ids = decode_of_encoder(loaded, given, 4, None)
+    for length in range(1, 5):
+        given["decoder_input_ids"] = ids[:, :length]
+        with torch.no_grad():
+            assert torch.equal(model(**given).logits[:, -1].argmax(-1), ids[:, length])

@@ -47,7 +47,7 @@ def accepted_example(
     raise refusal(
         "SX2007",
         f"no example inputs were found that {type(model).__name__} takes"
-        + "".join(f"\n    {reason}" for reason in reasons),
+        + "".join(f"\n    {reason}" for reason in dict.fromkeys(reasons)),
         "call sardonyx.export with the model and inputs of your own",
     )
 

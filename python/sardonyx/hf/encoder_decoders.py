@@ -37,15 +37,19 @@ OF_DECODER = ("decoder_input_ids", "decoder_attention_mask", "decoder_inputs_emb
 
 
 class Encoder(torch.nn.Module):
-    """The encoder: what it is given to its last hidden state."""
+    """The encoder: what it is given to its last hidden state, and to the mask of it where it makes
+    one that the decoder goes by."""
 
-    def __init__(self, model: torch.nn.Module) -> None:
+    def __init__(self, model: torch.nn.Module, masks: bool = False) -> None:
         super().__init__()
         self.model = model
+        self._masks = masks
 
     def forward(self, inputs: Tensors) -> tuple[torch.Tensor, ...]:
-        """The last hidden state [batch, length, width]."""
-        return (_hidden_state(encoder_of(self.model)(**inputs)),)
+        """The last hidden state [batch, length, width], and maybe its mask [batch, length]."""
+        result = encoder_of(self.model)(**inputs)
+        states = _hidden_state(result)
+        return (states, result.attention_mask) if self._masks else (states,)
 
 
 class FirstStep(torch.nn.Module):
@@ -103,7 +107,10 @@ def _decoder_arguments(inputs: Tensors) -> dict[str, Any]:
 
     given: dict[str, Any] = {"decoder_input_ids": inputs["input_ids"]}
     states = inputs.get(STATES)
-    given["encoder_outputs"] = BaseModelOutput(last_hidden_state=states)
+    encoded: Any = BaseModelOutput(last_hidden_state=states)
+    # Some decoders ask the encoder's outputs for the mask, which is as long as these are.
+    encoded.attention_mask = inputs.get(MASK)
+    given["encoder_outputs"] = encoded
     if MASK in inputs:
         given["attention_mask"] = inputs[MASK]
     return given
@@ -145,12 +152,14 @@ def reads_blocks(programs: Mapping[str, ONNXProgram]) -> bool:
 
 @dataclass(frozen=True)
 class _Sides:
-    """What the encoder takes and gives."""
+    """What the encoder takes and gives, without data; `masks`: whether the mask of what it gives
+    is another than that of what it takes, and is given, too."""
 
     example: Example
     inputs: Tensors
     states: torch.Tensor
-    has_mask: bool
+    mask: torch.Tensor | None
+    masks: bool
 
 
 def parts(model: torch.nn.Module, config: Any, chosen: Chosen) -> Iterator[Part]:
@@ -161,7 +170,8 @@ def parts(model: torch.nn.Module, config: Any, chosen: Chosen) -> Iterator[Part]
         name: {axis: _of_encoder(size) for axis, size in axes.items()}
         for name, axes in dims.items()
     }
-    yield Part(ENCODER, Encoder(model), sides.inputs, dims, ("last_hidden_state",))
+    outputs = ("last_hidden_state", MASK) if sides.masks else ("last_hidden_state",)
+    yield Part(ENCODER, Encoder(model, sides.masks), sides.inputs, dims, outputs)
     layout = _layout(model, config, sides) if chosen.with_past else None
     inputs, decoder_dims = _decoder_inputs(config, sides, dims)
     presents = tuple(each.present for each in layout.tensors) if layout else ()
@@ -195,24 +205,34 @@ def _sides(model: torch.nn.Module, config: Any, chosen: Chosen) -> _Sides:
     taken = accepted(encoder_of(model))
     inputs = {name: value for name, value in inputs.items() if name in taken}
     inputs = {name: value for name, value in inputs.items() if name not in OF_DECODER}
-    states = _states(model, inputs)
-    masked = "attention_mask" in inputs and inputs["attention_mask"].shape == states.shape[:2]
+    states, own = _encoded(model, inputs)
     if BATCH not in example.dims[next(iter(inputs))].values():
         raise refusal("SX2007", "the encoder's first input has no batch")
-    return _Sides(example, inputs, states, masked)
+    given = inputs.get("attention_mask")
+    if given is not None and given.shape == states.shape[:2]:
+        return _Sides(example, inputs, states, torch.ones_like(given), masks=False)
+    return _Sides(example, inputs, states, own, masks=own is not None)
 
 
-def _states(model: torch.nn.Module, inputs: Tensors) -> torch.Tensor:
-    made = _hidden_state(probe(model, encoder_of(model), **inputs))
-    return torch.zeros(tuple(made.shape), dtype=made.dtype)
+def _encoded(model: torch.nn.Module, inputs: Tensors) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """What the encoder makes of the inputs, zeros, and the mask that it gives for that, ones."""
+    made = probe(model, encoder_of(model), **inputs)
+    states = _hidden_state(made)
+    mask = getattr(made, "attention_mask", None)
+    if not isinstance(mask, torch.Tensor) or mask.shape != states.shape[:2]:
+        mask = None
+    return (
+        torch.zeros(tuple(states.shape), dtype=states.dtype),
+        None if mask is None else torch.ones(tuple(mask.shape), dtype=mask.dtype),
+    )
 
 
 def _decoder_inputs(config: Any, sides: _Sides, dims: Dims) -> tuple[Tensors, Dims]:
     length = {1: _ENCODED} if _varies(dims) else {}
     inputs: Tensors = {}
     axes: Dims = {}
-    if sides.has_mask:
-        inputs[MASK] = torch.ones(sides.states.shape[:2], dtype=torch.int64)
+    if sides.mask is not None:
+        inputs[MASK] = sides.mask
         axes[MASK] = {0: BATCH, **length}
     inputs["input_ids"] = token_ids(config, 2, 4)
     axes["input_ids"] = {0: BATCH, 1: _STEPS}
@@ -229,10 +249,10 @@ def _layout(model: torch.nn.Module, config: Any, sides: _Sides) -> CacheLayout:
     caches, sizes = [], []
     for batch, which, tokens in _RUNS:
         made = sides.example.make(batch, sides.example.lengths[which])
-        states = _states(model, {name: made[name] for name in sides.inputs})
+        states, _ = _encoded(model, {name: made[name] for name in sides.inputs})
         inputs: Tensors = {"input_ids": token_ids(config, batch, tokens), STATES: states}
-        if sides.has_mask:
-            inputs[MASK] = torch.ones(states.shape[:2], dtype=torch.int64)
+        if sides.mask is not None:
+            inputs[MASK] = torch.ones(states.shape[:2], dtype=sides.mask.dtype)
 
         def call(**given: torch.Tensor) -> Any:
             result = model(**_decoder_arguments(given), use_cache=True)

@@ -32,10 +32,19 @@ def examples(model: torch.nn.Module, config: Any, task: Task | None = None) -> I
     """What the model may take, likeliest first."""
     for example in _plain_examples(model, config, task):
         yield from completed(example, model, config)
+    accepted = set(inspect.signature(model.forward).parameters)
+    blind = _of_both(task) and any(True for _ in pictures(accepted, config))
     for example in completed(None, model, config):
+        if blind and not any("pixel" in name for name in example.dims):
+            # A text alone would leave out what such a model looks at.
+            continue
         yield example
-        if "decoder_input_ids" in inspect.signature(model.forward).parameters:
+        if "decoder_input_ids" in accepted:
             yield example.joined(_tokens_of_decoder(config))
+
+
+def _of_both(task: Task | None) -> bool:
+    return task is not None and task.name.startswith(_TEXT_AND_IMAGES)
 
 
 def _plain_examples(model: torch.nn.Module, config: Any, task: Task | None) -> Iterator[Example]:
@@ -44,7 +53,7 @@ def _plain_examples(model: torch.nn.Module, config: Any, task: Task | None) -> I
     choices = task is not None and task.name == "multiple-choice"
     text = text_inputs(accepted, config, choices=choices)
     images = list(pictures(accepted, config))
-    both = task is not None and task.name.startswith(_TEXT_AND_IMAGES)
+    both = _of_both(task)
     # Pages are looked at, too, where a model takes where their words stand.
     pages = "bbox" in accepted and "decoder_input_ids" not in accepted
     if text is not None and (both or pages):

@@ -195,7 +195,9 @@ def decode_of_encoder(
     encoder = model.inputs(ENCODER)
     states = model(ENCODER, **{k: v for k, v in inputs.items() if k in encoder})
     given: Tensors = {STATES: states["last_hidden_state"]}
-    if "attention_mask" in inputs:
+    if MASK in states:
+        given[MASK] = states[MASK]
+    elif "attention_mask" in inputs:
         given[MASK] = inputs["attention_mask"]
     ids = inputs.get("decoder_input_ids")
     if ids is None:

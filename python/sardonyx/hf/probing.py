@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 T = TypeVar("T")
+# What modules keep things in.
+_CONTAINERS = (dict, OrderedDict, list)
 
 
 class _Counting(TorchDispatchMode):
@@ -55,8 +58,8 @@ def counted_calls() -> Iterator[Counted]:
 
 def probe(model: torch.nn.Module, call: Callable[..., T], **inputs: Any) -> T:
     """What `call`, which runs the model, returns, its tensors without data; where the model looks
-    at data, it is run."""
-    with torch.no_grad(), _plain_experts(model):
+    at data, it is run. What the model keeps of the run is gone after it."""
+    with torch.no_grad(), _plain_experts(model), _as_it_was(model):
         try:
             with _fake(), _Counting() as counting:
                 result = call(**_copies(inputs))
@@ -101,6 +104,30 @@ def _nothing_kept() -> Iterator[None]:
         yield
     finally:
         pytorch_utils.is_torchdynamo_compiling = former
+
+
+@contextlib.contextmanager
+def _as_it_was(model: torch.nn.Module) -> Iterator[None]:
+    """What modules keep of a run (biases by device, tables by length) would have no data, or be
+    computed of weights that have none yet, and would stand in the captured program."""
+    former: list[tuple[Any, Any]] = []
+    for module in model.modules():
+        attributes = vars(module)
+        former.append((attributes, dict(attributes)))
+        former += [(v, v.copy()) for v in attributes.values() if type(v) in _CONTAINERS]
+    try:
+        yield
+    finally:
+        for now, before in former:
+            if not _same(now, before):
+                now.clear()
+                (now.extend if isinstance(now, list) else now.update)(before)
+
+
+def _same(now: Any, before: Any) -> bool:
+    if isinstance(now, list):
+        return len(now) == len(before) and all(a is b for a, b in zip(now, before, strict=True))
+    return list(now) == list(before) and all(now[key] is before[key] for key in before)
 
 
 @contextlib.contextmanager

@@ -275,9 +275,12 @@ def _outputs(
         if name not in unsure
     ]
     worst = max(
-        float((value.double() - wanted[name].double()).abs().max())
-        for name, value in got.items()
-        if name in wanted and value.shape == wanted[name].shape and value.numel()
+        (
+            float((value.double() - wanted[name].double()).abs().max())
+            for name, value in got.items()
+            if name in wanted and value.shape == wanted[name].shape and value.numel()
+        ),
+        default=0.0,
     )
     found = {"outputs": len(got), "largest difference": worst, "different": different}
     if unsure & set(texts):
