@@ -98,3 +98,25 @@ def test_what_no_model_says_is_refused_with_its_line(name: str) -> None:
     assert not line or any(
         Path(f).name == "refused.py" and line in lines[n - 1] for f, n in places
     ), places
+
+
+@pytest.mark.parametrize(("name", "given"), [("size_along", 2), ("stacked_along", -4)])
+def test_a_run_ends_where_there_is_no_such_axis(name: str, given: int) -> None:
+    assert_ends(name, given)
+
+
+@pytest.mark.parametrize("given", [0, -1])
+def test_a_run_ends_where_a_step_is_not_positive(given: int) -> None:
+    assert_ends("steps_along", given)
+
+
+def assert_ends(name: str, given: int) -> None:
+    scripted: Any = torch.jit.script(CASES[name].program)
+    example = CASES[name].runs[0]
+    model = sardonyx.export(scripted, example).model_proto.SerializeToString()
+    session = ort.InferenceSession(model, providers=["CPUExecutionProvider"])
+    wrong = (example[0], given)
+    with pytest.raises((IndexError, RuntimeError)):
+        scripted(*wrong)
+    with pytest.raises(Exception, match=r"INVALID_ARGUMENT|FAIL|RUNTIME_EXCEPTION"):
+        session.run(None, _feed(session, wrong))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from sardonyx._base.errors import Diagnostic
@@ -17,11 +19,22 @@ class FrozenBranchError(RuntimeError):
 class Frozen:
     """`python`: lines of Python that the program has as the example took them. `scripted`: branches
     and loops of scripted functions on data, which are never to be so. `elements`: of `python`,
-    those where elements of tensors decided, not sizes."""
+    those where elements of tensors decided, not sizes. `keeping`: calls that are under way of
+    operators that ask tensors for integers, and of which tracing keeps these."""
 
     python: list[Place] = field(default_factory=list)
     scripted: list[Place] = field(default_factory=list)
     elements: list[Place] = field(default_factory=list)
+    keeping: int = 0
+
+    @contextmanager
+    def keeping_integers(self) -> Iterator[None]:
+        """Within it, what asks a tensor for its index freezes nothing."""
+        self.keeping += 1
+        try:
+            yield
+        finally:
+            self.keeping -= 1
 
     def notes(self) -> list[Diagnostic]:
         """A warning for each line of Python."""

@@ -22,11 +22,10 @@ def telling_of_indices(frozen: Frozen) -> Iterator[None]:
     """Within it, `frozen` gets the lines of the model that ask a traced tensor for its index."""
     kind: Any = torch.Tensor
     index = kind.__index__
-    slicing = 0
 
     def noted(tensor: torch.Tensor) -> int:
         if (
-            not slicing
+            not frozen.keeping
             and torch._C._get_tracing_state() is not None
             and (place := user_place()) is not None
         ):
@@ -36,12 +35,8 @@ def telling_of_indices(frozen: Frozen) -> Iterator[None]:
 
     def quiet(method: Callable[..., Any]) -> Callable[..., Any]:
         def sliced(*args: Any) -> Any:
-            nonlocal slicing
-            slicing += 1
-            try:
+            with frozen.keeping_integers():
                 return method(*args)
-            finally:
-                slicing -= 1
 
         return sliced
 

@@ -1,5 +1,6 @@
 """Numbers that stand in lists, or for lists, which torch.jit.trace writes as constants:
-`torch.roll(x, x.size(0) - 1, 0)`, `avg_pool2d(x, x.size(3))`, `torch.tensor([x.size(0), 1])`."""
+`torch.roll(x, x.size(0) - 1, 0)`, `avg_pool2d(x, x.size(3))`, `torch.tensor([x.size(0), 1])`. And
+those that it keeps, though it asks for their index: `torch.linspace(0, 1, x.size(0))`."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ def numbers_kept_in_lists(frozen: Frozen) -> Iterator[None]:
     names = {id(other): scripted[id(f)] for f, other in others.items() if id(f) in scripted}
     scripted.update(names)
     try:
-        with replaced(_replacements(others)):
+        with replaced(_replacements(others, frozen)):
             yield
     finally:
         for each in names:
@@ -49,13 +50,13 @@ _BUILTINS = {types.BuiltinFunctionType, types.MethodDescriptorType}
 _CONVOLUTIONS = {f"conv{kind}{n}d" for kind in ("", "_transpose") for n in (1, 2, 3)}
 
 
-def _replacements(others: Mapping[Any, Any]) -> Iterator[Replacement]:
+def _replacements(others: Mapping[Any, Any], frozen: Frozen) -> Iterator[Replacement]:
     """For what modules call these functions, PyTorch's and others, and for methods of tensors."""
     for name, value in vars(torch._C.TensorBase).items():
         if name in vars(torch.Tensor):  # in Python, with other parameters
             continue
-        if type(value) in _BUILTINS and (parameters := _parameters().get(value.__name__)):
-            yield Replacement(torch.Tensor, name, _listing(value, parameters))
+        if type(value) in _BUILTINS and _takes_numbers(value.__name__):
+            yield Replacement(torch.Tensor, name, _keeping(value, frozen))
     for module in list(sys.modules.values()):
         if isinstance(module, types.ModuleType):
             for name, value in list(vars(module).items()):
@@ -68,12 +69,12 @@ def _stand_ins(frozen: Frozen) -> Mapping[Any, Any]:
     native: Any = torch._C
     for space in (torch, native._nn, native._fft, native._linalg, native._special):
         for value in vars(space).values():
-            if type(value) not in _BUILTINS:
+            if type(value) not in _BUILTINS or value in made:
                 continue
             if value.__name__ in _CONVOLUTIONS:
                 made[value] = _telling(value, frozen)
-            elif parameters := _parameters().get(value.__name__):
-                made[value] = _listing(value, parameters)
+            elif _takes_numbers(value.__name__):
+                made[value] = _keeping(value, frozen)
     return made
 
 
@@ -105,7 +106,26 @@ def _parameters() -> Mapping[str, tuple[_Parameter, ...]]:
     }
 
 
-def _listing(function: Any, parameters: tuple[_Parameter, ...]) -> Callable[..., Any]:
+@functools.cache
+def _with_integers() -> frozenset[str]:
+    """ATen's operators that take an integer and give tensors: those that tracing records."""
+    schemas: Any = torch._C._jit_get_all_schemas()
+    return frozenset(
+        schema.name.removeprefix("aten::")
+        for schema in schemas
+        if schema.name.startswith("aten::")
+        and any(str(each.type) in ("int", "Optional[int]") for each in schema.arguments)
+        and any("Tensor" in str(each.type) for each in schema.returns)
+    )
+
+
+def _takes_numbers(name: str) -> bool:
+    return name in _parameters() or name in _with_integers()
+
+
+def _keeping(function: Any, frozen: Frozen) -> Callable[..., Any]:
+    parameters = _parameters().get(function.__name__, ())
+
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
         given = list(args)
@@ -114,7 +134,8 @@ def _listing(function: Any, parameters: tuple[_Parameter, ...]) -> Callable[...,
                 given[position] = [given[position]] * length
             elif name in kwargs and _is_number(kwargs[name]):
                 kwargs[name] = [kwargs[name]] * length
-        return function(*given, **kwargs)
+        with frozen.keeping_integers():
+            return function(*given, **kwargs)
 
     return called
 

@@ -43,7 +43,7 @@ Outputs slice(const Call& call, Emit& onnx) {
   return {as_complex(
       onnx,
       onnx.slice(self, call.axis("dim", rank_of(self)), call.optional_size("start").value_or(0),
-                 call.optional_size("end").value_or(kEnd), call.integer("step")))};
+                 call.optional_size("end").value_or(kEnd), call.size("step")))};
 }
 
 Outputs select(const Call& call, Emit& onnx) {

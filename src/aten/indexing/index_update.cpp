@@ -110,14 +110,21 @@ Outputs index_fill(const Call& call, Emit& onnx) {
 }
 
 // 1 where the class is, 0 elsewhere.
+// With as many classes as said, or as the highest index asks for.
 Outputs one_hot(const Call& call, Emit& onnx) {
-  const std::int64_t classes = call.integer("num_classes");
-  if (classes < 0) {
-    call.refuse("one_hot with as many classes as the data has", "give num_classes");
+  const Expr classes = call.size("num_classes");
+  const Value self = onnx.cast(call.tensor("self"), DType::kInt64);
+  Value numbers;
+  if (classes.is(-1)) {
+    const std::int64_t axis = 0;
+    const Value highest =
+        onnx.reduce("ReduceMax", onnx.flatten_to_1d(self), {&axis, 1}, /*keep_dims=*/false);
+    const Value one = onnx.scalar(1, DType::kInt64);
+    numbers = onnx.range(onnx.scalar(0, DType::kInt64), onnx.add(highest, one), one);
+  } else {
+    numbers = onnx.range(classes);
   }
-  const Value numbers = onnx.range(classes);
-  const Value self = onnx.unsqueeze(call.tensor("self"), {-1});
-  return {onnx.cast(onnx.equal(onnx.cast(self, DType::kInt64), numbers), call.result_dtype())};
+  return {onnx.cast(onnx.equal(onnx.unsqueeze(self, {-1}), numbers), call.result_dtype())};
 }
 
 constexpr Row kRows[] = {

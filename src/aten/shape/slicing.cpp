@@ -14,7 +14,7 @@ Outputs slice(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
   const Expr start = call.optional_size("start").value_or(0);
   const Expr end = call.optional_size("end").value_or(kEnd);
-  return {onnx.slice(self, call.axis("dim", self.rank()), start, end, call.integer("step"))};
+  return {onnx.slice(self, call.axis("dim", self.rank()), start, end, call.size("step"))};
 }
 
 Outputs select(const Call& call, Emit& onnx) {

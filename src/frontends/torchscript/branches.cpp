@@ -350,6 +350,32 @@ void Follower::branch_on_data(const Statement& statement, const Datum& condition
   doubt_what_is_held(last ? *last : statement, merge);
 }
 
+// What one of two calls gives, as data decide. Neither changes a variable or a container.
+Datum Follower::either(const Datum& condition, const std::function<Datum()>& first,
+                       const std::function<Datum()>& second) {
+  const std::uint64_t first_serial = Container::next_serial();
+  Body taken(*this, "then"), other(*this, "else");
+  Datum left, right;
+  taken.follow({}, [&] { left = first(); });
+  other.follow({}, [&] { right = second(); });
+  program::Call* call = program_.add_call();
+  call->schema = program::find_schema("higher_order::cond");
+  call->name = new_name("cond");
+  call->source = source();
+  Merge merge(*this, *call, taken, other, first_serial, false);
+  Datum made;
+  try {
+    made = merge.merge(left, right, kResult);
+  } catch (const RanksDiffer&) {
+    refuse("an axis that only a run tells decides the rank of a result");
+  }
+  List operands = close({taken.graph, other.graph}, program_);
+  call->arguments = {argument(condition), taken.graph, other.graph, std::move(operands)};
+  graph_->calls.push_back(call);
+  read_numbers(*this, merge.pending, made);
+  return made;
+}
+
 // A list that is one of two, of which another variable holds one, or of which one is one of two
 // others as well.
 void Follower::doubt_what_is_held(const Statement& statement, const Merge& merge) {

@@ -55,11 +55,11 @@ std::optional<Datum> size(Follower& follower, const Operands& operands) {
   if (!tensor) return std::nullopt;
   const std::vector<Expr> shape = shape_of(*tensor);
   const Datum* dim = operands.find(1, "dim");
-  if (!dim) {
-    std::vector<Datum> sizes;
-    for (const Expr each : shape) sizes.push_back(Datum::of_int(each));
-    return Datum::of_items(Kind::kList, std::move(sizes));
-  }
+  std::vector<Datum> sizes;
+  for (const Expr each : shape) sizes.push_back(Datum::of_int(each));
+  const Datum list = Datum::of_items(Kind::kList, std::move(sizes));
+  if (!dim) return list;
+  if (!dim->expr.is_constant()) return follower.call("aten::__getitem__", {list, *dim});
   const auto rank = static_cast<std::int64_t>(shape.size());
   const std::int64_t at = dim->expr.constant().value_or(rank);
   if (at < -rank || at >= rank)

@@ -290,6 +290,8 @@ Datum Follower::call(const std::string& op, std::vector<Datum> positional,
   if (std::optional<Datum> known = builtin(*this, operands)) return *known;
   Resolved resolved = resolve(*this, operands);
   check_write(*resolved.schema, resolved.arguments);
+  if (std::optional<Datum> chosen = call_for_each_axis(*resolved.schema, resolved.arguments))
+    return *chosen;
   return call(*resolved.schema, std::move(resolved.arguments));
 }
 

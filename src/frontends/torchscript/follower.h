@@ -69,6 +69,9 @@ class Follower {
   // Of a result that has this type.
   program::Value* call(const program::Schema& schema, std::vector<program::Argument> arguments,
                        program::ValueType type);
+  // For an axis that only a run tells (axes.cpp); nothing where all are known.
+  std::optional<Datum> call_for_each_axis(const program::Schema& schema,
+                                          std::vector<program::Argument> arguments);
   // The overloads of an operator that no table of ours has.
   const std::vector<const program::Schema*>& overloads_elsewhere(const std::string& op);
   // The elements of a tensor of int16 that lies in the archive; none of any other.
@@ -129,6 +132,8 @@ class Follower {
   void branch_on_data(const Statement& statement, const Datum& condition, const Statement* last);
   void branch_to_the_end(const Statement& statement, const Datum& condition,
                          std::span<const Statement> rest);
+  Datum either(const Datum& condition, const std::function<Datum()>& first,
+               const std::function<Datum()>& second);
   void doubt_what_is_held(const Statement& statement, const Merge& merge);
 
   // loops.cpp

@@ -124,8 +124,9 @@ class Emit : public Operators {
   Value flatten_to_1d(Value x);
   Value concat(std::span<const Value> parts, std::int64_t axis);
   Value concat(std::initializer_list<Value> parts, std::int64_t axis);
-  // Elements [start, end) of one axis, step > 0 or < 0 as ONNX's Slice counts.
-  Value slice(Value x, std::int64_t axis, Expr start, Expr end, std::int64_t step = 1);
+  // Elements [start, end) of one axis, step > 0 or < 0 as ONNX's Slice counts; a run ends where
+  // one that only it tells is not > 0.
+  Value slice(Value x, std::int64_t axis, Expr start, Expr end, Expr step = 1);
   // One index of an axis, which goes away.
   Value select(Value x, std::int64_t axis, Expr index);
   Value full(std::span<const Expr> shape, Value scalar);  // 0-d scalar, broadcast

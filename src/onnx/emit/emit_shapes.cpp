@@ -201,12 +201,15 @@ Value Emit::concat(std::initializer_list<Value> parts, std::int64_t axis) {
   return concat(std::span(parts.begin(), parts.size()), axis);
 }
 
-Value Emit::slice(Value x, std::int64_t axis, Expr start, Expr end, std::int64_t step) {
+Value Emit::slice(Value x, std::int64_t axis, Expr start, Expr end, Expr step) {
   axis = normalized(axis, x.rank());
+  // PyTorch refuses steps below 1. ONNX refuses 0, but walks backwards below it.
+  if (!step.is_constant()) step = symbolic::max(step, 0);
   // The end of the axis is written as a constant, so that no size is read for it.
-  if (step > 0 && end == x.dim(axis)) end = kEnd;
+  const bool is_forward = !step.is_constant() || step.value() > 0;
+  if (is_forward && end == x.dim(axis)) end = kEnd;
   return Operators::slice(x, sizes({start}), sizes({end}), ints({axis}),
-                          step == 1 ? Value() : ints({step}));
+                          step.is(1) ? Value() : sizes({step}));
 }
 
 Value Emit::select(Value x, std::int64_t axis, Expr index) {

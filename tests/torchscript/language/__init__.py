@@ -3,6 +3,7 @@
 from . import (
     accumulators,
     algorithms,
+    axes,
     branches,
     containers,
     lists,
@@ -25,6 +26,7 @@ __all__ = [
     "Case",
     "accumulators",
     "algorithms",
+    "axes",
     "branches",
     "containers",
     "lists",
