@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -69,3 +70,67 @@ def test_functions_are_what_they_compute(capture: str) -> None:
     x = torch.randn(5, 3)
     torch.testing.assert_close(program(x)[0], Calls()(x))
     assert "Relu" in {node.op_type for node in program.model_proto.graph.node}
+
+
+@torch.jit.script
+def loops(x: torch.Tensor, count: int, scale: float = 0.5, negated: bool = False) -> torch.Tensor:
+    for i in range(count):
+        x = x * scale + i
+    if negated:
+        x = -x
+    return x
+
+
+class Loops(nn.Module):
+    def forward(self, x: torch.Tensor, count: int) -> torch.Tensor:
+        for i in range(count):
+            x = x * 0.5 + i
+        return x
+
+
+class Held(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.loops = torch.jit.script(Loops())
+
+    def forward(self, x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+        return self.loops(x, n) - self.loops(x, count=x.size(0) + 1)
+
+
+class Called(nn.Module):
+    def __init__(self, program: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> None:
+        super().__init__()
+        self.program = program
+
+    def forward(self, x: torch.Tensor, n: torch.Tensor) -> torch.Tensor:
+        return self.program(x, n)
+
+
+GIVEN: dict[str, nn.Module] = {
+    "data": Called(loops),
+    "sizes": Called(lambda x, n: loops(x, x.size(0) * 2) * n),
+    "by name": Called(lambda x, n: loops(x, negated=n > 4, scale=n * 0.5, count=n + 1)),
+    "to a method": Held(),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("options", [{}, {"dynamo": False}], ids=["captured", "legacy"])
+@pytest.mark.parametrize("model", GIVEN.values(), ids=GIVEN)
+def test_scripted_functions_read_their_numbers_of_what_they_are_given(
+    model: nn.Module, options: dict[str, Any]
+) -> None:
+    example = (torch.ones(2, 3), torch.tensor(3))
+    axes = {"x": {0: "rows"}}
+    program = sardonyx.export(model, example, dynamic_shapes={**axes, "n": {}}, **options)
+    assert not program.notes
+    for rows, n in ((5, 6), (1, 0), (4, 4)):
+        x, number = torch.randn(rows, 3), torch.tensor(n)
+        torch.testing.assert_close(program(x, number)[0], model(x, number))
+
+
+def test_scripted_functions_are_as_before() -> None:
+    before = type(loops).__call__
+    sardonyx.export(GIVEN["data"], (torch.ones(2), torch.tensor(1)), capture="trace")
+    assert type(loops).__call__ is before
+    assert torch.equal(loops(torch.ones(2), 1), torch.full((2,), 0.5))

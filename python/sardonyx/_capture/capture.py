@@ -19,7 +19,7 @@ from .places import Place, user_place
 from .questions import Questions
 from .quick.declining import DeclinedError
 from .ranges import bounded_dims
-from .scripted import check_numbers, readings_of
+from .scripted import check_numbers, is_scripted, readings_of
 from .shapes import DynamicShapes
 from .short_slices import short_slices
 from .strategies import Attempt, FixedSizeError, first_line, is_interpreted, strategies
@@ -125,7 +125,9 @@ def capture(
             seconds = time.perf_counter() - start
             attempts.append(Attempt(strategy.name, seconds, None))
             report(f"captured by {strategy.name} in {seconds:.2f} s")
-            if may_trace and any(note.code == "SX1008" for note in notes) and (kept := by_trace()):
+            fixed = [note for note in notes if note.code == "SX1008"]
+            tries = may_trace or (by_sizes and all(map(is_scripted, fixed)))
+            if fixed and tries and (kept := by_trace()):
                 return kept
             short = [] if _is_script(program) else short_slices(program, dynamic.leaves)
             named = _named_leaves(program, dynamic)

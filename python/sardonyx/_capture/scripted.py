@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sardonyx._base.errors import Diagnostic
+
 from .frozen import Frozen, FrozenBranchError
 from .places import Place, scripted_place
 
@@ -82,6 +84,20 @@ class Readings(NamedTuple):
     def of(graph: Any) -> Readings:
         """Of an inlined graph."""
         return Readings(numbers_of_data(graph), decided_by_data(graph))
+
+
+def is_scripted(note: Diagnostic) -> bool:
+    """Whether its line is one of a scripted function's."""
+    from torch.jit import _state
+
+    functions: Iterable[Any] = list(_state._jit_caching_layer)  # type: ignore[attr-defined]
+    codes = (getattr(function, "__code__", None) for function in functions)
+    return any(
+        code is not None
+        and code.co_filename == note.file
+        and note.line in (line for _, _, line in code.co_lines())
+        for code in codes
+    )
 
 
 _KEPT = "_readings"

@@ -139,7 +139,8 @@ def strategies(
     if quantized or is_interpreted(model) or readings_of(model).numbers:
         return  # the others know neither quantised tensors nor TorchScript's branches on data
     # What comes next may take minutes, to stop where the first one did.
-    if by_sizes and "DataDependent" in type(attempts[0].error).__name__:
+    is_by_data = "DataDependent" in type(attempts[0].error).__name__
+    if by_sizes and (is_by_data or _holds_script(model)):
         yield Strategy("torch.jit.trace, where sizes alone decide", of_trace_by_sizes)
     yield Strategy("torch.export below autograd", with_derivatives)
     yield Strategy("torch.export with TorchDynamo", lambda: export(True, dynamic.shapes))
@@ -157,6 +158,12 @@ def strategies(
 def _is_about_dimensions(error: Exception | None) -> bool:
     said = str(error)
     return "Constraints violated" in said or "inferred ranges" in said or "specialized" in said
+
+
+def _holds_script(model: torch.nn.Module) -> bool:
+    import torch
+
+    return any(isinstance(part, torch.jit.ScriptModule) for part in model.modules())
 
 
 def is_interpreted(model: torch.nn.Module) -> TypeGuard[Interpreted]:

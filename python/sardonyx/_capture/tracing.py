@@ -21,6 +21,7 @@ from .indices import telling_of_indices
 from .listed import numbers_kept_in_lists
 from .places import Place
 from .script.program import Example, ScriptProgram, Source, traced_program
+from .script_calls import numbers_kept_in_calls
 from .scripted import decided_by_data
 from .shapes import bound_inputs
 from .torchscript import as_module
@@ -45,8 +46,10 @@ def traced(
             _tracer_warnings(frozen),
             buffers_put_back(model),
             numbers_kept_in_lists(frozen),
+            numbers_kept_in_calls() as made,
         ):
             script = torch.jit.trace(model, bound.args, check_trace=False)
+            object.__setattr__(script, _MADE, made)
         frozen.scripted += decided_by_data(script.inlined_graph)
         return as_module(script, bound.args, {})
 
@@ -88,14 +91,18 @@ def program_of_trace(
         buffers_put_back(model),
         _attached(model, run),
         numbers_kept_in_lists(frozen),
+        numbers_kept_in_calls() as made,
     ):
         script = torch.jit.trace_module(model, {_METHOD: examples}, check_trace=False)
+        object.__setattr__(script, _MADE, made)
     return traced_program(Source(script, model, export, _METHOD), tensors, example)
 
 
 _WORDS = re.compile(r"\w+")  # of a way to a leaf: "['state'][0]"
 # The method that is traced, which calls the module as the user does.
 _METHOD = "_sardonyx_traced"
+# Functions that a trace calls and does not keep alive.
+_MADE = "_sardonyx_made"
 
 
 @contextmanager
