@@ -90,7 +90,7 @@ def is_scripted(note: Diagnostic) -> bool:
     """Whether its line is one of a scripted function's."""
     from torch.jit import _state
 
-    functions: Iterable[Any] = list(_state._jit_caching_layer)  # type: ignore[attr-defined]
+    functions: Iterable[Any] = list(_state._jit_caching_layer)
     codes = (getattr(function, "__code__", None) for function in functions)
     return any(
         code is not None
