@@ -85,6 +85,7 @@ constexpr Rule kRules[] = {
     {"SX1705", "functionalisation", "a tensor gets other memory or another number of elements in place (resize_, set_, out= of another size)", "make a tensor of the wanted size, or copy_() into the one there is"},
     {"SX1706", "functionalisation", "a write to a weight also changes another weight that shares a part of its memory", "give the two memory of their own"},
     {"SX1707", "functionalisation", "warning: the program writes to a constant tensor; each run of the model starts from its captured elements", "register the tensor as a buffer"},
+    {"SX1708", "functionalisation", "a write goes to what may be another tensor, as data decide: what a branch or a loop gives may be what went into it, and that is read afterwards, or is a buffer; of an input of the model a warning, since the model leaves it as it is", "write to a clone()"},
     {"SX1801", "passes", "there is no rule or pass of the name that is to be disabled, or to be the last", "the message names those that it may stand for; sardonyx optimize --list-rules lists all"},
     {"SX1802", "passes", "modules or layers were to become model-local functions at an opset below 15, which has none", "choose a higher opset, or leave them inline"},
     {"SX1803", "passes", "a model is to be optimised that says how it is trained, by the names of its values", "remove training_info, or leave the model as it is"},
