@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import random
 import re
@@ -83,13 +84,8 @@ class Program:
         return "\n".join([head, *("    " + line for line in body)]) + "\n"
 
     def module(self) -> torch.nn.Module:
-        text = self.text()
-        name = f"<hunt {self.seed}>"
-        linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-        space: dict[str, Any] = {"torch": torch}
-        exec(compile(text, name, "exec"), space)
-        made = type("Hunted", (torch.nn.Module,), {"forward": space["forward"]})
-        return made()
+        made: torch.nn.Module = _class_of(self.text(), f"<hunt {self.seed}>")()
+        return made
 
     def values(self, sizes: dict[str, int]) -> tuple[torch.Tensor, ...]:
         return tuple(
@@ -118,6 +114,14 @@ class Program:
             else:
                 kept.append(line)
         return replace(self, lines=tuple(kept))
+
+
+@functools.lru_cache(maxsize=8)
+def _class_of(text: str, name: str) -> type[torch.nn.Module]:
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    space: dict[str, Any] = {"torch": torch}
+    exec(compile(text, name, "exec"), space)
+    return type("Hunted", (torch.nn.Module,), {"forward": space["forward"]})
 
 
 @dataclass

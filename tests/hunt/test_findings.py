@@ -56,6 +56,11 @@ FOUND = {
         "v1 = torch.true_divide(a, 4)",
         "v2 = torch.nn.functional.scaled_dot_product_attention(v1, v1, v1)",
     ),
+    "what is divided by zero and attends to itself": program(
+        {"a": ("float64", (1, 3, 1))},
+        "v1 = torch.var(a, 2)",
+        "v2 = torch.nn.functional.scaled_dot_product_attention(v1, v1, v1)",
+    ),
     "an integer that is too wide for the next one": program(
         {"a": ("float32", ("n", 3))}, "v1 = a * 1e10", "v2 = v1.long()", "v3 = v2.to(torch.int32)"
     ),
