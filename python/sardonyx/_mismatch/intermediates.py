@@ -64,8 +64,8 @@ def compare_intermediate_values(
 
 def _own_values(program: ONNXProgram, exported: Any) -> _KeyOf:
     """A value bears its node's name, unless it is an output, which has a name of its own; where
-    PyTorch's node is one of several results, it is the one that takes it. One that nobody reads is in
-    no model, whatever has its name."""
+    PyTorch's node is one of several results, it is the one that takes it. One that nobody reads is
+    in no model, whatever has its name."""
     outputs = set(program.output_names)
     pairs = [(node, maker_of(node)) for node in exported.graph.nodes]
     makers = {node.name: maker.name for node, maker in pairs if node.users or node is maker}
