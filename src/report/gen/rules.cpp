@@ -35,7 +35,7 @@ constexpr Rule kRules[] = {
     {"SX1110", "files and archives", "a pickle in an archive is malformed, or holds more than plain tensors", "save the program with PyTorch 2.10 or newer"},
     {"SX1120", "files and archives", "an archive holds no TorchScript module, or one without forward()", "save the module with torch.jit.save"},
     {"SX1121", "files and archives", "the code of a TorchScript archive is none that PyTorch writes", "save the module again"},
-    {"SX1122", "files and archives", "what an input of a TorchScript archive is, nothing says, or what is said does not fit", "name it: --input x:float32[batch,3,224,224], --input n:int, --input n=3"},
+    {"SX1122", "files and archives", "what an input of a TorchScript archive is, nothing says, or what is said does not fit, or is said of an exported program", "name it: --input x:float32[batch,3,224,224], --input n:int, --input n=3"},
     {"SX1151", "files and archives", "a file is no ONNX model, or it is corrupt or nested too deep", "get the file anew"},
     {"SX1152", "files and archives", "the graph of an ONNX model contradicts itself: a value without definition, or with two", "run onnx.checker on it, and fix what made it"},
     {"SX1153", "files and archives", "an ONNX model has something that is not supported: tensors in segments or of unknown element types, attributes of functions that refer to graphs", "simplify the model"},
