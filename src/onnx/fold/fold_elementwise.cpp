@@ -147,13 +147,19 @@ Result mod(const Operands& o) {
 Result minimum(const Operands& o) {
   if (o.inputs.size() != 2) return {};
   return binary(
-      o, [](std::int64_t x, std::int64_t y) -> MaybeInt { return x < y ? x : y; }, nullptr);
+      o, [](std::int64_t x, std::int64_t y) -> MaybeInt { return x < y ? x : y; },
+      [](double x, double y) { return std::isnan(x)   ? x
+                                      : std::isnan(y) ? y
+                                                      : std::min(x, y); });
 }
 
 Result maximum(const Operands& o) {
   if (o.inputs.size() != 2) return {};
   return binary(
-      o, [](std::int64_t x, std::int64_t y) -> MaybeInt { return x > y ? x : y; }, nullptr);
+      o, [](std::int64_t x, std::int64_t y) -> MaybeInt { return x > y ? x : y; },
+      [](double x, double y) { return std::isnan(x)   ? x
+                                      : std::isnan(y) ? y
+                                                      : std::max(x, y); });
 }
 
 Result equal(const Operands& o) {
@@ -233,10 +239,6 @@ Result square_root(const Operands& o) {
 }
 Result reciprocal(const Operands& o) {
   return unary(o, nullptr, [](double x) { return 1.0 / x; });
-}
-// Libraries of functions differ in the last bit of a float64 at times, which a float32 rounds away.
-bool rounds_off(const Operands& o) {
-  return o.weights == Weights::kFold && o.at(0) != nullptr && base::bit_width(o.at(0)->dtype) <= 32;
 }
 Result transcendental(const Operands& o, double (*function)(double)) {
   return rounds_off(o) ? unary(o, nullptr, function) : Result{};
