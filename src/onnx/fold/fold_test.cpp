@@ -54,7 +54,10 @@ TEST_F(Fold, DivisionRoundsTowardsZeroAndLeavesZeroDivisorsAlone) {
 
 TEST_F(Fold, TheGreaterOfTwoRealsIsNaNWhereOneIs) {
   const auto real = [&](std::string_view op, double x, double y) {
-    return run(op, {filled(DType::kFloat32, x), filled(DType::kFloat32, y)}).at(0).reals()->at(0);
+    return run(std::string(op), {filled(DType::kFloat32, x), filled(DType::kFloat32, y)})
+        .at(0)
+        .reals()
+        ->at(0);
   };
   EXPECT_EQ(real("Max", -1, 2.5), 2.5);
   EXPECT_EQ(real("Min", -1, 2.5), -1);
