@@ -24,6 +24,7 @@ _MOST_ELEMENTS = 4000
 # Of infinities, ONNX Runtime's Gelu gives infinity where PyTorch has NaN, and distances by products
 # NaN where PyTorch has infinity.
 _OF_FINITE = ("gelu", "cdist")
+_OF_APART = ("median", "select_scatter", "slice_scatter")
 
 
 @dataclass(frozen=True)
@@ -220,8 +221,9 @@ def _drawn(drawing: _Drawing, operator: Operator, target: str) -> Line | None:
     space: dict[str, Any] = {"torch": torch, **drawing.values}
     before = {name: value._version for name, value in drawing.values.items()}
     try:
-        # Eager median reads past the end of what expand() made.
-        if (operator.writes or "median" in text) and any(
+        # Eager median reads past the end of what expand() made, and copies that it scatters to
+        # overlap as what unfold() made does.
+        if (operator.writes or any(name in text for name in _OF_APART)) and any(
             _overlaps(drawing.values[name]) for name in drawing.read
         ):
             return None

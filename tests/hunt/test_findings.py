@@ -124,6 +124,14 @@ def test_two_writes_through_what_cannot_be_put_back() -> None:
     assert "SX1703" in verdict.detail
 
 
+def test_parts_to_which_the_capture_leaves_a_dimension_too_many() -> None:
+    verdict = judge(
+        program({"a": ("float32", ("m", "m"))}, "v1 = (1 - a)[-2:, ...]", "v2 = v1.unbind(-2)[0]")
+    )
+    assert verdict.kind == "right", verdict.detail
+    assert verdict.runs > 10
+
+
 def test_a_program_that_ends_the_process_is_a_finding(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include "onnx/graph/names.h"
+
 namespace sardonyx::onnx {
 namespace {
 
@@ -35,6 +37,13 @@ TEST_F(IrTest, NamesAreUnique) {
   model.rename(second, "x_3");
   EXPECT_EQ(second->name, "x_3_1");
   EXPECT_EQ(model.unique_name("x_1"), "x_1");
+}
+
+TEST_F(IrTest, ReservedNamesAreNotMadeOfOthers) {
+  model.graph->names->reserve("x_1");
+  EXPECT_EQ(model.add_value("x")->name, "x");
+  EXPECT_EQ(model.add_value("x")->name, "x_2");
+  EXPECT_EQ(model.add_value("x_1")->name, "x_1");
 }
 
 TEST_F(IrTest, SmallConstantsAreShared) {
