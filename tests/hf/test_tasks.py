@@ -282,3 +282,19 @@ def test_a_mask_of_what_the_encoder_gives(tmp_path: Path) -> None:
         given["decoder_input_ids"] = ids[:, :length]
         with torch.no_grad():
             assert torch.equal(model(**given).logits[:, -1].argmax(-1), ids[:, length])
+
+
+def test_a_decoder_with_windows_that_looks_at_an_encoder(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    sizes = {
+        "vocab_size": 100, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
+        "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8, "sliding_window": 6,
+        "max_position_embeddings": 64,
+    }  # fmt: skip
+    module = transformers.T5GemmaModuleConfig
+    decoder = module(**sizes, is_decoder=True)
+    config = transformers.T5GemmaConfig(encoder=module(**sizes), decoder=decoder, vocab_size=100)
+    model = transformers.T5GemmaForConditionalGeneration(config).eval()
+    report = exported(saved(model, tmp_path / "checkpoint"), tmp_path / "out")
+    # Of the last of these tokens, the first are outside of the window.
+    assert report.verified["equal"] == 40

@@ -10,6 +10,7 @@ import torch
 
 from sardonyx._base.errors import refusal
 
+from .corrected import corrected
 from .example import BATCH, LENGTH, Dims, Example, Tensors
 from .examples import examples
 from .known import with_known
@@ -31,25 +32,37 @@ def accepted_example(
 
     SX2007 says what each attempt ended in.
     """
-    reasons = []
+    reasons: list[str] = []
     for made in examples(model, config, task):
-        example = _with_places(model, config, made)
-        inputs: Tensors = {}
-        try:
-            inputs = example.make(2, example.lengths[0])
-            call = with_known(model, example.known(2), fixed_arguments(model))
-            result = probe(model, call, **inputs)
-        except Exception as error:
-            first = (str(error).splitlines() or [""])[0]
-            reasons.append(f"{', '.join(inputs)}: {type(error).__name__}: {first[:200]}")
-            continue
-        return example, inputs, result
+        found = _accepted(model, config, made, reasons)
+        if found is not None:
+            return found
     raise refusal(
         "SX2007",
         f"no example inputs were found that {type(model).__name__} takes"
         + "".join(f"\n    {reason}" for reason in dict.fromkeys(reasons)),
         "call sardonyx.export with the model and inputs of your own",
     )
+
+
+def _accepted(
+    model: torch.nn.Module, config: Any, made: Example, reasons: list[str]
+) -> tuple[Example, Tensors, Any] | None:
+    """The example, or what errors of PyTorch make of it, with its inputs and what comes of them;
+    None where the model takes none of these, with the `reasons`."""
+    trying: Example | None = made
+    while trying is not None:
+        example = _with_places(model, config, trying)
+        inputs: Tensors = {}
+        try:
+            inputs = example.make(2, example.lengths[0])
+            call = with_known(model, example.known(2), fixed_arguments(model))
+            return example, inputs, probe(model, call, **inputs)
+        except Exception as error:
+            first = (str(error).splitlines() or [""])[0]
+            reasons.append(f"{', '.join(inputs)}: {type(error).__name__}: {first[:200]}")
+            trying = corrected(made, error) if trying is made else None
+    return None
 
 
 def image_token(config: Any) -> int | None:

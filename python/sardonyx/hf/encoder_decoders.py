@@ -14,7 +14,16 @@ from sardonyx import _native
 from sardonyx._base.errors import refusal
 
 from .acceptance import accepted_example
-from .caches import PAST, PAST_LENGTH, PRESENT, CachedTensor, CacheLayout, layout_of
+from .caches import (
+    PAST,
+    PAST_LENGTH,
+    PRESENT,
+    CachedTensor,
+    CacheLayout,
+    has_windows,
+    layout_of,
+    new_cache_of_both,
+)
 from .example import BATCH, Dims, Example, Tensors, token_ids
 from .parts import Part, accepted, named_outputs
 from .probing import probe
@@ -53,18 +62,22 @@ class Encoder(torch.nn.Module):
 
 
 class FirstStep(torch.nn.Module):
-    """The decoder without a past: logits, and the cache."""
+    """The decoder without a past: logits, and the cache, which is the model's own where it has no
+    windows."""
 
-    def __init__(self, model: torch.nn.Module, layout: CacheLayout | None) -> None:
+    def __init__(
+        self, model: torch.nn.Module, layout: CacheLayout | None, own_cache: bool = True
+    ) -> None:
         super().__init__()
         self.model = model
         self._layout = layout
+        self._own_cache = own_cache
 
     def forward(self, inputs: Tensors) -> tuple[torch.Tensor, ...]:
         """The logits, then the cache's tensors."""
-        result = self.model(**_decoder_arguments(inputs), use_cache=bool(self._layout))
         if self._layout is None:
-            return (result.logits,)
+            return (self.model(**_decoder_arguments(inputs), use_cache=False).logits,)
+        result = run_with_cache(self.model, inputs, self._own_cache)
         return (result.logits, *self._layout.tensors_of(result.past_key_values))
 
 
@@ -97,23 +110,38 @@ class LaterStep(torch.nn.Module):
         return (result.logits, *kept)
 
 
+def run_with_cache(model: Any, inputs: Tensors, own_cache: bool) -> Any:
+    """What the first step of the decoder gives, with its cache."""
+    past = {} if own_cache else {"past_key_values": new_cache_of_both(model.config)}
+    return model(**_decoder_arguments(inputs), **past, use_cache=True)
+
+
 def of_encoder(cached: CachedTensor) -> bool:
     """Whether it holds what cross attention keeps of the encoder."""
     return ".encoder." in cached.name
 
 
 def _decoder_arguments(inputs: Tensors) -> dict[str, Any]:
-    from transformers.modeling_outputs import BaseModelOutput
-
     given: dict[str, Any] = {"decoder_input_ids": inputs["input_ids"]}
-    states = inputs.get(STATES)
-    encoded: Any = BaseModelOutput(last_hidden_state=states)
+    encoded = _encoder_output(inputs.get(STATES))
     # Some decoders ask the encoder's outputs for the mask, which is as long as these are.
     encoded.attention_mask = inputs.get(MASK)
     given["encoder_outputs"] = encoded
     if MASK in inputs:
         given["attention_mask"] = inputs[MASK]
     return given
+
+
+def _encoder_output(states: torch.Tensor | None) -> Any:
+    """What decoders ask for it, None where it is anything else than the states."""
+    from transformers.modeling_outputs import BaseModelOutput
+
+    class EncoderOutput(BaseModelOutput):
+        def __getattr__(self, name: str) -> None:
+            if name.startswith("_"):
+                raise AttributeError(name)
+
+    return EncoderOutput(last_hidden_state=states)
 
 
 def encoder_of(model: torch.nn.Module) -> torch.nn.Module:
@@ -172,10 +200,11 @@ def parts(model: torch.nn.Module, config: Any, chosen: Chosen) -> Iterator[Part]
     }
     outputs = ("last_hidden_state", MASK) if sides.masks else ("last_hidden_state",)
     yield Part(ENCODER, Encoder(model, sides.masks), sides.inputs, dims, outputs)
-    layout = _layout(model, config, sides) if chosen.with_past else None
+    layout, own_cache = _layout(model, config, sides) if chosen.with_past else (None, True)
     inputs, decoder_dims = _decoder_inputs(config, sides, dims)
     presents = tuple(each.present for each in layout.tensors) if layout else ()
-    yield Part(FIRST, FirstStep(model, layout), inputs, decoder_dims, ("logits", *presents))
+    first = FirstStep(model, layout, own_cache)
+    yield Part(FIRST, first, inputs, decoder_dims, ("logits", *presents))
     if layout is not None:
         yield _later(model, layout, inputs, decoder_dims)
 
@@ -245,8 +274,10 @@ def _varies(dims: Dims) -> bool:
     return any(size != BATCH for axes in dims.values() for size in axes.values())
 
 
-def _layout(model: torch.nn.Module, config: Any, sides: _Sides) -> CacheLayout:
+def _layout(model: torch.nn.Module, config: Any, sides: _Sides) -> tuple[CacheLayout, bool]:
+    """The layout of the cache, and whether that is the model's own."""
     caches, sizes = [], []
+    own_cache = True
     for batch, which, tokens in _RUNS:
         made = sides.example.make(batch, sides.example.lengths[which])
         states, _ = _encoded(model, {name: made[name] for name in sides.inputs})
@@ -254,10 +285,17 @@ def _layout(model: torch.nn.Module, config: Any, sides: _Sides) -> CacheLayout:
         if sides.mask is not None:
             inputs[MASK] = torch.ones(states.shape[:2], dtype=sides.mask.dtype)
 
-        def call(**given: torch.Tensor) -> Any:
-            result = model(**_decoder_arguments(given), use_cache=True)
-            return result.past_key_values
-
-        caches.append(probe(model, call, **inputs))
+        cache = _cache_of(model, inputs, own_cache)
+        if has_windows(cache):
+            own_cache = False
+            cache = _cache_of(model, inputs, own_cache)
+        caches.append(cache)
         sizes.append({BATCH: batch, PAST_LENGTH: tokens, _ENCODED: states.shape[1]})
-    return layout_of(caches, sizes)
+    return layout_of(caches, sizes), own_cache
+
+
+def _cache_of(model: torch.nn.Module, inputs: Tensors, own_cache: bool) -> Any:
+    def call(**given: torch.Tensor) -> Any:
+        return run_with_cache(model, given, own_cache).past_key_values
+
+    return probe(model, call, **inputs)

@@ -21,6 +21,7 @@ from sardonyx._optimize.precision import Precision
 from sardonyx._optimize.report import OptimizationReport
 
 from .example import BATCH
+from .experts import all_experts
 from .parts import Part
 
 # Under which name parts hold the model.
@@ -127,7 +128,7 @@ def _captured(part: Part, target: Target) -> ONNXProgram:
         # is for, here, is not what it is deprecated for.
         warnings.filterwarnings("ignore", category=UserWarning, module="sardonyx")
         warnings.filterwarnings("ignore", "do_constant_folding", DeprecationWarning)
-        with torch.no_grad():
+        with torch.no_grad(), all_experts(part.module):
             return export_module(
                 part.module,
                 (part.inputs,),
