@@ -1,6 +1,9 @@
 #include "functionalize/alias.h"
 
+#include <algorithm>
+
 #include "functionalize/rebuild.h"
+#include "functionalize/refusal.h"
 
 namespace sardonyx::functionalize {
 
@@ -42,8 +45,46 @@ void Aliases::set_changed(Memory& memory) {
 Value* Aliases::read(Value* value) {
   if (!any_changed_ || !value || value->kind != program::ValueKind::kTensor) return value;
   const auto found = known_.find(value);
-  if (found == known_.end() || !found->second->memory->changed) return value;
-  return current(found->second);
+  if (found == known_.end()) return value;
+  refuse_doubted(*found->second);
+  return found->second->memory->changed ? current(found->second) : value;
+}
+
+bool may_be_one(const Memory* one, const Memory* other) {
+  return one == other || (one && other && std::ranges::find(one->kin, other) != one->kin.end());
+}
+
+void Aliases::may_share(Value* value, Value* other) {
+  Memory* const own = of(value)->memory;
+  const auto link = [&](Memory* each) {
+    if (may_be_one(own, each)) return;
+    own->kin.push_back(each);
+    each->kin.push_back(own);
+  };
+  const std::vector<Memory*> further = of(other)->memory->kin;
+  link(of(other)->memory);
+  for (Memory* each : further) link(each);
+}
+
+void Aliases::doubt(Memory& memory, const Call& write) {
+  if (!memory.doubt) memory.doubt = &write;
+  any_changed_ = true;
+}
+
+const Call* Aliases::doubt_of(const Value* value) const {
+  const auto found = known_.find(value);
+  return found == known_.end() ? nullptr : found->second->memory->doubt;
+}
+
+void Aliases::refuse_doubted(const Alias& alias) {
+  Memory& memory = *alias.memory;
+  if (!memory.doubt || memory.told) return;
+  memory.told = true;
+  diagnostics_.push_back(diagnostic_at(*memory.doubt, "SX1708",
+                                       memory.doubt->schema->qualified() +
+                                           " writes to what may be '" + alias.like->name +
+                                           "', as data decide, which is read afterwards",
+                                       "write to a clone of it"));
 }
 
 const Call* Aliases::write_to(const Value* value) const {
@@ -102,6 +143,7 @@ void Aliases::merge_last(Memory& memory) {
 }
 
 Value* Aliases::current(Alias* alias) {
+  refuse_doubted(*alias);
   if (alias->ahead && alias->memory->ahead.back() == alias) return alias->value;
   catch_up(alias);
   if (alias->ahead) return alias->value;
@@ -128,6 +170,7 @@ void Aliases::write(Alias* alias, Value* content, const Call& write, bool unifor
   if (!memory.first_write) memory.first_write = &write;
   memory.written = true;
   set_changed(memory);
+  for (Memory* each : memory.kin) doubt(*each, write);
 }
 
 }  // namespace sardonyx::functionalize

@@ -35,16 +35,21 @@ bool can_return_writes(const program::Region& region, const Graph* body, std::si
 
 }  // namespace
 
-// Operands that are the same tensor are one in the body, too.
+// Operands that are the same tensor are one in the body, too; those that may be, or that see parts
+// of one, may be.
 void Rewriter::bind_operands(const std::vector<Value*>& operands, Rewriter& inner) {
   for (std::size_t i = 0; i < operands.size() && i < inner.graph_.inputs.size(); ++i) {
     Value* input = inner.graph_.inputs[i];
     if (!input || !operands[i]) continue;
     for (std::size_t j = 0; j < i; ++j) {
       if (!operands[j] || !inner.graph_.inputs[j]) continue;
-      if (aliases_.of(operands[i]) != aliases_.of(operands[j])) continue;
-      inner.aliases_.bind(input, inner.aliases_.of(inner.graph_.inputs[j]));
-      break;
+      Value* const earlier = inner.graph_.inputs[j];
+      if (aliases_.of(operands[i]) == aliases_.of(operands[j])) {
+        inner.aliases_.bind(input, inner.aliases_.of(earlier));
+        break;
+      }
+      if (may_be_one(aliases_.of(operands[i])->memory, aliases_.of(operands[j])->memory))
+        inner.aliases_.may_share(input, earlier);
     }
   }
 }
@@ -95,6 +100,8 @@ void Rewriter::visit_bodies(Call& call, const program::Region& region) {
     bind_operands(operands, *inner.back());
     const List left = body->outputs;  // before the writes in the body are gone
     inner.back()->run();
+    if (region.kind->runs == Runs::kOneOf) learn_of_branch(call, *inner.back(), left, operands);
+    if (region.kind->runs == Runs::kCounted) learn_of_loop(call, region, *inner.back(), left);
     for (const BodyWrite& written : written_operands(operands, *inner.back())) {
       if (!can_return_writes(region, body, written.position) || !written.operand ||
           seen_elsewhere(region, written, operands)) {
@@ -129,6 +136,26 @@ void Rewriter::visit_bodies(Call& call, const program::Region& region) {
   calls_.push_back(&call);
   for (const BodyWrite& written : writes)
     store(written.operand, written.content, nullptr, *written.write);
+  for (const MayShare& each : shared_) aliases_.may_share(each.output, each.operand);
+  for (const MayWrite& each : doubted_) aliases_.doubt(each.operand, *each.write);
+  shared_.clear();
+  doubted_.clear();
+}
+
+// Behind a branch, what it gave may be what it was given.
+void Rewriter::learn_of_branch(const Call& call, Rewriter& body, const List& outputs,
+                               const std::vector<Value*>& operands) {
+  for (std::size_t i = 0; i < body.graph_.inputs.size() && i < operands.size(); ++i) {
+    Value* const input = body.graph_.inputs[i];
+    if (!input || !operands[i]) continue;
+    if (const Call* write = body.aliases_.doubt_of(input)) doubted_.push_back({operands[i], write});
+    const Memory* const memory = body.aliases_.of(input)->memory;
+    for (std::size_t j = 0; j < call.outputs.size() && j < outputs.size(); ++j) {
+      Value* const left = program::tensor_of(outputs[j]);
+      if (left && call.outputs[j] && may_be_one(body.aliases_.of(left)->memory, memory))
+        shared_.push_back({call.outputs[j], operands[i]});
+    }
+  }
 }
 
 // A branch gives what its inputs hold in the end.

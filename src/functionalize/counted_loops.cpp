@@ -1,5 +1,6 @@
 // Loops that count: what their bodies write to of what they are given, and of what they carry.
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "functionalize/loop_inputs.h"
@@ -49,29 +50,78 @@ bool Rewriter::is_read_after(const Call& call, Value* operand) {
   return found;
 }
 
+Rewriter::Places Rewriter::places_of(const program::Region& region, Rewriter& body,
+                                     const List& outputs) {
+  const std::vector<Value*>& inputs = body.graph_.inputs;
+  Places places{std::vector<const Memory*>(inputs.size()),
+                std::vector<const Memory*>(inputs.size())};
+  for (std::size_t i = 1; i < inputs.size(); ++i) {
+    const bool is_given = i > region.carried->size();
+    Value* const left = is_given ? inputs[i] : program::tensor_of(outputs[i]);
+    if (!inputs[i] || !left) continue;
+    places.before[i] = body.aliases_.of(inputs[i])->memory;
+    places.after[i] = body.aliases_.of(left)->memory;
+  }
+  return places;
+}
+
+// Behind a loop, what it carries may be any tensor that a run put in its place. A run may have
+// written to what may be what it was given: where the next runs are given that as well, they would
+// have to see it.
+void Rewriter::learn_of_loop(const Call& call, const program::Region& region, Rewriter& body,
+                             const List& outputs) {
+  const std::vector<Value*> operands = region.operands();
+  const std::size_t carried = region.carried->size();
+  const Places places = places_of(region, body, outputs);
+  std::vector<std::set<std::size_t>> may_be(places.before.size());
+  for (std::size_t i = 1; i < may_be.size(); ++i) may_be[i].insert(i);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t i = 1; i <= carried; ++i) {
+      for (std::size_t j = 1; places.after[i] && j < may_be.size(); ++j) {
+        if (!places.before[j] || !may_be_one(places.after[i], places.before[j])) continue;
+        const std::size_t known = may_be[i].size();
+        may_be[i].insert(may_be[j].begin(), may_be[j].end());
+        changed = changed || may_be[i].size() > known;
+      }
+    }
+  }
+  for (std::size_t i = 1; i <= carried; ++i) {
+    Value* const output = call.outputs[i - 1];
+    for (const std::size_t j : may_be[i])
+      if (output && places.after[i] && operands[j]) shared_.push_back({output, operands[j]});
+  }
+  for (std::size_t i = 1; i < places.before.size(); ++i) {
+    const Call* write = places.before[i] ? body.aliases_.doubt_of(body.graph_.inputs[i]) : nullptr;
+    if (!write || !operands[i]) continue;
+    for (std::size_t j = 1; j < places.after.size(); ++j) {
+      const bool is_own = j == i && i <= carried;
+      if (!is_own && places.after[j] && may_be_one(places.after[j], places.before[i]))
+        return refuse_body_write(call, body.graph_, {i, operands[i], write});
+    }
+    doubted_.push_back({operands[i], write});
+  }
+}
+
 // `outputs` are those that the body had before its writes were taken out. What it carries in
 // several places is one tensor from the second run on, as is what it is given and carries: it may
 // not be written to. What it carries and writes to is the operand in the first run alone, unless a
 // run leaves that in some place.
 Rewriter::Reach Rewriter::reach_of(const Call& call, const program::Region& region, Rewriter& body,
                                    const List& outputs, const BodyWrite& written) {
-  const std::vector<Value*>& inputs = body.graph_.inputs;
   const std::vector<Value*> operands = region.operands();
   const std::size_t carried = region.carried->size();
-  std::vector<const Memory*> before(inputs.size()), after(inputs.size());
-  for (std::size_t i = 1; i < inputs.size(); ++i) {
-    Value* const left = i > carried ? inputs[i] : program::tensor_of(outputs[i]);
-    if (!inputs[i] || !left) continue;
-    before[i] = body.aliases_.of(inputs[i])->memory;
-    after[i] = body.aliases_.of(left)->memory;
-  }
+  const auto [before, after] = places_of(region, body, outputs);
   const std::size_t own = written.position;
-  if (std::ranges::count(after, after[own]) > 1) return Reach::kUnknown;
-  const auto stays = [&](std::size_t i) {  // in a place of what is carried
-    return std::find(after.begin() + 1, after.begin() + 1 + static_cast<std::ptrdiff_t>(carried),
-                     before[i]) != after.begin() + 1 + static_cast<std::ptrdiff_t>(carried);
+  const auto may_be = [](const Memory* memory) {
+    return [memory](const Memory* other) { return may_be_one(memory, other); };
   };
-  const bool takes_other = std::ranges::find(before, after[own]) != before.end();
+  if (std::ranges::count_if(after, may_be(after[own])) > 1) return Reach::kUnknown;
+  const auto stays = [&](std::size_t i) {  // in a place of what is carried
+    const auto end = after.begin() + 1 + static_cast<std::ptrdiff_t>(carried);
+    return std::any_of(after.begin() + 1, end, may_be(before[i]));
+  };
+  const bool takes_other = std::ranges::any_of(before, may_be(after[own]));
   if (own > carried || (!stays(own) && !takes_other)) return Reach::kOperand;
   for (std::size_t i = 1; i <= carried; ++i) {
     const bool takes_part = before[i] && (i == own || stays(i));

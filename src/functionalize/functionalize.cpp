@@ -104,10 +104,28 @@ void note_constant(Program& program, const InputSpec& input, const Call& write) 
   program.notes.push_back(std::move(note));
 }
 
+// What may have been written to, as data decide, is as it was in the next run of the model; a
+// caller who gave it sees no difference either.
+void tell_doubted(Program& program, const InputSpec& input, const Call& write,
+                  std::vector<base::Diagnostic>& diagnostics) {
+  base::Diagnostic told =
+      diagnostic_at(write, "SX1708",
+                    write.schema->qualified() + " writes to what may be '" +
+                        (input.kind == InputKind::kUser ? input.value->name : input.target) +
+                        "', as data decide, which the model leaves as it is",
+                    "write to a clone of it");
+  if (input.kind != InputKind::kUser) return diagnostics.push_back(std::move(told));
+  told.severity = base::Severity::kWarning;
+  program.notes.push_back(std::move(told));
+}
+
 // What the program leaves in its inputs and buffers becomes outputs.
-void add_mutated(Program& program, Aliases& aliases) {
+void add_mutated(Program& program, Aliases& aliases, std::vector<base::Diagnostic>& diagnostics) {
   for (const InputSpec& input : program.inputs) {
-    const Call* write = input.value ? aliases.write_to(input.value) : nullptr;
+    if (!input.value) continue;
+    if (const Call* doubt = aliases.doubt_of(input.value))
+      tell_doubted(program, input, *doubt, diagnostics);
+    const Call* write = aliases.write_to(input.value);
     if (!write) continue;
     OutputSpec output;
     if (input.kind == InputKind::kUser) {
@@ -156,7 +174,7 @@ void functionalize(Program& program) {
   const Sharing sharing = bind_tied_weights(program, aliases);
   rewriter.run();
   for (OutputSpec& output : program.outputs) rewriter.read_in(output.value);
-  add_mutated(program, aliases);
+  add_mutated(program, aliases, session.diagnostics);
   check_overlaps(sharing, aliases, session.diagnostics);
   if (!session.diagnostics.empty()) throw base::Error(std::move(session.diagnostics));
   rewriter.finish();

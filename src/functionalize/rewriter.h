@@ -58,7 +58,21 @@ class Rewriter {
     const Call* write = nullptr;  // in the body
     Value* content = nullptr;     // the call's new output
   };
+  // What a body gives may be what it was given: as data decide, these are one memory behind it.
+  struct MayShare {
+    Value* output = nullptr;
+    Value* operand = nullptr;
+  };
+  // What a body may have written to: what it was given, or not.
+  struct MayWrite {
+    Value* operand = nullptr;
+    const Call* write = nullptr;
+  };
   void visit_bodies(Call& call, const program::Region& region);
+  void learn_of_branch(const Call& call, Rewriter& body, const program::List& outputs,
+                       const std::vector<Value*>& operands);
+  void learn_of_loop(const Call& call, const program::Region& region, Rewriter& body,
+                     const program::List& outputs);
   void bind_operands(const std::vector<Value*>& operands, Rewriter& inner);
   static std::vector<BodyWrite> written_operands(const std::vector<Value*>& operands,
                                                  const Rewriter& inner);
@@ -75,6 +89,12 @@ class Rewriter {
   Reach reach_of(const Call& call, const program::Region& region, Rewriter& body,
                  const program::List& outputs, const BodyWrite& written);
   bool is_read_after(const Call& call, Value* operand);
+  // The memories of a loop's inputs, and of what its body leaves in their places.
+  struct Places {
+    std::vector<const Memory*> before, after;
+  };
+  static Places places_of(const program::Region& region, Rewriter& body,
+                          const program::List& outputs);
   static Value* is_first_run(Rewriter& step, const Cause& cause);
   Value* carry_flag(Call& call, program::List& carried, Rewriter& condition, Rewriter& step);
   Value* new_input(std::string_view name, const Type& type);
@@ -117,6 +137,9 @@ class Rewriter {
   std::vector<Call*> calls_;
   Builder builder_;
   Aliases aliases_;
+  // Of the control flow that is visited.
+  std::vector<MayShare> shared_;
+  std::vector<MayWrite> doubted_;
 };
 
 }  // namespace sardonyx::functionalize

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import re
 import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from unittest import mock
 
 import onnx
 import onnxruntime as ort
@@ -212,12 +215,28 @@ def _eager(program: Program, values: tuple[torch.Tensor, ...]) -> Eager | None:
     given = copy.deepcopy(values)
     before = [v._version for v in given]
     try:
-        with torch.no_grad():
+        with torch.no_grad(), _uncompiled():
             results = list(program.module()(*given))
     except Exception:
         return None
     written = {i: v for i, v in enumerate(given) if v._version != before[i]}
     return results, written
+
+
+@contextlib.contextmanager
+def _uncompiled() -> Iterator[None]:
+    """Control flow by PyTorch's own kernels: what users call compiles it first, which took half of
+    a hunt's time."""
+    operators: Any = torch.ops.higher_order
+
+    def loop(condition: Callable[..., Any], body: Callable[..., Any], carried: Any) -> Any:
+        return operators.while_loop(condition, body, carried, ())
+
+    with (
+        mock.patch.object(torch, "cond", operators.cond),
+        mock.patch.object(torch._higher_order_ops, "while_loop", loop),
+    ):
+        yield
 
 
 def _run(session: Any, feed: dict[str, torch.Tensor]) -> list[torch.Tensor]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import linecache
 import random
 import re
@@ -23,6 +24,7 @@ _MOST_ELEMENTS = 4000
 # Of infinities, ONNX Runtime's Gelu gives infinity where PyTorch has NaN, and distances by products
 # NaN where PyTorch has infinity.
 _OF_FINITE = ("gelu", "cdist")
+_OF_APART = ("median", "select_scatter", "slice_scatter")
 
 
 @dataclass(frozen=True)
@@ -83,13 +85,8 @@ class Program:
         return "\n".join([head, *("    " + line for line in body)]) + "\n"
 
     def module(self) -> torch.nn.Module:
-        text = self.text()
-        name = f"<hunt {self.seed}>"
-        linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-        space: dict[str, Any] = {"torch": torch}
-        exec(compile(text, name, "exec"), space)
-        made = type("Hunted", (torch.nn.Module,), {"forward": space["forward"]})
-        return made()
+        made: torch.nn.Module = _class_of(self.text(), f"<hunt {self.seed}>")()
+        return made
 
     def values(self, sizes: dict[str, int]) -> tuple[torch.Tensor, ...]:
         return tuple(
@@ -118,6 +115,14 @@ class Program:
             else:
                 kept.append(line)
         return replace(self, lines=tuple(kept))
+
+
+@functools.lru_cache(maxsize=8)
+def _class_of(text: str, name: str) -> type[torch.nn.Module]:
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    space: dict[str, Any] = {"torch": torch}
+    exec(compile(text, name, "exec"), space)
+    return type("Hunted", (torch.nn.Module,), {"forward": space["forward"]})
 
 
 @dataclass
@@ -216,8 +221,9 @@ def _drawn(drawing: _Drawing, operator: Operator, target: str) -> Line | None:
     space: dict[str, Any] = {"torch": torch, **drawing.values}
     before = {name: value._version for name, value in drawing.values.items()}
     try:
-        # Eager median reads past the end of what expand() made.
-        if (operator.writes or "median" in text) and any(
+        # Eager median reads past the end of what expand() made, and copies that it scatters to
+        # overlap as what unfold() made does.
+        if (operator.writes or any(name in text for name in _OF_APART)) and any(
             _overlaps(drawing.values[name]) for name in drawing.read
         ):
             return None

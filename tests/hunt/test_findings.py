@@ -56,6 +56,11 @@ FOUND = {
         "v1 = torch.true_divide(a, 4)",
         "v2 = torch.nn.functional.scaled_dot_product_attention(v1, v1, v1)",
     ),
+    "what is divided by zero and attends to itself": program(
+        {"a": ("float64", (1, 3, 1))},
+        "v1 = torch.var(a, 2)",
+        "v2 = torch.nn.functional.scaled_dot_product_attention(v1, v1, v1)",
+    ),
     "an integer that is too wide for the next one": program(
         {"a": ("float32", ("n", 3))}, "v1 = a * 1e10", "v2 = v1.long()", "v3 = v2.to(torch.int32)"
     ),
@@ -117,6 +122,14 @@ def test_two_writes_through_what_cannot_be_put_back() -> None:
     )
     assert verdict.kind == "refused"
     assert "SX1703" in verdict.detail
+
+
+def test_parts_to_which_the_capture_leaves_a_dimension_too_many() -> None:
+    verdict = judge(
+        program({"a": ("float32", ("m", "m"))}, "v1 = (1 - a)[-2:, ...]", "v2 = v1.unbind(-2)[0]")
+    )
+    assert verdict.kind == "right", verdict.detail
+    assert verdict.runs > 10
 
 
 def test_a_program_that_ends_the_process_is_a_finding(

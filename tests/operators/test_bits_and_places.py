@@ -109,6 +109,14 @@ def test_numbers(case: Case) -> None:
     (lambda x, y: torch.linalg.cross(x, y), floats(4, 3), floats(1, 3, seed=9)),
     (lambda x, y: torch.linalg.cross(x, y, dim=0), ints(3, 4), ints(3, 4, seed=9)),
     (lambda x, y: torch.cross(x, y), floats(3, 5), floats(3, 5, seed=9)),
+    (
+        lambda x, y: torch.ops.aten._trilinear(x, y, x, [], [1], [], [1]),
+        floats(2, 3, 4),
+        floats(2, 4),
+    ),
+    # An axis that all three have anew is of no elements.
+    (lambda x: torch.ops.aten._trilinear(x, x, x, [1], [1], [1], [1]), floats(2, 3)),
+    (lambda x: torch.ops.aten._trilinear(x, x, x, [1], [1], [1], []), floats(2, 3)),
     (lambda x, y, w: F.bilinear(x, y, w), floats(2, 3), floats(2, 4), floats(5, 3, 4)),
     (
         lambda x, y, w, b: F.bilinear(x, y, w, b),

@@ -63,6 +63,27 @@ def test_every_value_that_both_have_is_compared() -> None:
     assert len(infos) >= 6
 
 
+class Tagger(torch.nn.Module):
+    """Nobody reads the second state."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lstm = torch.nn.LSTM(6, 4, num_layers=2, bidirectional=True, batch_first=True)
+        self.out = torch.nn.Linear(8, 3)
+
+    def forward(self, x):
+        made, (state, _) = self.lstm(x)
+        return self.out(made), state
+
+
+def test_no_value_has_the_name_of_one_that_nobody_reads() -> None:
+    program = sardonyx.export(Tagger(), (torch.randn(2, 5, 6),))
+    infos = verify_onnx_program(program, compare_intermediates=True)
+    assert infos.first_mismatch is None
+    assert infos.compared == infos.total - 1
+    assert infos.missing == ["getitem_2"]
+
+
 class Deep(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import onnx
+import onnx.reference
 import pytest
 from onnx import numpy_helper
 from onnx.helper import make_node
@@ -45,6 +46,39 @@ def test_product_of_twice_scaled(dtype: type, turned: bool) -> None:
     np.testing.assert_allclose(y, ((x.T if turned else x) / 8) @ x @ (x / 4), rtol=1e-6)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_product_of_scaled_without_end(turned: bool) -> None:
+    x = np.array([[1, -2], [0, 3]], np.float64)
+    nodes = [
+        make_node("Div", ["x", "zero"], ["once"]),
+        *([make_node("Transpose", ["once"], ["turned"], perm=[1, 0])] if turned else []),
+        make_node("MatMul", ["turned" if turned else "once", "x"], ["y"]),
+    ]
+    _loads_only_optimized(model_of(nodes, x, ["y"], zero=0), x)
+
+
+def test_product_scaled_without_end() -> None:
+    x = np.array([[1, -2], [0, 3]], np.float64)
+    nodes = [make_node("MatMul", ["x", "x"], ["p"]), make_node("Mul", ["endless", "p"], ["y"])]
+    _loads_only_optimized(model_of(nodes, x, ["y"], endless=float("inf")), x)
+
+
+def test_product_divided_by_zero() -> None:
+    x = np.array([[1, -2], [0, 3]], np.float64)
+    nodes = [make_node("MatMul", ["x", "x"], ["p"]), make_node("Div", ["p", "zero"], ["y"])]
+    _loads_only_optimized(model_of(nodes, x, ["y"], zero=0), x)
+
+
+def _loads_only_optimized(model: onnx.ModelProto, x: np.ndarray) -> None:
+    with pytest.raises(Exception, match="must be finite"):
+        alone.session_of(model.SerializeToString())
+    made, _ = sardonyx.optimize(model)
+    (y,) = alone.session_of(made.SerializeToString()).run(None, {"x": x})
+    with np.errstate(all="ignore"):
+        wanted = onnx.reference.ReferenceEvaluator(model).run(None, {"x": x})[0]
+    np.testing.assert_array_equal(y, wanted)
+
+
 def test_factors_whose_product_rounds_to_nothing_stay_two() -> None:
     x = np.full((2, 2), 1e30, np.float32)
     nodes = [
@@ -53,4 +87,6 @@ def test_factors_whose_product_rounds_to_nothing_stay_two() -> None:
         make_node("MatMul", ["twice", "x"], ["y"]),
     ]
     made, _ = sardonyx.optimize(model_of(nodes, x, ["y", "once"], large=1e20))
-    assert [node.op_type for node in made.graph.node] == ["Mul", "Div", "MatMul"]
+    assert [node.op_type for node in made.graph.node] == ["Mul", "Div", "Max", "MatMul"]
+    (y, _) = alone.session_of(made.SerializeToString()).run(None, {"x": x})
+    assert np.isinf(y).all()

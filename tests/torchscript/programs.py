@@ -338,5 +338,5 @@ REFUSED: dict[str, tuple[nn.Module, str]] = {
     "set_attribute": (Counting(), "SX1211.*which the next call would see"),
     "compared_text": (ComparedText(), "SX1211.*a text that only a run tells is compared"),
     "unlike": (Unlike(), "SX1207.*one rank or another"),
-    "written_after_branch": (WrittenAfterBranch(), "SX1211.*writes to the result of a branch"),
+    "written_after_branch": (WrittenAfterBranch(), "SX1708.*writes to what may be"),
 }

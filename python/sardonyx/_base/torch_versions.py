@@ -269,6 +269,43 @@ def watching_questions(on_asked: Callable[[Any, Any], None]) -> Iterator[None]:
 
 
 @contextmanager
+def answering_of_data(answer: Callable[[], bool | None]) -> Iterator[None]:
+    """Within it, a truth that capture cannot know, since it hangs on data, is what `answer` gives;
+    where that is None, capture fails as it does."""
+    from torch.fx.experimental import symbolic_shapes
+    from torch.fx.experimental.sym_node import SymNode
+
+    kind: Any = SymNode
+    asked, hidden = kind.guard_bool, symbolic_shapes.uninteresting_files
+
+    def ask(node: Any, file: str, line: int) -> Any:
+        try:
+            return asked(node, file, line)
+        except decided_by_data():
+            if (answered := answer()) is None:
+                raise
+            return answered
+
+    def hidden_with_this() -> set[str]:  # so that errors name who asked
+        return {*hidden(), __file__}
+
+    with (
+        mock.patch.object(kind, "guard_bool", ask),
+        mock.patch.object(symbolic_shapes, "uninteresting_files", hidden_with_this),
+    ):
+        yield
+
+
+@functools.cache
+def decided_by_data() -> tuple[type[Exception], ...]:
+    """What capture raises where it would have to know data."""
+    from torch._subclasses.fake_tensor import DataDependentOutputException
+    from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+
+    return (DataDependentOutputException, GuardOnDataDependentSymNode)
+
+
+@contextmanager
 def limiting_sizes(most: int, stop: type[BaseException]) -> Iterator[None]:
     """Within it, capture ends with `stop` where it asks something of sizes that takes an expression
     of more than `most` terms to say."""

@@ -12,6 +12,7 @@ from sardonyx._base import torch_versions
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError
 from sardonyx._base.state import raise_interrupt
 
+from .checks import Checks
 from .context import capturing
 from .dim_names import constant_dims
 from .frozen import Frozen
@@ -85,7 +86,7 @@ def capture(
                 raise _declined(model, reason) from reason
             report(f"quick capture declines: {reason}")
     places: dict[str, Place] = {}
-    frozen, questions = Frozen(), Questions()
+    frozen, questions, checks = Frozen(), Questions(), Checks()
     spare: Captured | None = None  # where no capture holds for sizes of 1 as well
 
     def by_trace() -> Captured | None:
@@ -106,9 +107,9 @@ def capture(
             frozen.python.clear()
             frozen.elements.clear()
             try:
-                with questions.heard():
+                with questions.heard(), checks.passed():
                     program: Any = strategy.run()
-                notes = frozen.notes()
+                notes = [*frozen.notes(), *checks.notes()]
                 if not _is_script(program):
                     check_numbers(_whole(program), model, frozen)
                     notes += _notes_of_dims(program, dynamic, places)
@@ -210,11 +211,11 @@ def _quick(
         program.told_by_torch = [note for note in usual.notes if note not in notes]
         return usual.program
 
-    start, questions = time.perf_counter(), Questions()
+    start, questions, checks = time.perf_counter(), Questions(), Checks()
     places: dict[str, Place] = {}
     with capturing():
         watching = torch_versions.watching_sizes(lambda sizes: _keep_place(places, sizes))
-        with questions.heard(), watching:
+        with questions.heard(), checks.passed(), watching:
             program: Any = quick_capture(model, args, kwargs, dynamic.shapes, by_torch)
     try:
         notes = _notes_of_dims(program, dynamic, places)
@@ -222,7 +223,7 @@ def _quick(
         raise DeclinedError(first_line(error)) from error
     if short_slices(program, dynamic.leaves):
         raise DeclinedError("a slice of a size that may be 1")
-    notes += questions.notes(program, dynamic.leaves)
+    notes += [*questions.notes(program, dynamic.leaves), *checks.notes()]
     report(f"captured by quick capture in {time.perf_counter() - start:.2f} s")
     return program, notes
 

@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import sysconfig
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
@@ -32,6 +33,14 @@ class Place(NamedTuple):
 
 def user_place() -> Place | None:
     """The innermost line of the model that runs now; None where nothing of it does."""
+    frame = next(frames_of_model(), None)
+    if frame is None:
+        return None
+    return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+
+
+def frames_of_model() -> Iterator[FrameType]:
+    """What runs now of the model's own code, innermost first."""
     import torch
 
     others = (str(Path(torch.__file__).parent) + os.sep, _SARDONYX, "<")
@@ -40,13 +49,12 @@ def user_place() -> Place | None:
         code = frame.f_code
         file = code.co_filename
         if file == _CAPTURE and code.co_name in ("capture", "capture_by_trace"):
-            return None
+            return
         # Libraries of models are below the standard library's folder, too.
         is_python = file.startswith(_PYTHON) and "site-packages" not in file
         if not is_python and not file.startswith(others):
-            return Place(file, frame.f_lineno, code.co_name)
+            yield frame
         frame = frame.f_back
-    return None
 
 
 def scripted_place(source_range: str) -> Place | None:

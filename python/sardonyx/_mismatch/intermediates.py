@@ -64,9 +64,11 @@ def compare_intermediate_values(
 
 def _own_values(program: ONNXProgram, exported: Any) -> _KeyOf:
     """A value bears its node's name, unless it is an output, which has a name of its own; where
-    PyTorch's node is one of several results, it is the one that takes it."""
+    PyTorch's node is one of several results, it is the one that takes it. One that nobody reads is
+    in no model, whatever has its name."""
     outputs = set(program.output_names)
-    makers = {node.name: maker_of(node).name for node in exported.graph.nodes}
+    pairs = [(node, maker_of(node)) for node in exported.graph.nodes]
+    makers = {node.name: maker.name for node, maker in pairs if node.users or node is maker}
     return lambda name, node: name if makers.get(name) == node and name not in outputs else None
 
 

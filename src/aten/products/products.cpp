@@ -108,8 +108,18 @@ Outputs bilinear(const Call& call, Emit& onnx) {
   return {z};
 }
 
-// The product of three tensors that have new axes put in, summed over axes.
+// The product of three tensors that have new axes put in, summed over axes. An axis that is new in
+// all three has no elements in PyTorch, so that nothing is left, or sums of nothing.
 Outputs trilinear(const Call& call, Emit& onnx) {
+  const Axes first = call.integers("expand1"), second = call.integers("expand2"),
+             third = call.integers("expand3");
+  const auto is_new = [](const Axes& axes, std::int64_t axis) {
+    return std::ranges::find(axes, axis) != axes.end();
+  };
+  if (std::ranges::any_of(
+          first, [&](std::int64_t axis) { return is_new(second, axis) && is_new(third, axis); })) {
+    return {onnx.expand(onnx.zero(call.result_dtype()), call.result_shape())};
+  }
   const auto factor = [&](std::string_view name, std::string_view expand) {
     return onnx.unsqueeze(call.tensor(name), call.integers(expand));
   };

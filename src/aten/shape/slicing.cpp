@@ -175,12 +175,19 @@ Outputs tensor_split_tensor(const Call& call, Emit& onnx) {
   return result;
 }
 
+// torch.export takes it for tensor_split and squeeze, and keeps a dimension that it does not know
+// to be 1. Refused here, it is taken apart into just these once more, with ranges, which tell.
 Outputs unbind(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
   const std::int64_t axis = call.axis("dim", self.rank());
   Outputs result(call.output_count());
   for (std::size_t i = 0; i < result.size(); ++i) {
-    if (call.uses_output(i)) result[i] = onnx.select(self, axis, static_cast<std::int64_t>(i));
+    if (!call.uses_output(i)) continue;
+    if (call.result_rank(i) != self.rank() - 1) {
+      call.refuse("parts of a dimension whose size PyTorch's capture does not know",
+                  "take them by their places, as in x[-2], x[-1]");
+    }
+    result[i] = onnx.select(self, axis, static_cast<std::int64_t>(i));
   }
   return result;
 }

@@ -5,6 +5,7 @@
 
 #include "aten/translation/fall_through.h"
 #include "aten/translation/translation.h"
+#include "onnx/graph/names.h"
 #include "program/facts/facts.h"
 #include "program/place.h"
 #include "program/regions.h"
@@ -69,6 +70,7 @@ Translation::Translation(const program::Program& program, const TranslateOptions
       emit_(*model_, options.emit) {}
 
 std::unique_ptr<onnx::Model> Translation::run() {
+  reserve_names();
   add_inputs();
   translate_calls(*program_.graph);
   if (diagnostics_.empty()) {
@@ -83,6 +85,15 @@ std::unique_ptr<onnx::Model> Translation::run() {
   if (options_.failures == nullptr) throw base::Error(std::move(diagnostics_));
   *options_.failures = std::move(diagnostics_);
   return std::move(model_);
+}
+
+// What bears the name of a value of the program is that value: the two are compared by it.
+void Translation::reserve_names() {
+  for (const program::Call* call : program_.graph->calls) {
+    for (const program::Value* output : call->outputs) {
+      if (output != nullptr) model_->graph->names->reserve(output->name);
+    }
+  }
 }
 
 void Translation::translate_calls(const program::Graph& graph) {

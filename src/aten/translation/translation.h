@@ -36,6 +36,7 @@ class Translation : public BodyTranslator {
   Value output_value(const program::Argument& argument);
 
   void bind_body_input(const program::Value& captured, Value input);
+  void reserve_names();
   void translate_calls(const program::Graph& graph);
   void translate_call(const program::Call& call);
   // The user's translator of a call; null where there is none.

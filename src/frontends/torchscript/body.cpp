@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "program/facts/facts.h"
+#include "program/regions.h"
 
 namespace sardonyx::torchscript {
 
@@ -12,6 +13,19 @@ using program::Graph;
 using program::List;
 using program::Value;
 using symbolic::Expr;
+
+namespace {
+
+// Also where a body inside of a body does.
+bool writes(const Graph& graph) {
+  return std::ranges::any_of(graph.calls, [](const program::Call* call) {
+    if (call->schema->mutates() || program::facts_of(*call->schema).asserts) return true;
+    const auto region = program::region_of(*call);
+    return region && std::ranges::any_of(region->bodies, [](Graph* body) { return writes(*body); });
+  });
+}
+
+}  // namespace
 
 Body::Body(Follower& follower, const std::string& name) : follower_(follower) {
   graph = follower.program().add_graph();
@@ -66,29 +80,7 @@ bool Body::is_local(Expr size) const {
   });
 }
 
-bool Body::defines(const Value* value) const {
-  return value->producer && std::ranges::find(graph->calls, value->producer) != graph->calls.end();
-}
-
-bool Body::may_alias(const Value* value) const {
-  while (defines(value)) {
-    if (program::facts_of(*value->producer->schema).view == program::ViewFamily::kNone) {
-      const bool in_place = value->producer->schema->mutates();
-      const bool nested = follower_.aliasing_.contains(value);
-      if (!in_place) return nested;
-    }
-    const Value* base = program::tensor_of(value->producer->arguments.front());
-    if (!base) return false;
-    value = base;
-  }
-  return true;
-}
-
-bool Body::writes_outside() const {
-  return std::ranges::any_of(graph->calls, [](const program::Call* call) {
-    return call->schema->mutates() || program::facts_of(*call->schema).asserts;
-  });
-}
+bool Body::writes_outside() const { return writes(*graph); }
 
 bool Body::wrote(const std::shared_ptr<Container>& held) const {
   return std::ranges::any_of(contents, [&](const auto& each) { return each.first == held; });

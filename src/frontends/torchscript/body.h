@@ -33,8 +33,6 @@ class Body {
 
   program::Value* tensor(const Datum& datum);
   bool is_local(symbolic::Expr size) const;  // it names what was made in a body since
-  // The value is from outside, or a view of such a one.
-  bool may_alias(const program::Value* value) const;
   // It writes to tensors from outside.
   bool writes_outside() const;
   // What the container holds after the code.
@@ -49,8 +47,6 @@ class Body {
   std::string message;
 
  private:
-  bool defines(const program::Value* value) const;
-
   Follower& follower_;
   std::unordered_set<std::string> known_symbols_;
 };

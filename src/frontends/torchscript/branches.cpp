@@ -152,7 +152,6 @@ class Merge {
       const bool same = size == second->shape[i] && !first_.is_local(size);
       made->shape.push_back(same ? size : fresh_size(follower_.pool()));
     }
-    if (first_.may_alias(first) || second_.may_alias(second)) follower_.aliasing_.insert(made);
     return Datum::of_tensor(made);
   }
 
@@ -178,22 +177,25 @@ class Merge {
     return made;
   }
 
+  // They hold what the branches left in them.
   Datum new_container(const Datum& left, const Datum& right, const std::string& name) {
-    const bool alike = left.kind == right.kind && left.held && right.held &&
-                       left.held->items.size() == right.held->items.size() &&
-                       left.held->type == right.held->type && left.kind != Kind::kStack;
+    if (!left.held || !right.held) refuse(left, right, name);
+    const Container &one = first_.content(left.held), &other = second_.content(right.held);
+    const bool alike = left.kind == right.kind && one.items.size() == other.items.size() &&
+                       one.type == other.type && one.stack == other.stack &&
+                       left.kind != Kind::kStack;
     if (!alike && is_list(left) && is_list(right)) {
       Datum made = Datum::of_items(Kind::kStack, {});
-      lists(*left.held, *right.held, *made.held);
+      lists(one, other, *made.held);
       made.value = made.held->stack;
       return made;
     }
     if (!alike || left.kind == Kind::kObject) refuse(left, right, name);
     Datum made = Datum::of_items(left.kind, {});
-    made.held->type = left.held->type;
-    made.held->names = left.held->names;
-    for (std::size_t i = 0; i < left.held->items.size(); ++i)
-      made.held->items.push_back(merge(left.held->items[i], right.held->items[i], name));
+    made.held->type = one.type;
+    made.held->names = one.names;
+    for (std::size_t i = 0; i < one.items.size(); ++i)
+      made.held->items.push_back(merge(one.items[i], other.items[i], name));
     return made;
   }
 

@@ -363,17 +363,11 @@ const Value* whole_of(const Value* value) {
   return value;
 }
 
-// What a branch or a loop gave may be one of the tensors around it: a write to it would have to
-// show there. So would one to a tensor that a list holds, in the list.
+// A write to a tensor that a list holds would have to show in the list.
 void Follower::check_write(const Schema& schema, const std::vector<Argument>& arguments) {
   if (!schema.mutates() || arguments.empty()) return;
   const Value* const written = whole_of(program::tensor_of(arguments.front()));
   if (!written) return;
-  if (aliasing_.contains(written)) {
-    refuse(schema.qualified() +
-               " writes to the result of a branch or loop, which may be a tensor from before it",
-           "write to a clone of it");
-  }
   if (copied_.contains(written)) refuse_write_to_element(schema.qualified());
   written_.push_back(written);
 }

@@ -196,8 +196,6 @@ class Follower {
   std::unordered_map<std::string, program::Storage*> storages_;
   // Where a body is followed that may have to be taken back: what it wrote to.
   std::vector<Journal*> journals_;
-  // Results of branches and loops that may be what went into them.
-  std::unordered_set<const program::Value*> aliasing_;
   // Tensors of which lists hold copies, and those that were written to, in order: both as those
   // that they are views of.
   std::unordered_set<const program::Value*> copied_;

@@ -213,7 +213,6 @@ Datum LoopOnData::result_of(const Slot& slot, const Datum& initial, const std::s
   for (std::size_t i = 0; i < slot.varies.size(); ++i)
     value->shape.push_back(slot.varies[i] ? fresh_size(follower_.pool()) : input->shape[i]);
   if (slot.element) return of_stack(value, slot.element->kind);
-  follower_.aliasing_.insert(value);
   if (initial.kind == Kind::kBool) return of_truth(value);
   if (initial.kind == Kind::kFloat) floats_.insert(value);
   return Datum::of_tensor(value);

@@ -144,16 +144,25 @@ Result mod(const Operands& o) {
       nullptr);
 }
 
+// Of reals NaN is both the least and the greatest.
 Result minimum(const Operands& o) {
   if (o.inputs.size() != 2) return {};
   return binary(
-      o, [](std::int64_t x, std::int64_t y) -> MaybeInt { return x < y ? x : y; }, nullptr);
+      o, [](std::int64_t x, std::int64_t y) -> MaybeInt { return x < y ? x : y; },
+      [](double x, double y) {
+        if (std::isnan(x) || std::isnan(y)) return x + y;
+        return x < y || (x == y && std::signbit(x)) ? x : y;
+      });
 }
 
 Result maximum(const Operands& o) {
   if (o.inputs.size() != 2) return {};
   return binary(
-      o, [](std::int64_t x, std::int64_t y) -> MaybeInt { return x > y ? x : y; }, nullptr);
+      o, [](std::int64_t x, std::int64_t y) -> MaybeInt { return x > y ? x : y; },
+      [](double x, double y) {
+        if (std::isnan(x) || std::isnan(y)) return x + y;
+        return x > y || (x == y && !std::signbit(x)) ? x : y;
+      });
 }
 
 Result equal(const Operands& o) {

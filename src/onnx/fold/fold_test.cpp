@@ -52,6 +52,18 @@ TEST_F(Fold, DivisionRoundsTowardsZeroAndLeavesZeroDivisorsAlone) {
             (std::vector<std::int64_t>{2, -2}));
 }
 
+TEST_F(Fold, TheGreaterOfTwoRealsIsNaNWhereOneIs) {
+  const auto real = [&](std::string_view op, double x, double y) {
+    return run(op, {filled(DType::kFloat32, x), filled(DType::kFloat32, y)}).at(0).reals()->at(0);
+  };
+  EXPECT_EQ(real("Max", -1, 2.5), 2.5);
+  EXPECT_EQ(real("Min", -1, 2.5), -1);
+  EXPECT_FALSE(std::signbit(real("Max", -0.0, 0.0)));
+  EXPECT_TRUE(std::signbit(real("Min", 0.0, -0.0)));
+  EXPECT_TRUE(std::isnan(real("Max", std::nan(""), 2)));
+  EXPECT_TRUE(std::isnan(real("Min", 2, std::nan(""))));
+}
+
 TEST_F(Fold, FloatsOutOfRangeAreNotConvertedToIntegers) {
   const Attribute to{"to", DType::kInt32, {}};
   EXPECT_TRUE(run("Cast", {filled(DType::kFloat32, 1e20)}, {to}).empty());

@@ -37,6 +37,13 @@ TEST_F(IrTest, NamesAreUnique) {
   EXPECT_EQ(model.unique_name("x_1"), "x_1");
 }
 
+TEST_F(IrTest, ReservedNamesAreNotMadeOfOthers) {
+  model.graph->names->reserve("x_1");
+  EXPECT_EQ(model.add_value("x")->name, "x");
+  EXPECT_EQ(model.add_value("x")->name, "x_2");
+  EXPECT_EQ(model.add_value("x_1")->name, "x_1");
+}
+
 TEST_F(IrTest, SmallConstantsAreShared) {
   ValueInfo* one = model.add_constant(Tensor::of_int(1));
   EXPECT_EQ(one->name, "int64_1");

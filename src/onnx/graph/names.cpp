@@ -21,11 +21,13 @@ std::string NameScope::unique(std::string_view wanted) {
   while (true) {
     std::string candidate = fmt::format("{}_{}", wanted, first.next++);
     Entry& other = entry(candidate);
-    if (other.holders > 0) continue;
+    if (other.holders > 0 || other.reserved) continue;
     other.holders = 1;
     return candidate;
   }
 }
+
+void NameScope::reserve(std::string_view name) { entry(name).reserved = true; }
 
 void NameScope::take(std::string_view name) { ++entry(name).holders; }
 

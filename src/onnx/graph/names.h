@@ -14,6 +14,8 @@ class NameScope {
  public:
   // A name that nothing has: `wanted`, else wanted_1, wanted_2, ... It is taken then.
   std::string unique(std::string_view wanted);
+  // Leaves the name to who wants it itself: unique() makes it of no other.
+  void reserve(std::string_view name);
   // Takes the name, even where something has it: bodies side by side may use the same names.
   void take(std::string_view name);
   // Lets go of a name that was taken, once.
@@ -24,6 +26,7 @@ class NameScope {
   struct Entry {
     std::uint32_t holders = 0;
     std::uint32_t next = 1;  // the number to try next after a clash
+    bool reserved = false;
   };
   struct Hash {
     using is_transparent = void;

@@ -53,7 +53,7 @@ def _row(x: Tensor) -> Tensor:
     return y
 
 
-@refused("writes to the result of a branch", "z.add_(1)")
+@refused("writes to what may be 'mul', as data decide", "z.add_(1)")
 def written_after_branch(x: Tensor) -> Tensor:
     y = x * 2
     z = y
@@ -61,6 +61,27 @@ def written_after_branch(x: Tensor) -> Tensor:
         z = x * 3
     z.add_(1)
     return y + z
+
+
+@refused("writes to what may be 'row0', as data decide", "whole[0] = ")
+def read_behind_a_write(x: Tensor) -> Tensor:
+    whole = x * 1
+    row = torch.zeros(4)
+    if bool(x.sum() > 0):
+        row = whole[0]
+    whole[0] = 5.0
+    return whole + row
+
+
+@refused("writes to 'mul', which it is given from outside", "whole.add_(1)")
+def view_of_an_earlier_run(x: Tensor) -> Tensor:
+    whole = x * 1
+    row = torch.zeros(4)
+    for i in range(x.size(0)):
+        whole.add_(1)
+        if bool(x[i].sum() > 0):
+            row = whole[i]
+    return whole + row
 
 
 @refused("a list is taken apart into 2 elements", "first, second = ")

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from .table import case, noise
+from .table import SIGNS, case, noise
 
 SIZES = ((noise(3, 4),), (noise(6, 4),), (noise(2, 4),))
 
@@ -90,3 +90,68 @@ class Chosen(nn.Module):
         last: Turned = self.layers[1]
         named: Turned = self.named["one"]
         return first.forward(x) * times + last.forward(x) + named.forward(x)
+
+
+@case(*SIGNS)
+def written_in_the_inner_branch(x: Tensor) -> Tensor:
+    made = torch.zeros(4)
+    if bool(x[0, 0] < 0):
+        if bool(x[0, 1] < 0):
+            made[1] += 1
+        else:
+            made.sub_(2)
+    return made
+
+
+@case(*SIGNS)
+def counted_in_the_inner_branch(x: Tensor) -> Tensor:
+    made = torch.zeros(x.size(0))
+    for i in range(x.size(0)):
+        if bool(x[i, 0] < 0):
+            if bool(x[i, 1] < 0):
+                made[i] += 1
+            for j in range(i + 1, x.size(0)):
+                made[j] = x[j].sum() + i
+    return made
+
+
+@case(*SIZES)
+def suppressed_unless_seen(x: Tensor) -> Tensor:
+    gone = torch.zeros(x.size(0), dtype=torch.bool)
+    for i in range(x.size(0)):
+        if bool(gone[i]):
+            continue
+        for j in range(i + 1, x.size(0)):
+            if bool((x[i] - x[j]).abs().sum() < 3.0):
+                gone[j] = True
+    return torch.nonzero(~gone).flatten()
+
+
+@case(*SIGNS)
+def changed_or_made_anew(x: Tensor) -> tuple[Tensor, int]:
+    numbers = [3]
+    if bool(x.sum() > 0):
+        numbers[0] = x.size(0)
+    else:
+        numbers = numbers[1:]
+    return x, sum(numbers)
+
+
+@case(*SIGNS)
+def written_behind_the_branch(x: Tensor) -> Tensor:
+    y = x * 1
+    if bool(x.sum() > 0):
+        y = y * 2
+    for _ in range(x.size(0) - 1):
+        y = y.tanh()
+    y += 1
+    y[0] = 7
+    return y
+
+
+@case((noise(3, 4), 2), (noise(5, 4), 0))
+def clamped_in_the_loop(x: Tensor, n: int) -> tuple[Tensor, float]:
+    scale = 0.75
+    for _ in range(n):
+        scale = min(max(scale, -8.0), 8.0)
+    return x, scale

@@ -46,6 +46,7 @@ _RECORDED_AS = {torch.ops.aten.lift_fresh.default: torch.ops.aten.lift_fresh_cop
 # Forward derivatives, which torch.export does not see as such.
 _DERIVATIVES = frozenset({torch.ops.aten._make_dual.default, torch.ops.aten._unpack_dual.default})
 _ITEM = torch.ops.aten.item.default
+_TRUTH = torch.ops.aten.is_nonzero.default
 _CHOOSING = torch._ops.OpOverloadPacket.__call__.__code__
 _ASSERTION = torch.ops.aten._assert_tensor_metadata.default
 _CONVERSIONS = frozenset(
@@ -137,6 +138,8 @@ class Recorder(SchemaCheckMode):
         result = self._rules.result(func, args, kwargs)
         if isinstance(result, NUMBERS) and self._numbers.knows(result, self.graph):
             return result
+        if func is _TRUTH and isinstance(result, bool):
+            return result  # whatever hangs on it was decided with it
         place = self._place()
         if func in _CONVERSIONS:
             self._assert_kind(args[0], place)

@@ -1,0 +1,116 @@
+"""Checks of data: `assert`, and branches that do nothing but raise.
+
+Where data decide in Python, a program has one side alone. Of a check that is the one that goes on:
+for the data that the other is for, PyTorch gives no answer that the model's could differ from.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from sardonyx._base import torch_versions
+from sardonyx._base.errors import Diagnostic
+
+from .going_on import answer_that_goes_on
+from .places import Place, frames_of_model
+from .quick.declining import DeclinedError
+from .replaced import Replacement, replaced
+
+# Functions that give a truth of whole tensors, for which a program has no place.
+_COMPARING = ("equal", "allclose")
+# Parts of torch and of this package between who asks for a truth and what answers.
+_OF_TORCH = ("fx/", "__init__.py", "_export/", "_library/", "_logging/", "_ops.py", "overrides.py")
+_OURS = ("_base/torch_versions.py", "_capture/checks.py", "_capture/quick/")
+
+
+class Checks:
+    """Those that the program leaves out."""
+
+    def __init__(self) -> None:
+        self._places: dict[Place, None] = {}
+
+    @contextmanager
+    def passed(self) -> Iterator[None]:
+        """Within it, what a check asks of data is answered so that the model goes on; those of an
+        earlier capture are forgotten."""
+        import torch
+
+        self._places.clear()
+        compared = [
+            Replacement(holder, name, self._told(getattr(holder, name)))
+            for holder in (torch, torch.Tensor)
+            for name in _COMPARING
+        ]
+        with torch_versions.answering_of_data(self._answer), replaced(compared):
+            yield
+
+    def notes(self) -> list[Diagnostic]:
+        """A note of each."""
+        return [
+            Diagnostic(
+                "SX1017",
+                f"the model does not check of its data what the program does: {place}",
+                severity="note",
+                help="check the inputs before the model runs: where PyTorch raises there, what the "
+                "model gives means nothing",
+                file=place.file,
+                line=place.line,
+                function=place.function,
+            )
+            for place in self._places
+        ]
+
+    def _answer(self) -> bool | None:
+        """What is asked of data now is to be, where it is a check."""
+        asking = _asking_frame()
+        return None if asking is None else self._answered(asking, by_call=False)
+
+    def _answered(self, asking: FrameType, *, by_call: bool) -> bool | None:
+        of_model = list(frames_of_model())
+        callers = [each for each in of_model if each is not asking]
+        answer = answer_that_goes_on([asking, *callers], asked_by_call=by_call)
+        if answer is not None and of_model:
+            frame = of_model[0]
+            place = Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+            self._places.setdefault(place)
+        return answer
+
+    def _told(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, which gives what goes on where only data could tell what it gives."""
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return function(*args, **kwargs)
+            except Exception as error:
+                if not isinstance(error, (DeclinedError, *torch_versions.decided_by_data())):
+                    raise
+                answer = self._answered(sys._getframe(1), by_call=True)
+                if answer is None:
+                    raise
+                if isinstance(error, DeclinedError):
+                    error.answered()
+                return answer
+
+        return called
+
+
+def _asking_frame() -> FrameType | None:
+    """The frame of the model, or of a layer of torch's, that asks for a truth."""
+    import torch
+
+    root = str(Path(torch.__file__).parent) + os.sep
+    ours = str(Path(__file__).parent.parent) + os.sep
+    between = ("<", *(root + part for part in _OF_TORCH), *(ours + part for part in _OURS))
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(between):
+        frame = frame.f_back
+    if frame is None:
+        return None
+    file = frame.f_code.co_filename
+    return frame if file.startswith(root + "nn") or not file.startswith((root, ours)) else None
