@@ -298,3 +298,31 @@ def test_a_decoder_with_windows_that_looks_at_an_encoder(tmp_path: Path) -> None
     report = exported(saved(model, tmp_path / "checkpoint"), tmp_path / "out")
     # Of the last of these tokens, the first are outside of the window.
     assert report.verified["equal"] == 40
+
+
+def test_images_between_the_tokens_of_an_encoder(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    config = tiny_config("florence2", PROFILES[0])
+    config.vision_config.embed_dim = config.vision_config.embed_dim[:4]
+    model = transformers.Florence2ForConditionalGeneration(config).eval()
+    report = exported(saved(model, tmp_path / "checkpoint"), tmp_path / "out")
+    assert report.parts[0].file == "encoder_model.onnx"
+    assert "pixel_values" in report.parts[0].inputs
+    assert report.verified["equal"] == 40
+
+
+def test_sounds_and_texts_with_numbers_of_both(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    text = {
+        "vocab_size": 100, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 1,
+        "num_attention_heads": 4, "max_position_embeddings": 64,
+    }  # fmt: skip
+    sound = {
+        "hidden_size": 32, "patch_embeds_hidden_size": 8, "depths": [1, 1, 1],
+        "num_attention_heads": [2, 2, 4], "spec_size": 64, "num_mel_bins": 16, "window_size": 4,
+    }  # fmt: skip
+    config = transformers.ClapConfig(text_config=text, audio_config=sound, projection_dim=16)
+    folder = saved(transformers.ClapModel(config).eval(), tmp_path / "checkpoint")
+    (part,) = exported(folder, tmp_path / "out").parts
+    assert list(part.inputs) == ["input_features", "input_ids", "attention_mask"]
+    assert {"logits_per_audio", "logits_per_text", "audio_embeds"} <= set(part.outputs)

@@ -61,6 +61,21 @@ class Encoder(torch.nn.Module):
         return (states, result.attention_mask) if self._masks else (states,)
 
 
+class MixedEncoder(torch.nn.Module):
+    """The encoder of a model that puts other things between the tokens before it encodes them, and
+    so all of the model that comes before its decoder."""
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, inputs: Tensors) -> tuple[torch.Tensor, ...]:
+        """The last hidden state [batch, length, width]."""
+        ids = torch.zeros(next(iter(inputs.values())).shape[0], 1, dtype=torch.int64)
+        result = self.model(**inputs, decoder_input_ids=ids, use_cache=False)
+        return (result.encoder_last_hidden_state,)
+
+
 class FirstStep(torch.nn.Module):
     """The decoder without a past: logits, and the cache, which is the model's own where it has no
     windows."""
@@ -136,12 +151,13 @@ def _encoder_output(states: torch.Tensor | None) -> Any:
     """What decoders ask for it, None where it is anything else than the states."""
     from transformers.modeling_outputs import BaseModelOutput
 
-    class EncoderOutput(BaseModelOutput):
-        def __getattr__(self, name: str) -> None:
-            if name.startswith("_"):
-                raise AttributeError(name)
+    kind: Any = type("EncoderOutput", (BaseModelOutput,), {"__getattr__": _nothing})
+    return kind(last_hidden_state=states)
 
-    return EncoderOutput(last_hidden_state=states)
+
+def _nothing(_: Any, name: str) -> None:
+    if name.startswith("_"):
+        raise AttributeError(name)
 
 
 def encoder_of(model: torch.nn.Module) -> torch.nn.Module:
@@ -181,13 +197,19 @@ def reads_blocks(programs: Mapping[str, ONNXProgram]) -> bool:
 @dataclass(frozen=True)
 class _Sides:
     """What the encoder takes and gives, without data; `masks`: whether the mask of what it gives
-    is another than that of what it takes, and is given, too."""
+    is another than that of what it takes, and is given, too; `mixed`: whether the model puts other
+    things between the tokens before."""
 
     example: Example
     inputs: Tensors
     states: torch.Tensor
     mask: torch.Tensor | None
     masks: bool
+    mixed: bool = False
+
+    def encoder(self, model: torch.nn.Module) -> torch.nn.Module:
+        """What becomes a model of its own."""
+        return MixedEncoder(model) if self.mixed else Encoder(model, self.masks)
 
 
 def parts(model: torch.nn.Module, config: Any, chosen: Chosen) -> Iterator[Part]:
@@ -199,7 +221,7 @@ def parts(model: torch.nn.Module, config: Any, chosen: Chosen) -> Iterator[Part]
         for name, axes in dims.items()
     }
     outputs = ("last_hidden_state", MASK) if sides.masks else ("last_hidden_state",)
-    yield Part(ENCODER, Encoder(model, sides.masks), sides.inputs, dims, outputs)
+    yield Part(ENCODER, sides.encoder(model), sides.inputs, dims, outputs)
     layout, own_cache = _layout(model, config, sides) if chosen.with_past else (None, True)
     inputs, decoder_dims = _decoder_inputs(config, sides, dims)
     presents = tuple(each.present for each in layout.tensors) if layout else ()
@@ -230,22 +252,31 @@ def _of_encoder(size: str) -> str:
 
 
 def _sides(model: torch.nn.Module, config: Any, chosen: Chosen) -> _Sides:
-    example, inputs, _ = accepted_example(model, config, chosen.task)
-    taken = accepted(encoder_of(model))
-    inputs = {name: value for name, value in inputs.items() if name in taken}
+    example, inputs, result = accepted_example(model, config, chosen.task)
     inputs = {name: value for name, value in inputs.items() if name not in OF_DECODER}
-    states, own = _encoded(model, inputs)
+    taken = accepted(encoder_of(model))
+    mixed = not set(inputs) <= taken and "encoder_last_hidden_state" in named_outputs(result)
+    if not mixed:
+        inputs = {name: value for name, value in inputs.items() if name in taken}
+    states, own = _encoded(model, inputs, mixed)
     if BATCH not in example.dims[next(iter(inputs))].values():
         raise refusal("SX2007", "the encoder's first input has no batch")
     given = inputs.get("attention_mask")
     if given is not None and given.shape == states.shape[:2]:
-        return _Sides(example, inputs, states, torch.ones_like(given), masks=False)
-    return _Sides(example, inputs, states, own, masks=own is not None)
+        return _Sides(example, inputs, states, torch.ones_like(given), masks=False, mixed=mixed)
+    return _Sides(example, inputs, states, own, masks=own is not None, mixed=mixed)
 
 
-def _encoded(model: torch.nn.Module, inputs: Tensors) -> tuple[torch.Tensor, torch.Tensor | None]:
+def _encoded(
+    model: torch.nn.Module, inputs: Tensors, mixed: bool
+) -> tuple[torch.Tensor, torch.Tensor | None]:
     """What the encoder makes of the inputs, zeros, and the mask that it gives for that, ones."""
-    made = probe(model, encoder_of(model), **inputs)
+
+    def of_all(**given: torch.Tensor) -> torch.Tensor:
+        states: torch.Tensor = MixedEncoder(model)(given)[0]
+        return states
+
+    made = probe(model, of_all if mixed else encoder_of(model), **inputs)
     states = _hidden_state(made)
     mask = getattr(made, "attention_mask", None)
     if not isinstance(mask, torch.Tensor) or mask.shape != states.shape[:2]:
@@ -280,7 +311,7 @@ def _layout(model: torch.nn.Module, config: Any, sides: _Sides) -> tuple[CacheLa
     own_cache = True
     for batch, which, tokens in _RUNS:
         made = sides.example.make(batch, sides.example.lengths[which])
-        states, _ = _encoded(model, {name: made[name] for name in sides.inputs})
+        states, _ = _encoded(model, {name: made[name] for name in sides.inputs}, sides.mixed)
         inputs: Tensors = {"input_ids": token_ids(config, batch, tokens), STATES: states}
         if sides.mask is not None:
             inputs[MASK] = torch.ones(states.shape[:2], dtype=sides.mask.dtype)
