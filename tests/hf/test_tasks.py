@@ -302,8 +302,19 @@ def test_a_decoder_with_windows_that_looks_at_an_encoder(tmp_path: Path) -> None
 
 def test_images_between_the_tokens_of_an_encoder(tmp_path: Path) -> None:
     torch.manual_seed(0)
-    config = tiny_config("florence2", PROFILES[0])
-    config.vision_config.embed_dim = config.vision_config.embed_dim[:4]
+    text = {
+        "vocab_size": 100, "d_model": 32, "encoder_layers": 1, "decoder_layers": 1,
+        "encoder_attention_heads": 4, "decoder_attention_heads": 4, "encoder_ffn_dim": 48,
+        "decoder_ffn_dim": 48, "max_position_embeddings": 300, "decoder_start_token_id": 2,
+    }  # fmt: skip
+    vision = {
+        "depths": [1], "patch_size": [7], "patch_stride": [8], "patch_padding": [3],
+        "patch_prenorm": [False], "embed_dim": [16], "num_heads": [2], "num_groups": [2],
+        "window_size": 4, "projection_dim": 32, "max_position_embeddings": 8,
+    }  # fmt: skip
+    config = transformers.Florence2Config(
+        text_config={"model_type": "bart", **text}, vision_config=vision, image_token_id=5
+    )
     model = transformers.Florence2ForConditionalGeneration(config).eval()
     report = exported(saved(model, tmp_path / "checkpoint"), tmp_path / "out")
     assert report.parts[0].file == "encoder_model.onnx"
