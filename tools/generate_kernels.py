@@ -15,7 +15,7 @@ import onnxruntime
 from onnxruntime.capi import onnxruntime_pybind11_state as state
 
 FILE = generate_emitter.FOLDER.parents[1] / "targets" / "gen" / "kernels.cpp"
-OLDEST_OPSET = 11
+OLDEST_OPSET = 9
 # Registered types that the kernel refuses when it runs ("does not support double yet").
 REFUSED = {"GRU": "tensor(double)", "LSTM": "tensor(double)"}
 # A kernel: its type parameters in order, each with the set of its types as bits.

@@ -48,7 +48,8 @@ class SARDONYX_API Program {
 // An ONNX model in memory. Weights stay where the program has them.
 class SARDONYX_API Model {
  public:
-  explicit Model(std::unique_ptr<onnx::Model> model, bool has_data_file = false);
+  explicit Model(std::unique_ptr<onnx::Model> model, bool has_data_file = false,
+                 std::filesystem::path file = {});
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
   ~Model();
@@ -59,11 +60,14 @@ class SARDONYX_API Model {
   std::int64_t node_count() const;
   // Whether it was read with data in a file beside it.
   bool has_data_file() const { return has_data_file_; }
+  // What it was read from; empty where it was made otherwise.
+  const std::filesystem::path& file() const { return file_; }
   onnx::Model& internal() const { return *model_; }
 
  private:
   std::unique_ptr<onnx::Model> model_;
   bool has_data_file_ = false;
+  std::filesystem::path file_;
 };
 
 // Where models can run: "onnxruntime" (the default: standard operators only, safe on its CPU),

@@ -214,8 +214,8 @@ Program::~Program() = default;
 
 std::string Program::str() const { return program::to_string(*program_); }
 
-Model::Model(std::unique_ptr<onnx::Model> model, bool has_data_file)
-    : model_(std::move(model)), has_data_file_(has_data_file) {}
+Model::Model(std::unique_ptr<onnx::Model> model, bool has_data_file, std::filesystem::path file)
+    : model_(std::move(model)), has_data_file_(has_data_file), file_(std::move(file)) {}
 Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 Model::~Model() = default;
@@ -294,7 +294,7 @@ std::int64_t target_opset(const std::string& name) { return target_of(name).opse
 Model read_model(const std::filesystem::path& path) {
   bool has_data_file = false;
   std::unique_ptr<onnx::Model> model = proto::read(path, &has_data_file);
-  return Model(std::move(model), has_data_file);
+  return Model(std::move(model), has_data_file, path);
 }
 
 std::vector<std::string> rule_names() {
@@ -313,7 +313,9 @@ std::vector<std::string> optimize(Model& model, const OptimizeOptions& options) 
 namespace {
 
 // Of this opset on, models that somebody else made keep theirs.
-constexpr std::int64_t kOldestKept = 11;
+constexpr std::int64_t kOldestKept = 9;
+// Of this one on, it has what rules may make.
+constexpr std::int64_t kOldestSafe = 11;
 
 // A model with operators of a runtime is for that runtime alone, which a newer opset may serve
 // better.
@@ -338,7 +340,8 @@ void outline(onnx::Model& model, const OptimizeOptions& options, Simplification&
   if (calls > 0) done.applied.push_back({"functions", calls});
 }
 
-Simplification simplify(onnx::Model& inner, const OptimizeOptions& options) {
+// `as_it_is`: in its own operators.
+Simplification simplify(onnx::Model& inner, const OptimizeOptions& options, bool as_it_is) {
   std::string runtime = options.runtime.empty() ? inner.target : options.runtime;
   if (runtime.empty()) runtime = "onnxruntime";
   const targets::Target& target = target_of(runtime);
@@ -350,7 +353,7 @@ Simplification simplify(onnx::Model& inner, const OptimizeOptions& options) {
                                    .limits = {},
                                    .disabled = options.disable};
   // Older models stay what they are, unless they are to become newer ones.
-  const bool has_target = options.opset || (own >= kOldestKept && own <= kNewestOpset);
+  const bool has_target = options.opset || (own >= kOldestKept && own <= kNewestOpset && !as_it_is);
   if (!has_target || inner.has_training) {
     if (!options.precision.to.empty()) refuse_precision(inner, own);
     Simplification done = told(passes::optimize(inner, passing));
@@ -373,11 +376,41 @@ Simplification simplify(onnx::Model& inner, const OptimizeOptions& options) {
   return done;
 }
 
+// The model once more, from its file, or from what it was in memory.
+std::function<Model()> same_again(const Model& model) {
+  if (!model.file().empty()) return [file = model.file()] { return read_model(file); };
+  const auto bytes = std::make_shared<const std::string>(serialize(model, {}));
+  return [bytes] { return Model(proto::parse(std::as_bytes(std::span(*bytes)), bytes)); };
+}
+
+// Rules make operators that opsets 9 and 10 have not: what does not come back to them, or not in as
+// few nodes, is simplified as it is.
+Simplification simplify_or_keep(Model& model, const OptimizeOptions& options) {
+  const std::int64_t own = onnx::opset_of(model.internal().graph);
+  if (own < kOldestKept || own >= kOldestSafe || options.opset || !options.precision.to.empty())
+    return simplify(model.internal(), options, /*as_it_is=*/false);
+  const std::function<Model()> again = same_again(model);
+  const std::int64_t before = model.node_count();
+  std::vector<Simplification::Declined> reasons;
+  try {
+    Simplification done = simplify(model.internal(), options, /*as_it_is=*/false);
+    if (model.node_count() <= before) return done;
+    reasons = {{"lower", {}, "there would be more nodes than before"}};
+  } catch (const Error& error) {
+    for (const Diagnostic& each : error.diagnostics())
+      reasons.push_back({"lower", each.node, each.message});
+  }
+  model = again();
+  Simplification done = simplify(model.internal(), options, /*as_it_is=*/true);
+  done.declined.insert(done.declined.end(), reasons.begin(), reasons.end());
+  return done;
+}
+
 }  // namespace
 
 Simplification simplify(Model& model, const OptimizeOptions& options) {
   const std::int64_t before = model.node_count();
-  Simplification done = simplify(model.internal(), options);
+  Simplification done = simplify_or_keep(model, options);
   done.nodes_before = before;
   done.nodes_after = model.node_count();
   return done;

@@ -91,6 +91,16 @@ class Checks(nn.Module):
         return x * 2 + y.sum()
 
 
+class Caught(nn.Module):
+    """Here other sizes are no errors."""
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        try:
+            return Checks().forward(x, y)
+        except AssertionError:
+            return x - y.sum()
+
+
 def asked(model: nn.Module, shapes: Any, capture: str) -> list[tuple[str, int]]:
     program = sardonyx.export(
         model, (torch.ones(6, 4), torch.ones(5, 4)), dynamic_shapes=shapes, capture=capture
@@ -129,3 +139,11 @@ def test_what_is_so_of_all_sizes_is_not_told(capture: str) -> None:
     assert asked(Area(), few, capture) == []
     assert asked(Windows(), few, capture) == []
     assert asked(Checks(), _FREE, capture) == []
+
+
+@pytest.mark.parametrize("capture", ["torch", "auto"])
+def test_an_error_that_the_model_catches_is_a_branch(capture: str) -> None:
+    assert asked(Checks(), _FREE, capture) == []
+    ((said, line),) = asked(Caught(), _FREE, capture)
+    assert said == "rows*y.shape[0] < 1000000"
+    assert line == inspect.getsourcelines(Checks.forward)[1] + 3

@@ -242,6 +242,28 @@ def test_dynamic_shapes(shapes: Any) -> None:
     assert dims(exported.program, 1) == ["batch", 3]
 
 
+class Joined(nn.Module):
+    def forward(self, first: torch.Tensor, *rest: torch.Tensor) -> torch.Tensor:
+        return torch.cat([first, *rest]).relu()
+
+
+@pytest.mark.parametrize(
+    ("count", "shapes"),
+    [
+        (2, [{0: "a"}, {0: "b"}]),
+        (2, [{0: "a"}, ({0: "b"},)]),
+        (2, [{0: "a"}, {0: {0: "b"}}]),
+        (3, [{0: "a"}, {0: "b"}, {0: "c"}]),
+        (3, [{0: "a"}, ({0: "b"}, {0: "c"})]),
+    ],
+)
+def test_dynamic_shapes_of_what_a_starred_parameter_takes(count: int, shapes: Any) -> None:
+    program = sardonyx.export(Joined(), (X,) * count, dynamic_shapes=shapes)
+    assert [dims(program, i)[0] for i in range(count)] == ["a", "b", "c"][:count]
+    others = [torch.randn(rows, 4) for rows in (3, 1, 5)][:count]
+    torch.testing.assert_close(program(*others)[0], Joined()(*others))
+
+
 def test_every_dimension_that_the_model_lets_vary() -> None:
     program = sardonyx.export(Scaled(), (X, Y), dynamic_shapes="auto")
     (rows, fixed), (others, free) = dims(program, 0), dims(program, 1)

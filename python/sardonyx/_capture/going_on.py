@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dis
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import CodeType, FrameType
 from typing import NamedTuple
 
@@ -22,9 +22,14 @@ def answer_that_goes_on(frames: Sequence[FrameType], *, asked_by_call: bool) -> 
     function will give that it calls there; None where both sides go on, or where one of the frames,
     each of which was called by the next, would catch what is raised."""
     asking, *callers = frames
-    if any(_code(each.f_code).catches(each.f_lasti) for each in callers):
+    if is_caught(callers):
         return None
     return _code(asking.f_code).answer(asking.f_lasti, asked_by_call)
+
+
+def is_caught(frames: Iterable[FrameType]) -> bool:
+    """Whether one of the frames would catch what is raised at its present instruction."""
+    return any(_code(each.f_code).catches(each.f_lasti) for each in frames)
 
 
 class _Code(NamedTuple):

@@ -18,7 +18,8 @@ from sardonyx._base import torch_versions
 from sardonyx._base.errors import Diagnostic
 
 from .dim_names import named_inputs, symbol_names
-from .places import Place, user_place
+from .going_on import is_caught
+from .places import Place, frames_of_model, user_place
 from .quick.relations import fixes_sizes
 from .wanted import SCALAR, TAKEN_FOR, Leaf, size_of
 
@@ -49,7 +50,8 @@ class Questions:
         if len(relation.free_symbols) == 1 and _is_bound(relation):
             return  # the program's ranges say it
         if asked_by_model():
-            if (place := user_place()) and not _is_check(place):
+            place = user_place()
+            if place and (not _is_check(place) or is_caught(frames_of_model())):
                 self._asked.setdefault((relation, place), env)
         elif fixes_sizes(relation) and (place := user_place()):
             self._by_operators.setdefault(relation, (place, env))

@@ -72,7 +72,7 @@ def prepare(
         return DynamicShapes(None, ())
     bound = bound_inputs(model, args, kwargs)
     every = dynamic_shapes == "auto"
-    given = {} if every else _by_parameter(dynamic_shapes, bound)
+    given = {} if every else _by_parameter(_gathered(dynamic_shapes, model, bound), bound)
     wanted: dict[str, list[Leaf]] = {}
     shapes: dict[str, Any] = {}
     relaxed: dict[str, Any] = {}
@@ -102,6 +102,32 @@ def _all_free(value: Any) -> list[Any]:
         else None
         for leaf in pytree.tree_leaves(value)
     ]
+
+
+def _gathered(dynamic_shapes: Any, model: torch.nn.Module, bound: Mapping[str, Any]) -> Any:
+    """`dynamic_shapes` with those of forward()'s *args in one entry, as torch.export has it, where
+    they stand one by one, as the arguments do."""
+    parameters = inspect.signature(model.forward).parameters.values()
+    rest = [p.name for p in parameters if p.kind is p.VAR_POSITIONAL and p.name in bound]
+    is_sequence = isinstance(dynamic_shapes, Sequence) and not isinstance(dynamic_shapes, str)
+    if not rest or not is_sequence:
+        return dynamic_shapes
+    before, count = list(bound).index(rest[0]), len(bound[rest[0]])
+    own = list(dynamic_shapes[before : before + count])
+    if count == 1 and own:
+        one_by_one = _says_dims(own[0])
+    else:
+        one_by_one = len(own) == count and len(dynamic_shapes) > len(bound)
+    if not one_by_one:
+        return dynamic_shapes
+    return [*dynamic_shapes[:before], own, *dynamic_shapes[before + count :]]
+
+
+def _says_dims(shapes: Any) -> bool:
+    """Whether they are of one tensor, by axis."""
+    return isinstance(shapes, Mapping) and not any(
+        isinstance(each, (Mapping, list, tuple)) for each in shapes.values()
+    )
 
 
 def _by_parameter(dynamic_shapes: Any, bound: Mapping[str, Any]) -> dict[str, Any]:

@@ -181,13 +181,17 @@ Attended attend(Emit& onnx, const AttentionForm& form) {
     if (!mask) scores = onnx.add(scores, by_place);
     if (mask) mask = onnx.add(additive(onnx, mask, dtype), by_place);
   }
-  if (mask) scores = onnx.add(scores, additive(onnx, mask, dtype));
+  // Numbers are made of truths once for all layers; of one layer's own, choosing is less to do.
+  const bool chooses = mask && mask.dtype() == DType::kBool && mask->uses.size() <= 1;
+  if (chooses) scores = onnx.where(mask, scores, onnx.scalar(-kInfinity, dtype));
+  if (mask && !chooses) scores = onnx.add(scores, additive(onnx, mask, dtype));
   const DType wide = form.softmax_type == DType::kUndefined ? dtype : form.softmax_type;
   Value weights = onnx.cast(onnx.softmax(onnx.cast(scores, wide), {.axis = -1}), dtype);
+  // A row that may attend to nothing is zero; its softmax is NaN.
+  if (chooses) weights = onnx.where(mask, weights, onnx.zero(dtype));
   if (form.on_weights) weights = form.on_weights(weights);
   Value result = matmul_by_group(onnx, weights, value, group);
-  // A row that may attend to nothing is zero; its softmax is NaN.
-  if (mask && (mask.dtype() == DType::kBool || may_hold_minus_infinity(mask.info())))
+  if (mask && !chooses && (mask.dtype() == DType::kBool || may_hold_minus_infinity(mask.info())))
     result = onnx.where(sees_nothing(onnx, additive(onnx, mask, dtype)), onnx.zero(dtype), result);
   return {onnx.cast(result, given), scores};
 }

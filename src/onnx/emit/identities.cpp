@@ -275,7 +275,7 @@ Value Emit::simplified(const Operator& op, std::span<const Value> inputs,
     case Op::kPow:
       return same_arithmetic(op.id, inputs[0], inputs[1]);
     case Op::kSlice:
-      return same_slice(inputs);
+      return inputs.size() < 3 ? Value() : same_slice(inputs);
     case Op::kConcat:
       return same_concat(*this, inputs, attributes);
     case Op::kMatMul:
@@ -284,15 +284,17 @@ Value Emit::simplified(const Operator& op, std::span<const Value> inputs,
     case Op::kMin:
     case Op::kSum:
     case Op::kMean:
-    case Op::kClip:
       return inputs.size() == 1 ? inputs[0] : Value();
+    // Older forms say by attributes what newer ones say by inputs.
+    case Op::kClip:
+      return inputs.size() == 1 && attributes.empty() ? inputs[0] : Value();
     case Op::kNot:
     case Op::kNeg:
       return same_twice(inputs[0], op.name);
     case Op::kTile:
       return all_are(inputs[1], 1) ? inputs[0] : Value();
     case Op::kPad:
-      return all_are(inputs[1], 0) ? inputs[0] : Value();
+      return inputs.size() > 1 && all_are(inputs[1], 0) ? inputs[0] : Value();
     case Op::kSplit:
       return inputs[0];
     default:

@@ -16,8 +16,9 @@ using Table = std::unordered_map<std::string_view, Folder>;
 
 Table make_table() {
   Table table;
-  for (const auto entries : {elementwise_folders(), movement_folders(), product_folders(),
-                             reduction_folders(), creation_folders()}) {
+  for (const auto entries :
+       {elementwise_folders(), movement_folders(), product_folders(), reduction_folders(),
+        creation_folders(), function_folders(), placement_folders()}) {
     for (const Entry& entry : entries) table.emplace(entry.op_type, entry.fold);
   }
   return table;
@@ -47,6 +48,11 @@ std::optional<std::int64_t> Operands::count(const Dims& dims) const {
     count *= dim;
   }
   return count;
+}
+
+bool rounds_off(const Operands& o) {
+  return o.weights == Weights::kFold && o.at(0) != nullptr && base::is_floating(o.at(0)->dtype) &&
+         base::bit_width(o.at(0)->dtype) <= 32;
 }
 
 Dims row_major(const Dims& dims) {

@@ -243,10 +243,6 @@ Result square_root(const Operands& o) {
 Result reciprocal(const Operands& o) {
   return unary(o, nullptr, [](double x) { return 1.0 / x; });
 }
-// Libraries of functions differ in the last bit of a float64 at times, which a float32 rounds away.
-bool rounds_off(const Operands& o) {
-  return o.weights == Weights::kFold && o.at(0) != nullptr && base::bit_width(o.at(0)->dtype) <= 32;
-}
 Result transcendental(const Operands& o, double (*function)(double)) {
   return rounds_off(o) ? unary(o, nullptr, function) : Result{};
 }

@@ -30,12 +30,12 @@ Result outer(const Operands& o, Dims dims, const Dims& of_a, const Dims& of_b) {
   return {{Tensor::of_bytes(a->dtype, std::move(dims), bytes)}};
 }
 
-// [..., m, 1] by [..., 1, n]
+// [..., m, 1] by [..., 1, n]; sums, of weights alone.
 Result matmul(const Operands& o) {
   const Tensor *a = o.at(0), *b = o.at(1);
   if (a == nullptr || b == nullptr || a->dims.size() < 2 || b->dims.size() < 2 ||
       a->dims.back() != 1 || b->dims[b->dims.size() - 2] != 1)
-    return {};
+    return matrix_product(o);
   const auto dims = broadcast(a->dims, b->dims);
   if (!dims) return {};
   return outer(o, *dims, broadcast_strides(a->dims, *dims), broadcast_strides(b->dims, *dims));

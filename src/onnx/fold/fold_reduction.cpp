@@ -128,25 +128,39 @@ Result reduce_min(const Operands& o) {
   return reduce(o, [](std::int64_t a, std::int64_t b) { return std::min(a, b); });
 }
 
-// Sums of integers up to each one.
+// Sums of what lies along an axis, up to each one.
+template <class Number>
+std::vector<Number> sums_up_to(std::vector<Number> values, const Dims& dims, std::size_t along) {
+  const auto step = static_cast<std::size_t>(row_major(dims)[along]);
+  each_index(dims, [&](std::int64_t i, const Dims& index) {
+    const auto here = static_cast<std::size_t>(i);
+    if (index[along] > 0) values[here] += values[here - step];
+  });
+  return values;
+}
+
 Result cumulative_sum(const Operands& o) {
   const Tensor *x = o.at(0), *at = o.at(1);
   const auto axis_of = at != nullptr ? at->ints() : std::nullopt;
-  if (x == nullptr || x->dtype != DType::kInt64 || !axis_of || axis_of->size() != 1) return {};
+  if (x == nullptr || !axis_of || axis_of->size() != 1) return {};
   if (o.node.int_or("exclusive", 0) != 0 || o.node.int_or("reverse", 0) != 0) return {};
   const auto rank = static_cast<std::int64_t>(x->dims.size());
   const std::int64_t axis = axis_of->front() < 0 ? axis_of->front() + rank : axis_of->front();
-  auto values = x->ints();
-  if (!values || axis < 0 || axis >= rank) return {};
+  if (axis < 0 || axis >= rank) return {};
   const auto along = static_cast<std::size_t>(axis);
-  const auto step = static_cast<std::size_t>(row_major(x->dims)[along]);
-  each_index(x->dims, [&](std::int64_t i, const Dims& index) {
-    const auto here = static_cast<std::size_t>(i);
-    if (index[along] == 0) return;
-    (*values)[here] = static_cast<std::int64_t>(static_cast<std::uint64_t>((*values)[here]) +
-                                                static_cast<std::uint64_t>((*values)[here - step]));
-  });
-  return {{Tensor::of_ints(*values, x->dims)}};
+  if (x->dtype == DType::kInt64) {
+    const auto ints = x->ints();
+    if (!ints) return {};
+    const auto sums =
+        sums_up_to(std::vector<std::uint64_t>(ints->begin(), ints->end()), x->dims, along);
+    return {{Tensor::of_ints(std::vector<std::int64_t>(sums.begin(), sums.end()), x->dims)}};
+  }
+  const bool rounds_off = o.weights == Weights::kFold && x->dtype == DType::kFloat32;
+  const auto reals = rounds_off ? x->reals() : std::nullopt;
+  if (!reals) return {};
+  const auto sums = sums_up_to(*reals, x->dims, along);
+  const std::vector<float> rounded(sums.begin(), sums.end());
+  return {{Tensor::of_bytes(x->dtype, x->dims, std::as_bytes(std::span(rounded)))}};
 }
 
 constexpr Entry kEntries[] = {

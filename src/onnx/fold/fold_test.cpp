@@ -54,7 +54,10 @@ TEST_F(Fold, DivisionRoundsTowardsZeroAndLeavesZeroDivisorsAlone) {
 
 TEST_F(Fold, TheGreaterOfTwoRealsIsNaNWhereOneIs) {
   const auto real = [&](std::string_view op, double x, double y) {
-    return run(op, {filled(DType::kFloat32, x), filled(DType::kFloat32, y)}).at(0).reals()->at(0);
+    return run(std::string(op), {filled(DType::kFloat32, x), filled(DType::kFloat32, y)})
+        .at(0)
+        .reals()
+        ->at(0);
   };
   EXPECT_EQ(real("Max", -1, 2.5), 2.5);
   EXPECT_EQ(real("Min", -1, 2.5), -1);
@@ -185,6 +188,62 @@ TEST_F(Fold, FunctionsAreFoldedWhereAModelIsOptimised) {
   node.op_type = "Pow";
   node.inputs = {filled(DType::kFloat32, 10000), filled(DType::kFloat32, 0.5)};
   EXPECT_EQ(fold(node, Weights::kFold).front().reals(), std::vector<double>{100});
+}
+
+class FoldOfWeights : public Fold {
+ protected:
+  ValueInfo* weight(std::vector<std::int64_t> dims, std::vector<float> values) {
+    ValueInfo* const made = model_.add_constant(
+        Tensor::of_bytes(DType::kFloat32, std::move(dims), std::as_bytes(std::span(values))));
+    return made;
+  }
+  std::vector<double> of_weights(std::string op, std::vector<ValueInfo*> inputs,
+                                 std::vector<Attribute> attributes = {}) {
+    Node node;
+    node.op_type = std::move(op);
+    node.inputs = std::move(inputs);
+    node.attributes = std::move(attributes);
+    const std::vector<Tensor> result = fold(node, Weights::kFold);
+    return result.empty() ? std::vector<double>{-999} : *result.front().reals();
+  }
+};
+
+TEST_F(FoldOfWeights, ProductsOfMatrices) {
+  ValueInfo* const a = weight({2, 2}, {1, 2, 3, 4});
+  ValueInfo* const b = weight({2, 1}, {10, 100});
+  EXPECT_EQ(of_weights("MatMul", {a, b}), (std::vector<double>{210, 430}));
+  EXPECT_EQ(of_weights("Gemm", {a, b}, {{"transA", std::int64_t{1}, {}}}),
+            (std::vector<double>{310, 420}));
+  EXPECT_TRUE(run("MatMul", {a, b}).empty()) << "sums of real numbers, of the code";
+}
+
+TEST_F(FoldOfWeights, Functions) {
+  ValueInfo* const x = weight({4}, {-2, 0, 0.5, 2.5});
+  EXPECT_EQ(of_weights("Relu", {x}), (std::vector<double>{0, 0, 0.5, 2.5}));
+  EXPECT_EQ(of_weights("Round", {x}), (std::vector<double>{-2, 0, 0, 2}));
+  EXPECT_EQ(of_weights("Clip", {x, filled(DType::kFloat32, -1), filled(DType::kFloat32, 1)}),
+            (std::vector<double>{-1, 0, 0.5, 1}));
+  EXPECT_EQ(of_weights("Softmax", {weight({1, 2}, {3, 3})}), (std::vector<double>{0.5, 0.5}));
+  EXPECT_EQ(of_weights("CumSum", {x, ints({0}, {})}), (std::vector<double>{-2, -2, -1.5, 1}));
+}
+
+TEST_F(Fold, Placement) {
+  EXPECT_EQ(values(run("Tile", {ints({1, 2}, {1, 2}), vector({2, 2})})),
+            (std::vector<std::int64_t>{1, 2, 1, 2, 1, 2, 1, 2}));
+  EXPECT_EQ(values(run("OneHot", {vector({1, -1, 5}), vector({2}), vector({7, 9})})),
+            (std::vector<std::int64_t>{7, 9, 7, 9, 7, 7}));
+  EXPECT_EQ(values(run("EyeLike", {ints({0, 0, 0, 0}, {2, 2})})),
+            (std::vector<std::int64_t>{1, 0, 0, 1}));
+  EXPECT_EQ(values(run("Pad", {ints({1, 2}, {1, 2}), vector({1, 0, 0, 1})})),
+            (std::vector<std::int64_t>{0, 0, 0, 1, 2, 0}));
+  EXPECT_EQ(values(run("NonZero", {ints({0, 3, 4, 0}, {2, 2})})),
+            (std::vector<std::int64_t>{0, 1, 1, 0}));
+  EXPECT_EQ(values(run("GatherElements", {vector({5, 6, 7}), vector({-1, 0})})),
+            (std::vector<std::int64_t>{7, 5}));
+  EXPECT_EQ(values(run("ScatterND",
+                       {ints({1, 2, 3, 4}, {2, 2}), ints({1}, {1, 1}), ints({8, 9}, {1, 2})})),
+            (std::vector<std::int64_t>{1, 2, 8, 9}));
+  EXPECT_TRUE(run("GatherElements", {vector({5}), vector({1})}).empty());
 }
 
 }  // namespace

@@ -41,10 +41,17 @@ std::span<const Entry> movement_folders();
 std::span<const Entry> product_folders();
 std::span<const Entry> reduction_folders();
 std::span<const Entry> creation_folders();
+std::span<const Entry> function_folders();
+std::span<const Entry> placement_folders();
+// fold_functions.cpp: MatMul of matrices, of weights alone.
+Result matrix_product(const Operands& operands);
 
 // --- helpers
 using Dims = std::vector<std::int64_t>;
 
+// Whether functions of real numbers may be computed: libraries differ in the last bit of a float64
+// at times, which a float32 rounds away.
+bool rounds_off(const Operands& operands);
 // Row-major strides in elements.
 Dims row_major(const Dims& dims);
 // The shape that two shapes broadcast to; nothing when they do not.

@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include "onnx/graph/names.h"
+
 namespace sardonyx::onnx {
 namespace {
 

@@ -101,6 +101,7 @@ Result dropout(const Newer& use) {
 
 // The region of interest and the scales have to be there.
 Result resize(const Newer& use) {
+  if (use.onnx.opset() < 11) return std::nullopt;
   if (use.inputs.size() < 3) use.inputs.resize(3);
   for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
     if (!use.inputs[i]) use.inputs[i] = use.onnx.constant(Tensor::filled(DType::kFloat32, {0}, 0));

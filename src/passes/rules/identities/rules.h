@@ -7,9 +7,12 @@ namespace sardonyx::passes {
 
 using namespace rewriting;
 
+extern const Rule kChooseKnown;
 extern const Rule kChooseWithoutNot;
 extern const Rule kDropIdentity;
 extern const Rule kDropNeutral;
+extern const Rule kDropRepeated;
+extern const Rule kJoinFactors;
 extern const Rule kSpellCastLike;
 extern const Rule kSpellNegation;
 

@@ -54,5 +54,17 @@ TEST_F(JoinReshapes, AShapeThatIsReadStays) {
   EXPECT_EQ(reason(), "something else reads the shape between");
 }
 
+TEST_F(JoinReshapes, ViewsOfViews) {
+  outputs({onnx.neg(onnx.unsqueeze(onnx.flatten(input("x", {b, 2, 3})), {2}))});
+  EXPECT_TRUE(run(kJoinViews));
+  EXPECT_EQ(ops(), "Reshape Neg");
+}
+
+TEST_F(JoinReshapes, RowsThatAreFlat) {
+  outputs({onnx.neg(onnx.flatten(onnx.exp(input("x", {b, 6}))))});
+  EXPECT_TRUE(run(kJoinViews));
+  EXPECT_EQ(ops(), "Exp Neg");
+}
+
 }  // namespace
 }  // namespace sardonyx::passes

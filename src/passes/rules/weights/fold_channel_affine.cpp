@@ -2,9 +2,10 @@
 // After:  y = Conv(x, weight * scale, bias * scale)
 // Before: y = Add(Conv(x, weight, bias), shift)    shift of shape [1, channels, 1, 1]
 // After:  y = Conv(x, weight, bias + shift)
-// So, too, after ConvTranspose and Gemm: frozen batch norms are written so.
+// So, too, Div and Sub, and after ConvTranspose and Gemm: frozen batch norms are written so.
 #include <cstddef>
 #include <optional>
+#include <utility>
 
 #include "passes/rules/weights/channel_affine.h"
 #include "passes/rules/weights/rules.h"
@@ -36,6 +37,21 @@ std::optional<Reals> by_channel(const ValueInfo* value, onnx::DType dtype, std::
   return values;
 }
 
+// What the node does to each channel of the operand that is not constant.
+std::optional<ChannelAffine> affine_of(const Node* node, bool constant_first, Reals values) {
+  const std::size_t count = values.size();
+  if (node->is(Op::kMul)) return ChannelAffine{std::move(values), Reals(count, 0.0)};
+  if (node->is(Op::kAdd)) return ChannelAffine{Reals(count, 1.0), std::move(values)};
+  if (node->is(Op::kDiv)) {
+    if (constant_first) return std::nullopt;
+    for (double& value : values) value = 1 / value;
+    return ChannelAffine{std::move(values), Reals(count, 0.0)};
+  }
+  if (constant_first) return ChannelAffine{Reals(count, -1.0), std::move(values)};
+  for (double& value : values) value = -value;
+  return ChannelAffine{Reals(count, 1.0), std::move(values)};
+}
+
 // `constant` is the operand that is not `x`.
 bool fold_into(Node* combination, ValueInfo* x, ValueInfo* constant, RuleContext& context) {
   if (constant == nullptr || constant->constant == nullptr) return false;
@@ -46,14 +62,12 @@ bool fold_into(Node* combination, ValueInfo* x, ValueInfo* constant, RuleContext
     return context.decline(combination, "the output's name cannot go to another node");
   const std::int64_t channels = channels_of(node);
   const onnx::DType dtype = node->input(1)->constant->dtype;
-  const auto values = by_channel(constant, dtype, x->shape.size(), channels);
+  auto values = by_channel(constant, dtype, x->shape.size(), channels);
   if (!values) return context.decline(combination, "its constant has no entry a channel");
-  const auto count = static_cast<std::size_t>(channels);
-  const ChannelAffine affine = combination->is(Op::kMul)
-                                   ? ChannelAffine{*values, Reals(count, 0.0)}
-                                   : ChannelAffine{Reals(count, 1.0), *values};
+  const auto affine = affine_of(combination, constant == combination->input(0), *std::move(values));
+  if (!affine) return context.decline(combination, "it divides by what varies");
   Patch patch(context, combination);
-  apply_affine(patch, node, affine, combination->output()->name);
+  apply_affine(patch, node, *affine, combination->output()->name);
   patch.fold_in(constant);
   patch.replace(combination->output(), x);
   return patch.apply();
@@ -65,7 +79,7 @@ bool fold(Node* node, RuleContext& context) {
          fold_into(node, node->input(1), node->input(0), context);
 }
 
-constexpr Op kRoots[] = {Op::kAdd, Op::kMul};
+constexpr Op kRoots[] = {Op::kAdd, Op::kDiv, Op::kMul, Op::kSub};
 
 }  // namespace
 
