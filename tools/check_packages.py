@@ -36,7 +36,16 @@ PACKAGES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 # The modules of the root hold public names; no package knows them.
-ROOT = ("__init__", "__main__", "op", "symbolic_helper", "utils", "verification")
+ROOT = (
+    "__init__",
+    "__main__",
+    "errors",
+    "op",
+    "operators",
+    "symbolic_helper",
+    "utils",
+    "verification",
+)
 NATIVE = "_native"
 
 

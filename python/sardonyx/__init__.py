@@ -15,8 +15,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import errors as errors
     from . import hf as hf
     from . import op as op
+    from . import operators as operators
     from . import ops as ops
     from . import symbolic_helper as symbolic_helper
     from . import utils as utils
@@ -143,7 +145,16 @@ _HOME = {
     "view": "_model.view",
 }
 # Modules that are imported when they are first used.
-_MODULES = ("hf", "op", "ops", "symbolic_helper", "utils", "verification")
+_MODULES = (
+    "errors",
+    "hf",
+    "op",
+    "operators",
+    "ops",
+    "symbolic_helper",
+    "utils",
+    "verification",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -12,6 +12,17 @@ from ._translate.scalar_tables import (
 )
 from ._translate.scalar_types import JitScalarType
 from ._translate.symbolic_arguments import parse_args
+from ._translate.symbolic_forms import applied_to as _apply_params
+from ._translate.symbolic_forms import maximum as _max_helper
+from ._translate.symbolic_forms import minimum as _min_helper
+from ._translate.symbolic_forms import number_as_constant as _generate_wrapped_number
+from ._translate.symbolic_forms import number_of_type as _if_scalar_type_as
+from ._translate.symbolic_forms import op_as_float as _op_with_optional_float_cast
+from ._translate.symbolic_forms import overload_by_arg_count as _overload_by_arg_count
+from ._translate.symbolic_forms import place_of_extreme as _argmin_argmax_helper
+from ._translate.symbolic_forms import range_of_type as _arange_cast_helper
+from ._translate.symbolic_forms import reduced_over_all as _handle_reduce_dim_none
+from ._translate.symbolic_forms import with_summable_type as _maybe_cast_reduce_op_input
 from ._translate.symbolic_nodes import count_of_elements as _numel_helper
 from ._translate.symbolic_nodes import flatten as _flatten_helper
 from ._translate.symbolic_nodes import less as _lt_helper
@@ -27,7 +38,11 @@ from ._translate.symbolic_nodes import squeeze as _squeeze_helper
 from ._translate.symbolic_nodes import topk as _topk_helper
 from ._translate.symbolic_nodes import unbind as _unbind_helper
 from ._translate.symbolic_nodes import unsqueeze as _unsqueeze_helper
-from ._translate.symbolic_queries import args_have_same_dtype, quantized_args
+from ._translate.symbolic_quantized import dequantize as dequantize_helper
+from ._translate.symbolic_quantized import quantize as quantize_helper
+from ._translate.symbolic_quantized import requantize_bias as requantize_bias_helper
+from ._translate.symbolic_queries import args_have_same_dtype, check_training_mode, quantized_args
+from ._translate.symbolic_queries import axis_for_cross as _get_dim_for_cross
 from ._translate.symbolic_queries import block_list_in_opset as _block_list_in_opset
 from ._translate.symbolic_queries import get_const as _get_const
 from ._translate.symbolic_queries import get_tensor_dim_size as _get_tensor_dim_size
@@ -36,11 +51,14 @@ from ._translate.symbolic_queries import get_tensor_sizes as _get_tensor_sizes
 from ._translate.symbolic_queries import is_bool as _is_bool
 from ._translate.symbolic_queries import is_complex as is_complex_value
 from ._translate.symbolic_queries import is_constant as _is_constant
+from ._translate.symbolic_queries import is_constant as _is_onnx_constant
 from ._translate.symbolic_queries import is_fp as _is_fp
 from ._translate.symbolic_queries import is_none as _is_none
 from ._translate.symbolic_queries import is_packed_list as _is_list
 from ._translate.symbolic_queries import is_packed_list as _is_packed_list
+from ._translate.symbolic_queries import is_packed_list as _is_tuple_construct
 from ._translate.symbolic_queries import is_scalar_list as _is_scalar_list
+from ._translate.symbolic_queries import is_split_known as _is_split_static
 from ._translate.symbolic_queries import is_tensor as _is_tensor
 from ._translate.symbolic_queries import is_tensor_list as _is_tensor_list
 from ._translate.symbolic_queries import is_value as _is_value
@@ -52,6 +70,7 @@ from ._translate.symbolic_queries import (
 )
 from ._translate.symbolic_queries import onnx_unsupported as _onnx_unsupported
 from ._translate.symbolic_queries import parse_arg as _parse_arg
+from ._translate.symbolic_queries import promoted_type as _type_promote_from_values
 from ._translate.symbolic_queries import scalar as _scalar
 from ._translate.symbolic_queries import try_get_scalar_type as _try_get_scalar_type
 from ._translate.symbolic_queries import unimplemented as _unimplemented
@@ -62,10 +81,14 @@ __all__ = [
     "JitScalarType",
     "args_have_same_dtype",
     "cast_pytorch_to_onnx",
+    "check_training_mode",
+    "dequantize_helper",
     "is_complex_value",
     "parse_args",
     "pytorch_name_to_type",
+    "quantize_helper",
     "quantized_args",
+    "requantize_bias_helper",
     "scalar_name_to_pytorch",
     "scalar_type_to_onnx",
     "scalar_type_to_pytorch_type",

@@ -187,3 +187,92 @@ def test_opsets_that_have_no_form() -> None:
         pytest.raises(RuntimeError, match="parts in opset 18"),
     ):
         _answer(Parts(), 18)
+
+
+@pytest.mark.parametrize("opset", [13, 18])
+def test_extremes_and_ranges(opset: int) -> None:
+    def symbolic(g: Any, x: Any, dim: Any, sizes: Any, scale: Any) -> Any:
+        most, place = helper._max_helper(g, x, 1, False)
+        least, _ = helper._min_helper(g, x, 1, False)
+        whole = helper._max_helper(g, x)
+        above = helper._max_helper(g, x, helper._generate_wrapped_number(g, 2.5))
+        first = helper._argmin_argmax_helper(g, x, 1, False, "ArgMin")
+        anywhere = helper._argmin_argmax_helper(g, x, None, True, "ArgMax")
+        wanted, end, start, step = helper._arange_cast_helper(g, end=3, step=1)
+        assert wanted == helper.JitScalarType.INT64
+        assert start is None
+        assert helper._get_dim_for_cross(x, None) == 1
+        assert helper._is_split_static([1, 2], 2)
+        assert not helper._is_tuple_construct(x)
+        assert helper._type_promote_from_values(x, end) == helper.JitScalarType.FLOAT
+        counts = helper._op_with_optional_float_cast(g, "Add", end, step)
+        float_ = helper.JitScalarType.FLOAT
+        extra = [
+            helper._maybe_cast_to_type(g, each, float_) for each in (place, first, counts, anywhere)
+        ]
+        total = g.op("Sub", g.op("Add", most, least), whole)
+        for each in [*extra[:3], helper._reshape_helper(g, extra[3], [1, 1])]:
+            total = g.op("Add", total, each)
+        return g.op("Add", total, helper._handle_reduce_dim_none(g, above, "ReduceMean"))
+
+    with _registered("helped::parts", symbolic):
+        (found,) = _answer(Parts(), opset)
+    wanted = X.amax(1) + X.amin(1) - X.max() + 2 + 0 + 4 + X.argmax() + X.clamp(min=2.5).mean()
+    torch.testing.assert_close(torch.from_numpy(found), wanted)
+
+
+def test_quantised_tensors_are_tuples() -> None:
+    def symbolic(g: Any, x: Any, dim: Any, sizes: Any, scale: Any) -> Any:
+        step = g.op("Constant", value_t=torch.tensor(0.5))
+        zero = g.op("Constant", value_t=torch.tensor(3))
+        held = helper.quantize_helper(g, helper._reducesum_helper(g, x, [1], 0), step, zero)
+        assert len(held) == 3
+        bias = helper.requantize_bias_helper(g, step, step, step)
+        made, _, _, axis = helper.dequantize_helper(g, held)
+        assert axis is None
+        assert bias[0].type().scalarType() == "Int"
+        return made
+
+    with _registered("helped::parts", symbolic):
+        (found,) = _answer(Parts(), 17)
+    total = (X.sum(1) * 2).round().clamp(-3, 252) / 2
+    torch.testing.assert_close(torch.from_numpy(found), total)
+
+
+def test_overloads_by_their_arguments() -> None:
+    @helper._overload_by_arg_count
+    def symbolic(g: Any, *args: Any) -> Any:
+        @helper.parse_args("v", "i")
+        def two(g: Any, x: Any, dim: int) -> Any:
+            raise AssertionError
+
+        @helper.parse_args("v", "i", "is", "f")
+        def four(g: Any, x: Any, dim: int, sizes: list[int], scale: float) -> Any:
+            if dim != 1:
+                raise sardonyx.errors.SymbolicValueError("only the second axis", x)
+            return helper._reducesum_helper(g, x, [dim], 0)
+
+        return two, four
+
+    with _registered("helped::parts", symbolic):
+        (found,) = _answer(Parts(), 17)
+    torch.testing.assert_close(torch.from_numpy(found), X.sum(1))
+    assert issubclass(sardonyx.errors.SymbolicValueError, sardonyx.errors.OnnxExporterError)
+    with pytest.warns(sardonyx.errors.OnnxExporterWarning, match="batch_norm"):
+        helper.check_training_mode(1, "batch_norm")
+
+
+def test_sizes_as_tensors() -> None:
+    class Turned(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            sizes = sardonyx.operators.shape_as_tensor(x)
+            wanted = torch.stack([sizes[1] * sizes[2], sizes[0]])
+            return sardonyx.operators.reshape_from_tensor_shape(x, wanted), sizes
+
+    scripted: Any = torch.jit.trace(Turned(), (X,))
+    other = torch.randn(5, 3, 4)
+    for model in (Turned(), scripted):
+        program = sardonyx.export(model, (X,), dynamic_shapes={"x": {0: "n"}})
+        found = program(other)
+        for ours, theirs in zip(found, Turned()(other), strict=True):
+            torch.testing.assert_close(ours, theirs)

@@ -57,6 +57,17 @@ class UnsupportedOperatorError(ConversionError):
     """The program calls operators that have no translation; all of them are in `diagnostics`."""
 
 
+class SymbolicValueError(OnnxExporterError):
+    """What a symbolic function raises of an argument that it cannot take, which is `value`."""
+
+    def __init__(self, message: str, value: Any = None) -> None:
+        super().__init__(message if value is None else f"{message} (of {value!r})")
+
+
+class OnnxExporterWarning(UserWarning):
+    """What warnings of the exporter can be filtered by."""
+
+
 class SaveError(OnnxExporterError):
     """The model cannot be written."""
 

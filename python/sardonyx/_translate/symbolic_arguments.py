@@ -44,6 +44,7 @@ def parse_args(*arg_descriptors: str) -> Callable[[Callable[..., Any]], Callable
             ]
             return function(g, *values, **kwargs)
 
+        with_parsed._arg_descriptors = arg_descriptors  # type: ignore[attr-defined]
         return with_parsed
 
     return decorator

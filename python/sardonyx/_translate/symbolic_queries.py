@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from sardonyx._base.errors import OnnxExporterError
+from sardonyx._base.errors import OnnxExporterError, OnnxExporterWarning
 
 from .scalar_types import JitScalarType
 from .symbolic_arguments import is_known, parsed
@@ -143,6 +145,46 @@ def try_get_scalar_type(*args: Any) -> JitScalarType | None:
 def args_have_same_dtype(args: Sequence[Any]) -> bool:
     """Whether all have one element type."""
     return len({JitScalarType.from_value(arg) for arg in args}) <= 1
+
+
+def promoted_type(*args: Any) -> JitScalarType:
+    """The element type that PyTorch computes with of values of these. ValueError where none has
+    one."""
+    import torch
+
+    dtypes = [
+        arg.type().dtype() for arg in args if is_value(arg) and arg.type().dtype() is not None
+    ]
+    if not dtypes:
+        raise ValueError("no argument has an element type that is known")
+    return JitScalarType.from_dtype(functools.reduce(torch.promote_types, dtypes))
+
+
+def axis_for_cross(x: Any, dim: int | None) -> int | None:
+    """The axis of torch.cross: where none is given, the first of size 3."""
+    rank = get_tensor_rank(x)
+    if dim is not None and dim >= 0:
+        return dim
+    if rank is None:
+        onnx_unsupported("cross of a tensor whose rank is not known", x)
+    if dim is not None:
+        return dim + rank
+    return next((axis for axis in range(rank) if get_tensor_dim_size(x, axis) == 3), None)
+
+
+def is_split_known(split_size_or_sizes: Any, _outputs: int | None) -> bool:
+    """Whether it is known at export how many parts a split has."""
+    return _outputs is not None and is_constant(split_size_or_sizes)
+
+
+def check_training_mode(op_train_mode: int, op_name: str) -> None:
+    """Warns of an operator that is in training mode, which the model keeps."""
+    if op_train_mode:
+        warnings.warn(
+            f"operator '{op_name}' is in training mode, and the model keeps it so",
+            OnnxExporterWarning,
+            stacklevel=2,
+        )
 
 
 def unimplemented(op: str, msg: str, value: Any = None) -> NoReturn:

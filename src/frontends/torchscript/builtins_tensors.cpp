@@ -256,6 +256,12 @@ std::optional<Datum> shape_as_tensor(Follower& follower, const Operands& operand
   return sizes ? make_tensor(follower, {"aten::tensor", {*sizes}, {}}) : std::nullopt;
 }
 
+// What torch.onnx.operators calls, with the sizes in a tensor.
+std::optional<Datum> reshape_from_tensor(Follower& follower, const Operands& operands) {
+  const Datum sizes = follower.list_of_tensor(operands.positional.at(1));
+  return follower.call("aten::reshape", {operands.positional.at(0), sizes});
+}
+
 // Of a list that the program made; one whose length only a run tells where the size is symbolic.
 std::optional<Datum> unbind(Follower& follower, const Operands& operands) {
   const Datum* tensor = tensor_operand(operands);
@@ -338,6 +344,7 @@ void add_tensor_builtins(BuiltinTable& table) {
   const std::pair<std::string_view, Builtin> rows[] = {
       {"aten::size", size},
       {"aten::_shape_as_tensor", shape_as_tensor},
+      {"aten::_reshape_from_tensor", reshape_from_tensor},
       {"aten::where", where},
       {"aten::dim", dim},
       {"aten::numel", numel},

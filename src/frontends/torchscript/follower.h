@@ -80,6 +80,7 @@ class Follower {
   void read_weights(const Datum& container);
   // The number that a tensor of one element holds.
   Datum item(const Datum& tensor);
+  Datum list_of_tensor(const Datum& tensor);
 
   // Told of a tensor that a list of tensors takes: it holds a copy, which no later write changes.
   void copy_into_list(const program::Value* element);
@@ -153,7 +154,6 @@ class Follower {
   Datum evaluate_attribute(const Expression& expression);
   std::optional<Datum> enumerator(const std::string& name);
   Datum name_of_enumerator(const Datum& member, const Class& type);
-  Datum list_of_tensor(const Datum& tensor);
   Datum attribute_of(const Datum& object, const std::string& name);
   std::vector<Datum> arguments_of(const Expression& call, std::vector<NamedDatum>& named,
                                   std::size_t first = 1);

@@ -1,8 +1,11 @@
 #include "passes/rules/attention/hidden_rows.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <variant>
 
 #include "onnx/gen/op.h"
 #include "onnx/graph/tensor.h"
@@ -80,6 +83,32 @@ bool constant_begins_with(const onnx::Tensor& truth, bool wanted) {
 
 }  // namespace
 
+namespace {
+
+// What a Trilu leaves of the first of each row: what was there, or zero; absent where it is now the
+// one, now the other.
+std::optional<bool> keeps_first_column(const Node* trilu) {
+  const auto diagonal =
+      trilu->input(1) == nullptr ? std::optional<std::int64_t>(0) : known_int(trilu->input(1));
+  if (!diagonal) return std::nullopt;
+  const bool upper = trilu->int_or("upper", 1) != 0;
+  if (upper ? *diagonal >= 1 : *diagonal < 0) return upper ? std::optional(false) : std::nullopt;
+  return upper ? std::nullopt : std::optional(true);
+}
+
+bool is_filled_with(const Node* constant_of_shape, bool wanted) {
+  const onnx::Attribute* filling = constant_of_shape->find("value");
+  if (filling == nullptr) return !wanted;
+  const auto* tensor = std::get_if<std::shared_ptr<const onnx::Tensor>>(&filling->data);
+  if (tensor == nullptr) return false;
+  const auto reals = (*tensor)->reals();
+  const auto ints = reals ? std::nullopt : (*tensor)->ints();
+  if (reals) return reals->size() == 1 && (reals->front() != 0) == wanted;
+  return ints && ints->size() == 1 && (ints->front() != 0) == wanted;
+}
+
+}  // namespace
+
 bool begins_with(const ValueInfo* truth, bool wanted) {
   if (truth == nullptr || truth->is_disputed) return false;
   if (truth->constant != nullptr) return constant_begins_with(*truth->constant, wanted);
@@ -91,12 +120,21 @@ bool begins_with(const ValueInfo* truth, bool wanted) {
     case Op::kEqual:
       return number_of(node->input(1)) == 0.0 && begins_with(node->input(0), !wanted);
     case Op::kCast:
-      return begins_with(node->input(0), wanted) &&
-             (base::is_integer(node->output()->dtype) ||
-              node->output()->dtype == base::DType::kBool) &&
-             node->input(0)->dtype == base::DType::kBool;
+      // Numbers between 0 and 1 become integers of 0.
+      return begins_with(node->input(0), wanted) && (node->input(0)->dtype == base::DType::kBool ||
+                                                     node->output()->dtype == base::DType::kBool);
     case Op::kSlice:
       return keeps_the_first(node) && begins_with(node->input(0), wanted);
+    case Op::kExpand: {
+      const auto number = number_of(node->input(0));
+      return number ? (*number != 0) == wanted : begins_with(node->input(0), wanted);
+    }
+    case Op::kConstantOfShape:
+      return is_filled_with(node, wanted);
+    case Op::kTrilu: {
+      const auto keeps = keeps_first_column(node);
+      return keeps && (*keeps ? begins_with(node->input(0), wanted) : !wanted);
+    }
     case Op::kUnsqueeze: {
       const auto list = known_ints(node->input(1));
       const auto last = static_cast<std::int64_t>(truth->shape.size()) - 1;
@@ -104,6 +142,27 @@ bool begins_with(const ValueInfo* truth, bool wanted) {
              std::ranges::none_of(*list,
                                   [&](std::int64_t axis) { return axis == -1 || axis == last; });
     }
+    default:
+      return false;
+  }
+}
+
+bool begins_finite(const ValueInfo* mask) {
+  if (mask == nullptr || mask->is_disputed || !mask->has_rank) return false;
+  const Node* node = mask->producer;
+  if (node == nullptr || !node->domain.empty()) return false;
+  switch (node->op) {
+    case Op::kTrilu:
+      return keeps_first_column(node) == false;
+    case Op::kUnsqueeze: {
+      const auto list = known_ints(node->input(1));
+      const auto last = static_cast<std::int64_t>(mask->shape.size()) - 1;
+      return list && begins_finite(node->input(0)) &&
+             std::ranges::none_of(*list,
+                                  [&](std::int64_t axis) { return axis == -1 || axis == last; });
+    }
+    case Op::kSlice:
+      return keeps_the_first(node) && begins_finite(node->input(0));
     default:
       return false;
   }

@@ -16,4 +16,7 @@ onnx::Node* zeros_for_hidden_rows(const onnx::ValueInfo* attended, const onnx::V
 // mask and any part of it from the first key on keeps that key in each row.
 bool begins_with(const onnx::ValueInfo* truth, bool wanted);
 
+// Whether the first number of each row is not infinite, by how the mask is made.
+bool begins_finite(const onnx::ValueInfo* mask);
+
 }  // namespace sardonyx::passes

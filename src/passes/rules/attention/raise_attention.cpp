@@ -6,9 +6,10 @@
 // Heads that share keys may lie below one another for the products, as the definition of Attention
 // puts them:
 //     MatMul(Reshape(q, [b, groups, n * length, size]), Transpose(k))
-// Without an axis for the heads they are one. A row that may attend to nothing is NaN before and
-// zero after: masks that may have -infinity are taken only where each row is seen to keep a key,
-// or where the program makes zeros of these NaNs itself, or of the rows that they fill.
+// Without an axis for the heads they are one. A row that may
+// attend to nothing is NaN before and zero after: masks that may have -infinity are taken only
+// where each row is seen to keep a key, or where the program makes zeros of these NaNs itself, or
+// of the rows that they fill.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -20,6 +21,7 @@
 #include "onnx/definitions/attention.h"
 #include "passes/rules/attention/heads.h"
 #include "passes/rules/attention/hidden_rows.h"
+#include "passes/rules/attention/kept_keys.h"
 #include "passes/rules/attention/masked_scores.h"
 #include "passes/rules/attention/rules.h"
 #include "rewriting/patch.h"
@@ -74,7 +76,9 @@ Scaled without_factors(ValueInfo* value, bool once) {
 
 // The numbers that are added to each row all hide it.
 bool hides_a_row(const ValueInfo* mask) {
-  if (!onnx::may_hold_minus_infinity(mask)) return false;
+  if (!onnx::may_hold_minus_infinity(mask) || begins_finite(mask)) return false;
+  if (const ValueInfo* truth = truth_of(mask); truth != nullptr && keeps_a_key(truth, true))
+    return false;
   if (mask->constant == nullptr || mask->constant->dims.empty()) return true;
   const auto elements = mask->constant->reals();
   const auto size = static_cast<std::size_t>(mask->constant->dims.back());
@@ -141,6 +145,7 @@ struct Parts {
   double scale, cap = 0;              // 0: scores are not capped
   std::optional<Hidden> hidden = {};  // scores that are a number instead, times `scale_of_hidden`
   double scale_of_hidden = 1;
+  bool hides_sums = false;  // of scores with the mask added
 };
 
 // Of MatMul(q, k_turned) * scale, capped or not.
@@ -163,32 +168,38 @@ std::optional<Parts> product_of(ValueInfo* value) {
   return Parts{q.value, k.value, nullptr, product, scaled.factor * q.factor * k.factor, cap};
 }
 
+// The sides of an Add that nothing else reads; null where it is none.
+const Node* sum_of(const ValueInfo* value) { return only_for(value, Op::kAdd); }
+
+// Of the same with a mask added to it.
+template <std::optional<Parts> (*product)(ValueInfo*)>
+std::optional<Parts> masked(ValueInfo* scores) {
+  if (const auto found = product(scores)) return found;
+  const Node* sum = sum_of(scores);
+  if (sum == nullptr) return std::nullopt;
+  for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
+    auto found = product(sum->input(side));
+    if (!found || found->mask != nullptr) continue;
+    found->mask = sum->input(1 - side);
+    return found;
+  }
+  return std::nullopt;
+}
+
 // Of the same with a number in the place of hidden scores.
 std::optional<Parts> hidden_product_of(ValueInfo* value) {
   if (auto found = product_of(value)) return found;
   const Scaled scaled = without_factors(value, true);
   const auto hidden = used_once(scaled.value) ? hidden_by(scaled.value) : std::nullopt;
   if (!hidden || !(scaled.factor > 0)) return std::nullopt;
-  auto found = product_of(hidden->rest);
-  if (!found || (found->cap != 0 && scaled.factor != 1)) return std::nullopt;
+  auto found = masked<product_of>(hidden->rest);
+  const bool is_scaled = scaled.factor != 1;
+  if (!found || (is_scaled && (found->cap != 0 || found->mask != nullptr))) return std::nullopt;
+  found->hides_sums = found->mask != nullptr;
   found->scale *= scaled.factor;
   found->hidden = hidden;
   found->scale_of_hidden = scaled.factor;
   return found;
-}
-
-// Of the same with a mask added to it.
-std::optional<Parts> parts_of(ValueInfo* scores) {
-  if (const auto found = hidden_product_of(scores)) return found;
-  const Node* sum = only_for(scores, Op::kAdd);
-  if (sum == nullptr) return std::nullopt;
-  for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
-    auto found = hidden_product_of(sum->input(side));
-    if (!found) continue;
-    found->mask = sum->input(1 - side);
-    return found;
-  }
-  return std::nullopt;
 }
 
 // The keys whose last two axes this has the other way round; null where no Transpose made it.
@@ -255,11 +266,12 @@ ValueInfo* as_mask(ValueInfo* mask, std::size_t rank, Patch& patch) {
 std::optional<double> number_for_hidden(const Parts& parts, const Weights& weights, DType dtype) {
   if (!parts.hidden) return std::nullopt;
   const double number = parts.hidden->number * parts.scale_of_hidden;
-  const bool is_added_to = parts.mask != nullptr;
+  const bool is_added_to = parts.mask != nullptr && !parts.hides_sums;
   // Where each row keeps a key, the lowest number hides as minus infinity does.
   if (std::isinf(number) && number < 0 && !weights.zeros && !is_added_to &&
       (dtype == DType::kFloat32 || dtype == DType::kFloat64) &&
-      begins_with(parts.hidden->truth, !parts.hidden->where_true))
+      (begins_with(parts.hidden->truth, !parts.hidden->where_true) ||
+       keeps_a_key(parts.hidden->truth, !parts.hidden->where_true)))
     return as_summand(-double{std::numeric_limits<float>::max()}, dtype, false);
   if (!weights.zeros) return as_summand(number, dtype, is_added_to);
   const bool alike = !is_added_to && hide_alike(*parts.hidden, *weights.zeros);
@@ -268,7 +280,7 @@ std::optional<double> number_for_hidden(const Parts& parts, const Weights& weigh
 
 bool raise(Node* product, RuleContext& context) {
   const auto weights = weights_of(product->input(0));
-  const auto parts = weights ? parts_of(weights->scores) : std::nullopt;
+  const auto parts = weights ? masked<hidden_product_of>(weights->scores) : std::nullopt;
   ValueInfo* const v = product->input(1);
   if (!parts || !product->output()->has_rank) return false;
   const bool grouped = weights->by_heads != product->input(0);

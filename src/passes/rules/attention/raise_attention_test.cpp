@@ -243,5 +243,61 @@ TEST_F(RaiseAttention, AnotherAxisStays) {
   EXPECT_FALSE(run(kRaiseAttention));
 }
 
+// Masks of minus infinity that places decide.
+class RaiseAttentionByPlace : public RaiseAttention {
+ protected:
+  Value lowest = onnx.scalar(-std::numeric_limits<double>::infinity(), DType::kFloat32);
+  Value keys = onnx.unsqueeze(onnx.range(s), {0}), queries = onnx.unsqueeze(onnx.range(s), {1});
+
+  bool raises(Value seen, Value of_scores) {
+    outputs({attended(onnx.where(seen, of_scores, lowest))});
+    return run(kRaiseAttention);
+  }
+};
+
+TEST_F(RaiseAttentionByPlace, EachQuerySeesItself) {
+  EXPECT_TRUE(raises(onnx.less_or_equal(keys, queries), scores()));
+  EXPECT_TRUE(last()->is("Attention"));
+}
+
+TEST_F(RaiseAttentionByPlace, AWindowHasTheQueryItself) {
+  const Value near = onnx.greater(keys, onnx.sub(queries, onnx.int_scalar(3)));
+  EXPECT_TRUE(raises(onnx.and_(onnx.less_or_equal(keys, queries), near), scores()));
+}
+
+TEST_F(RaiseAttentionByPlace, TheFirstQuerySeesNothingBeforeIt) {
+  EXPECT_FALSE(raises(onnx.less(keys, queries), scores()));
+  EXPECT_EQ(reason(), "a row of its mask may hide all keys, which gives NaN");
+}
+
+TEST_F(RaiseAttentionByPlace, AWindowBehindTheQueryMayBeEmpty) {
+  const Value behind = onnx.greater(keys, onnx.add(queries, onnx.int_scalar(1)));
+  EXPECT_FALSE(raises(behind, scores()));
+}
+
+TEST_F(RaiseAttentionByPlace, NumbersAreAddedBeforeSomeAreHidden) {
+  const Value slopes = onnx.cast(input("slopes", {1, 2, s, s}, DType::kInt64), DType::kFloat32);
+  EXPECT_TRUE(raises(onnx.less_or_equal(keys, queries), onnx.add(scores(), slopes)));
+  EXPECT_EQ(last()->float_or("scale", 0), 0.5F);
+  const onnx::Node* mask = last()->input(3)->producer;
+  ASSERT_TRUE(mask->is("Add"));
+  EXPECT_EQ(mask->input(1), slopes.info());
+}
+
+// Minus infinity above this diagonal.
+class RaiseAttentionByTriangle : public RaiseAttentionByPlace {
+ protected:
+  bool raises(std::int64_t diagonal) {
+    const Value all = onnx.expand(lowest, std::array{s, s});
+    const Value mask = onnx.trilu(all, onnx.int_scalar(diagonal), {.upper = 1});
+    outputs({attended(onnx.add(scores(), mask))});
+    return run(kRaiseAttention);
+  }
+};
+
+TEST_F(RaiseAttentionByTriangle, TheFirstKeyIsSeen) { EXPECT_TRUE(raises(1)); }
+
+TEST_F(RaiseAttentionByTriangle, TheFirstRowIsHidden) { EXPECT_FALSE(raises(0)); }
+
 }  // namespace
 }  // namespace sardonyx::passes

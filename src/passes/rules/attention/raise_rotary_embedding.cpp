@@ -1,11 +1,12 @@
 // Before: y = Add(Mul(x, c), Mul(Concat<axis = -1>(Neg(second), first), s))
 //         first, second = Split<axis = -1>(x); c, s: Unsqueeze([1]) of tables with each angle twice
 // After:  y = RotaryEmbedding(x, half of c's table, half of s's table)
-// So, too, where the second half keeps its sign and Concat(Neg(s), s) stands for s, as the
-// operator's definition has it; and with pairs of neighbours for halves, which is interleaved. x is
-// [batch, heads, length, size], or [batch, length, heads, size], whose heads then lie side by side
-// for the embedding. Tables are computed in the graph, or weights that are sliced or gathered from;
-// those of one batch are expanded, once for all layers.
+// So, too, Concat(Sub(Mul(first, c), Mul(second, s)), Add(Mul(second, c), Mul(first, s))), whose
+// tables have each angle once, and where the second half keeps its sign and Concat(Neg(s), s)
+// stands for s, as the operator's definition has it; and with pairs of neighbours for halves, which
+// is interleaved. x is [batch, heads, length, size], or [batch, length, heads, size], whose heads
+// then lie side by side for the embedding. Tables are computed in the graph, or weights that are
+// sliced or gathered from; those of one batch are expanded, once for all layers.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -28,6 +29,7 @@ using onnx::Node;
 using onnx::Op;
 using onnx::Shape;
 using onnx::ValueInfo;
+using symbolic::Expr;
 
 // What has the same first axis as x, which then need not be kept for its size alone.
 ValueInfo* with_batches_of(ValueInfo* x) {
@@ -63,18 +65,18 @@ ValueInfo* for_each_batch(ValueInfo* table, ValueInfo* x, Patch& patch, const No
 }
 
 // [length, size] or [1, length, size], which serves all batches and heads.
-bool serves_all(const ValueInfo* table, const ValueInfo* x) {
+bool serves_all(const ValueInfo* table, const ValueInfo* x, Expr width) {
   if (!table->has_rank || (table->shape.size() != 2 && table->shape.size() != 3)) return false;
   const Shape& shape = table->shape;
   return is_known(table, shape.size()) && (shape.size() == 2 || shape[0].is(1)) &&
-         shape[shape.size() - 2] == x->shape[2] && shape.back() == x->shape[3];
+         shape[shape.size() - 2] == x->shape[2] && shape.back() == width;
 }
 
 // The axis of the heads, 1 or 2, that a table multiplied with x has one of; 0 where it has another
 // form.
-std::size_t heads_axis(const ValueInfo* table, const ValueInfo* x) {
-  if (serves_all(table, x)) return 1;
-  if (!is_known(table, 4) || !(table->shape[3] == x->shape[3]) ||
+std::size_t heads_axis(const ValueInfo* table, const ValueInfo* x, Expr width) {
+  if (serves_all(table, x, width)) return 1;
+  if (!is_known(table, 4) || !(table->shape[3] == width) ||
       !(table->shape[0] == x->shape[0] || table->shape[0].is(1)))
     return 0;
   for (const std::size_t heads : {std::size_t{1}, std::size_t{2}})
@@ -88,9 +90,9 @@ class Raising {
       : context_(context), patch_(context, sum), sum_(sum), found_(found) {}
 
   bool run() {
-    const std::size_t axis = heads_axis(found_.cosine, found_.x);
+    const std::size_t axis = heads_axis(found_.cosine, found_.x, width());
     ValueInfo *cosine = nullptr, *sine = nullptr;
-    if (axis != 0 && heads_axis(found_.sine, found_.x) == axis) {
+    if (axis != 0 && heads_axis(found_.sine, found_.x, width()) == axis) {
       cosine = half_table(found_.cosine, axis);
       sine = half_table(found_.sine, axis);
     }
@@ -106,6 +108,12 @@ class Raising {
   }
 
  private:
+  // Of the tables as they are.
+  Expr width() const {
+    const Expr size = found_.x->shape[3];
+    return found_.by_halves ? symbolic::exact_quotient(size, Expr(2)) : size;
+  }
+
   // x is [batch, length, heads, size].
   bool run_side_by_side(ValueInfo* cosine, ValueInfo* sine,
                         std::vector<onnx::Attribute> attributes) {
@@ -128,11 +136,12 @@ class Raising {
   // form.
   ValueInfo* half_table(ValueInfo* table, std::size_t heads) {
     const auto axis = static_cast<std::int64_t>(heads);
-    ValueInfo* half = table == found_.sine && found_.half_sine != nullptr
+    ValueInfo* half = found_.by_halves ? table
+                      : table == found_.sine && found_.half_sine != nullptr
                           ? found_.half_sine
                           : half_of(table, found_.interleaved, patch_, sum_, context_);
     if (half == nullptr) return nullptr;
-    if (serves_all(table, found_.x)) {
+    if (serves_all(table, found_.x, width())) {
       if (half->shape.size() == 2) half = with_axes(Op::kUnsqueeze, half, {0}, patch_, sum_);
       return half == nullptr ? nullptr : for_each_batch(half, found_.x, patch_, sum_);
     }
@@ -162,7 +171,7 @@ bool raise(Node* sum, RuleContext& context) {
   return Raising(context, sum, *found).run();
 }
 
-constexpr Op kRoots[] = {Op::kAdd};
+constexpr Op kRoots[] = {Op::kAdd, Op::kConcat};
 
 }  // namespace
 

@@ -28,6 +28,32 @@ TEST_F(RaiseRotaryEmbedding, HalvesOfTheTablesAreTaken) {
   EXPECT_EQ(rotation->input(0), x.info());
 }
 
+// Halves of x that are turned, and put side by side.
+class RaiseRotaryEmbeddingByHalves : public RaiseRotaryEmbedding {
+ protected:
+  Value put_together(std::size_t first, std::size_t second) {
+    const Value c = onnx.unsqueeze(cosine, {1}), t = onnx.unsqueeze(sine, {1});
+    const auto parts = onnx.split(2, x, onnx.ints({4, 4}), {.axis = 3});
+    const Value less = onnx.sub(onnx.mul(parts[first], c), onnx.mul(parts[second], t));
+    return onnx.concat({less, onnx.add(onnx.mul(parts[second], c), onnx.mul(parts[first], t))}, -1);
+  }
+};
+
+TEST_F(RaiseRotaryEmbeddingByHalves, TheTablesHaveEachAngleOnce) {
+  outputs({put_together(0, 1)});
+  EXPECT_TRUE(run(kRaiseRotaryEmbedding));
+  const onnx::Node* rotation = model.graph->last;
+  ASSERT_TRUE(rotation->is("RotaryEmbedding"));
+  EXPECT_EQ(rotation->input(0), x.info());
+  EXPECT_EQ(rotation->input(1), cosine.info());
+  EXPECT_EQ(rotation->input(2), sine.info());
+}
+
+TEST_F(RaiseRotaryEmbeddingByHalves, HalvesThatChangePlacesStay) {
+  outputs({put_together(1, 0)});
+  EXPECT_FALSE(run(kRaiseRotaryEmbedding));
+}
+
 TEST_F(RaiseRotaryEmbedding, LayersShareTheTablesOfOneBatch) {
   const Value cosines = table(input("cosines", {1, s, 4})),
               sines = table(input("sines", {1, s, 4}));

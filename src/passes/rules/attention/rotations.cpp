@@ -126,9 +126,48 @@ ValueInfo* signed_half(const ValueInfo* table) {
   return negated != nullptr && negated->input(0) == concat->input(1) ? concat->input(1) : nullptr;
 }
 
+// One half of x, and what it is multiplied with.
+struct Product {
+  ValueInfo *x, *table;
+};
+
+std::optional<Product> product_of_half(const ValueInfo* value, std::uint32_t which) {
+  const Node* product = made_by(value, Op::kMul);
+  if (product == nullptr || !used_once(value)) return std::nullopt;
+  for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
+    const ValueInfo* half = product->input(side);
+    if (half == nullptr || half->producer == nullptr) continue;
+    ValueInfo* const x = half->producer->input(0);
+    if (x == nullptr || !is_known(x, 4) || !x->shape[3].is_constant()) continue;
+    const std::int64_t size = x->shape[3].value();
+    if (size % 2 == 0 && is_half(half, x, size, which)) return Product{x, product->input(1 - side)};
+  }
+  return std::nullopt;
+}
+
+std::optional<Rotation> rotation_by_halves(const Node* concat) {
+  if (concat->inputs.size() != 2 || !is_known(concat->output(), 4) || !is_last(concat, 4))
+    return std::nullopt;
+  const Node *less = made_by(concat->input(0), Op::kSub),
+             *sum = made_by(concat->input(1), Op::kAdd);
+  if (less == nullptr || sum == nullptr || !used_once(less->output()) || !used_once(sum->output()))
+    return std::nullopt;
+  const auto cosine = product_of_half(less->input(0), 0), sine = product_of_half(less->input(1), 1);
+  if (!cosine || !sine || cosine->x != sine->x) return std::nullopt;
+  for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
+    const auto second = product_of_half(sum->input(side), 1),
+               first = product_of_half(sum->input(1 - side), 0);
+    if (second && first && second->x == cosine->x && first->x == cosine->x &&
+        second->table == cosine->table && first->table == sine->table)
+      return Rotation{cosine->x, cosine->table, sine->table, false, nullptr, /*by_halves=*/true};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Rotation> rotation_of(const Node* sum) {
+  if (sum->is(Op::kConcat)) return rotation_by_halves(sum);
   const std::array<Node*, 2> products = {made_by(sum->input(0), Op::kMul),
                                          made_by(sum->input(1), Op::kMul)};
   if (products[0] == nullptr || products[1] == nullptr) return std::nullopt;
@@ -144,8 +183,12 @@ std::optional<Rotation> rotation_of(const Node* sum) {
     if (!turned || !used_once(with_sine->output()) || !used_once(with_cosine->output())) continue;
     for (const std::size_t other : {std::size_t{0}, std::size_t{1}})
       if (with_cosine->input(other) == turned->x)
-        return Rotation{turned->x, with_cosine->input(1 - other), with_sine->input(1 - side),
-                        turned->interleaved, half_sine};
+        return Rotation{turned->x,
+                        with_cosine->input(1 - other),
+                        with_sine->input(1 - side),
+                        turned->interleaved,
+                        half_sine,
+                        false};
   }
   return std::nullopt;
 }

@@ -14,10 +14,12 @@ struct Rotation {
   bool interleaved;  // neighbours
   // Where halves change places without a sign, which `sine`, Concat(Neg(s), s), has: s.
   onnx::ValueInfo* half_sine = nullptr;
+  bool by_halves = false;  // the tables have each angle once
 };
 
-// That of four axes which the Add computes; nothing where it is none, or parts of it are read
-// elsewhere, too.
-std::optional<Rotation> rotation_of(const onnx::Node* sum);
+// That of four axes which the Add computes, or the Concat of first * cosine - second * sine and
+// second * cosine + first * sine; nothing where it is none, or parts of it
+// are read elsewhere, too.
+std::optional<Rotation> rotation_of(const onnx::Node* last);
 
 }  // namespace sardonyx::passes

@@ -82,8 +82,8 @@ ValueInfo* made_before(const Form& form, const onnx::Model& model) {
 }
 
 // Of [batch, sequence], whatever axes of 1 stand around it.
-bool is_positions(const ValueInfo* value, const Feeds& feeds) {
-  const auto ramp = ramp_of(value, feeds);
+bool is_positions(const ValueInfo* value, const rewriting::Feeds& feeds) {
+  const auto ramp = rewriting::ramp_of(value, feeds);
   if (!ramp || !(ramp->start == feeds.past)) return false;
   std::vector<std::int64_t> steps = ramp->steps;
   std::erase(steps, 0);
@@ -112,7 +112,7 @@ std::optional<float> number(const ValueInfo* value) {
   return reals ? std::optional(static_cast<float>(reals->front())) : std::nullopt;
 }
 
-std::optional<Form> form_of(const ValueInfo* value, const Feeds& feeds) {
+std::optional<Form> form_of(const ValueInfo* value, const rewriting::Feeds& feeds) {
   Form form{.dtype = value->dtype};
   const Node* node = maker(value);
   if (node != nullptr && node->is(Op::kCast) && node->input(0)->dtype == DType::kFloat32)
@@ -137,7 +137,7 @@ std::optional<Form> form_of(const ValueInfo* value, const Feeds& feeds) {
 }
 
 // The constant that rows are picked from by their position.
-ValueInfo* picked_from(const ValueInfo* value, const Feeds& feeds) {
+ValueInfo* picked_from(const ValueInfo* value, const rewriting::Feeds& feeds) {
   const Node* gather = maker(value);
   if (gather == nullptr || !gather->is(Op::kGather) || gather->int_or("axis", 0) != 0)
     return nullptr;
@@ -148,7 +148,7 @@ ValueInfo* picked_from(const ValueInfo* value, const Feeds& feeds) {
 
 }  // namespace
 
-ValueInfo* angle_table(ValueInfo* value, std::int64_t rows, const Feeds& feeds,
+ValueInfo* angle_table(ValueInfo* value, std::int64_t rows, const rewriting::Feeds& feeds,
                        rewriting::RuleContext& context, rewriting::Patch& patch) {
   if (ValueInfo* table = picked_from(value, feeds)) return table;
   auto form = form_of(value, feeds);

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "onnx/graph/ir.h"
+#include "rewriting/index_ramps.h"
 #include "rewriting/patch.h"
-#include "targets/onnxruntime/fusions/index_ramps.h"
 
 namespace sardonyx::targets {
 
@@ -13,7 +13,8 @@ namespace sardonyx::targets {
 // token at position p: cosines or sines of p times frequencies that are constant, perhaps scaled,
 // or rows of a constant. Null where `value` is anything else, or not of positions from feeds.past
 // on. Layers that compute with the same angles share a table.
-onnx::ValueInfo* angle_table(onnx::ValueInfo* value, std::int64_t rows, const Feeds& feeds,
-                             rewriting::RuleContext& context, rewriting::Patch& patch);
+onnx::ValueInfo* angle_table(onnx::ValueInfo* value, std::int64_t rows,
+                             const rewriting::Feeds& feeds, rewriting::RuleContext& context,
+                             rewriting::Patch& patch);
 
 }  // namespace sardonyx::targets

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "onnx/graph/ir.h"
-#include "targets/onnxruntime/fusions/index_ramps.h"
+#include "rewriting/index_ramps.h"
 
 namespace sardonyx::targets {
 
@@ -18,6 +18,6 @@ struct Attended {
 
 // By the mask of an Attention of `queries` by feeds.past + queries; nothing where it says anything
 // else, or more.
-std::optional<Attended> attended_keys(const onnx::ValueInfo* mask, const Feeds& feeds);
+std::optional<Attended> attended_keys(const onnx::ValueInfo* mask, const rewriting::Feeds& feeds);
 
 }  // namespace sardonyx::targets

@@ -103,7 +103,8 @@ std::string_view hindrance(const Node* attention, const Sizes& sizes, bool fed) 
   return {};
 }
 
-std::optional<Attended> attended_by(const Node* attention, const Sizes& sizes, const Feeds& feeds) {
+std::optional<Attended> attended_by(const Node* attention, const Sizes& sizes,
+                                    const rewriting::Feeds& feeds) {
   const ValueInfo* mask = attention->input(kMask);
   const bool causal = attention->int_or("is_causal", 0) != 0 && sizes.past.is(0);
   if (mask == nullptr)
@@ -118,7 +119,8 @@ struct Rotation {
 
 class Fusing {
  public:
-  Fusing(rewriting::RuleContext& context, Node* attention, const Sizes& sizes, const Feeds& feeds)
+  Fusing(rewriting::RuleContext& context, Node* attention, const Sizes& sizes,
+         const rewriting::Feeds& feeds)
       : context_(context),
         patch_(context, attention),
         attention_(attention),
@@ -217,7 +219,7 @@ class Fusing {
   }
 
   bool are_positions(const ValueInfo* value) const {
-    const auto ramp = ramp_of(value, feeds_);
+    const auto ramp = rewriting::ramp_of(value, feeds_);
     return ramp && ramp->steps == std::vector<std::int64_t>{0, 1} && ramp->start == feeds_.past;
   }
 
@@ -287,7 +289,7 @@ class Fusing {
   Patch patch_;
   Node* attention_;
   const Sizes& sizes_;
-  const Feeds& feeds_;
+  const rewriting::Feeds& feeds_;
 };
 
 bool fuse(Node* attention, rewriting::RuleContext& context, bool fed) {
@@ -295,7 +297,7 @@ bool fuse(Node* attention, rewriting::RuleContext& context, bool fed) {
   if (!sizes) return context.decline(attention, "its heads are apart, or its sizes are not known");
   if (const std::string_view why = hindrance(attention, *sizes, fed); !why.empty())
     return context.decline(attention, std::string(why));
-  Feeds feeds{.past = sizes->past};
+  rewriting::Feeds feeds{.past = sizes->past};
   if (fed) {
     feeds.attention_mask = input_called(context.model().graph, "attention_mask");
     feeds.position_ids = input_called(context.model().graph, "position_ids");

@@ -1,4 +1,4 @@
-#include "targets/onnxruntime/fusions/index_ramps.h"
+#include "rewriting/index_ramps.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include "onnx/gen/op.h"
 #include "onnx/infer/inference.h"
 
-namespace sardonyx::targets {
+namespace sardonyx::rewriting {
 namespace {
 
 using onnx::Node;
@@ -93,8 +93,8 @@ std::optional<Ramp> reshaped(const Node* node, const Ramp& ramp) {
 }
 
 std::optional<Ramp> combined(const Node* node, const Feeds& feeds, std::int64_t sign) {
-  const auto a = targets::ramp_of(node->input(0), feeds),
-             b = targets::ramp_of(node->input(1), feeds);
+  const auto a = rewriting::ramp_of(node->input(0), feeds),
+             b = rewriting::ramp_of(node->input(1), feeds);
   if (!a || !b) return std::nullopt;
   const std::size_t rank = std::max(a->steps.size(), b->steps.size());
   Ramp result = a->with_rank(rank);
@@ -169,4 +169,4 @@ std::optional<Ramp> ramp_of(const ValueInfo* value, const Feeds& feeds) {
   }
 }
 
-}  // namespace sardonyx::targets
+}  // namespace sardonyx::rewriting

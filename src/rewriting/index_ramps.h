@@ -7,7 +7,7 @@
 
 #include "onnx/graph/ir.h"
 
-namespace sardonyx::targets {
+namespace sardonyx::rewriting {
 
 // What a runtime for language models feeds, where it is known to; null where callers may feed
 // anything.
@@ -36,4 +36,4 @@ std::optional<Ramp> ramp_of(const onnx::ValueInfo* value, const Feeds& feeds);
 // these, or joins axes.
 std::optional<Ramp> viewed(const onnx::Node* node, const Ramp& ramp);
 
-}  // namespace sardonyx::targets
+}  // namespace sardonyx::rewriting
