@@ -60,7 +60,8 @@ class Inputs {
     std::vector<Datum> made;
     for (std::size_t i = 1; i < forward->parameters.size(); ++i) {
       const Function::Parameter& parameter = forward->parameters[i];
-      const std::string& name = i <= options_.names.size() ? options_.names[i - 1] : parameter.name;
+      const std::string name =
+          i <= options_.names.size() ? options_.names[i - 1] : name_of(parameter);
       made.push_back(input(name, parameter, i - 1));
       program_.parameter_names.push_back(name);
     }
@@ -72,6 +73,16 @@ class Inputs {
   }
 
  private:
+  // Archives have a 0 behind names that mean something to them: "ops0".
+  std::string name_of(const Function::Parameter& parameter) const {
+    constexpr std::string_view kTaken[] = {"CONSTANTS", "annotate", "fork", "getattr",
+                                           "inf",       "nan",      "ops",  "uninitialized"};
+    const std::string& name = parameter.name;
+    const std::string written = name.substr(0, name.size() - (name.ends_with('0') ? 1 : 0));
+    const bool is_taken = std::ranges::find(kTaken, written) != std::end(kTaken);
+    return is_taken && (choices_.contains(written) || dynamic_.contains(written)) ? written : name;
+  }
+
   Datum input(const std::string& name, const Function::Parameter& parameter, std::size_t position) {
     used_.emplace(name, true);
     const auto chosen = choices_.find(name);
