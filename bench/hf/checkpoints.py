@@ -77,7 +77,7 @@ def _save(config: Any, name: str, task: str, folder: Path) -> int:
 
     from sardonyx.hf.acceptance import accepted_example
     from sardonyx.hf.parts import fixed_arguments
-    from sardonyx.hf.tasks import WITH_PAST, class_for, task_named
+    from sardonyx.hf.tasks import class_for, task_named
 
     chosen, _ = task_named(task)
     model_class = class_for(chosen, config)
@@ -97,11 +97,7 @@ def _save(config: Any, name: str, task: str, folder: Path) -> int:
     unsettle(model)
     example, inputs, _ = accepted_example(model, config, chosen)
     with torch.no_grad():
-        model(
-            **inputs,
-            **example.known(2),
-            **fixed_arguments(model, use_cache=task.endswith(WITH_PAST)),
-        )
+        model(**inputs, **example.known(2), **fixed_arguments(model))
     model.save_pretrained(folder)
     return parameters
 

@@ -238,7 +238,15 @@ Program read_archive(std::string bytes, const ReadOptions& options) {
 Program read(const std::filesystem::path& path, const ReadOptions& options) {
   const auto file = std::make_shared<base::MappedFile>(path.string());
   const archive::Bytes bytes{file->bytes(), file};
-  if (!is_torchscript(bytes)) return Program(pt2::read_pt2(path));
+  if (!is_torchscript(bytes)) {
+    if (!options.inputs.empty() || !options.dynamic.empty()) {
+      base::fail(
+          "SX1122", "an exported program says itself what its inputs are and which sizes vary",
+          "leave out --input and --dynamic, which are for TorchScript's archives; sizes vary "
+          "as torch.export.export(dynamic_shapes=...) was told");
+    }
+    return Program(pt2::read_pt2(path));
+  }
   try {
     return read_torchscript(bytes, options);
   } catch (Error& error) {

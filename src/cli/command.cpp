@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <new>
@@ -107,6 +108,16 @@ void write_model(const Model& model, const std::string& path, const WriteOptions
   const std::string bytes = serialize(model, options);
   if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size())
     throw Error(failure("SX1007", "standard output failed"));
+}
+
+void check_not_overwritten(const std::string& input, const std::string& output) {
+  std::error_code none;
+  if (std::filesystem::equivalent(input, output, none) && std::filesystem::is_regular_file(input)) {
+    throw Error(failure("SX1601",
+                        "the model would take the place of the program that it is made "
+                        "of, '" +
+                            output + "'; name another file"));
+  }
 }
 
 void check_one_output(const std::string& path, bool json) {

@@ -37,6 +37,9 @@ std::string input_file(const std::string& path);
 // Writes a model to the file of that path; to standard output for `-`, which must be no terminal.
 void write_model(const Model& model, const std::string& path, const WriteOptions& options);
 
+// Refuses to write a model over the program that it is made of, which nothing gives back.
+void check_not_overwritten(const std::string& input, const std::string& output);
+
 // Refuses JSON on standard output (wrong usage) where the model goes there.
 void check_one_output(const std::string& path, bool json);
 

@@ -63,6 +63,7 @@ void run_convert(ConvertArguments& arguments) {
   arguments.convert.on_simplified = [&](const Simplification& done) {
     arguments.simplification = done;
   };
+  check_not_overwritten(arguments.input, arguments.output);
   Program program =
       timed(record, "read", [&] { return read(input_file(arguments.input), arguments.read); });
   arguments.model.emplace(

@@ -69,6 +69,8 @@ GIVEN: dict[str, dict[str, Any]] = {
         "intermediate_size": [72, 72, 72, 72],
         "laurel_rank": 8,
     },
+    # How many characters its class has no default for.
+    "wav2vec2-bert": {"vocab_size": 40},
     # Which layers of the images are looked at goes by more than two.
     "vipllava": {"vision_feature_layers": [-1, -2]},
     # Four patches beside each other become one as wide as all of them.

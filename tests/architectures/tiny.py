@@ -283,6 +283,8 @@ def _shrunk(settings: dict[str, Any], profile: Profile) -> dict[str, Any]:
             result[key] = _shrunk_rope(value, profile)
         else:
             result[key] = value
+    if profile.layers:
+        _name_kept_stages(settings, result)
     rope = result.get("rope_parameters")
     if profile.sections and isinstance(rope, dict) and "num_key_value_heads" in result:
         half = int(_WIDTHS["head_dim"] * rope.get("partial_rotary_factor", 1)) // 2
@@ -299,6 +301,24 @@ def _shrunk(settings: dict[str, Any], profile: Profile) -> dict[str, Any]:
         # Latent attention has as many heads of keys as of queries.
         result["num_key_value_heads"] = result["num_attention_heads"]
     return _merged(result, GIVEN.get(settings.get("model_type", ""), {}))
+
+
+def _name_kept_stages(settings: dict[str, Any], result: dict[str, Any]) -> None:
+    """Backbones of as many stages as layers give what comes of as many of the layers that are
+    kept."""
+    names, count = settings.get("out_features"), settings.get("num_hidden_layers")
+    if (
+        not names
+        or not isinstance(count, int)
+        or f"stage{count}" not in (settings.get("stage_names") or [f"stage{count}"])
+    ):
+        return
+    if all(name in ("stem", *(f"stage{n}" for n in range(1, count + 1))) for name in names):
+        layers = max(2, len(names))
+        result["num_hidden_layers"] = layers
+        result["out_features"] = [f"stage{layers - n}" for n in reversed(range(len(names)))]
+        result.pop("out_indices", None)
+        result.pop("stage_names", None)
 
 
 def _merged(settings: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:

@@ -34,7 +34,8 @@ def test_spectra_of_every_number_of_bins_that_a_part_tells() -> None:
 
     found = [each["input_features"] for each in _shapes(Model(), config)]
 
-    assert found == [(2, 12, 80), (2, 80, 12), (2, 12, 160), (2, 160, 12)]
+    pictures = [(2, 1, 64, 80), (2, 1, 64, 160)]
+    assert found == [(2, 12, 80), (2, 80, 12), (2, 12, 160), (2, 160, 12), *pictures]
 
 
 class _Images(torch.nn.Module):

@@ -282,3 +282,58 @@ def test_a_mask_of_what_the_encoder_gives(tmp_path: Path) -> None:
         given["decoder_input_ids"] = ids[:, :length]
         with torch.no_grad():
             assert torch.equal(model(**given).logits[:, -1].argmax(-1), ids[:, length])
+
+
+def test_a_decoder_with_windows_that_looks_at_an_encoder(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    sizes = {
+        "vocab_size": 100, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
+        "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8, "sliding_window": 6,
+        "max_position_embeddings": 64,
+    }  # fmt: skip
+    module = transformers.T5GemmaModuleConfig
+    decoder = module(**sizes, is_decoder=True)
+    config = transformers.T5GemmaConfig(encoder=module(**sizes), decoder=decoder, vocab_size=100)
+    model = transformers.T5GemmaForConditionalGeneration(config).eval()
+    report = exported(saved(model, tmp_path / "checkpoint"), tmp_path / "out")
+    # Of the last of these tokens, the first are outside of the window.
+    assert report.verified["equal"] == 40
+
+
+def test_images_between_the_tokens_of_an_encoder(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    text = {
+        "vocab_size": 100, "d_model": 32, "encoder_layers": 1, "decoder_layers": 1,
+        "encoder_attention_heads": 4, "decoder_attention_heads": 4, "encoder_ffn_dim": 48,
+        "decoder_ffn_dim": 48, "max_position_embeddings": 300, "decoder_start_token_id": 2,
+    }  # fmt: skip
+    vision = {
+        "depths": [1], "patch_size": [7], "patch_stride": [8], "patch_padding": [3],
+        "patch_prenorm": [False], "embed_dim": [16], "num_heads": [2], "num_groups": [2],
+        "window_size": 4, "projection_dim": 32, "max_position_embeddings": 8,
+    }  # fmt: skip
+    config = transformers.Florence2Config(
+        text_config={"model_type": "bart", **text}, vision_config=vision, image_token_id=5
+    )
+    model = transformers.Florence2ForConditionalGeneration(config).eval()
+    report = exported(saved(model, tmp_path / "checkpoint"), tmp_path / "out")
+    assert report.parts[0].file == "encoder_model.onnx"
+    assert "pixel_values" in report.parts[0].inputs
+    assert report.verified["equal"] == 40
+
+
+def test_sounds_and_texts_with_numbers_of_both(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    text = {
+        "vocab_size": 100, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 1,
+        "num_attention_heads": 4, "max_position_embeddings": 64,
+    }  # fmt: skip
+    sound = {
+        "hidden_size": 32, "patch_embeds_hidden_size": 8, "depths": [1, 1, 1],
+        "num_attention_heads": [2, 2, 4], "spec_size": 64, "num_mel_bins": 16, "window_size": 4,
+    }  # fmt: skip
+    config = transformers.ClapConfig(text_config=text, audio_config=sound, projection_dim=16)
+    folder = saved(transformers.ClapModel(config).eval(), tmp_path / "checkpoint")
+    (part,) = exported(folder, tmp_path / "out").parts
+    assert list(part.inputs) == ["input_features", "input_ids", "attention_mask"]
+    assert {"logits_per_audio", "logits_per_text", "audio_embeds"} <= set(part.outputs)

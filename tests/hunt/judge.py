@@ -189,7 +189,11 @@ def _at(
         del wanted[outputs:]
     if len(got) != len(wanted):
         return Verdict("wrong", f"{len(got)} outputs for {len(wanted)}")
+    # Attention to nothing has the shape of its query in PyTorch, whatever batch its values have.
+    attends = any("scaled_dot_product_attention(" in line.text for line in program.lines)
     for name, have, want in zip(made.output_names, got, wanted, strict=True):
+        if attends and have.numel() == want.numel() == 0 and have.shape != want.shape:
+            return Verdict("right", limits=1)
         found = difference(have, want, _tolerance(want))
         if found is not None:
             verdict = Verdict("wrong", f"{name}: {found}")

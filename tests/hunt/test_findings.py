@@ -61,6 +61,9 @@ FOUND = {
         "v1 = torch.var(a, 2)",
         "v2 = torch.nn.functional.scaled_dot_product_attention(v1, v1, v1)",
     ),
+    "distinct rows of what may be nothing": program(
+        {"a": ("int64", ("n", "m"))}, "v1 = torch.unique(a, dim=0)", "v2 = torch.unique(a, dim=1)"
+    ),
     "an integer that is too wide for the next one": program(
         {"a": ("float32", ("n", 3))}, "v1 = a * 1e10", "v2 = v1.long()", "v3 = v2.to(torch.int32)"
     ),

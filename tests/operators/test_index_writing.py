@@ -204,6 +204,8 @@ ONE = scalar(1.0)
     (lambda x, m: x.masked_fill(m, 3), floats(6), bools(2, 6)),
     (lambda x, m, v: x.masked_scatter(m, v), X, bools(4, 5, 6), V),
     (lambda x, m, v: x.masked_scatter(m, v), X, bools(6), V),
+    (lambda x, m, v: x.masked_scatter(m & (x > 99), v[:0]), X, bools(6), V),
+    (lambda x, m, v: x.masked_scatter(m & (x > 99), v[v > 99]), X, bools(6), V),
     (lambda x, v: x.select_scatter(v, 1, -1), X, V[:, 0]),
     (lambda x, v: x.slice_scatter(v, 0, 1, 3), X, V[:2]),
     (lambda x, v: x.slice_scatter(v, 1, 0, 5, 2), X, V[:, :3]),

@@ -77,3 +77,25 @@ def test_the_listing_as_json(tmp_path: Path) -> None:
     assert {"name": "aten::embedding", "count": 1} in program["operators"]
     assert program["calls"] == sum(entry["count"] for entry in program["operators"])
     assert program["weights"]["count"] == 10
+
+
+def test_a_program_is_not_written_over(tmp_path: Path) -> None:
+    path = tmp_path / "tied.pt2"
+    save_as_2_13(tied_program(), path)
+    before = path.read_bytes()
+    (tmp_path / "link.pt2").symlink_to(path)
+    for destination in (path, tmp_path / "link.pt2"):
+        done = run_command("convert", path, "-o", destination)
+        assert done.returncode == 1
+        assert "error[SX1601]: the model would take the place of the program" in done.stderr
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("option", ["--input=ids:int64[n]", "--dynamic=ids:0"])
+def test_an_exported_program_says_itself_what_its_inputs_are(tmp_path: Path, option: str) -> None:
+    path = tmp_path / "tied.pt2"
+    save_as_2_13(tied_program(), path)
+    done = run_command("convert", path, "-o", tmp_path / "out.onnx", option)
+    assert done.returncode == 1
+    assert "error[SX1122]: an exported program says itself" in done.stderr
+    assert list(tmp_path.iterdir()) == [path]

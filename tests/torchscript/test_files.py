@@ -188,3 +188,21 @@ def test_a_number_is_no_dimension_of_its_name(tmp_path: Path) -> None:
     model = _convert(tmp_path / "model.pt", "--input", "x:float32[n,4]", "--input", "n:int")
     for rows, count in ((3, 2), (1, 0), (2, 5)):
         _compare(scripted, model, (torch.randn(rows, 4), count))
+
+
+class _Newer(torch.nn.Module):
+    """gelu() has a version of its own: it stands in another entry than those of older archives."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.nn.functional.gelu(x), torch.arange(5) / 2
+
+
+def test_archives_say_their_version_in_two_places(tmp_path: Path) -> None:
+    program = torch.jit.script(_Newer())
+    path = tmp_path / "newer.pt"
+    program.save(str(path))
+    with zipfile.ZipFile(path) as archive:
+        assert "newer/.data/version" in archive.namelist()
+        assert "newer/version" not in archive.namelist()
+    x = torch.randn(3, 4)
+    _compare(program, _convert(path, "--input", "x:float32[3,4]"), (x,))

@@ -148,6 +148,8 @@ def _sizes(leaves: Sequence[Leaf], values: Sequence[Any]) -> Iterator[tuple[str,
 
 
 def size_of(value: Any, axis: int) -> Any:
-    """One size of a tensor; None where it has no such axis."""
+    """One size of a tensor; None where it has no such axis. UsageError for what counts none."""
+    if not isinstance(axis, int):
+        raise usage_error(f"dimensions are counted by integers, and {axis!r} is none")
     shape = getattr(value, "shape", ())
     return shape[axis] if -len(shape) <= axis < len(shape) else None

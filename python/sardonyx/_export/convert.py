@@ -8,7 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sardonyx import _native
-from sardonyx._base.errors import ConversionError, Diagnostic, diagnostics_from_native
+from sardonyx._base.errors import (
+    ConversionError,
+    Diagnostic,
+    diagnostics_from_native,
+    usage_error,
+)
 from sardonyx._capture.dim_names import one_size_a_name
 from sardonyx._model.program import ONNXProgram
 from sardonyx._translate.autograd import add_kept
@@ -80,6 +85,9 @@ def converted(
     try:
         if isinstance(program, (str, os.PathLike)):
             return ONNXProgram(attempt.of_file(os.fspath(program)), None, attempt.notes)
+        if not hasattr(program, "graph_signature"):
+            kind = type(program).__name__
+            raise usage_error(f"a program is an ExportedProgram or the path of a file, not {kind}")
         model, notes = attempt.of_program(program)
     except ConversionError as error:
         if attempt.translators.errors:

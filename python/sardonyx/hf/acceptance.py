@@ -10,6 +10,7 @@ import torch
 
 from sardonyx._base.errors import refusal
 
+from .corrected import corrected
 from .example import BATCH, LENGTH, Dims, Example, Tensors
 from .examples import examples
 from .known import with_known
@@ -31,25 +32,37 @@ def accepted_example(
 
     SX2007 says what each attempt ended in.
     """
-    reasons = []
+    reasons: list[str] = []
     for made in examples(model, config, task):
-        example = _with_places(model, config, made)
-        inputs: Tensors = {}
-        try:
-            inputs = example.make(2, example.lengths[0])
-            call = with_known(model, example.known(2), fixed_arguments(model))
-            result = probe(model, call, **inputs)
-        except Exception as error:
-            first = (str(error).splitlines() or [""])[0]
-            reasons.append(f"{', '.join(inputs)}: {type(error).__name__}: {first[:200]}")
-            continue
-        return example, inputs, result
+        found = _accepted(model, config, made, reasons)
+        if found is not None:
+            return found
     raise refusal(
         "SX2007",
         f"no example inputs were found that {type(model).__name__} takes"
         + "".join(f"\n    {reason}" for reason in dict.fromkeys(reasons)),
         "call sardonyx.export with the model and inputs of your own",
     )
+
+
+def _accepted(
+    model: torch.nn.Module, config: Any, made: Example, reasons: list[str]
+) -> tuple[Example, Tensors, Any] | None:
+    """The example, or what errors of PyTorch make of it, with its inputs and what comes of them;
+    None where the model takes none of these, with the `reasons`."""
+    trying: Example | None = made
+    while trying is not None:
+        example = _with_places(model, config, trying)
+        inputs: Tensors = {}
+        try:
+            inputs = example.make(2, example.lengths[0])
+            call = with_known(model, example.known(2), fixed_arguments(model))
+            return example, inputs, probe(model, call, **inputs)
+        except Exception as error:
+            first = (str(error).splitlines() or [""])[0]
+            reasons.append(f"{', '.join(inputs)}: {type(error).__name__}: {first[:200]}")
+            trying = corrected(made, error) if trying is made else None
+    return None
 
 
 def image_token(config: Any) -> int | None:
@@ -63,13 +76,13 @@ def text_stands_alone(model: torch.nn.Module) -> bool:
     and go by them in what they keep of it."""
     if "pixel_values" not in inspect.signature(model.forward).parameters:
         return True
-    return hasattr(model, "get_image_features") or image_token(model.config) is not None
+    return features_maker(model) is not None or image_token(model.config) is not None
 
 
 def _with_places(model: torch.nn.Module, config: Any, example: Example) -> Example:
     """Where images stand in a text, with as many tokens for each as the model makes of it."""
     token = image_token(config)
-    if token is None or not hasattr(model, "get_image_features"):
+    if token is None or features_maker(model) is None:
         return example
     if not {"input_ids", "pixel_values"} <= set(example.dims):
         return example
@@ -101,17 +114,30 @@ def _with_places(model: torch.nn.Module, config: Any, example: Example) -> Examp
     return Example(make, dims, example.lengths, example.known)
 
 
+def features_maker(model: Any) -> Callable[..., Any] | None:
+    """What makes features of images, of the model or of the one in it; None where nothing does."""
+    for owner in (model, getattr(model, "model", None)):
+        if (found := getattr(owner, "get_image_features", None)) is not None:
+            maker: Callable[..., Any] = found
+            return maker
+    return None
+
+
 def image_inputs(model: Any, inputs: Tensors) -> Tensors:
     """Those that the model makes features of images of."""
-    taken = inspect.signature(model.get_image_features).parameters
+    maker = features_maker(model)
+    taken = inspect.signature(maker).parameters if maker else {}
     return {name: value for name, value in inputs.items() if name in taken}
 
 
 def image_features(model: Any, inputs: Tensors, known: Tensors) -> torch.Tensor:
     """What stands in the text for the images, [tokens, width], without data."""
 
+    maker = features_maker(model)
+    assert maker is not None
+
     def call(**given: torch.Tensor) -> torch.Tensor:
-        return features_of(with_known(model.get_image_features, known, {})(**given))
+        return features_of(with_known(maker, known, {})(**given))
 
     return probe(model, call, **image_inputs(model, inputs))
 

@@ -143,6 +143,19 @@ def new_cache(config: Any) -> Any:
     return cache
 
 
+def has_windows(cache: Any) -> bool:
+    """Whether the cache of a model's own keeps less than all of the past."""
+    layers = getattr(getattr(cache, "self_attention_cache", cache), "layers", ())
+    return any(_without_window(layer) is not layer for layer in layers)
+
+
+def new_cache_of_both(config: Any) -> Any:
+    """An empty cache for a decoder that looks at an encoder, with no windows."""
+    from transformers import DynamicCache, EncoderDecoderCache
+
+    return EncoderDecoderCache(new_cache(config), DynamicCache())
+
+
 def _without_window(layer: Any) -> Any:
     from transformers import cache_utils
 

@@ -119,7 +119,16 @@ def _cache_after(model: torch.nn.Module, config: Any, argument: str, given: dict
     try:
         found = run(lambda: new_cache(config))
     except Exception:
-        found = run(lambda: None)
+        try:
+            found = run(lambda: None)
+        except Exception as error:
+            first = (str(error).splitlines() or [""])[0]
+            raise refusal(
+                "SX2009",
+                f"{type(model).__name__} does not run with a cache: "
+                f"{type(error).__name__}: {first[:200]}",
+                _NO_PAST,
+            ) from error
     if found is None:
         raise refusal(
             "SX2009",

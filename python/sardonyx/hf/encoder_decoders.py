@@ -14,7 +14,16 @@ from sardonyx import _native
 from sardonyx._base.errors import refusal
 
 from .acceptance import accepted_example
-from .caches import PAST, PAST_LENGTH, PRESENT, CachedTensor, CacheLayout, layout_of
+from .caches import (
+    PAST,
+    PAST_LENGTH,
+    PRESENT,
+    CachedTensor,
+    CacheLayout,
+    has_windows,
+    layout_of,
+    new_cache_of_both,
+)
 from .example import BATCH, Dims, Example, Tensors, token_ids
 from .parts import Part, accepted, named_outputs
 from .probing import probe
@@ -52,19 +61,38 @@ class Encoder(torch.nn.Module):
         return (states, result.attention_mask) if self._masks else (states,)
 
 
-class FirstStep(torch.nn.Module):
-    """The decoder without a past: logits, and the cache."""
+class MixedEncoder(torch.nn.Module):
+    """The encoder of a model that puts other things between the tokens before it encodes them, and
+    so all of the model that comes before its decoder."""
 
-    def __init__(self, model: torch.nn.Module, layout: CacheLayout | None) -> None:
+    def __init__(self, model: torch.nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, inputs: Tensors) -> tuple[torch.Tensor, ...]:
+        """The last hidden state [batch, length, width]."""
+        ids = torch.zeros(next(iter(inputs.values())).shape[0], 1, dtype=torch.int64)
+        result = self.model(**inputs, decoder_input_ids=ids, use_cache=False)
+        return (result.encoder_last_hidden_state,)
+
+
+class FirstStep(torch.nn.Module):
+    """The decoder without a past: logits, and the cache, which is the model's own where it has no
+    windows."""
+
+    def __init__(
+        self, model: torch.nn.Module, layout: CacheLayout | None, own_cache: bool = True
+    ) -> None:
         super().__init__()
         self.model = model
         self._layout = layout
+        self._own_cache = own_cache
 
     def forward(self, inputs: Tensors) -> tuple[torch.Tensor, ...]:
         """The logits, then the cache's tensors."""
-        result = self.model(**_decoder_arguments(inputs), use_cache=bool(self._layout))
         if self._layout is None:
-            return (result.logits,)
+            return (self.model(**_decoder_arguments(inputs), use_cache=False).logits,)
+        result = run_with_cache(self.model, inputs, self._own_cache)
         return (result.logits, *self._layout.tensors_of(result.past_key_values))
 
 
@@ -97,23 +125,39 @@ class LaterStep(torch.nn.Module):
         return (result.logits, *kept)
 
 
+def run_with_cache(model: Any, inputs: Tensors, own_cache: bool) -> Any:
+    """What the first step of the decoder gives, with its cache."""
+    past = {} if own_cache else {"past_key_values": new_cache_of_both(model.config)}
+    return model(**_decoder_arguments(inputs), **past, use_cache=True)
+
+
 def of_encoder(cached: CachedTensor) -> bool:
     """Whether it holds what cross attention keeps of the encoder."""
     return ".encoder." in cached.name
 
 
 def _decoder_arguments(inputs: Tensors) -> dict[str, Any]:
-    from transformers.modeling_outputs import BaseModelOutput
-
     given: dict[str, Any] = {"decoder_input_ids": inputs["input_ids"]}
-    states = inputs.get(STATES)
-    encoded: Any = BaseModelOutput(last_hidden_state=states)
+    encoded = _encoder_output(inputs.get(STATES))
     # Some decoders ask the encoder's outputs for the mask, which is as long as these are.
     encoded.attention_mask = inputs.get(MASK)
     given["encoder_outputs"] = encoded
     if MASK in inputs:
         given["attention_mask"] = inputs[MASK]
     return given
+
+
+def _encoder_output(states: torch.Tensor | None) -> Any:
+    """What decoders ask for it, None where it is anything else than the states."""
+    from transformers.modeling_outputs import BaseModelOutput
+
+    kind: Any = type("EncoderOutput", (BaseModelOutput,), {"__getattr__": _nothing})
+    return kind(last_hidden_state=states)
+
+
+def _nothing(_: Any, name: str) -> None:
+    if name.startswith("_"):
+        raise AttributeError(name)
 
 
 def encoder_of(model: torch.nn.Module) -> torch.nn.Module:
@@ -153,13 +197,19 @@ def reads_blocks(programs: Mapping[str, ONNXProgram]) -> bool:
 @dataclass(frozen=True)
 class _Sides:
     """What the encoder takes and gives, without data; `masks`: whether the mask of what it gives
-    is another than that of what it takes, and is given, too."""
+    is another than that of what it takes, and is given, too; `mixed`: whether the model puts other
+    things between the tokens before."""
 
     example: Example
     inputs: Tensors
     states: torch.Tensor
     mask: torch.Tensor | None
     masks: bool
+    mixed: bool = False
+
+    def encoder(self, model: torch.nn.Module) -> torch.nn.Module:
+        """What becomes a model of its own."""
+        return MixedEncoder(model) if self.mixed else Encoder(model, self.masks)
 
 
 def parts(model: torch.nn.Module, config: Any, chosen: Chosen) -> Iterator[Part]:
@@ -171,11 +221,12 @@ def parts(model: torch.nn.Module, config: Any, chosen: Chosen) -> Iterator[Part]
         for name, axes in dims.items()
     }
     outputs = ("last_hidden_state", MASK) if sides.masks else ("last_hidden_state",)
-    yield Part(ENCODER, Encoder(model, sides.masks), sides.inputs, dims, outputs)
-    layout = _layout(model, config, sides) if chosen.with_past else None
+    yield Part(ENCODER, sides.encoder(model), sides.inputs, dims, outputs)
+    layout, own_cache = _layout(model, config, sides) if chosen.with_past else (None, True)
     inputs, decoder_dims = _decoder_inputs(config, sides, dims)
     presents = tuple(each.present for each in layout.tensors) if layout else ()
-    yield Part(FIRST, FirstStep(model, layout), inputs, decoder_dims, ("logits", *presents))
+    first = FirstStep(model, layout, own_cache)
+    yield Part(FIRST, first, inputs, decoder_dims, ("logits", *presents))
     if layout is not None:
         yield _later(model, layout, inputs, decoder_dims)
 
@@ -201,22 +252,31 @@ def _of_encoder(size: str) -> str:
 
 
 def _sides(model: torch.nn.Module, config: Any, chosen: Chosen) -> _Sides:
-    example, inputs, _ = accepted_example(model, config, chosen.task)
-    taken = accepted(encoder_of(model))
-    inputs = {name: value for name, value in inputs.items() if name in taken}
+    example, inputs, result = accepted_example(model, config, chosen.task)
     inputs = {name: value for name, value in inputs.items() if name not in OF_DECODER}
-    states, own = _encoded(model, inputs)
+    taken = accepted(encoder_of(model))
+    mixed = not set(inputs) <= taken and "encoder_last_hidden_state" in named_outputs(result)
+    if not mixed:
+        inputs = {name: value for name, value in inputs.items() if name in taken}
+    states, own = _encoded(model, inputs, mixed)
     if BATCH not in example.dims[next(iter(inputs))].values():
         raise refusal("SX2007", "the encoder's first input has no batch")
     given = inputs.get("attention_mask")
     if given is not None and given.shape == states.shape[:2]:
-        return _Sides(example, inputs, states, torch.ones_like(given), masks=False)
-    return _Sides(example, inputs, states, own, masks=own is not None)
+        return _Sides(example, inputs, states, torch.ones_like(given), masks=False, mixed=mixed)
+    return _Sides(example, inputs, states, own, masks=own is not None, mixed=mixed)
 
 
-def _encoded(model: torch.nn.Module, inputs: Tensors) -> tuple[torch.Tensor, torch.Tensor | None]:
+def _encoded(
+    model: torch.nn.Module, inputs: Tensors, mixed: bool
+) -> tuple[torch.Tensor, torch.Tensor | None]:
     """What the encoder makes of the inputs, zeros, and the mask that it gives for that, ones."""
-    made = probe(model, encoder_of(model), **inputs)
+
+    def of_all(**given: torch.Tensor) -> torch.Tensor:
+        states: torch.Tensor = MixedEncoder(model)(given)[0]
+        return states
+
+    made = probe(model, of_all if mixed else encoder_of(model), **inputs)
     states = _hidden_state(made)
     mask = getattr(made, "attention_mask", None)
     if not isinstance(mask, torch.Tensor) or mask.shape != states.shape[:2]:
@@ -245,19 +305,28 @@ def _varies(dims: Dims) -> bool:
     return any(size != BATCH for axes in dims.values() for size in axes.values())
 
 
-def _layout(model: torch.nn.Module, config: Any, sides: _Sides) -> CacheLayout:
+def _layout(model: torch.nn.Module, config: Any, sides: _Sides) -> tuple[CacheLayout, bool]:
+    """The layout of the cache, and whether that is the model's own."""
     caches, sizes = [], []
+    own_cache = True
     for batch, which, tokens in _RUNS:
         made = sides.example.make(batch, sides.example.lengths[which])
-        states, _ = _encoded(model, {name: made[name] for name in sides.inputs})
+        states, _ = _encoded(model, {name: made[name] for name in sides.inputs}, sides.mixed)
         inputs: Tensors = {"input_ids": token_ids(config, batch, tokens), STATES: states}
         if sides.mask is not None:
             inputs[MASK] = torch.ones(states.shape[:2], dtype=sides.mask.dtype)
 
-        def call(**given: torch.Tensor) -> Any:
-            result = model(**_decoder_arguments(given), use_cache=True)
-            return result.past_key_values
-
-        caches.append(probe(model, call, **inputs))
+        cache = _cache_of(model, inputs, own_cache)
+        if has_windows(cache):
+            own_cache = False
+            cache = _cache_of(model, inputs, own_cache)
+        caches.append(cache)
         sizes.append({BATCH: batch, PAST_LENGTH: tokens, _ENCODED: states.shape[1]})
-    return layout_of(caches, sizes)
+    return layout_of(caches, sizes), own_cache
+
+
+def _cache_of(model: torch.nn.Module, inputs: Tensors, own_cache: bool) -> Any:
+    def call(**given: torch.Tensor) -> Any:
+        return run_with_cache(model, given, own_cache).past_key_values
+
+    return probe(model, call, **inputs)

@@ -185,6 +185,10 @@ def _features(accepted: set[str], config: Any) -> Iterator[Example]:
         dims: Dims = {"input_features": axes}
         dims |= {mask: {0: BATCH, 1: "feature_length"} for mask in masks}
         yield Example(make, dims, (64, 96))
+    for bins in counts:
+        # Pictures of the sound, of a length that the model makes of shorter ones.
+        axes = {0: BATCH, 2: "feature_length"}
+        yield noise("input_features", (1, 64, bins), axes)
 
 
 def _of_length(bins: int, length: int, masks: Sequence[str]) -> Iterator[Example]:

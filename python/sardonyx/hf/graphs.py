@@ -20,7 +20,9 @@ from sardonyx._optimize.optimize import optimize
 from sardonyx._optimize.precision import Precision
 from sardonyx._optimize.report import OptimizationReport
 
+from .caches import PAST_LENGTH
 from .example import BATCH
+from .experts import all_experts
 from .parts import Part
 
 # Under which name parts hold the model.
@@ -61,6 +63,7 @@ def captured(part: Part, target: Target) -> tuple[Part, ONNXProgram, list[str]]:
         return whole, program, [_ONE_TOKEN] if whole is part.one_token else []
     notes: list[str] = []
     part, program = _of_sizes(part, target, notes)
+    _check_free(part, program, {PAST_LENGTH})
     if part.one_row is None or not _for_one_batch(part, program):
         return part, program, notes
     part, program = _of_sizes(part.one_row, target, notes)
@@ -107,10 +110,13 @@ def _for_one_batch(part: Part, program: ONNXProgram) -> bool:
     return any(least == most for least, most in bounds)
 
 
-def _check_free(part: Part, program: ONNXProgram) -> None:
-    """SX2009 where a decoder would run for the example's batch or past alone."""
+def _check_free(part: Part, program: ONNXProgram, sizes: Collection[str] | None = None) -> None:
+    """SX2009 where a decoder would run for the example's batch or past alone, or for the example's
+    of those `sizes` that have to vary."""
     for name, axes in part.dims.items():
         for axis, size in axes.items():
+            if sizes is not None and size not in sizes:
+                continue
             least, most = _native.bounds(program._native, name, axis)
             if least == most:
                 told = [note.message for note in program.notes if note.code == "SX1008"]
@@ -127,7 +133,7 @@ def _captured(part: Part, target: Target) -> ONNXProgram:
         # is for, here, is not what it is deprecated for.
         warnings.filterwarnings("ignore", category=UserWarning, module="sardonyx")
         warnings.filterwarnings("ignore", "do_constant_folding", DeprecationWarning)
-        with torch.no_grad():
+        with torch.no_grad(), all_experts(part.module):
             return export_module(
                 part.module,
                 (part.inputs,),

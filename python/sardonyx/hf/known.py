@@ -31,6 +31,8 @@ _FACTORIES = frozenset(
         torch.zeros,
     )
 )
+# What models make of numbers to write to it: values that are known, or what a run computes.
+_WRITTEN_TO = frozenset((torch.empty, torch.full, torch.ones, torch.zeros))
 
 
 class KnownValues(TorchFunctionMode):
@@ -42,6 +44,9 @@ class KnownValues(TorchFunctionMode):
             self.tensors = {name: tensor.clone() for name, tensor in tensors.items()}
         # By identity; held, so that no other tensor gets the identity of one that is gone.
         self._known: dict[int, torch.Tensor] = {id(t): t for t in self.tensors.values()}
+        # Of tensors of the program that are known: what they hold, and where others look at that.
+        self._held: dict[int, torch.Tensor] = {}
+        self._seen: set[int] = set()
 
     def __torch_function__(
         self, function: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
@@ -50,12 +55,30 @@ class KnownValues(TorchFunctionMode):
         kwargs = kwargs or {}
         if not self._all_known(function, args, kwargs):
             return function(*args, **kwargs)
+        held, named = pytree.tree_map_only(torch.Tensor, self._values, (args, kwargs))
         with _for_real():
-            result = function(*args, **kwargs)
+            result = function(*held, **named)
+        if function in _WRITTEN_TO:
+            # It stays one of the program's, too, since a run may write to it.
+            return self._is_known(function(*args, **kwargs), result)
+        if _writes(function) and id(args[0]) in self._held:
+            return function(*args, **kwargs)
+        if isinstance(result, Iterator):
+            result = tuple(result)
         for tensor in pytree.tree_leaves(result):
             if isinstance(tensor, torch.Tensor):
-                self._known[id(tensor)] = tensor
-        return result
+                self._is_known(tensor)
+                self._seen.add(_place(tensor))
+        return iter(result) if function is torch.Tensor.__iter__ else result
+
+    def _is_known(self, tensor: torch.Tensor, held: torch.Tensor | None = None) -> torch.Tensor:
+        self._known[id(tensor)] = tensor
+        if held is not None:
+            self._held[id(tensor)] = held
+        return tensor
+
+    def _values(self, tensor: torch.Tensor) -> torch.Tensor:
+        return self._held.get(id(tensor), tensor)
 
     def _all_known(self, function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
         leaves = pytree.tree_leaves((args, kwargs))
@@ -66,8 +89,17 @@ class KnownValues(TorchFunctionMode):
         if all(known):
             return bool(tensors) or function in _FACTORIES
         if known[0] and _writes(function):
+            held = self._held.pop(id(tensors[0]), None)
+            if held is not None and _place(held) not in self._seen:
+                # Now it holds what a run computes.
+                del self._known[id(tensors[0])]
+                return False
             raise CaptureError("the model writes what a run computes into what is known before it")
         return False
+
+
+def _place(tensor: torch.Tensor) -> int:
+    return tensor.untyped_storage().data_ptr()
 
 
 def _writes(function: Callable[..., Any]) -> bool:

@@ -35,6 +35,8 @@ def pictures(accepted: set[str], config: Any) -> Iterator[Example]:
             yield from (_sized(config, height, width, tiles) for tiles in _TILES)
         if accepted & {"pixel_attention_mask", "num_images", "image_attention_mask"}:
             yield _several(accepted, config, height, width)
+        if "pixel_attention_mask" in accepted:
+            yield _listed(config, height, width)
     channels = setting(config, "num_channels", default=3)
     for height, width in found[:2]:
         # Two of what is the same in both.
@@ -102,6 +104,17 @@ def _several(accepted: set[str], config: Any, height: int, width: int) -> Exampl
     if "image_attention_mask" in dims:
         dims["image_attention_mask"] = {0: BATCH, 1: "sequence_length"}
     return Example(make, dims)
+
+
+def _listed(config: Any, height: int, width: int) -> Example:
+    """Rows of several images, here of one, with which ones there are, as Python asks it."""
+    shape = (1, setting(config, "num_channels", default=3), height, width)
+    plain = noise("pixel_values", shape, {0: BATCH})
+
+    def known(batch: int) -> Tensors:
+        return {"pixel_attention_mask": torch.ones(batch, 1, dtype=torch.bool)}
+
+    return Example(plain.make, plain.dims, plain.lengths, known)
 
 
 def _patch(config: Any) -> int:

@@ -101,7 +101,15 @@ TASKS: tuple[Task, ...] = (
     Task(
         "feature-extraction",
         ("AutoModel", "AutoModelForTextEncoding"),
-        ("last_hidden_state", "logits_per_image", "logits_per_text", "text_embeds", "image_embeds"),
+        (
+            "last_hidden_state",
+            "logits_per_image",
+            "logits_per_audio",
+            "logits_per_text",
+            "text_embeds",
+            "image_embeds",
+            "audio_embeds",
+        ),
     ),
     Task("backbone", ("AutoBackbone",)),
 )

@@ -13,7 +13,7 @@ from torch.utils import _pytree as pytree
 
 from sardonyx._base.errors import refusal
 
-from .acceptance import accepted_example, features_of, image_inputs
+from .acceptance import accepted_example, features_maker, features_of, image_inputs
 from .decoders import decoder_part
 from .example import BATCH, LENGTH, Dims, Example, Tensors, token_ids
 from .known import with_known
@@ -39,7 +39,7 @@ class ImageEncoder(torch.nn.Module):
 
     def forward(self, inputs: Tensors) -> tuple[torch.Tensor, ...]:
         """The features."""
-        features: Any = self.model.get_image_features
+        features: Any = features_maker(self.model)
         return (features_of(with_known(features, self._known, {})(**inputs)),)
 
 

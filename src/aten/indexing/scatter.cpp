@@ -2,6 +2,7 @@
 // become, and scatters.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "aten/elementwise/operands.h"
@@ -19,6 +20,12 @@ Combining combining_of(const Call& call) {
   if (name == "amax" || name == "max") return {"max", -kInfinity};
   if (name == "amin" || name == "min") return {"min", kInfinity};
   call.refuse(call.op() + " with reduce='" + name + "'");
+}
+
+bool may_be_empty(Value x) {
+  return std::ranges::any_of(x.shape(), [](const symbolic::Expr& size) {
+    return !size.is_constant() || size.value() == 0;
+  });
 }
 
 Value cut_to(Emit& onnx, Value source, Value index) {
@@ -147,7 +154,11 @@ Outputs masked_scatter(const Call& call, Emit& onnx) {
   const Value places = onnx.sub(onnx.cumsum(ones, onnx.int_scalar(0)), onnx.int_scalar(1));
   // Places before the first are not read; they only have to be inside.
   const Value inside = onnx.max({places, onnx.int_scalar(0)});
-  const Value taken = onnx.gather(onnx.flatten_to_1d(source), inside, {.axis = 0});
+  Value elements = onnx.flatten_to_1d(source);
+  // Where the mask holds nowhere, there may be none, and yet one has to be inside.
+  if (may_be_empty(source))
+    elements = onnx.concat({elements, onnx.unsqueeze(onnx.zero(source.dtype()), {0})}, 0);
+  const Value taken = onnx.gather(elements, inside, {.axis = 0});
   return {onnx.where(mask, onnx.reshape(taken, call.result_shape()), self)};
 }
 

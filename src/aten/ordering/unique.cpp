@@ -71,6 +71,7 @@ Value rows_of(Emit& onnx, Value x, std::int64_t axis) {
 
 // The distinct rows back in the shape of x, the axis shortened.
 Value slices_of(Emit& onnx, Value rows, Value x, std::int64_t axis, Expr kept) {
+  if (x.rank() == 2) return onnx.swap_axes(rows, 0, axis);
   Shape shape = x.shape();
   std::swap(shape[0], shape[static_cast<std::size_t>(axis)]);
   shape.front() = kept;
@@ -85,7 +86,10 @@ Value row_starts(Emit& onnx, Value rows) {
       onnx.reduce("ReduceSum", onnx.cast(onnx.not_(same), DType::kInt32), across, false);
   const Value differs = onnx.greater(differing, onnx.zero(DType::kInt32));
   const Value first = onnx.full(Shape{1}, onnx.bool_scalar(true));
-  return onnx.slice(onnx.concat({first, differs}, 0), 0, 0, count);
+  // No rows have no first one.
+  const Value starts = onnx.slice(onnx.concat({first, differs}, 0), 0, 0, count);
+  if (!starts.is_constant()) Emit::set_type(starts, DType::kBool, Shape{count});
+  return starts;
 }
 
 // The order of rows by their first element, then their second, ...: stable sorts from the last

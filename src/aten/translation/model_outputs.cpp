@@ -55,6 +55,12 @@ void Translation::add_outputs() {
   }
   if (options_.assertions_as_outputs) add_assertions(outputs, wanted);
   add_shown(outputs, wanted);
+  if (outputs.empty()) {
+    base::fail("SX1204",
+               "the program returns no tensor and no number, so that a model would compute "
+               "nothing",
+               "return what the model is to give");
+  }
   onnx::set_outputs(model_->graph, outputs);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i]->name != wanted[i]) model_->rename(outputs[i], wanted[i]);

@@ -83,11 +83,26 @@ program::Graph* Walker::graph(nb::handle graph_module, std::string name) {
   return graph;
 }
 
+namespace {
+
+// Sparse weights of coordinates are made dense where their bytes are asked for; other layouts have
+// no strides, which torch.export's values would have to say.
+void check_layout(std::string_view name, nb::handle value) {
+  if (!nb::hasattr(value, names().layout)) return;
+  const std::string layout = str_of(get(value, names().layout));
+  if (layout == "torch.strided" || layout == "torch.sparse_coo") return;
+  base::fail("SX1221", "'" + std::string(name) + "' is a tensor of layout " + layout,
+             "make it dense before export, by to_dense()");
+}
+
+}  // namespace
+
 void Walker::placeholder(nb::handle node, program::Graph& graph) {
   const nb::handle meta_value = entry(get(node, names().meta), names().val);
   const nb::object name = get(node, names().name);
   // A constant of the example (None, a number, a string) is no input.
   const bool is_constant = !meta_value.is_valid() || is_plain(meta_value);
+  if (!is_constant) check_layout(text(name), meta_value);
   Value* made = is_constant ? nullptr : value(std::string(text(name)), meta_value);
   nodes_[node.ptr()] =
       made ? Argument(made) : argument(meta_value.is_valid() ? meta_value : nb::none());

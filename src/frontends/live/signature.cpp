@@ -73,6 +73,21 @@ void Walker::walk(nb::handle exported_program) {
   call_spec(exported_program);
 }
 
+namespace {
+
+void check_dense(nb::handle placeholder) {
+  const nb::handle value = entry(get(placeholder, names().meta), names().val);
+  if (!value.is_valid() || !nb::hasattr(value, names().layout)) return;
+  const std::string layout = str_of(get(value, names().layout));
+  if (layout == "torch.strided") return;
+  base::fail("SX1221",
+             "the input '" + str_of(get(placeholder, names().name)) + "' is a tensor of layout " +
+                 layout + ", and ONNX Runtime's inputs are dense",
+             "give a dense one, to_dense(), and let the model make it sparse no more");
+}
+
+}  // namespace
+
 void Walker::inputs(nb::handle exported_program, nb::handle specs,
                     const std::vector<nb::object>& placeholders) {
   std::size_t position = 0;
@@ -80,10 +95,12 @@ void Walker::inputs(nb::handle exported_program, nb::handle specs,
     if (position >= placeholders.size()) {
       base::fail("SX1224", "the signature has more inputs than the graph");
     }
-    const Argument& held = nodes_[placeholders[position++].ptr()];
+    const nb::handle placeholder = placeholders[position++];
+    const Argument& held = nodes_[placeholder.ptr()];
     program::InputSpec& made = program_.inputs.emplace_back();
     const nb::object kind = get(get(spec, names().kind), names().name);
     made.kind = input_kind(text(kind));
+    if (made.kind == InputKind::kUser) check_dense(placeholder);
     if (program::Value* const* value = held.get<program::Value*>()) made.value = *value;
     const nb::object target = get(spec, names().target);
     if (target.is_none()) return;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/diagnostic.h"
 #include "frontends/pt2/enums.h"
 #include "program/strides.h"
 
@@ -52,6 +53,12 @@ void Metadata::tensor(Json json, program::Value& value) {
   for (const auto field : as_object(json, "tensor_meta")) {
     if (field.key == "dtype") {
       value.dtype = dtype_of(as_integer(field.value, "dtype"));
+    } else if (field.key == "layout") {
+      const std::string layout = layout_of(as_integer(field.value, "layout"));
+      if (layout.starts_with("sparse")) {
+        base::fail("SX1221", "the program holds a tensor of layout torch." + layout,
+                   "make it dense before export, by to_dense()");
+      }
     } else if (field.key == "sizes" || field.key == "strides") {
       std::vector<Expr>& into = field.key == "sizes" ? value.shape : value.strides;
       const JsonArray sizes = as_array(field.value, field.key);

@@ -168,7 +168,10 @@ Archive::Archive(archive::Bytes bytes) : zip_(std::move(bytes)) {
   const ZipEntry* order = find("byteorder");
   if (order && zip_.read(*order).text() == "big")
     base::fail("SX1103", "the archive was written on a big-endian machine");
-  if (const ZipEntry* version = find("version"))
+  // From version 6 on it stands with what is known of the file itself.
+  const ZipEntry* version = find(".data/version");
+  if (!version) version = find("version");
+  if (version)
     version_ = std::strtoll(std::string(zip_.read(*version).text()).c_str(), nullptr, 10);
   const ZipEntry* data = find("data.pkl");
   if (!data) base::fail("SX1120", "the archive has no data.pkl");
