@@ -75,6 +75,7 @@ const std::array kPipeline = {
     Entry{&kExpandForTile},
     Entry{&kResizeByScales},
     Entry{&kRaiseClip},
+    Entry{&kRaiseRelu},
     Entry{&kJoinClips},
     Entry{&kRaiseSigmoid},
     Entry{&kRaiseSoftmax},

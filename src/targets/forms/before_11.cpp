@@ -50,10 +50,11 @@ struct Newer {
 
 using Result = std::optional<Values>;
 
-// Bounds, where they are constants; others are chosen by Max and Min.
+// Bounds, where they are constants that a float32 holds; others are chosen by Max and Min.
 Result clip(const Newer& use) {
   const auto bound = [&](std::size_t i) {
-    return use.has(i) ? use.inputs[i].real() : std::nullopt;
+    const auto number = use.has(i) ? use.inputs[i].real() : std::nullopt;
+    return number && double{static_cast<float>(*number)} != *number ? std::nullopt : number;
   };
   const auto low = bound(1), high = bound(2);
   if ((use.has(1) && !low) || (use.has(2) && !high)) {

@@ -14,6 +14,7 @@ extern const Rule kRaiseHardSigmoid;
 extern const Rule kRaiseHardSwish;
 extern const Rule kRaiseLogSoftmax;
 extern const Rule kRaiseMish;
+extern const Rule kRaiseRelu;
 extern const Rule kRaiseSigmoid;
 extern const Rule kRaiseSoftmax;
 extern const Rule kRaiseSoftplus;
