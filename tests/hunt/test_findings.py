@@ -64,6 +64,13 @@ FOUND = {
     "distinct rows of what may be nothing": program(
         {"a": ("int64", ("n", "m"))}, "v1 = torch.unique(a, dim=0)", "v2 = torch.unique(a, dim=1)"
     ),
+    "places of a constant that squeeze keeps": program(
+        {"a": ("float32", ("n", "m"))},
+        "v1 = torch.nonzero(torch.scalar_tensor(2))",
+        "v2 = torch.true_divide(v1, 3)",
+        "v2.squeeze()[...] = 5",
+        "v3 = a * 2",
+    ),
     "an integer that is too wide for the next one": program(
         {"a": ("float32", ("n", 3))}, "v1 = a * 1e10", "v2 = v1.long()", "v3 = v2.to(torch.int32)"
     ),

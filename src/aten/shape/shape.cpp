@@ -34,13 +34,16 @@ Outputs unsqueeze(const Call& call, Emit& onnx) {
   return {onnx.unsqueeze(self, {call.axis("dim", self.rank() + 1)})};
 }
 
-// Drops the axes of size 1 among these; one whose size is only known at run time stays, as the
-// capture has decided.
+// Drops the axes of size 1 among these; one whose size the capture did not know stays, as it has
+// decided, also where it is known here: of a constant's elements that are not 0, say.
 Value squeezed(const Call& call, Emit& onnx, const std::vector<std::int64_t>& axes) {
   const Value self = call.tensor("self");
+  const program::Value* captured = program::tensor_of(call.captured().argument("self"));
   std::vector<std::int64_t> drop;
   for (const std::int64_t axis : axes) {
-    if (axis < self.rank() && self.dim(axis).is(1)) drop.push_back(axis);
+    if (axis >= self.rank()) continue;
+    const Expr size = captured ? captured->shape[static_cast<std::size_t>(axis)] : self.dim(axis);
+    if (size.is(1)) drop.push_back(axis);
   }
   return drop.empty() ? self : onnx.squeeze(self, drop);
 }
