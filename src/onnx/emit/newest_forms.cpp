@@ -124,7 +124,8 @@ Result dropout(const Older& o) {
 Result softmax(const Older& o) {
   const Value x = o.inputs[0];
   const std::int64_t axis = o.take_int("axis").value_or(1);
-  if (x.has_rank() && (axis == x.rank() - 1 || axis == -1)) {
+  // The last axis is so of any rank, as that of what is flattened below, which may have none.
+  if (axis == -1 || (x.has_rank() && axis == x.rank() - 1)) {
     o.put("axis", std::int64_t{-1});
     return std::nullopt;
   }
