@@ -39,9 +39,9 @@ _OTHERS = """
 ## All others
 
 With no option but the folder, saved from the class that the architecture is published with. There
-are {number}; these are the ones that the sweep, which takes them in no order of theirs, came to,
-and some of texts and images that were asked for by name. Those that took too long did so on a
-machine that was busy.
+are {number}, of which {left} were not tried; these are the ones that the sweep, which takes them in
+no order of theirs, came to, and some of texts and images that were asked for by name. Those that
+took too long had 45 seconds of processor time or more.
 """
 
 Records = dict[str, dict[str, Any]]
@@ -62,7 +62,8 @@ def write_page(path: Path, cache: Path, decoders: str, others: str) -> None:
         reasons = dict.fromkeys(text for each in (record, beside) if (text := _reason(each)))
         said = beside.get("status", "")
         lines.append(f"| {name} | {record['status']} | {said} | {known} | {'; '.join(reasons)} |")
-    lines += [_OTHERS.format(number=len(foremost_tasks())), _counts(rest) + ".", ""]
+    number = len(foremost_tasks())
+    lines += [_OTHERS.format(number=number, left=number - len(rest)), _counts(rest) + ".", ""]
     lines += ["| architecture | task | | why |", "|---|---|---|---|"]
     for name, record in rest.items():
         lines.append(
