@@ -129,6 +129,7 @@ const std::array kTidying = {
     Entry{&kJoinFactors},
     Entry{&kScaleProducts},
     Entry{&kFlattenProducts},
+    Entry{&kJoinReshapes},
     Entry{kDropUnusedNodes},  // definitions may leave some
     Entry{&kJoinTransposesRoundReshape},
     Entry{Pass{"let-readers-broadcast", let_readers_broadcast}},

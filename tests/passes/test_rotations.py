@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import onnx
+import onnx.parser
+import onnxruntime
 import pytest
 import torch
 
@@ -94,3 +97,40 @@ def test_capped_scores() -> None:
     assert {each.name: each.f for each in attention.attribute}["softcap"] == 3.0
     for opset in (20, 23):
         assert_exports(Capped(), args[0], None, shapes, args[1:], opset_version=opset)
+
+
+# As models with the length before the heads have it; there and back again is no Reshape.
+HALVES = """
+<ir_version: 8, opset_import: ["" : 17]>
+graph (float[B, S, 2, 8] x, float[B, S, 4] cosines, float[B, S, 4] sines) => (float[B, S, 2, 8] y)
+<int64[1] axis = {2}, int64[2] sizes = {4, 4}> {
+  c = Unsqueeze(cosines, axis)
+  s = Unsqueeze(sines, axis)
+  a, b = Split<axis = -1>(x, sizes)
+  ac = Mul(a, c)
+  bs = Mul(b, s)
+  bc = Mul(b, c)
+  as = Mul(a, s)
+  first = Sub(ac, bs)
+  second = Add(bc, as)
+  y = Concat<axis = -1>(first, second)
+}
+"""
+
+
+@pytest.mark.parametrize(("opset", "most"), [(17, 10), (23, 3)])
+def test_halves_turned_apart(opset: int, most: int) -> None:
+    before = onnx.parser.parse_model(HALVES)
+    after, _ = sardonyx.optimize(before, opset=opset)
+    assert len(after.graph.node) <= most
+    random = np.random.default_rng(0)
+    for batch, length in ((2, 5), (1, 1)):
+        feed = {
+            name: random.normal(size=(batch, length, *rest)).astype(np.float32)
+            for name, rest in {"x": (2, 8), "cosines": (4,), "sines": (4,)}.items()
+        }
+        want, got = (
+            onnxruntime.InferenceSession(each.SerializeToString()).run(None, feed)[0]
+            for each in (before, after)
+        )
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
