@@ -18,7 +18,7 @@ from sardonyx._base import torch_versions
 from sardonyx._base.errors import Diagnostic
 
 from .going_on import answer_that_goes_on
-from .places import Place, frames_of_model
+from .places import Place, frames_of_model, user_place
 from .quick.declining import DeclinedError
 from .replaced import Replacement, replaced
 
@@ -72,12 +72,9 @@ class Checks:
         return None if asking is None else self._answered(asking, by_call=False)
 
     def _answered(self, asking: FrameType, *, by_call: bool) -> bool | None:
-        of_model = list(frames_of_model())
-        callers = [each for each in of_model if each is not asking]
+        callers = [each for each in frames_of_model() if each is not asking]
         answer = answer_that_goes_on([asking, *callers], asked_by_call=by_call)
-        if answer is not None and of_model:
-            frame = of_model[0]
-            place = Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+        if answer is not None and (place := user_place()) is not None:
             self._places.setdefault(place)
         return answer
 
