@@ -39,6 +39,13 @@ KNOWN = {
     "a range that is written to a row": program(
         OF_ROWS, "v1 = torch.zeros(4, 6)", "torch.arange(0, 6, out=v1[1])", "v2 = v1 + a.sum()"
     ),
+    "signs of zeros": program(
+        OF_ROWS,
+        "v1 = 1 / torch.trunc(a / 4)",
+        "v2 = 1 / torch.div(a, 4, rounding_mode='trunc')",
+        "v3 = 1 / torch.floor_divide(a * 0, -3.0)",
+        "v4 = 1 / torch.copysign(a * 0, a)",
+    ),
     "powers of a row": program(OF_ROWS, "v1 = torch.linalg.vander(a, N=4)"),
 }
 

@@ -170,8 +170,7 @@ Parts ComplexMath::sqrt(const Parts& x) const {
   const Value small = onnx_.where(onnx_.or_(onnx_.equal(large, zero), infinite), flat, quotient);
   const Value left = onnx_.less(x.real, zero);
   const Value imaginary = onnx_.where(left, large, small);
-  return {onnx_.where(left, small, large),
-          onnx_.where(has_sign(onnx_, x.imaginary), onnx_.neg(imaginary), imaginary)};
+  return {onnx_.where(left, small, large), with_sign_of(onnx_, imaginary, x.imaginary)};
 }
 
 Parts ComplexMath::pow(const Parts& base, const Parts& exponent) const {

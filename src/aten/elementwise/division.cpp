@@ -41,8 +41,8 @@ Value float_floor_quotient(Emit& onnx, const Pair& given) {
   const Value nearly = onnx.greater(onnx.sub(quotient, floor), onnx.scalar(0.5, dtype));
   const Value whole = onnx.where(nearly, onnx.add(floor, one), floor);
   const Value ratio = onnx.div(pair.left, pair.right);
-  const Value signed_zero = onnx.mul(ratio, zero);
-  const Value result = onnx.where(onnx.equal(quotient, zero), signed_zero, whole);
+  const Value signed_zero = onnx.mul(ratio, zero);  // as what is chosen second it keeps its sign
+  const Value result = onnx.where(onnx.cast(quotient, DType::kBool), whole, signed_zero);
   return onnx.cast(onnx.where(onnx.equal(pair.right, zero), ratio, result), given.left.dtype());
 }
 

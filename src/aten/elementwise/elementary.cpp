@@ -81,10 +81,6 @@ Outputs angle(const Call& call, Emit& onnx) {
   return result(call, onnx, onnx.where(onnx.is_nan(x), x, turned));
 }
 
-Value with_sign_of(Emit& onnx, Value magnitude, Value sign) {
-  return onnx.where(has_sign(onnx, sign), onnx.neg(magnitude), magnitude);
-}
-
 Outputs copysign(const Call& call, Emit& onnx) {
   const Value self = operand(call, onnx, "self", call.result_dtype());
   const Value other = operand(call, onnx, "other", call.result_dtype());

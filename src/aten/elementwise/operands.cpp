@@ -4,6 +4,12 @@
 #include <numbers>
 
 namespace sardonyx::aten {
+namespace {
+
+// A number of the same sign that is zero for no number: 1 / -0 is negative infinity.
+Value away_from_zero(Emit& onnx, Value x) { return onnx.add(x, onnx.reciprocal(x)); }
+
+}  // namespace
 
 Value operand(const Call& call, Emit& onnx, std::string_view name, DType dtype) {
   if (call.argument(name).get<program::Value*>()) return onnx.cast(call.tensor(name), dtype);
@@ -24,15 +30,18 @@ Value has_sign(Emit& onnx, Value x) {
     return onnx.expand(onnx.bool_scalar(false), x.shape());
   }
   const Value zero = onnx.zero(x.dtype());
-  const Value negative = onnx.less(x, zero);
-  if (!base::is_floating(x.dtype())) return negative;
-  const Value negative_zero = onnx.and_(onnx.equal(x, zero), onnx.less(onnx.reciprocal(x), zero));
-  return onnx.or_(negative, negative_zero);
+  return onnx.less(base::is_floating(x.dtype()) ? away_from_zero(onnx, x) : x, zero);
+}
+
+// By a product, since ONNX Runtime's Where makes 0 of a -0 that it takes where the condition holds.
+Value with_sign_of(Emit& onnx, Value magnitude, Value like) {
+  const DType dtype = magnitude.dtype();
+  const Value sign = onnx.where(has_sign(onnx, like), onnx.scalar(-1, dtype), onnx.one(dtype));
+  return onnx.mul(magnitude, sign);
 }
 
 Value truncated(Emit& onnx, Value x) {
-  const Value magnitude = onnx.floor(onnx.abs(x));
-  return onnx.where(has_sign(onnx, x), onnx.neg(magnitude), magnitude);
+  return onnx.mul(onnx.sign(away_from_zero(onnx, x)), onnx.floor(onnx.abs(x)));
 }
 
 // The angle in the first quadrant, mirrored by the signs. Equal magnitudes stand for inf / inf and
@@ -45,7 +54,7 @@ Value angle_of(Emit& onnx, Value y, Value x) {
   const Value quadrant = onnx.atan(slope);
   const Value mirrored = onnx.sub(onnx.scalar(std::numbers::pi, x.dtype()), quadrant);
   const Value angle = onnx.where(has_sign(onnx, x), mirrored, quadrant);
-  return onnx.where(has_sign(onnx, y), onnx.neg(angle), angle);
+  return with_sign_of(onnx, angle, y);
 }
 
 // Scaled by the larger side, so that squares neither overflow nor vanish.

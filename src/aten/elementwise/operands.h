@@ -22,6 +22,9 @@ DType computing_type(DType dtype);
 // The sign of a number: of zeros too. A NaN counts as positive.
 Value has_sign(Emit& onnx, Value x);
 
+// The magnitude, negated where the other number is negative: zeros and infinities too.
+Value with_sign_of(Emit& onnx, Value magnitude, Value like);
+
 // Rounded towards zero.
 Value truncated(Emit& onnx, Value x);
 
