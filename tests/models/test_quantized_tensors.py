@@ -85,6 +85,14 @@ def quantized_input(x: Tensor) -> Any:
 
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "a number added": lambda q: [
+        torch.ops.quantized.add_scalar(q, number).dequantize() for number in (1, 0.33, -80.0, 9.6)
+    ],
+    "a number added, then relu": lambda q: torch.ops.quantized.add_scalar_relu(q, -2).dequantize(),
+    "a number times": lambda q: [
+        torch.ops.quantized.mul_scalar(q, number).dequantize() for number in (2.5, 0, -0.3)
+    ],
+    "a number times, then relu": lambda q: torch.ops.quantized.mul_scalar_relu(q, -2).dequantize(),
     "adaptive pooling": lambda q: nn.functional.adaptive_avg_pool2d(q, 2).dequantize(),
     "average pooling": lambda q: nn.functional.avg_pool2d(q, 2).dequantize(),
     "cat": lambda q: torch.cat([q, q], 1).dequantize(),

@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from torch.utils import _pytree as pytree
 
+import sardonyx
 from tests.harness import assert_exports, capture
 from tests.harness.exporting import Exported
 from tests.harness.interface import model_inputs
@@ -48,18 +50,37 @@ def check(program: Program) -> None:
 
 
 def assert_inputs_left_alike(exported: Exported, module: torch.nn.Module, inputs: Any) -> None:
-    """Every input that eager PyTorch leaves changed is an output with its new elements."""
+    """Every input that eager PyTorch leaves changed, and does not return, is an output with its new
+    elements."""
     left = copy.deepcopy(inputs)
     with torch.no_grad():
-        module(*left)
+        returned = pytree.tree_leaves(module(*left))
     session = exported.session
     fed = model_inputs(exported.exported_program, inputs, {})
     results = dict(zip(session.outputs, session.run(fed), strict=True))
     for name, before, after in zip("xyz", inputs, left, strict=False):
-        if torch.equal(before, after):
+        if torch.equal(before, after) or any(each is after for each in returned):
             continue
         assert f"{name}_updated" in results, f"{name} changes, outputs are {session.outputs}"
         torch.testing.assert_close(results[f"{name}_updated"], after)
+
+
+class Cache(torch.nn.Module):
+    """Writes to a cache that it returns."""
+
+    def forward(self, x: torch.Tensor, cache: torch.Tensor) -> dict[str, torch.Tensor]:
+        cache[:, 1:] = x
+        return {"sum": cache.sum(0), "present": cache}
+
+
+@pytest.mark.parametrize("capture", ["quick", "torch"])
+def test_a_changed_input_that_is_returned_comes_out_once(capture: str) -> None:
+    x, cache = torch.randn(3, 4), torch.zeros(3, 5)
+    program = sardonyx.export(Cache(), (x, cache.clone()), capture=capture)
+    assert program.output_names == ["sum", "present"]
+    wanted = Cache()(x, cache.clone())
+    for got, name in zip(program(x, cache), ("sum", "present"), strict=True):
+        torch.testing.assert_close(got, wanted[name])
 
 
 class Counter(torch.nn.Module):

@@ -49,6 +49,7 @@ def captured_program(
     if isinstance(model, torch.export.ExportedProgram):
         _check_program(model, options)
         return _named(model, args, kwargs, options.dynamic_shapes)
+    _refuse_quantized(args, kwargs)
     constant: list[Diagnostic] = []
     if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
         script = model
@@ -76,6 +77,23 @@ def captured_program(
         ),
     )
     return replace(made, notes=(*made.notes, *constant))
+
+
+def _refuse_quantized(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    from torch.utils import _pytree as pytree
+
+    places = [
+        name + pytree.keystr(path)
+        for name, tree in (("args", args), ("kwargs", kwargs))
+        for path, leaf in pytree.tree_flatten_with_path(tree)[0]
+        if getattr(leaf, "is_quantized", False)
+    ]
+    if places:
+        raise usage_error(
+            f"quantised tensors among the inputs, which ONNX does not have: {', '.join(places)}",
+            "let the model take float32 and quantise it (torch.quantize_per_tensor), or take the "
+            "integers of int_repr()",
+        )
 
 
 def _numbers_made_constant(

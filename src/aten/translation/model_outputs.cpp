@@ -33,7 +33,7 @@ void Translation::add_outputs() {
       program::output_names(program_, inputs, options_.output_names);
   std::vector<onnx::ValueInfo*> outputs;
   std::vector<std::string> wanted;
-  std::unordered_set<const onnx::ValueInfo*> taken;
+  std::unordered_set<const onnx::ValueInfo*> taken, returned;
   for (const auto& [value, name] : shown_) taken.insert(value);
   std::size_t position = 0;
   emit_.set_origin(nullptr, "output");
@@ -45,6 +45,10 @@ void Translation::add_outputs() {
     if (mutation && !options_.mutated_buffers_as_outputs) continue;
     Value value = output_value(spec.value);
     if (!value) continue;
+    // What the model returns of a changed input is its new content already.
+    if (spec.kind == program::OutputKind::kInputMutation && returned.contains(value.info()))
+      continue;
+    if (!mutation) returned.insert(value.info());
     // Every output is a value of its own: not an input, not a constant, not an output already.
     if (!value->producer || !taken.insert(value.info()).second) {
       value = emit_.identity(value);

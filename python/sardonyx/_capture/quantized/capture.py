@@ -40,8 +40,8 @@ def speaks_of_quantized_tensors(model: torch.nn.Module, error: Exception | None)
 
 # What errors about them say; those about quantized_decomposed, which is captured, do not.
 _WORDS = (
-    "quantized tensors", "quantized nyi", "QuantizedCPU", "QuantizedMeta", "aten.quantize_per_",
-    "aten.dequantize", "aten.int_repr", "aten.q_",
+    "quantized.", "quantized tensors", "quantized nyi", "QuantizedCPU", "QuantizedMeta",
+    "aten.quantize_per_", "aten.dequantize", "aten.int_repr", "aten.q_",
 )  # fmt: skip
 
 

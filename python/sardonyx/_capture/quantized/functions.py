@@ -8,6 +8,7 @@ import torch
 
 from .operators import OPERATORS
 from .rules import RULES, Rule, UnsupportedError, called
+from .scalars import add_scalar, mul_scalar
 from .tensor import Quantized
 
 
@@ -133,6 +134,10 @@ RULES.update(
         "is_floating_point": lambda _: False,
         "is_complex": lambda _: False,
         "cpu": lambda q: q,
+        "quantized::add_scalar": add_scalar,
+        "quantized::add_scalar_relu": lambda q, number: _relu(add_scalar(q, number)),
+        "quantized::mul_scalar": mul_scalar,
+        "quantized::mul_scalar_relu": lambda q, number: _relu(mul_scalar(q, number)),
         **OPERATORS,
     }
 )
