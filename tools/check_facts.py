@@ -2,7 +2,7 @@
 
 Alias annotations and the tag `inplace_view` tell of views and writes, the tag `pointwise` of
 elements, kernels run on the meta device of result types, and the kernels registered for autocast,
-with the lists of its C++ header, of casts. Where the table knows better, the reason stands here.
+with the lists of its C++ header, of casts, the tag `dynamic_output_shape` of sizes. Where the table knows better, the reason stands here.
 """
 
 from __future__ import annotations
@@ -291,6 +291,15 @@ def check_asserts(rows: Facts, every: list[Operator]) -> Iterator[str]:
             yield f"{operator.base}.{operator.overload}: asserts here, and gives results"
 
 
+def check_sizes(rows: Facts, every: list[Operator]) -> Iterator[str]:
+    for operator in every:
+        tagged = torch.Tag.dynamic_output_shape in operator.tags
+        if not operator.schema.is_mutable and tagged != (
+            "sized_by_data" in facts_of(rows, operator)
+        ):
+            yield f"{operator.base}.{operator.overload}: PyTorch and sized_by_data differ"
+
+
 def check(rows: Facts) -> list[str]:
     """Every complaint about the rows."""
     every = operators()
@@ -302,6 +311,7 @@ def check(rows: Facts) -> list[str]:
         *check_results(rows, every),
         *check_autocast(rows),
         *check_asserts(rows, every),
+        *check_sizes(rows, every),
     ]
 
 

@@ -81,3 +81,29 @@ def test_dynamo_false_captures_with_torch_export_where_it_can() -> None:
 def test_what_takes_no_input(thing: Any) -> None:
     with pytest.raises(sardonyx.UsageError, match="no input can be given"):
         sardonyx.export(thing, (X,))
+
+
+def test_a_size_as_a_tensor() -> None:
+    """As many as there are, ten at most, as detectors choose candidates."""
+
+    class Best(torch.nn.Module):
+        def forward(self, scores: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            count = torch._shape_as_tensor(scores)[1].clamp(max=3)
+            return torch.topk(scores, count, 1).values, torch._shape_as_tensor(scores.sum())
+
+    dims = {0: torch.export.Dim("batch"), 1: torch.export.Dim("candidates")}
+    program = sardonyx.export(Best(), (torch.randn(4, 6),), dynamic_shapes=(dims,))
+    for sizes in ((2, 7), (3, 2), (1, 1)):
+        scores = torch.randn(sizes)
+        for ours, theirs in zip(program(scores), Best()(scores), strict=True):
+            torch.testing.assert_close(ours, theirs)
+
+
+def test_a_captured_size_that_constants_contradict_is_refused() -> None:
+    class Counted(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            counts = torch.bincount(torch.arange(1))
+            return counts > x  # torch.export takes it that there are three counts
+
+    with pytest.raises(sardonyx.OnnxExporterError, match=r"SX1306.*to be 3.*it is 1"):
+        sardonyx.export(Counted(), (torch.randn(3),))

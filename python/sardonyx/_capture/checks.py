@@ -6,11 +6,9 @@ for the data that the other is for, PyTorch gives no answer that the model's cou
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -18,7 +16,7 @@ from sardonyx._base import torch_versions
 from sardonyx._base.errors import Diagnostic
 
 from .going_on import answer_that_goes_on
-from .places import Place, frames_of_model, user_place
+from .places import Place, asking_frame, frames_of_model, user_place
 from .quick.declining import DeclinedError
 from .replaced import Replacement, replaced
 
@@ -26,7 +24,7 @@ from .replaced import Replacement, replaced
 _COMPARING = ("equal", "allclose")
 # Parts of torch and of this package between who asks for a truth and what answers.
 _OF_TORCH = ("fx/", "__init__.py", "_export/", "_library/", "_logging/", "_ops.py", "overrides.py")
-_OURS = ("_base/torch_versions.py", "_capture/checks.py", "_capture/quick/")
+_OURS = ("_base/torch_versions.py", "_capture/quick/")
 
 
 class Checks:
@@ -68,7 +66,7 @@ class Checks:
 
     def _answer(self) -> bool | None:
         """What is asked of data now is to be, where it is a check."""
-        asking = _asking_frame()
+        asking = asking_frame(_OF_TORCH, _OURS)
         return None if asking is None else self._answered(asking, by_call=False)
 
     def _answered(self, asking: FrameType, *, by_call: bool) -> bool | None:
@@ -95,19 +93,3 @@ class Checks:
                 return answer
 
         return called
-
-
-def _asking_frame() -> FrameType | None:
-    """The frame of the model, or of a layer of torch's, that asks for a truth."""
-    import torch
-
-    root = str(Path(torch.__file__).parent) + os.sep
-    ours = str(Path(__file__).parent.parent) + os.sep
-    between = ("<", *(root + part for part in _OF_TORCH), *(ours + part for part in _OURS))
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(between):
-        frame = frame.f_back
-    if frame is None:
-        return None
-    file = frame.f_code.co_filename
-    return frame if file.startswith(root + "nn") or not file.startswith((root, ours)) else None

@@ -11,6 +11,7 @@ from sardonyx._base.state import exporting, one_capture_at_a_time
 from .distributions import unvalidated_distributions
 from .missing_shapes import shapes_of_least_squares
 from .recurrent import whole_recurrent_operators
+from .shape_tensors import shapes_as_tensors
 from .tensor_indices import plain_indices
 
 
@@ -24,6 +25,7 @@ def capturing() -> Iterator[None]:
         torch_versions.quiet_capture(),
         whole_recurrent_operators(),
         shapes_of_least_squares(),
+        shapes_as_tensors(),
         unvalidated_distributions(),
         plain_indices(),
     ):

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
@@ -55,6 +55,26 @@ def frames_of_model() -> Iterator[FrameType]:
         if not is_python and not file.startswith(others):
             yield frame
         frame = frame.f_back
+
+
+def asking_frame(of_torch: Sequence[str], ours: Sequence[str]) -> FrameType | None:
+    """The frame of the model, or of a layer of torch's, that asks what this package is to answer;
+    None where an operator does. `of_torch` and `ours` are the parts of torch and of this package,
+    as paths below their folders, that hand a question on."""
+    import torch
+
+    root = str(Path(torch.__file__).parent) + os.sep
+    between = ("<", *(root + part for part in of_torch), *(_SARDONYX + part for part in ours))
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_SARDONYX):
+        frame = frame.f_back
+    while frame is not None and frame.f_code.co_filename.startswith(between):
+        frame = frame.f_back
+    if frame is None:
+        return None
+    file = frame.f_code.co_filename
+    is_model = file.startswith(root + "nn" + os.sep) or not file.startswith((root, _SARDONYX))
+    return frame if is_model else None
 
 
 def scripted_place(source_range: str) -> Place | None:

@@ -7,11 +7,8 @@ import ast
 import functools
 import itertools
 import linecache
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base import torch_versions
@@ -19,7 +16,7 @@ from sardonyx._base.errors import Diagnostic
 
 from .dim_names import named_inputs, symbol_names
 from .going_on import is_caught
-from .places import Place, frames_of_model, user_place
+from .places import Place, asking_frame, frames_of_model, user_place
 from .quick.relations import fixes_sizes
 from .wanted import SCALAR, TAKEN_FOR, Leaf, size_of
 
@@ -91,23 +88,12 @@ def _is_bound(relation: Any) -> bool:
 
 
 def asked_by_model() -> bool:
-    """Whether the answer goes to Python code of the model, or of layers, and not to an operator: of
-    the frames that are neither torch.export's nor those that heard the question."""
-    import torch
+    """Whether the answer goes to Python code of the model, or of layers, and not to an operator."""
+    return asking_frame(_OF_TORCH, ("_base/torch_versions.py",)) is not None
 
-    root = str(Path(torch.__file__).parent)
-    machinery = tuple(f"{root}/{part}" for part in ("fx/", "__init__.py", "_logging/"))
-    ours = str(Path(__file__).parent.parent)
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(ours):
-        frame = frame.f_back
-    while frame is not None:
-        file = frame.f_code.co_filename
-        is_between = file.startswith((*machinery, "<")) or file == torch_versions.__file__
-        if not is_between:
-            return file.startswith(f"{root}/nn/") or not file.startswith((root, ours))
-        frame = frame.f_back
-    return False
+
+# Parts of torch between who asks about a size and what answers.
+_OF_TORCH = ("fx/", "__init__.py", "_logging/")
 
 
 def _always_so(relation: Any, ranges: Mapping[str, Any]) -> bool:

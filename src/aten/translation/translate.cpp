@@ -1,5 +1,7 @@
 #include "aten/translation/translate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -34,7 +36,7 @@ bool is_number_in_fact(const program::Call& call, Value value) {
 }
 
 // What inference says must not contradict what PyTorch captured: that would be a wrong model.
-void check_type(const program::Value& captured, Value value) {
+void check_type(const program::Call& call, const program::Value& captured, Value value) {
   program::ValueType given;
   given.dtype = value.dtype();
   given.has_rank = value.has_rank();
@@ -55,9 +57,15 @@ void check_type(const program::Value& captured, Value value) {
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const Expr inferred = value.shape()[i];
     if (!inferred.known() || !expected[i].known()) continue;
-    if (inferred.is_constant() && expected[i].is_constant() && !(inferred == expected[i])) {
-      contradiction();
+    if (!inferred.is_constant() || !expected[i].is_constant() || inferred == expected[i]) continue;
+    if (program::facts_of(*call.schema).sized_by_data) {
+      base::fail("SX1306",
+                 fmt::format("PyTorch took the size {} of what {} gives to be {}, since something "
+                             "is computed with it, and it is {}",
+                             i, call.schema->qualified(), expected[i].value(), inferred.value()),
+                 "expand() the result where it has one element, before it is computed with");
     }
+    contradiction();
   }
 }
 
@@ -186,7 +194,7 @@ void Translation::bind_outputs(const program::Call& call, const Outputs& outputs
 void Translation::bind_output(const program::Call& call, const program::Value& captured,
                               Value value) {
   if (captured.kind == program::ValueKind::kTensor && !is_number_in_fact(call, value)) {
-    check_type(captured, value);
+    check_type(call, captured, value);
     Shape shape = captured.shape;
     if (value.is_complex()) shape.emplace_back(2);
     // What the capture knows is at least as good as what inference found.

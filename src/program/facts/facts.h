@@ -108,6 +108,8 @@ struct Facts {
   bool counts = false;
   // Its kernels drop the dimension of a single sample, which its shape function keeps.
   bool drops_single = false;
+  // How large its result is hangs on the elements of its arguments.
+  bool sized_by_data = false;
 };
 
 // The row of the overload ("aten::max.other"), or that of all overloads ("aten::max"), or one of

@@ -62,6 +62,7 @@ constexpr Rule kRules[] = {
     {"SX1303", "operators unsupported, or arguments refused", "the body of a branch or loop could not be translated", "mend what is reported inside the body"},
     {"SX1304", "operators unsupported, or arguments refused", "a translation contradicts the dtype or shape that PyTorch captured; the model would be wrong", "report it with the operator and its arguments"},
     {"SX1305", "operators unsupported, or arguments refused", "a translator of the user's own failed, or gave something that is no value of the model", "the message has its error and where it was raised"},
+    {"SX1306", "operators unsupported, or arguments refused", "PyTorch captured a number for a size that elements decide, since it is compared or broadcast with that size, and the elements, which are constants, give another", "broadcast the result by name: expand what has one element"},
     {"SX1310", "operators unsupported, or arguments refused", "a note: an operator has no translation of its own and was taken apart by PyTorch", "nothing; decompose=False makes it an error"},
     {"SX1311", "operators unsupported, or arguments refused", "a note: an operator has no translation and is kept as a node of its own name, as operator_export_type asks", "see that the runtime knows the operator"},
     {"SX1312", "operators unsupported, or arguments refused", "a note: no opset was asked for, and the model is of a newer one than the default because an operator of the program needs it", "see that the runtime knows this opset; an opset_version of yours is kept to"},

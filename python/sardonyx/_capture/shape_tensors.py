@@ -1,0 +1,68 @@
+"""Sizes as a tensor: torch.onnx.operators, for whose functions torch.export has no kernels."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from sardonyx._base.state import is_in_onnx_export
+
+from .replaced import Replacement, replaced
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def shape_as_tensor(x: Tensor) -> Tensor:
+    """The sizes of `x`, an int64 tensor of one dim."""
+    import torch
+
+    if _is_exported():
+        # torch.export takes sizes for numbers, and cannot capture the operator.
+        sizes = [torch.scalar_tensor(size, dtype=torch.int64) for size in x.shape]
+        return torch.stack(sizes) if sizes else torch.zeros(0, dtype=torch.int64)
+    return torch.ops.aten._shape_as_tensor(x)
+
+
+def reshape_from_tensor_shape(x: Tensor, shape: Tensor) -> Tensor:
+    """`x` with the sizes that the tensor `shape` holds."""
+    import torch
+
+    if _is_exported():
+        return x.reshape(shape.tolist())
+    return torch.ops.aten._reshape_from_tensor(x, shape)
+
+
+def _is_exported() -> bool:
+    """Whether anything but torch.jit.trace captures the model that is running."""
+    import torch
+
+    traced = torch._C._get_tracing_state() is not None
+    return torch.compiler.is_exporting() or (is_in_onnx_export() and not traced)
+
+
+_NAMES = {
+    "torch": {
+        "_shape_as_tensor": shape_as_tensor,
+        "_reshape_from_tensor": reshape_from_tensor_shape,
+    },
+    "torch.onnx.operators": {
+        "shape_as_tensor": shape_as_tensor,
+        "reshape_from_tensor_shape": reshape_from_tensor_shape,
+    },
+}
+
+
+@contextmanager
+def shapes_as_tensors() -> Iterator[None]:
+    """Within it, torch's own functions are these."""
+    stand_ins = [
+        Replacement(sys.modules[module], name, function)
+        for module, functions in _NAMES.items()
+        if module in sys.modules
+        for name, function in functions.items()
+    ]
+    with replaced(stand_ins):
+        yield
