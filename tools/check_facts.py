@@ -2,7 +2,8 @@
 
 Alias annotations and the tag `inplace_view` tell of views and writes, the tag `pointwise` of
 elements, kernels run on the meta device of result types, and the kernels registered for autocast,
-with the lists of its C++ header, of casts, the tag `dynamic_output_shape` of sizes. Where the table knows better, the reason stands here.
+with the lists of its C++ header, of casts. The tag `dynamic_output_shape` tells of sizes. Where the
+table knows better, the reason stands here.
 """
 
 from __future__ import annotations
