@@ -19,20 +19,27 @@ def shape_as_tensor(x: Tensor) -> Tensor:
     """The sizes of `x`, an int64 tensor of one dim."""
     import torch
 
-    if _is_exported():
+    whole: Tensor
+    if not _is_exported():
+        whole = torch.ops.aten._shape_as_tensor(x)
+    elif x.dim() == 0:
+        whole = torch.zeros(0, dtype=torch.int64)
+    else:
         # torch.export takes sizes for numbers, and cannot capture the operator.
-        sizes = [torch.scalar_tensor(size, dtype=torch.int64) for size in x.shape]
-        return torch.stack(sizes) if sizes else torch.zeros(0, dtype=torch.int64)
-    return torch.ops.aten._shape_as_tensor(x)
+        whole = torch.stack([torch.scalar_tensor(size, dtype=torch.int64) for size in x.shape])
+    return whole
 
 
 def reshape_from_tensor_shape(x: Tensor, shape: Tensor) -> Tensor:
     """`x` with the sizes that the tensor `shape` holds."""
     import torch
 
+    reshaped: Tensor
     if _is_exported():
-        return x.reshape(shape.tolist())
-    return torch.ops.aten._reshape_from_tensor(x, shape)
+        reshaped = x.reshape(shape.tolist())
+    else:
+        reshaped = torch.ops.aten._reshape_from_tensor(x, shape)
+    return reshaped
 
 
 def _is_exported() -> bool:
