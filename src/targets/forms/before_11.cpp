@@ -1,57 +1,33 @@
 #include "targets/forms/before_11.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <array>
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 
-#include "base/diagnostic.h"
 #include "onnx/emit/emit_state.h"
-#include "onnx/gen/op.h"
+#include "targets/forms/newer.h"
 
 namespace sardonyx::targets {
 namespace {
 
 using onnx::int_attribute;
 using onnx::Tensor;
-using Attributes = std::vector<Attribute>;
 
-// One use of an operator in the form of opset 11.
-struct Newer {
-  Lowering& onnx;
-  const onnx::Operator& op;
-  Values& inputs;
-  Attributes& attributes;
-  std::size_t outputs;
+std::string text(const Newer& use, std::string_view name, std::string otherwise) {
+  const Attribute* found = onnx::find_attribute(use.attributes, name);
+  return found == nullptr ? std::move(otherwise) : std::get<std::string>(found->data);
+}
 
-  bool has(std::size_t i) const { return i < inputs.size() && inputs[i]; }
-  [[noreturn]] void lacks(std::string_view what, int since = 11) const {
-    base::fail_before_opset(since, "SX1504",
-                            fmt::format("opset {} has no {} of {}", onnx.opset(), what, op.name));
-  }
-  void drop(std::string_view name) const {
-    std::erase_if(attributes, [name](const Attribute& each) { return each.name == name; });
-  }
-  std::string text(std::string_view name, std::string otherwise) const {
-    const Attribute* found = onnx::find_attribute(attributes, name);
-    return found == nullptr ? std::move(otherwise) : std::get<std::string>(found->data);
-  }
-  // An input that was an attribute.
-  std::vector<std::int64_t> ints(std::size_t i, std::string_view what, int since) const {
-    auto values = inputs[i].ints();
-    if (!values) lacks(fmt::format("{} that are computed", what), since);
-    return *std::move(values);
-  }
-};
-
-using Result = std::optional<Values>;
+// An input that was an attribute before opset `since`.
+std::vector<std::int64_t> ints(const Newer& use, std::size_t i, std::string_view what,
+                               std::int64_t since) {
+  auto values = use.inputs[i].ints();
+  if (!values) use.lacks(fmt::format("{} that are computed", what), since);
+  return *std::move(values);
+}
 
 // Bounds, where they are constants that a float32 holds; others are chosen by Max and Min.
-Result clip(const Newer& use) {
+Changed clip(const Newer& use) {
   const auto bound = [&](std::size_t i) {
     const auto number = use.has(i) ? use.inputs[i].real() : std::nullopt;
     return number && double{static_cast<float>(*number)} != *number ? std::nullopt : number;
@@ -69,8 +45,8 @@ Result clip(const Newer& use) {
   return std::nullopt;
 }
 
-Result pad(const Newer& use) {
-  const auto pads = use.ints(1, "pads", 11);
+Changed pad(const Newer& use) {
+  const auto pads = ints(use, 1, "pads", 11);
   const auto filling = use.has(2) ? use.inputs[2].real() : std::optional(0.0);
   if (!filling) use.lacks("filling that is computed");
   use.inputs.resize(1);
@@ -80,13 +56,13 @@ Result pad(const Newer& use) {
 }
 
 // Opset 10: places that are computed, and steps.
-Result slice(const Newer& use) {
+Changed slice(const Newer& use) {
   if (use.onnx.opset() >= 10) return std::nullopt;
-  const auto starts = use.ints(1, "starts", 10), ends = use.ints(2, "ends", 10);
+  const auto starts = ints(use, 1, "starts", 10), ends = ints(use, 2, "ends", 10);
   std::vector<std::int64_t> axes;
-  if (use.has(3)) axes = use.ints(3, "axes", 10);
+  if (use.has(3)) axes = ints(use, 3, "axes", 10);
   if (use.has(4))
-    for (const std::int64_t step : use.ints(4, "steps", 10))
+    for (const std::int64_t step : ints(use, 4, "steps", 10))
       if (step != 1) use.lacks("steps", 10);
   use.inputs.resize(1);
   use.attributes.push_back({"starts", starts, {}});
@@ -95,23 +71,23 @@ Result slice(const Newer& use) {
   return std::nullopt;
 }
 
-Result top_k(const Newer& use) {
+Changed top_k(const Newer& use) {
   if (int_attribute(use.attributes, "largest", 1) == 0) use.lacks("least");
   use.drop("largest");
   use.drop("sorted");
   if (use.onnx.opset() >= 10) return std::nullopt;
-  const auto count = use.ints(1, "counts", 10);
+  const auto count = ints(use, 1, "counts", 10);
   use.inputs.resize(1);
   use.attributes.push_back({"k", count.front(), {}});
   return std::nullopt;
 }
 
 // Places as Upsample has always had them.
-Result resize(const Newer& use) {
-  const std::string mode = use.text("mode", "nearest");
+Changed resize(const Newer& use) {
+  const std::string mode = text(use, "mode", "nearest");
   const bool nearest = mode == "nearest";
-  const bool places = use.text("coordinate_transformation_mode", "half_pixel") == "asymmetric" &&
-                      (!nearest || use.text("nearest_mode", "round_prefer_floor") == "floor");
+  const bool places = text(use, "coordinate_transformation_mode", "half_pixel") == "asymmetric" &&
+                      (!nearest || text(use, "nearest_mode", "round_prefer_floor") == "floor");
   if ((!nearest && mode != "linear") || !places) use.lacks("such places");
   if (!use.has(2)) use.lacks("sizes");
   use.inputs = {use.inputs[0], use.inputs[2]};
@@ -121,8 +97,8 @@ Result resize(const Newer& use) {
 }
 
 // By rows of columns there is no mode yet.
-Result depth_to_space(const Newer& use) {
-  const bool by_columns = use.text("mode", "DCR") == "CRD";
+Changed depth_to_space(const Newer& use) {
+  const bool by_columns = text(use, "mode", "DCR") == "CRD";
   use.drop("mode");
   if (!by_columns) return std::nullopt;
   const Value x = use.inputs[0];
@@ -136,7 +112,7 @@ Result depth_to_space(const Newer& use) {
 }
 
 // What is added has to be there.
-Result gemm(const Newer& use) {
+Changed gemm(const Newer& use) {
   if (use.has(2)) return std::nullopt;
   use.inputs.resize(3);
   use.inputs[2] = use.onnx.constant(Tensor::filled(use.inputs[0].dtype(), {1}, 0));
@@ -144,18 +120,13 @@ Result gemm(const Newer& use) {
 }
 
 // Of real numbers: neither is NaN, and neither is the greater one.
-Result equal(const Newer& use) {
+Changed equal(const Newer& use) {
   if (!base::is_floating(use.inputs[0].dtype())) return std::nullopt;
   Lowering& onnx = use.onnx;
   const Value a = use.inputs[0], b = use.inputs[1];
   const Value differs = onnx.or_(onnx.less(a, b), onnx.less(b, a));
   return Values{onnx.not_(onnx.or_(differs, onnx.or_(onnx.is_nan(a), onnx.is_nan(b))))};
 }
-
-struct Form {
-  Op op;
-  Result (*change)(const Newer& use);
-};
 
 constexpr Form kForms[] = {
     {Op::kClip, clip},   {Op::kDepthToSpace, depth_to_space},
@@ -195,15 +166,13 @@ void count_from_front(const Newer& use) {
 }  // namespace
 
 bool changes_form_before_11(const onnx::Operator& op) {
-  return std::ranges::find(kForms, op.id, &Form::op) != std::end(kForms) ||
-         is_one_of(op.id, kWithAxis) || is_one_of(op.id, kWithAxes);
+  return form_of(kForms, op.id) || is_one_of(op.id, kWithAxis) || is_one_of(op.id, kWithAxes);
 }
 
 std::optional<Values> in_form_before_11(Lowering& onnx, const onnx::Operator& op, Values& inputs,
-                                        std::vector<Attribute>& attributes, std::size_t outputs) {
-  const Newer use{onnx, op, inputs, attributes, outputs};
-  const auto form = std::ranges::find(kForms, op.id, &Form::op);
-  if (form != std::end(kForms))
+                                        std::vector<Attribute>& attributes) {
+  const Newer use{onnx, op, inputs, attributes, 11};
+  if (const Form* form = form_of(kForms, op.id))
     if (auto values = form->change(use)) return values;
   count_from_front(use);
   return std::nullopt;

@@ -15,6 +15,6 @@ bool changes_form_before_11(const onnx::Operator& op);
 
 // From the form of opset 11 to that of the target's, which is older.
 std::optional<Values> in_form_before_11(Lowering& onnx, const onnx::Operator& op, Values& inputs,
-                                        std::vector<Attribute>& attributes, std::size_t outputs);
+                                        std::vector<Attribute>& attributes);
 
 }  // namespace sardonyx::targets

@@ -1,16 +1,11 @@
 #include "targets/forms/before_13.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 
-#include "base/diagnostic.h"
 #include "onnx/emit/emit_state.h"
-#include "onnx/gen/op.h"
+#include "targets/forms/newer.h"
 
 namespace sardonyx::targets {
 namespace {
@@ -19,43 +14,27 @@ using onnx::int_attribute;
 using onnx::Tensor;
 using Attributes = std::vector<Attribute>;
 
-// One use of an operator in the form of opset 13.
-struct Newer {
-  Lowering& onnx;
-  const onnx::Operator& op;
-  Values& inputs;
-  Attributes& attributes;
+// An input that was an attribute.
+void to_attribute(const Newer& use, std::size_t i, std::string name) {
+  if (!use.has(i)) return;
+  auto values = use.inputs[i].ints();
+  if (!values) use.lacks(name + " that is computed");
+  use.inputs.resize(i);
+  use.attributes.push_back({std::move(name), *std::move(values), {}});
+}
 
-  bool has(std::size_t i) const { return i < inputs.size() && inputs[i]; }
-  [[noreturn]] void lacks(std::string_view what) const {
-    base::fail_before_opset(13, "SX1504",
-                            fmt::format("opset {} has no {} of {}", onnx.opset(), what, op.name));
-  }
-  // An input that was an attribute.
-  void to_attribute(std::size_t i, std::string name) const {
-    if (!has(i)) return;
-    auto values = inputs[i].ints();
-    if (!values) lacks(name + " that is computed");
-    inputs.resize(i);
-    attributes.push_back({std::move(name), *std::move(values), {}});
-  }
-};
-
-using Result = std::optional<Values>;
-
-Result axes_as_attribute(const Newer& use) {
-  use.to_attribute(1, "axes");
+Changed axes_as_attribute(const Newer& use) {
+  to_attribute(use, 1, "axes");
   return std::nullopt;
 }
 
 // An empty list means every axis, unless the node is to do nothing then.
-Result reduce_sum(const Newer& use) {
+Changed reduce_sum(const Newer& use) {
   const bool keeps = int_attribute(use.attributes, "noop_with_empty_axes", 0) != 0;
   if (keeps && (!use.has(1) || use.inputs[1].ints() == std::vector<std::int64_t>{}))
     return Values{use.onnx.identity(use.inputs[0])};
-  std::erase_if(use.attributes,
-                [](const Attribute& each) { return each.name == "noop_with_empty_axes"; });
-  use.to_attribute(1, "axes");
+  use.drop("noop_with_empty_axes");
+  to_attribute(use, 1, "axes");
   std::erase_if(use.attributes, [](const Attribute& each) {
     const auto* axes = std::get_if<std::vector<std::int64_t>>(&each.data);
     return each.name == "axes" && axes != nullptr && axes->empty();
@@ -63,16 +42,16 @@ Result reduce_sum(const Newer& use) {
   return std::nullopt;
 }
 
-Result split(const Newer& use) {
-  use.to_attribute(1, "split");
+Changed split(const Newer& use) {
+  to_attribute(use, 1, "split");
   return std::nullopt;
 }
 
 // Over all axes from `axis` on at once.
-Result softmax(const Newer& use) {
+Changed softmax(const Newer& use) {
   const Value x = use.inputs[0];
   std::int64_t axis = int_attribute(use.attributes, "axis", -1);
-  std::erase_if(use.attributes, [](const Attribute& each) { return each.name == "axis"; });
+  use.drop("axis");
   if (x.has_rank() && axis < 0) axis += x.rank();
   const auto is_one = [](Expr size) { return size.is(1); };
   if (axis != -1 && (!x.has_rank() || axis < 0 || axis >= x.rank())) use.lacks("such an axis");
@@ -87,7 +66,7 @@ Result softmax(const Newer& use) {
 }
 
 // Opset 12: the ratio, and whether the model trains.
-Result dropout(const Newer& use) {
+Changed dropout(const Newer& use) {
   if (use.onnx.opset() >= 12) return std::nullopt;
   if (use.has(2) && use.inputs[2].real() != 0.0) use.lacks("training_mode");
   if (use.has(1)) {
@@ -100,18 +79,13 @@ Result dropout(const Newer& use) {
 }
 
 // The region of interest and the scales have to be there.
-Result resize(const Newer& use) {
+Changed resize(const Newer& use) {
   if (use.onnx.opset() < 11) return std::nullopt;
   if (use.inputs.size() < 3) use.inputs.resize(3);
   for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
     if (!use.inputs[i]) use.inputs[i] = use.onnx.constant(Tensor::filled(DType::kFloat32, {0}, 0));
   return std::nullopt;
 }
-
-struct Form {
-  Op op;
-  Result (*change)(const Newer& use);
-};
 
 constexpr Form kForms[] = {
     {Op::kDropout, dropout},
@@ -127,14 +101,12 @@ constexpr Form kForms[] = {
 
 }  // namespace
 
-bool changes_form_before_13(const onnx::Operator& op) {
-  return std::ranges::find(kForms, op.id, &Form::op) != std::end(kForms);
-}
+bool changes_form_before_13(const onnx::Operator& op) { return form_of(kForms, op.id) != nullptr; }
 
 std::optional<Values> in_form_before_13(Lowering& onnx, const onnx::Operator& op, Values& inputs,
                                         std::vector<Attribute>& attributes) {
-  const auto form = std::ranges::find(kForms, op.id, &Form::op);
-  return form == std::end(kForms) ? std::nullopt : form->change({onnx, op, inputs, attributes});
+  const Form* form = form_of(kForms, op.id);
+  return form ? form->change({onnx, op, inputs, attributes, 13}) : std::nullopt;
 }
 
 }  // namespace sardonyx::targets

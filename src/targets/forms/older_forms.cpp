@@ -389,7 +389,7 @@ std::optional<Values> in_older_form(Lowering& onnx, const Operator& op, Values& 
   if (onnx.opset() >= 13) return std::nullopt;
   if (auto values = in_form_before_13(onnx, op, inputs, attributes)) return values;
   if (onnx.opset() >= 11) return std::nullopt;
-  return in_form_before_11(onnx, op, inputs, attributes, outputs);
+  return in_form_before_11(onnx, op, inputs, attributes);
 }
 
 }  // namespace sardonyx::targets
