@@ -109,3 +109,36 @@ def test_what_counts_by_a_mask_takes_no_padding(has_unpadded: bool) -> None:
     torch.testing.assert_close(
         torch.as_tensor(got), model.get_audio_features(**sound, **mask).reshape(-1, 3)
     )
+
+
+class _OfTwoTexts(torch.nn.Module):
+    """Features stand in the text; another text, as the query of an encoder, has its own length."""
+
+    def __init__(self, config: transformers.LlavaConfig) -> None:
+        super().__init__()
+        self.config = config
+
+    def get_image_features(self, pixel_values: torch.Tensor) -> torch.Tensor:
+        return pixel_values.flatten(1)[:, :32].reshape(-1, 4, 8)
+
+    def forward(
+        self, input_ids: torch.Tensor, pixel_values: torch.Tensor, qformer_input_ids: torch.Tensor
+    ) -> torch.Tensor:
+        r"""
+        qformer_input_ids (`torch.LongTensor` of shape `(batch_size, sequence_length)`):
+            Asks for what is to be seen.
+        """
+        if not bool((input_ids == 3).sum() == 4 * pixel_values.shape[0]):
+            raise ValueError("places and features differ")
+        return input_ids.sum() + qformer_input_ids.sum()
+
+
+def test_a_text_beside_has_a_length_of_its_own() -> None:
+    text = transformers.LlamaConfig(vocab_size=100)
+    vision = transformers.CLIPVisionConfig(image_size=16)
+    config = transformers.LlavaConfig(vision_config=vision, text_config=text, image_token_id=3)
+    task, _ = task_named("image-text-to-text")
+    example, inputs, _ = accepted_example(_OfTwoTexts(config), config, task)
+    assert inputs["input_ids"].shape[1] == inputs["qformer_input_ids"].shape[1] + 4
+    assert example.dims["input_ids"][1] == "sequence_length"
+    assert example.dims["qformer_input_ids"][1] == "text_length"

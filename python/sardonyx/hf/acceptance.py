@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # Which tokens are images, and which are text.
 _KINDS_OF_TOKENS = "mm_token_type_ids"
+# The tokens, and what belongs to each: they are as many more as images or sounds have places.
+_LENGTHENED = ("input_ids", "attention_mask", "token_type_ids")
 
 
 def accepted_example(
@@ -92,7 +94,7 @@ def _with_places(model: torch.nn.Module, config: Any, example: Example) -> Examp
         count = features(medium, model, made, known).shape[0] // batch
         placed = torch.full((batch, count), token)
         made["input_ids"] = torch.cat([placed, made["input_ids"]], 1)
-        for name in ("attention_mask", "token_type_ids"):
+        for name in _LENGTHENED[1:]:
             if name in made:
                 made[name] = torch.cat([torch.ones_like(placed), made[name]], 1)
         if medium is IMAGES and (kinds or positions is not None):
@@ -103,12 +105,21 @@ def _with_places(model: torch.nn.Module, config: Any, example: Example) -> Examp
             made.pop(_KINDS_OF_TOKENS, None)
         return made
 
-    dims: Dims = dict(example.dims)
+    dims: Dims = {
+        name: axes if name in _LENGTHENED else _of_text_alone(axes)
+        for name, axes in example.dims.items()
+    }
     if positions is not None:
         dims["position_ids"] = {1: BATCH, 2: LENGTH}
     elif kinds:
         dims[_KINDS_OF_TOKENS] = {0: BATCH, 1: LENGTH}
     return Example(make, dims, example.lengths, example.known)
+
+
+def _of_text_alone(axes: dict[int, str]) -> dict[int, str]:
+    """What has no places for images or sounds (the tokens of a second encoder) has a length of its
+    own."""
+    return {axis: "text_length" if size == LENGTH else size for axis, size in axes.items()}
 
 
 def _medium_among(
