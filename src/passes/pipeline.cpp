@@ -73,6 +73,7 @@ const std::array kPipeline = {
     Entry{&kReduceToShape},
     Entry{&kJoinReshapes},
     Entry{&kExpandForTile},
+    Entry{&kMatmulForEinsum},
     Entry{&kResizeByScales},
     Entry{&kRaiseClip},
     Entry{&kRaiseRelu},

@@ -354,7 +354,7 @@ CONTROL = _lines(
     """
     torch.cond({e}.sum() > 0, lambda a: a + 1, lambda a: a * 2, ({x},))
     torch.cond({b}.any(), lambda a, c: a - c, lambda a, c: a.clone(), ({e}, {e}))
-    torch._higher_order_ops.while_loop(lambda a: (a < 9).any(), lambda a: (a.abs() + 1,), ({e},))[0]
+    torch._higher_order_ops.while_loop(lambda a: (a < 9).any(), lambda a: (a % 99 + 1,), ({e},))[0]
     """,
     True,
 )
