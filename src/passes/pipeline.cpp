@@ -101,6 +101,7 @@ const std::array kPipeline = {
     Entry{&kRaiseBooleanMask},
     Entry{&kDropOpenMask},
     Entry{&kPartAttentionHeads},
+    Entry{&kPartHeadsFromBatches},
     Entry{&kShareAttentionHeads},
     Entry{&kGiveAttentionItsCache},
     Entry{&kRotateJoinedHeads},

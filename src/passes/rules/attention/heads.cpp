@@ -63,4 +63,12 @@ std::optional<Heads> heads_of(const ValueInfo* value) {
   return Heads{joined, to[2].value(), length_first};
 }
 
+bool is_alike_for_all(const ValueInfo* mask) {
+  if (mask == nullptr) return true;
+  if (!mask->has_rank || mask->is_disputed) return false;
+  for (std::size_t i = 0; i + 2 < mask->shape.size(); ++i)
+    if (!mask->shape[i].is(1)) return false;
+  return true;
+}
+
 }  // namespace sardonyx::passes
