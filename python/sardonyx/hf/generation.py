@@ -105,13 +105,25 @@ def _embedded(model: Sessions, ids: torch.Tensor, inputs: Tensors) -> torch.Tens
 def _features(model: Sessions, medium: Medium, given: Tensors) -> torch.Tensor:
     """Those of all images or sounds; an encoder that takes one at a time runs once for each."""
     shapes = model.inputs(medium.part)
-    runs = max(value.shape[0] // _rows(shapes[name], value) for name, value in given.items())
-    chunks = [{name: value.chunk(runs)[i] for name, value in given.items()} for i in range(runs)]
+    axes = {name: _axis_of_several(shapes[name], value) for name, value in given.items()}
+    runs = max(value.shape[axes[name]] // _size(shapes[name], value, axes[name])
+               for name, value in given.items())  # fmt: skip
+    chunks = [
+        {name: value.chunk(runs, axes[name])[i] for name, value in given.items()}
+        for i in range(runs)
+    ]
     return torch.cat([model(medium.part, **chunk)[medium.features] for chunk in chunks])
 
 
-def _rows(shape: Sequence[int | str], value: torch.Tensor) -> int:
-    return shape[0] if isinstance(shape[0], int) else value.shape[0]
+def _axis_of_several(shape: Sequence[int | str], value: torch.Tensor) -> int:
+    """The axis on which images stand beside each other: rows, or their patches in a row."""
+    pairs = enumerate(zip(shape, value.shape, strict=True))
+    return next((axis for axis, (one, all_) in pairs if isinstance(one, int) and one != all_), 0)
+
+
+def _size(shape: Sequence[int | str], value: torch.Tensor, axis: int) -> int:
+    size = shape[axis]
+    return size if isinstance(size, int) else value.shape[axis]
 
 
 def media_of(model: Sessions) -> list[tuple[Medium, int]]:
