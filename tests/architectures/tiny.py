@@ -62,6 +62,8 @@ _WIDTHS = {
     "embed_dim": 64,
     "encoder_hidden_size": 64,
     "decoder_hidden_size": 64,
+    # Of an encoder's last states and of those of one layer beside them.
+    "vision_output_dim": 128,
     "embedding_size": 64,
     "word_embed_proj_dim": 64,
     "projection_dim": 64,
@@ -412,6 +414,8 @@ def _shrunk_list(
         return value
     if key in ("depths", "num_layers", "layer_depths", "encoder_depths") and profile.layers:
         return [min(v, 2) for v in value]
+    if key in ("intermediate_layers_indices", "cross_attention_layers") and profile.layers:
+        return [1]
     if key == "image_size" and profile.images:
         return [min(v, 64) for v in value]
     if key in ("hidden_sizes", "embed_dims", "conv_dim", "channels") and profile.widths:

@@ -176,6 +176,26 @@ def test_a_text_that_images_stand_in(tmp_path: Path) -> None:
     assert part.inputs["input_ids"] == [1, "sequence_length"]
 
 
+def test_images_in_tiles_by_the_ratio_of_their_sides(tmp_path: Path) -> None:
+    """Llama 3.2's, which its decoder looks at by layers of its own."""
+    torch.manual_seed(0)
+    sizes: dict[str, Any] = {"hidden_size": 16, "intermediate_size": 24}
+    vision = {**sizes, "num_hidden_layers": 2, "num_global_layers": 1, "attention_heads": 2,
+              "image_size": 16, "patch_size": 8, "max_num_tiles": 2, "vision_output_dim": 32,
+              "intermediate_layers_indices": [0],
+              "supported_aspect_ratios": [[1, 1], [1, 2], [2, 1]]}  # fmt: skip
+    text = {**sizes, "num_hidden_layers": 3, "num_attention_heads": 2, "num_key_value_heads": 1,
+            "vocab_size": 100, "cross_attention_layers": [1], "pad_token_id": 0,
+            "bos_token_id": 1, "eos_token_id": 2}  # fmt: skip
+    config = transformers.MllamaConfig(vision_config=vision, text_config=text, image_token_index=3)
+    model = transformers.MllamaForConditionalGeneration(config).eval()
+    report = exported(saved(model, tmp_path / "mllama"), tmp_path / "out")
+    (part,) = report.parts
+    assert part.inputs["pixel_values"] == ["batch_size", 1, 2, 3, 16, 16]
+    assert part.inputs["aspect_ratio_ids"] == ["batch_size", 1]
+    assert part.inputs["aspect_ratio_mask"] == ["batch_size", 1, 2]
+
+
 def test_images_of_a_known_size(tmp_path: Path) -> None:
     """The grid of patches is asked for numbers by the model's code; positions of tokens go in three
     directions."""

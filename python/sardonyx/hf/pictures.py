@@ -28,6 +28,8 @@ def pictures(accepted: set[str], config: Any) -> Iterator[Example]:
     if "target_sizes" in accepted:
         yield _patches_in_a_row(config)
     found = list(sides(config))
+    if "aspect_ratio_ids" in accepted:
+        yield from (_tiles_by_ratio(config, *found[0]),) if found else ()
     yield from _whole(config, found)
     for height, width in found:
         if "image_sizes" in accepted:
@@ -86,6 +88,23 @@ def _sized(config: Any, height: int, width: int, tiles: int | None) -> Example:
 
     plain = noise("pixel_values", shape, {0: BATCH})
     return Example(plain.make, plain.dims, plain.lengths, sizes)
+
+
+def _tiles_by_ratio(config: Any, height: int, width: int) -> Example:
+    """Rows of several images, here of one, each in as many tiles as one may have, with the number
+    of the ratio of its sides and which tiles are filled."""
+    channels = setting(config, "num_channels", default=3)
+    tiles = setting(config, "max_num_tiles", default=4)
+
+    def make(batch: int, _: int) -> Tensors:
+        ones = torch.ones(batch, 1, tiles, dtype=torch.int64)
+        return {
+            "pixel_values": random_values((batch, 1, tiles, channels, height, width)),
+            "aspect_ratio_ids": ones[..., 0].contiguous(),
+            "aspect_ratio_mask": ones,
+        }
+
+    return Example(make, {name: {0: BATCH} for name in make(1, 1)})
 
 
 def _several(accepted: set[str], config: Any, height: int, width: int) -> Example:
