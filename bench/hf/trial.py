@@ -71,8 +71,19 @@ def _exported(folder: Path, out: Path, task: str | None, runtime: str) -> dict[s
     if not genai:
         unsure = report.verified.get("unsure", [])
         status = "unsure" if unsure else "right"
-        return facts | {"status": status, "reason": "; ".join(unsure), "verified": report.verified}
+        reason = "; ".join([*unsure, *_left_out(report.notes)])
+        return facts | {"status": status, "reason": reason, "verified": report.verified}
     return facts | _in_genai(folder, out)
+
+
+def _left_out(notes: list[str]) -> list[str]:
+    """What a model has, and its export has not, by the notes of the report."""
+    said = {
+        "exported for texts alone": "texts alone",
+        "exported without a cache": "without a cache",
+        "exported without them": "without its sounds",
+    }
+    return [text for part, text in said.items() if any(part in note for note in notes)]
 
 
 def _in_genai(folder: Path, out: Path) -> dict[str, Any]:
