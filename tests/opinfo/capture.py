@@ -43,6 +43,19 @@ class Trial:
         self.expected = [_restore(s) for s in expected]
 
 
+@dataclass(frozen=True)
+class LiveCall:
+    """What was captured: for exporters that capture it themselves."""
+
+    module: torch.nn.Module
+    tensors: tuple[torch.Tensor, ...]
+    dynamic: bool
+
+    def shapes(self) -> dict[str, Any] | None:
+        """As torch.export is told them."""
+        return {"tensors": tuple(map(_dynamic_dims, self.tensors))} if self.dynamic else None
+
+
 @dataclass
 class Captured:
     """A case after torch.export, or why there is nothing to convert."""
@@ -53,6 +66,7 @@ class Captured:
     targets: list[str] = field(default_factory=list)
     archive: bytes | None = None  # compressed .pt2; None when it cannot be serialised
     program: ExportedProgram | None = None
+    live: LiveCall | None = None  # not kept
 
     def exported(self) -> ExportedProgram:
         if self.program is None:
@@ -79,7 +93,7 @@ class Captured:
         return zlib.decompress(self.archive)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "program": None}
+        return {**self.__dict__, "program": None, "live": None}
 
 
 class OperatorCall(torch.nn.Module):
@@ -142,7 +156,8 @@ def capture_module(
         program = export_program(module, tensors, dynamic)
     except Exception as error:
         return Captured("uncapturable", _headline(error))
-    captured = Captured("captured", trials=[trial], program=program)
+    live = LiveCall(module, tuple(tensors), dynamic)
+    captured = Captured("captured", trials=[trial], program=program, live=live)
     captured.targets = call_targets(program)
     if dynamic and vary:
         other = _other_sizes(module, program, tensors)
@@ -154,7 +169,7 @@ def capture_module(
 def export_program(
     module: torch.nn.Module, tensors: list[torch.Tensor], dynamic: bool
 ) -> ExportedProgram:
-    shapes = {"tensors": tuple(_dynamic_dims(t) for t in tensors)} if dynamic else None
+    shapes = LiveCall(module, tuple(tensors), dynamic).shapes()
     # Its cache of shapes pays where a layer repeats; here it costs a quarter of the time.
     with (
         torch._dynamo.config.patch(fake_tensor_cache_enabled=False),
