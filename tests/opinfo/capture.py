@@ -51,10 +51,6 @@ class LiveCall:
     tensors: tuple[torch.Tensor, ...]
     dynamic: bool
 
-    def shapes(self) -> dict[str, Any] | None:
-        """As torch.export is told them."""
-        return {"tensors": tuple(map(_dynamic_dims, self.tensors))} if self.dynamic else None
-
 
 @dataclass
 class Captured:
@@ -169,7 +165,7 @@ def capture_module(
 def export_program(
     module: torch.nn.Module, tensors: list[torch.Tensor], dynamic: bool
 ) -> ExportedProgram:
-    shapes = LiveCall(module, tuple(tensors), dynamic).shapes()
+    shapes = {"tensors": tuple(_dynamic_dims(t) for t in tensors)} if dynamic else None
     # Its cache of shapes pays where a layer repeats; here it costs a quarter of the time.
     with (
         torch._dynamo.config.patch(fake_tensor_cache_enabled=False),
@@ -303,6 +299,21 @@ def grown_shapes(program: ExportedProgram, tensors: Iterable[torch.Tensor]) -> l
         return sizes[size] if size in sizes else int(size.subs(sizes))
 
     return [[grown_size(size) for size in shape] for shape in shapes]
+
+
+def free_dims(program: ExportedProgram) -> tuple[dict[int, str], ...]:
+    """Of each input of the user, what torch.export left free: equal sizes have one name."""
+    names = set(map(str, program.graph_signature.user_inputs))
+    found = []
+    for node in program.graph.nodes:
+        if node.op == "placeholder" and node.name in names:
+            sizes = enumerate(node.meta["val"].shape)
+            found.append({dim: str(size.node.expr) for dim, size in sizes if _is_free(size)})
+    return tuple(found)
+
+
+def _is_free(size: int | torch.SymInt) -> bool:
+    return isinstance(size, torch.SymInt) and bool(size.node.expr.is_Symbol)
 
 
 def _grow(tensor: torch.Tensor, shape: list[int], generator: torch.Generator) -> torch.Tensor:

@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from tests.opinfo.capture import Captured
+from tests.opinfo.capture import Captured, free_dims
 
 
 @dataclass
@@ -93,15 +93,13 @@ class File(Sardonyx):
 class Trace(Sardonyx):
     """The Python package, on the live module as torch.jit.trace records it."""
 
-    needs_program = False
-
     def identity(self) -> str:
         return f"trace-{super().identity()}"
 
     def convert(self, captured: Captured, opset: int) -> bytes:
         live = captured.live
         assert live is not None
-        shapes = live.shapes()
+        shapes = {"tensors": free_dims(captured.exported())} if live.dynamic else None
 
         def traced(module: torch.nn.Module, **options: Any) -> Any:
             inputs = tuple(tensor.clone() for tensor in live.tensors)

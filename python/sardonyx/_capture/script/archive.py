@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from .whole_reals import with_points
+from .numbers_of_code import with_numbers
 
 
 class Archived(NamedTuple):
@@ -45,7 +45,7 @@ def archived(program: Any) -> Archived:
     with _emptied(places, program.modules() if is_module else ()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         data = program.save_to_buffer()
-    return Archived(with_points(data, program), {place.name: place.tensor for place in places})
+    return Archived(with_numbers(data, program), {place.name: place.tensor for place in places})
 
 
 def _places(program: torch.jit.ScriptModule) -> Iterator[_Place]:
