@@ -33,13 +33,10 @@ def _both(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @pytest.mark.parametrize("function", [_farthest, _filled])
-@pytest.mark.parametrize("made", [torch.jit.script, "trace"])
-def test_they_stay_real(function: Callable[..., object], made: object) -> None:
+@pytest.mark.parametrize("made", ["script", "trace"])
+def test_they_stay_real(function: Callable[..., object], made: str) -> None:
     x = torch.randn(5, 2, generator=torch.Generator().manual_seed(1))
-    if made == "trace":
-        model = torch.jit.trace(function, x)
-    else:
-        model = torch.jit.script(function)
+    model = torch.jit.trace(function, x) if made == "trace" else torch.jit.script(function)
     program = sardonyx.export(model, (x,), dynamic_shapes={"x": {0: "rows"}})
     for given in (x, torch.cat([x, -2 * x])):
         wanted = model(given)

@@ -1,9 +1,9 @@
 """Numbers of which an archive's code says less than the program in memory knows.
 
-`1e10` stands there as `10000000000`, as do all whole numbers from there to 1e17: read again, also by
-PyTorch, torch.full() gives integers. And a number of Python that tracing met where a tensor is
-wanted, as in `x + 1.5`, is a constant tensor of float64, which no longer tells that it was a number:
-beside integers the sum would be float64, where it was float32.
+`1e10` stands there as `10000000000`, as do all whole numbers from there to 1e17: read again, also
+by PyTorch, torch.full() gives integers. And a number of Python that tracing met where a tensor is
+wanted, as in `x + 1.5`, is a constant tensor of float64, which no longer tells that it was a
+number: beside integers the sum would be float64, where it was float32.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def with_numbers(data: bytes, program: Any) -> bytes:
         def written(found: re.Match[str]) -> str:
             if found["constant"]:
                 return numbers.get(int(found["constant"]), found[0])
-            value = int(found["digits"] or 0)
+            value = int(found["digits"]) if found["digits"] else None
             if value not in reals:
                 return found[0]
             if value in integers:
@@ -67,7 +67,11 @@ def _constants(program: Any, kind: type) -> set[int]:
     found = set()
     for node in _nodes(program, "prim::Constant"):
         for value in pytree.tree_leaves(node.output().toIValue()):
-            if type(value) is kind and 1e10 <= abs(value) < 1e17:
+            if (
+                isinstance(value, (int, float))
+                and type(value) is kind
+                and 1e10 <= abs(value) < 1e17
+            ):
                 found.add(abs(int(value)))
     return found
 
@@ -140,6 +144,7 @@ class _Constants(pickle.Unpickler):
 
 def _nodes(program: Any, kind: str) -> Iterator[Any]:
     """Of its methods, with what they call; one holds no longer than its graph."""
+    graphs: list[Any]
     if isinstance(program, torch.jit.ScriptFunction):
         graphs = [program.inlined_graph]
     else:
