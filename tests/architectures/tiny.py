@@ -174,6 +174,8 @@ _VOCABULARIES = frozenset(
         "image_vocab_size",
     )
 )
+# Of what checkpoints have a token, where their configuration's class has none.
+_MEDIA_TOKENS = ("image_token_id", "image_token_index", "audio_token_id", "audio_token_index")
 _REMOVED = ("model_type", "transformers_version", "architectures", "dtype", "torch_dtype")
 
 
@@ -264,12 +266,13 @@ def _shrunk(settings: dict[str, Any], profile: Profile) -> dict[str, Any]:
             result[key] = {numbers[int(k)]: v for k, v in value.items() if int(k) in numbers}
         elif isinstance(value, dict) and ("model_type" in value or key.endswith("config")):
             result[key] = _shrunk(value, profile) | _identity(value)
+            if key == "audio_config" and profile.widths:
+                result[key] |= _widths_of_sounds(value, result[key])
         elif key == "prediction_length" and value is None:
             result[key] = 8
         elif key == "num_experts_per_tok" and value is None:
             result[key] = 2
-        elif key in ("image_token_id", "image_token_index") and value is None:
-            # Checkpoints have one, where their configuration's class has none.
+        elif key in _MEDIA_TOKENS and value is None:
             result[key], specials = _special(key, 0, specials)
         elif isinstance(value, bool) or value is None:
             result[key] = value
@@ -364,6 +367,20 @@ def _kept_layers(settings: dict[str, Any]) -> list[int]:
         if index not in kept:
             kept = sorted([*kept, index])
     return kept
+
+
+def _widths_of_sounds(settings: dict[str, Any], shrunk: dict[str, Any]) -> dict[str, Any]:
+    """Those that hang on others: of four states of an encoder beside each other, and of the text
+    that its output stands in."""
+    found: dict[str, Any] = {}
+    width = settings.get("hidden_size")
+    if isinstance(width, int) and settings.get("intermediate_size") == 4 * width:
+        found["intermediate_size"] = 4 * shrunk["hidden_size"]
+    if isinstance(settings.get("output_dim"), int):
+        found["output_dim"] = min(settings["output_dim"], _WIDTHS["hidden_size"])
+    if "n_window" in settings and "max_source_positions" in settings:
+        found["max_source_positions"] = settings["max_source_positions"]
+    return found
 
 
 def _shrunk_number(key: str, value: int, profile: Profile, positions: list[int] | None) -> int:

@@ -311,6 +311,8 @@ def drawn(seed: int) -> onnx.ModelProto:
         names = [n for n, d in g.dims.items() if d and int(np.prod(d)) < 5000 and len(d) < 6]
         name = names[-1] if rng.random() < 0.75 else rng.choice(names)
         rng.choices(steps, weights)[0](g, name)
+    if not g.nodes:  # steps may find nothing to do
+        g.node("Identity", ["x"], start)
     read = set(itertools.chain.from_iterable(node.input for node in g.nodes))
     ends = [n for n in g.dims if n not in read and n != "x"] or [g.nodes[-1].output[0]]
     is_dynamic = rng.random() < 0.4
@@ -354,11 +356,31 @@ def judged(seed: int) -> tuple[Verdict, str]:
                 continue
             return Verdict("fails at run time", str(error)[:300], runs), text
         # Each against itself: behind steps (Floor, a Cast to integers) the two may differ before.
-        expected = wanted if run is _in_runtime or _fails(before, x) else run(before, x)
-        for have, want in zip(got, expected, strict=True):
-            if have.shape != want.shape or not np.allclose(have, want, 1e-3, 1e-4, equal_nan=True):
+        judge = _in_runtime if run is _in_runtime or _fails(before, x) else run
+        expected = wanted if judge is _in_runtime else judge(before, x)
+        for i, (have, want) in enumerate(zip(got, expected, strict=True)):
+            if _is_near(have, want):
+                continue
+            nudged = [judge(before, x * np.float32(1 + off))[i] for off in (-1e-6, 1e-6)]
+            if not _hangs_on_rounding(have, want, nudged):
                 return Verdict("wrong", f"{run.__name__}: {have} for {want}"[:300], runs), text
     return Verdict("right", runs=2), text
+
+
+def _is_near(have: Any, want: Any) -> bool:
+    return have.shape == want.shape and bool(np.all(_near(have, want)))
+
+
+def _near(have: Any, want: Any) -> Any:
+    return np.isclose(have, want, 1e-3, 1e-4, equal_nan=True)
+
+
+def _hangs_on_rounding(have: Any, want: Any, nudged: list[Any]) -> bool:
+    """Whether only such elements differ as do for an input that is off by a few units in its last
+    place: a Cast to integers, or Floor, stands behind a number that is all but whole."""
+    if have.shape != want.shape:
+        return False
+    return bool(np.all(_near(have, want) | ~np.all([_near(each, want) for each in nudged], axis=0)))
 
 
 def _start(rng: random.Random) -> Dims:

@@ -7,6 +7,8 @@ import os
 import signal
 from pathlib import Path
 
+import numpy as np
+import onnx
 import pytest
 
 import sardonyx
@@ -191,3 +193,19 @@ def test_graphs_are_judged() -> None:
     assert kinds <= {"right", "not captured"}
     assert "right" in kinds
     assert Verdict("crash").is_fault
+
+
+@pytest.mark.parametrize("seed", [24851, 26164, 34582])
+def test_graphs_that_hang_on_rounding_or_do_nothing(seed: int) -> None:
+    assert graphs.judged(seed)[0].kind == "right"
+
+
+def test_a_graph_that_answers_otherwise_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    other, _ = sardonyx.optimize(graphs.drawn(2))
+    other.graph.initializer.extend([onnx.numpy_helper.from_array(np.float32(1), "one")])
+    last = other.graph.output[0].name
+    made = next(node for node in other.graph.node if last in node.output)
+    made.output[list(made.output).index(last)] = "before"
+    other.graph.node.append(onnx.helper.make_node("Add", ["before", "one"], [last]))
+    monkeypatch.setattr(sardonyx, "optimize", lambda model: (other, None))
+    assert graphs.judged(2)[0].kind == "wrong"

@@ -8,13 +8,32 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 from .frozen import Frozen
 from .places import user_place
 from .replaced import Replacement, replaced
 
 # The bounds of a tensor's own slices are kept, though their index is asked for.
-_SLICING = ("__getitem__", "__setitem__")
+_SLICING = (torch.Tensor.__getitem__, torch.Tensor.__setitem__)
+
+
+class _KeepingBounds(TorchFunctionMode):
+    """Notices when a tensor is sliced. Methods in place of `__getitem__` would stay felt when they
+    are gone: Python takes tensors for sequences from then on, and torch.tensor([tensor(3)]) asks
+    each for its length."""
+
+    def __init__(self, frozen: Frozen) -> None:
+        super().__init__()
+        self._frozen = frozen
+
+    def __torch_function__(
+        self, function: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        if function not in _SLICING:
+            return function(*args, **(kwargs or {}))
+        with self._frozen.keeping_integers():
+            return function(*args, **(kwargs or {}))
 
 
 @contextmanager
@@ -33,13 +52,5 @@ def telling_of_indices(frozen: Frozen) -> Iterator[None]:
         number: int = index(tensor)
         return number
 
-    def quiet(method: Callable[..., Any]) -> Callable[..., Any]:
-        def sliced(*args: Any) -> Any:
-            with frozen.keeping_integers():
-                return method(*args)
-
-        return sliced
-
-    slices = [Replacement(kind, name, quiet(getattr(kind, name))) for name in _SLICING]
-    with replaced([Replacement(kind, "__index__", noted), *slices]):
+    with replaced([Replacement(kind, "__index__", noted)]), _KeepingBounds(frozen):
         yield

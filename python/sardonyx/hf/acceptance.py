@@ -14,26 +14,31 @@ from .corrected import corrected
 from .example import BATCH, LENGTH, Dims, Example, Tensors
 from .examples import examples
 from .known import with_known
+from .media import IMAGES, MEDIA, Medium
 from .parts import fixed_arguments
 from .probing import probe
-from .settings import setting
 
 if TYPE_CHECKING:
     from .tasks import Task
 
 # Which tokens are images, and which are text.
 _KINDS_OF_TOKENS = "mm_token_type_ids"
+# The tokens, and what belongs to each: they are as many more as images or sounds have places.
+_LENGTHENED = ("input_ids", "attention_mask", "token_type_ids")
 
 
 def accepted_example(
-    model: torch.nn.Module, config: Any, task: Task
+    model: torch.nn.Module, config: Any, task: Task, medium: Medium | None = None
 ) -> tuple[Example, Tensors, Any]:
-    """The first example that the model takes, its inputs, and what comes of them.
+    """The first example that the model takes, its inputs, and what comes of them; of those of a
+    text in which a `medium` stands, where there is to be one.
 
     SX2007 says what each attempt ended in.
     """
     reasons: list[str] = []
     for made in examples(model, config, task):
+        if medium is not None and not ("input_ids" in made.dims and medium.is_in(made.dims)):
+            continue
         found = _accepted(model, config, made, reasons)
         if found is not None:
             return found
@@ -65,48 +70,45 @@ def _accepted(
     return None
 
 
-def image_token(config: Any) -> int | None:
-    """The token that stands for an image, or a part of one, in a text."""
-    token = setting(config, "image_token_id", "image_token_index")
-    return token if isinstance(token, int) else None
-
-
 def text_stands_alone(model: torch.nn.Module) -> bool:
     """Whether a text without images is whole to the model: others put images before it themselves,
     and go by them in what they keep of it."""
     if "pixel_values" not in inspect.signature(model.forward).parameters:
         return True
-    return features_maker(model) is not None or image_token(model.config) is not None
+    return IMAGES.maker(model) is not None or IMAGES.token(model.config) is not None
 
 
 def _with_places(model: torch.nn.Module, config: Any, example: Example) -> Example:
-    """Where images stand in a text, with as many tokens for each as the model makes of it."""
-    token = image_token(config)
-    if token is None or features_maker(model) is None:
+    """Where images or sounds stand in a text, with as many tokens for each as the model makes of
+    it."""
+    found = _medium_among(model, config, example)
+    if found is None:
         return example
-    if not {"input_ids", "pixel_values"} <= set(example.dims):
-        return example
-    kinds = _KINDS_OF_TOKENS in inspect.signature(model.forward).parameters
+    medium, token = found
+    kinds = medium is IMAGES and _KINDS_OF_TOKENS in inspect.signature(model.forward).parameters
     positions = _positions_of(model)
 
     def make(batch: int, length: int) -> Tensors:
         made = example.make(batch, length)
         known = example.known(batch)
-        count = image_features(model, made, known).shape[0] // batch
+        count = features(medium, model, made, known).shape[0] // batch
         placed = torch.full((batch, count), token)
         made["input_ids"] = torch.cat([placed, made["input_ids"]], 1)
-        for name in ("attention_mask", "token_type_ids"):
+        for name in _LENGTHENED[1:]:
             if name in made:
                 made[name] = torch.cat([torch.ones_like(placed), made[name]], 1)
-        if kinds or positions is not None:
+        if medium is IMAGES and (kinds or positions is not None):
             made[_KINDS_OF_TOKENS] = (made["input_ids"] == token).long()
         if positions is not None:
             made["position_ids"] = positions(made | known)
             # It only tells where the images stand, which the positions tell, too.
-            del made[_KINDS_OF_TOKENS]
+            made.pop(_KINDS_OF_TOKENS, None)
         return made
 
-    dims: Dims = dict(example.dims)
+    dims: Dims = {
+        name: axes if name in _LENGTHENED else _of_text_alone(axes)
+        for name, axes in example.dims.items()
+    }
     if positions is not None:
         dims["position_ids"] = {1: BATCH, 2: LENGTH}
     elif kinds:
@@ -114,37 +116,40 @@ def _with_places(model: torch.nn.Module, config: Any, example: Example) -> Examp
     return Example(make, dims, example.lengths, example.known)
 
 
-def features_maker(model: Any) -> Callable[..., Any] | None:
-    """What makes features of images, of the model or of the one in it; None where nothing does."""
-    for owner in (model, getattr(model, "model", None)):
-        if (found := getattr(owner, "get_image_features", None)) is not None:
-            maker: Callable[..., Any] = found
-            return maker
+def _of_text_alone(axes: dict[int, str]) -> dict[int, str]:
+    """What has no places for images or sounds (the tokens of a second encoder) has a length of its
+    own."""
+    return {axis: "text_length" if size == LENGTH else size for axis, size in axes.items()}
+
+
+def _medium_among(
+    model: torch.nn.Module, config: Any, example: Example
+) -> tuple[Medium, int] | None:
+    """What stands in the example's text, and its token."""
+    if "input_ids" in example.dims:
+        for medium in MEDIA:
+            token = medium.token(config)
+            if token is not None and medium.is_in(example.dims) and medium.maker(model) is not None:
+                return medium, token
     return None
 
 
-def image_inputs(model: Any, inputs: Tensors) -> Tensors:
-    """Those that the model makes features of images of."""
-    maker = features_maker(model)
-    taken = inspect.signature(maker).parameters if maker else {}
-    return {name: value for name, value in inputs.items() if name in taken}
-
-
-def image_features(model: Any, inputs: Tensors, known: Tensors) -> torch.Tensor:
-    """What stands in the text for the images, [tokens, width], without data."""
-
-    maker = features_maker(model)
+def features(
+    medium: Medium, model: torch.nn.Module, inputs: Tensors, known: Tensors
+) -> torch.Tensor:
+    """What stands in the text for it, [tokens, width], without data."""
+    maker = medium.maker(model)
     assert maker is not None
 
     def call(**given: torch.Tensor) -> torch.Tensor:
         return features_of(with_known(maker, known, {})(**given))
 
-    return probe(model, call, **image_inputs(model, inputs))
+    return probe(model, call, **medium.inputs_of(model, inputs))
 
 
 def features_of(found: Any) -> torch.Tensor:
-    """The rows [tokens, width] in what get_image_features() returns: a tensor, one for each image,
-    or either in an output with other things."""
+    """The rows [tokens, width] in what such a method returns: a tensor, one for each image or
+    sound, or either in an output with other things."""
     found = getattr(found, "pooler_output", found)
     several = found if isinstance(found, (list, tuple)) else [found]
     return torch.cat([each.reshape(-1, each.shape[-1]) for each in several])

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from sardonyx._base.errors import refusal
 
-from . import encoder_decoders, vision_language
+from . import encoder_decoders, multimodal
 from .acceptance import accepted_example
 from .decoders import decoder_part
 from .example import BATCH
+from .media import SOUNDS
 from .parts import Part, Plain, accepted, named_outputs
 from .sentences import Embedder, Sentences
 
@@ -31,8 +32,8 @@ def parts_of(
     `one_width` whether the runtime keeps keys and values that are equally wide."""
     config = model.config
     encodes = bool(getattr(config, "is_encoder_decoder", False))
-    if looks_at_images(model, chosen):
-        yield from vision_language.parts(model, config, chosen)
+    if chosen.media and chosen.with_past:
+        yield from multimodal.parts(model, config, chosen)
     elif sentences is not None:
         yield sentence_part(model, config, chosen.task, sentences)
     elif chosen.with_past and not encodes:
@@ -40,7 +41,7 @@ def parts_of(
     elif chosen.task.generates and encodes:
         yield from encoder_decoders.parts(model, config, chosen)
     else:
-        yield whole_part(model, config, chosen.task)
+        yield whole_part(model, config, chosen)
 
 
 def looks_at_images(model: torch.nn.Module, chosen: Chosen) -> bool:
@@ -50,9 +51,18 @@ def looks_at_images(model: torch.nn.Module, chosen: Chosen) -> bool:
     return asked and not encodes and "pixel_values" in accepted(model)
 
 
-def whole_part(model: torch.nn.Module, config: object, task: Task) -> Part:
+def hears(model: torch.nn.Module, chosen: Chosen, named: bool) -> bool:
+    """Whether it goes on with texts, and also takes sounds; where the task was `named`, that may be
+    one of texts alone."""
+    encodes = bool(getattr(model.config, "is_encoder_decoder", False))
+    asked = chosen.task.generates and not (named and chosen.task.name == "text-generation")
+    return asked and not encodes and SOUNDS.is_in(accepted(model))
+
+
+def whole_part(model: torch.nn.Module, config: object, chosen: Chosen) -> Part:
     """The model in one file. SX2007 where no example inputs are found for it."""
-    example, inputs, result = accepted_example(model, config, task)
+    task = chosen.task
+    example, inputs, result = accepted_example(model, config, task, chosen.in_one)
     found = named_outputs(result)
     outputs = tuple(name for name in task.outputs if name in found) or tuple(found)
     if not outputs:

@@ -161,7 +161,11 @@ _BINS = (
     "input_dim",
     "input_size",
 )
-_SOUND_MASKS = ("attention_mask", "input_features_mask", "padding_mask")
+_SOUND_MASKS = (
+    "attention_mask",
+    "input_features_mask",
+    "padding_mask",
+)
 
 
 def _features(accepted: set[str], config: Any) -> Iterator[Example]:
@@ -171,6 +175,7 @@ def _features(accepted: set[str], config: Any) -> Iterator[Example]:
     counts = [each for each in all_settings(config, *_BINS) if isinstance(each, int)] or [80]
     positions = setting(config, "max_source_positions")
     masks = [name for name in _SOUND_MASKS if name in accepted]
+    lengths = _lengths_of_sounds(config)
     if positions is not None:
         for bins in counts:
             yield from _of_length(bins, 2 * positions, masks)
@@ -184,11 +189,37 @@ def _features(accepted: set[str], config: Any) -> Iterator[Example]:
         axes = {0: BATCH, (1 if last else 2): "feature_length"}
         dims: Dims = {"input_features": axes}
         dims |= {mask: {0: BATCH, 1: "feature_length"} for mask in masks}
-        yield Example(make, dims, (64, 96))
+        yield Example(make, dims, lengths)
+    if "input_ids" in accepted and masks:
+        # Masks that are of what the model makes of the sound may be left out.
+        for bins in counts:
+            axes = {0: BATCH, 1: "feature_length"}
+            yield _spectra(bins, axes, lengths)
     for bins in counts:
         # Pictures of the sound, of a length that the model makes of shorter ones.
         axes = {0: BATCH, 2: "feature_length"}
         yield noise("input_features", (1, 64, bins), axes)
+
+
+def _lengths_of_sounds(config: Any) -> tuple[int, int]:
+    """Two lengths of spectra: some models cut them into windows of twice a number, all of which
+    have to be whole, or into blocks, of which there are to be several."""
+    if isinstance(window := setting(config, "n_window"), int):
+        together = setting(config, "n_window_infer")
+        whole = together if isinstance(together, int) else 2 * window
+        return whole, 2 * whole
+    if isinstance(block := setting(config, "context_size"), int):
+        return block + block // 4, 2 * block + block // 4
+    return 64, 96
+
+
+def _spectra(bins: int, dims: dict[int, str], lengths: tuple[int, int]) -> Example:
+    """Spectra [batch, length, bins] alone."""
+
+    def make(batch: int, length: int) -> Tensors:
+        return {"input_features": random_values((batch, length, bins))}
+
+    return Example(make, {"input_features": dims}, lengths)
 
 
 def _of_length(bins: int, length: int, masks: Sequence[str]) -> Iterator[Example]:

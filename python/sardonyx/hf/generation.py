@@ -11,9 +11,10 @@ import torch
 from .caches import PAST, PAST_LENGTH, PRESENT
 from .encoder_decoders import ENCODER, FIRST, LATER, MASK, MERGED, STATES, USES_CACHE
 from .example import BATCH, Tensors
+from .media import MEDIA, Medium
+from .multimodal import DECODER, TOKENS
 from .parts import EMBEDDINGS
 from .sessions import TYPES, Sessions
-from .vision_language import DECODER, FEATURES, IMAGES, TOKENS
 
 
 class _Text(NamedTuple):
@@ -34,10 +35,10 @@ def decode(
 ) -> torch.Tensor:
     """Tokens [batch, length] of a decoder, the prompt included, until all rows end with `end`."""
     given = {} if mask is None else {"attention_mask": mask}
-    return decode_with_images(model, ids, given, steps, end, part="model")
+    return decode_with_media(model, ids, given, steps, end, part="model")
 
 
-def decode_with_images(
+def decode_with_media(
     model: Sessions,
     ids: torch.Tensor,
     inputs: Tensors,
@@ -47,11 +48,11 @@ def decode_with_images(
     part: str = DECODER,
 ) -> torch.Tensor:
     """The same of a decoder of the name `part`. `inputs` may have an attention_mask, position_ids
-    of the prompt, and images."""
+    of the prompt, and images or sounds."""
     mask = inputs.get("attention_mask", torch.ones_like(ids))
     text = _Text(mask, inputs.get("position_ids", (mask.cumsum(-1) - 1).clamp_min(0)))
     past = empty_caches(model, ids.shape[0], part)
-    never = image_token_of(model) if part == DECODER else None
+    never = [token for _, token in media_of(model)] if part == DECODER else []
     fed = ids if part != DECODER else _embedded(model, ids, inputs)
     for _ in range(steps):
         made = _step(model, part, fed, text, past)
@@ -67,11 +68,12 @@ def decode_with_images(
     return ids
 
 
-def likeliest(logits: torch.Tensor, never: int | None = None) -> torch.Tensor:
-    """The next token of each row [batch, 1]; `never` is none that a text goes on with."""
+def likeliest(logits: torch.Tensor, never: Sequence[int] = ()) -> torch.Tensor:
+    """The next token of each row [batch, 1]; a text goes on with none of `never`."""
     last = logits[:, -1:]
-    if never is not None and never < last.shape[-1]:
-        last = last.index_fill(-1, torch.tensor([never]), -torch.inf)
+    within = [token for token in never if token < last.shape[-1]]
+    if within:
+        last = last.index_fill(-1, torch.tensor(within), -torch.inf)
     return last.argmax(-1)
 
 
@@ -84,29 +86,46 @@ def with_next(positions: torch.Tensor) -> torch.Tensor:
 
 
 def _embedded(model: Sessions, ids: torch.Tensor, inputs: Tensors) -> torch.Tensor:
-    """Embeddings of tokens, and of images where the text has their places."""
-    embeddings = model(TOKENS, input_ids=ids)[EMBEDDINGS]
-    images = {name: value for name, value in inputs.items() if name in model.inputs(IMAGES)}
-    if not images:
-        return embeddings
-    several = model.inputs(IMAGES)
-    # An encoder of images of one size takes one in each run.
-    runs = max(value.shape[0] // _rows(several[name], value) for name, value in images.items())
-    chunks = [{name: value.chunk(runs)[i] for name, value in images.items()} for i in range(runs)]
-    features = torch.cat([model(IMAGES, **chunk)[FEATURES] for chunk in chunks])
-    places = ids.eq(-1 if (token := image_token_of(model)) is None else token)
-    return embeddings.masked_scatter(places.unsqueeze(-1), features.to(embeddings.dtype))
+    """Embeddings of tokens, and of images or sounds where the text has their places."""
+    all_media = media_of(model)
+    words = ids
+    for _, token in all_media:
+        # Such a token may be none of the vocabulary.
+        words = words.masked_fill(words.eq(token), 0)
+    embeddings = model(TOKENS, input_ids=words)[EMBEDDINGS]
+    for medium, token in all_media:
+        known = model.inputs(medium.part)
+        given = {name: value for name, value in inputs.items() if name in known}
+        if medium.is_in(given):
+            features = _features(model, medium, given).to(embeddings.dtype)
+            embeddings = embeddings.masked_scatter(ids.eq(token).unsqueeze(-1), features)
+    return embeddings
+
+
+def _features(model: Sessions, medium: Medium, given: Tensors) -> torch.Tensor:
+    """Those of all images or sounds; an encoder that takes one at a time runs once for each."""
+    shapes = model.inputs(medium.part)
+    runs = max(value.shape[0] // _rows(shapes[name], value) for name, value in given.items())
+    chunks = [{name: value.chunk(runs)[i] for name, value in given.items()} for i in range(runs)]
+    return torch.cat([model(medium.part, **chunk)[medium.features] for chunk in chunks])
 
 
 def _rows(shape: Sequence[int | str], value: torch.Tensor) -> int:
     return shape[0] if isinstance(shape[0], int) else value.shape[0]
 
 
-def image_token_of(model: Sessions) -> int | None:
-    """The token that images stand for in a text, by the configuration in the folder."""
+def media_of(model: Sessions) -> list[tuple[Medium, int]]:
+    """What there is an encoder for in the folder, with the token that it stands for in a text, by
+    the configuration beside it."""
     settings = json.loads((model.folder / "config.json").read_text(encoding="utf-8"))
-    token = settings.get("image_token_id", settings.get("image_token_index"))
-    return token if isinstance(token, int) else None
+    tokens = [
+        (medium, token)
+        for medium in MEDIA
+        for name in medium.tokens
+        if isinstance(token := settings.get(name), int)
+        and (model.folder / f"{medium.part}.onnx").is_file()
+    ]
+    return list(dict(tokens).items())
 
 
 def _step(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import warnings
 from collections.abc import Collection, Mapping
@@ -55,14 +56,22 @@ def captured(part: Part, target: Target) -> tuple[Part, ONNXProgram, list[str]]:
     """The part as an ONNX model with the weights that the module has, and what is to be told of it.
     Nothing is computed of weights yet, since they may have none. Where the model's code takes the
     number of tokens for a constant, that is the part for one token; where it does so with rows, for
-    one row; and where its sizes hang on those of images by more than PyTorch can compute with, for
-    images of the example's size."""
+    one row; where it counts by a mask, for what has no padding; and where its sizes hang on those
+    of images by more than PyTorch can compute with, for images of the example's size."""
     if part.one_token is not None:
         whole, program = _of_decoder(part, part.one_token, target)
         _check_free(whole, program)
         return whole, program, [_ONE_TOKEN] if whole is part.one_token else []
     notes: list[str] = []
-    part, program = _of_sizes(part, target, notes)
+    try:
+        part, program = _of_sizes(part, target, notes)
+    except CaptureError:
+        if part.unpadded is None:
+            raise
+        # Its error is of the inputs that the part was to have.
+        with contextlib.suppress(CaptureError):
+            return part.unpadded, _captured(part.unpadded, target), notes
+        raise
     _check_free(part, program, {PAST_LENGTH})
     if part.one_row is None or not _for_one_batch(part, program):
         return part, program, notes

@@ -33,10 +33,6 @@ if TYPE_CHECKING:
     from .tasks import Chosen
     from .weights import Placed
 
-_TEXT_ALONE = (
-    "the model also looks at images, and is exported for texts alone; --task image-text-to-text "
-    "exports it with images and without a cache"
-)
 _NOTHING_STAYS = (
     "none of the weights could stay in the checkpoint's files: the models need all of them in "
     "another form"
@@ -47,10 +43,6 @@ _NOT_MERGED = (
     "branch alone that reads them; --runtime onnxruntime-cpu writes one, with its own operators"
 )
 _WITHOUT_CACHE = "the model is exported without a cache, so that each step takes the whole text"
-_NO_CACHE = (
-    "the model looks at images, and is exported without a cache, so that each step takes the whole "
-    "text"
-)
 
 
 class Job:
@@ -99,7 +91,7 @@ class Job:
             placed = weights.placed(model, scratch, self._progress)
             if weights.quantised is not None:
                 self._take_codes_of(weights.quantised, placed)
-            chosen, notes = self._with_what_cache(model, chosen)
+            chosen, notes = self._settled(model, chosen)
             report = self._report(model, chosen)
             report.notes += [*notes, *_notes_of(placed)]
             if weights.quantised is not None:
@@ -186,7 +178,7 @@ class Job:
                 "sardonyx.export takes any module", UsageError,
             )  # fmt: skip
         chosen = choose(config, self._task, type(model))
-        chosen, notes = self._with_what_cache(model, chosen)
+        chosen, notes = self._settled(model, chosen)
         self._watch_values(verify)
         with new_folder(self._out, None) as staging:
             report = self._report(model, chosen)
@@ -217,37 +209,13 @@ class Job:
         names = set(quantised.names)
         self._kept = frozenset(name for name, at in placed.places.items() if at.name not in names)
 
-    def _with_what_cache(
-        self, model: torch.nn.Module, chosen: Chosen
-    ) -> tuple[Chosen, Iterable[str]]:
-        """Without one, unless it was asked for, where the model also looks at images and its
-        decoder cannot be had alone."""
+    def _settled(self, model: torch.nn.Module, chosen: Chosen) -> tuple[Chosen, Iterable[str]]:
+        """What is exported of the model, and what is to be told of it."""
         from . import genai
-        from .acceptance import text_stands_alone
-        from .architecture import looks_at_images
-        from .tasks import of_images
-        from .vision_language import check_separable
+        from .separable import settled
 
-        if self._task is None and self._target.runtime != genai.RUNTIME:
-            # A class of both tasks is published for images.
-            both = of_images(chosen, model.config)
-            if both is not None and looks_at_images(model, both):
-                try:
-                    check_separable(model, both)
-                except ProgramError as error:
-                    if not text_stands_alone(model):
-                        without = dataclasses.replace(both, with_past=False)
-                        return without, (f"{_NO_CACHE}: {error.diagnostics[0].message}",)
-                    return chosen, (f"{_TEXT_ALONE}: {error.diagnostics[0].message}",)
-                return both, ()
-        if self._task is not None or not looks_at_images(model, chosen):
-            return chosen, ()
-        try:
-            check_separable(model, chosen)
-        except ProgramError as error:
-            without = dataclasses.replace(chosen, with_past=False)
-            return without, (f"{_NO_CACHE}: {error.diagnostics[0].message}",)
-        return chosen, ()
+        alone = self._target.runtime == genai.RUNTIME
+        return settled(model, chosen, named=self._task is not None, decoder_alone=alone)
 
     def _report(self, model: torch.nn.Module, chosen: Chosen) -> Report:
         precision = self._target.precision
@@ -332,8 +300,8 @@ class Job:
             part, program, notes = captured(wanted, self._target)
         report.notes += notes
         report.notes += [
-            f"{name} is {value.tolist()} in every run, and no input: {part.name} takes images "
-            "of that size, one in each run"
+            f"{name} is {_said(value)} in every run, and no input: {part.name} takes one image or "
+            f"sound of that size in each run"
             for name, value in part.known.items()
         ]
         if placed is not None:
@@ -393,6 +361,11 @@ class Job:
             report.verified = compare(
                 model, chosen, staging, report, self._sentences, held=self._values
             )
+
+
+def _said(value: torch.Tensor) -> str:
+    ones = value.numel() > 8 and bool((value == 1).all())
+    return f"{list(value.shape)} ones" if ones else str(value.tolist())
 
 
 def _is_worth_telling(note: Diagnostic) -> bool:

@@ -34,8 +34,10 @@ class Part:
             number of them.
         one_row: the same for a batch of one, where the model's code may take the number of rows of
             an input for a constant.
+        unpadded: the same for one image or sound of the example's size, none of which is padding,
+            where a model may count by its mask.
         loops: whether it certainly may not, since its code does more calls for more tokens.
-        known: what is the same in all runs, and so is no input: the sizes of images.
+        known: what is the same in all runs, and so is no input: the sizes of images, and masks.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Part:
     outputs: tuple[str, ...]
     one_token: Part | None = None
     one_row: Part | None = None
+    unpadded: Part | None = None
     loops: bool = False
     known: Tensors = field(default_factory=dict)
 

@@ -145,7 +145,7 @@ def _of_transformers(
         placed = place_weights(model, checkpoint.weights(), scratch / component.name)
     encoder = hasattr(model, "get_input_embeddings") and component.name.startswith("text_encoder")
     model.config.output_hidden_states = pipeline.gives_inner_states and encoder
-    part = whole_part(model, model.config, replace(chosen.task, outputs=()))
+    part = whole_part(model, model.config, replace(chosen, task=replace(chosen.task, outputs=())))
     left_out = () if not encoder or pipeline.masks_texts else ("attention_mask",)
     return model, placed, iter((_renamed(part, component.name, left_out),))
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from sardonyx._base.errors import UsageError, refusal
 
 from .encoder_decoders import FIRST
-from .generation import decode, decode_of_encoder, decode_with_images
+from .generation import decode, decode_of_encoder, decode_with_media
+from .multimodal import DECODER
 from .sessions import Sessions
-from .vision_language import DECODER
 from .writing import REPORT
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Loaded(Sessions):
 
     @property
     def takes_embeddings(self) -> bool:
-        """Whether its decoder takes embeddings, among which images can stand."""
+        """Whether its decoder takes embeddings, among which images or sounds can stand."""
         return DECODER in self.part_names and FIRST not in self.part_names
 
     def generate(
@@ -57,8 +57,9 @@ class Loaded(Sessions):
             attention_mask: 0 where the prompt is padding, which is on its left; ones by default.
             max_new_tokens: how many tokens are added at most.
             eos_token_id: ends the loop when all rows have it; None never does.
-            inputs: what else an encoder takes, input_features or pixel_values; and position_ids of
-                the prompt, for models that have them in several directions.
+            inputs: what else an encoder takes, input_features or pixel_values with what belongs to
+                them; and position_ids of the prompt, for models that have them in several
+                directions.
         """
         if FIRST in self.part_names:
             given = dict(inputs)
@@ -72,7 +73,7 @@ class Loaded(Sessions):
         if self.takes_embeddings:
             given = {} if attention_mask is None else {"attention_mask": attention_mask}
             given |= inputs
-            return decode_with_images(self, input_ids, given, max_new_tokens, eos_token_id)
+            return decode_with_media(self, input_ids, given, max_new_tokens, eos_token_id)
         return decode(self, input_ids, attention_mask, max_new_tokens, eos_token_id)
 
 

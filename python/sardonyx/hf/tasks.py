@@ -5,9 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import UsageError, refusal
+
+if TYPE_CHECKING:
+    from .media import Medium
 
 WITH_PAST = "-with-past"
 
@@ -139,16 +142,23 @@ _BY_NAME = {task.name: task for task in TASKS}
 
 @dataclass(frozen=True)
 class Chosen:
-    """What is exported: a task, with a cache or without, and the class of the model."""
+    """What is exported: a task, with a cache or without, the class of the model, and what its texts
+    have places for beside words, where that is exported, too."""
 
     task: Task
     with_past: bool
     model_class: type[Any]
+    media: tuple[Medium, ...] = ()
 
     @property
     def name(self) -> str:
         """optimum's, with the past."""
         return self.task.name + (WITH_PAST if self.with_past else "")
+
+    @property
+    def in_one(self) -> Medium | None:
+        """What an example of the model in one file must have."""
+        return self.media[0] if self.media else None
 
 
 def task_named(name: str) -> tuple[Task, bool]:

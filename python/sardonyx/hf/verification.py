@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +12,18 @@ import torch
 from sardonyx._base.errors import Diagnostic, VerificationError, refusals
 from sardonyx._compare.tensors import difference
 
-from .acceptance import accepted_example, image_token
+from .acceptance import accepted_example
 from .encoder_decoders import FIRST, MERGED, OF_DECODER
 from .example import BATCH, Tensors, token_ids
-from .generation import decode_of_encoder, decode_with_images, first_token, likeliest, with_next
+from .generation import (
+    decode_of_encoder,
+    decode_with_media,
+    first_token,
+    likeliest,
+    media_of,
+    with_next,
+)
+from .media import IMAGES, Medium
 from .parts import accepted, fixed_arguments, named_outputs
 from .references import as_sure, of_pytorch
 from .running import Loaded
@@ -71,7 +81,7 @@ def _compared(
     model: torch.nn.Module, chosen: Chosen, loaded: Loaded, sentences: Sentences | None
 ) -> dict[str, Any]:
     if loaded.takes_embeddings:
-        return _tokens_after_images(model, chosen, loaded)
+        return _tokens_after_media(model, chosen, loaded)
     if chosen.with_past and FIRST not in loaded.part_names:
         return _tokens(model, loaded)
     if chosen.task.generates and FIRST in loaded.part_names:
@@ -121,7 +131,7 @@ def _tokens(model: torch.nn.Module, loaded: Loaded) -> dict[str, Any]:
     """Greedy tokens after a prompt, one row of which is padded on its left."""
     different, equal = [], 0
     unsure: list[str] = []
-    never = _never(model, loaded)
+    never = _never(loaded)
     for batch in (1, 2):
         ids = token_ids(model.config, batch, _PROMPT, seed=batch)
         mask = torch.ones_like(ids)
@@ -152,30 +162,30 @@ def _tokens(model: torch.nn.Module, loaded: Loaded) -> dict[str, Any]:
     return found | ({"unsure": unsure} if unsure else {})
 
 
-def _tokens_after_images(model: torch.nn.Module, chosen: Chosen, loaded: Loaded) -> dict[str, Any]:
-    """Greedy tokens after a text with images, and after one without."""
+def _tokens_after_media(model: torch.nn.Module, chosen: Chosen, loaded: Loaded) -> dict[str, Any]:
+    """Greedy tokens after a text with images, after one with sounds, and after one without."""
+    # Models keep how far the positions of a prompt were moved: examples come before all prompts.
+    examples = [
+        (medium, accepted_example(model, model.config, chosen.task, medium)[0])
+        for medium in chosen.media
+    ]
     found = _tokens(model, loaded)
-    example, _, _ = accepted_example(model, model.config, chosen.task)
-    for batch in (1, 2):
-        given = example.make(batch, example.lengths[1])
+    never = _never(loaded)
+    for (medium, example), batch in itertools.product(examples, (1, 2)):
+        given = example.make(batch, example.lengths[_takes_others(loaded, medium)])
         # Padding is on the left of prompts.
         given["attention_mask"] = torch.ones_like(given["input_ids"])
-        wanted = greedy(
-            model,
-            given.pop("input_ids"),
-            given.pop("attention_mask"),
-            _TOKENS,
-            given | example.known(batch),
-            never=_never(model, loaded),
-        )
+        ids, mask = given.pop("input_ids"), given.pop("attention_mask")
+        wanted = greedy(model, ids, mask, _TOKENS, given | example.known(batch), never=never)
         begin = wanted.shape[1] - _TOKENS
-        got = decode_with_images(loaded, wanted[:, :begin], given, _TOKENS, None)
+        got = decode_with_media(loaded, wanted[:, :begin], given, _TOKENS, None)
         same = _same(wanted, got, begin)
         found["tokens"] += _TOKENS
         found["equal"] += same
         if same < _TOKENS:
+            kind = "images" if medium is IMAGES else "sounds"
             found["different"].append(
-                f"of {_TOKENS} greedy tokens after images, {same} are PyTorch's at batch {batch}"
+                f"of {_TOKENS} greedy tokens after {kind}, {same} are PyTorch's at batch {batch}"
             )
     return found
 
@@ -186,9 +196,16 @@ def _same(wanted: torch.Tensor, got: torch.Tensor, begin: int) -> int:
     return int(equal.long().cumprod(-1).sum(-1).min())
 
 
-def _never(model: torch.nn.Module, loaded: Loaded) -> int | None:
-    """The token for images, which no text that a model writes has."""
-    return image_token(model.config) if loaded.takes_embeddings else None
+def _takes_others(loaded: Loaded, medium: Medium) -> bool:
+    """Whether its encoder takes other sizes than the example's, of one or of any number."""
+    shapes = loaded.inputs(medium.part)
+    sizes = [size for name in medium.inputs for size in shapes.get(name, [])[1:]]
+    return medium is IMAGES or any(isinstance(size, str) for size in sizes)
+
+
+def _never(loaded: Loaded) -> list[int]:
+    """The tokens for images and sounds, which no text that a model writes has."""
+    return [token for _, token in media_of(loaded)] if loaded.takes_embeddings else []
 
 
 def greedy_with_cache(
@@ -196,7 +213,7 @@ def greedy_with_cache(
     ids: torch.Tensor,
     mask: torch.Tensor,
     steps: int,
-    never: int | None = None,
+    never: Sequence[int] = (),
 ) -> torch.Tensor:
     """Greedy tokens of PyTorch's with the cache that transformers gives the model."""
     generate: Any = model.generate
@@ -209,7 +226,7 @@ def greedy_with_cache(
         min_new_tokens=steps,
         eos_token_id=None,
         pad_token_id=0,
-        suppress_tokens=None if never is None else [never],
+        suppress_tokens=list(never) or None,
     )
     return made
 
@@ -221,10 +238,10 @@ def greedy(
     steps: int,
     beside: Tensors | None = None,
     *,
-    never: int | None = None,
+    never: Sequence[int] = (),
 ) -> torch.Tensor:
     """Greedy tokens of PyTorch's, all of the text in every step: no cache can be wrong. `beside`
-    are images and what belongs to the tokens of the prompt; `never` is no token of an answer."""
+    are images and what belongs to the tokens of the prompt; `never` are no tokens of an answer."""
     taken = accepted(model)
     beside = dict(beside or {})
     with torch.no_grad():
@@ -251,7 +268,7 @@ def _outputs(
     model: torch.nn.Module, chosen: Chosen, loaded: Loaded, sentences: Sentences | None
 ) -> dict[str, Any]:
     """The outputs at another batch and length than the example's."""
-    example, _, _ = accepted_example(model, model.config, chosen.task)
+    example, _, _ = accepted_example(model, model.config, chosen.task, chosen.in_one)
     shapes = loaded.inputs("model")
     sizes = _other_sizes(shapes, example)
     inputs = example.make(*sizes)

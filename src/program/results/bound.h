@@ -87,6 +87,9 @@ ResultTensor like(const Value& value, Sizes shape);
 // Integers are computed in float32.
 base::DType as_floating(base::DType dtype);
 
+// Whether sums of such elements are int64.
+bool counts_up(base::DType dtype);
+
 // Row-major strides.
 Sizes strides_of(const Value& value);
 

@@ -1,4 +1,5 @@
 // Results of products of matrices.
+#include <algorithm>
 #include <map>
 
 #include "program/results/bound.h"
@@ -75,6 +76,7 @@ struct Equation {
   const Bound& call;
   std::map<char, Expr> sizes;
   std::map<char, int> uses;
+  std::map<char, int> operands;  // how many have the letter
   Sizes ellipsis;
 
   void operand(std::string_view letters, const Sizes& shape) {
@@ -94,9 +96,19 @@ struct Equation {
       }
       const auto [found, is_new] = sizes.try_emplace(letters[i], shape.at(axis));
       if (!is_new && found->second.is(1)) found->second = shape.at(axis);
+      if (letters.find(letters[i]) == i) ++operands[letters[i]];
       ++uses[letters[i]];
       ++axis;
     }
+  }
+
+  // Whether a dimension of one operand alone is summed, for which PyTorch calls sum().
+  bool sums_one(std::string_view result, std::size_t count) const {
+    return std::ranges::any_of(operands, [&](const auto& entry) {
+      const auto [letter, having] = entry;
+      return having == 1 && result.find(letter) == result.npos &&
+             (count == 1 || !sizes.at(letter).is(1));
+    });
   }
 
   Sizes result(std::string_view letters) const {
@@ -129,7 +141,7 @@ ResultTensors einsum(const Bound& call) {
     if (c != ' ') text += c;
   const auto tensors = call.tensors("tensors");
   const std::size_t arrow = text.find("->");
-  Equation equation{call, {}, {}, {}};
+  Equation equation{call, {}, {}, {}, {}};
   std::string_view operands = std::string_view(text).substr(0, arrow);
   DType dtype = DType::kUndefined;
   for (const Value* tensor : tensors) {
@@ -138,10 +150,10 @@ ResultTensors einsum(const Bound& call) {
     operands.remove_prefix(std::min(comma + 1, operands.size()));
     dtype = dtype == DType::kUndefined ? tensor->dtype : base::promote(dtype, tensor->dtype);
   }
-  return {{dtype,
-           arrow == text.npos ? equation.implicit()
-                              : equation.result(std::string_view(text).substr(arrow + 2)),
-           {}}};
+  if (arrow == text.npos) return {{dtype, equation.implicit(), {}}};
+  const std::string_view result = std::string_view(text).substr(arrow + 2);
+  const bool sums = equation.sums_one(result, tensors.size());
+  return {{sums && counts_up(dtype) ? DType::kInt64 : dtype, equation.result(result), {}}};
 }
 
 ResultTensors attention(const Bound& call) {

@@ -29,8 +29,6 @@ Sizes reduced(const Bound& call) {
   return result;
 }
 
-bool counts_up(DType dtype) { return base::is_integer(dtype) || dtype == DType::kBool; }
-
 ResultTensors sum(const Bound& call) {
   const DType own = call.self().dtype;
   return {{call.dtype().value_or(counts_up(own) ? DType::kInt64 : own), reduced(call), {}}};

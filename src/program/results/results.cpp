@@ -205,8 +205,10 @@ Sizes Bound::broadcast(std::span<const Expr> left, std::span<const Expr> right) 
   return shape;
 }
 
+bool counts_up(base::DType dtype) { return base::is_integer(dtype) || dtype == base::DType::kBool; }
+
 base::DType as_floating(base::DType dtype) {
-  return base::is_integer(dtype) || dtype == base::DType::kBool ? base::DType::kFloat32 : dtype;
+  return counts_up(dtype) ? base::DType::kFloat32 : dtype;
 }
 
 ResultTensor like(const Value& value) { return {value.dtype, value.shape, value.strides}; }

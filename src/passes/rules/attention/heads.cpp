@@ -33,7 +33,21 @@ bool swaps_first_two(const Node* transpose, std::size_t rank) {
   return (*order)[0] == 1 && std::ranges::is_sorted(sorted);
 }
 
+namespace {
+
+// One head of [batch, length, size].
+std::optional<Heads> one_head_of(const ValueInfo* value) {
+  const Node* unsqueeze = made_by(value, Op::kUnsqueeze);
+  if (unsqueeze == nullptr || !is_known(unsqueeze->input(0), 3)) return std::nullopt;
+  const Shape& joined = unsqueeze->input(0)->shape;
+  if (!(value->shape == Shape{joined[0], 1, joined[1], joined[2]})) return std::nullopt;
+  return Heads{unsqueeze->input(0), 1, false};
+}
+
+}  // namespace
+
 std::optional<Heads> heads_of(const ValueInfo* value) {
+  if (const auto found = one_head_of(value)) return found;
   const Node* transpose = made_by(value, Op::kTranspose);
   const auto* order = transpose == nullptr ? nullptr : transpose->ints("perm");
   if (order == nullptr) return std::nullopt;
@@ -47,6 +61,14 @@ std::optional<Heads> heads_of(const ValueInfo* value) {
   if (!(from[0] == to[0]) || !(from[1] == to[1]) || !to[2].is_constant() || !to[3].is_constant())
     return std::nullopt;
   return Heads{joined, to[2].value(), length_first};
+}
+
+bool is_alike_for_all(const ValueInfo* mask) {
+  if (mask == nullptr) return true;
+  if (!mask->has_rank || mask->is_disputed) return false;
+  for (std::size_t i = 0; i + 2 < mask->shape.size(); ++i)
+    if (!mask->shape[i].is(1)) return false;
+  return true;
 }
 
 }  // namespace sardonyx::passes

@@ -27,4 +27,7 @@ struct Heads {
 // Of [batch, heads, length, size] that was made of them side by side.
 std::optional<Heads> heads_of(const onnx::ValueInfo* value);
 
+// Whether a mask is alike for all batches, and so for all heads; so is none.
+bool is_alike_for_all(const onnx::ValueInfo* mask);
+
 }  // namespace sardonyx::passes

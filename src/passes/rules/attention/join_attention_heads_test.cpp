@@ -29,6 +29,16 @@ TEST_F(JoinAttentionHeads, HeadsBecomeAnAttribute) {
   EXPECT_EQ(attention->int_or("kv_num_heads", 0), 3);
 }
 
+TEST_F(JoinAttentionHeads, OneHeadLiesInItsRows) {
+  const Value key = input("key", {b, s, 4}), value = input("value", {b, s, 4});
+  outputs({together(
+      onnx.attention(apart(q, 6), onnx.unsqueeze(key, {1}), onnx.unsqueeze(value, {1})))});
+  EXPECT_TRUE(run(kJoinAttentionHeads));
+  EXPECT_EQ(ops(), "Attention");
+  EXPECT_EQ(model.graph->first->input(1), key.info());
+  EXPECT_EQ(model.graph->first->int_or("kv_num_heads", 0), 1);
+}
+
 TEST_F(JoinAttentionHeads, RowsOfAMatrixNeedNoHeadsEither) {
   const Value y = onnx.attention(apart(q, 6), apart(k, 3), apart(v, 3));
   outputs({onnx.reshape(onnx.transpose(y, {0, 2, 1, 3}), {b * s, 24})});

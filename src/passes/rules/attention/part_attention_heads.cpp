@@ -54,15 +54,6 @@ Node* joining(const ValueInfo* result) {
   return reshape->is(Op::kReshape) ? reshape : nullptr;
 }
 
-// Whether the mask is alike for all batches, and so for all heads.
-bool is_alike_for_all(const ValueInfo* mask) {
-  if (mask == nullptr) return true;
-  if (!mask->has_rank || mask->is_disputed) return false;
-  for (std::size_t i = 0; i + 2 < mask->shape.size(); ++i)
-    if (!mask->shape[i].is(1)) return false;
-  return true;
-}
-
 bool part(Node* attention, RuleContext& context) {
   if (attention->inputs.size() < 3 || attention->inputs.size() > 4 ||
       attention->outputs.size() != 1 || attention->int_or("q_num_heads", 0) != 1 ||

@@ -6,10 +6,10 @@
 // Heads that share keys may lie below one another for the products, as the definition of Attention
 // puts them:
 //     MatMul(Reshape(q, [b, groups, n * length, size]), Transpose(k))
-// Without an axis for the heads they are one. A row that may
-// attend to nothing is NaN before and zero after: masks that may have -infinity are taken only
-// where each row is seen to keep a key, or where the program makes zeros of these NaNs itself, or
-// of the rows that they fill.
+// or have two axes, of which keys and values have the second one as 1. Without an axis for the
+// heads they are one. A row that may attend to nothing is NaN before and zero after: masks that may
+// have -infinity are taken only where each row is seen to keep a key, or where the program makes
+// zeros of these NaNs itself, or of the rows that they fill.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -24,6 +24,7 @@
 #include "passes/rules/attention/kept_keys.h"
 #include "passes/rules/attention/masked_scores.h"
 #include "passes/rules/attention/rules.h"
+#include "passes/rules/attention/two_axes_of_heads.h"
 #include "rewriting/patch.h"
 #include "rewriting/pattern.h"
 #include "rewriting/rewrite.h"
@@ -213,10 +214,14 @@ ValueInfo* turned_back(const ValueInfo* turned, Patch& patch) {
   return patch.node(Op::kTranspose, {transpose->input(0)}, {{"perm", back, {}}}, turned->name);
 }
 
+// All heads may share those of one head.
 bool fit(const ValueInfo* q, const ValueInfo* k, const ValueInfo* v, std::size_t rank) {
   if (!is_known(q, rank) || !is_known(k, rank) || !is_known(v, rank)) return false;
-  for (std::size_t axis = 0; axis + 2 < rank; ++axis)
-    if (!(q->shape[axis] == k->shape[axis]) || !(q->shape[axis] == v->shape[axis])) return false;
+  for (std::size_t axis = 0; axis + 2 < rank; ++axis) {
+    const bool shared = axis == 1 && k->shape[axis].is(1) && v->shape[axis].is(1);
+    const bool alike = q->shape[axis] == k->shape[axis] && q->shape[axis] == v->shape[axis];
+    if (!alike && !shared) return false;
+  }
   return q->shape[rank - 1] == k->shape[rank - 1] && k->shape[rank - 2] == v->shape[rank - 2];
 }
 
@@ -288,7 +293,8 @@ bool raise(Node* product, RuleContext& context) {
   if (attended == nullptr || grouped == (parts->product->input(0)->shape == parts->q->shape))
     return context.decline(product, "its heads are not put below one another alike");
   const std::size_t rank = product->output()->shape.size();
-  if (rank != 3 && rank != 4) return context.decline(product, "it has more axes than heads");
+  if (rank < 3 || rank > 5 || (rank == 5 && grouped))
+    return context.decline(product, "it has more axes than heads");
   const DType dtype = product->output()->dtype;
   const auto scale = static_cast<float>(parts->scale);
   const auto cap = static_cast<float>(parts->cap);
@@ -307,13 +313,22 @@ bool raise(Node* product, RuleContext& context) {
     return context.decline(product, "a row of its mask may hide all keys, which gives NaN");
   ValueInfo* const k = turned_back(parts->k_turned, patch);
   if (k == nullptr || parts->q->dtype != dtype ||
-      !(grouped ? fit_in_groups(parts->q, k, v) : fit(parts->q, k, v, rank)))
+      !(grouped     ? fit_in_groups(parts->q, k, v)
+        : rank == 5 ? fit_by_two_axes(parts->q, k, v)
+                    : fit(parts->q, k, v, rank)))
     return context.decline(product, "its keys are not those of its values, head by head");
-  ValueInfo* const mask = added == nullptr ? nullptr : as_mask(added, rank, patch);
+  ValueInfo* mask =
+      added != nullptr && rank == 5 ? mask_with_one_axis_of_heads(added, patch) : added;
+  if (mask != nullptr) mask = as_mask(mask, std::min<std::size_t>(rank, 4), patch);
   if (added != nullptr && mask == nullptr && !patch.failed())
     return context.decline(product, "its mask has other axes than its scores");
 
   std::vector<ValueInfo*> inputs = {parts->q, k, v};
+  if (rank == 5) {
+    for (ValueInfo*& input : inputs)
+      if ((input = with_one_axis_of_heads(input, patch)) == nullptr)
+        return context.decline(product, "a size would have to be computed");
+  }
   if (mask != nullptr) inputs.push_back(mask);
   std::vector<onnx::Attribute> attributes = {{"scale", scale, {}}};
   if (cap != 0) attributes.push_back({"softcap", cap, {}});
@@ -325,7 +340,12 @@ bool raise(Node* product, RuleContext& context) {
     attributes.push_back({"kv_num_heads", std::int64_t{1}, {}});
   }
   ValueInfo* const y = zeros == nullptr ? attended : zeros->output();
-  patch.replace(y, patch.node(Op::kAttention, inputs, attributes, y->name));
+  ValueInfo* const result = patch.node(Op::kAttention, inputs, attributes, y->name);
+  if (rank < 5) {
+    patch.replace(y, result);
+  } else if (!replace_by_one_axis_of_heads(y, result, patch)) {
+    return context.decline(product, "a size would have to be computed");
+  }
   return patch.apply();
 }
 

@@ -190,6 +190,61 @@ TEST_F(HeadsThatShareKeys, StayWhereTheyAreNotToldApartAgain) {
   EXPECT_EQ(reason(), "its heads are not put below one another alike");
 }
 
+TEST_F(RaiseAttention, AllHeadsMayShareOne) {
+  const Value key = input("key", {b, 1, s, 4}), value = input("value", {b, 1, s, 6});
+  const Value of_one = onnx.matmul(q, onnx.transpose(key, {0, 1, 3, 2}));
+  outputs({onnx.matmul(onnx.softmax(of_one, {.axis = -1}), value)});
+  EXPECT_TRUE(run(kRaiseAttention));
+  EXPECT_EQ(ops(), "Attention");
+  EXPECT_EQ(last()->input(1), key.info());
+}
+
+TEST_F(RaiseAttention, KeysOfOneHeadForValuesOfTwoStay) {
+  const Value key = input("key", {b, 1, s, 4});
+  outputs({attended(onnx.matmul(q, onnx.transpose(key, {0, 1, 3, 2})))});
+  EXPECT_FALSE(run(kRaiseAttention));
+  EXPECT_EQ(reason(), "its keys are not those of its values, head by head");
+}
+
+// [batch, groups, heads, length, size], and one head of keys and values a group.
+class HeadsOfTwoAxes : public RaiseAttention {
+ protected:
+  // Of queries as most models part them, and the result as they join it.
+  bool raises(const onnx::Shape& mask) {
+    const Value rows = input("rows", {b, s, 2, 3, 4});
+    const Value keys = onnx.transpose(onnx.unsqueeze(k, {2}), {0, 1, 2, 4, 3});
+    Value of_scores = onnx.matmul(onnx.transpose(rows, {0, 2, 3, 1, 4}), keys);
+    if (!mask.empty()) {
+      const Value seen = input("seen", mask, DType::kBool);
+      of_scores = onnx.where(seen, of_scores, onnx.scalar(-1e30, DType::kFloat32));
+    }
+    const Value weights = onnx.softmax(of_scores, {.axis = -1});
+    const Value y = onnx.matmul(weights, onnx.unsqueeze(v, {2}));
+    outputs({onnx.transpose(y, {0, 3, 1, 2, 4})});
+    return run(kRaiseAttention);
+  }
+};
+
+TEST_F(HeadsOfTwoAxes, BecomeOne) {
+  EXPECT_TRUE(raises({}));
+  EXPECT_EQ(ops(), "Reshape Transpose Attention Transpose Reshape");
+  EXPECT_EQ(type(model.graph->outputs[0]), "float32[b, s, 2, 3, 6]");
+  const onnx::Node* attention = model.graph->first->next->next;
+  EXPECT_EQ(type(attention->input(0)), "float32[b, 6, s, 4]");
+  EXPECT_EQ(attention->input(1), k.info());
+  EXPECT_EQ(attention->input(2), v.info());
+}
+
+TEST_F(HeadsOfTwoAxes, AMaskThatIsAlikeForThemLosesOne) {
+  EXPECT_TRUE(raises({b, 1, 1, 1, s}));
+  EXPECT_EQ(ops(), "Where Squeeze Reshape Transpose Attention Transpose Reshape");
+}
+
+TEST_F(HeadsOfTwoAxes, StayWhereAMaskTellsThemApart) {
+  EXPECT_FALSE(raises({b, 2, 1, s, s}));
+  EXPECT_EQ(reason(), "its mask has other axes than its scores");
+}
+
 TEST_F(RaiseAttention, WithoutAnAxisForThemHeadsAreOne) {
   const Value q3 = input("q3", {b, s, 4}), k3 = input("k3", {b, s, 4}), v3 = input("v3", {b, s, 4});
   const Value weights = onnx.softmax(onnx.matmul(q3, onnx.transpose(k3, {0, 2, 1})), {.axis = -1});

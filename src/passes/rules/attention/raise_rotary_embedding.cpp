@@ -46,8 +46,10 @@ ValueInfo* with_batches_of(ValueInfo* x) {
   return x;
 }
 
-// The tables of one batch for each batch of x; what another layer expanded is taken.
-ValueInfo* for_each_batch(ValueInfo* table, ValueInfo* x, Patch& patch, const Node* position) {
+// The tables of one batch for each batch of x; what another layer expanded is taken. `shape` is
+// that of the other table for all batches, or null and then made.
+ValueInfo* for_each_batch(ValueInfo* table, ValueInfo* x, ValueInfo*& shape, Patch& patch,
+                          const Node* position) {
   if (table->shape[0] == x->shape[0]) return table;
   const Shape wanted = {x->shape[0], table->shape[1], table->shape[2]};
   for (const onnx::Use& use : table->uses)
@@ -55,10 +57,12 @@ ValueInfo* for_each_batch(ValueInfo* table, ValueInfo* x, Patch& patch, const No
         use.node->output()->shape == wanted && onnx::is_visible(use.node->output(), position))
       return use.node->output();
   const std::string name = table->name + "_Expand";
-  ValueInfo* const batch =
-      patch.node(Op::kShape, {with_batches_of(x)}, {{"end", std::int64_t{1}, {}}}, name);
-  ValueInfo* const shape =
-      patch.node(Op::kConcat, {batch, patch.ints({1, 1})}, {{"axis", std::int64_t{0}, {}}}, name);
+  if (shape == nullptr) {
+    ValueInfo* const batch =
+        patch.node(Op::kShape, {with_batches_of(x)}, {{"end", std::int64_t{1}, {}}}, name);
+    shape =
+        patch.node(Op::kConcat, {batch, patch.ints({1, 1})}, {{"axis", std::int64_t{0}, {}}}, name);
+  }
   ValueInfo* const wide = patch.node(Op::kExpand, {table, shape}, {}, name);
   if (wide != nullptr) wide->has_rank = true, wide->shape = wanted;
   return wide;
@@ -143,7 +147,7 @@ class Raising {
     if (half == nullptr) return nullptr;
     if (serves_all(table, found_.x, width())) {
       if (half->shape.size() == 2) half = with_axes(Op::kUnsqueeze, half, {0}, patch_, sum_);
-      return half == nullptr ? nullptr : for_each_batch(half, found_.x, patch_, sum_);
+      return half == nullptr ? nullptr : for_each_batch(half, found_.x, wide_, patch_, sum_);
     }
     const Node* unsqueeze = made_by(half, Op::kUnsqueeze);
     if (unsqueeze != nullptr && known_int(unsqueeze->input(1)) == axis &&
@@ -151,13 +155,14 @@ class Raising {
       half = unsqueeze->input(0);
     else
       half = with_axes(Op::kSqueeze, half, {axis}, patch_, sum_);
-    return half == nullptr ? nullptr : for_each_batch(half, found_.x, patch_, sum_);
+    return half == nullptr ? nullptr : for_each_batch(half, found_.x, wide_, patch_, sum_);
   }
 
   RuleContext& context_;
   Patch patch_;
   Node* sum_;
   const Rotation& found_;
+  ValueInfo* wide_ = nullptr;  // the shape of the first table with all batches
 };
 
 bool raise(Node* sum, RuleContext& context) {

@@ -62,6 +62,7 @@ TEST_F(RaiseRotaryEmbedding, LayersShareTheTablesOfOneBatch) {
   EXPECT_TRUE(run(kRaiseRotaryEmbedding));
   const std::string made = ops();
   EXPECT_EQ(made.find("Expand"), made.rfind("Expand", made.rfind("Expand") - 1));
+  EXPECT_EQ(made.find("Shape"), made.rfind("Shape"));
 }
 
 TEST_F(RaiseRotaryEmbedding, TablesOfLengthAndSizeServeAllBatches) {

@@ -12,6 +12,7 @@ extern const Rule kGiveAttentionItsCache;
 extern const Rule kHalveRotaryTables;
 extern const Rule kJoinAttentionHeads;
 extern const Rule kPartAttentionHeads;
+extern const Rule kPartHeadsFromBatches;
 extern const Rule kRaiseAttention;
 extern const Rule kRaiseBooleanMask;
 extern const Rule kRaiseRotaryEmbedding;

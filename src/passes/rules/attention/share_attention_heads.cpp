@@ -2,6 +2,7 @@
 //         repeated(x) = Reshape(Expand(Unsqueeze(x, [2]), [1, 1, group, 1, 1]),
 //                               [batch, heads * group, length, size])
 //         or Gather<axis = 1>(x, [0, 0, 1, 1, ...])
+//         or Expand(x, [1, heads, 1, 1]) of one head
 // After:  y = Attention(q, k, v, mask)
 // The operator has groups of query heads share a head of keys and values: nothing is repeated.
 #include <cstddef>
@@ -35,10 +36,19 @@ ValueInfo* before_gathering(const ValueInfo* value) {
   return x;
 }
 
+// What an Expand repeats, as below.
+ValueInfo* before_expanding(const ValueInfo* value) {
+  const Node* expand = made_by(value, Op::kExpand);
+  if (expand == nullptr || !is_known(value, 4) || !is_known(expand->input(0), 4)) return nullptr;
+  const Shape &x = expand->input(0)->shape, &wide = value->shape;
+  return wide == Shape{x[0], wide[1], x[2], x[3]} && x[1].is(1) ? expand->input(0) : nullptr;
+}
+
 // [batch, heads, length, size] of which each head stands `group` times, one after the other, in
 // `value`; null where it is nothing of the kind.
 ValueInfo* before_repetition(const ValueInfo* value) {
   if (ValueInfo* const x = before_gathering(value)) return x;
+  if (ValueInfo* const x = before_expanding(value)) return x;
   const Node* reshape = made_by(value, Op::kReshape);
   const Node* expand = reshape == nullptr ? nullptr : made_by(reshape->input(0), Op::kExpand);
   if (expand == nullptr || !is_known(expand->output(), 5) || !is_known(value, 4)) return nullptr;

@@ -45,6 +45,15 @@ TEST_F(ShareAttentionHeads, HeadsThatAreGatheredAgainAndAgain) {
   EXPECT_EQ(ops(), "Attention");
 }
 
+TEST_F(ShareAttentionHeads, OneHeadForAll) {
+  const Value one = input("one", {b, 1, s, 8});
+  const Value wide = onnx.expand(one, onnx::Shape{b, 6, s, 8});
+  outputs({onnx.attention(q, wide, wide)});
+  EXPECT_TRUE(run(kShareAttentionHeads));
+  EXPECT_EQ(ops(), "Attention");
+  EXPECT_EQ(model.graph->first->input(2), one.info());
+}
+
 TEST_F(ShareAttentionHeads, HeadsThatAreGatheredInAnotherOrderStay) {
   const Value places = onnx.ints({0, 1, 2, 0, 1, 2});
   outputs({onnx.attention(q, onnx.gather(k, places, {.axis = 1}),

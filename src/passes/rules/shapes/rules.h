@@ -18,6 +18,7 @@ extern const Rule kJoinTransposes;
 extern const Rule kJoinTransposesRoundReshape;
 extern const Rule kJoinViews;
 extern const Rule kLoseAxesBeforeTransposing;
+extern const Rule kMatmulForEinsum;
 extern const Rule kRaiseDepthToSpace;
 extern const Rule kReduceToShape;
 extern const Rule kResizeByScales;

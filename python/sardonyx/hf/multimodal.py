@@ -1,6 +1,7 @@
-"""Models of texts and images in three files, as transformers.js has them: what makes features of
-images, what makes embeddings of tokens, and the decoder with its cache, which takes embeddings in
-which the features stand where the text has its tokens for images."""
+"""Models of texts and images or sounds in several files, as transformers.js has them: what makes
+features of images, what makes them of sounds, what makes embeddings of tokens, and the decoder with
+its cache, which takes embeddings in which the features stand where the text has its tokens for
+them."""
 
 from __future__ import annotations
 
@@ -13,33 +14,34 @@ from torch.utils import _pytree as pytree
 
 from sardonyx._base.errors import refusal
 
-from .acceptance import accepted_example, features_maker, features_of, image_inputs
+from .acceptance import accepted_example, features_of
 from .decoders import decoder_part
 from .example import BATCH, LENGTH, Dims, Example, Tensors, token_ids
 from .known import with_known
+from .media import Medium
 from .parts import EMBEDDINGS, Part, fixed_arguments
 from .probing import probe
 
 if TYPE_CHECKING:
     from .tasks import Chosen
 
-IMAGES, TOKENS, DECODER = "vision_encoder", "embed_tokens", "decoder_model_merged"
-FEATURES = "image_features"
+TOKENS, DECODER = "embed_tokens", "decoder_model_merged"
 # What a decoder of texts is given by the model around it, beside its cache.
 _OF_TEXT = {EMBEDDINGS: 3, "attention_mask": 2, "position_ids": None, "cache_position": 1}
 
 
-class ImageEncoder(torch.nn.Module):
-    """From images to what stands for them in a text, [tokens of all images, width]."""
+class MediumEncoder(torch.nn.Module):
+    """From images or sounds to what stands for them in a text, [tokens of all of them, width]."""
 
-    def __init__(self, model: torch.nn.Module, known: Tensors) -> None:
+    def __init__(self, model: torch.nn.Module, medium: Medium, known: Tensors) -> None:
         super().__init__()
         self.model = model
+        self._medium = medium
         self._known = known
 
     def forward(self, inputs: Tensors) -> tuple[torch.Tensor, ...]:
         """The features."""
-        features: Any = features_maker(self.model)
+        features: Any = self._medium.maker(self.model)
         return (features_of(with_known(features, self._known, {})(**inputs)),)
 
 
@@ -57,16 +59,20 @@ class Embedding(torch.nn.Module):
 
 
 def parts(model: torch.nn.Module, config: Any, chosen: Chosen) -> Iterator[Part]:
-    """The three. SX2009 where the decoder needs more than embeddings, a mask and positions."""
-    example, inputs, _ = accepted_example(model, config, chosen.task)
-    check_separable(model, chosen)
-    one = _encoder(model, example, 1)
-    yield one if one.known else replace(_encoder(model, example, 2), one_row=one)
+    """The files. SX2009 where the decoder needs more than embeddings, a mask and positions."""
+    directions = 0
+    for medium in chosen.media:
+        example, inputs, _ = accepted_example(model, config, chosen.task, medium)
+        check_separable(model, chosen, medium)
+        one = _encoder(model, medium, example, 1)
+        several = replace(_encoder(model, medium, example, 2), one_row=one)
+        yield one if one.known else replace(several, unpadded=_unpadded(one, medium))
+        positions = inputs.get("position_ids")
+        if positions is not None and positions.dim() == 3:
+            directions = positions.shape[0]
     ids = token_ids(config, 2, 5)
     rows = {0: BATCH, 1: LENGTH}
     yield Part(TOKENS, Embedding(model), {"input_ids": ids}, {"input_ids": rows}, (EMBEDDINGS,))
-    positions = inputs.get("position_ids")
-    directions = positions.shape[0] if positions is not None and positions.dim() == 3 else 0
 
     def change(inputs: Tensors, dims: Dims) -> tuple[Tensors, Dims]:
         return _of_embeddings(model, inputs, dims, directions)
@@ -74,19 +80,33 @@ def parts(model: torch.nn.Module, config: Any, chosen: Chosen) -> Iterator[Part]
     yield decoder_part(model, config, name=DECODER, change=change)
 
 
-def _encoder(model: torch.nn.Module, example: Example, batch: int) -> Part:
-    """What makes features of images, of any number of them where the batch is not 1."""
-    known = image_inputs(model, example.known(batch))
-    images = image_inputs(model, example.make(batch, example.lengths[0]))
+def _encoder(model: torch.nn.Module, medium: Medium, example: Example, batch: int) -> Part:
+    """What makes features of images or sounds, of any number of them where the batch is not 1."""
+    known = medium.inputs_of(model, example.known(batch))
+    inputs = medium.inputs_of(model, example.make(batch, example.lengths[0]))
     dims = {
         name: {
             axis: size
             for axis, size in example.dims.get(name, {}).items()
             if batch > 1 or size != BATCH
         }
-        for name in images
+        for name in inputs
     }
-    return Part(IMAGES, ImageEncoder(model, known), images, dims, (FEATURES,), known=known)
+    module = MediumEncoder(model, medium, known)
+    return Part(medium.part, module, inputs, dims, (medium.features,), known=known)
+
+
+def _unpadded(one: Part, medium: Medium) -> Part | None:
+    """The same without a mask among its inputs, which says that nothing is padding; None where
+    there is none."""
+    masks = {name: value for name, value in one.inputs.items() if name not in medium.inputs}
+    if not masks or not all(bool((value == 1).all()) for value in masks.values()):
+        return None
+    assert isinstance(one.module, MediumEncoder)
+    module = MediumEncoder(one.module.model, medium, masks)
+    inputs = {name: value for name, value in one.inputs.items() if name in medium.inputs}
+    dims: Dims = {name: {} for name in inputs}
+    return Part(one.name, module, inputs, dims, one.outputs, known=masks)
 
 
 def _of_embeddings(
@@ -106,10 +126,10 @@ def _of_embeddings(
     return inputs, dims
 
 
-def check_separable(model: torch.nn.Module, chosen: Chosen) -> None:
-    """SX2009 where the decoder is given anything that a text without images has not: what images
-    add to layers within, masks of images, tokens."""
-    example, inputs, _ = accepted_example(model, model.config, chosen.task)
+def check_separable(model: torch.nn.Module, chosen: Chosen, medium: Medium) -> None:
+    """SX2009 where the decoder is given anything that a text without images or sounds has not: what
+    these add to layers within, masks of theirs, tokens."""
+    example, inputs, _ = accepted_example(model, model.config, chosen.task, medium)
     find: Any = model.get_decoder
     decoder = find()
     given: dict[str, Any] = {}
@@ -131,7 +151,7 @@ def check_separable(model: torch.nn.Module, chosen: Chosen) -> None:
             "SX2009",
             f"{type(model).__name__} gives its decoder {what}, so that the decoder alone cannot be "
             "exported with its cache",
-            "--task image-text-to-text exports one file without a cache",
+            "leave `-with-past` out of the task: one file without a cache",
         )
 
 

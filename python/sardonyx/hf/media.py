@@ -1,0 +1,86 @@
+"""What a text may have places for, besides words: images and sounds."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from .settings import setting
+
+
+@dataclass(frozen=True)
+class Medium:
+    """One kind of it.
+
+    Attributes:
+        method: of the model, makes the features that stand for it in a text.
+        part: the file that does, as transformers.js has it.
+        features: its output.
+        inputs: what the model takes for it; one of these is always among its inputs.
+        tokens: what settings call the token at whose places the features stand.
+    """
+
+    method: str
+    part: str
+    features: str
+    inputs: tuple[str, ...]
+    tokens: tuple[str, ...]
+
+    def is_in(self, names: Iterable[str]) -> bool:
+        """Whether it is among inputs of these names."""
+        return not set(self.inputs).isdisjoint(names)
+
+    def token(self, config: Any) -> int | None:
+        """The token that stands for it, or a part of it, in a text."""
+        token = setting(config, *self.tokens)
+        return token if isinstance(token, int) else None
+
+    def maker(self, model: Any) -> Callable[..., Any] | None:
+        """What makes its features, of the model or of the one in it; None where nothing does."""
+        for owner in (model, getattr(model, "model", None)):
+            if (found := getattr(owner, self.method, None)) is not None:
+                maker: Callable[..., Any] = found
+                return maker
+        return None
+
+    def inputs_of(self, model: Any, inputs: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        """Those of `inputs` that its features are made of."""
+        taken: set[str] = set()
+        for owner in (model, getattr(model, "model", None)):
+            # Methods that hand everything on to the model within do not say what they take.
+            if (found := getattr(owner, self.method, None)) is not None:
+                taken |= set(inspect.signature(found).parameters)
+        # What also hangs on the text is none of it.
+        taken.discard("input_ids")
+        return {name: value for name, value in inputs.items() if name in taken}
+
+
+IMAGES = Medium(
+    "get_image_features",
+    "vision_encoder",
+    "image_features",
+    ("pixel_values",),
+    ("image_token_id", "image_token_index"),
+)
+SOUNDS = Medium(
+    "get_audio_features",
+    "audio_encoder",
+    "audio_features",
+    ("input_features", "input_values"),
+    ("audio_token_id", "audio_token_index"),
+)
+MEDIA = (IMAGES, SOUNDS)
+
+
+def stands_in_texts(medium: Medium, model: torch.nn.Module) -> bool:
+    """Whether the model puts its features at the places of a token."""
+    taken = inspect.signature(model.forward).parameters
+    return (
+        medium.is_in(taken)
+        and medium.maker(model) is not None
+        and medium.token(getattr(model, "config", None)) is not None
+    )

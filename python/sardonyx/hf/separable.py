@@ -1,0 +1,107 @@
+"""What is exported of models of texts that images or sounds may stand in: their parts with a cache,
+all of it in one file without one, or texts alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sardonyx._base.errors import ProgramError
+
+from .acceptance import accepted_example, text_stands_alone
+from .architecture import hears, looks_at_images
+from .media import IMAGES, SOUNDS, stands_in_texts
+from .multimodal import check_separable
+from .parts import accepted
+from .tasks import of_images
+
+if TYPE_CHECKING:
+    import torch
+
+    from .tasks import Chosen
+
+_TEXT_ALONE = (
+    "the model also looks at images, and is exported for texts alone; --task image-text-to-text "
+    "exports it with images and without a cache"
+)
+_NO_CACHE = (
+    "the model looks at images, and is exported without a cache, so that each step takes the whole "
+    "text"
+)
+_SOUNDS_WITHOUT_CACHE = (
+    "the model listens to sounds, and is exported without a cache, so that each step takes the "
+    "whole text"
+)
+_DEAF = "the model also listens to sounds, and is exported without them"
+_MIXES = (
+    "has no method that makes what stands in a text for them, or no token at whose places it does"
+)
+
+_Settled = tuple["Chosen", tuple[str, ...]]
+
+
+def settled(
+    model: torch.nn.Module, chosen: Chosen, *, named: bool, decoder_alone: bool
+) -> _Settled:
+    """What is exported, with what the report is to tell of it. `named`: whether the user named the
+    task; `decoder_alone`: whether the runtime takes a decoder of texts and nothing else."""
+    seen, notes = _with_images(model, chosen, named, decoder_alone)
+    if decoder_alone or not hears(model, seen, named):
+        return seen, notes
+    heard, more = _with_sounds(model, seen, named)
+    return heard, (*notes, *more)
+
+
+def _with_images(
+    model: torch.nn.Module, chosen: Chosen, named: bool, decoder_alone: bool
+) -> _Settled:
+    """Without a cache, unless it was asked for, where the model also looks at images and its
+    decoder cannot be had alone."""
+    if not named and not decoder_alone:
+        # A class of both tasks is published for images.
+        both = of_images(chosen, model.config)
+        if both is not None and looks_at_images(model, both):
+            try:
+                check_separable(model, both, IMAGES)
+            except ProgramError as error:
+                if not text_stands_alone(model):
+                    return _without_cache(both, _NO_CACHE, error)
+                return chosen, (_because(_TEXT_ALONE, error),)
+            return replace(both, media=(IMAGES,)), ()
+    if not looks_at_images(model, chosen):
+        return chosen, ()
+    if not named:
+        try:
+            check_separable(model, chosen, IMAGES)
+        except ProgramError as error:
+            return _without_cache(chosen, _NO_CACHE, error)
+    return replace(chosen, media=(IMAGES,)), ()
+
+
+def _with_sounds(model: torch.nn.Module, chosen: Chosen, named: bool) -> _Settled:
+    """Beside images, sounds are left out where they cannot be had as they can, and of one file."""
+    if not chosen.with_past and IMAGES.is_in(accepted(model)):
+        return chosen, (f"{_DEAF}: one file takes images and texts",)
+    if not stands_in_texts(SOUNDS, model):
+        return chosen, (f"{_DEAF}: {type(model).__name__} {_MIXES}",)
+    try:
+        accepted_example(model, model.config, chosen.task, SOUNDS)
+    except ProgramError as error:
+        return chosen, (_because(_DEAF, error),)
+    if chosen.with_past:
+        try:
+            check_separable(model, chosen, SOUNDS)
+        except ProgramError as error:
+            if chosen.media or named:
+                return chosen, (_because(_DEAF, error),)
+            in_one = replace(chosen, media=(SOUNDS,))
+            return _without_cache(in_one, _SOUNDS_WITHOUT_CACHE, error)
+    return replace(chosen, media=(*chosen.media, SOUNDS)), ()
+
+
+def _without_cache(chosen: Chosen, what: str, error: ProgramError) -> _Settled:
+    return replace(chosen, with_past=False), (_because(what, error),)
+
+
+def _because(what: str, error: ProgramError) -> str:
+    return f"{what}: {error.diagnostics[0].message}"
