@@ -348,8 +348,8 @@ ResultTensors strided(const Bound& call) {
 ResultTensors summed_to(const Bound& call) {
   const Value& self = call.self();
   Sizes shape = call.sizes("size");
-  const bool counts = base::is_integer(self.dtype) || self.dtype == DType::kBool;
-  const DType dtype = counts && shape != self.shape ? DType::kInt64 : self.dtype;
+  const bool sums = counts_up(self.dtype) && shape != self.shape;
+  const DType dtype = sums ? DType::kInt64 : self.dtype;
   return {{dtype, std::move(shape), {}}};
 }
 
