@@ -43,6 +43,15 @@ class Trial:
         self.expected = [_restore(s) for s in expected]
 
 
+@dataclass(frozen=True)
+class LiveCall:
+    """What was captured: for exporters that capture it themselves."""
+
+    module: torch.nn.Module
+    tensors: tuple[torch.Tensor, ...]
+    dynamic: bool
+
+
 @dataclass
 class Captured:
     """A case after torch.export, or why there is nothing to convert."""
@@ -53,6 +62,7 @@ class Captured:
     targets: list[str] = field(default_factory=list)
     archive: bytes | None = None  # compressed .pt2; None when it cannot be serialised
     program: ExportedProgram | None = None
+    live: LiveCall | None = None  # not kept
 
     def exported(self) -> ExportedProgram:
         if self.program is None:
@@ -79,7 +89,7 @@ class Captured:
         return zlib.decompress(self.archive)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "program": None}
+        return {**self.__dict__, "program": None, "live": None}
 
 
 class OperatorCall(torch.nn.Module):
@@ -142,7 +152,8 @@ def capture_module(
         program = export_program(module, tensors, dynamic)
     except Exception as error:
         return Captured("uncapturable", _headline(error))
-    captured = Captured("captured", trials=[trial], program=program)
+    live = LiveCall(module, tuple(tensors), dynamic)
+    captured = Captured("captured", trials=[trial], program=program, live=live)
     captured.targets = call_targets(program)
     if dynamic and vary:
         other = _other_sizes(module, program, tensors)
@@ -288,6 +299,21 @@ def grown_shapes(program: ExportedProgram, tensors: Iterable[torch.Tensor]) -> l
         return sizes[size] if size in sizes else int(size.subs(sizes))
 
     return [[grown_size(size) for size in shape] for shape in shapes]
+
+
+def free_dims(program: ExportedProgram) -> tuple[dict[int, str], ...]:
+    """Of each input of the user, what torch.export left free: equal sizes have one name."""
+    names = set(map(str, program.graph_signature.user_inputs))
+    found = []
+    for node in program.graph.nodes:
+        if node.op == "placeholder" and node.name in names:
+            sizes = enumerate(node.meta["val"].shape)
+            found.append({dim: str(size.node.expr) for dim, size in sizes if _is_free(size)})
+    return tuple(found)
+
+
+def _is_free(size: int | torch.SymInt) -> bool:
+    return isinstance(size, torch.SymInt) and bool(size.node.expr.is_Symbol)
 
 
 def _grow(tensor: torch.Tensor, shape: list[int], generator: torch.Generator) -> torch.Tensor:

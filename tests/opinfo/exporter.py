@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from tests.opinfo.capture import Captured
+from tests.opinfo.capture import Captured, free_dims
 
 
 @dataclass
@@ -90,6 +90,26 @@ class File(Sardonyx):
             return self.converted(self._package.convert, file.name, opset)
 
 
+class Trace(Sardonyx):
+    """The Python package, on the live module as torch.jit.trace records it."""
+
+    def identity(self) -> str:
+        return f"trace-{super().identity()}"
+
+    def convert(self, captured: Captured, opset: int) -> bytes:
+        live = captured.live
+        assert live is not None
+        shapes = {"tensors": free_dims(captured.exported())} if live.dynamic else None
+
+        def traced(module: torch.nn.Module, **options: Any) -> Any:
+            inputs = tuple(tensor.clone() for tensor in live.tensors)
+            return self._package.export(
+                module, inputs, dynamic_shapes=shapes, capture="trace", **options
+            )
+
+        return self.converted(traced, live.module, opset)
+
+
 class Command(Exporter):
     """The command line, on a .pt2 file: the same library without Python."""
 
@@ -147,6 +167,7 @@ class TorchOnnx(Exporter):
 EXPORTERS: dict[str, type[Exporter]] = {
     "sardonyx": Sardonyx,
     "file": File,
+    "trace": Trace,
     "command": Command,
     "torch.onnx": TorchOnnx,
 }

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from tests.opinfo import judge as judging
-from tests.opinfo.capture import Captured, capture
+from tests.opinfo.capture import Captured, LiveCall, capture, prepare
 from tests.opinfo.catalogue import Case, Selection, Unit, cases
 from tests.opinfo.exporter import Exporter
 from tests.opinfo.store import Shard
@@ -56,6 +56,8 @@ def captured_cases(
                 captured = capture(case, sample)
                 announce("", "")
                 shard.put(case.capture_key, captured)
+            elif captured.status == "captured":
+                captured.live = LiveCall(*prepare(case, sample), case.dynamic)
             ready.append((case, captured))
         shard.save()
         yield ready

@@ -15,6 +15,7 @@ import torch
 
 from tests.opinfo.capture import (
     Captured,
+    LiveCall,
     Trial,
     answers_in_float32,
     capture_module,
@@ -119,7 +120,8 @@ class Together:
     @functools.cache  # noqa: B019 - lives as long as the test's table
     def _answers(self, exporter: Exporter, opset: int) -> list[list[Tensors]]:
         """Of each run, of each part."""
-        captured = Captured("captured", program=self.program)
+        live = LiveCall(_Together(self._parts), tuple(self._inputs(0)), self._dynamic)
+        captured = Captured("captured", program=self.program, live=live)
         counts = [len(trials[0].expected) for trials in self.trials]
         try:
             model = exporter.convert(captured, opset)

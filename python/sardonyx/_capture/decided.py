@@ -67,7 +67,9 @@ def telling_of_elements(frozen: Frozen) -> Iterator[None]:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 result = method(tensor, *args, **kwargs)
-                if name == "__len__":  # whose traced number Python would ask for __index__
+                # Python would ask a traced length for __index__. It is a number already where a
+                # mode of torch's functions stands between, which calls this once more.
+                if name == "__len__" and isinstance(result, torch.Tensor):
                     result = number(result)
             for each in caught:
                 file, line = (place.file, place.line) if place else (each.filename, each.lineno)

@@ -69,6 +69,19 @@ ResultTensors floating(const Bound& call) {
   return {result};
 }
 
+ResultTensors square(const Bound& call) {
+  ResultTensor result = own(call).front();
+  if (result.dtype == DType::kBool) result.dtype = DType::kInt64;
+  return {result};
+}
+
+ResultTensors in_float64(const Bound& call) {
+  ResultTensor result = broadcast_all(call);
+  const bool is_complex = base::is_complex(promoted(call));
+  result.dtype = is_complex ? DType::kComplex128 : DType::kFloat64;
+  return {result};
+}
+
 ResultTensors truth(const Bound& call) {
   ResultTensor result = broadcast_all(call);
   result.dtype = DType::kBool;
@@ -144,10 +157,10 @@ constexpr ResultRow kRows[] = {
     {"add sub mul rsub remainder fmod maximum minimum fmax fmin pow clamp clamp_min clamp_max "
      "clip floor_divide bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift "
      "__and__ __or__ __xor__ __lshift__ __rshift__ addcmul addcdiv lerp where subtract multiply "
-     "hypot copysign heaviside float_power logaddexp logaddexp2 gcd lcm nextafter igamma igammac "
+     "hypot heaviside logaddexp logaddexp2 gcd lcm nextafter igamma igammac "
      "special_gammainc special_gammaincc",
      common},
-    {"relu relu6 hardtanh neg negative floor ceil round trunc frac sign square bitwise_not "
+    {"relu relu6 hardtanh neg negative floor ceil round trunc frac sign bitwise_not "
      "leaky_relu elu selu celu gelu silu mish hardswish hardsigmoid softplus softshrink hardshrink "
      "threshold nan_to_num clone detach alias dropout feature_dropout alpha_dropout "
      "feature_alpha_dropout log_sigmoid rrelu positive fill "
@@ -156,7 +169,8 @@ constexpr ResultRow kRows[] = {
      "fake_quantize_per_channel_affine data",
      own},
     {"sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2 expm1 log log2 log10 "
-     "log1p sqrt rsqrt sigmoid erf erfc erfinv reciprocal atan2 lgamma digamma true_divide deg2rad "
+     "log1p sqrt rsqrt sigmoid copysign erf erfc erfinv reciprocal atan2 lgamma digamma "
+     "true_divide deg2rad "
      "rad2deg special_expit special_erf xlogy special_entr sinc arctan arcsin arccos arctan2 "
      "arccosh arcsinh arctanh i0 ldexp logit special_logit special_digamma special_psi "
      "special_erfc "
@@ -169,6 +183,8 @@ constexpr ResultRow kRows[] = {
      "special_xlogy special_xlog1py special_zeta mvlgamma special_multigammaln polygamma "
      "special_polygamma",
      floating},
+    {"square", square},
+    {"float_power", in_float64},
     {"div divide", divided},
     {"abs absolute", magnitude},
     {"eq ne lt le gt ge not_equal greater greater_equal less less_equal logical_and logical_or "

@@ -43,9 +43,15 @@ ResultTensors cross_entropy(const Bound& call) {
   return reduced(call, call.self().dtype, std::move(each));
 }
 
+// Its margin is a real number, which is added.
 ResultTensors margin_ranking(const Bound& call) {
   const Sizes pair = call.broadcast(call.self().shape, call.tensor("input2").shape);
-  return reduced(call, promoted(call, "input2"), call.broadcast(pair, call.tensor("target").shape));
+  Promotion promotion;
+  promotion.add(call.self());
+  promotion.add(call.tensor("input2"));
+  promotion.add(call.tensor("target"));
+  return reduced(call, as_floating(promotion.dtype()),
+                 call.broadcast(pair, call.tensor("target").shape));
 }
 
 ResultTensors triplet_margin(const Bound& call) {

@@ -47,7 +47,16 @@ ResultTensors mean_and_deviation(const Bound& call) {
   return {one.front(), one.front()};
 }
 
-ResultTensors truth(const Bound& call) { return {{DType::kBool, reduced(call), {}}}; }
+// Of bytes, PyTorch's older truths, they are bytes.
+ResultTensors truth(const Bound& call) {
+  const bool bytes = call.self().dtype == DType::kUInt8;
+  return {{bytes ? DType::kUInt8 : DType::kBool, reduced(call), {}}};
+}
+
+ResultTensors log_sum(const Bound& call) {
+  return {{as_floating(call.self().dtype), reduced(call), {}}};
+}
+
 ResultTensors position(const Bound& call) { return {{DType::kInt64, reduced(call), {}}}; }
 ResultTensors own(const Bound& call) { return {{call.self().dtype, reduced(call), {}}}; }
 
@@ -134,13 +143,16 @@ ResultTensors trapezoid(const Bound& call) {
   const Value* points = call.optional_tensor("x");
   if (points && points->rank() > 1) shape = call.broadcast(shape, points->shape);
   const std::size_t axis = call.axis("dim", shape.size());
-  if (call.name() == "cumulative_trapezoid") {
+  const bool is_whole = call.name() != "cumulative_trapezoid";
+  // Of no points, PyTorch gives zeros of their own type.
+  const bool has_none = is_whole && shape.at(axis).is(0);
+  if (!is_whole) {
     shape.at(axis) = symbolic::max(shape.at(axis) - 1, 0);
   } else {
     shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
   }
   const DType own = call.self().dtype;
-  return {{counts_up(own) ? DType::kFloat32 : own, std::move(shape), {}}};
+  return {{counts_up(own) && !has_none ? DType::kFloat32 : own, std::move(shape), {}}};
 }
 
 // How variables, which stand in rows, vary together.
@@ -153,7 +165,8 @@ ResultTensors covariance(const Bound& call) {
 
 constexpr ResultRow kRows[] = {
     {"sum prod nansum", sum},
-    {"mean nanmean logsumexp", mean},
+    {"mean nanmean", mean},
+    {"logsumexp special_logsumexp", log_sum},
     {"var std norm linalg_vector_norm frobenius_norm linalg_norm linalg_matrix_norm "
      "nuclear_norm",
      deviation},

@@ -150,6 +150,8 @@ std::vector<std::int64_t> Bound::integers(std::string_view name) const {
 }
 
 std::optional<DType> Bound::dtype(std::string_view name) const {
+  if (const Value* written = name == "dtype" ? optional_tensor("out") : nullptr)
+    return written->dtype;
   const auto position = schema_.find(name);
   const DType* dtype = position ? arguments_[*position].get<DType>() : nullptr;
   return dtype ? std::optional(*dtype) : std::nullopt;

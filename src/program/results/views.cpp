@@ -344,7 +344,14 @@ ResultTensors strided(const Bound& call) {
   return {{call.self().dtype, call.sizes("size"), call.sizes("stride")}};
 }
 
-ResultTensors summed_to(const Bound& call) { return {like(call.self(), call.sizes("size"))}; }
+// Where nothing is summed it is the tensor itself, and integers stay what they are.
+ResultTensors summed_to(const Bound& call) {
+  const Value& self = call.self();
+  Sizes shape = call.sizes("size");
+  const bool sums = counts_up(self.dtype) && shape != self.shape;
+  const DType dtype = sums ? DType::kInt64 : self.dtype;
+  return {{dtype, std::move(shape), {}}};
+}
 
 // diag(x): a matrix of a vector, or the diagonal of a matrix
 ResultTensors diag(const Bound& call) {

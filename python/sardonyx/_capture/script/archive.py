@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import torch
 
+from .numbers_of_code import with_numbers
+
 
 class Archived(NamedTuple):
     """The archive, and the weights that it says no more of than how they are called."""
@@ -43,7 +45,7 @@ def archived(program: Any) -> Archived:
     with _emptied(places, program.modules() if is_module else ()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         data = program.save_to_buffer()
-    return Archived(data, {place.name: place.tensor for place in places})
+    return Archived(with_numbers(data, program), {place.name: place.tensor for place in places})
 
 
 def _places(program: torch.jit.ScriptModule) -> Iterator[_Place]:
