@@ -40,8 +40,8 @@ _OTHERS = """
 
 With no option but the folder, saved from the class that the architecture is published with. There
 are {number}, of which {left} were not tried; these are the ones that the sweep, which takes them in
-no order of theirs, came to, and some of texts and images that were asked for by name. Those that
-took too long had 45 seconds of processor time or more.
+no order of theirs, came to, and some that were asked for by name, as those of texts and images or
+sounds. Those that took too long had 40 seconds of processor time or more.
 """
 
 Records = dict[str, dict[str, Any]]

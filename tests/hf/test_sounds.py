@@ -142,3 +142,17 @@ def test_a_text_beside_has_a_length_of_its_own() -> None:
     assert inputs["input_ids"].shape[1] == inputs["qformer_input_ids"].shape[1] + 4
     assert example.dims["input_ids"][1] == "sequence_length"
     assert example.dims["qformer_input_ids"][1] == "text_length"
+
+
+def test_what_takes_sounds_alone_goes_without_none(tmp_path: Path) -> None:
+    """Recognition by CTC has no text that sounds could be left out of."""
+    torch.manual_seed(0)
+    config = transformers.Wav2Vec2Config(
+        hidden_size=16, intermediate_size=24, num_hidden_layers=1, num_attention_heads=2,
+        vocab_size=20, conv_dim=(8, 8), conv_stride=(5, 4), conv_kernel=(10, 8),
+        num_feat_extract_layers=2, num_conv_pos_embeddings=4, num_conv_pos_embedding_groups=2,
+    )  # fmt: skip
+    folder = saved(transformers.Wav2Vec2ForCTC(config).eval(), tmp_path / "ctc")
+    report = sardonyx.hf.export(folder, tmp_path / "out")
+    assert list(report.parts[0].inputs) == ["input_values"]
+    assert not any("sounds" in note for note in report.notes)

@@ -56,7 +56,8 @@ def hears(model: torch.nn.Module, chosen: Chosen, named: bool) -> bool:
     one of texts alone."""
     encodes = bool(getattr(model.config, "is_encoder_decoder", False))
     asked = chosen.task.generates and not (named and chosen.task.name == "text-generation")
-    return asked and not encodes and SOUNDS.is_in(accepted(model))
+    taken = accepted(model)
+    return asked and not encodes and "input_ids" in taken and SOUNDS.is_in(taken)
 
 
 def whole_part(model: torch.nn.Module, config: object, chosen: Chosen) -> Part:
