@@ -21,6 +21,11 @@ KNOWN = {
     "deviations of numbers that are large beside them": program(
         OF_ROWS, "v1 = a + 1e6", "v2 = v1.std(0)", "v3 = torch.var_mean(v1, 1)[0]"
     ),
+    "deviations of few bits": program(
+        {"a": ("float16", ("n", "m")), "b": ("bfloat16", ("m",))},
+        "v1 = (a * 400).std(1)",
+        "v2 = torch.std_mean(b, 0)[0]",
+    ),
     "a write where two masks say": program(SQUARE, "v1 = a * 2", "v1[b, b] = 3"),
     "split by a size": program(
         OF_ROWS,

@@ -7,8 +7,10 @@
 namespace sardonyx::aten {
 namespace {
 
+// In float32 where the result's type is shorter, which a deviation's square may not fit in.
 struct Moments {
   Value mean, variance;
+  DType dtype;  // of the result
 };
 
 // The sum of squares about the mean over n - correction, at least over 0 (which gives NaN or
@@ -25,7 +27,7 @@ Moments moments(const Call& call, Emit& onnx, double correction) {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     const Value nothing =
         onnx.full(call.result_shape(call.uses_output(0) ? 0 : 1), onnx.scalar(nan, self.dtype()));
-    return {nothing, nothing};
+    return {nothing, nothing, self.dtype()};
   }
   Value mean = axes.empty() ? x : mean_over(onnx, x, axes, true);
   Value centered = onnx.sub(x, mean);
@@ -41,7 +43,7 @@ Moments moments(const Call& call, Emit& onnx, double correction) {
       onnx.max({onnx.sub(onnx.cast(onnx.size(count), dtype), onnx.scalar(correction, dtype)),
                 onnx.zero(dtype)});
   const Value kept = keep || axes.empty() ? mean : onnx.squeeze(mean, axes);
-  return {onnx.cast(kept, self.dtype()), onnx.cast(onnx.div(sum, divisor), self.dtype())};
+  return {kept, onnx.div(sum, divisor), self.dtype()};
 }
 
 double correction_of(const Call& call) {
@@ -54,21 +56,23 @@ double correction_of(const Call& call) {
 }
 
 Outputs var(const Call& call, Emit& onnx) {
-  return {moments(call, onnx, correction_of(call)).variance};
+  const Moments found = moments(call, onnx, correction_of(call));
+  return {onnx.cast(found.variance, found.dtype)};
 }
 
 Outputs std_deviation(const Call& call, Emit& onnx) {
-  return {onnx.sqrt(moments(call, onnx, correction_of(call)).variance)};
+  const Moments found = moments(call, onnx, correction_of(call));
+  return {onnx.cast(onnx.sqrt(found.variance), found.dtype)};
 }
 
 Outputs var_mean(const Call& call, Emit& onnx) {
   const Moments found = moments(call, onnx, correction_of(call));
-  return {found.variance, found.mean};
+  return {onnx.cast(found.variance, found.dtype), onnx.cast(found.mean, found.dtype)};
 }
 
 Outputs std_mean(const Call& call, Emit& onnx) {
   const Moments found = moments(call, onnx, correction_of(call));
-  return {onnx.sqrt(found.variance), found.mean};
+  return {onnx.cast(onnx.sqrt(found.variance), found.dtype), onnx.cast(found.mean, found.dtype)};
 }
 
 Outputs norm_of_order(const Call& call, Emit& onnx, std::string_view order_name) {
