@@ -95,6 +95,9 @@ bool Lowering::takes(const onnx::Node* node) {
   if (!node->domain.empty()) return true;
   const Operator* op = onnx::find_operator(node->op_type);
   if (op == nullptr) return true;
+  // What lacks an input that its operator needs is no rule's: it stays for the runtime to refuse.
+  for (std::size_t i = 0; i < op->versions.back().min_inputs; ++i)
+    if (i >= node->inputs.size() || node->input(i) == nullptr) return true;
   const OperatorVersion* version = op->at(opset());
   if (version == nullptr || changes_form(*op, opset())) return false;
   if (node->inputs.size() > version->max_inputs) return false;
