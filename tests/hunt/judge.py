@@ -114,14 +114,10 @@ def _compared(program: Program, made: Any, smallest: int) -> Verdict:
         verdict = _at(program, made, session, example, sizes)
         if verdict is None:
             continue
-        if (
-            verdict.is_fault
-            and makes_nothing(partial(_eager, program, program.values(sizes)))
-            and _is_limit(program, made, example, sizes, verdict)
+        if verdict.is_fault and (
+            _is_limit(program, made, example, sizes, verdict)
+            or _has_negative_sizes(made.exported_program, program.values(sizes))
         ):
-            limits += 1
-            continue
-        if verdict.is_fault and _has_negative_sizes(made.exported_program, program.values(sizes)):
             limits += 1
             continue
         if verdict.is_fault:
@@ -156,6 +152,8 @@ def _is_limit(
 ) -> bool:
     """Whether ONNX Runtime refuses to compute of nothing, or is right once it fuses no nodes: its
     FusedMatMul leaves sums of no elements as the memory was."""
+    if not makes_nothing(partial(_eager, program, program.values(sizes))):
+        return False
     if verdict.kind == "fails at run time":
         return True
     again = _at(program, made, _session(made.model_proto, fused=False), example, sizes)

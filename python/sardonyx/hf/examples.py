@@ -161,11 +161,7 @@ _BINS = (
     "input_dim",
     "input_size",
 )
-_SOUND_MASKS = (
-    "attention_mask",
-    "input_features_mask",
-    "padding_mask",
-)
+_SOUND_MASKS = ("attention_mask", "input_features_mask", "padding_mask")
 
 
 def _features(accepted: set[str], config: Any) -> Iterator[Example]:
@@ -180,21 +176,11 @@ def _features(accepted: set[str], config: Any) -> Iterator[Example]:
         for bins in counts:
             yield from _of_length(bins, 2 * positions, masks)
     for bins, last in itertools.product(counts, (True, False)):
-
-        def make(batch: int, length: int, last: bool = last, bins: int = bins) -> Tensors:
-            shape = (batch, length, bins) if last else (batch, bins, length)
-            ones = torch.ones(batch, length, dtype=torch.int64)
-            return {"input_features": random_values(shape)} | dict.fromkeys(masks, ones)
-
-        axes = {0: BATCH, (1 if last else 2): "feature_length"}
-        dims: Dims = {"input_features": axes}
-        dims |= {mask: {0: BATCH, 1: "feature_length"} for mask in masks}
-        yield Example(make, dims, lengths)
+        yield _spectra(bins, last, masks, lengths)
     if "input_ids" in accepted and masks:
         # Masks that are of what the model makes of the sound may be left out.
         for bins in counts:
-            axes = {0: BATCH, 1: "feature_length"}
-            yield _spectra(bins, axes, lengths)
+            yield _spectra(bins, True, (), lengths)
     for bins in counts:
         # Pictures of the sound, of a length that the model makes of shorter ones.
         axes = {0: BATCH, 2: "feature_length"}
@@ -213,13 +199,17 @@ def _lengths_of_sounds(config: Any) -> tuple[int, int]:
     return 64, 96
 
 
-def _spectra(bins: int, dims: dict[int, str], lengths: tuple[int, int]) -> Example:
-    """Spectra [batch, length, bins] alone."""
+def _spectra(bins: int, last: bool, masks: Sequence[str], lengths: tuple[int, int]) -> Example:
+    """Spectra of either length, the bins the last axis or the one before, with these masks."""
 
     def make(batch: int, length: int) -> Tensors:
-        return {"input_features": random_values((batch, length, bins))}
+        shape = (batch, length, bins) if last else (batch, bins, length)
+        ones = torch.ones(batch, length, dtype=torch.int64)
+        return {"input_features": random_values(shape)} | dict.fromkeys(masks, ones)
 
-    return Example(make, {"input_features": dims}, lengths)
+    dims: Dims = {"input_features": {0: BATCH, (1 if last else 2): "feature_length"}}
+    dims |= {mask: {0: BATCH, 1: "feature_length"} for mask in masks}
+    return Example(make, dims, lengths)
 
 
 def _of_length(bins: int, length: int, masks: Sequence[str]) -> Iterator[Example]:

@@ -130,14 +130,13 @@ def media_of(model: Sessions) -> list[tuple[Medium, int]]:
     """What there is an encoder for in the folder, with the token that it stands for in a text, by
     the configuration beside it."""
     settings = json.loads((model.folder / "config.json").read_text(encoding="utf-8"))
-    tokens = [
-        (medium, token)
-        for medium in MEDIA
-        for name in medium.tokens
-        if isinstance(token := settings.get(name), int)
-        and (model.folder / f"{medium.part}.onnx").is_file()
-    ]
-    return list(dict(tokens).items())
+    found = []
+    for medium in MEDIA:
+        # The first that there is, as the exporter took it.
+        tokens = [settings[name] for name in medium.tokens if isinstance(settings.get(name), int)]
+        if tokens and (model.folder / f"{medium.part}.onnx").is_file():
+            found.append((medium, tokens[0]))
+    return found
 
 
 def _step(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,22 +41,22 @@ class Medium:
 
     def maker(self, model: Any) -> Callable[..., Any] | None:
         """What makes its features, of the model or of the one in it; None where nothing does."""
-        for owner in (model, getattr(model, "model", None)):
-            if (found := getattr(owner, self.method, None)) is not None:
-                maker: Callable[..., Any] = found
-                return maker
-        return None
+        return next(self._makers(model), None)
 
     def inputs_of(self, model: Any, inputs: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
         """Those of `inputs` that its features are made of."""
-        taken: set[str] = set()
-        for owner in (model, getattr(model, "model", None)):
-            # Methods that hand everything on to the model within do not say what they take.
-            if (found := getattr(owner, self.method, None)) is not None:
-                taken |= set(inspect.signature(found).parameters)
+        # A method that hands everything on to that of the model within does not say what it takes.
+        taken = {
+            name for made in self._makers(model) for name in inspect.signature(made).parameters
+        }
         # What also hangs on the text is none of it.
         taken.discard("input_ids")
         return {name: value for name, value in inputs.items() if name in taken}
+
+    def _makers(self, model: Any) -> Iterator[Callable[..., Any]]:
+        for owner in (model, getattr(model, "model", None)):
+            if (found := getattr(owner, self.method, None)) is not None:
+                yield found
 
 
 IMAGES = Medium(

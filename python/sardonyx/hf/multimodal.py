@@ -65,8 +65,11 @@ def parts(model: torch.nn.Module, config: Any, chosen: Chosen) -> Iterator[Part]
         example, inputs, _ = accepted_example(model, config, chosen.task, medium)
         check_separable(model, chosen, medium)
         one = _encoder(model, medium, example, 1)
-        several = replace(_encoder(model, medium, example, 2), one_row=one)
-        yield one if one.known else replace(several, unpadded=_unpadded(one, medium))
+        if one.known:
+            yield one
+        else:
+            several = _encoder(model, medium, example, 2)
+            yield replace(several, one_row=one, unpadded=_unpadded(one, medium))
         positions = inputs.get("position_ids")
         if positions is not None and positions.dim() == 3:
             directions = positions.shape[0]

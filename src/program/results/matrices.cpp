@@ -38,11 +38,9 @@ ResultTensors mv(const Bound& call) { return {like(call.self(), {call.self().sha
 ResultTensors dot(const Bound& call) { return {like(call.self(), {})}; }
 
 ResultTensors outer(const Bound& call) {
-  const Value& other = call.tensor("vec2");
-  Promotion promotion;
-  promotion.add(call.self());
-  promotion.add(other);
-  return {{promotion.dtype(), {call.self().shape.at(0), other.shape.at(0)}, {}}};
+  return {{common(call, "self", "vec2"),
+           {call.self().shape.at(0), call.tensor("vec2").shape.at(0)},
+           {}}};
 }
 
 ResultTensors addmm(const Bound& call) {
