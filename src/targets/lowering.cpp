@@ -106,9 +106,9 @@ bool Lowering::takes(const onnx::Node* node) {
 }
 
 Values Lowering::lowered(const onnx::Node* node, std::span<const Value> inputs) {
-  return by_rules({*this, onnx::operator_of(node->op), inputs, node->attributes,
-                   node->outputs.size(), node},
-                  nullptr);
+  return by_rules(
+      {*this, onnx::operator_of(node->op), inputs, node->attributes, node->outputs.size(), node},
+      nullptr);
 }
 
 Values Lowering::without(const Rule& rule, const Use& use, std::span<const Value> inputs,
