@@ -1,6 +1,6 @@
-"""Slices of lists whose length only a run tells, from both ends, and what is asked of all of them."""
+"""Slices of lists whose length only a run tells, from both ends; all and any of them."""
 
-# ruff: noqa: FURB192, RUF005, UP006, UP035
+# ruff: noqa: FURB187, RUF005, UP006, UP035
 from typing import List, Tuple
 
 import torch
