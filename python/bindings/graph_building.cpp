@@ -8,7 +8,9 @@
 
 #include <map>
 #include <optional>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "base/diagnostic.h"
 #include "bindings.h"
@@ -189,6 +191,37 @@ nb::object elements_of(const BuildingValue& self) {
   return nb::none();
 }
 
+// An attribute as Python has it; None of tensors, bodies and what is carried through.
+nb::object python_of(const onnx::Attribute::Data& data) {
+  return std::visit(
+      [](const auto& held) -> nb::object {
+        using Held = std::decay_t<decltype(held)>;
+        constexpr bool is_plain =
+            std::is_same_v<Held, std::int64_t> || std::is_same_v<Held, float> ||
+            std::is_same_v<Held, std::string> || std::is_same_v<Held, std::vector<std::int64_t>> ||
+            std::is_same_v<Held, std::vector<float>> ||
+            std::is_same_v<Held, std::vector<std::string>>;
+        if constexpr (is_plain) return nb::cast(held);
+        if constexpr (std::is_same_v<Held, base::DType>) return nb::cast(static_cast<int>(held));
+        return nb::none();
+      },
+      data);
+}
+
+// The node that a value comes of: domain, operator, inputs, outputs, attributes by name. None of
+// inputs and constants.
+nb::object producer_of(const BuildingValue& self) {
+  const onnx::Node* node = self.checked()->producer;
+  if (node == nullptr) return nb::none();
+  nb::list inputs, outputs;
+  for (onnx::ValueInfo* input : node->inputs) inputs.append(to_python(input, self.building));
+  for (onnx::ValueInfo* output : node->outputs) outputs.append(to_python(output, self.building));
+  nb::dict attributes;
+  for (const onnx::Attribute& attribute : node->attributes)
+    attributes[nb::cast(attribute.name)] = python_of(attribute.data);
+  return nb::make_tuple(node->domain, node->op_type, inputs, outputs, attributes);
+}
+
 // What an operator of ONNX is at an opset: names of inputs, whether the last may repeat, how many
 // outputs there must be, names of attributes. None where there is no such operator.
 nb::object signature(const std::string& op_type, std::int64_t opset) {
@@ -267,6 +300,7 @@ void bind_graph_building(nb::module_& module) {
       .def_prop_ro("is_constant",
                    [](const BuildingValue& self) { return self.checked().is_constant(); })
       .def_prop_ro("elements", &elements_of)
+      .def_prop_ro("producer", &producer_of)
       .def("set_type", &set_type, "dtype"_a.none(), "shape"_a.none())
       .def("__repr__", [](const BuildingValue& self) {
         return fmt::format("Value({}, {}, {})", self.checked()->name,

@@ -26,6 +26,12 @@ nb::object expression(const Call& call, onnx::Emit& onnx, symbolic::Expr expr,
   return to_python(onnx.size(expr), building);
 }
 
+// An int that is told from other integers.
+nb::object element_number(base::DType dtype) {
+  return nb::module_::import_("sardonyx._base.element_types")
+      .attr("ElementNumber")(static_cast<int>(dtype));
+}
+
 // Tensors and symbolic numbers as values of the graph, everything else as Python has it; data types
 // as ONNX's numbers.
 class Arguments {
@@ -47,7 +53,7 @@ class Arguments {
       return expression(call_, onnx_, *expr, building_);
     if (const double* real = argument.get<double>()) return nb::cast(*real);
     if (const auto* text = argument.get<std::string>()) return nb::str(text->c_str(), text->size());
-    if (const auto* dtype = argument.get<base::DType>()) return nb::cast(static_cast<int>(*dtype));
+    if (const auto* dtype = argument.get<base::DType>()) return element_number(*dtype);
     if (const auto* enumerator = argument.get<program::Enumerator>())
       return nb::str(enumerator->name.c_str());
     if (const auto* number = argument.get<std::complex<double>>())

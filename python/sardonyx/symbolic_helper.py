@@ -23,6 +23,17 @@ from ._translate.symbolic_forms import place_of_extreme as _argmin_argmax_helper
 from ._translate.symbolic_forms import range_of_type as _arange_cast_helper
 from ._translate.symbolic_forms import reduced_over_all as _handle_reduce_dim_none
 from ._translate.symbolic_forms import with_summable_type as _maybe_cast_reduce_op_input
+from ._translate.symbolic_layers import absent as _optional_input_placeholder_tensor
+from ._translate.symbolic_layers import arange as _arange_helper
+from ._translate.symbolic_layers import attribute as _node_get
+from ._translate.symbolic_layers import batch_norm_parameters as _batchnorm_helper
+from ._translate.symbolic_layers import embedding_bags as _embedding_bag_helper
+from ._translate.symbolic_layers import list_type as _as_list_type
+from ._translate.symbolic_layers import places_to_fill as _index_fill_reshape_helper
+from ._translate.symbolic_layers import pool_padding as _avgpool_helper
+from ._translate.symbolic_layers import repeated as _repeat_interleave_single_value_repeat_helper
+from ._translate.symbolic_layers import repeated_parts as _repeat_interleave_split_helper
+from ._translate.symbolic_layers import unpacked_quantized as _unpack_quantized_tensor
 from ._translate.symbolic_nodes import count_of_elements as _numel_helper
 from ._translate.symbolic_nodes import flatten as _flatten_helper
 from ._translate.symbolic_nodes import less as _lt_helper
@@ -76,6 +87,17 @@ from ._translate.symbolic_queries import try_get_scalar_type as _try_get_scalar_
 from ._translate.symbolic_queries import unimplemented as _unimplemented
 from ._translate.symbolic_queries import unpack_list as _unpack_list
 from ._translate.symbolic_queries import unpack_tuple as _unpack_tuple
+from ._translate.symbolic_reductions import reduction as _reduce_op_symbolic_helper
+from ._translate.symbolic_reductions import reduction_of_type as _reduce_with_dtype_helper
+from ._translate.symbolic_reductions import variance_and_mean as _var_mean_helper
+from ._translate.symbolic_reductions import vector_norm as _linalg_vector_norm_helper
+from ._translate.symbolic_resizing import given_scales as _interpolate_get_scales_if_available
+from ._translate.symbolic_resizing import interpolate_warning as _interpolate_warning
+from ._translate.symbolic_resizing import resizing as _interpolate_helper
+from ._translate.symbolic_resizing import resizing_attributes as _get_interpolate_attributes
+from ._translate.symbolic_resizing import scales_and_mode as _interpolate_get_scales_and_mode
+from ._translate.symbolic_resizing import scales_of_factor as _interpolate_get_scales
+from ._translate.symbolic_resizing import scales_of_sizes as _interpolate_size_to_scales
 
 __all__ = [
     "JitScalarType",

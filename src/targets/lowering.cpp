@@ -85,33 +85,30 @@ bool fits(const Operator& op, const OperatorVersion& version, std::span<const Va
 }  // namespace
 
 bool Lowering::says(const onnx::Node* node) const {
-  const Operator* op = node->domain.empty() ? onnx::find_operator(node->op_type) : nullptr;
-  const OperatorVersion* version = op == nullptr ? nullptr : op->at(opset());
+  if (node->op == onnx::kUnknownOp) return true;
+  const Operator& op = onnx::operator_of(node->op);
+  const OperatorVersion* version = op.at(opset());
   const Values inputs(node->inputs.begin(), node->inputs.end());
-  return op == nullptr || (version != nullptr && fits(*op, *version, inputs, node->attributes));
+  return version != nullptr && fits(op, *version, inputs, node->attributes);
 }
 
 bool Lowering::takes(const onnx::Node* node) {
-  if (!node->domain.empty()) return true;
-  const Operator* op = onnx::find_operator(node->op_type);
-  if (op == nullptr) return true;
-  // What lacks an input that its operator needs is no rule's: it stays for the runtime to refuse.
-  for (std::size_t i = 0; i < op->versions.back().min_inputs; ++i)
-    if (i >= node->inputs.size() || node->input(i) == nullptr) return true;
-  const OperatorVersion* version = op->at(opset());
-  if (version == nullptr || changes_form(*op, opset())) return false;
+  if (node->op == onnx::kUnknownOp) return true;
+  const Operator& op = onnx::operator_of(node->op);
+  const OperatorVersion* version = op.at(opset());
+  if (version == nullptr || changes_form(op, opset())) return false;
   if (node->inputs.size() > version->max_inputs) return false;
   for (const Attribute& attribute : node->attributes)
     if (version->attribute(attribute.name) == nullptr) return false;
   const Values inputs(node->inputs.begin(), node->inputs.end());
-  const Use use{*this, *op, inputs, node->attributes, node->outputs.size(), node};
-  return rule_for(use, nullptr) == nullptr && has_kernel(*op, *version, inputs, node->attributes);
+  const Use use{*this, op, inputs, node->attributes, node->outputs.size(), node};
+  return rule_for(use, nullptr) == nullptr && has_kernel(op, *version, inputs, node->attributes);
 }
 
 Values Lowering::lowered(const onnx::Node* node, std::span<const Value> inputs) {
-  return by_rules({*this, *onnx::find_operator(node->op_type), inputs, node->attributes,
-                   node->outputs.size(), node},
-                  nullptr);
+  return by_rules(
+      {*this, onnx::operator_of(node->op), inputs, node->attributes, node->outputs.size(), node},
+      nullptr);
 }
 
 Values Lowering::without(const Rule& rule, const Use& use, std::span<const Value> inputs,

@@ -18,8 +18,8 @@ class Raising : public onnx::Emit {
       : Emit(model, onnx::newest_opset(), {.opset = opset}) {}
 
   bool has_newest_form(const onnx::Node* node) const {
-    const onnx::Operator* op = node->domain.empty() ? onnx::find_operator(node->op_type) : nullptr;
-    return op == nullptr || !onnx::has_older_form(*op, named_opset());
+    return node->op == onnx::kUnknownOp ||
+           !onnx::has_older_form(onnx::operator_of(node->op), named_opset());
   }
 };
 

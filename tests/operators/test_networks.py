@@ -274,6 +274,8 @@ def linear_cross_entropy(
     ),
     (lambda q, k, v: F.scaled_dot_product_attention(q, k, v), Q, K, V[..., :3]),
     (lambda q, k, v: F.scaled_dot_product_attention(q, k, v), Q.half(), K.half(), V.half()),
+    (lambda q, k, v: F.scaled_dot_product_attention(q, k, v), Q, K, V[:0]),
+    (lambda q, k, v: F.scaled_dot_product_attention(q, k, v), Q, K[:, :, :0], V[:0, :, :0, :3]),
     (lambda i, w: F.embedding(i, w), ints(2, 3, low=0, high=5), floats(5, 4)),
     (lambda i, w: F.embedding(i, w, padding_idx=1), ints(2, 3, low=0, high=5), floats(5, 4)),
     (lambda i, w: F.embedding(i, w), scalar(2), floats(5, 4)),

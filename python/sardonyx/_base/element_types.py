@@ -8,6 +8,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import torch
 
+
+class ElementNumber(int):
+    """ONNX's number of an element type, as translators are given it: a TensorProto.DataType."""
+
+
 # TensorProto.DataType by PyTorch's name.
 _NUMBERS = {
     "float32": 1,

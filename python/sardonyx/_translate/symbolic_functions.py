@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from sardonyx import _native
+from sardonyx._base.element_types import ElementNumber
 from sardonyx._base.errors import OnnxExporterError, usage_error
 
+from .scalar_types import JitScalarType
 from .symbolic_graph import GraphContext, GraphValue
 from .translators import Translators, bind
 
@@ -109,8 +111,11 @@ def _argument(argument: Any) -> Any:
 
 
 def _wrapped(value: Any) -> Any:
+    """As symbolic functions are given it: element types by the numbers that TorchScript has."""
     if isinstance(value, _native.Value):
         return GraphValue(value)
+    if isinstance(value, ElementNumber):
+        return JitScalarType.from_onnx_type(value)
     return [_wrapped(item) for item in value] if isinstance(value, list) else value
 
 

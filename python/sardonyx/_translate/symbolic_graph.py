@@ -78,12 +78,74 @@ class GraphValue:
         sizes = self.type().sizes()
         return self.native.dtype != 0 and sizes is not None and None not in sizes
 
+    def node(self) -> GraphNode:
+        """What it comes of."""
+        return GraphNode(self)
+
     def debugName(self) -> str:  # noqa: N802 (as above)
         """Its name in the graph."""
         return self.native.name
 
     def __repr__(self) -> str:
         return repr(self.native)
+
+
+class GraphNode:
+    """What a value comes of, as symbolic functions look at it: a node of the graph, a constant, or
+    an input of the model (`prim::Param`)."""
+
+    def __init__(self, value: GraphValue) -> None:
+        """Of one of its values."""
+        kind = "Constant" if value.native.is_constant else "prim::Param"
+        of_value: tuple[str, str, list[Any], list[Any], dict[str, Any]] = (
+            "",
+            kind,
+            [],
+            [value.native],
+            {},
+        )
+        self._value = value
+        domain, op_type, inputs, outputs, attributes = value.native.producer or of_value
+        self._kind = op_type if "::" in op_type else f"{domain or 'onnx'}::{op_type}"
+        self._inputs = [None if each is None else GraphValue(each) for each in inputs]
+        self._outputs = [None if each is None else GraphValue(each) for each in outputs]
+        self._attributes: dict[str, Any] = attributes
+        if self._kind == "onnx::Constant":
+            self._attributes = {"value": _tensor_of(value)}
+
+    def kind(self) -> str:
+        """ "onnx::Add", or with another domain in front."""
+        return self._kind
+
+    def inputs(self) -> list[GraphValue | None]:
+        """What it takes; None where nothing is given."""
+        return self._inputs
+
+    def outputs(self) -> list[GraphValue | None]:
+        """What it gives."""
+        return self._outputs
+
+    def output(self) -> GraphValue:
+        """The value that it was asked of."""
+        return self._value
+
+    def mustBeNone(self) -> bool:  # noqa: N802 (as above)
+        """False: what is None in the program comes as Python's own None."""
+        return False
+
+    def attributeNames(self) -> list[str]:  # noqa: N802 (as above)
+        """The names of its attributes, without the letters of their types."""
+        return list(self._attributes)
+
+    def hasAttribute(self, name: str) -> bool:  # noqa: N802 (as above)
+        """Whether it has an attribute of that name."""
+        return name in self._attributes
+
+    def __getitem__(self, name: str) -> Any:
+        return self._attributes[name]
+
+    # An attribute by the letter of its type, which it has to know itself.
+    i = f = s = t = is_ = fs = ss = __getitem__
 
 
 class GraphContext:
@@ -119,6 +181,8 @@ class GraphContext:
         named = {"operator_s": operator, "overload_name_s": overload_name, **kwargs}
         return self.op("org.pytorch.aten::ATen", *args, **named)
 
+    aten_op = at
+
     def onnxscript_op(self, onnx_fn: Any, *raw_args: Any, outputs: int = 1, **kwargs: Any) -> Any:
         """A node that calls an onnxscript function, which the model keeps as a local function."""
         del outputs  # the function knows
@@ -152,3 +216,14 @@ def _attributes(kwargs: Mapping[str, Any]) -> dict[str, Any]:
             [convert[kind](item) for item in value] if is_list else convert[kind](value)
         )
     return attributes
+
+
+def _tensor_of(value: GraphValue) -> Any:
+    """The torch.Tensor that a constant holds; None where its data is not read yet."""
+    import torch
+
+    elements = value.native.elements
+    if elements is None:
+        return None
+    sizes = [int(size or 0) for size in value.type().sizes() or []]
+    return torch.tensor(elements, dtype=value.type().dtype()).reshape(sizes)

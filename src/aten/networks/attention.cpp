@@ -1,6 +1,8 @@
 // Scaled dot-product attention.
 #include "onnx/definitions/attention.h"
 
+#include <algorithm>
+
 #include "aten/families.h"
 #include "aten/networks/encoder_layer.h"
 #include "aten/random/dropout.h"
@@ -34,15 +36,22 @@ Value attended(Emit& onnx, AttentionForm form, bool causal, double dropout) {
   return onnx.attention(form.query, form.key, form.value, mask, {}, {}, {}, attributes);
 }
 
+bool is_empty(Value x) {
+  return std::ranges::any_of(x.shape(), [](const Expr& size) { return size.is(0); });
+}
+
 Outputs scaled_dot_product_attention(const Call& call, Emit& onnx) {
-  return {attended(onnx,
-                   {.query = call.tensor("query"),
-                    .key = call.tensor("key"),
-                    .value = call.tensor("value"),
-                    .mask = call.optional_tensor("attn_mask"),
-                    .scale = call.optional_number("scale"),
-                    .grouped = call.flag("enable_gqa")},
-                   call.flag("is_causal"), call.number("dropout_p"))};
+  const AttentionForm form{.query = call.tensor("query"),
+                           .key = call.tensor("key"),
+                           .value = call.tensor("value"),
+                           .mask = call.optional_tensor("attn_mask"),
+                           .scale = call.optional_number("scale"),
+                           .grouped = call.flag("enable_gqa")};
+  // PyTorch answers each query with 0 then, also where the batches do not go together.
+  if (is_empty(form.key) || is_empty(form.value)) {
+    return {onnx.full(call.result_shape(), onnx.zero(call.result_dtype()))};
+  }
+  return {attended(onnx, form, call.flag("is_causal"), call.number("dropout_p"))};
 }
 
 // The CPU kernel that decomposed programs call; its second output serves the backward pass.

@@ -148,6 +148,14 @@ Datum from_front(Follower& follower, const Datum& list, const Datum& at) {
   return Datum::of_int(symbolic::from_front(at.expr, list.value->shape[0]));
 }
 
+// The same position counted from the other end, for a list that was turned round.
+Datum from_other_end(const Datum& at, const Expr& length) {
+  if (at.is_none()) return at;
+  if (at.expr.is_constant() && at.expr.value() < 0) return Datum::of_int(-at.expr - 1);
+  const Expr place = length - symbolic::from_front(at.expr, length) - 1;
+  return Datum::of_int(symbolic::max(place, 0));
+}
+
 std::optional<Datum> slice(Follower& follower, const Operands& operands) {
   const Datum* list = list_of(operands);
   if (!list) return std::nullopt;
@@ -155,10 +163,24 @@ std::optional<Datum> slice(Follower& follower, const Operands& operands) {
     const Datum* found = operands.find(position, name);
     return found ? *found : Datum();
   };
-  const Datum* step = operands.find(3, "step");
-  const Datum made = follower.call(
-      "aten::slice", {Datum::of_tensor(list->value), Datum::of_int(0), given(1, "start"),
-                      given(2, "end"), step && !step->is_none() ? *step : Datum::of_int(1)});
+  Datum whole = Datum::of_tensor(list->value);
+  Datum start = given(1, "start"), end = given(2, "end"), step = given(3, "step");
+  if (step.is_none()) step = Datum::of_int(1);
+  if (!step.expr.is_constant())
+    follower.refuse("the step of a slice of a list is " + description(step));
+  // A tensor has no slices from its end: those of a list are of the list turned round.
+  if (step.expr.value() < 0) {
+    const Expr length = list->value->shape[0];
+    for (const Datum* bound : {&start, &end})
+      if (!bound->is_none() && !bound->expr.known())
+        follower.refuse("a bound of a slice of a list is " + description(*bound));
+    start = from_other_end(start, length);
+    end = from_other_end(end, length);
+    step = Datum::of_int(-step.expr);
+    const Datum first_axis = Datum::of_items(Kind::kList, {Datum::of_int(0)});
+    whole = follower.call("aten::flip", {whole, first_axis});
+  }
+  const Datum made = follower.call("aten::slice", {whole, Datum::of_int(0), start, end, step});
   return of_stack(made.value, list->held->element);
 }
 
@@ -225,7 +247,7 @@ std::optional<Datum> set_item(Follower& follower, const Operands& operands) {
   return *list;
 }
 
-// torch.tensor(list) and the sum, the least and the greatest of numbers.
+// torch.tensor(list) and the sum, the least and the greatest of numbers, whether all or any hold.
 std::optional<Datum> as_tensor(Follower& follower, const Operands& operands) {
   const Datum* list = list_of(operands);
   if (!list) return std::nullopt;
@@ -374,6 +396,7 @@ void add_stack_builtins(BuiltinTable& table) {
       {"aten::concat", cat},       {"aten::sort", sort},
       {"aten::sorted", sort},      {"aten::count", find_equal},
       {"aten::index", find_equal}, {"aten::Delete", delete_item},
+      {"aten::all", reduced},      {"aten::any", reduced},
   };
   for (const auto& [name, function] : rows) table.emplace(name, function);
 }

@@ -325,15 +325,15 @@ void Emit::adopt(const Node* node) {
         !can_size(output->contents[0]))
       add_size_source(output, output->contents[0]);
   }
-  const Operator* op = node->domain.empty() ? find_operator(node->op_type) : nullptr;
-  if (op == nullptr) return;
+  if (node->op == kUnknownOp) return;
   Values inputs, outputs;
   for (ValueInfo* input : node->inputs) inputs.emplace_back(input);
   for (ValueInfo* output : node->outputs) {
     if (output == nullptr) return;
     outputs.emplace_back(output);
   }
-  if (std::string key = sharing_key(*op, inputs, node->attributes, outputs.size()); !key.empty())
+  const Operator& op = operator_of(node->op);
+  if (std::string key = sharing_key(op, inputs, node->attributes, outputs.size()); !key.empty())
     state_->scope().nodes.try_emplace(std::move(key), std::move(outputs));
 }
 

@@ -99,6 +99,10 @@ class Inlining::Body {
     }
     if (node->is(Op::kConstant) && given.size() == 1)
       if (auto tensor = tensor_of(given.front().data)) return {onnx_.constant(*std::move(tensor))};
+    if (node->domain.empty() && node->op == kUnknownOp)
+      base::fail("SX1503", fmt::format("{} in the function {} is no operator of ONNX, or lacks "
+                                       "what its operator needs",
+                                       node->op_type, function_.name));
     Values made =
         onnx_.node(node->domain, node->op_type, inputs, std::move(given), node->outputs.size());
     if (!node->overload.empty() && !made.empty()) made[0]->producer->overload = node->overload;

@@ -10,6 +10,7 @@
 
 #include "base/diagnostic.h"
 #include "onnx/gen/op.h"
+#include "onnx/infer/incomplete.h"
 #include "onnx/infer/infer.h"
 #include "onnx/infer/inference.h"
 #include "onnx/infer/merge_types.h"
@@ -311,6 +312,10 @@ class Whole {
 
 }  // namespace
 
-std::vector<Dispute> infer_types(Model& model) { return Whole(model).run(); }
+std::vector<Dispute> infer_types(Model& model) {
+  std::vector<Dispute> disputes = set_incomplete_aside(model);
+  for (Dispute& each : Whole(model).run()) disputes.push_back(std::move(each));
+  return disputes;
+}
 
 }  // namespace sardonyx::onnx

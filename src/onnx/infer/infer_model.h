@@ -20,7 +20,8 @@ struct Dispute {
 //   mean that the file's declarations are of another model, and none counts then.
 // - Graph outputs keep what is declared of them: it is the model's interface.
 // - A function has the types that all its calls have in common.
-// A node that its operator does not accept is a dispute, and no error.
+// A node that its operator does not accept is a dispute, and no error; one that lacks what its
+// operator needs is of an unknown operator from then on.
 std::vector<Dispute> infer_types(Model& model);
 
 }  // namespace sardonyx::onnx

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "onnx/emit/emit_test_graph.h"
+#include "onnx/gen/op.h"
 
 namespace sardonyx::onnx {
 namespace {
@@ -86,6 +87,18 @@ TEST_F(InferModelTest, ANodeThatItsOperatorRefusesIsNoError) {
   set_outputs(model.graph, {node("Neg", {y}), z});
   EXPECT_EQ(infer_types(model).size(), 2U);
   EXPECT_EQ(type(model.graph->outputs[0]), "float32[2, 2]");
+}
+
+TEST_F(InferModelTest, WhatLacksAnInputIsOfAnUnknownOperator) {
+  const Value x = input("x", {2, 3});
+  ValueInfo* sum = node("Add", {nullptr, x.info()});
+  ValueInfo* resized = node("Resize", {x.info(), nullptr, ints({2})});
+  set_outputs(model.graph, {sum, resized});
+  const std::vector<Dispute> disputes = infer_types(model);
+  ASSERT_FALSE(disputes.empty());
+  EXPECT_EQ(disputes[0].message, "it lacks 'A', which its operator needs");
+  EXPECT_EQ(sum->producer->op, kUnknownOp);
+  EXPECT_EQ(resized->producer->op, Op::kResize);
 }
 
 TEST_F(InferModelTest, ALoopsStateHasWhatEveryStepKeeps) {

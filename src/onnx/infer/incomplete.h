@@ -1,0 +1,15 @@
+// Nodes of other producers' files that lack what their operators need.
+#pragma once
+
+#include <vector>
+
+#include "onnx/infer/infer_model.h"
+
+namespace sardonyx::onnx {
+
+// Makes unknown operators of them, in bodies and functions too: what reads nodes by their operators
+// may count on their inputs and outputs, and they stay for the runtime to refuse. A dispute for
+// each.
+std::vector<Dispute> set_incomplete_aside(Model& model);
+
+}  // namespace sardonyx::onnx
