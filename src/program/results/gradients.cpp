@@ -10,7 +10,9 @@ ResultTensors gradient_of_self(const Bound& call) {
   return {like(self, self.shape)};
 }
 
-ResultTensors gradient_of_size(const Bound& call) { return {like(call.self(), call.sizes("input_sizes"))}; }
+ResultTensors gradient_of_size(const Bound& call) {
+  return {like(call.self(), call.sizes("input_sizes"))};
+}
 
 constexpr ResultRow kRows[] = {
     {"avg_pool2d_backward avg_pool3d_backward max_pool2d_with_indices_backward "
