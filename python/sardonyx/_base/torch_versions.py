@@ -286,7 +286,7 @@ def watching_truths(on_answered: Callable[[Any, Any, bool], None]) -> Iterator[N
 
         def compared(node: Any, other: Any) -> Any:
             made = compare(node, other)
-            if made.expr in known and node.expr.free_symbols:
+            if made._expr in known and node.expr.free_symbols:
                 made.compared = relation(node.expr, other.expr, evaluate=False)
             return made
 

@@ -107,6 +107,7 @@ def _is_bound(relation: Any) -> bool:
     return any(s.is_symbol for s in sides) and any(s.is_number for s in sides)
 
 
+@functools.lru_cache(maxsize=4096)
 def _other_for(relation: Any, answer: bool) -> int | None:
     """Whether a relation of sizes has another answer where they are 1, or 0: which; None for
     neither."""
