@@ -80,11 +80,22 @@ LISTED: dict[str, Program] = {
     "an index": lambda x: x.index_select(0, torch.tensor([x.size(0) - 1])),
     "a shape": lambda x: x.sum() + torch.as_tensor(x.shape),
 }
+
+
+def writes_a_row(x: torch.Tensor) -> torch.Tensor:
+    y = x.clone()
+    y[1:] = x[0] * 2
+    y[:, :2] = x[None, :, :1]
+    y[None, 0] = x[1:2]
+    return y
+
+
 # Those that tracing keeps, though it asks the size for an index.
 KEPT: dict[str, Program] = {
     "a count": lambda x: x[:, 0] + torch.linspace(0, 1, x.size(0)),
     "classes": lambda x: functional.one_hot(x.argmax(1), x.size(1)),
     "a diagonal": lambda x: x.triu(x.size(1) - x.size(0)),
+    "sizes of a value that is written": writes_a_row,
     "parts": lambda x: x.split(x.size(0) - 1)[1] + torch.split(x, x.size(1) // 2, 1)[0].sum(),
     "an index of rows": lambda x: x.select(0, x.size(0) - 1) + x.narrow(0, 0, x.size(0) - 1),
 }

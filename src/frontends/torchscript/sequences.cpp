@@ -32,8 +32,8 @@ ValueType type_of(const Element& element) {
 Value* write(Follower& follower, std::string_view name, std::vector<Argument> arguments,
              ValueType type) {
   const program::Schema* schema = program::find_schema(name);
-  return follower.call(*schema, program::bind(*schema, std::move(arguments), {}),
-                       std::vector{std::move(type)})
+  return follower
+      .call(*schema, program::bind(*schema, std::move(arguments), {}), std::vector{std::move(type)})
       .front();
 }
 

@@ -177,12 +177,9 @@ ResultTensors similarity(const Bound& call) {
   Sizes shape = call.broadcast(call.self().shape, call.tensor(other).shape);
   const std::size_t axis =
       call.schema().find("dim") ? call.axis("dim", shape.size()) : shape.size() - 1;
-  if (shape.empty()) call.refuse("its operands are 0-d tensors");
-  if (call.flag("keepdim")) {
-    shape.at(axis) = 1;
-  } else {
+  if (!shape.empty()) shape.at(axis) = 1;
+  if (!shape.empty() && !call.flag("keepdim"))
     shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
-  }
   const DType dtype = base::promote(call.self().dtype, call.tensor(other).dtype);
   return {{call.name() == "linalg_vecdot" ? dtype : as_floating(dtype), std::move(shape), {}}};
 }
