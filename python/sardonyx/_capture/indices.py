@@ -33,12 +33,12 @@ class _KeepingBounds(TorchFunctionMode):
         if function not in _SLICING:
             return function(*args, **(kwargs or {}))
         with self._frozen.keeping_integers():
-            if function is torch.Tensor.__setitem__ and _writes_to_a_view(*args):
+            if function is torch.Tensor.__setitem__ and _writes_to_a_view(*args[1:]):
                 return _written(*args)
             return function(*args, **(kwargs or {}))
 
 
-def _writes_to_a_view(tensor: torch.Tensor, index: Any, value: Any) -> bool:
+def _writes_to_a_view(index: Any, value: Any) -> bool:
     parts = index if isinstance(index, tuple) else (index,)
     return (
         torch._C._get_tracing_state() is not None

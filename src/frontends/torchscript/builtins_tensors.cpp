@@ -367,6 +367,7 @@ void add_tensor_builtins(BuiltinTable& table) {
       {"aten::to", converted},
       {"aten::tensor", make_tensor},
       {"aten::unbind", unbind},
+      {"aten::unbind_copy", unbind},
       {"aten::split", split},
       {"aten::chunk", chunk},
       {"aten::unsafe_split", split},

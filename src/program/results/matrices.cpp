@@ -155,8 +155,12 @@ ResultTensors einsum(const Bound& call) {
 }
 
 ResultTensors attention(const Bound& call) {
-  Sizes shape = call.self().shape;
-  shape.back() = call.tensor("value").shape.back();
+  const Sizes &query = call.self().shape, &key = call.tensor("key").shape;
+  if (query.size() < 2 || key.size() < 2) call.refuse("it needs matrices");
+  Sizes shape = call.broadcast(std::span(query).first(query.size() - 2),
+                               std::span(key).first(key.size() - 2));
+  shape.push_back(query[query.size() - 2]);
+  shape.push_back(call.tensor("value").shape.back());
   return {like(call.self(), std::move(shape))};
 }
 
