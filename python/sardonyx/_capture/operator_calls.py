@@ -93,7 +93,7 @@ def _by_parameter(schema: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -
     """The arguments in the order of the schema; None where it has others."""
     names = [parameter.name for parameter in schema.arguments]
     given = {p.name: p.default_value for p in schema.arguments if p.has_default_value()}
-    given |= dict(zip(names, args, strict=False)) | kwargs
+    given |= dict(zip(names, args, strict=False)) | dict(kwargs)
     return [given[name] for name in names] if set(given) == set(names) else None
 
 
