@@ -33,7 +33,28 @@ class _KeepingBounds(TorchFunctionMode):
         if function not in _SLICING:
             return function(*args, **(kwargs or {}))
         with self._frozen.keeping_integers():
+            if function is torch.Tensor.__setitem__ and _writes_to_a_view(*args[1:]):
+                return _written(*args)
             return function(*args, **(kwargs or {}))
+
+
+def _writes_to_a_view(index: Any, value: Any) -> bool:
+    parts = index if isinstance(index, tuple) else (index,)
+    return (
+        torch._C._get_tracing_state() is not None
+        and isinstance(value, torch.Tensor)
+        and value.dim() > 0
+        and all(p is None or p is ... or type(p) in (int, slice) for p in parts)
+    )
+
+
+def _written(tensor: torch.Tensor, index: Any, value: torch.Tensor) -> None:
+    """`tensor[index] = value`, which tracing records with the example's sizes where the value is
+    repeated. Its first dimensions of 1 count for nothing."""
+    view = tensor[index]
+    for _ in range(value.dim() - view.dim()):
+        value = value.squeeze(0)
+    view.copy_(value)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from .decided import telling_of_elements
 from .frozen import Frozen
 from .indices import telling_of_indices
 from .listed import numbers_kept_in_lists
+from .operator_calls import numbers_kept_in_operators
 from .places import Place
 from .script.program import Example, ScriptProgram, Source, traced_program
 from .script_calls import numbers_kept_in_calls
@@ -47,6 +48,7 @@ def traced(
             buffers_put_back(model),
             numbers_kept_in_lists(frozen),
             numbers_kept_in_calls() as made,
+            numbers_kept_in_operators(frozen, made),
         ):
             script = torch.jit.trace(model, bound.args, check_trace=False)
             object.__setattr__(script, _MADE, made)
@@ -92,6 +94,7 @@ def program_of_trace(
         _attached(model, run),
         numbers_kept_in_lists(frozen),
         numbers_kept_in_calls() as made,
+        numbers_kept_in_operators(frozen, made),
     ):
         script = torch.jit.trace_module(model, {_METHOD: examples}, check_trace=False)
         object.__setattr__(script, _MADE, made)
