@@ -87,6 +87,9 @@ def writes_a_row(x: torch.Tensor) -> torch.Tensor:
     y[1:] = x[0] * 2
     y[:, :2] = x[None, :, :1]
     y[None, 0] = x[1:2]
+    y[torch.arange(2)] = x[None, :1] + 1
+    y[x.size(0) - 1] = x[:1] * 3
+    y[:, -1] = 0.5
     return y
 
 
