@@ -195,3 +195,14 @@ def test_branches_for_sizes_of_0_and_1_are_told(dim: Any, told: list[str], captu
     )
     said = [n.message.split("whether ")[1].split(", at")[0] for n in program.notes]
     assert said == told
+
+
+class Shared(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x if y.shape[0] % x.shape[0] == 0 else -x
+
+
+def test_a_question_that_has_no_answer_for_0_is_no_error() -> None:
+    inputs = (torch.ones(2, 4), torch.ones(4, 4))
+    program = sardonyx.export(Shared(), inputs, dynamic_shapes=({0: "a"}, {0: "b"}))
+    assert [note.code for note in program.notes] == ["SX1015"]

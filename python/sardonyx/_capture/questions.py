@@ -116,7 +116,10 @@ def _other_for(relation: Any, answer: bool) -> int | None:
     if not isinstance(relation, sympy.core.relational.Relational):
         return None
     for few in (1, 0):
-        found = relation.xreplace(dict.fromkeys(relation.free_symbols, sympy.Integer(few)))
+        try:
+            found = relation.xreplace(dict.fromkeys(relation.free_symbols, sympy.Integer(few)))
+        except ZeroDivisionError:
+            return None
         if found in (sympy.true, sympy.false) and bool(found) is not answer:
             return few
     return None
