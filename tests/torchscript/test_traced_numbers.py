@@ -93,12 +93,19 @@ def writes_a_row(x: torch.Tensor) -> torch.Tensor:
     return y
 
 
+def checks_sizes(x: torch.Tensor) -> torch.Tensor:
+    torch._check(x.size(0) > 1, lambda: "too few rows")
+    pooled, places = functional.max_pool1d(x, 2, return_indices=True)
+    return functional.max_unpool1d(pooled, places, 2)
+
+
 # Those that tracing keeps, though it asks the size for an index.
 KEPT: dict[str, Program] = {
     "a count": lambda x: x[:, 0] + torch.linspace(0, 1, x.size(0)),
     "classes": lambda x: functional.one_hot(x.argmax(1), x.size(1)),
     "a diagonal": lambda x: x.triu(x.size(1) - x.size(0)),
     "sizes of a value that is written": writes_a_row,
+    "checked sizes": checks_sizes,
     "parts": lambda x: x.split(x.size(0) - 1)[1] + torch.split(x, x.size(1) // 2, 1)[0].sum(),
     "an index of rows": lambda x: x.select(0, x.size(0) - 1) + x.narrow(0, 0, x.size(0) - 1),
 }

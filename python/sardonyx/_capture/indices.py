@@ -14,6 +14,7 @@ from torch.overrides import TorchFunctionMode
 from .frozen import Frozen
 from .places import user_place
 from .replaced import Replacement, replaced
+from .unrecorded import unrecorded
 
 # The bounds of a tensor's own slices are kept, though their index is asked for.
 _SLICING = (torch.Tensor.__getitem__, torch.Tensor.__setitem__)
@@ -56,20 +57,11 @@ def _written(tensor: torch.Tensor, index: Any, value: torch.Tensor) -> None:
 
 
 def _without_ones(value: torch.Tensor, most: int) -> torch.Tensor:
-    for _ in itertools.takewhile(lambda size: size == 1, _sizes(value)[: max(most, 0)]):
+    with unrecorded():
+        sizes = tuple(value.shape)[: max(most, 0)]
+    for _ in itertools.takewhile(lambda size: size == 1, sizes):
         value = value[0]
     return value
-
-
-def _sizes(value: torch.Tensor) -> tuple[int, ...]:
-    """Of the example; asking for them is not recorded."""
-    native: Any = torch._C
-    state = native._get_tracing_state()
-    native._set_tracing_state(None)
-    try:
-        return tuple(value.shape)
-    finally:
-        native._set_tracing_state(state)
 
 
 @contextmanager
