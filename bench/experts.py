@@ -74,9 +74,8 @@ def in_blocks(layer: Layer) -> Session:
         dynamic_shapes=({0: Dim("tokens", min=1, max=4096)},),
         target_runtime="onnxruntime-cpu",
     )
-    proto: onnx.ModelProto = program.model_proto
-    coded, _ = sardonyx.optimize(proto, precision="int4", runtime="onnxruntime-cpu")
-    return Session(coded.SerializeToString())
+    coded, _ = sardonyx.optimize(program, precision="int4", runtime="onnxruntime-cpu")
+    return Session(coded.model_proto.SerializeToString())
 
 
 def codes(weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
