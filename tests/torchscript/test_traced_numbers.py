@@ -87,7 +87,16 @@ def writes_a_row(x: torch.Tensor) -> torch.Tensor:
     y[1:] = x[0] * 2
     y[:, :2] = x[None, :, :1]
     y[None, 0] = x[1:2]
+    y[torch.arange(2)] = x[None, :1] + 1
+    y[x.size(0) - 1] = x[:1] * 3
+    y[:, -1] = 0.5
     return y
+
+
+def checks_sizes(x: torch.Tensor) -> torch.Tensor:
+    torch._check(x.size(0) > 1, lambda: "too few rows")
+    pooled, places = functional.max_pool1d(x, 2, return_indices=True)
+    return functional.max_unpool1d(pooled, places, 2)
 
 
 # Those that tracing keeps, though it asks the size for an index.
@@ -96,6 +105,7 @@ KEPT: dict[str, Program] = {
     "classes": lambda x: functional.one_hot(x.argmax(1), x.size(1)),
     "a diagonal": lambda x: x.triu(x.size(1) - x.size(0)),
     "sizes of a value that is written": writes_a_row,
+    "checked sizes": checks_sizes,
     "parts": lambda x: x.split(x.size(0) - 1)[1] + torch.split(x, x.size(1) // 2, 1)[0].sum(),
     "an index of rows": lambda x: x.select(0, x.size(0) - 1) + x.narrow(0, 0, x.size(0) - 1),
 }

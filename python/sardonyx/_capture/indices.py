@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +14,7 @@ from torch.overrides import TorchFunctionMode
 from .frozen import Frozen
 from .places import user_place
 from .replaced import Replacement, replaced
+from .unrecorded import unrecorded
 
 # The bounds of a tensor's own slices are kept, though their index is asked for.
 _SLICING = (torch.Tensor.__getitem__, torch.Tensor.__setitem__)
@@ -33,28 +35,33 @@ class _KeepingBounds(TorchFunctionMode):
         if function not in _SLICING:
             return function(*args, **(kwargs or {}))
         with self._frozen.keeping_integers():
-            if function is torch.Tensor.__setitem__ and _writes_to_a_view(*args[1:]):
+            if function is torch.Tensor.__setitem__ and _is_traced(args[-1]):
                 return _written(*args)
             return function(*args, **(kwargs or {}))
 
 
-def _writes_to_a_view(index: Any, value: Any) -> bool:
-    parts = index if isinstance(index, tuple) else (index,)
-    return (
-        torch._C._get_tracing_state() is not None
-        and isinstance(value, torch.Tensor)
-        and value.dim() > 0
-        and all(p is None or p is ... or type(p) in (int, slice) for p in parts)
-    )
+def _is_traced(value: Any) -> bool:
+    traced = torch._C._get_tracing_state() is not None
+    return traced and isinstance(value, torch.Tensor) and value.dim() > 0
 
 
 def _written(tensor: torch.Tensor, index: Any, value: torch.Tensor) -> None:
     """`tensor[index] = value`, which tracing records with the example's sizes where the value is
-    repeated. Its first dimensions of 1 count for nothing."""
-    view = tensor[index]
-    for _ in range(value.dim() - view.dim()):
-        value = value.squeeze(0)
-    view.copy_(value)
+    repeated, or where its first dimensions are 1, which count for nothing."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if all(p is None or p is ... or type(p) in (int, slice) for p in parts):
+        view = tensor[index]
+        view.copy_(_without_ones(value, value.dim() - view.dim()))
+    else:
+        tensor[index] = _without_ones(value, value.dim())
+
+
+def _without_ones(value: torch.Tensor, most: int) -> torch.Tensor:
+    with unrecorded():
+        sizes = tuple(value.shape)[: max(most, 0)]
+    for _ in itertools.takewhile(lambda size: size == 1, sizes):
+        value = value[0]
+    return value
 
 
 @contextmanager

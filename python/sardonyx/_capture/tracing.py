@@ -26,6 +26,7 @@ from .script_calls import numbers_kept_in_calls
 from .scripted import decided_by_data
 from .shapes import bound_inputs
 from .torchscript import as_module
+from .unrecorded import checks_of_sizes
 from .wanted import Leaf, in_call_order, sources_of
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def traced(
             _tracer_warnings(frozen),
             buffers_put_back(model),
             numbers_kept_in_lists(frozen),
+            checks_of_sizes(),
             numbers_kept_in_calls() as made,
             numbers_kept_in_operators(frozen, made),
         ):
@@ -93,6 +95,7 @@ def program_of_trace(
         buffers_put_back(model),
         _attached(model, run),
         numbers_kept_in_lists(frozen),
+        checks_of_sizes(),
         numbers_kept_in_calls() as made,
         numbers_kept_in_operators(frozen, made),
     ):
