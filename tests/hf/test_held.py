@@ -12,6 +12,7 @@ import torch
 
 import sardonyx
 from sardonyx._optimize.precision import HeldWeight
+from sardonyx.hf.held import HeldValues
 
 from .checkpoints import llama, t5
 
@@ -60,3 +61,25 @@ def test_a_wrong_weight_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         sardonyx.hf.export(
             llama(tmp_path / "model"), tmp_path / "out", precision="int4", verify=True
         )
+
+
+def test_experts_stand_for_a_stack() -> None:
+    """Each expert is held for itself; PyTorch has one parameter of all, turned or not."""
+
+    class Held:
+        type, is_table, made_of = "int4", False, ("experts",)
+
+        def __init__(self, number: int, rows: torch.Tensor) -> None:
+            self.name, self._rows = f"experts.{number}", rows
+
+        def values(self) -> torch.Tensor:
+            return self._rows
+
+    model = torch.nn.Module()
+    model.experts = torch.nn.Parameter(torch.randn(3, 4, 6))
+    wanted = model.experts.detach() + 0.01
+    held: Any = [Held(i, each.T) for i, each in enumerate(wanted)]
+    values = HeldValues()
+    values.take(held)
+    assert values.put(model) == []
+    torch.testing.assert_close(model.experts.detach(), wanted)

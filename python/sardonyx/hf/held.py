@@ -36,7 +36,7 @@ class HeldValues:
     def take(self, weights: Iterable[HeldWeight]) -> None:
         """Those of a part that is about to be written. What parts have in common is taken once."""
         for weight in weights:
-            key = (" ".join(weight.made_of), weight.type, weight.is_table)
+            key = (f"{weight.name} {' '.join(weight.made_of)}", weight.type, weight.is_table)
             values = None if key in self._taken else weight.values()
             if values is None:
                 continue
@@ -66,7 +66,10 @@ class HeldValues:
                 if not values:
                     continue
                 fitting = [each for each in values if each.is_table == is_table] or values
-                placed = _as(fitting[0].rows, parameter)
+                rows = fitting[0].rows
+                if parameter.dim() == 3 and len(fitting) == parameter.shape[0]:
+                    rows = torch.stack([each.rows for each in fitting])  # one for each expert
+                placed = _as(rows, parameter)
                 if placed is None:
                     missing.add(names[0])
                 else:
@@ -95,6 +98,6 @@ def _as(rows: torch.Tensor, weight: torch.Tensor) -> torch.Tensor | None:
 
 
 def _forms(rows: torch.Tensor, shape: torch.Size) -> Iterator[torch.Tensor]:
-    for found in (rows, rows.T):
+    for found in (rows, rows.mT):
         if found.shape == shape:
             yield found
