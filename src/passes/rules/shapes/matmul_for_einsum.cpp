@@ -3,12 +3,17 @@
 // Products of matrices, with batches that one side may lack, are computed faster so: ONNX Runtime
 // takes 0.2 to 0.96 of the time, and 0.46 to 0.82 where both sides are transposed, which Einsum
 // does as well. Other rules see what they are.
+//
+// Of dense layers over several axes, the axes are one for the product (Keras' EinsumDense):
+// Before: y = Einsum<equation = "abcd,cde->abe">(x, w)
+// After:  y = MatMul(Reshape(x, [0, 0, c * d]), Reshape(w, [c * d, e]))
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -90,6 +95,74 @@ std::optional<Product> product_of(const Equation& by) {
   return found;
 }
 
+// A dense layer: the left factor ends in the axes that are summed over, the right one begins with
+// them and has the last axes of the result, more than one of either.
+struct Dense {
+  std::size_t batches, summed, columns;
+};
+
+std::optional<Dense> dense_of(const Equation& by) {
+  std::size_t summed = 0;
+  while (summed < by.right.size() && !has(by.result, by.right[summed])) ++summed;
+  const std::string sums = by.right.substr(0, summed), columns = by.right.substr(summed);
+  if (sums.empty() || columns.empty() || sums.size() + columns.size() < 3 ||
+      by.left.size() <= summed || !by.left.ends_with(sums))
+    return std::nullopt;
+  const std::string batches = by.left.substr(0, by.left.size() - summed);
+  if (by.result != batches + columns) return std::nullopt;
+  const bool apart =
+      std::ranges::none_of(columns, [&](char letter) { return has(batches, letter); });
+  return apart ? std::optional(Dense{batches.size(), summed, columns.size()}) : std::nullopt;
+}
+
+// The sizes of a matrix whose axes all are known, and hold something; nothing otherwise.
+std::optional<std::vector<std::int64_t>> known_sizes(const ValueInfo* value) {
+  std::vector<std::int64_t> sizes;
+  for (const symbolic::Expr size : value->shape) {
+    if (size.constant().value_or(0) < 1) return std::nullopt;
+    sizes.push_back(size.value());
+  }
+  return sizes;
+}
+
+std::int64_t product(std::span<const std::int64_t> sizes) {
+  std::int64_t count = 1;
+  for (const std::int64_t size : sizes) count *= size;
+  return count;
+}
+
+bool multiply_dense(Node* einsum, const Dense& dense, RuleContext& context) {
+  ValueInfo *x = einsum->input(0), *w = einsum->input(1);
+  const auto sizes = known_sizes(w);
+  if (!sizes) return context.decline(einsum, "the sizes of its weights are not known");
+  for (std::size_t i = 0; i < dense.summed; ++i)
+    if (!(x->shape[dense.batches + i] == w->shape[i]))
+      return context.decline(einsum, "the sizes that are summed over may differ");
+  const auto all = std::span(*sizes);
+  const std::int64_t rows = product(all.first(dense.summed)),
+                     width = product(all.subspan(dense.summed));
+  Patch patch(context, einsum);
+  const auto reshaped = [&](ValueInfo* value, std::vector<std::int64_t> shape) {
+    const std::string name = value == nullptr ? std::string() : value->name;
+    return patch.node(Op::kReshape, {value, patch.ints(std::move(shape))}, {}, name + "_Reshape");
+  };
+  std::vector<std::int64_t> shape(dense.batches, 0);  // 0: as before
+  if (dense.summed > 1) {
+    shape.push_back(rows);
+    x = reshaped(x, shape);
+  }
+  ValueInfo* y =
+      patch.node(Op::kMatMul, {x, reshaped(w, {rows, width})}, {}, einsum->output()->name);
+  if (dense.columns > 1) {
+    shape.resize(dense.batches);
+    shape.insert(shape.end(), sizes->begin() + static_cast<std::ptrdiff_t>(dense.summed),
+                 sizes->end());
+    y = reshaped(y, shape);
+  }
+  patch.replace(einsum->output(), y);
+  return patch.apply();
+}
+
 // The value with its axes in this order of letters; those that it lacks are of size 1, and left out
 // where they come first.
 ValueInfo* in_order(ValueInfo* value, std::string letters, std::string order, Patch& patch) {
@@ -125,6 +198,7 @@ bool multiply(Node* einsum, RuleContext& context) {
     return false;
   auto by = equation_of(einsum);
   if (!by) return context.decline(einsum, "its equation is no product of two factors");
+  if (const auto dense = dense_of(*by)) return multiply_dense(einsum, *dense, context);
   auto found = product_of(*by);
   // The factors change places where that leaves the result as it is, or where only one has columns.
   if (const auto turned = product_of({by->right, by->left, by->result});
