@@ -120,6 +120,7 @@ BY_NAME: dict[str, Program] = {
         x[..., None], None, None, x.size(0), x.size(1), 1, 2, 1e-5
     )[0],
     "by name": lambda x: aten.full([x.size(0), 2], 2.0, dtype=torch.float32) * x[:, :1],
+    "a constant": lambda x: aten.layer_norm(x, [x.size(1)], None, None, torch.tensor(1e-5)),
     "a primitive": lambda x: torch.ops.prims.broadcast_in_dim(x[:, 0], [2, x.size(0)], [1]),
     "a form without results": lambda x: torch.split_with_sizes_copy(x, [1, x.size(0) - 1])[1],
     "fresh parts": lambda x: torch.unsafe_split(x, x.size(0) - 1)[0],

@@ -131,10 +131,12 @@ def test_in_a_module_that_its_user_traced_they_are_tensors() -> None:
         lambda x: torch.expand_copy(x[:, None], [3, 2, -1]),
         lambda x: torch.linalg.lu_factor_ex(x.double())[1],
         lambda x: torch.unbind_copy(x)[-1],
+        lambda x: torch.tensor_split(x, torch.tensor([1, 3]), 1)[1],
+        lambda x: torch.tensor_split(x, torch.tensor(3), 1)[2],
         lambda x: torch.unsafe_chunk(x, 2, 1)[1],
         lambda x: torch.nn.functional.cosine_similarity(x[0, 0].float(), x[1, 1].float(), dim=0),
         lambda x: torch.nn.functional.scaled_dot_product_attention(
-            x[:, :2].float(), x[None].float()[..., :2], x[None].float()
+            x[:, :2] / 9, x[None, :, :2] / 9, x[None] / 9
         ),
         lambda x: x[0].float().masked_scatter(x > 0, x.float()),
         lambda x: torch.nn.functional.pad(x.float()[None, None], (2, -1, 1, 2), mode="circular"),
@@ -152,6 +154,8 @@ def test_in_a_module_that_its_user_traced_they_are_tensors() -> None:
         "expand_copy",
         "a least size",
         "unbind_copy",
+        "places in a tensor",
+        "a count in a tensor",
         "unsafe_chunk",
         "cosine_similarity",
         "attention",
@@ -165,6 +169,17 @@ def test_what_an_operator_gives(function: Callable[..., Any]) -> None:
     program = sardonyx.export(Of(function), (BYTES,), dynamic_shapes=dims, capture="trace")
     for given in (BYTES, BYTES.repeat(1, 2)):
         torch.testing.assert_close(program(given)[0], function(given))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_places_that_are_written_are_not_the_constant() -> None:
+    def split(x: torch.Tensor) -> Any:
+        places = torch.tensor([1, 2])
+        places.add_(1)
+        return torch.tensor_split(x, places, 1)[0]
+
+    with pytest.raises(sardonyx.OnnxExporterError, match="SX1208"):
+        sardonyx.export(Of(split), (BYTES,), capture="trace")
 
 
 @pytest.mark.parametrize("mode", ["sum", "mean", "max"])

@@ -92,6 +92,15 @@ def _decides(name: str, tensor: torch.Tensor) -> bool:
     return _is_of_elements(_value(tensor), counts=name != "__bool__")
 
 
+def varies(number: torch.Tensor) -> bool:
+    """Whether a traced number is one of the sizes or elements of the inputs, or made of them."""
+    return _comes_from(
+        _value(number),
+        lambda node: node.kind() in ("prim::NumToTensor", "prim::Param"),
+        lambda node: node.kind() == "prim::GetAttr",
+    )
+
+
 def _value(tensor: torch.Tensor) -> Any:
     trace: Any = torch._C
     return trace._get_value_trace(tensor)

@@ -12,9 +12,11 @@ from typing import Any
 import torch
 from torch._ops import OpOverload, OpOverloadPacket
 
+from .decided import varies
 from .frozen import Frozen
 from .places import user_place
 from .replaced import Replacement, replaced
+from .unrecorded import unrecorded
 
 _native: Any = torch._C
 # What reads a number of a tensor for a parameter of this type.
@@ -33,7 +35,7 @@ def numbers_kept_in_operators(frozen: Frozen, made: list[Any]) -> Iterator[None]
         def called(op: Any, *args: Any, **kwargs: Any) -> Any:
             if _native._get_tracing_state() is None or not _has_number((args, kwargs)):
                 return call(op, *args, **kwargs)
-            with frozen.keeping_integers():
+            with unrecorded():
                 overload = _overload(op, args, kwargs)
             given = None if overload is None else _by_parameter(overload._schema, args, kwargs)
             if given is None or not _freezes(overload._schema, given):
@@ -101,9 +103,15 @@ def _kind(parameter: Any) -> str:
     return str(parameter.type).removeprefix("Optional[").removeprefix("List[").rstrip("]")
 
 
+def _has_varying_number(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_varying_number, value))
+    return _is_number(value) and varies(value)
+
+
 def _freezes(schema: Any, given: Sequence[Any]) -> bool:
     return any(
-        _kind(parameter) in ("int", "float") and _has_number(value)
+        _kind(parameter) in ("int", "float") and _has_varying_number(value)
         for parameter, value in zip(schema.arguments, given, strict=True)
     )
 
@@ -122,6 +130,9 @@ def _function(schema: Any, given: Sequence[Any]) -> tuple[Any, list[torch.Tensor
         return outputs
 
     def value(given: Any, kind: str) -> Any:
+        if kind in _READS and _is_number(given) and not varies(given):
+            with unrecorded():
+                given = given.item()
         if isinstance(given, torch.Tensor):
             tensors.append(given)
             found = graph.addInput()

@@ -280,6 +280,51 @@ std::optional<Datum> chunk(Follower& follower, const Operands& operands) {
   });
 }
 
+// The integers of a constant, as a number or a list; nothing of any other tensor.
+std::optional<Datum> held_integers(Follower& follower, const Value* value) {
+  constexpr std::string_view kSame[] = {"detach",          "alias", "lift_fresh",
+                                        "lift_fresh_copy", "to",    "clone"};
+  if (follower.was_written(value)) return std::nullopt;
+  while (value && value->producer && value->dtype == DType::kInt64) {
+    const program::Call& call = *value->producer;
+    const program::Argument& first = call.arguments.front();
+    const Expr* number = first.get<Expr>();
+    const std::string_view name = call.schema->base_name();
+    if (name == "scalar_tensor" && number) return Datum::of_int(*number);
+    if (std::ranges::find(kSame, name) == std::end(kSame)) return std::nullopt;
+    value = program::tensor_of(first);
+    if (value && follower.was_written(value)) return std::nullopt;
+  }
+  const bool is_constant =
+      std::ranges::any_of(follower.program().inputs, [&](const program::InputSpec& input) {
+        return input.value && input.value == value && input.kind == program::InputKind::kConstant;
+      });
+  const program::Weight* weight = is_constant ? value->weight : nullptr;
+  if (!weight || weight->dtype != DType::kInt64 || !weight->storage->data) return std::nullopt;
+  if (weight->shape.size() != 1) return std::nullopt;
+  std::vector<Datum> numbers;
+  for (std::int64_t i = 0; i < weight->shape[0]; ++i) {
+    std::int64_t number = 0;
+    const std::int64_t place = weight->offset + i * weight->strides.at(0);
+    std::memcpy(&number, weight->storage->data + place * 8, sizeof number);
+    numbers.push_back(Datum::of_int(number));
+  }
+  return Datum::of_items(Kind::kList, std::move(numbers));
+}
+
+// tensor_split(x, torch.tensor([1, 3]))
+std::optional<Datum> split_where_a_tensor_says(Follower& follower, const Operands& operands) {
+  const Datum *tensor = tensor_operand(operands),
+              *at = operands.find(1, "tensor_indices_or_sections");
+  if (!tensor || !at || !at->is_tensor() || operands.positional.size() < 2) return std::nullopt;
+  const std::optional<Datum> known =
+      at->value ? held_integers(follower, at->value) : std::optional(follower.item(*at));
+  if (!known) return std::nullopt;
+  std::vector<Datum> positional = operands.positional;
+  positional[1] = *known;
+  return follower.call("aten::tensor_split", std::move(positional), operands.named);
+}
+
 // torch.split(x, [1, 3]) is an operator of its own name, too.
 std::optional<Datum> split(Follower& follower, const Operands& operands) {
   const Datum* tensor = tensor_operand(operands);
@@ -370,6 +415,7 @@ void add_tensor_builtins(BuiltinTable& table) {
       {"aten::unbind_copy", unbind},
       {"aten::split", split},
       {"aten::chunk", chunk},
+      {"aten::tensor_split", split_where_a_tensor_says},
       {"aten::unsafe_split", split},
       {"aten::unsafe_chunk", chunk},
       {"aten::split_copy", split},

@@ -384,6 +384,10 @@ void Follower::refuse_write_to_element(const std::string& op) const {
          "append a clone of it");
 }
 
+bool Follower::was_written(const Value* value) const {
+  return std::ranges::find(written_, whole_of(value)) != written_.end();
+}
+
 void Follower::copy_into_list(const Value* element) { copied_.insert(whole_of(element)); }
 
 Datum Follower::item(const Datum& datum) {

@@ -84,6 +84,9 @@ class Follower {
   // Told of a tensor that a list of tensors takes: it holds a copy, which no later write changes.
   void copy_into_list(const program::Value* element);
 
+  // Whether the program has written to the tensor, or to what it is a view of.
+  bool was_written(const program::Value* value) const;
+
   // Told before a list, a dictionary or an attribute changes.
   void before_write(const std::shared_ptr<Container>& held);
 

@@ -154,13 +154,15 @@ ResultTensors einsum(const Bound& call) {
   return {{sums && counts_up(dtype) ? DType::kInt64 : dtype, equation.result(result), {}}};
 }
 
+// As the query, in all batches that it is asked in.
 ResultTensors attention(const Bound& call) {
   const Sizes &query = call.self().shape, &key = call.tensor("key").shape;
   if (query.size() < 2 || key.size() < 2) call.refuse("it needs matrices");
-  Sizes shape = call.broadcast(std::span(query).first(query.size() - 2),
-                               std::span(key).first(key.size() - 2));
-  shape.push_back(query[query.size() - 2]);
-  shape.push_back(call.tensor("value").shape.back());
+  Sizes shape = query;
+  if (key.size() > shape.size()) shape.insert(shape.begin(), key.size() - shape.size(), 1);
+  for (std::size_t i = 0; i + 2 < shape.size() && shape.size() == key.size(); ++i)
+    if (shape[i].is(1)) shape[i] = key[i];
+  shape.back() = call.tensor("value").shape.back();
   return {like(call.self(), std::move(shape))};
 }
 

@@ -89,6 +89,10 @@ ResultTensors collapsed(const Bound& call) {
 
 ResultTensors broadcast(const Bound& call) { return with_shape(call, call.sizes("shape")); }
 
+ResultTensors counted(const Bound& call) {
+  return {{call.dtype().value_or(DType::kInt64), {call.size("length")}, {}}};
+}
+
 // Integers stay integers.
 ResultTensors quotient(const Bound& call) {
   const Value &left = call.self(), &right = call.tensor("other");
@@ -105,6 +109,7 @@ constexpr ResultRow kRows[] = {
     {"prims::split_dim", split_axis},
     {"prims::collapse prims::collapse_view", collapsed},
     {"prims::broadcast_in_dim", broadcast},
+    {"prims::iota", counted},
     {"prims::div", quotient},
 };
 

@@ -35,7 +35,8 @@ ResultTensors convolution_of(const Bound& call, bool transposed) {
   if (!batched && input.rank() + 1 != weight.size()) call.refuse("its input has another rank");
   const std::string named = padding_name(call);
   const Sizes padding = named.empty() ? call.sizes("padding") : Sizes{};
-  const Sizes stride = call.sizes("stride"), dilation = call.sizes("dilation");
+  const Sizes stride = call.sizes("stride");
+  const Sizes dilation = call.schema().find("dilation") ? call.sizes("dilation") : Sizes{};
   const Sizes extra = transposed ? call.sizes("output_padding") : Sizes{};
   Sizes shape;
   if (batched) shape.push_back(input.shape[0]);
