@@ -189,13 +189,13 @@ def _features(accepted: set[str], config: Any) -> Iterator[Example]:
 
 def _lengths_of_sounds(config: Any) -> tuple[int, int]:
     """Two lengths of spectra: some models cut them into windows of twice a number, all of which
-    have to be whole, or into blocks, of which there are to be several."""
+    have to be whole, or into blocks, of which every second state is to fill several, too."""
     if isinstance(window := setting(config, "n_window"), int):
         together = setting(config, "n_window_infer")
         whole = together if isinstance(together, int) else 2 * window
         return whole, 2 * whole
     if isinstance(block := setting(config, "context_size"), int):
-        return block + block // 4, 2 * block + block // 4
+        return 4 * block + block // 4, 6 * block + block // 4
     return 64, 96
 
 
