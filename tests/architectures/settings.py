@@ -114,6 +114,23 @@ GIVEN: dict[str, dict[str, Any]] = {
         "encoder_in_channels": [16, 24, 32],
         "apply_layernorm_after_vision_backbone": False,
     },
+    # What is known of the time has no default.
+    "informer": {"num_time_features": 1},
+    # Four patches together are as wide as this says.
+    "kimi_k25": {"projection_hidden_size": 64},
+    "muse_glimmer": {"out_hidden_size": 256},
+    # A codec's frames are taken apart by as many groups as it is wide.
+    "mimi": {"upsample_groups": 64},
+    # The decoder's own class does not say how many heads of keys it has.
+    "moonshine_streaming": {"num_key_value_heads": 4},
+    # Values have as many heads as queries have, and keys, too.
+    "nemotron3_5_transcribe_asr_audio": {"num_key_value_heads": 4},
+    "nemotron3_5_transcribe_word_timestamp": {"num_key_value_heads": 4},
+    "nemotron3_diarization_audio": {"num_key_value_heads": 4},
+    # Its encoder alone is not told what the whole model tells it.
+    "t5gemma2_encoder": {"text_config": {"dropout_rate": 0.0}},
+    # How many characters there are has no default.
+    "wav2vec2-conformer": {"vocab_size": 40},
     # Layers of a window have no width of it by default.
     "step3p5": {"sliding_window": 8},
     # Four patches beside each other become one as wide as all of them.

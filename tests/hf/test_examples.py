@@ -63,6 +63,47 @@ def test_patches_in_a_row_have_the_sizes_of_their_images_beside_them() -> None:
     assert example.known(2)["target_sizes"].tolist() == [[8, 8], [8, 8]]
 
 
+def test_patches_may_have_nothing_beside_them() -> None:
+    found = [each["pixel_values"] for each in _shapes(_Images(), _Inner(patch_size=8))]
+
+    assert found[-1] == (2, 16, 3 * 8 * 8)
+
+
+def test_patches_that_are_merged_may_lie_together() -> None:
+    class Model(torch.nn.Module):
+        def forward(
+            self, pixel_values: torch.Tensor, image_grid_thw: torch.Tensor | None = None
+        ) -> torch.Tensor:
+            return pixel_values
+
+    config = _Inner(image_size=64, patch_size=8, spatial_merge_size=2)
+    found = [each["pixel_values"] for each in _shapes(Model(), config)]
+
+    assert (2 * 4 * 4, 16, 16, 3) in found
+
+
+def test_tokens_of_a_vocabulary_that_any_part_tells() -> None:
+    class Model(torch.nn.Module):
+        def forward(self, input_ids: torch.Tensor) -> torch.Tensor:
+            return input_ids
+
+    example = next(examples(Model(), _Inner(model_config=_Inner(vocab_size=10))))
+
+    assert example.make(2, 50)["input_ids"].max() < 10
+
+
+def test_a_mask_of_what_comes_of_a_sound_is_left_out_in_the_end() -> None:
+    class Model(torch.nn.Module):
+        def forward(
+            self, input_features: torch.Tensor, attention_mask: torch.Tensor | None = None
+        ) -> torch.Tensor:
+            return input_features
+
+    found = [each for each in _shapes(Model(), _Inner(num_mel_bins=80)) if len(each) == 1]
+
+    assert [each["input_features"] for each in found[:2]] == [(2, 12, 80), (2, 80, 12)]
+
+
 def test_points_stand_beside_an_image() -> None:
     class Model(torch.nn.Module):
         def forward(

@@ -177,10 +177,10 @@ def _features(accepted: set[str], config: Any) -> Iterator[Example]:
             yield from _of_length(bins, 2 * positions, masks)
     for bins, last in itertools.product(counts, (True, False)):
         yield _spectra(bins, last, masks, lengths)
-    if "input_ids" in accepted and masks:
+    if masks:
         # Masks that are of what the model makes of the sound may be left out.
-        for bins in counts:
-            yield _spectra(bins, True, (), lengths)
+        for bins, last in itertools.product(counts, (True, False)):
+            yield _spectra(bins, last, (), lengths)
     for bins in counts:
         # Pictures of the sound, of a length that the model makes of shorter ones.
         axes = {0: BATCH, 2: "feature_length"}
