@@ -79,6 +79,7 @@ def read_script(
     inputs: list[str],
     tensors: dict[str, Any],
     operators: Any = None,
+    sizes_were_numbers: bool = False,
 ) -> Program: ...
 
 class ConvertOptions:

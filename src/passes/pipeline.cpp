@@ -109,6 +109,7 @@ const std::array kPipeline = {
     Entry{&kAffineInstanceNormalization},
     Entry{&kRaiseDepthToSpace},
     Entry{&kDropRequantization},
+    Entry{&kRaiseRecurrence},
     Entry{&kDropZeroStates},
     Entry{&kJoinAttentionHeads},
     Entry{&kTransposeWeights},

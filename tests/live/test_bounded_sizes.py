@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import nn
 from torch.export import Dim
+from torch.nn.functional import scaled_dot_product_attention as attention
 
 import sardonyx
 
@@ -147,3 +148,42 @@ def test_an_error_that_the_model_catches_is_a_branch(capture: str) -> None:
     ((said, line),) = asked(Caught(), _FREE, capture)
     assert said == "rows*y.shape[0] < 1000000"
     assert line == inspect.getsourcelines(Checks.forward)[1] + 3
+
+
+class Causal(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return attention(x, x, x, is_causal=x.shape[1] > 1)
+
+
+@pytest.mark.parametrize("capture", ["torch", "auto"])
+def test_a_truth_of_sizes_that_pytorch_wants_as_a_bool_is_told(capture: str) -> None:
+    x = torch.randn(2, 5, 4)
+    program = sardonyx.export(
+        Causal(), (x,), dynamic_shapes=({1: "rows"},), capture=capture, verbose=False
+    )
+    told = [note.message for note in program.notes if note.code == "SX1015"]
+    assert ["whether rows > 1" in message for message in told] == [True]
+    for rows in (5, 2, 7):
+        x = torch.randn(2, rows, 4)
+        torch.testing.assert_close(program(x)[0], Causal()(x))
+
+
+class OneApart(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.shape[0] == 1:
+            return x * 2
+        assert x.shape[0] != 1  # which is no branch
+        return x - 1
+
+
+@pytest.mark.parametrize("capture", ["torch", "auto"])
+@pytest.mark.parametrize(
+    ("dim", "told"), [("rows", ["rows != 1"]), (Dim("rows", min=2), []), (Dim.STATIC, [])]
+)
+def test_a_branch_for_a_size_of_one_is_told(dim: Any, told: list[str], capture: str) -> None:
+    # Captures take every free size for at least 2.
+    program = sardonyx.export(
+        OneApart(), (torch.ones(3, 4),), dynamic_shapes=({0: dim},), capture=capture
+    )
+    said = [n.message.split("whether ")[1].split(", at")[0] for n in program.notes]
+    assert said == told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
+import re
 import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -308,12 +309,15 @@ def free_dims(program: ExportedProgram) -> tuple[dict[int, str], ...]:
     for node in program.graph.nodes:
         if node.op == "placeholder" and node.name in names:
             sizes = enumerate(node.meta["val"].shape)
-            found.append({dim: str(size.node.expr) for dim, size in sizes if _is_free(size)})
+            found.append({dim: _name_of(size) for dim, size in sizes if not isinstance(size, int)})
     return tuple(found)
 
 
-def _is_free(size: int | torch.SymInt) -> bool:
-    return isinstance(size, torch.SymInt) and bool(size.node.expr.is_Symbol)
+def _name_of(size: torch.SymInt) -> str:
+    """A sum of another size has a name, too: not every capture knows that it is one."""
+    expression = size.node.expr
+    text = re.sub(r"\W+", "_", str(expression))
+    return text if expression.is_Symbol else f"size_{text}"
 
 
 def _grow(tensor: torch.Tensor, shape: list[int], generator: torch.Generator) -> torch.Tensor:

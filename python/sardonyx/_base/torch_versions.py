@@ -269,6 +269,24 @@ def watching_questions(on_asked: Callable[[Any, Any], None]) -> Iterator[None]:
 
 
 @contextmanager
+def watching_truths(on_answered: Callable[[Any, Any, bool], None]) -> Iterator[None]:
+    """Within it, `on_answered` is called with the ShapeEnv, each relation of sizes that Python asks
+    the truth of, and the answer."""
+    from torch.fx.experimental.sym_node import SymNode
+
+    kind: Any = SymNode
+    asked = kind.guard_bool
+
+    def ask(node: Any, file: str, line: int) -> Any:
+        answer = asked(node, file, line)
+        on_answered(node.shape_env, node.expr, answer)
+        return answer
+
+    with mock.patch.object(kind, "guard_bool", ask):
+        yield
+
+
+@contextmanager
 def answering_of_data(answer: Callable[[], bool | None]) -> Iterator[None]:
     """Within it, a truth that capture cannot know, since it hangs on data, is what `answer` gives;
     where that is None, capture fails as it does."""

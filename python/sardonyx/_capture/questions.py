@@ -34,14 +34,27 @@ class Questions:
     def __init__(self) -> None:
         self._asked: dict[tuple[Any, Place], Any] = {}
         self._by_operators: dict[Any, tuple[Place, Any]] = {}
+        self._of_ones: dict[tuple[Any, Place], Any] = {}
 
     @contextmanager
     def heard(self) -> Iterator[None]:
         """Within it, they are written down; those of an earlier capture are forgotten."""
         self._asked.clear()
         self._by_operators.clear()
-        with torch_versions.watching_questions(self._hear):
+        self._of_ones.clear()
+        with (
+            torch_versions.watching_questions(self._hear),
+            torch_versions.watching_truths(self._hear_of_ones),
+        ):
             yield
+
+    def _hear_of_ones(self, env: Any, relation: Any, answer: bool) -> None:
+        """What is answered since captures take a free size for at least 2."""
+        if not _is_other_at_one(relation, answer) or not asked_by_model():
+            return
+        place = user_place()
+        if place and (not _is_check(place) or is_caught(frames_of_model())):
+            self._of_ones.setdefault((relation if answer else ~relation, place), env)
 
     def _hear(self, env: Any, relation: Any) -> None:
         if len(relation.free_symbols) == 1 and _is_bound(relation):
@@ -55,7 +68,7 @@ class Questions:
 
     def notes(self, program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
         """A note of each whose answer is another for sizes that the program takes."""
-        if not self._asked and not self._by_operators:
+        if not self._asked and not self._by_operators and not self._of_ones:
             return []
         ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}
         names = _names(program, leaves)
@@ -68,6 +81,10 @@ class Questions:
 
         for (relation, place), env in self._asked.items():
             tell(relation, place, env, "the model's own code")
+        free_to_be_one = _free_to_be_one(program, leaves, ranges)
+        for relation, place in self._of_ones:
+            if place not in told and str(next(iter(relation.free_symbols))) in free_to_be_one:
+                told[place] = _said(relation, names), "the model's own code"
         by_model = {relation for relation, _ in self._asked}
         for relation, (place, env) in self._by_operators.items():
             if relation not in by_model:
@@ -87,9 +104,34 @@ def _is_bound(relation: Any) -> bool:
     return any(s.is_symbol for s in sides) and any(s.is_number for s in sides)
 
 
+def _is_other_at_one(relation: Any, answer: bool) -> bool:
+    """Whether a relation of one size has another answer where that is 1."""
+    import sympy
+
+    symbols = relation.free_symbols
+    if len(symbols) != 1 or not isinstance(relation, sympy.core.relational.Relational):
+        return False
+    at_one = relation.xreplace({next(iter(symbols)): sympy.S.One})
+    return at_one in (sympy.true, sympy.false) and bool(at_one) is not answer
+
+
+def _free_to_be_one(
+    program: ExportedProgram, leaves: Sequence[Leaf], ranges: Mapping[str, Any]
+) -> set[str]:
+    """The program's sizes that neither the user nor a bound which is told of anyway says to be
+    more."""
+    sizes = {
+        str(size_of(value, axis))
+        for _, value, leaf in named_inputs(program, leaves)
+        for axis, wanted in leaf.dims.items()
+        if axis != SCALAR and wanted.least < TAKEN_FOR
+    }
+    return {size for size in sizes if size not in ranges or ranges[size].lower <= TAKEN_FOR}
+
+
 def asked_by_model() -> bool:
     """Whether the answer goes to Python code of the model, or of layers, and not to an operator."""
-    return asking_frame(_OF_TORCH, ("_base/torch_versions.py",)) is not None
+    return asking_frame(_OF_TORCH, ("_base/torch_versions.py", "_capture/truths.py")) is not None
 
 
 # Parts of torch between who asks about a size and what answers.

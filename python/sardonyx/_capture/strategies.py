@@ -16,6 +16,7 @@ from .draft import draft
 from .frozen import Frozen, FrozenBranchError
 from .scripted import check_numbers, readings_of
 from .shapes import DynamicShapes
+from .truths import function_wanting_truths, truths_decided
 
 if TYPE_CHECKING:
     import torch
@@ -117,6 +118,12 @@ def strategies(
         around = partial(plain_integers, model)
         yield Strategy(
             "torch.export with quantised tensors as integers", lambda: export(False, dynamic.shapes)
+        )
+    if function := function_wanting_truths(attempts[-1].error):
+        around = partial(truths_decided, function)
+        yield Strategy(
+            f"torch.export with what {function}() is told of sizes as the example has it",
+            lambda: export(False, dynamic.shapes),
         )
     error = attempts[-1].error
     if dynamic.any_dynamic:

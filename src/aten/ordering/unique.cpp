@@ -119,6 +119,7 @@ Outputs distinct_rows(const Call& call, Emit& onnx, Value x, std::int64_t axis, 
   const Runs runs = runs_from(onnx, row_starts(onnx, rows));
   const Value kept = onnx.compress(rows, runs.starts, {.axis = 0});
   const Expr count = call.result_shape()[static_cast<std::size_t>(axis)];
+  if (count.is_unbacked()) onnx.add_size_source(kept, 0, count);
   const Value numbers = sorts ? unsorted(onnx, runs.numbers, order) : runs.numbers;
   return {slices_of(onnx, kept, x, axis, count),
           call.flag("return_inverse") ? numbers : nothing(onnx),

@@ -69,7 +69,8 @@ Value circular(Emit& onnx, Value x, const Pads& wanted) {
     const Expr size = x.dim(axis);
     std::vector<Value> parts;
     if (!pads.before[i].is(0)) {
-      parts.push_back(onnx.slice(x, axis, size - pads.before[i], kEnd));
+      const auto before = pads.before[i].constant();
+      parts.push_back(onnx.slice(x, axis, before ? Expr(-*before) : size - pads.before[i], kEnd));
     }
     parts.push_back(x);
     if (!pads.after[i].is(0)) parts.push_back(onnx.slice(x, axis, 0, pads.after[i]));

@@ -194,7 +194,7 @@ bool is_same(const Datum& left, const Datum& right) {
   if (left.held != right.held || left.stored != right.stored) return false;
   if (left.expr.known() != right.expr.known()) return false;
   if (left.expr.known() && !(left.expr == right.expr)) return false;
-  return left.real == right.real;
+  return left.real == right.real && left.imaginary == right.imaginary;
 }
 
 Expr fresh_size(symbolic::Pool& pool) {

@@ -19,12 +19,15 @@ void add_function_builtins(BuiltinTable& table);      // builtins_functions.cpp
 void add_container_builtins(BuiltinTable& table);     // builtins_containers.cpp
 void add_search_builtins(BuiltinTable& table);        // builtins_searches.cpp
 void add_tensor_builtins(BuiltinTable& table);        // builtins_tensors.cpp
+void add_traced_builtins(BuiltinTable& table);        // builtins_traced.cpp
 void add_text_builtins(BuiltinTable& table);          // builtins_texts.cpp
 void add_packed_builtins(BuiltinTable& table);        // builtins_packed.cpp
 void add_packed_layer_builtins(BuiltinTable& table);  // builtins_packed_layers.cpp
 void add_quantized_builtins(BuiltinTable& table);     // builtins_quantized.cpp
 void add_stack_builtins(BuiltinTable& table);         // builtins_stacks.cpp
 
+// c10::ScalarType's number.
+std::int64_t number_of(base::DType dtype);
 // A truth that is known, or symbolic.
 Datum of_condition(symbolic::Expr condition);
 // A number that has to be known now: which element it is, say, decides what the program does.
@@ -39,6 +42,8 @@ std::optional<Datum> split_text(const Operands& operands);
 std::optional<Datum> count_in_text(const Operands& operands);
 // Whether two known values are equal; nothing where only a run tells.
 std::optional<Datum> equality(Follower& follower, const Datum& left, const Datum& right);
+// Of complex numbers, or of one and another number.
+std::optional<Datum> complex_builtin(Follower& follower, const Operands& operands);
 // Of integers.
 std::optional<Datum> bits_and_or(Follower& follower, const Operands& operands, bool conjunction);
 Datum negation(Follower& follower, const Datum& truth);

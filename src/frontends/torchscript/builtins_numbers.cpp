@@ -166,7 +166,9 @@ std::optional<Datum> to_integer(Follower& follower, const Operands& operands) {
 std::optional<Datum> make_int(Follower& follower, const Operands& operands) {
   const Datum& value = operands.positional.at(0);
   if (!value.is_tensor()) return to_integer<SymbolicKind::kTruncToInt>(follower, operands);
-  if (!value.value) return Datum::of_int(value.expr);
+  if (!value.value)
+    return to_integer<SymbolicKind::kTruncToInt>(follower,
+                                                 {operands.op, {follower.item(value)}, {}});
   if (value.value->dtype == base::DType::kInt64) return follower.item(value);
   return follower.item(follower.call("aten::to", {value, Datum::of_int(4)}));
 }
@@ -177,6 +179,7 @@ std::optional<Datum> make_float(Follower& follower, const Operands& operands) {
     if (base::is_floating(value.value->dtype)) return follower.item(value);
     return follower.item(follower.call("aten::to", {value, Datum::of_int(7)}));
   }
+  if (value.is_tensor()) return make_float(follower, {operands.op, {follower.item(value)}, {}});
   if (value.kind == Kind::kFloat) return value;
   if (value.kind == Kind::kString && !value.is_message)
     return Datum::of_real(std::strtod(value.text.c_str(), nullptr));

@@ -19,14 +19,6 @@ using base::DType;
 using program::Value;
 using symbolic::Expr;
 
-namespace {
-
-const Datum* tensor_operand(const Operands& operands) {
-  const Datum* datum = operands.positional.empty() ? nullptr : &operands.positional[0];
-  return datum && datum->is_tensor() ? datum : nullptr;
-}
-
-// c10::ScalarType's number.
 std::int64_t number_of(DType dtype) {
   constexpr std::int64_t kNumbers = 46;
   const program::TypeSpec type{.kind = program::TypeKind::kDType};
@@ -37,6 +29,13 @@ std::int64_t number_of(DType dtype) {
       return i;
   }
   return -1;
+}
+
+namespace {
+
+const Datum* tensor_operand(const Operands& operands) {
+  const Datum* datum = operands.positional.empty() ? nullptr : &operands.positional[0];
+  return datum && datum->is_tensor() ? datum : nullptr;
 }
 
 DType dtype_of(const Datum& datum) {
@@ -79,7 +78,11 @@ std::optional<Datum> numel(Follower&, const Operands& operands) {
   return Datum::of_int(symbolic::product(shape_of(*tensor)));
 }
 
-DType type_of(const Datum& tensor) { return tensor.value ? tensor.value->dtype : DType::kInt64; }
+DType type_of(const Datum& tensor) {
+  if (tensor.value) return tensor.value->dtype;
+  const bool is_float = tensor.expr.is_float() || tensor.expr.kind() == symbolic::Kind::kReal;
+  return is_float ? DType::kFloat32 : DType::kInt64;
+}
 
 std::optional<Datum> dtype(Follower&, const Operands& operands) {
   const Datum* tensor = tensor_operand(operands);
@@ -135,43 +138,15 @@ std::optional<Datum> item(Follower& follower, const Operands& operands) {
   return follower.item(operands.positional.at(0));
 }
 
-// A 0-d tensor that is a number, until a tensor is needed.
-std::optional<Datum> number_to_tensor(Follower& follower, const Operands& operands) {
-  const Datum& number = operands.positional.at(0);
-  if (number.kind != Kind::kInt) return Datum::of_tensor(follower.tensor(number));
-  Datum tensor;
-  tensor.kind = Kind::kTensor;
-  tensor.expr = number.expr;
-  return tensor;
-}
-
-// Arithmetic on numbers that tracing wrapped.
-template <Expr (*formula)(Expr, Expr)>
-std::optional<Datum> wrapped(Follower&, const Operands& operands) {
-  const Datum* left = tensor_operand(operands);
-  const Datum* right = operands.find(1, "other");
-  if (!left || left->value || !right || right->value) return std::nullopt;
-  if (!right->is_tensor() && right->kind != Kind::kInt) return std::nullopt;
-  if (const Datum* alpha = operands.find(2, "alpha"); alpha && !alpha->expr.is(1))
-    return std::nullopt;
-  Datum made;
-  made.kind = Kind::kTensor;
-  made.expr = formula(left->expr, right->expr);
-  return made.expr.known() ? std::optional(made) : std::nullopt;
-}
-
-Expr plus(Expr a, Expr b) { return a + b; }
-Expr minus(Expr a, Expr b) { return a - b; }
-Expr times(Expr a, Expr b) { return a * b; }
-Expr quotient(Expr a, Expr b) { return symbolic::floor_div(a, b); }
-
 // Conversions of a wrapped integer to int64 are none.
 std::optional<Datum> converted(Follower&, const Operands& operands) {
   const Datum* tensor = tensor_operand(operands);
-  if (!tensor || tensor->value) return std::nullopt;
+  if (!tensor || tensor->value || type_of(*tensor) != DType::kInt64) return std::nullopt;
   const Datum* dtype = operands.find(1, "dtype");
-  if (dtype && dtype->kind == Kind::kInt && dtype_of(*dtype) == DType::kInt64) return *tensor;
-  return std::nullopt;
+  if (!dtype || dtype->kind != Kind::kInt || dtype_of(*dtype) != DType::kInt64) return std::nullopt;
+  Datum made = *tensor;
+  made.is_python_number = false;
+  return made;
 }
 
 // --- torch.tensor([[1, 2], [3, 4]])
@@ -182,7 +157,7 @@ struct Literal {
 };
 
 void collect(Follower& follower, const Datum& datum, std::size_t depth, Literal& literal) {
-  if (datum.is_number() || datum.is_tensor()) {
+  if (datum.is_number() || datum.is_tensor() || datum.kind == Kind::kComplex) {
     literal.numbers.push_back(&datum);
     return;
   }
@@ -196,15 +171,17 @@ void collect(Follower& follower, const Datum& datum, std::size_t depth, Literal&
 
 // Of the numbers; bool where they are truths.
 std::int64_t natural_dtype(const Literal& literal) {
-  constexpr std::int64_t kFloat = 6, kLong = 4, kBool = 11;
+  constexpr std::int64_t kComplex = 9, kFloat = 6, kLong = 4, kBool = 11;
   if (literal.numbers.empty()) return kFloat;
   std::int64_t found = kBool;
   for (const Datum* number : literal.numbers) {
     if (number->is_tensor()) {
-      found = number->value ? number_of(number->value->dtype) : kLong;
+      found = number_of(type_of(*number));
+    } else if (number->kind == Kind::kComplex) {
+      return kComplex;
     } else if (number->kind == Kind::kFloat) {
-      return kFloat;
-    } else if (number->kind == Kind::kInt) {
+      found = kFloat;
+    } else if (number->kind == Kind::kInt && found != kFloat) {
       found = kLong;
     }
   }
@@ -316,7 +293,10 @@ std::optional<Datum> split(Follower& follower, const Operands& operands) {
 
 std::optional<Datum> identity(Follower&, const Operands& operands) {
   const Datum* tensor = tensor_operand(operands);
-  return tensor ? std::optional(*tensor) : std::nullopt;
+  if (!tensor) return std::nullopt;
+  Datum made = *tensor;
+  made.is_python_number = false;
+  return made;
 }
 
 // Whether two tensors are of one size and hold the same.
@@ -384,11 +364,6 @@ void add_tensor_builtins(BuiltinTable& table) {
       {"aten::manual_seed", nothing},
       {"aten::item", item},
       {"aten::ScalarImplicit", item},
-      {"prim::NumToTensor", number_to_tensor},
-      {"aten::floor_divide", wrapped<quotient>},
-      {"wrapped::add", wrapped<plus>},
-      {"wrapped::mul", wrapped<times>},
-      {"wrapped::sub", wrapped<minus>},
       {"aten::to", converted},
       {"aten::tensor", make_tensor},
       {"aten::unbind", unbind},
@@ -417,6 +392,7 @@ std::optional<Datum> builtin(Follower& follower, const Operands& operands) {
     add_container_builtins(table);
     add_search_builtins(table);
     add_tensor_builtins(table);
+    add_traced_builtins(table);
     add_number_builtins(table);
     add_logic_builtins(table);
     add_function_builtins(table);
@@ -436,6 +412,7 @@ std::optional<Datum> builtin(Follower& follower, const Operands& operands) {
     if (datum.value) follower.check_rank(*datum.value);
   }
   if (std::optional<Datum> made = quantized_builtin(follower, operands)) return made;
+  if (std::optional<Datum> made = complex_builtin(follower, operands)) return made;
   const bool has_stack =
       std::ranges::any_of(operands.positional | std::views::take(2),
                           [](const Datum& datum) { return datum.kind == Kind::kStack; });

@@ -26,6 +26,13 @@ Datum Datum::of_real(double real) {
   return datum;
 }
 
+Datum Datum::of_complex(std::complex<double> number) {
+  Datum datum = of_real(number.real());
+  datum.kind = Kind::kComplex;
+  datum.imaginary = number.imag();
+  return datum;
+}
+
 Datum Datum::of_bool(bool truth) {
   Datum datum;
   datum.kind = Kind::kBool;
@@ -85,6 +92,8 @@ std::string description(const Datum& datum) {
     case Datum::Kind::kFloat:
       return datum.expr.known() ? "the number " + datum.expr.str()
                                 : "the number " + std::to_string(datum.real);
+    case Datum::Kind::kComplex:
+      return "a complex number";
     case Datum::Kind::kBool:
       if (datum.value) return "a truth of data";
       return datum.expr.is(1) ? "True" : datum.expr.is(0) ? "False" : datum.expr.str();

@@ -2,6 +2,7 @@
 // or something that is known now.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -28,10 +29,11 @@ struct StoredTensor {
 struct Datum {
   enum class Kind : std::uint8_t {
     kNone,
-    kTensor,         // value; or none yet, and `expr` is the integer that it will hold
+    kTensor,         // value; or none yet, and `expr` is the number that it will hold
     kStored,         // stored: a weight that nothing has read yet
     kInt,            // expr
     kFloat,          // real; or expr where it is symbolic
+    kComplex,        // real, imaginary
     kBool,           // expr: 0, 1 or symbolic; or value, a 0-d tensor of data
     kString,         // text
     kDevice,         // text
@@ -51,7 +53,11 @@ struct Datum {
   program::Value* value = nullptr;
   symbolic::Expr expr;
   double real = 0;
+  double imaginary = 0;
   std::string text;
+  // Of tensors without a value: where the program ran, there was a number of Python, of which
+  // tracing made a tensor.
+  bool is_python_number = false;
   bool is_message = false;  // of texts: only a run tells the words, for which others stand
   std::shared_ptr<Container> held;
   std::shared_ptr<StoredTensor> stored;
@@ -62,9 +68,12 @@ struct Datum {
     return kind == Kind::kInt || kind == Kind::kFloat || kind == Kind::kBool;
   }
 
+  std::complex<double> complex() const { return {real, imaginary}; }
+
   static Datum of_tensor(program::Value* value);
   static Datum of_int(symbolic::Expr expr);
   static Datum of_real(double real);
+  static Datum of_complex(std::complex<double> number);
   static Datum of_bool(bool truth);
   static Datum of_text(std::string text);
   static Datum of_message(std::string text);

@@ -52,6 +52,8 @@ bool is_instance(const Datum& value, const Expression& type) {
       return type.text == "int" || type.text == "number";
     case Kind::kFloat:
       return type.text == "float" || type.text == "number";
+    case Kind::kComplex:
+      return type.text == "complex" || type.text == "number";
     case Kind::kBool:
       return type.text == "bool";
     case Kind::kString:
@@ -103,6 +105,9 @@ Datum Follower::evaluate(const Expression& expression) {
                                                            : Kind::kDict,
                              std::move(items));
     }
+    case E::kComplex:
+      return Datum::of_complex(
+          {evaluate(*expression.items[0]).real, evaluate(*expression.items[1]).real});
     case E::kNegative: {
       const Datum value = evaluate(*expression.items.front());
       if (value.kind == Kind::kInt) return Datum::of_int(-value.expr);

@@ -61,12 +61,8 @@ const Datum* Operands::find(std::size_t position, std::string_view name) const {
   return found == named.end() ? nullptr : &found->second;
 }
 
-Follower::Follower(Archive& archive, program::Program& program, WeightLookup weight_elsewhere,
-                   program::OperatorSource operators)
-    : archive_(archive),
-      program_(program),
-      weight_elsewhere_(std::move(weight_elsewhere)),
-      operators_(std::move(operators)) {
+Follower::Follower(Archive& archive, program::Program& program, const ReadOptions& options)
+    : archive_(archive), program_(program), options_(options) {
   graph_ = program_.add_graph();
   program_.graph = graph_;
 }
@@ -224,8 +220,10 @@ Value* Follower::tensor(const Datum& datum) {
       check_rank(*datum.value);
       return datum.value;
     }
-    return call("aten::scalar_tensor", {Datum::of_int(datum.expr)}, {{"dtype", Datum::of_int(4)}})
-        .value;
+    constexpr std::int64_t kInt64 = 4, kFloat32 = 6;
+    const Datum number = item(datum);
+    const std::int64_t dtype = number.kind == Kind::kFloat ? kFloat32 : kInt64;
+    return call("aten::scalar_tensor", {number}, {{"dtype", Datum::of_int(dtype)}}).value;
   }
   if (datum.kind == Kind::kBool) return truth_tensor(datum);
   if (datum.kind == Kind::kInt)
@@ -234,6 +232,8 @@ Value* Follower::tensor(const Datum& datum) {
     if (datum.value) return datum.value;
     return call("aten::scalar_tensor", {datum}, {{"dtype", Datum::of_int(7)}}).value;
   }
+  if (datum.kind == Kind::kComplex)
+    return call("aten::scalar_tensor", {datum}, {{"dtype", Datum::of_int(10)}}).value;
   refuse(description(datum) + " stands where a tensor is needed");
 }
 
@@ -263,6 +263,8 @@ Argument Follower::argument(const Datum& datum) {
     case Kind::kFloat:
       if (datum.expr.known()) return datum.expr;
       return datum.real;
+    case Kind::kComplex:
+      return datum.complex();
     case Kind::kBool:
       if (datum.value) return datum.value;
       if (datum.expr.is_constant()) return datum.expr.value() != 0;
@@ -297,8 +299,8 @@ Datum Follower::call(const std::string& op, std::vector<Datum> positional,
 
 Datum Follower::call(const Schema& schema, std::vector<Argument> arguments) {
   auto results = program::results_of(schema, arguments, pool());
-  if (!results && operators_.results)
-    results = program::asked_results(operators_, schema, arguments, pool());
+  if (!results && options_.operators.results)
+    results = program::asked_results(options_.operators, schema, arguments, pool());
   if (!results) {
     base::fail("SX1213",
                "of what " + schema.qualified() +
@@ -328,8 +330,8 @@ Datum Follower::call(const Schema& schema, std::vector<Argument> arguments) {
 
 const std::vector<const Schema*>& Follower::overloads_elsewhere(const std::string& op) {
   const auto [known, is_new] = overloads_elsewhere_.try_emplace(op);
-  if (is_new && operators_.schemas) {
-    for (const std::string& written : operators_.schemas(op))
+  if (is_new && options_.operators.schemas) {
+    for (const std::string& written : options_.operators.schemas(op))
       known->second.push_back(program_.add_schema(program::parse_schema(written)));
   }
   return known->second;
@@ -382,7 +384,13 @@ void Follower::copy_into_list(const Value* element) { copied_.insert(whole_of(el
 
 Datum Follower::item(const Datum& datum) {
   if (datum.is_number()) return datum;
-  if (datum.is_tensor() && !datum.value) return Datum::of_int(datum.expr);
+  if (datum.is_tensor() && !datum.value) {
+    const bool is_known_float = datum.expr.kind() == symbolic::Kind::kReal;
+    if (is_known_float) return Datum::of_real(datum.expr.real());
+    Datum number = Datum::of_int(datum.expr);
+    if (datum.expr.is_float()) number.kind = Kind::kFloat;
+    return number;
+  }
   Value* given = tensor(datum);
   if (base::is_complex(given->dtype)) refuse("a complex number is made of data");
   if (given->dtype == base::DType::kBool) {
@@ -412,6 +420,19 @@ Datum Follower::item(const Datum& datum) {
   number.kind = is_float ? Kind::kFloat : Kind::kInt;
   number.expr = value->expr;
   return number;
+}
+
+Datum Follower::traced_number(const Datum& number) {
+  const bool is_expression =
+      !number.value && (number.kind == Kind::kInt || number.kind == Kind::kFloat);
+  if (!is_expression || (number.kind == Kind::kFloat && !options_.sizes_were_numbers))
+    return Datum::of_tensor(tensor(number));
+  Datum made;
+  made.kind = Kind::kTensor;
+  made.expr =
+      number.kind == Kind::kInt || number.expr.known() ? number.expr : pool().real(number.real);
+  made.is_python_number = options_.sizes_were_numbers;
+  return made;
 }
 
 }  // namespace sardonyx::torchscript

@@ -18,6 +18,7 @@
 #include "frontends/torchscript/datum.h"
 #include "frontends/torchscript/liveness.h"
 #include "frontends/torchscript/syntax.h"
+#include "frontends/torchscript/torchscript.h"
 #include "program/program.h"
 #include "program/results/asked.h"
 
@@ -35,16 +36,11 @@ struct Operands {
   const Datum* find(std::size_t position, std::string_view name) const;
 };
 
-// The weights that do not lie in the archive; see ReadOptions.
-using WeightLookup =
-    std::function<const program::Weight*(program::Program&, const std::string& name)>;
-
 class Merge;
 
 class Follower {
  public:
-  Follower(Archive& archive, program::Program& program, WeightLookup weight_elsewhere = {},
-           program::OperatorSource operators = {});
+  Follower(Archive& archive, program::Program& program, const ReadOptions& options);
 
   // What the method gives for these inputs. Failures are collected; see failures().
   Datum run(const std::string& method, const std::vector<Datum>& inputs);
@@ -80,6 +76,8 @@ class Follower {
   void read_weights(const Datum& container);
   // The number that a tensor of one element holds.
   Datum item(const Datum& tensor);
+  // The tensor that tracing makes of a number.
+  Datum traced_number(const Datum& number);
   Datum list_of_tensor(const Datum& tensor);
 
   // Told of a tensor that a list of tensors takes: it holds a copy, which no later write changes.
@@ -180,8 +178,7 @@ class Follower {
 
   Archive& archive_;
   program::Program& program_;
-  WeightLookup weight_elsewhere_;
-  program::OperatorSource operators_;
+  const ReadOptions& options_;
   std::unordered_map<std::string, std::vector<const program::Schema*>> overloads_elsewhere_;
   program::Graph* graph_ = nullptr;
   Frame* frame_ = nullptr;

@@ -138,6 +138,20 @@ class Parser {
       if (!made.dims.empty()) expect(',');
       made.dims.push_back(peek() == '"' ? quoted() : word());
     }
+    if (take('@')) layout(made);
+  }
+
+  // "[5:1,4:5]"
+  void layout(InputType& made) {
+    expect('[');
+    while (!take(']')) {
+      if (!made.example_sizes.empty()) expect(',');
+      made.example_sizes.push_back(word());
+      expect(':');
+      made.example_strides.push_back(word());
+    }
+    if (made.example_sizes.size() != made.dims.size())
+      fail("says of other dimensions how they lie");
   }
 
   // Up to what ends a name or a number.

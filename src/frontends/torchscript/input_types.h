@@ -1,5 +1,7 @@
 // What a user says of one input of a program: "x:float32[batch,3]", "n:int", "n=3",
-// "state:(float32[2,n], [int64[]], {\"mask\": bool[n]})".
+// "state:(float32[2,n], [int64[]], {\"mask\": bool[n]})"; and of an example whose rows do not lie
+// one behind the other, what front ends add, size and stride of each dimension:
+// "x:float32[n,4]@[5:1,4:5]".
 #pragma once
 
 #include <string>
@@ -24,6 +26,8 @@ struct InputType {
   Kind kind = Kind::kTensor;
   std::string element;
   std::vector<std::string> dims;  // "batch", "3"
+  // Of the example, for each dimension; none where it is contiguous or not known.
+  std::vector<std::string> example_sizes, example_strides;
   std::vector<InputType> items;
   std::vector<InputType> keys;     // constants
   std::vector<std::string> names;  // of a named tuple's items

@@ -18,6 +18,14 @@ TEST(InputTypes, TensorsHaveSizesAndNames) {
   EXPECT_TRUE(parse_input_type("n:int64[]").type.dims.empty());
 }
 
+TEST(InputTypes, AnExampleSaysHowItLiesInMemory) {
+  const InputType x = parse_input_type("x:float32[n,4]@[5:1,4:5]").type;
+  EXPECT_EQ(x.example_sizes, (std::vector<std::string>{"5", "4"}));
+  EXPECT_EQ(x.example_strides, (std::vector<std::string>{"1", "5"}));
+  for (const char* text : {"x:float32[n,4]@", "x:float32[n,4]@[5:1]", "x:float32[n]@[5]"})
+    EXPECT_THROW(parse_input_type(text), base::Error) << text;
+}
+
 TEST(InputTypes, NumbersVaryOrAreConstant) {
   EXPECT_EQ(parse_input_type("n:int").type.kind, Kind::kInt);
   EXPECT_EQ(parse_input_type("n:float").type.kind, Kind::kFloat);

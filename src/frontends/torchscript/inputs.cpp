@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <span>
 
 #include "base/diagnostic.h"
 #include "frontends/torchscript/input_types.h"
+#include "program/strides.h"
 
 namespace sardonyx::torchscript {
 
@@ -17,6 +21,8 @@ using program::ValueKind;
 using symbolic::Expr;
 
 namespace {
+
+constexpr std::int64_t kMostElements = std::int64_t{1} << 62;
 
 std::optional<std::int64_t> integer(std::string_view text) {
   std::int64_t number = 0;
@@ -34,6 +40,28 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return parts;
+}
+
+using Sizes = std::vector<Expr>;
+
+// The strides of a tensor of this shape that lies in memory as the example does: each is the
+// product of a smaller one and its size, times a number where there are gaps.
+Sizes laid_out(const Sizes& shape, std::span<const std::int64_t> sizes,
+               std::span<const std::int64_t> strides) {
+  std::vector<std::size_t> order(std::min({shape.size(), sizes.size(), strides.size()}));
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::less<>(), [&](std::size_t axis) { return strides[axis]; });
+  Sizes made(strides.begin(), strides.end());
+  std::int64_t number = 1;
+  Expr size = 1;
+  for (const std::size_t axis : order) {
+    if (strides[axis] == 0) continue;
+    if (strides[axis] % number == 0) made[axis] = size * (strides[axis] / number);
+    if (sizes[axis] < 1 || strides[axis] > kMostElements / sizes[axis]) return {};
+    number = strides[axis] * sizes[axis];
+    size = made[axis] * shape[axis];
+  }
+  return made;
 }
 
 class Inputs {
@@ -145,7 +173,20 @@ class Inputs {
       if (size ? *size < 0 : dim.empty()) refuse_input("'" + dim + "' is no size");
       shape.push_back(size ? Expr(*size) : program_.pool->symbol(dim));
     }
-    return tensor(name, *dtype, std::move(shape));
+    if (choice.example_strides.empty()) return tensor(name, *dtype, std::move(shape));
+    const Sizes strides =
+        laid_out(shape, numbers(choice.example_sizes), numbers(choice.example_strides));
+    return tensor(name, *dtype, std::move(shape), strides);
+  }
+
+  static std::vector<std::int64_t> numbers(const std::vector<std::string>& texts) {
+    std::vector<std::int64_t> made;
+    for (const std::string& text : texts) {
+      const auto number = integer(text);
+      if (!number || *number < 0) refuse_input("'" + text + "' is no size");
+      made.push_back(*number);
+    }
+    return made;
   }
 
   Datum container_of_choice(const std::string& name, const InputType& choice) {
@@ -197,7 +238,8 @@ class Inputs {
         shape[static_cast<std::size_t>(axis)] =
             program_.pool->symbol(name + "_dim_" + std::to_string(axis));
       }
-      return tensor(name, example.stored->dtype, std::move(shape));
+      const Sizes strides = laid_out(shape, example.stored->shape, example.stored->strides);
+      return tensor(name, example.stored->dtype, std::move(shape), strides);
     }
     if (example.kind == Kind::kTuple || example.kind == Kind::kList || example.kind == Kind::kDict)
       return container(name, example);
@@ -216,10 +258,12 @@ class Inputs {
     return made;
   }
 
-  Datum tensor(const std::string& name, DType dtype, std::vector<Expr> shape) {
+  Datum tensor(const std::string& name, DType dtype, Sizes shape, Sizes strides = {}) {
     Value* value = add(name);
     value->dtype = dtype;
     value->shape = std::move(shape);
+    value->strides = std::move(strides);
+    program::drop_contiguous_strides(*value);
     return Datum::of_tensor(value);
   }
 

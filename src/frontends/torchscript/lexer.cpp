@@ -156,7 +156,7 @@ class Lexer {
       at_ += 2;
       return add(Token::Kind::kMark, start, "->");
     }
-    constexpr std::string_view kMarks = "()[]{}:,.=-";
+    constexpr std::string_view kMarks = "()[]{}:,.=-+";
     if (kMarks.find(peek()) == kMarks.npos) fail("a character that archives do not write");
     const char c = text_[at_++];
     if (c == '(' || c == '[' || c == '{') ++depth_;

@@ -103,11 +103,19 @@ class Objects {
     const std::string& name = callable->text;
     if (name.starts_with("__torch__")) return object(item, name);
     if (name == "torch._utils _rebuild_tensor_v2") return tensor(*arguments);
+    if (name == "builtins complex") return complex(pickle_, *arguments);
     if (name == "torch._utils _rebuild_qtensor") return quantized(*arguments);
     const PickleItem* first = pickle_.item(*arguments, 0);
     if (first && name.starts_with("torch.jit._pickle build_")) return read(*first);
     if (first && name == "torch.jit._pickle restore_type_tag") return read(*first);
     refuse("an object made by " + archive::printable(name));
+  }
+
+  static Datum complex(const Pickle& pickle, const PickleItem& arguments) {
+    const PickleItem *real = pickle.item(arguments, 0), *imaginary = pickle.item(arguments, 1);
+    if (!real || !imaginary || real->kind != Item::kFloat || imaginary->kind != Item::kFloat)
+      refuse("a complex number of what are no numbers");
+    return Datum::of_complex({real->real, imaginary->real});
   }
 
   Datum object(const PickleItem& item, const std::string& name) {

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "base/diagnostic.h"
+#include "frontends/torchscript/builtins.h"
 #include "frontends/torchscript/follower.h"
 #include "program/schema.h"
 
@@ -34,7 +35,7 @@ constexpr int kNo = -1;
 constexpr int kExact = 3;
 constexpr int kConverted = 1;
 
-bool is_scalar(const Datum& datum) { return datum.is_number(); }
+bool is_scalar(const Datum& datum) { return datum.is_number() || datum.kind == Kind::kComplex; }
 
 // A tensor that tracing made of a number.
 bool is_number_tensor(const Datum& datum) { return datum.is_tensor() && !datum.value; }
@@ -63,7 +64,7 @@ int item_score(const TypeSpec& type, const Datum& datum) {
     case TypeKind::kDevice:
       return datum.kind == Kind::kDevice || datum.kind == Kind::kString ? kExact : kNo;
     case TypeKind::kComplex:
-      return is_scalar(datum) ? kConverted : kNo;
+      return datum.kind == Kind::kComplex ? kExact : is_scalar(datum) ? kConverted : kNo;
     default:
       return kNo;
   }
@@ -123,11 +124,37 @@ std::string described(const Operands& operands) {
   return text;
 }
 
+// What a number of Python that tracing made a tensor would have been cast to: the type of a tensor
+// beside it of the same kind of numbers. A tensor of its own type would count for more than a
+// number beside 0-d tensors, and be less exact beside float64.
+std::int64_t dtype_beside(const Operands& operands, const Datum& number) {
+  constexpr std::int64_t kInt64 = 4, kFloat32 = 6, kFloat64 = 7;
+  const bool is_float = number.kind == Kind::kFloat;
+  std::int64_t found = is_float ? kFloat32 : kInt64;
+  for (const Datum& other : operands.positional) {
+    const program::Value* tensor = other.is_tensor() ? other.value : nullptr;
+    if (!tensor || !tensor->has_rank) continue;
+    const bool same = is_float ? base::is_floating(tensor->dtype) : base::is_integer(tensor->dtype);
+    if (same && tensor->rank() == 0) return number_of(tensor->dtype);
+    if (same && tensor->dtype == base::DType::kFloat64) found = kFloat64;
+  }
+  return found;
+}
+
+Datum tensor_of_python(Follower& follower, const Operands& operands, const Datum& datum) {
+  const Datum number = follower.item(datum);
+  return follower.call("aten::scalar_tensor", {number},
+                       {{"dtype", Datum::of_int(dtype_beside(operands, number))}});
+}
+
 // Tensors where numbers are wanted are read.
-Datum adapted(Follower& follower, const TypeSpec& type, const Datum& datum) {
+Datum adapted(Follower& follower, const Operands& operands, const TypeSpec& type,
+              const Datum& datum) {
   const bool wants_number = type.kind == TypeKind::kInt || type.kind == TypeKind::kFloat ||
                             type.kind == TypeKind::kNumber;
   if (wants_number && datum.is_tensor()) return follower.item(datum);
+  if (type.kind == TypeKind::kTensor && datum.is_python_number)
+    return tensor_of_python(follower, operands, datum);
   if (type.kind == TypeKind::kTensor && is_scalar(datum) && type.list_depth == 0)
     return Datum::of_tensor(follower.tensor(datum));
   const bool is_list = datum.kind == Kind::kList || datum.kind == Kind::kTuple;
@@ -135,7 +162,8 @@ Datum adapted(Follower& follower, const TypeSpec& type, const Datum& datum) {
   TypeSpec item = type;
   item.list_depth = type.list_depth - 1;
   std::vector<Datum> items;
-  for (const Datum& each : datum.held->items) items.push_back(adapted(follower, item, each));
+  for (const Datum& each : datum.held->items)
+    items.push_back(adapted(follower, operands, item, each));
   return Datum::of_items(Kind::kList, std::move(items));
 }
 
@@ -173,12 +201,13 @@ Resolved resolve(Follower& follower, const Operands& operands) {
   }
   std::vector<program::Argument> positional;
   for (std::size_t i = 0; i < operands.positional.size(); ++i)
-    positional.push_back(
-        follower.argument(adapted(follower, best->parameters[i].type, operands.positional[i])));
+    positional.push_back(follower.argument(
+        adapted(follower, operands, best->parameters[i].type, operands.positional[i])));
   std::vector<program::NamedArgument> named;
   for (const auto& [name, datum] : operands.named)
-    named.push_back({name, follower.argument(adapted(
-                               follower, best->parameters[*best->find(name)].type, datum))});
+    named.push_back(
+        {name, follower.argument(
+                   adapted(follower, operands, best->parameters[*best->find(name)].type, datum))});
   return {best, program::bind(*best, std::move(positional), std::move(named))};
 }
 

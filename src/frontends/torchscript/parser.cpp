@@ -204,10 +204,36 @@ class Parser {
   }
 
   const Expression* expression() {
+    const Expression* made = signed_value();
+    if (!peek().is("-") && !peek().is("+")) return made;
+    Expression* complex = make(Kind::kComplex, made->offset);
+    complex->items = {made, imaginary()};
+    return complex;
+  }
+
+  // "-2.j", "+infj": what archives add and subtract is that alone.
+  const Expression* imaginary() {
+    const Token& sign = next();
+    const Expression* made = nullptr;
+    if (peek().is_word("infj") || peek().is_word("nanj")) {
+      Expression* special = make(Kind::kName, peek().offset);
+      special->text = next().text.substr(0, 3);
+      made = special;
+    } else {
+      made = atom();
+      if (made->kind != Kind::kReal || !take_word("j")) fail("a sum of what is no complex number");
+    }
+    if (sign.is("+")) return made;
+    Expression* negative = make(Kind::kNegative, sign.offset);
+    negative->items.push_back(made);
+    return negative;
+  }
+
+  const Expression* signed_value() {
     const Deeper deeper(*this);
     if (peek().is("-")) {
       Expression* made = make(Kind::kNegative, next().offset);
-      made->items.push_back(expression());
+      made->items.push_back(signed_value());
       return made;
     }
     const Expression* made = atom();

@@ -95,5 +95,22 @@ TEST(Parser, TakesAnyBytes) {
   }
 }
 
+TEST(Parser, SumsAreComplexNumbers) {
+  const auto file = parse_source("code/a.py", R"(def f(x: Tensor) -> Tensor:
+  return torch.add(-1e10-2.5j, inf-nanj, x)
+)");
+  const Expression& call = *file->functions[0].body[0].value;
+  ASSERT_EQ(call.items.size(), 4U);
+  EXPECT_EQ(call.items[1]->kind, Expression::Kind::kComplex);
+  EXPECT_EQ(call.items[1]->items[0]->kind, Expression::Kind::kNegative);
+  EXPECT_DOUBLE_EQ(call.items[1]->items[0]->items[0]->real, 1e10);
+  EXPECT_EQ(call.items[1]->items[1]->kind, Expression::Kind::kNegative);
+  EXPECT_DOUBLE_EQ(call.items[1]->items[1]->items[0]->real, 2.5);
+  EXPECT_EQ(call.items[2]->items[1]->items[0]->text, "nan");
+  for (const char* sum : {"1+2", "x+1.", "1.+x", "1.+", "1.+2.k", "1.+2.j+3.j"})
+    EXPECT_TRUE(complaint("def f(x):\n  return " + std::string(sum) + "\n").starts_with("SX1121"))
+        << sum;
+}
+
 }  // namespace
 }  // namespace sardonyx::torchscript

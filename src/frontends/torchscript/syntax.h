@@ -28,6 +28,7 @@ struct Expression {
     kList,
     kDict,      // items: key, value, key, value, ...
     kNegative,  // - items[0]
+    kComplex,   // items[0] + items[1] j
     kEllipsis,
   };
 

@@ -1,6 +1,8 @@
 #include "frontends/torchscript/torchscript.h"
 
 #include <algorithm>
+#include <unordered_set>
+#include <vector>
 
 #include "base/diagnostic.h"
 #include "frontends/torchscript/follower.h"
@@ -28,14 +30,43 @@ void order_inputs(program::Program& program) {
   }
 }
 
-// Of calls with several results.
-void drop_unread(const program::Graph& graph) {
+using Symbols = std::unordered_set<symbolic::Expr, symbolic::ExprHash>;
+
+// The sizes that data decide of which the program computes something.
+void add_read_sizes(const program::Argument& argument, Symbols& read) {
+  if (const auto* expr = argument.get<symbolic::Expr>()) {
+    for (const symbolic::Expr symbol : symbolic::symbols_of(*expr))
+      if (symbol.is_unbacked()) read.insert(symbol);
+  }
+  if (const auto* list = argument.get<program::List>())
+    for (const program::Argument& item : *list) add_read_sizes(item, read);
+}
+
+void add_read_sizes(const program::Graph& graph, Symbols& read) {
+  for (const program::Call* call : graph.calls) {
+    for (const program::Argument& argument : call->arguments) {
+      if (program::Graph* const* body = argument.get<program::Graph*>())
+        add_read_sizes(**body, read);
+      else
+        add_read_sizes(argument, read);
+    }
+  }
+  for (const program::Argument& output : graph.outputs) add_read_sizes(output, read);
+}
+
+bool tells_size(const Value& value, const Symbols& read) {
+  return std::ranges::any_of(value.shape, [&](symbolic::Expr size) { return read.contains(size); });
+}
+
+// Of calls with several results. One that tells a size is read, though no call takes it.
+void drop_unread(const program::Graph& graph, const Symbols& read) {
   std::vector<program::Element> elements;
   for (program::Call* call : graph.calls) {
     for (const program::Argument& argument : call->arguments)
-      if (program::Graph* const* body = argument.get<program::Graph*>()) drop_unread(**body);
+      if (program::Graph* const* body = argument.get<program::Graph*>()) drop_unread(**body, read);
     if (call->outputs.size() < 2 || program::holds_bodies(*call)) continue;
-    for (std::size_t i = 0; i < call->outputs.size(); ++i) elements.push_back({call, i});
+    for (std::size_t i = 0; i < call->outputs.size(); ++i)
+      if (call->outputs[i] && !tells_size(*call->outputs[i], read)) elements.push_back({call, i});
   }
   program::drop_unread(graph, elements);
 }
@@ -83,7 +114,7 @@ std::unique_ptr<program::Program> read_torchscript(archive::Bytes bytes,
   Archive archive(std::move(bytes));
   auto program = std::make_unique<program::Program>();
   const std::vector<Datum> inputs = make_inputs(archive, options, *program);
-  Follower follower(archive, *program, options.weight, options.operators);
+  Follower follower(archive, *program, options);
   Datum result;
   try {
     result = follower.run(options.method, inputs);
@@ -94,7 +125,9 @@ std::unique_ptr<program::Program> read_torchscript(archive::Bytes bytes,
   if (!follower.failures().empty()) throw base::Error(follower.failures());
   add_outputs(follower, result, *program);
   order_inputs(*program);
-  drop_unread(*program->graph);
+  Symbols read;
+  add_read_sizes(*program->graph, read);
+  drop_unread(*program->graph, read);
   program::verify(*program);
   return program;
 }

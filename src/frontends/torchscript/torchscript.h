@@ -22,6 +22,10 @@ struct ReadOptions {
   std::vector<std::string> dynamic;
   // What the method's parameters are called, in order; where it is missing, as the archive says.
   std::vector<std::string> names;
+  // What tracing made tensors of sizes were numbers of Python, as which they take part in
+  // promotion: of a module that is traced for this, not of one that its user traced, which computes
+  // with tensors.
+  bool sizes_were_numbers = false;
   // A weight, by its name, that does not lie in the archive; null for one that does.
   std::function<const program::Weight*(program::Program&, const std::string& name)> weight;
   // Who knows operators that this build does not; nobody for a file.

@@ -21,7 +21,7 @@ bool is_floating(const Datum& datum) {
   if (datum.is_tensor())
     return datum.value &&
            (base::is_floating(datum.value->dtype) || base::is_complex(datum.value->dtype));
-  return datum.kind == Kind::kFloat;
+  return datum.kind == Kind::kFloat || datum.kind == Kind::kComplex;
 }
 
 // Integers were divided into integers.

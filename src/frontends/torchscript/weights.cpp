@@ -12,8 +12,8 @@ using program::Value;
 using symbolic::Expr;
 
 const program::Weight* Follower::stored_weight(const StoredTensor& stored) {
-  if (weight_elsewhere_) {
-    if (const program::Weight* found = weight_elsewhere_(program_, stored.name)) return found;
+  if (options_.weight) {
+    if (const program::Weight* found = options_.weight(program_, stored.name)) return found;
   }
   const auto [storage, is_new_storage] = storages_.try_emplace(stored.storage, nullptr);
   if (is_new_storage) {

@@ -1,6 +1,7 @@
 #include "onnx/graph/tensor.h"
 
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -212,6 +213,10 @@ void store_real(DType dtype, double value, std::byte* at) {
       // PyTorch too goes through float.
       return store(static_cast<std::uint16_t>(encode_small_float(dtype, static_cast<float>(value))),
                    at);
+    case DType::kComplex64:
+      return store(std::complex<float>(static_cast<float>(value)), at);
+    case DType::kComplex128:
+      return store(std::complex<double>(value), at);
     case DType::kBool:
       return store(static_cast<std::uint8_t>(value != 0.0), at);
     case DType::kUInt64:
@@ -266,6 +271,8 @@ void store_int(DType dtype, std::int64_t value, std::byte* at) {
     case DType::kUInt8:
       return store(static_cast<std::uint8_t>(value), at);
     default:
+      // Of the smaller integers nothing is left but a byte for each.
+      if (base::is_integer(dtype)) return store(static_cast<std::uint8_t>(value), at);
       return store_real(dtype, static_cast<double>(value), at);
   }
 }

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "onnx/graph/small_float.h"
@@ -51,6 +53,17 @@ TEST(Tensor, IntegersWrapAndTruncate) {
   EXPECT_EQ(Tensor::filled(DType::kBool, {1}, 0.5).ints(), std::vector<std::int64_t>{1});
   EXPECT_EQ(Tensor::filled(DType::kFloat32, {}, 0.1).reals()->front(), 0.1F);
   EXPECT_EQ(Tensor::filled(DType::kFloat32, {}, 0.1).ints(), std::nullopt);
+}
+
+TEST(Tensor, ComplexNumbersAreRealAndImaginary) {
+  const Tensor filled = Tensor::filled(DType::kComplex64, {2}, 1.5);
+  std::array<float, 4> numbers{};
+  std::memcpy(numbers.data(), filled.data, sizeof numbers);
+  EXPECT_EQ(numbers, (std::array{1.5F, 0.0F, 1.5F, 0.0F}));
+  const Tensor whole = Tensor::filled_int(DType::kComplex128, {}, 3);
+  std::array<double, 2> number{};
+  std::memcpy(number.data(), whole.data, sizeof number);
+  EXPECT_EQ(number, (std::array{3.0, 0.0}));
 }
 
 TEST(Tensor, PackedIntegers) {

@@ -192,6 +192,8 @@ Expr clamped(Expr bound, Expr dim, int64_t low, Expr high) {
     if (counted.is_constant()) return std::max(counted.value(), low);
     return low < 0 ? Expr() : symbolic::max(counted, low);
   }
+  // All but the last one; of nothing, -1 is the end of nothing, too.
+  if ((bound - dim).is(-1) && low == 0) return symbolic::max(bound, 0);
   if (!symbolic::certainly_nonnegative(bound)) return {};
   if (symbolic::certainly_less_equal(bound, high)) return bound;
   if (symbolic::certainly_less_equal(high, bound)) return high;

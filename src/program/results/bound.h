@@ -79,6 +79,8 @@ std::span<const ResultRow> spectrum_results();
 std::span<const ResultRow> factorization_results();
 std::span<const ResultRow> detection_results();
 std::span<const ResultRow> quantization_results();
+std::span<const ResultRow> gradient_results();
+std::span<const ResultRow> prims_results();
 
 // The type of `value` with other sizes.
 ResultTensor like(const Value& value);

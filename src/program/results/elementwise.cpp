@@ -165,8 +165,7 @@ constexpr ResultRow kRows[] = {
      "threshold nan_to_num clone detach alias dropout feature_dropout alpha_dropout "
      "feature_alpha_dropout log_sigmoid rrelu positive fill "
      "masked_fill tril triu resolve_conj resolve_neg lift lift_fresh lift_fresh_copy "
-     "conj conj_physical sgn fix msort special_round fake_quantize_per_tensor_affine "
-     "fake_quantize_per_channel_affine data",
+     "conj conj_physical sgn fix msort special_round data",
      own},
     {"sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2 expm1 log log2 log10 "
      "log1p sqrt rsqrt sigmoid copysign erf erfc erfinv reciprocal atan2 lgamma digamma "
@@ -204,7 +203,8 @@ constexpr ResultRow kRows[] = {
     {"view_as_complex", numbers_of_pairs},
     {"contiguous flip fliplr flipud roll native_channel_shuffle batch_norm layer_norm group_norm "
      "instance_norm rms_norm "
-     "local_response_norm renorm channel_shuffle prelu",
+     "local_response_norm renorm channel_shuffle prelu binomial _sample_dirichlet _standard_gamma "
+     "poisson",
      plain_copy},
 };
 

@@ -1,4 +1,7 @@
 // Results of what takes matrices apart, inverts them, and solves with them.
+#include <algorithm>
+#include <span>
+
 #include "program/results/bound.h"
 
 namespace sardonyx::program {
@@ -128,6 +131,54 @@ ResultTensors lu(const Bound& call) {
           like(call.self(), given.with({given.least(), given.columns}))};
 }
 
+ResultTensors reflections(const Bound& call) {
+  const Matrices given(call, call.self());
+  return {like(call.self(), call.self().shape), like(call.self(), given.with({given.least()}))};
+}
+
+ResultTensors like_the_third(const Bound& call) {
+  const Value& other = call.tensor("input3");
+  return {like(other, other.shape)};
+}
+
+// In all batches that both have.
+ResultTensors lu_solve(const Bound& call) {
+  const bool is_newer = call.name() == "linalg_lu_solve";
+  const Value& sides = is_newer ? call.tensor("B") : call.self();
+  const Sizes& factors = call.tensor(is_newer ? "LU" : "LU_data").shape;
+  if (sides.rank() < 2 || factors.size() < 2) call.refuse("it needs matrices");
+  const std::span<const Expr> left(sides.shape.data(), sides.rank() - 2);
+  const std::span<const Expr> right(factors.data(), factors.size() - 2);
+  Sizes shape = call.broadcast(left, right);
+  shape.insert(shape.end(), sides.shape.end() - 2, sides.shape.end());
+  return {like(sides, std::move(shape))};
+}
+
+// The inverse of what the first `ind` dimensions make rows of.
+ResultTensors tensor_inverse(const Bound& call) {
+  Sizes shape = call.self().shape;
+  const std::int64_t rows = call.integer("ind");
+  if (rows <= 0 || rows > static_cast<std::int64_t>(shape.size())) call.refuse("an index it lacks");
+  std::ranges::rotate(shape, shape.begin() + rows);
+  return {like(call.self(), std::move(shape))};
+}
+
+// Of the dimensions of `self` those that `other` does not account for.
+ResultTensors tensor_solution(const Bound& call) {
+  const Sizes& shape = call.self().shape;
+  std::vector<bool> moved(shape.size());
+  if (call.has("dims"))
+    for (const std::int64_t dim : call.integers("dims"))
+      moved.at(call.axis(dim, shape.size())) = true;
+  Sizes ordered, last;
+  for (std::size_t i = 0; i < shape.size(); ++i) (moved[i] ? last : ordered).push_back(shape[i]);
+  ordered.insert(ordered.end(), last.begin(), last.end());
+  const std::size_t given = call.tensor("other").rank();
+  if (given > ordered.size()) call.refuse("its right side has more dimensions than it");
+  return {like(call.self(),
+               Sizes(ordered.begin() + static_cast<std::ptrdiff_t>(given), ordered.end()))};
+}
+
 ResultTensors lu_factor(const Bound& call) {
   const Matrices given(call, call.self());
   return {like(call.self(), call.self().shape), {DType::kInt32, given.with({given.least()}), {}}};
@@ -151,6 +202,11 @@ constexpr ResultRow kRows[] = {
     {"linalg_eigh", eigenvalues_and_vectors},
     {"linalg_lu", lu},
     {"linalg_lu_factor", lu_factor},
+    {"geqrf", reflections},
+    {"ormqr", like_the_third},
+    {"lu_solve linalg_lu_solve", lu_solve},
+    {"linalg_tensorinv", tensor_inverse},
+    {"linalg_tensorsolve", tensor_solution},
 };
 
 }  // namespace

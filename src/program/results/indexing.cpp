@@ -145,11 +145,37 @@ ResultTensors bin_count(const Bound& call) {
 
 ResultTensors histogram(const Bound& call) { return {like(call.self(), {call.size("bins")})}; }
 
+// With the edges of the bins, of which there is one more; or of bins whose edges are given.
+ResultTensors histogram_and_edges(const Bound& call) {
+  const Value* edges = call.optional_tensor("bins");
+  const Expr count = edges ? edges->shape.at(0) : call.size("bins") + 1;
+  return {like(call.self(), {count - 1}), like(call.self(), {count})};
+}
+
+// Beside the bags: the bag of each index, which the quick kernel for sums leaves out; how many
+// indices each bag has; and where its maxima stood.
 ResultTensors embedding_bag(const Bound& call) {
-  const Value& offsets = call.tensor("offsets");
-  const Expr bags = offsets.shape.at(0) - (call.flag("include_last_offset") ? 1 : 0);
-  const auto numbers = [&] { return ResultTensor{DType::kInt64, {call.fresh()}, {}}; };
-  return {like(call.self(), {bags, call.self().shape.at(1)}), numbers(), numbers(), numbers()};
+  constexpr std::int64_t kSum = 0, kMax = 2;
+  const Value &weight = call.self(), &offsets = call.tensor("offsets");
+  const Expr count = offsets.shape.at(0);
+  const Expr bags = count - (call.flag("include_last_offset") ? 1 : 0);
+  const std::int64_t mode = call.integer("mode");
+  const bool counts_back = call.schema().overload == "padding_idx";
+  const bool pads = call.has("padding_idx") && (counts_back || call.integer("padding_idx") >= 0);
+  const bool has_rows = weight.strides.empty() || weight.strides.at(1).is(1);
+  const bool is_quick = mode == kSum && !pads && has_rows && weight.dtype != DType::kFloat64;
+  const bool ends_count = mode == kSum && call.name() != "_embedding_bag";
+  const Expr sums = ends_count ? count : bags, columns = weight.shape.at(1);
+  const auto integers = [](Sizes shape) {
+    return ResultTensor{DType::kInt64, std::move(shape), {}};
+  };
+  return {like(weight, {bags, columns}),
+          integers({is_quick ? Expr(0) : symbolic::product(call.tensor("indices").shape)}),
+          integers({sums}), integers(mode == kMax ? Sizes{bags, columns} : Sizes{sums})};
+}
+
+ResultTensors masked_scatter(const Bound& call) {
+  return {like(call.self(), call.broadcast(call.self().shape, call.tensor("mask").shape))};
 }
 
 ResultTensors drawn(const Bound& call) {
@@ -161,7 +187,8 @@ ResultTensors drawn(const Bound& call) {
 
 constexpr ResultRow kRows[] = {
     {"index_put _unsafe_index_put scatter scatter_add scatter_reduce index_fill index_copy "
-     "index_add masked_scatter slice_scatter select_scatter diagonal_scatter put _index_put_impl "
+     "index_add slice_scatter select_scatter diagonal_scatter as_strided_scatter put "
+     "_index_put_impl "
      "index_reduce",
      own},
     {"gather", gather},
@@ -180,7 +207,9 @@ constexpr ResultRow kRows[] = {
     {"nonzero_static", nonzero_static},
     {"bincount", bin_count},
     {"histc", histogram},
-    {"embedding_bag _embedding_bag", embedding_bag},
+    {"histogram", histogram_and_edges},
+    {"embedding_bag _embedding_bag _embedding_bag_forward_only", embedding_bag},
+    {"masked_scatter", masked_scatter},
     {"multinomial", drawn},
 };
 

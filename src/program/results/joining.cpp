@@ -56,9 +56,21 @@ ResultTensors hstack(const Bound& call) {
 
 ResultTensors vstack(const Bound& call) {
   const auto tensors = call.tensors("tensors");
-  if (tensors.empty() || !tensors[0] || tensors[0]->rank() < 2)
-    call.refuse("it stacks tensors of fewer than two dimensions");
-  return cat_along(call, 0);
+  const ResultTensor type = joined_type(call, tensors);
+  std::vector<Sizes> rows;
+  for (const Value* tensor : tensors) {
+    rows.push_back(tensor->shape);
+    if (rows.back().size() < 2) rows.back().insert(rows.back().begin(), 2 - tensor->rank(), 1);
+  }
+  Sizes shape = rows.front();
+  shape[0] = 0;
+  for (const Sizes& each : rows) {
+    if (each.size() != shape.size()) call.refuse("it joins tensors of different ranks");
+    shape[0] = shape[0] + each[0];
+    for (std::size_t i = 1; i < shape.size(); ++i)
+      if (each[i].is_constant()) shape[i] = each[i];
+  }
+  return {{type.dtype, std::move(shape), {}}};
 }
 
 ResultTensors stack(const Bound& call) {
@@ -119,6 +131,9 @@ ResultTensors chunk(const Bound& call) {
     call.refuse("into how many parts it cuts a dimension of " + whole.str() +
                 " is not known beforehand");
   }
+  // Of nothing there are as many parts as are asked for.
+  if (whole.is(0) && count <= kMostParts)
+    return parts(self, axis, Sizes(static_cast<std::size_t>(count), 0));
   return parts(self, axis,
                cut(call, whole, std::max<std::int64_t>((whole.value() + count - 1) / count, 1)));
 }

@@ -75,12 +75,24 @@ ResultTensors padded(const Bound& call) {
   return {like(data, std::move(shape)), {DType::kInt64, {batch}, {}}};
 }
 
+// Statistics are float32 where half the input meets weights of float32.
+DType type_of_statistics(const Bound& call) {
+  const Value* weight = call.optional_tensor("weight");
+  return weight ? base::promote(call.self().dtype, weight->dtype) : call.self().dtype;
+}
+
+ResultTensors native_group_norm(const Bound& call) {
+  const ResultTensor statistics = {
+      type_of_statistics(call), {call.size("N"), call.size("group")}, {}};
+  return {like(call.self(), call.self().shape), statistics, statistics};
+}
+
 ResultTensors native_layer_norm(const Bound& call) {
   const Value& input = call.self();
   Sizes reduced = input.shape;
   const std::size_t normalized = call.sizes("normalized_shape").size();
   for (std::size_t i = reduced.size() - normalized; i < reduced.size(); ++i) reduced[i] = 1;
-  const ResultTensor statistics = like(input, reduced);
+  const ResultTensor statistics = {type_of_statistics(call), reduced, {}};
   return {like(input, input.shape), statistics, statistics};
 }
 
@@ -99,6 +111,7 @@ constexpr ResultRow kRows[] = {
     {"lstm_cell", lstm_cell},
     {"gru_cell rnn_tanh_cell rnn_relu_cell", cell},
     {"native_layer_norm", native_layer_norm},
+    {"native_group_norm", native_group_norm},
     {"native_dropout", native_dropout},
 };
 

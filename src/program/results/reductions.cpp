@@ -180,7 +180,7 @@ constexpr ResultRow kRows[] = {
      [](const Bound& call) { return ResultTensors{like(call.self(), call.self().shape)}; }},
     {"cummax cummin sort", accumulated_extreme},
     {"kthvalue mode", chosen},
-    {"aminmax", both_extremes},
+    {"aminmax _aminmax", both_extremes},
     {"quantile nanquantile", quantile},
     {"dist", one_number},
     {"trapezoid trapz cumulative_trapezoid", trapezoid},

@@ -30,7 +30,7 @@ const Index& rules() {
          {elementwise_results(), reduction_results(), view_results(), joining_results(),
           indexing_results(), matrix_results(), spatial_results(), network_results(),
           creation_results(), loss_results(), spectrum_results(), factorization_results(),
-          detection_results(), quantization_results()})
+          detection_results(), quantization_results(), gradient_results(), prims_results()})
       add_rows(index, rows);
     return index;
   }();
@@ -41,11 +41,28 @@ const Index& rules() {
 bool is_in_place(std::string_view name) { return name.ends_with('_') && !name.ends_with("__"); }
 
 ResultRule find_rule(const Schema& schema) {
-  constexpr std::string_view kSpaces[] = {"aten", "prims", "torchvision", "packed",
-                                          "quantized_decomposed"};
+  constexpr std::string_view kSpaces[] = {
+      "aten", "prims", "torchvision", "packed", "quantized_decomposed", "torchao"};
   if (std::ranges::find(kSpaces, schema.space()) == std::end(kSpaces)) return nullptr;
-  const auto found = rules().find(schema.base_name());
-  return found == rules().end() ? nullptr : found->second;
+  const std::string qualified =
+      std::string(schema.space()) + "::" + std::string(schema.base_name());
+  for (const std::string_view name : {std::string_view(qualified), schema.base_name()}) {
+    const auto found = rules().find(name);
+    if (found != rules().end()) return found->second;
+  }
+  return nullptr;
+}
+
+// Of "expand_copy", the rule of "expand", whose results lie one behind the other here.
+std::optional<ResultTensors> copied_view(const Schema& schema, const Bound& call) {
+  constexpr std::string_view kCopy = "_copy";
+  const std::string_view name = schema.base_name();
+  if (schema.space() != "aten" || !name.ends_with(kCopy)) return std::nullopt;
+  const auto found = rules().find(name.substr(0, name.size() - kCopy.size()));
+  if (found == rules().end()) return std::nullopt;
+  ResultTensors results = found->second(call);
+  for (ResultTensor& result : results) result.strides.clear();
+  return results;
 }
 
 }  // namespace
@@ -55,6 +72,7 @@ std::optional<std::vector<ResultTensor>> results_of(const Schema& schema,
                                                     symbolic::Pool& pool) {
   const Bound call(schema, arguments, pool);
   if (const ResultRule rule = find_rule(schema)) return rule(call);
+  if (std::optional<ResultTensors> copies = copied_view(schema, call)) return copies;
   // What is written to keeps its type.
   if (is_in_place(schema.base_name()) && schema.mutates() && !arguments.empty() &&
       tensor_of(arguments.front()))

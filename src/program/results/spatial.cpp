@@ -227,7 +227,9 @@ ResultTensors affine_grid(const Bound& call) {
 }
 
 constexpr ResultRow kRows[] = {
-    {"conv1d conv2d conv3d _convolution convolution _convolution_mode", convolution},
+    {"conv1d conv2d conv3d _convolution convolution _convolution_mode _slow_conv2d_forward "
+     "slow_conv3d_forward",
+     convolution},
     {"conv_transpose1d conv_transpose2d conv_transpose3d", transposed_convolution},
     {"max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d", pooling},
     {"max_pool1d_with_indices max_pool2d_with_indices max_pool3d_with_indices",

@@ -60,7 +60,8 @@ class Texts:
                 if axis != SCALAR and -len(sizes) <= axis < len(sizes):
                     known = each.name or f"{name}_dim_{axis % len(sizes)}"
                     sizes[axis] = known if known.isidentifier() else json.dumps(known)
-            return f"{str(value.dtype).removeprefix('torch.')}[{', '.join(sizes)}]"
+            text = f"{str(value.dtype).removeprefix('torch.')}[{', '.join(sizes)}]"
+            return text + _layout(value)
         if value is None:
             return "None"
         if isinstance(value, str):
@@ -69,6 +70,14 @@ class Texts:
             wants_float = type(value) is int and "float" in declared
             return "float" if wants_float else _SCALARS[type(value)]
         raise TypeError(f"'{name}' is a {type(value).__name__}, which TorchScript does not take")
+
+
+def _layout(tensor: torch.Tensor) -> str:
+    """How it lies in memory, where rows do not lie one behind the other."""
+    if tensor.layout is not torch.strided or tensor.is_contiguous():
+        return ""
+    dims = zip(tensor.shape, tensor.stride(), strict=True)
+    return f"@[{', '.join(f'{size}:{stride}' for size, stride in dims)}]"
 
 
 def text_of_default(name: str, value: Any) -> str:

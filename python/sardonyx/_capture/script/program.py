@@ -39,6 +39,9 @@ class ScriptProgram:
     method: str  # of the archived module
     leaves: Sequence[Leaf]  # what is wanted of the inputs' dimensions
     export: Callable[[], ExportedProgram] = field(repr=False)
+    # Whether Python computed with the sizes that the archive makes tensors of: it was traced for
+    # this export.
+    of_python: bool = False
     _read: _native.Program | None = field(default=None, repr=False)
     _exported: ExportedProgram | None = field(default=None, repr=False)
 
@@ -52,6 +55,7 @@ class ScriptProgram:
             self.inputs,
             self.archived.weights,
             Operators(),
+            self.of_python,
         )
 
     def check(self) -> ScriptProgram:
@@ -118,6 +122,7 @@ def traced_program(
     given = [Given(name, tensor) for name, tensor, _ in tensors]
     names = [name for name, _, _ in tensors]
     made = _program(source, texts, given, names, example)
+    made.of_python = True
     rest = iter(names)
     made.graph_signature = _signature(
         [

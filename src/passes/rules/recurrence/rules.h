@@ -8,5 +8,6 @@ namespace sardonyx::passes {
 using namespace rewriting;
 
 extern const Rule kDropZeroStates;
+extern const Rule kRaiseRecurrence;
 
 }  // namespace sardonyx::passes
