@@ -115,7 +115,9 @@ GIVEN: dict[str, dict[str, Any]] = {
         "apply_layernorm_after_vision_backbone": False,
     },
     # What is known of the time has no default.
-    "informer": {"num_time_features": 1},
+    "autoformer": {"num_time_features": 1, "feature_size": 10},
+    "informer": {"num_time_features": 1, "feature_size": 10},
+    "time_series_transformer": {"num_time_features": 1, "feature_size": 10},
     # Four patches together are as wide as this says.
     "kimi_k25": {"projection_hidden_size": 64},
     "muse_glimmer": {"out_hidden_size": 256},

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import torch
 from transformers import PretrainedConfig
 
+from sardonyx.hf.documented import asked_for
+from sardonyx.hf.example import BATCH, noise
 from sardonyx.hf.examples import examples
 from sardonyx.hf.tasks import task_named
 
@@ -140,3 +143,38 @@ def test_what_looks_at_images_is_given_some() -> None:
 
     assert all("pixel_values" in example.dims for example in found)
     assert any("pixel_values" not in shapes for shapes in _shapes(_OfBoth(), config))
+
+
+class _OfRegions(torch.nn.Module):
+    def forward(self, x: torch.Tensor, visual_feats: torch.Tensor | None = None) -> torch.Tensor:
+        """
+        visual_feats (`torch.FloatTensor` of shape `(batch_size, num_visual_features, feat_dim)`):
+            What is seen in each region.
+        """
+        if visual_feats is None:
+            raise ValueError("`visual_feats` cannot be `None`")
+        return visual_feats
+
+
+def test_what_a_model_asks_for_is_made_as_its_documentation_says() -> None:
+    model, config, example = _OfRegions(), _Inner(feat_dim=6), noise("x", (4,), {0: BATCH})
+    with pytest.raises(ValueError, match="cannot be") as raised:
+        model(**example.make(2, 12))
+
+    better = asked_for(example, raised.value, model, config)
+
+    assert better is not None
+    assert model(**better.make(3, 12)).shape == (3, 8, 6)
+    assert asked_for(better, raised.value, model, config) is None
+
+
+def test_nothing_known_of_the_time_has_no_width() -> None:
+    class Model(torch.nn.Module):
+        def forward(
+            self, past_values: torch.Tensor, past_time_features: torch.Tensor
+        ) -> torch.Tensor:
+            return past_values
+
+    example = next(examples(Model(), _Inner(context_length=5, lags_sequence=[1])))
+
+    assert example.make(2, 12)["past_time_features"].shape == (2, 6, 0)

@@ -282,10 +282,10 @@ def _series(accepted: set[str], config: Any) -> Iterator[Example]:
             known = setting(config, "num_time_features", default=0)
             known += setting(config, "num_dynamic_real_features", default=0)
             ahead = setting(config, "prediction_length", default=8) or 8
-            made["past_time_features"] = random_values((batch, past, max(1, known)))
+            made["past_time_features"] = random_values((batch, past, known))
             made["past_observed_mask"] = torch.ones(batch, past)
             made["future_values"] = random_values((batch, ahead))
-            made["future_time_features"] = random_values((batch, ahead, max(1, known)))
+            made["future_time_features"] = random_values((batch, ahead, known))
         return made
 
     yield Example(make, {name: {0: BATCH} for name in make(1, 1)})
