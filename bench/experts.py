@@ -1,9 +1,9 @@
 """Mixtures of experts in ONNX Runtime: grouped products beside a loop over the experts, and beside
-ONNX Runtime's own operator, com.microsoft.MoE.
+ONNX Runtime's own operators, com.microsoft.MoE and, of weights in blocks of 4 bits, QMoE.
 
 `python -m bench.experts` exports both forms of one layer, puts the operator together with the same
 weights, runs them in turns on the same inputs and prints medians of processor time. The grouped
-form is to be at least as fast as the loop; what the operator takes stands in docs/targets.md.
+form is to be at least as fast as the loop; what the operators take stands in docs/targets.md.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import statistics
 import sys
 import time
 
+import numpy as np
 import onnx
 import torch
 import transformers.integrations.moe  # noqa: F401  (registers its operators)
@@ -59,6 +60,54 @@ def operator(layer: Layer) -> Session:
     return Session(made.SerializeToString())
 
 
+BLOCK = 32
+
+
+def in_blocks(layer: Layer) -> Session:
+    """The grouped form with `precision="int4"`."""
+    import sardonyx
+
+    torch.manual_seed(0)
+    program = sardonyx.export(
+        GroupedExperts(*layer).eval(),
+        (torch.randn(5, layer[1]),),
+        dynamic_shapes=({0: Dim("tokens", min=1, max=4096)},),
+        target_runtime="onnxruntime-cpu",
+    )
+    coded, _ = sardonyx.optimize(program, precision="int4", runtime="onnxruntime-cpu")
+    return Session(coded.model_proto.SerializeToString())
+
+
+def codes(weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Four bits of [experts, rows, columns], two to a byte, and a scale for each block."""
+    blocks = weight.reshape(*weight.shape[:2], -1, BLOCK)
+    scales = np.abs(blocks).max(-1) / 7
+    four = np.clip(np.round(blocks / scales[..., None]) + 8, 0, 15).astype(np.uint8)
+    four = four.reshape(weight.shape)
+    return four[..., 0::2] | (four[..., 1::2] << 4), scales.astype(np.float32)
+
+
+def operator_in_blocks(layer: Layer) -> Session:
+    """The layer by com.microsoft.QMoE."""
+    torch.manual_seed(0)
+    model = LoopOverExperts(*layer).eval()
+    up, up_scales = codes(model.up.detach().numpy())
+    down, down_scales = codes(model.down.detach().numpy())
+    router = np.ascontiguousarray(model.router.weight.t().detach().numpy())
+    graph = onnx.parser.parse_graph(
+        f"g (float[n, {layer[1]}] x) => (float[n, {layer[1]}] y) {{ s = MatMul(x, router) "
+        f'y = com.microsoft.QMoE<k={layer[3]}, activation_type="silu", expert_weight_bits=4, '
+        f"normalize_routing_weights=1, block_size={BLOCK}>"
+        "(x, s, up, ups, , down, downs) }"
+    )
+    arrays = {"router": router, "up": up, "ups": up_scales, "down": down, "downs": down_scales}
+    for name, array in arrays.items():
+        graph.initializer.append(onnx.numpy_helper.from_array(array, name))
+    opsets = [onnx.helper.make_opsetid("", 20), onnx.helper.make_opsetid("com.microsoft", 1)]
+    made = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    return Session(made.SerializeToString())
+
+
 def seconds(run: Session, x: torch.Tensor) -> float:
     began = time.process_time()
     run.run([x])
@@ -69,6 +118,7 @@ def main() -> int:
     slower = 0
     for layer in LAYERS:
         forms = (session(LoopOverExperts, layer), session(GroupedExperts, layer), operator(layer))
+        coded = (in_blocks(layer), operator_in_blocks(layer))
         for tokens in TOKENS:
             x = torch.randn(tokens, layer[1])
             first, *others = (form.run([x])[0] for form in forms)
@@ -76,10 +126,13 @@ def main() -> int:
             rounds = [[seconds(form, x) for form in forms] for _ in range(ROUNDS)]
             loop, group, own = (statistics.median(each) for each in zip(*rounds, strict=True))
             slower += group > loop
+            rounds = [[seconds(form, x) for form in coded] for _ in range(ROUNDS)]
+            four, own_four = (statistics.median(each) for each in zip(*rounds, strict=True))
             print(
                 f"{layer[0]:3} experts, {tokens:3} tokens: loop {loop * 1e6:7.0f} us, "
                 f"grouped {group * 1e6:7.0f} us, {group / loop:.2f}; MoE {own * 1e6:7.0f} us, "
-                f"{own / group:.2f} of grouped (apart by {apart:.1e})"
+                f"{own / group:.2f} of grouped (apart by {apart:.1e}); in four bits grouped "
+                f"{four * 1e6:7.0f} us, {four / group:.2f}; QMoE {own_four / four:.2f} of that"
             )
     return 1 if slower else 0
 

@@ -11,6 +11,7 @@
 #include "onnx/gen/op.h"
 #include "onnx/graph/recipe.h"
 #include "precision/selection.h"
+#include "precision/stacked_weights.h"
 
 namespace sardonyx::precision {
 namespace {
@@ -124,6 +125,7 @@ class Coding {
   }
 
   Report run() {
+    part_stacked_weights(model_, options_.block_size);
     find(model_.graph);
     check_named();
     for (const Site& site : sites_) {

@@ -356,6 +356,9 @@ onnx::Attribute GraphReader::attribute(Graph* graph, std::string_view message) {
   const bool graphs = read.type == AttributeType::kGraph || read.type == AttributeType::kGraphs;
   if (graphs && !result.reference.empty())
     base::fail("SX1153", fmt::format("the attribute '{}' refers to a graph", result.name));
+  if (!result.reference.empty() && !in_function_)
+    contradict(fmt::format("the attribute '{}' refers to one of a function, and stands in none",
+                           result.name));
   if (read.type == AttributeType::kGraph) {
     if (read.graphs.empty())
       contradict(fmt::format("the attribute '{}' has no graph", result.name));
@@ -442,7 +445,9 @@ onnx::Function GraphReader::function(std::string_view message) {
   }
   // Outputs come by name alone here.
   function_outputs_ = {outputs.begin(), outputs.end()};
+  in_function_ = true;
   fill(result.body, parts);
+  in_function_ = false;
   function_outputs_.clear();
   std::vector<ValueInfo*> values;
   for (const std::string_view name : outputs) values.push_back(find_defined(name));

@@ -54,6 +54,7 @@ class GraphReader {
   std::unordered_set<std::string> hoisted_;
   // Outputs of the graphs at hand, by name, the innermost last: nodes make them.
   std::vector<std::unordered_set<std::string_view>> outputs_;
+  bool in_function_ = false;
   Messages function_outputs_;
 };
 

@@ -168,8 +168,10 @@ def test_a_truth_of_sizes_that_pytorch_wants_as_a_bool_is_told(capture: str) -> 
         torch.testing.assert_close(program(x)[0], Causal()(x))
 
 
-class OneApart(nn.Module):
+class FewApart(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if x.numel() == 0:
+            return x + 1
         if x.shape[0] == 1:
             return x * 2
         assert x.shape[0] != 1  # which is no branch
@@ -178,12 +180,29 @@ class OneApart(nn.Module):
 
 @pytest.mark.parametrize("capture", ["torch", "auto"])
 @pytest.mark.parametrize(
-    ("dim", "told"), [("rows", ["rows != 1"]), (Dim("rows", min=2), []), (Dim.STATIC, [])]
+    ("dim", "told"),
+    [
+        ("rows", ["4*rows != 0", "rows != 1"]),
+        (Dim("rows", min=1), ["rows != 1"]),
+        (Dim("rows", min=2), []),
+        (Dim.STATIC, []),
+    ],
 )
-def test_a_branch_for_a_size_of_one_is_told(dim: Any, told: list[str], capture: str) -> None:
+def test_branches_for_sizes_of_0_and_1_are_told(dim: Any, told: list[str], capture: str) -> None:
     # Captures take every free size for at least 2.
     program = sardonyx.export(
-        OneApart(), (torch.ones(3, 4),), dynamic_shapes=({0: dim},), capture=capture
+        FewApart(), (torch.ones(3, 4),), dynamic_shapes=({0: dim},), capture=capture
     )
     said = [n.message.split("whether ")[1].split(", at")[0] for n in program.notes]
     assert said == told
+
+
+class Shared(nn.Module):
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x if y.shape[0] % x.shape[0] == 0 else -x
+
+
+def test_a_question_that_has_no_answer_for_0_is_no_error() -> None:
+    inputs = (torch.ones(2, 4), torch.ones(4, 4))
+    program = sardonyx.export(Shared(), inputs, dynamic_shapes=({0: "a"}, {0: "b"}))
+    assert [note.code for note in program.notes] == ["SX1015"]

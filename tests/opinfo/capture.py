@@ -309,8 +309,12 @@ def free_dims(program: ExportedProgram) -> tuple[dict[int, str], ...]:
     for node in program.graph.nodes:
         if node.op == "placeholder" and node.name in names:
             sizes = enumerate(node.meta["val"].shape)
-            found.append({dim: _name_of(size) for dim, size in sizes if not isinstance(size, int)})
+            found.append({dim: _name_of(size) for dim, size in sizes if _is_free(size)})
     return tuple(found)
+
+
+def _is_free(size: int | torch.SymInt) -> bool:
+    return isinstance(size, torch.SymInt) and bool(size.node.expr.free_symbols)
 
 
 def _name_of(size: torch.SymInt) -> str:

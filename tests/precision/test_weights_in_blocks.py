@@ -373,3 +373,57 @@ def test_processors_do_not_change_a_byte(tmp_path: Path, runtime: str) -> None:
         assert written("one.onnx") == with_all
     finally:
         os.sched_setaffinity(0, all_of_them)
+
+
+@pytest.mark.parametrize("runtime", ["onnxruntime-cpu", "standard"])
+@pytest.mark.parametrize("turned", [False, True])
+def test_experts_that_lie_on_one_another(turned: bool, runtime: str) -> None:
+    """Each is a weight of its own for its product, the same numbers in blocks."""
+    stack = weight(3, HIDDEN, WIDTH) if turned else weight(3, WIDTH, HIDDEN)
+    swap = "w1 = Transpose<perm = [0, 2, 1]>(experts)" if turned else "w1 = Identity(experts)"
+    before = onnx.parser.parse_model(f"""
+        <ir_version: 10, opset_import: ["" : 21]>
+        graph (float[n, {WIDTH}] x) => (float[n, {HIDDEN}] y)
+        <int64 first = {{0}}, int64 last = {{-1}}> {{
+          {swap}
+          a = Gather(w1, first)
+          b = Gather(w1, last)
+          ya = MatMul(x, a)
+          yb = MatMul(x, b)
+          y = Add(ya, yb)
+        }}
+    """)
+    before.graph.initializer.append(numpy_helper.from_array(stack, "experts"))
+    precision = Precision("int8", accuracy_level=0)
+    result, report = sardonyx.optimize(before, runtime=runtime, precision=precision)
+    assert [each.name for each in report.weights] == ["experts.0", "experts.2"]
+    ops = [node.op_type for node in result.graph.node]
+    assert ops.count("MatMulNBits" if runtime == "onnxruntime-cpu" else "MatMul") == 2
+    assert "Gather" not in ops
+    x = weight(4, WIDTH)
+    matrices = stack.transpose(0, 2, 1) if turned else stack
+    options = onnxruntime.SessionOptions()
+    options.add_session_config_entry("session.qdq_matmulnbits_accuracy_level", "0")
+    session = onnxruntime.InferenceSession(result.SerializeToString(), options)
+    np.testing.assert_allclose(
+        session.run(None, {"x": x})[0], x @ matrices[0] + x @ matrices[2], rtol=0.02, atol=0.3
+    )
+
+
+def test_a_stack_that_something_else_reads_stays() -> None:
+    before = onnx.parser.parse_model(f"""
+        <ir_version: 10, opset_import: ["" : 21]>
+        graph (float[n, {WIDTH}] x, int64 which) => (float[n, {HIDDEN}] y)
+        <int64 first = {{0}}> {{
+          a = Gather(experts, first)
+          b = Gather(experts, which)
+          ya = MatMul(x, a)
+          yb = MatMul(x, b)
+          y = Add(ya, yb)
+        }}
+    """)
+    stack = weight(3, WIDTH, HIDDEN)
+    before.graph.initializer.append(numpy_helper.from_array(stack, "experts"))
+    result, report = sardonyx.optimize(before, runtime="onnxruntime-cpu", precision="int8")
+    assert not report.weights
+    assert [each.name for each in result.graph.initializer if each.name == "experts"]

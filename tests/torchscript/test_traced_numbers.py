@@ -80,16 +80,53 @@ LISTED: dict[str, Program] = {
     "an index": lambda x: x.index_select(0, torch.tensor([x.size(0) - 1])),
     "a shape": lambda x: x.sum() + torch.as_tensor(x.shape),
 }
+
+
+def writes_a_row(x: torch.Tensor) -> torch.Tensor:
+    y = x.clone()
+    y[1:] = x[0] * 2
+    y[:, :2] = x[None, :, :1]
+    y[None, 0] = x[1:2]
+    y[torch.arange(2)] = x[None, :1] + 1
+    y[x.size(0) - 1] = x[:1] * 3
+    y[:, -1] = 0.5
+    return y
+
+
+def checks_sizes(x: torch.Tensor) -> torch.Tensor:
+    torch._check(x.size(0) > 1, lambda: "too few rows")
+    pooled, places = functional.max_pool1d(x, 2, return_indices=True)
+    return functional.max_unpool1d(pooled, places, 2)
+
+
 # Those that tracing keeps, though it asks the size for an index.
 KEPT: dict[str, Program] = {
     "a count": lambda x: x[:, 0] + torch.linspace(0, 1, x.size(0)),
     "classes": lambda x: functional.one_hot(x.argmax(1), x.size(1)),
     "a diagonal": lambda x: x.triu(x.size(1) - x.size(0)),
+    "sizes of a value that is written": writes_a_row,
+    "checked sizes": checks_sizes,
+    "parts": lambda x: x.split(x.size(0) - 1)[1] + torch.split(x, x.size(1) // 2, 1)[0].sum(),
     "an index of rows": lambda x: x.select(0, x.size(0) - 1) + x.narrow(0, 0, x.size(0) - 1),
+}
+# Those of calls of operators by their names.
+aten = torch.ops.aten
+BY_NAME: dict[str, Program] = {
+    "a list": lambda x: aten.view(x, [x.size(1), x.size(0)]),
+    "a whole shape": lambda x: aten.expand(x[:1], x.shape) + aten.zeros(x.shape),
+    "an overload": lambda x: aten.slice.Tensor(x, 0, None, x.size(0) - 1),
+    "beside other types": lambda x: aten.constant_pad_nd(x, [0, x.size(0)], 1.5),
+    "several results": lambda x: aten.native_group_norm(
+        x[..., None], None, None, x.size(0), x.size(1), 1, 2, 1e-5
+    )[0],
+    "by name": lambda x: aten.full([x.size(0), 2], 2.0, dtype=torch.float32) * x[:, :1],
+    "a primitive": lambda x: torch.ops.prims.broadcast_in_dim(x[:, 0], [2, x.size(0)], [1]),
+    "a form without results": lambda x: torch.split_with_sizes_copy(x, [1, x.size(0) - 1])[1],
+    "fresh parts": lambda x: torch.unsafe_split(x, x.size(0) - 1)[0],
 }
 
 
-@pytest.mark.parametrize("program", (LISTED | KEPT).values(), ids=LISTED | KEPT)
+@pytest.mark.parametrize("program", (LISTED | KEPT | BY_NAME).values(), ids=LISTED | KEPT | BY_NAME)
 def test_numbers_stay_what_they_are(program: Program) -> None:
     assert_right(program)
 

@@ -8,7 +8,7 @@ import inspect
 import logging
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
@@ -271,18 +271,36 @@ def watching_questions(on_asked: Callable[[Any, Any], None]) -> Iterator[None]:
 @contextmanager
 def watching_truths(on_answered: Callable[[Any, Any, bool], None]) -> Iterator[None]:
     """Within it, `on_answered` is called with the ShapeEnv, each relation of sizes that Python asks
-    the truth of, and the answer."""
+    the truth of, and the answer. What sympy knows of any positive number is such a relation, too.
+    """
+    import sympy
     from torch.fx.experimental.sym_node import SymNode
 
     kind: Any = SymNode
     asked = kind.guard_bool
+    known = {sympy.true, sympy.false, True, False}
+    names = ("eq", "ne", "gt", "ge", "lt", "le")
+
+    def comparing(name: str) -> Callable[[Any, Any], Any]:
+        compare, relation = getattr(kind, name), getattr(sympy, name.capitalize())
+
+        def compared(node: Any, other: Any) -> Any:
+            made = compare(node, other)
+            if made._expr in known and node.expr.free_symbols:
+                made.compared = relation(node.expr, other.expr, evaluate=False)
+            return made
+
+        return compared
 
     def ask(node: Any, file: str, line: int) -> Any:
         answer = asked(node, file, line)
-        on_answered(node.shape_env, node.expr, answer)
+        on_answered(node.shape_env, getattr(node, "compared", node.expr), answer)
         return answer
 
-    with mock.patch.object(kind, "guard_bool", ask):
+    with ExitStack() as stack:
+        stack.enter_context(mock.patch.object(kind, "guard_bool", ask))
+        for name in names:
+            stack.enter_context(mock.patch.object(kind, name, comparing(name)))
         yield
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +14,7 @@ from torch.overrides import TorchFunctionMode
 from .frozen import Frozen
 from .places import user_place
 from .replaced import Replacement, replaced
+from .unrecorded import unrecorded
 
 # The bounds of a tensor's own slices are kept, though their index is asked for.
 _SLICING = (torch.Tensor.__getitem__, torch.Tensor.__setitem__)
@@ -33,7 +35,33 @@ class _KeepingBounds(TorchFunctionMode):
         if function not in _SLICING:
             return function(*args, **(kwargs or {}))
         with self._frozen.keeping_integers():
+            if function is torch.Tensor.__setitem__ and _is_traced(args[-1]):
+                return _written(*args)
             return function(*args, **(kwargs or {}))
+
+
+def _is_traced(value: Any) -> bool:
+    traced = torch._C._get_tracing_state() is not None
+    return traced and isinstance(value, torch.Tensor) and value.dim() > 0
+
+
+def _written(tensor: torch.Tensor, index: Any, value: torch.Tensor) -> None:
+    """`tensor[index] = value`, which tracing records with the example's sizes where the value is
+    repeated, or where its first dimensions are 1, which count for nothing."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if all(p is None or p is ... or type(p) in (int, slice) for p in parts):
+        view = tensor[index]
+        view.copy_(_without_ones(value, value.dim() - view.dim()))
+    else:
+        tensor[index] = _without_ones(value, value.dim())
+
+
+def _without_ones(value: torch.Tensor, most: int) -> torch.Tensor:
+    with unrecorded():
+        sizes = tuple(value.shape)[: max(most, 0)]
+    for _ in itertools.takewhile(lambda size: size == 1, sizes):
+        value = value[0]
+    return value
 
 
 @contextmanager

@@ -57,6 +57,7 @@ def _replacements(others: Mapping[Any, Any], frozen: Frozen) -> Iterator[Replace
             continue
         if type(value) in _BUILTINS and _takes_numbers(value.__name__):
             yield Replacement(torch.Tensor, name, _keeping(value, frozen))
+    yield Replacement(torch.Tensor, "split", _splitting(torch.Tensor.split, frozen))
     for module in list(sys.modules.values()):
         if isinstance(module, types.ModuleType):
             for name, value in list(vars(module).items()):
@@ -73,6 +74,8 @@ def _stand_ins(frozen: Frozen) -> Mapping[Any, Any]:
                 continue
             if value.__name__ in _CONVOLUTIONS:
                 made[value] = _telling(value, frozen)
+            elif space is torch and value.__name__ in _without_results():
+                made[value] = _by_operator(value)
             elif _takes_numbers(value.__name__):
                 made[value] = _keeping(value, frozen)
     return made
@@ -117,6 +120,42 @@ def _with_integers() -> frozenset[str]:
         and any(str(each.type) in ("int", "Optional[int]") for each in schema.arguments)
         and any("Tensor" in str(each.type) for each in schema.returns)
     )
+
+
+def _splitting(function: Any, frozen: Frozen) -> Callable[..., Any]:
+    """Tensor.split, which is Python and makes an integer of a tensor."""
+
+    @functools.wraps(function)
+    def split(self: torch.Tensor, split_size: Any, dim: int = 0) -> Any:
+        if not _is_number(split_size):
+            return function(self, split_size, dim)
+        with frozen.keeping_integers():
+            return torch._C._VariableFunctions.split(self, split_size, dim)  # type: ignore[attr-defined]
+
+    return split
+
+
+@functools.cache
+def _without_results() -> frozenset[str]:
+    """ATen's operators that have a form without results: functions of their names record no
+    numbers, `torch.unsafe_split(x, n)` for one."""
+    schemas: Any = torch._C._jit_get_all_schemas()
+    aten = [schema for schema in schemas if schema.name.startswith("aten::")]
+    none = {schema.name for schema in aten if not schema.returns}
+    some = {schema.name for schema in aten if schema.returns}
+    return frozenset(name.removeprefix("aten::") for name in none & some)
+
+
+def _by_operator(function: Any) -> Callable[..., Any]:
+    """Of the operator, which operator_calls.py has recorded with its numbers."""
+    operator = getattr(torch.ops.aten, function.__name__)
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        has_numbers = any(map(_is_number, _leaves([*args[1:], *kwargs.values()])))
+        return (operator if has_numbers else function)(*args, **kwargs)
+
+    return called
 
 
 def _takes_numbers(name: str) -> bool:

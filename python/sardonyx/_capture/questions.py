@@ -34,27 +34,29 @@ class Questions:
     def __init__(self) -> None:
         self._asked: dict[tuple[Any, Place], Any] = {}
         self._by_operators: dict[Any, tuple[Place, Any]] = {}
-        self._of_ones: dict[tuple[Any, Place], Any] = {}
+        self._of_few: dict[tuple[Any, Place], int] = {}  # for how many the answer is another
 
     @contextmanager
     def heard(self) -> Iterator[None]:
         """Within it, they are written down; those of an earlier capture are forgotten."""
         self._asked.clear()
         self._by_operators.clear()
-        self._of_ones.clear()
+        self._of_few.clear()
         with (
             torch_versions.watching_questions(self._hear),
-            torch_versions.watching_truths(self._hear_of_ones),
+            torch_versions.watching_truths(self._hear_of_few),
         ):
             yield
 
-    def _hear_of_ones(self, env: Any, relation: Any, answer: bool) -> None:
+    def _hear_of_few(self, env: Any, relation: Any, answer: bool) -> None:
         """What is answered since captures take a free size for at least 2."""
-        if not _is_other_at_one(relation, answer) or not asked_by_model():
+        del env
+        other = _other_for(relation, answer)
+        if other is None or not asked_by_model():
             return
         place = user_place()
         if place and (not _is_check(place) or is_caught(frames_of_model())):
-            self._of_ones.setdefault((relation if answer else ~relation, place), env)
+            self._of_few.setdefault((relation if answer else _denied(relation), place), other)
 
     def _hear(self, env: Any, relation: Any) -> None:
         if len(relation.free_symbols) == 1 and _is_bound(relation):
@@ -68,7 +70,7 @@ class Questions:
 
     def notes(self, program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
         """A note of each whose answer is another for sizes that the program takes."""
-        if not self._asked and not self._by_operators and not self._of_ones:
+        if not self._asked and not self._by_operators and not self._of_few:
             return []
         ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}
         names = _names(program, leaves)
@@ -81,9 +83,10 @@ class Questions:
 
         for (relation, place), env in self._asked.items():
             tell(relation, place, env, "the model's own code")
-        free_to_be_one = _free_to_be_one(program, leaves, ranges)
-        for relation, place in self._of_ones:
-            if place not in told and str(next(iter(relation.free_symbols))) in free_to_be_one:
+        least = _least_free(program, leaves, ranges)
+        for (relation, place), few in self._of_few.items():
+            symbols = map(str, relation.free_symbols)
+            if place not in told and any(least.get(each, TAKEN_FOR) <= few for each in symbols):
                 told[place] = _said(relation, names), "the model's own code"
         by_model = {relation for relation, _ in self._asked}
         for relation, (place, env) in self._by_operators.items():
@@ -104,29 +107,41 @@ def _is_bound(relation: Any) -> bool:
     return any(s.is_symbol for s in sides) and any(s.is_number for s in sides)
 
 
-def _is_other_at_one(relation: Any, answer: bool) -> bool:
-    """Whether a relation of one size has another answer where that is 1."""
+@functools.lru_cache(maxsize=4096)
+def _other_for(relation: Any, answer: bool) -> int | None:
+    """Whether a relation of sizes has another answer where they are 1, or 0: which; None for
+    neither."""
     import sympy
 
-    symbols = relation.free_symbols
-    if len(symbols) != 1 or not isinstance(relation, sympy.core.relational.Relational):
-        return False
-    at_one = relation.xreplace({next(iter(symbols)): sympy.S.One})
-    return at_one in (sympy.true, sympy.false) and bool(at_one) is not answer
+    if not isinstance(relation, sympy.core.relational.Relational):
+        return None
+    for few in (1, 0):
+        try:
+            found = relation.xreplace(dict.fromkeys(relation.free_symbols, sympy.Integer(few)))
+        except ZeroDivisionError:
+            return None
+        if found in (sympy.true, sympy.false) and bool(found) is not answer:
+            return few
+    return None
 
 
-def _free_to_be_one(
+def _denied(relation: Any) -> Any:
+    """The opposite of a relation, which sympy is not to decide."""
+    return relation.negated.func(*relation.args, evaluate=False)
+
+
+def _least_free(
     program: ExportedProgram, leaves: Sequence[Leaf], ranges: Mapping[str, Any]
-) -> set[str]:
-    """The program's sizes that neither the user nor a bound which is told of anyway says to be
-    more."""
-    sizes = {
-        str(size_of(value, axis))
+) -> dict[str, int]:
+    """How few the program's sizes may be, of those that neither the user nor a bound which is told
+    of anyway says to be more than captures take them for."""
+    least = {
+        str(size_of(value, axis)): wanted.least
         for _, value, leaf in named_inputs(program, leaves)
         for axis, wanted in leaf.dims.items()
-        if axis != SCALAR and wanted.least < TAKEN_FOR
+        if axis != SCALAR
     }
-    return {size for size in sizes if size not in ranges or ranges[size].lower <= TAKEN_FOR}
+    return {s: n for s, n in least.items() if s not in ranges or ranges[s].lower <= TAKEN_FOR}
 
 
 def asked_by_model() -> bool:

@@ -19,12 +19,14 @@ from .decided import telling_of_elements
 from .frozen import Frozen
 from .indices import telling_of_indices
 from .listed import numbers_kept_in_lists
+from .operator_calls import numbers_kept_in_operators
 from .places import Place
 from .script.program import Example, ScriptProgram, Source, traced_program
 from .script_calls import numbers_kept_in_calls
 from .scripted import decided_by_data
 from .shapes import bound_inputs
 from .torchscript import as_module
+from .unrecorded import checks_of_sizes
 from .wanted import Leaf, in_call_order, sources_of
 
 if TYPE_CHECKING:
@@ -46,7 +48,9 @@ def traced(
             _tracer_warnings(frozen),
             buffers_put_back(model),
             numbers_kept_in_lists(frozen),
+            checks_of_sizes(),
             numbers_kept_in_calls() as made,
+            numbers_kept_in_operators(frozen, made),
         ):
             script = torch.jit.trace(model, bound.args, check_trace=False)
             object.__setattr__(script, _MADE, made)
@@ -91,7 +95,9 @@ def program_of_trace(
         buffers_put_back(model),
         _attached(model, run),
         numbers_kept_in_lists(frozen),
+        checks_of_sizes(),
         numbers_kept_in_calls() as made,
+        numbers_kept_in_operators(frozen, made),
     ):
         script = torch.jit.trace_module(model, {_METHOD: examples}, check_trace=False)
         object.__setattr__(script, _MADE, made)

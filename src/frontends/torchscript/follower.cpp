@@ -346,16 +346,20 @@ program::Call* Follower::new_call(const Schema& schema, std::vector<Argument> ar
   return made;
 }
 
-Value* Follower::call(const Schema& schema, std::vector<Argument> arguments,
-                      program::ValueType type) {
+std::vector<Value*> Follower::call(const Schema& schema, std::vector<Argument> arguments,
+                                   std::vector<program::ValueType> types) {
   program::Call* made = new_call(schema, std::move(arguments));
-  Value* value = program_.add_value();
-  static_cast<program::ValueType&>(*value) = std::move(type);
-  value->name = made->name;
-  value->producer = made;
-  made->outputs.push_back(value);
+  for (program::ValueType& type : types) {
+    Value* value = program_.add_value();
+    static_cast<program::ValueType&>(*value) = std::move(type);
+    const std::size_t index = made->outputs.size();
+    value->name = types.size() == 1 ? made->name : made->name + "_" + std::to_string(index);
+    value->producer = made;
+    value->index = static_cast<std::uint32_t>(index);
+    made->outputs.push_back(value);
+  }
   graph_->calls.push_back(made);
-  return value;
+  return made->outputs;
 }
 
 const Value* whole_of(const Value* value) {

@@ -62,9 +62,10 @@ class Follower {
   Datum call(const std::string& op, std::vector<Datum> positional,
              std::vector<NamedDatum> named = {});
   Datum call(const program::Schema& schema, std::vector<program::Argument> arguments);
-  // Of a result that has this type.
-  program::Value* call(const program::Schema& schema, std::vector<program::Argument> arguments,
-                       program::ValueType type);
+  // Of results that have these types.
+  std::vector<program::Value*> call(const program::Schema& schema,
+                                    std::vector<program::Argument> arguments,
+                                    std::vector<program::ValueType> types);
   // For an axis that only a run tells (axes.cpp); nothing where all are known.
   std::optional<Datum> call_for_each_axis(const program::Schema& schema,
                                           std::vector<program::Argument> arguments);

@@ -4,6 +4,7 @@
 
 #include "frontends/torchscript/body.h"
 #include "frontends/torchscript/builtins.h"
+#include "program/results/bound.h"
 
 namespace sardonyx::torchscript {
 
@@ -31,7 +32,9 @@ ValueType type_of(const Element& element) {
 Value* write(Follower& follower, std::string_view name, std::vector<Argument> arguments,
              ValueType type) {
   const program::Schema* schema = program::find_schema(name);
-  return follower.call(*schema, program::bind(*schema, std::move(arguments), {}), std::move(type));
+  return follower
+      .call(*schema, program::bind(*schema, std::move(arguments), {}), std::vector{std::move(type)})
+      .front();
 }
 
 bool is_made_by(const Value* list, std::string_view name) {
@@ -180,12 +183,32 @@ Datum split_evenly(Follower& follower, Value* tensor, Expr length, std::int64_t 
                   Kind::kTensor);
 }
 
-bool is_chunks(const Value* list, std::int64_t count) {
-  if (!is_made_by(list, kSplit)) return false;
+std::optional<std::vector<Datum>> cut_into(Follower& follower, const Value* list,
+                                           std::int64_t count) {
+  if (!is_made_by(list, kSplit) || count < 1) return std::nullopt;
   const auto& cut = list->producer->arguments;
+  const Expr length = *cut[1].get<Expr>();
+  // Of parts of a length that is known there are so many for a few sizes only.
+  if (length.is_constant()) return std::nullopt;
+  Value* const whole = program::tensor_of(cut[0]);
   const auto axis = static_cast<std::size_t>(cut[2].get<Expr>()->value());
-  const Expr whole = program::tensor_of(cut[0])->shape.at(axis);
-  return *cut[1].get<Expr>() == symbolic::max(symbolic::ceil_div(whole, count), 1);
+  std::vector<ValueType> types;
+  for (std::int64_t i = 0; i < count; ++i) {
+    ValueType& type = types.emplace_back();
+    type.dtype = whole->dtype;
+    type.shape = whole->shape;
+    const bool is_last = i == count - 1;
+    type.shape[axis] = is_last ? whole->shape[axis] - length * (count - 1) : length;
+    if (!type.shape[axis].known()) type.shape[axis] = fresh_size(follower.pool());
+  }
+  const program::Schema* schema = program::find_schema("aten::split.Tensor");
+  std::vector<Argument> arguments = {whole, length, Expr(static_cast<std::int64_t>(axis))};
+  std::vector<Datum> parts;
+  for (Value* part : follower.call(*schema, std::move(arguments), std::move(types))) {
+    if (axis > 0 || !whole->strides.empty()) part->strides = program::strides_of(*whole);
+    parts.push_back(Datum::of_tensor(part));
+  }
+  return parts;
 }
 
 Datum read_sequence(Follower& follower, Value* list, const Datum& position) {

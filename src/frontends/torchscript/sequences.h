@@ -25,8 +25,10 @@ program::Value* as_sequence(Follower& follower, const Container& list, const Ele
 Datum split_evenly(Follower& follower, program::Value* tensor, symbolic::Expr length,
                    std::int64_t axis);
 
-// Whether it is what chunk() gives that is asked for so many, where there is enough for all.
-bool is_chunks(const program::Value* list, std::int64_t count);
+// What such a tensor is cut into where there are so many parts, of which a run makes sure. Nothing
+// where it is no such list, or one that has so many for a few sizes alone.
+std::optional<std::vector<Datum>> cut_into(Follower& follower, const program::Value* list,
+                                           std::int64_t count);
 
 Datum read_sequence(Follower& follower, program::Value* list, const Datum& position);
 

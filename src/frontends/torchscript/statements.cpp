@@ -133,7 +133,11 @@ void Follower::assign_rows(const Expression& target, const Datum& value) {
     const Datum length = call("aten::len", {value});
     return length.expr.known() && length.expr.is(count);
   };
-  if (!is_chunks(value.value, count) && !is_as_long()) {
+  if (const auto parts = cut_into(*this, value.value, count)) {
+    for (std::size_t i = 0; i < parts->size(); ++i) assign(*target.items[i], (*parts)[i]);
+    return;
+  }
+  if (!is_as_long()) {
     refuse(
         fmt::format("a list is taken apart into {} elements, and how many there are only a run "
                     "tells",

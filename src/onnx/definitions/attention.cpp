@@ -139,6 +139,10 @@ bool may_hold(const ValueInfo* mask, double number, int& budget) {
     case Op::kSub:
     case Op::kConcat:
       return std::ranges::any_of(node->inputs, input_may_hold);
+    case Op::kPad:
+      return number == 0 || node->string_or("mode", "constant") != "constant" ||
+             input_may_hold(node->input(0)) ||
+             (node->input(2) != nullptr && input_may_hold(node->input(2)));
     case Op::kTrilu:
       return number == 0 || input_may_hold(node->input(0));
     case Op::kConstantOfShape: {
@@ -159,6 +163,67 @@ bool may_hold(const ValueInfo* mask, double number, int& budget) {
 bool may_hold(const ValueInfo* mask, double number) {
   int budget = 1000;
   return may_hold(mask, number, budget);
+}
+
+namespace {
+
+bool is_zero(const ValueInfo* value) {
+  if (value == nullptr) return true;
+  const auto reals = value->constant == nullptr ? std::nullopt : value->constant->reals();
+  return reals && std::ranges::all_of(*reals, [](double each) { return each == 0; });
+}
+
+// A Pad of four axes by zeros that adds `count` at this place of its list, and nothing else; any
+// number where `count` is 0.
+const Node* padding(const ValueInfo* value, std::size_t place, std::int64_t count) {
+  const Node* pad = value == nullptr ? nullptr : value->producer;
+  if (pad == nullptr || !pad->is(Op::kPad) || pad->string_or("mode", "constant") != "constant" ||
+      !is_zero(pad->input(2)) || pad->input(3) != nullptr || pad->input(1) == nullptr)
+    return nullptr;
+  if (count == 0) {  // zeros, a number that only a run tells, zeros
+    const Node* join = pad->input(1)->producer;
+    if (join == nullptr || !join->is(Op::kConcat) || join->inputs.size() != 3) return nullptr;
+    const ValueInfo *before = join->input(0), *after = join->input(2);
+    const auto are_zeros = [](const ValueInfo* zeros, std::size_t wanted) {
+      return is_zero(zeros) && zeros->constant != nullptr &&
+             zeros->constant->element_count() == static_cast<std::int64_t>(wanted);
+    };
+    return are_zeros(before, place) && are_zeros(after, 7 - place) ? pad : nullptr;
+  }
+  const auto pads =
+      pad->input(1)->constant == nullptr ? std::nullopt : pad->input(1)->constant->ints();
+  if (!pads || pads->size() != 8) return nullptr;
+  for (std::size_t i = 0; i < 8; ++i)
+    if ((*pads)[i] != (i == place ? count : 0)) return nullptr;
+  return pad;
+}
+
+// Among four axes' beginnings and ends.
+constexpr std::size_t kBeforeColumns = 3, kBehindRows = 6, kBehindColumns = 7;
+
+}  // namespace
+
+ValueInfo* sinks_in(const ValueInfo* mask) {
+  if (mask == nullptr) return nullptr;
+  const Node* sum = mask->producer;
+  if (sum != nullptr && sum->is(Op::kAdd)) {
+    if (padding(sum->input(0), kBehindColumns, 1) == nullptr) return nullptr;
+    mask = sum->input(1);
+  }
+  const Node* row = padding(mask, kBeforeColumns, 0);
+  return row == nullptr ? nullptr : row->input(0);
+}
+
+WithSinks sinks_of(const Node* attention) {
+  WithSinks found{};
+  const ValueInfo* mask = attention->input(3);
+  const Node *key = padding(attention->input(1), kBehindRows, 1),
+             *value = padding(attention->input(2), kBehindRows, 1);
+  ValueInfo* const sinks = sinks_in(mask);
+  if (key == nullptr || value == nullptr || sinks == nullptr) return found;
+  found = {key->input(0), value->input(0), nullptr, sinks};
+  if (mask->producer->is(Op::kAdd)) found.mask = mask->producer->input(0)->producer->input(0);
+  return found;
 }
 
 Value causal_mask(Emit& onnx, Expr queries, Expr keys) {
@@ -194,7 +259,8 @@ Attended attend(Emit& onnx, const AttentionForm& form) {
   if (chooses) weights = onnx.where(mask, weights, onnx.zero(dtype));
   if (form.on_weights) weights = form.on_weights(weights);
   Value result = matmul_by_group(onnx, weights, value, group);
-  if (mask && !chooses && (mask.dtype() == DType::kBool || may_hold_minus_infinity(mask.info())))
+  if (mask && !chooses && sinks_in(mask.info()) == nullptr &&
+      (mask.dtype() == DType::kBool || may_hold_minus_infinity(mask.info())))
     result = onnx.where(sees_nothing(onnx, additive(onnx, mask, dtype)), onnx.zero(dtype), result);
   return {onnx.cast(result, given), scores};
 }

@@ -37,4 +37,21 @@ inline bool may_hold_minus_infinity(const ValueInfo* mask) {
 // True [L, S] where key j <= query i.
 Value causal_mask(Emit& onnx, Expr queries, Expr keys);
 
+// Attention with sinks: each head has a logit of its own beside the scores of each row, which
+// takes its share of the softmax and gives nothing. Attention says it as one more key:
+//     Attention(q, Pad(k), Pad(v), Add(Pad(mask), Pad(sinks)))
+// where zeros stand behind keys and values, the mask has 0 for the last key, and the sinks stand in
+// the last column of zeros.
+struct WithSinks {
+  ValueInfo *key, *value;  // [batch, heads, length, size], as they were
+  ValueInfo* mask;         // numbers; null where all keys are seen
+  ValueInfo* sinks;        // [1, heads, 1, 1]
+};
+
+// What an Attention was made of; all null where it has no sinks.
+WithSinks sinks_of(const Node* attention);
+
+// The sinks in a mask, null where there are none: with them no row is hidden as a whole.
+ValueInfo* sinks_in(const ValueInfo* mask);
+
 }  // namespace sardonyx::onnx

@@ -100,8 +100,10 @@ std::optional<Shape> shape_of_nothing(const Emit& onnx, const Operator& op, cons
                      output.dtype != DType::kUndefined && output.dtype != DType::kString;
   if (!plain || !bodies(&node).empty()) return std::nullopt;
   if (std::ranges::none_of(output.shape, [](Expr dim) { return dim.is(0); })) return std::nullopt;
+  // Sizes may have to be read of the very tensor that a Cast makes readable.
+  const bool is_cast = op.id == Op::kCast;
   for (const Expr dim : output.shape)
-    if (!dim.known() || !onnx.can_size(dim)) return std::nullopt;
+    if (!dim.known() || (is_cast && !dim.is_constant()) || !onnx.can_size(dim)) return std::nullopt;
   return output.shape;
 }
 

@@ -38,6 +38,7 @@ bool append_attribute(std::string& key, const Attribute& attribute) {
   else if (const auto* texts = std::get_if<std::vector<std::string>>(&attribute.data))
     for (const std::string& one : *texts) key += fmt::format("{}:{}", one.size(), one);
   else if (const auto* tensor = std::get_if<std::shared_ptr<const Tensor>>(&attribute.data)) {
+    if (*tensor == nullptr) return false;  // a reference, or a file that does not say it
     const Tensor& t = **tensor;
     if (!t.strings.empty() || !t.contiguous() || t.byte_count() > 256) return false;
     key += static_cast<char>(t.dtype);

@@ -93,10 +93,12 @@ Expr said(const Asked& asked, const std::vector<Expr>& sizes, const std::vector<
   const bool is_one_number = std::ranges::all_of(seen, [&](auto n) { return n == seen.front(); });
   if (is_one_number) return Expr(seen.front());
   for (const Expr size : sizes)
-    if (asked.is_always(size, seen)) return size;
+    for (const Expr one : {size, size - 1, size + 1})
+      if (asked.is_always(one, seen)) return one;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     for (std::size_t j = i; j < sizes.size(); ++j) {
-      for (const Expr both : {sizes[i] + sizes[j], sizes[i] * sizes[j]})
+      for (const Expr both : {sizes[i] + sizes[j], sizes[i] * sizes[j],
+                              symbolic::min(sizes[i], sizes[j]), symbolic::max(sizes[i], sizes[j])})
         if (asked.is_always(both, seen)) return both;
     }
   }

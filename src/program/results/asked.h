@@ -30,8 +30,9 @@ struct OperatorSource {
       results;
 };
 
-// As results_of(), by asking at a few sizes: a dimension that is always one of the call's own, or a
-// sum or product of two of these, is said so; another that changes is a new unbacked symbol.
+// As results_of(), by asking at a few sizes: a dimension that is always one of the call's own, or
+// one more or less, or the sum, product, least or greatest of two of these, is said so; another
+// that changes is a new unbacked symbol.
 std::optional<std::vector<ResultTensor>> asked_results(const OperatorSource& source,
                                                        const Schema& schema,
                                                        const std::vector<Argument>& arguments,

@@ -40,6 +40,12 @@ ResultTensors new_sized(const Bound& call) {
   return {{call.dtype().value_or(call.self().dtype), call.sizes("size"), {}}};
 }
 
+ResultTensors strided(const Bound& call) {
+  const Value* self = call.schema().find("self") ? &call.self() : nullptr;
+  return {{call.dtype().value_or(self ? self->dtype : kFloat), call.sizes("size"),
+           call.sizes("stride")}};
+}
+
 ResultTensors same_size(const Bound& call) {
   return {{call.dtype().value_or(call.self().dtype), call.self().shape, {}}};
 }
@@ -116,7 +122,8 @@ ResultTensors triangle(const Bound& call) {
 }
 
 constexpr ResultRow kRows[] = {
-    {"zeros ones empty rand randn", sized},
+    {"zeros ones empty rand randn empty_permuted", sized},
+    {"empty_strided new_empty_strided", strided},
     {"full", full},
     {"randint", random_integers},
     {"new_zeros new_ones new_empty new_full", new_sized},

@@ -155,8 +155,12 @@ ResultTensors einsum(const Bound& call) {
 }
 
 ResultTensors attention(const Bound& call) {
-  Sizes shape = call.self().shape;
-  shape.back() = call.tensor("value").shape.back();
+  const Sizes &query = call.self().shape, &key = call.tensor("key").shape;
+  if (query.size() < 2 || key.size() < 2) call.refuse("it needs matrices");
+  Sizes shape = call.broadcast(std::span(query).first(query.size() - 2),
+                               std::span(key).first(key.size() - 2));
+  shape.push_back(query[query.size() - 2]);
+  shape.push_back(call.tensor("value").shape.back());
   return {like(call.self(), std::move(shape))};
 }
 
@@ -177,12 +181,9 @@ ResultTensors similarity(const Bound& call) {
   Sizes shape = call.broadcast(call.self().shape, call.tensor(other).shape);
   const std::size_t axis =
       call.schema().find("dim") ? call.axis("dim", shape.size()) : shape.size() - 1;
-  if (shape.empty()) call.refuse("its operands are 0-d tensors");
-  if (call.flag("keepdim")) {
-    shape.at(axis) = 1;
-  } else {
+  if (!shape.empty()) shape.at(axis) = 1;
+  if (!shape.empty() && !call.flag("keepdim"))
     shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
-  }
   const DType dtype = base::promote(call.self().dtype, call.tensor(other).dtype);
   return {{call.name() == "linalg_vecdot" ? dtype : as_floating(dtype), std::move(shape), {}}};
 }

@@ -66,7 +66,8 @@ constexpr double kLowest = -double{std::numeric_limits<float>::max()};
 
 bool may_hide_by_lowest(const Use& use) {
   const Value mask = use.input(3);
-  return mask && mask.dtype() == kFloat32 && onnx::may_hold(mask.info(), kLowest);
+  return mask && mask.dtype() == kFloat32 && onnx::sinks_in(mask.info()) == nullptr &&
+         onnx::may_hold(mask.info(), kLowest);
 }
 
 // Two masks that both hide a key by the lowest number are minus infinity there.

@@ -19,5 +19,6 @@ extern const Rule kRaiseSigmoid;
 extern const Rule kRaiseSoftmax;
 extern const Rule kRaiseSoftplus;
 extern const Rule kRaiseSwish;
+extern const Rule kSoftmaxWithoutMaximum;
 
 }  // namespace sardonyx::passes

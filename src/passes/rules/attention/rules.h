@@ -14,6 +14,7 @@ extern const Rule kJoinAttentionHeads;
 extern const Rule kPartAttentionHeads;
 extern const Rule kPartHeadsFromBatches;
 extern const Rule kRaiseAttention;
+extern const Rule kRaiseAttentionWithSinks;
 extern const Rule kRaiseBooleanMask;
 extern const Rule kRaiseRotaryEmbedding;
 extern const Rule kRotateInPart;

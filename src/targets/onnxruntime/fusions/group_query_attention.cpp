@@ -9,6 +9,9 @@
 // in front.
 //
 // The operator wants the keys of a row without gaps: `lengths` says how many there are, less one.
+// Sinks, which the core dialect has as one more key (onnx/definitions/attention.h), are an input of
+// the operator. Their keys have the cache in front by a Concat, and heads lie apart.
+//
 // What callers feed as attention_mask may have gaps anywhere, so that masks made of it are taken
 // for a runtime alone that feeds none (`group_query_attention_as_fed`), and lengths come from it.
 #include <algorithm>
@@ -20,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "onnx/definitions/attention.h"
 #include "rewriting/patch.h"
 #include "rewriting/rewrite.h"
 #include "targets/onnxruntime/fusions/angle_tables.h"
@@ -42,10 +46,100 @@ using symbolic::Expr;
 // The kernel reads heads by vectors of so many numbers, those that it turns by pairs of them.
 constexpr std::int64_t kHeadUnit = 8;
 constexpr std::int64_t kTurnedUnit = 16;
+constexpr std::size_t kSinks = 11;  // the operator's input
 // Tables for more positions take too much of a file.
 constexpr std::int64_t kMostPositions = std::int64_t{1} << 20;
 
 enum Input : std::uint8_t { kQuery, kKey, kValue, kMask, kPastKey, kPastValue };
+
+// An Attention as the operator would take it, heads side by side.
+struct Asked {
+  std::array<ValueInfo*, 6> inputs{};  // as Attention has them
+  std::array<ValueInfo*, 3> outputs{};
+  ValueInfo* sinks = nullptr;
+  std::int64_t heads = 0, groups = 0;
+
+  ValueInfo* operator[](Input input) const { return inputs[input]; }
+};
+
+// [batch, length, heads * size] of [batch, heads, length, size].
+ValueInfo* joined(const ValueInfo* apart) {
+  const Node* turned = made_by(apart, Op::kTranspose);
+  const auto* order = turned == nullptr ? nullptr : turned->ints("perm");
+  const Node* reshape = turned == nullptr ? nullptr : made_by(turned->input(0), Op::kReshape);
+  if (reshape == nullptr || order == nullptr || *order != std::vector<std::int64_t>{0, 2, 1, 3})
+    return nullptr;
+  ValueInfo* const rows = reshape->input(0);
+  const onnx::Shape& heads = apart->shape;
+  if (!rows->has_rank || rows->shape.size() != 3 || !apart->has_rank || heads.size() != 4 ||
+      !(rows->shape[0] == heads[0]) || !(rows->shape[1] == heads[2]) ||
+      !(rows->shape[2] == heads[1] * heads[3]))
+    return nullptr;
+  return rows;
+}
+
+// What becomes of [batch, heads, length, size] alone: the same side by side.
+ValueInfo* joined_by_reader(const ValueInfo* apart) {
+  if (!rewriting::used_once(apart)) return nullptr;
+  const Node* turned = apart->uses.front().node;
+  if (!turned->is(Op::kTranspose) || !rewriting::used_once(turned->output())) return nullptr;
+  const Node* reshape = turned->output()->uses.front().node;
+  ValueInfo* const rows = reshape->output();
+  const auto* order = turned->ints("perm");
+  if (!reshape->is(Op::kReshape) || order == nullptr ||
+      *order != std::vector<std::int64_t>{0, 2, 1, 3} || !rows->has_rank ||
+      rows->shape.size() != 3 || !apart->has_rank || apart->shape.size() != 4 ||
+      !(rows->shape[1] == apart->shape[2]) ||
+      !(rows->shape[2] == apart->shape[1] * apart->shape[3]))
+    return nullptr;
+  return rows;
+}
+
+// New keys or values, side by side, and the cache before them.
+bool take_apart(ValueInfo* all, Input now, Input past, std::size_t output, Asked& asked) {
+  const Node* join = made_by(all, Op::kConcat);
+  if (join == nullptr) {
+    asked.inputs[now] = joined(all);
+    return asked.inputs[now] != nullptr;
+  }
+  if (join->inputs.size() != 2 || (join->int_or("axis", 0) != 2 && join->int_or("axis", 0) != -2))
+    return false;
+  asked.inputs[past] = join->input(0);
+  asked.inputs[now] = joined(join->input(1));
+  asked.outputs[output] = all;
+  return asked.inputs[now] != nullptr;
+}
+
+std::optional<Asked> asked_with_sinks(const Node* attention) {
+  const onnx::WithSinks parts = onnx::sinks_of(attention);
+  const ValueInfo* query = attention->input(kQuery);
+  if (parts.sinks == nullptr || query == nullptr || !query->has_rank || query->shape.size() != 4 ||
+      attention->inputs.size() > 4 || attention->outputs.size() > 1 || !parts.key->has_rank ||
+      parts.key->shape.size() != 4 || !query->shape[1].is_constant() ||
+      !parts.key->shape[1].is_constant() || attention->int_or("is_causal", 0) != 0)
+    return std::nullopt;
+  Asked asked;
+  asked.sinks = parts.sinks;
+  asked.heads = query->shape[1].value();
+  asked.groups = parts.key->shape[1].value();
+  asked.inputs[kQuery] = joined(query);
+  asked.inputs[kMask] = parts.mask;
+  asked.outputs[0] = joined_by_reader(attention->output());
+  if (asked.inputs[kQuery] == nullptr || asked.outputs[0] == nullptr ||
+      !take_apart(parts.key, kKey, kPastKey, 1, asked) ||
+      !take_apart(parts.value, kValue, kPastValue, 2, asked))
+    return std::nullopt;
+  return asked;
+}
+
+Asked asked_of(const Node* attention) {
+  Asked asked;
+  for (std::size_t i = 0; i < asked.inputs.size(); ++i) asked.inputs[i] = attention->input(i);
+  for (std::size_t i = 0; i < asked.outputs.size(); ++i) asked.outputs[i] = attention->output(i);
+  asked.heads = attention->int_or("q_num_heads", 0);
+  asked.groups = attention->int_or("kv_num_heads", 0);
+  return asked;
+}
 
 const ValueInfo* input_called(const onnx::Graph* graph, std::string_view name) {
   for (const ValueInfo* each : graph->inputs)
@@ -60,17 +154,12 @@ struct Sizes {
   Expr total() const { return past + queries; }
 };
 
-std::optional<Sizes> sizes_of(const Node* attention) {
-  const ValueInfo *query = attention->input(kQuery), *key = attention->input(kKey),
-                  *value = attention->input(kValue), *past = attention->input(kPastKey);
+std::optional<Sizes> sizes_of(const Asked& asked) {
+  const ValueInfo *query = asked[kQuery], *key = asked[kKey], *value = asked[kValue],
+                  *past = asked[kPastKey];
   for (const ValueInfo* each : {query, key, value})
     if (each == nullptr || !each->has_rank || each->shape.size() != 3) return std::nullopt;
-  Sizes sizes{query->shape[0],
-              query->shape[1],
-              0,
-              attention->int_or("q_num_heads", 0),
-              attention->int_or("kv_num_heads", 0),
-              0};
+  Sizes sizes{query->shape[0], query->shape[1], 0, asked.heads, asked.groups, 0};
   if (sizes.heads <= 0 || sizes.groups <= 0 || !query->shape[2].is_constant()) return std::nullopt;
   sizes.head = query->shape[2].value() / sizes.heads;
   if (past != nullptr) {
@@ -82,15 +171,16 @@ std::optional<Sizes> sizes_of(const Node* attention) {
 }
 
 // Why the kernel does not compute what the node does, whatever it attends to; empty where it does.
-std::string_view hindrance(const Node* attention, const Sizes& sizes, bool fed) {
-  const ValueInfo *query = attention->input(kQuery), *key = attention->input(kKey),
-                  *value = attention->input(kValue);
+std::string_view hindrance(const Node* attention, const Asked& asked, const Sizes& sizes,
+                           bool fed) {
+  const ValueInfo *query = asked[kQuery], *key = asked[kKey], *value = asked[kValue];
   if (query->dtype != DType::kFloat32 && query->dtype != DType::kFloat16)
     return "there are kernels for float32 and float16 alone";
   if (attention->inputs.size() > 6 || attention->outputs.size() > 3)
     return "its scores are read, or its keys have lengths of their own";
-  if (!fed && attention->input(kPastKey) == nullptr) return "without a cache others are quicker";
-  if ((attention->input(kPastKey) == nullptr) != (attention->input(kPastValue) == nullptr))
+  if (!fed && asked[kPastKey] == nullptr && asked.sinks == nullptr)
+    return "without a cache others are quicker";
+  if ((asked[kPastKey] == nullptr) != (asked[kPastValue] == nullptr))
     return "keys have a cache and values none";
   if (!(key->shape[1] == sizes.queries)) return "there are not as many new keys as queries";
   if (!key->shape[2].is(sizes.groups * sizes.head) ||
@@ -103,9 +193,9 @@ std::string_view hindrance(const Node* attention, const Sizes& sizes, bool fed) 
   return {};
 }
 
-std::optional<Attended> attended_by(const Node* attention, const Sizes& sizes,
+std::optional<Attended> attended_by(const Node* attention, const Asked& asked, const Sizes& sizes,
                                     const rewriting::Feeds& feeds) {
-  const ValueInfo* mask = attention->input(kMask);
+  const ValueInfo* mask = asked[kMask];
   const bool causal = attention->int_or("is_causal", 0) != 0 && sizes.past.is(0);
   if (mask == nullptr)
     return causal || sizes.total().is(1) ? std::optional(Attended{}) : std::nullopt;
@@ -119,19 +209,19 @@ struct Rotation {
 
 class Fusing {
  public:
-  Fusing(rewriting::RuleContext& context, Node* attention, const Sizes& sizes,
+  Fusing(rewriting::RuleContext& context, Node* attention, const Asked& asked, const Sizes& sizes,
          const rewriting::Feeds& feeds)
       : context_(context),
         patch_(context, attention),
         attention_(attention),
+        asked_(asked),
         sizes_(sizes),
         feeds_(feeds) {}
 
   bool run(const Attended& attended) {
     const std::optional<Rotation> rotation = rotation_inside();
-    std::vector<ValueInfo*> inputs = {attention_->input(kQuery), attention_->input(kKey),
-                                      attention_->input(kValue), attention_->input(kPastKey),
-                                      attention_->input(kPastValue)};
+    std::vector<ValueInfo*> inputs = {asked_[kQuery], asked_[kKey], asked_[kValue],
+                                      asked_[kPastKey], asked_[kPastValue]};
     if (rotation) {
       inputs[0] = rotation->query;
       inputs[1] = rotation->key;
@@ -140,11 +230,16 @@ class Fusing {
     const auto [lengths, total] = key_counts();
     inputs.insert(inputs.end(), {lengths, total});
     if (rotation) inputs.insert(inputs.end(), {rotation->cosines, rotation->sines});
+    if (asked_.sinks != nullptr) {
+      inputs.resize(kSinks, nullptr);
+      inputs.push_back(patch_.node(Op::kReshape, {asked_.sinks, patch_.ints({-1})}, {},
+                                   asked_.sinks->name + "_of_heads"));
+    }
     const std::vector<ValueInfo*> made =
         patch_.nodes(microsoft::kCachedAttention, inputs, attributes(attended, rotation),
                      attention_->output()->name, 3);
     for (std::size_t i = 0; i < made.size(); ++i)
-      if (attention_->output(i) != nullptr) patch_.replace(attention_->output(i), made[i]);
+      if (asked_.outputs[i] != nullptr) patch_.replace(asked_.outputs[i], made[i]);
     return patch_.apply();
   }
 
@@ -180,8 +275,8 @@ class Fusing {
 
   // The embedding that the kernel computes: of both, by the same tables.
   std::optional<Rotation> rotation_inside() {
-    const Node *query = made_by(attention_->input(kQuery), Op::kRotaryEmbedding),
-               *key = made_by(attention_->input(kKey), Op::kRotaryEmbedding);
+    const Node *query = made_by(asked_[kQuery], Op::kRotaryEmbedding),
+               *key = made_by(asked_[kKey], Op::kRotaryEmbedding);
     if (query == nullptr || key == nullptr || !rewriting::used_once(query->output()) ||
         !rewriting::used_once(key->output()))
       return std::nullopt;
@@ -255,12 +350,12 @@ class Fusing {
   }
 
   std::pair<ValueInfo*, ValueInfo*> counts_by_sizes() {
-    ValueInfo* total = size(attention_->input(kQuery), 1);
-    if (ValueInfo* past = attention_->input(kPastKey))
+    ValueInfo* total = size(asked_[kQuery], 1);
+    if (ValueInfo* past = asked_[kPastKey])
       total = patch_.node(Op::kAdd, {size(past, 2), total}, {}, "key_count");
     ValueInfo* last = less_one(as_int32(total), "last_key");
     if (!sizes_.batch.is(1))
-      last = patch_.node(Op::kExpand, {last, size(attention_->input(kQuery), 0)}, {}, "last_keys");
+      last = patch_.node(Op::kExpand, {last, size(asked_[kQuery], 0)}, {}, "last_keys");
     return {last, as_number(total)};
   }
 
@@ -288,26 +383,28 @@ class Fusing {
   rewriting::RuleContext& context_;
   Patch patch_;
   Node* attention_;
+  const Asked& asked_;
   const Sizes& sizes_;
   const rewriting::Feeds& feeds_;
 };
 
 bool fuse(Node* attention, rewriting::RuleContext& context, bool fed) {
-  const std::optional<Sizes> sizes = sizes_of(attention);
+  const Asked asked = asked_with_sinks(attention).value_or(asked_of(attention));
+  const std::optional<Sizes> sizes = sizes_of(asked);
   if (!sizes) return context.decline(attention, "its heads are apart, or its sizes are not known");
-  if (const std::string_view why = hindrance(attention, *sizes, fed); !why.empty())
+  if (const std::string_view why = hindrance(attention, asked, *sizes, fed); !why.empty())
     return context.decline(attention, std::string(why));
   rewriting::Feeds feeds{.past = sizes->past};
   if (fed) {
     feeds.attention_mask = input_called(context.model().graph, "attention_mask");
     feeds.position_ids = input_called(context.model().graph, "position_ids");
   }
-  const std::optional<Attended> attended = attended_by(attention, *sizes, feeds);
+  const std::optional<Attended> attended = attended_by(attention, asked, *sizes, feeds);
   if (!attended)
     return context.decline(attention,
                            "its mask is not seen to be that of each token and those "
                            "before it");
-  return Fusing(context, attention, *sizes, feeds).run(*attended);
+  return Fusing(context, attention, asked, *sizes, feeds).run(*attended);
 }
 
 bool fuse_any(Node* attention, rewriting::RuleContext& context) {

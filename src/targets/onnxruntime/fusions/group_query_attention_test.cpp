@@ -112,6 +112,34 @@ TEST_F(GroupQueryAttention, WithoutALongestSequenceTheEmbeddingStays) {
   EXPECT_TRUE(reason().starts_with("no longest sequence is known"));
 }
 
+// Heads apart, one key more, the cache in front by Concat.
+TEST_F(GroupQueryAttention, SinksAreAnInput) {
+  const auto apart = [&](Value rows, std::int64_t heads) {
+    return onnx.swap_axes(onnx.reshape(rows, onnx::Shape{b, s, heads, 16}), 1, 2);
+  };
+  const Value k = onnx.concat({past, apart(heads("wk", 16), 1)}, 2),
+              v = onnx.concat({past_v, apart(heads("wv", 16), 1)}, 2);
+  const auto one_more = [&](Value all) {
+    return onnx.pad(all, onnx.ints({0, 0, 0, 0, 0, 0, 1, 0}));
+  };
+  const float lowest = std::numeric_limits<float>::lowest();
+  const Value mask = onnx.where(onnx.and_(causal(), padding()), onnx.zero(kFloat32),
+                                onnx.scalar(lowest, kFloat32));
+  const Value keys = onnx.shape(k, {.end = 3, .start = 2});
+  const Value row = onnx.pad(weight("sinks", {1, 2, 1, 1}, {1, 2}),
+                             onnx.concat({onnx.ints({0, 0, 0}), keys, onnx.ints({0, 0, 0, 0})}, 0));
+  const Value seen = onnx.add(onnx.pad(mask, onnx.ints({0, 0, 0, 0, 0, 0, 0, 1})), row);
+  const Value y = onnx.attention(apart(heads("wq", 32), 2), one_more(k), one_more(v), seen, {}, {},
+                                 {}, {.scale = 0.5F});
+  outputs({onnx.reshape(onnx.swap_axes(y, 1, 2), onnx::Shape{b, s, 32}), k, v});
+  ASSERT_TRUE(run(kGroupQueryAttentionAsFed));
+  EXPECT_EQ(type(made()->input(11)), "float32[2]");
+  EXPECT_EQ(made()->input(3), past.info());
+  EXPECT_EQ(type(made()->output(0)), "float32[b, s, 32]");
+  EXPECT_EQ(made()->float_or("scale", 0), 0.5F);
+  EXPECT_EQ(model.graph->outputs[1], made()->output(1));
+}
+
 // A batch of one whose mask nobody feeds.
 TEST_F(GroupQueryAttention, OfOneBatchByItsSizes) {
   b = 1;

@@ -1,0 +1,81 @@
+#include "precision/stacked_weights.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "onnx/gen/op.h"
+
+namespace sardonyx::precision {
+namespace {
+
+using onnx::Node;
+using onnx::Op;
+using onnx::Tensor;
+using onnx::ValueInfo;
+
+// The number of the matrix that the node picks for products.
+std::optional<std::int64_t> picked(const Node* node) {
+  if (!node->is(Op::kGather) || node->int_or("axis", 0) != 0 || node->input(1) == nullptr ||
+      node->input(1)->constant == nullptr || !node->input(1)->constant->dims.empty() ||
+      !node->output()->returns.empty())
+    return std::nullopt;
+  const bool for_products = std::ranges::all_of(node->output()->uses, [](const onnx::Use& use) {
+    return use.node->is(Op::kMatMul) && use.index == 1;
+  });
+  const auto number = node->input(1)->constant->ints();
+  return for_products && number && number->size() == 1 ? std::optional(number->front())
+                                                       : std::nullopt;
+}
+
+bool is_stack(const ValueInfo* weight, std::int64_t block_size) {
+  const Tensor& tensor = *weight->constant;
+  return tensor.dims.size() == 3 && tensor.dims[0] > 0 && tensor.dims[1] >= block_size &&
+         (tensor.dtype == base::DType::kFloat32 || tensor.dtype == base::DType::kFloat16) &&
+         tensor.as_it_lies() && tensor.data != nullptr && !weight->is_pinned &&
+         weight->returns.empty() && std::ranges::all_of(weight->uses, [](const onnx::Use& use) {
+           return use.index == 0 && picked(use.node).has_value();
+         });
+}
+
+Tensor matrix_of(const Tensor& stack, std::int64_t number) {
+  Tensor one = stack;
+  const std::int64_t apart =
+      stack.strides.empty() ? stack.dims[1] * stack.dims[2] : stack.strides[0];
+  one.data += number * apart * (base::bit_width(stack.dtype) / 8);
+  one.dims.erase(one.dims.begin());
+  if (!one.strides.empty()) one.strides.erase(one.strides.begin());
+  one.recipe = nullptr;
+  return one;
+}
+
+void part(onnx::Model& model, ValueInfo* weight) {
+  const Tensor stack = *weight->constant;
+  std::vector<ValueInfo*> parts(static_cast<std::size_t>(stack.dims[0]));
+  const std::vector<onnx::Use> uses = weight->uses;
+  for (const onnx::Use& use : uses) {
+    std::int64_t number = *picked(use.node);
+    if (number < 0) number += stack.dims[0];
+    if (number < 0 || number >= stack.dims[0]) continue;
+    ValueInfo*& one = parts[static_cast<std::size_t>(number)];
+    if (one == nullptr) {
+      one = model.add_weight(fmt::format("{}.{}", weight->name, number), matrix_of(stack, number));
+      one->made_of = {weight};
+    }
+    onnx::replace_all_uses(use.node->output(), one);
+    onnx::erase(use.node);
+  }
+}
+
+}  // namespace
+
+void part_stacked_weights(onnx::Model& model, std::int64_t block_size) {
+  const std::vector<ValueInfo*> weights = model.initializers;
+  for (ValueInfo* weight : weights)
+    if (weight->constant != nullptr && !weight->uses.empty() && is_stack(weight, block_size))
+      part(model, weight);
+}
+
+}  // namespace sardonyx::precision
