@@ -73,6 +73,68 @@ GIVEN: dict[str, dict[str, Any]] = {
     "wav2vec2-bert": {"vocab_size": 40},
     # Which layers of the images are looked at goes by more than two.
     "vipllava": {"vision_feature_layers": [-1, -2]},
+    # Which numbers of patches are asked by how many queries is a table: here of an image of 224.
+    "aria": {"projector_patch_to_query_dict": {49: 8}},
+    # The tokens of images are in a table of the vocabulary, as many as codes there are.
+    "chameleon": {
+        "vocabulary_map": {"<image>": 30}
+        | {f"IMGIMG{c}Z": 40 + i for i, c in enumerate("ABCDEFGH")},
+        "vq_config": {"num_embeddings": 8, "base_channels": 32, "resolution": 64},
+    },
+    "emu3": {
+        "vocabulary_map": {"<image>": 30, "<|extra_200|>": 31}
+        | {f"<|visual token {i:06d}|>": 40 + i for i in range(8)},
+        "vq_config": {"codebook_size": 8, "base_channels": 32},
+    },
+    # Images are cut into patches of one encoder's size, and the states of two of its layers used.
+    "depth_pro": {
+        "patch_size": 64,
+        "fusion_hidden_size": 32,
+        "intermediate_hook_ids": [1, 0],
+        "intermediate_feature_dims": [32, 32],
+        "scaled_images_feature_dims": [32, 32, 32],
+        "image_model_config": {"patch_size": 16},
+        "patch_model_config": {"patch_size": 16},
+        "fov_model_config": {"patch_size": 16},
+    },
+    # The queries come before the last ones of as many layers as there are.
+    "eomt_dinov3": {"num_blocks": 1},
+    # How its positions are split has no default that its own class would take.
+    "ernie4_5_vl_moe_text": {
+        "rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [3, 3, 2]}
+    },
+    # How many residues there are has no default.
+    "esm": {"vocab_size": 40, "mask_token_id": 32, "pad_token_id": 0},
+    # It has as many heads of keys as of queries.
+    "esmc": {"num_key_value_heads": 4},
+    # The scales of its features have no default.
+    "lw_detr": {"projector_scale_factors": [1.0], "num_feature_levels": 1},
+    # Its backbone is a ResNet here, of these widths.
+    "omdet-turbo": {
+        "encoder_in_channels": [16, 24, 32],
+        "apply_layernorm_after_vision_backbone": False,
+    },
+    # What is known of the time has no default.
+    "autoformer": {"num_time_features": 1, "feature_size": 10},
+    "informer": {"num_time_features": 1, "feature_size": 10},
+    "time_series_transformer": {"num_time_features": 1, "feature_size": 10},
+    # Four patches together are as wide as this says.
+    "kimi_k25": {"projection_hidden_size": 64},
+    "muse_glimmer": {"out_hidden_size": 256},
+    # A codec's frames are taken apart by as many groups as it is wide.
+    "mimi": {"upsample_groups": 64},
+    # The decoder's own class does not say how many heads of keys it has.
+    "moonshine_streaming": {"num_key_value_heads": 4},
+    # Values have as many heads as queries have, and keys, too.
+    "nemotron3_5_transcribe_asr_audio": {"num_key_value_heads": 4},
+    "nemotron3_5_transcribe_word_timestamp": {"num_key_value_heads": 4},
+    "nemotron3_diarization_audio": {"num_key_value_heads": 4},
+    # Its encoder alone is not told what the whole model tells it.
+    "t5gemma2_encoder": {"text_config": {"dropout_rate": 0.0}},
+    # How many characters there are has no default.
+    "wav2vec2-conformer": {"vocab_size": 40},
+    # Layers of a window have no width of it by default.
+    "step3p5": {"sliding_window": 8},
     # Four patches beside each other become one as wide as all of them.
     "llama4_vision_model": {"intermediate_size": 256},
     # Checkpoints say where images begin in a text, and the class has no default for it.

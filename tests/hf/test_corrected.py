@@ -39,3 +39,11 @@ def test_an_axis_that_varies_stays() -> None:
 def test_other_errors_say_nothing() -> None:
     example = noise("input_features", (20, 12), {0: BATCH})
     assert corrected(example, ValueError("what is this?")) is None
+
+
+def test_lengths_of_whole_pieces() -> None:
+    example = noise("input_values", (20,), {0: BATCH, 1: "audio_sequence_length"})
+    error = ValueError("`input_values` length 20 is not a multiple of 16. Pad it.")
+    better = corrected(example, error)
+    assert better is not None
+    assert better.lengths == (16, 32)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import torch
 from transformers import PretrainedConfig
 
+from sardonyx.hf.documented import asked_for
+from sardonyx.hf.example import BATCH, noise
 from sardonyx.hf.examples import examples
 from sardonyx.hf.tasks import task_named
 
@@ -63,6 +66,47 @@ def test_patches_in_a_row_have_the_sizes_of_their_images_beside_them() -> None:
     assert example.known(2)["target_sizes"].tolist() == [[8, 8], [8, 8]]
 
 
+def test_patches_may_have_nothing_beside_them() -> None:
+    found = [each["pixel_values"] for each in _shapes(_Images(), _Inner(patch_size=8))]
+
+    assert found[-1] == (2, 16, 3 * 8 * 8)
+
+
+def test_patches_that_are_merged_may_lie_together() -> None:
+    class Model(torch.nn.Module):
+        def forward(
+            self, pixel_values: torch.Tensor, image_grid_thw: torch.Tensor | None = None
+        ) -> torch.Tensor:
+            return pixel_values
+
+    config = _Inner(image_size=64, patch_size=8, spatial_merge_size=2)
+    found = [each["pixel_values"] for each in _shapes(Model(), config)]
+
+    assert (2 * 4 * 4, 16, 16, 3) in found
+
+
+def test_tokens_of_a_vocabulary_that_any_part_tells() -> None:
+    class Model(torch.nn.Module):
+        def forward(self, input_ids: torch.Tensor) -> torch.Tensor:
+            return input_ids
+
+    example = next(examples(Model(), _Inner(model_config=_Inner(vocab_size=10))))
+
+    assert example.make(2, 50)["input_ids"].max() < 10
+
+
+def test_a_mask_of_what_comes_of_a_sound_is_left_out_in_the_end() -> None:
+    class Model(torch.nn.Module):
+        def forward(
+            self, input_features: torch.Tensor, attention_mask: torch.Tensor | None = None
+        ) -> torch.Tensor:
+            return input_features
+
+    found = [each for each in _shapes(Model(), _Inner(num_mel_bins=80)) if len(each) == 1]
+
+    assert [each["input_features"] for each in found[:2]] == [(2, 12, 80), (2, 80, 12)]
+
+
 def test_points_stand_beside_an_image() -> None:
     class Model(torch.nn.Module):
         def forward(
@@ -99,3 +143,38 @@ def test_what_looks_at_images_is_given_some() -> None:
 
     assert all("pixel_values" in example.dims for example in found)
     assert any("pixel_values" not in shapes for shapes in _shapes(_OfBoth(), config))
+
+
+class _OfRegions(torch.nn.Module):
+    def forward(self, x: torch.Tensor, visual_feats: torch.Tensor | None = None) -> torch.Tensor:
+        """
+        visual_feats (`torch.FloatTensor` of shape `(batch_size, num_visual_features, feat_dim)`):
+            What is seen in each region.
+        """
+        if visual_feats is None:
+            raise ValueError("`visual_feats` cannot be `None`")
+        return visual_feats
+
+
+def test_what_a_model_asks_for_is_made_as_its_documentation_says() -> None:
+    model, config, example = _OfRegions(), _Inner(feat_dim=6), noise("x", (4,), {0: BATCH})
+    with pytest.raises(ValueError, match="cannot be") as raised:
+        model(**example.make(2, 12))
+
+    better = asked_for(example, raised.value, model, config)
+
+    assert better is not None
+    assert model(**better.make(3, 12)).shape == (3, 8, 6)
+    assert asked_for(better, raised.value, model, config) is None
+
+
+def test_nothing_known_of_the_time_has_no_width() -> None:
+    class Model(torch.nn.Module):
+        def forward(
+            self, past_values: torch.Tensor, past_time_features: torch.Tensor
+        ) -> torch.Tensor:
+            return past_values
+
+    example = next(examples(Model(), _Inner(context_length=5, lags_sequence=[1])))
+
+    assert example.make(2, 12)["past_time_features"].shape == (2, 6, 0)

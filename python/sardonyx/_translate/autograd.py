@@ -7,6 +7,7 @@ import contextlib
 import inspect
 import re
 from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,7 @@ def _by_keyword(values: list[Any], keywords: tuple[str, ...]) -> tuple[list[Any]
     return values[:free], dict(zip(keywords, values[free:], strict=True))
 
 
+_by_forward: ContextVar[bool] = ContextVar("_by_forward", default=False)
 _kept: dict[Any, Kept] = {}
 _library: list[Any] = []
 
@@ -66,7 +68,8 @@ def kept_functions(*, every: bool = False) -> Iterator[None]:
     base: Any = function._SingleLevelFunction
 
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
-        wanted = every or callable(getattr(cls, "symbolic", None))
+        symbolic = callable(getattr(cls, "symbolic", None)) and not _by_forward.get()
+        wanted = every or symbolic
         values = (*args, *kwargs.values())
         if wanted and _fits(values):
             return _apply(cls, values, tuple(kwargs))
@@ -80,6 +83,17 @@ def kept_functions(*, every: bool = False) -> Iterator[None]:
         yield
     finally:
         del base.apply
+
+
+@contextlib.contextmanager
+def by_forward() -> Iterator[None]:
+    """Within it, Functions are captured by what their forward() computes, whatever they have: a
+    `symbolic` written for an exporter of PyTorch calls what that exporter alone has."""
+    token = _by_forward.set(True)
+    try:
+        yield
+    finally:
+        _by_forward.reset(token)
 
 
 def _fits(args: tuple[Any, ...]) -> bool:

@@ -11,6 +11,7 @@ import torch
 from sardonyx._base.errors import refusal
 
 from .corrected import corrected
+from .documented import asked_for
 from .example import BATCH, LENGTH, Dims, Example, Tensors
 from .examples import examples
 from .known import with_known
@@ -56,6 +57,7 @@ def _accepted(
     """The example, or what errors of PyTorch make of it, with its inputs and what comes of them;
     None where the model takes none of these, with the `reasons`."""
     trying: Example | None = made
+    mended = False
     while trying is not None:
         example = _with_places(model, config, trying)
         inputs: Tensors = {}
@@ -66,7 +68,9 @@ def _accepted(
         except Exception as error:
             first = (str(error).splitlines() or [""])[0]
             reasons.append(f"{', '.join(inputs)}: {type(error).__name__}: {first[:200]}")
-            trying = corrected(made, error) if trying is made else None
+            asked = asked_for(trying, error, model, config)
+            trying = asked or (None if mended else corrected(trying, error))
+            mended = mended or asked is None
     return None
 
 

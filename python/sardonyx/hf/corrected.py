@@ -7,6 +7,7 @@ product then says what it is given, and what it wants.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from .example import Example, Tensors, random_values
 
@@ -16,6 +17,9 @@ _MESSAGES = (
     (re.compile(r"to have (?P<wanted>\d+) channels, but got (?P<given>\d+) channels"), 1),
 )
 
+# What models say that cut sounds into pieces of one length themselves.
+_WHOLE = re.compile(r"length \d+ is not a multiple of (?P<wanted>\d+)")
+
 
 def corrected(example: Example, error: Exception) -> Example | None:
     """The example with the size that the error asks for, where one of its inputs alone has the one
@@ -23,6 +27,10 @@ def corrected(example: Example, error: Exception) -> Example | None:
     for message, axis in _MESSAGES:
         if (found := message.search(str(error))) is not None:
             return _resized(example, axis, int(found["given"]), int(found["wanted"]))
+    if (found := _WHOLE.search(str(error))) is not None:
+        piece = int(found["wanted"])
+        shorter, longer = (-(-length // piece) * piece for length in example.lengths)
+        return replace(example, lengths=(shorter, max(longer, shorter + piece)))
     return None
 
 

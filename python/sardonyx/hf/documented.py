@@ -66,6 +66,21 @@ class _Input:
     shape: tuple[str, ...]
 
 
+# What models say that want an input which forward() has a default for.
+_ASKED = re.compile(
+    r"`(?P<input>\w+)` cannot be `None`|missing 1 required positional argument: '(?P<argument>\w+)'"
+)
+
+
+def asked_for(example: Example, error: Exception, model: Any, config: Any) -> Example | None:
+    """The example with the documented input that the error asks for."""
+    found = _ASKED.search(str(error))
+    name = "" if found is None else found["input"] or found["argument"]
+    if not name or name in example.dims or name not in inspect.signature(model.forward).parameters:
+        return None
+    return next(_examples(_documented(model, name), config, example), None)
+
+
 def completed(example: Example | None, model: Any, config: Any) -> Iterator[Example]:
     """The example with the inputs that forward() has no default for, or that the model calls its
     main ones; None stands for no example, to which all documented ones are added, then."""
@@ -179,7 +194,7 @@ class _SizesOf:
             return length
         if "samples" in size or "audio" in size:
             return _SAMPLES
-        if re.search("length|frames|tokens|patches|queries", size):
+        if re.search("length|frames|tokens|patches|queries|visual_features", size):
             return _SOME
         return 1 if size == "channels" else None
 

@@ -25,6 +25,7 @@ from .caches import (
     new_cache_of_both,
 )
 from .example import BATCH, Dims, Example, Tensors, token_ids
+from .media import IMAGES
 from .parts import Part, accepted, named_outputs
 from .probing import probe
 
@@ -42,6 +43,8 @@ MERGED, USES_CACHE = "decoder_model_merged", "use_cache_branch"
 # The sizes of the runs that show what a cache holds: rows, the encoder's input, and tokens.
 _RUNS = ((2, 0, 5), (3, 1, 7))
 _LENGTH_OF_KEYS = 2  # the axis of [batch, heads, length, width]
+_DIMS_OF_STATES = 3
+_OF_TEXT = frozenset(("input_ids", "attention_mask", "token_type_ids"))
 OF_DECODER = ("decoder_input_ids", "decoder_attention_mask", "decoder_inputs_embeds")
 
 
@@ -149,10 +152,14 @@ def _decoder_arguments(inputs: Tensors) -> dict[str, Any]:
 
 def _encoder_output(states: torch.Tensor | None) -> Any:
     """What decoders ask for it, None where it is anything else than the states."""
-    from transformers.modeling_outputs import BaseModelOutput
+    from transformers.modeling_outputs import BaseModelOutput, BaseModelOutputWithPooling
 
-    kind: Any = type("EncoderOutput", (BaseModelOutput,), {"__getattr__": _nothing})
-    return kind(last_hidden_state=states)
+    kinds = (BaseModelOutputWithPooling, BaseModelOutput)
+    kind: Any = type("EncoderOutput", kinds, {"__getattr__": _nothing})
+    made = kind(last_hidden_state=states)
+    # Of an image, some decoders look at what was made a row of its map, which is called so.
+    vars(made)["pooler_output"] = states
+    return made
 
 
 def _nothing(_: Any, name: str) -> None:
@@ -168,8 +175,11 @@ def encoder_of(model: torch.nn.Module) -> torch.nn.Module:
 
 
 def _hidden_state(result: Any) -> torch.Tensor:
+    """[batch, length, width]: the last hidden state, or what was made of it where it is a map."""
     found = named_outputs(result)
-    return found.get("last_hidden_state", next(iter(found.values())))
+    states = found.get("last_hidden_state", next(iter(found.values())))
+    rows = found.get("pooler_output", states)
+    return rows if states.dim() > rows.dim() == _DIMS_OF_STATES else states
 
 
 def merged(programs: Mapping[str, ONNXProgram]) -> Any | None:
@@ -255,7 +265,9 @@ def _sides(model: torch.nn.Module, config: Any, chosen: Chosen) -> _Sides:
     example, inputs, result = accepted_example(model, config, chosen.task)
     inputs = {name: value for name, value in inputs.items() if name not in OF_DECODER}
     taken = accepted(encoder_of(model))
-    mixed = not set(inputs) <= taken and "encoder_last_hidden_state" in named_outputs(result)
+    # Tokens beside what an encoder looks at are those of the decoder.
+    left = set(inputs) - taken - (_OF_TEXT if IMAGES.is_in(taken & set(inputs)) else set())
+    mixed = bool(left) and "encoder_last_hidden_state" in named_outputs(result)
     if not mixed:
         inputs = {name: value for name, value in inputs.items() if name in taken}
     states, own = _encoded(model, inputs, mixed)

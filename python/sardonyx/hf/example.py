@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from .settings import setting
+from .settings import all_settings, setting
 
 Tensors = dict[str, torch.Tensor]
 # Input name to axis to what the axis is called.
@@ -66,7 +66,8 @@ def random_values(shape: tuple[int, ...]) -> torch.Tensor:
 
 def token_ids(config: Any, batch: int, length: int, seed: int = 0) -> torch.Tensor:
     """Tokens [batch, length] that are not special."""
-    size = setting(config, "vocab_size", "src_vocab_size", "text_vocab_size", default=100)
+    names = ("vocab_size", "src_vocab_size", "text_vocab_size")
+    size = setting(config, *names, default=next(all_settings(config, *names), 100))
     size = size if isinstance(size, int) else 100
     low = min(size // 2, 64)
     generator = torch.Generator().manual_seed(seed)

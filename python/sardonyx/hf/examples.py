@@ -177,10 +177,10 @@ def _features(accepted: set[str], config: Any) -> Iterator[Example]:
             yield from _of_length(bins, 2 * positions, masks)
     for bins, last in itertools.product(counts, (True, False)):
         yield _spectra(bins, last, masks, lengths)
-    if "input_ids" in accepted and masks:
+    if masks:
         # Masks that are of what the model makes of the sound may be left out.
-        for bins in counts:
-            yield _spectra(bins, True, (), lengths)
+        for bins, last in itertools.product(counts, (True, False)):
+            yield _spectra(bins, last, (), lengths)
     for bins in counts:
         # Pictures of the sound, of a length that the model makes of shorter ones.
         axes = {0: BATCH, 2: "feature_length"}
@@ -189,13 +189,13 @@ def _features(accepted: set[str], config: Any) -> Iterator[Example]:
 
 def _lengths_of_sounds(config: Any) -> tuple[int, int]:
     """Two lengths of spectra: some models cut them into windows of twice a number, all of which
-    have to be whole, or into blocks, of which there are to be several."""
+    have to be whole, or into blocks, of which every second state is to fill several, too."""
     if isinstance(window := setting(config, "n_window"), int):
         together = setting(config, "n_window_infer")
         whole = together if isinstance(together, int) else 2 * window
         return whole, 2 * whole
     if isinstance(block := setting(config, "context_size"), int):
-        return block + block // 4, 2 * block + block // 4
+        return 4 * block + block // 4, 6 * block + block // 4
     return 64, 96
 
 
@@ -282,10 +282,10 @@ def _series(accepted: set[str], config: Any) -> Iterator[Example]:
             known = setting(config, "num_time_features", default=0)
             known += setting(config, "num_dynamic_real_features", default=0)
             ahead = setting(config, "prediction_length", default=8) or 8
-            made["past_time_features"] = random_values((batch, past, max(1, known)))
+            made["past_time_features"] = random_values((batch, past, known))
             made["past_observed_mask"] = torch.ones(batch, past)
             made["future_values"] = random_values((batch, ahead))
-            made["future_time_features"] = random_values((batch, ahead, max(1, known)))
+            made["future_time_features"] = random_values((batch, ahead, known))
         return made
 
     yield Example(make, {name: {0: BATCH} for name in make(1, 1)})

@@ -20,6 +20,7 @@ from sardonyx._model.weight_files import WeightInFile
 from sardonyx._optimize.optimize import optimize
 from sardonyx._optimize.precision import Precision
 from sardonyx._optimize.report import OptimizationReport
+from sardonyx._translate.autograd import by_forward
 
 from .caches import PAST_LENGTH
 from .example import BATCH
@@ -142,7 +143,7 @@ def _captured(part: Part, target: Target) -> ONNXProgram:
         # is for, here, is not what it is deprecated for.
         warnings.filterwarnings("ignore", category=UserWarning, module="sardonyx")
         warnings.filterwarnings("ignore", "do_constant_folding", DeprecationWarning)
-        with torch.no_grad(), all_experts(part.module):
+        with torch.no_grad(), all_experts(part.module), by_forward():
             return export_module(
                 part.module,
                 (part.inputs,),

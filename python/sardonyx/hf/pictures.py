@@ -45,11 +45,14 @@ def pictures(accepted: set[str], config: Any) -> Iterator[Example]:
         yield noise(
             "pixel_values", (2, channels, height, width), {0: BATCH, 3: "height", 4: "width"}
         )
+    if isinstance(patch := setting(config, "patch_size"), int):
+        # Patches, each with all that it holds in a row, and nothing beside them.
+        yield noise("pixel_values", (_PATCHES_A_SIDE, channels * patch**2), {0: BATCH})
 
 
 def sides(config: Any) -> Iterator[tuple[int, int]]:
     """Heights and widths of images, likeliest first."""
-    own = setting(config, "image_size", "input_size")
+    own = setting(config, "image_size", "input_size", "max_img_size")
     for side in ([own] if own is not None else []) + [224, 64, 256, 512]:
         height, width = height_and_width(side)
         if height is not None and width is not None:
@@ -175,6 +178,15 @@ def _packed(accepted: set[str], config: Any) -> Iterator[Example]:
             return {pixels: random_values((batch * side**2, *shape))}
 
         yield Example(make, {pixels: {}}, known=known)
+    if isinstance(merged := setting(config, "spatial_merge_size"), int) and side % merged == 0:
+        # The patches that are merged lie together, with the channels last.
+        square = (merged * patch, merged * patch, channels)
+        rows = (side // merged) ** 2
+
+        def squares(batch: int, _: int) -> Tensors:
+            return {pixels: random_values((batch * rows, *square))}
+
+        yield Example(squares, {pixels: {}}, known=known)
 
 
 def _first(accepted: set[str], *names: str) -> str:
