@@ -13,9 +13,10 @@ namespace {
 // files say nothing where an older version had them give what nobody read.
 const Formal* lacking(std::span<ValueInfo* const> given, std::span<const Formal> formals,
                       std::size_t needed) {
-  for (std::size_t i = 0; i < std::min(needed, formals.size()); ++i)
-    if (formals[i].option == FormalOption::kRequired && (i >= given.size() || given[i] == nullptr))
-      return &formals[i];
+  for (std::size_t i = 0; i < std::min(needed, formals.size()); ++i) {
+    const bool is_given = i < given.size() && given[i] != nullptr;
+    if (!is_given && formals[i].option != FormalOption::kOptional) return &formals[i];
+  }
   return nullptr;
 }
 
