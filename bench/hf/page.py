@@ -39,9 +39,8 @@ _OTHERS = """
 ## All others
 
 With no option but the folder, saved from the class that the architecture is published with. There
-are {number}, of which {left} were not tried; these are the ones that the sweep, which takes them in
-no order of theirs, came to, and some that were asked for by name, as those of texts and images or
-sounds. Those that took too long had 40 seconds of processor time or more.
+are {number}, of which {left} were not tried. Rows stay until they are made anew, and most are of
+trees before this one. Those that took too long had 40 seconds of processor time or more.
 """
 
 Records = dict[str, dict[str, Any]]
