@@ -113,7 +113,8 @@ def _other_for(relation: Any, answer: bool) -> int | None:
     neither."""
     import sympy
 
-    if not isinstance(relation, sympy.core.relational.Relational):
+    is_relation = isinstance(relation, sympy.core.relational.Relational)
+    if not is_relation or len(relation.free_symbols) != 1:
         return None
     for few in (1, 0):
         try:
