@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 # Which tokens are images, and which are text.
 _KINDS_OF_TOKENS = "mm_token_type_ids"
+_MOST_ASKED = 8
 # The tokens, and what belongs to each: they are as many more as images or sounds have places.
 _LENGTHENED = ("input_ids", "attention_mask", "token_type_ids")
 
@@ -37,10 +39,16 @@ def accepted_example(
     SX2007 says what each attempt ended in.
     """
     reasons: list[str] = []
+    asking: list[Example] = []
     for made in examples(model, config, task):
         if medium is not None and not ("input_ids" in made.dims and medium.is_in(made.dims)):
             continue
-        found = _accepted(model, config, made, reasons)
+        found = _accepted(model, config, made, reasons, asking)
+        if found is not None:
+            return found
+    # What examples have is surer than what documentation says of what an error asks for.
+    for made in itertools.islice(asking, _MOST_ASKED):
+        found = _accepted(model, config, made, reasons, asking)
         if found is not None:
             return found
     raise refusal(
@@ -52,12 +60,16 @@ def accepted_example(
 
 
 def _accepted(
-    model: torch.nn.Module, config: Any, made: Example, reasons: list[str]
+    model: torch.nn.Module,
+    config: Any,
+    made: Example,
+    reasons: list[str],
+    asking: list[Example],
 ) -> tuple[Example, Tensors, Any] | None:
     """The example, or what errors of PyTorch make of it, with its inputs and what comes of them;
-    None where the model takes none of these, with the `reasons`."""
+    None where the model takes none of these, with the `reasons`, and with what has, too, what the
+    model asks for by name."""
     trying: Example | None = made
-    mended = False
     while trying is not None:
         example = _with_places(model, config, trying)
         inputs: Tensors = {}
@@ -68,9 +80,9 @@ def _accepted(
         except Exception as error:
             first = (str(error).splitlines() or [""])[0]
             reasons.append(f"{', '.join(inputs)}: {type(error).__name__}: {first[:200]}")
-            asked = asked_for(trying, error, model, config)
-            trying = asked or (None if mended else corrected(trying, error))
-            mended = mended or asked is None
+            if (asked := asked_for(trying, error, model, config)) is not None:
+                asking.append(asked)
+            trying = corrected(made, error) if trying is made else None
     return None
 
 
