@@ -127,6 +127,20 @@ def test_layers(case: Case, opset: int) -> None:
         torch.testing.assert_close(torch.from_numpy(found), wanted)
 
 
+def _translated_by(symbolic: Callable[..., Any]) -> None:
+    """Has a symbolic function translate an operator of one tensor."""
+
+    class Module(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return torch.erfinv(x)
+
+    sardonyx.register_custom_op_symbolic("aten::erfinv", symbolic, 13)
+    try:
+        sardonyx.export(Module(), (ROWS,), verbose=False)
+    finally:
+        sardonyx.unregister_custom_op_symbolic("aten::erfinv", 13)
+
+
 def test_what_a_value_comes_of() -> None:
     seen: list[Any] = []
 
@@ -140,15 +154,7 @@ def test_what_a_value_comes_of() -> None:
         torch.testing.assert_close(two.node().t("value"), torch.tensor([2.0]))
         return g.op("Transpose", turned, perm_i=[1, 0])
 
-    class Module(torch.nn.Module):
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return torch.erfinv(x)
-
-    sardonyx.register_custom_op_symbolic("aten::erfinv", symbolic, 13)
-    try:
-        sardonyx.export(Module(), (ROWS,), verbose=False)
-    finally:
-        sardonyx.unregister_custom_op_symbolic("aten::erfinv", 13)
+    _translated_by(symbolic)
     assert seen == ["prim::Param", "onnx::Constant", "onnx::Transpose", True, [1, 0], "onnx::Mul"]
 
 
@@ -159,15 +165,7 @@ def test_what_they_refuse() -> None:
                 call(g, x)
             return g.op("Identity", x)
 
-        class Module(torch.nn.Module):
-            def forward(self, x: torch.Tensor) -> torch.Tensor:
-                return torch.erfinv(x)
-
-        sardonyx.register_custom_op_symbolic("aten::erfinv", symbolic, 13)
-        try:
-            sardonyx.export(Module(), (ROWS,), verbose=False)
-        finally:
-            sardonyx.unregister_custom_op_symbolic("aten::erfinv", 13)
+        _translated_by(symbolic)
 
     refused(lambda _g, _x: helper._avgpool_helper(tuple, (1,), 2, 2, 3, "avg_pool1d"))
     refused(lambda g, x: helper._embedding_bag_helper(g, x, x, x, 0, 0, 0, None, 0, 1))

@@ -269,9 +269,9 @@ def watching_questions(on_asked: Callable[[Any, Any], None]) -> Iterator[None]:
 
 
 @contextmanager
-def watching_truths(on_answered: Callable[[Any, Any, bool], None]) -> Iterator[None]:
-    """Within it, `on_answered` is called with the ShapeEnv, each relation of sizes that Python asks
-    the truth of, and the answer. What sympy knows of any positive number is such a relation, too.
+def watching_truths(on_answered: Callable[[Any, bool], None]) -> Iterator[None]:
+    """Within it, `on_answered` is called with each relation of sizes that Python asks the truth of,
+    and the answer. What sympy knows of any positive number is such a relation, too.
     """
     import sympy
     from torch.fx.experimental.sym_node import SymNode
@@ -294,7 +294,7 @@ def watching_truths(on_answered: Callable[[Any, Any, bool], None]) -> Iterator[N
 
     def ask(node: Any, file: str, line: int) -> Any:
         answer = asked(node, file, line)
-        on_answered(node.shape_env, getattr(node, "compared", node.expr), answer)
+        on_answered(getattr(node, "compared", node.expr), answer)
         return answer
 
     with ExitStack() as stack:

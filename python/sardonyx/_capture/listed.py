@@ -125,12 +125,14 @@ def _with_integers() -> frozenset[str]:
 def _splitting(function: Any, frozen: Frozen) -> Callable[..., Any]:
     """Tensor.split, which is Python and makes an integer of a tensor."""
 
+    native: Any = torch._C._VariableFunctions
+
     @functools.wraps(function)
     def split(self: torch.Tensor, split_size: Any, dim: int = 0) -> Any:
         if not _is_number(split_size):
             return function(self, split_size, dim)
         with frozen.keeping_integers():
-            return torch._C._VariableFunctions.split(self, split_size, dim)  # type: ignore[attr-defined]
+            return native.split(self, split_size, dim)
 
     return split
 

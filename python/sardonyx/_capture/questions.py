@@ -48,9 +48,8 @@ class Questions:
         ):
             yield
 
-    def _hear_of_few(self, env: Any, relation: Any, answer: bool) -> None:
+    def _hear_of_few(self, relation: Any, answer: bool) -> None:
         """What is answered since captures take a free size for at least 2."""
-        del env
         other = _other_for(relation, answer)
         if other is None or not asked_by_model():
             return

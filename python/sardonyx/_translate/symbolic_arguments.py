@@ -8,7 +8,7 @@ from typing import Any
 
 from sardonyx._base.errors import OnnxExporterError
 
-from .symbolic_graph import GraphValue
+from .symbolic_graph import GraphValue, tensor_of
 
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "i": int,
@@ -69,13 +69,6 @@ def parsed(kind: str, value: Any, of: str) -> Any:
         if elements is None:
             raise OnnxExporterError(f"{of} must be known at export, and the model computes it")
         if kind == "t":
-            return _tensor(value, elements)
+            return tensor_of(value)
         value = elements if kind in ("is", "fs") else elements[0]
     return _CONVERSIONS[kind](value)
-
-
-def _tensor(value: GraphValue, elements: list[int] | list[float]) -> Any:
-    import torch
-
-    sizes = [-1 if size is None else size for size in value.type().sizes() or []]
-    return torch.tensor(elements, dtype=value.type().dtype()).reshape(sizes)

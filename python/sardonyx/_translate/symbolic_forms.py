@@ -4,15 +4,13 @@ operators that older opsets know for floating-point numbers alone; overloads by 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from .scalar_types import JitScalarType
 from .symbolic_graph import GraphContext
-from .symbolic_nodes import maybe_cast_to_type, reshape
+from .symbolic_nodes import maybe_cast_to_type, reduced, reshape
 from .symbolic_queries import get_const, get_tensor_rank, is_fp, is_value
-
-_AXES_ARE_INPUTS = 18
 
 
 def maximum(g: GraphContext, self: Any, dim_or_y: Any = None, keepdim: Any = None) -> Any:
@@ -32,10 +30,7 @@ def _extreme(g: GraphContext, op: str, self: Any, dim_or_y: Any, keepdim: Any) -
         return g.op(op, self, dim_or_y)
     axis = get_const(dim_or_y, "i", "dim")
     keeps = get_const(keepdim, "i", "keepdim")
-    if g.opset < _AXES_ARE_INPUTS:
-        most = g.op("Reduce" + op, self, axes_i=[axis], keepdims_i=keeps)
-    else:
-        most = g.op("Reduce" + op, self, _integers(g, [axis]), keepdims_i=keeps)
+    most = reduced(g, "Reduce" + op, self, [axis], keeps)
     return most, g.op("Arg" + op, self, axis_i=axis, keepdims_i=keeps)
 
 
@@ -125,9 +120,3 @@ def overload_by_arg_count(function: Callable[..., Any]) -> Callable[..., Any]:
 def applied_to(*args: Any, **kwargs: Any) -> Callable[[Callable[..., Any]], Any]:
     """A decorator that calls the function that makes a symbolic function with these arguments."""
     return lambda function: function(*args, **kwargs)
-
-
-def _integers(g: GraphContext, numbers: Sequence[int]) -> Any:
-    import torch
-
-    return g.op("Constant", value_t=torch.tensor(list(numbers), dtype=torch.int64))

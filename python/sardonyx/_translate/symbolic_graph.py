@@ -111,7 +111,7 @@ class GraphNode:
         self._outputs = [None if each is None else GraphValue(each) for each in outputs]
         self._attributes: dict[str, Any] = attributes
         if self._kind == "onnx::Constant":
-            self._attributes = {"value": _tensor_of(value)}
+            self._attributes = {"value": tensor_of(value)}
 
     def kind(self) -> str:
         """ "onnx::Add", or with another domain in front."""
@@ -218,12 +218,12 @@ def _attributes(kwargs: Mapping[str, Any]) -> dict[str, Any]:
     return attributes
 
 
-def _tensor_of(value: GraphValue) -> Any:
+def tensor_of(value: GraphValue) -> Any:
     """The torch.Tensor that a constant holds; None where its data is not read yet."""
     import torch
 
     elements = value.native.elements
     if elements is None:
         return None
-    sizes = [int(size or 0) for size in value.type().sizes() or []]
+    sizes = [-1 if size is None else size for size in value.type().sizes() or []]
     return torch.tensor(elements, dtype=value.type().dtype()).reshape(sizes)

@@ -12,7 +12,15 @@ from typing import Any
 from .scalar_types import JitScalarType
 from .symbolic_forms import range_of_type
 from .symbolic_graph import GraphContext
-from .symbolic_nodes import maybe_cast_to_type, reshape, scatter, slice_, squeeze, unsqueeze
+from .symbolic_nodes import (
+    maybe_cast_to_type,
+    reduced,
+    reshape,
+    scatter,
+    slice_,
+    squeeze,
+    unsqueeze,
+)
 from .symbolic_queries import (
     get_tensor_dim_size,
     get_tensor_rank,
@@ -23,7 +31,7 @@ from .symbolic_queries import (
     parse_arg,
     unimplemented,
 )
-from .symbolic_reductions import reduced, variance_and_mean
+from .symbolic_reductions import variance_and_mean
 
 _END = 2**63 - 1
 _BOOL = 9  # TensorProto.BOOL

@@ -13,6 +13,9 @@ from .scalar_types import JitScalarType
 from .symbolic_graph import GraphContext, GraphValue
 from .symbolic_queries import get_tensor_rank, is_value, maybe_get_const, onnx_unsupported
 
+# The first opset in which reductions other than ReduceSum take their axes as an input.
+AXES_ARE_INPUTS = 18
+
 
 def _listed(numbers: Any) -> list[Any]:
     return list(numbers) if isinstance(numbers, (list, tuple)) else [numbers]
@@ -48,6 +51,15 @@ def reduce_sum(
     axes = [] if axes_i is None else [_integers(g, axes_i)]
     named = {"keepdims_i": keepdims_i, "noop_with_empty_axes_i": noop_with_empty_axes_i}
     return g.op("ReduceSum", input, *axes, **named)
+
+
+def reduced(g: GraphContext, op_name: str, x: Any, axes: Sequence[int], keepdim: int) -> Any:
+    """A reduction over axes that are known, in the form of the opset at hand."""
+    if op_name == "ReduceSum":
+        return reduce_sum(g, x, axes, keepdims_i=keepdim)
+    if g.opset < AXES_ARE_INPUTS:
+        return g.op(op_name, x, axes_i=list(axes), keepdims_i=keepdim)
+    return g.op(op_name, x, _integers(g, axes), keepdims_i=keepdim)
 
 
 def slice_(  # noqa: PLR0917 (as it is called)

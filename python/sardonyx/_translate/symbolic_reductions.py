@@ -18,22 +18,8 @@ from .symbolic_forms import (
     with_summable_type,
 )
 from .symbolic_graph import GraphContext
-from .symbolic_nodes import maybe_cast_to_type, reduce_sum, reshape
+from .symbolic_nodes import AXES_ARE_INPUTS, maybe_cast_to_type, reduced, reshape
 from .symbolic_queries import get_const, is_packed_list, is_value
-
-_AXES_ARE_INPUTS = 18
-
-
-def reduced(g: GraphContext, op_name: str, x: Any, axes: Sequence[int], keepdim: int) -> Any:
-    """A reduction over axes that are known, in the form of the opset at hand."""
-    import torch
-
-    if op_name == "ReduceSum":
-        return reduce_sum(g, x, list(axes), keepdims_i=keepdim)
-    if g.opset < _AXES_ARE_INPUTS:
-        return g.op(op_name, x, axes_i=list(axes), keepdims_i=keepdim)
-    listed = g.op("Constant", value_t=torch.tensor(list(axes), dtype=torch.int64))
-    return g.op(op_name, x, listed, keepdims_i=keepdim)
 
 
 def reduction(onnx_op_name: str, allow_multi_dim_support: bool = True) -> Callable[..., Any]:
@@ -45,7 +31,7 @@ def reduction(onnx_op_name: str, allow_multi_dim_support: bool = True) -> Callab
         if dim is None or (is_packed_list(dim) and not dim):
             return reduced_over_all(g, self, onnx_op_name)
         keeps = int(get_const(keepdim, "i", "keepdim") or 0)
-        if is_value(dim) and g.opset >= _AXES_ARE_INPUTS:
+        if is_value(dim) and g.opset >= AXES_ARE_INPUTS:
             return g.op(onnx_op_name, self, dim, keepdims_i=keeps)
         axes = get_const(dim, kind, "dim")
         return reduced(g, onnx_op_name, self, axes if is_packed_list(axes) else [axes], keeps)
