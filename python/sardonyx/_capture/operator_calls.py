@@ -16,6 +16,7 @@ from .decided import varies
 from .frozen import Frozen
 from .places import user_place
 from .replaced import Replacement, replaced
+from .script_calls import given_by_name
 from .unrecorded import unrecorded
 
 _native: Any = torch._C
@@ -94,8 +95,7 @@ def _overload(op: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
 def _by_parameter(schema: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """The arguments in the order of the schema; None where it has others."""
     names = [parameter.name for parameter in schema.arguments]
-    given = {p.name: p.default_value for p in schema.arguments if p.has_default_value()}
-    given |= dict(zip(names, args, strict=False)) | dict(kwargs)
+    given = given_by_name(schema.arguments, args, kwargs)
     return [given[name] for name in names] if set(given) == set(names) else None
 
 

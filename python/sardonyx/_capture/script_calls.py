@@ -4,7 +4,7 @@ a tensor `n`, where the function declares an int. Tracing makes constants of the
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -33,7 +33,7 @@ def numbers_kept_in_calls() -> Iterator[list[Any]]:
                 return call(function, *args, **kwargs)
             owner = [function.owner] if hasattr(function, "owner") else []
             parameters = function.schema.arguments[len(owner) :]
-            given = _given(parameters, args, kwargs)
+            given = given_by_name(parameters, args, kwargs)
             reads = {
                 position + len(owner): _READS[str(p.type)]
                 for position, p in enumerate(parameters)
@@ -51,11 +51,13 @@ def numbers_kept_in_calls() -> Iterator[list[Any]]:
         yield made
 
 
-def _given(
-    parameters: Sequence[Any], args: Sequence[Any], kwargs: dict[str, Any]
+def given_by_name(
+    parameters: Sequence[Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> dict[str, Any]:
+    """What the parameters of a schema are given, defaults included."""
     defaults = {p.name: p.default_value for p in parameters if p.has_default_value()}
-    return defaults | dict(zip((p.name for p in parameters), args, strict=False)) | kwargs
+    named = dict(zip((p.name for p in parameters), args, strict=False))
+    return defaults | named | dict(kwargs)
 
 
 def _reading(function: Any, reads: dict[int, str]) -> Any:
