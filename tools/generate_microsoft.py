@@ -23,6 +23,7 @@ EMITTED = (
     "FastGelu",
     "FusedConv",
     "GroupQueryAttention",
+    "LinearAttention",
     "MatMulNBits",
     "QuickGelu",
     "SkipSimplifiedLayerNormalization",

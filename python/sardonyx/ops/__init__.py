@@ -1,7 +1,8 @@
 """ONNX operators as PyTorch operators, to be called in a model.
 
 `symbolic` and `symbolic_multi_out` put any operator of any domain into the exported model;
-`rotary_embedding` and `attention` also compute in eager PyTorch what ONNX says they do.
+`rotary_embedding`, `attention` and `linear_attention` also compute in eager PyTorch what ONNX
+says they do.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ._attention import attention
+from ._linear_attention import linear_attention
 from ._operator import COMPUTED
 from ._rotary_embedding import rotary_embedding
 from ._symbolic import symbolic, symbolic_multi_out
@@ -17,6 +19,7 @@ from ._symbolic import symbolic, symbolic_multi_out
 __all__ = [
     "aten_decompositions",
     "attention",
+    "linear_attention",
     "rotary_embedding",
     "symbolic",
     "symbolic_multi_out",
@@ -25,7 +28,7 @@ __all__ = [
 
 def aten_decompositions() -> dict[Any, Callable[..., Any]]:
     """The table that ExportedProgram.run_decompositions() takes the operators of this module apart
-    by, PyTorch's own `torch.ops.onnx.*` among them."""
+    by, PyTorch's own `torch.ops.onnx.*` among them. `linear_attention` stays whole."""
     import torch
 
     table: dict[Any, Callable[..., Any]] = {}

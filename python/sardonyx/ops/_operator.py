@@ -19,21 +19,22 @@ COMPUTED: dict[str, Callable[..., Any]] = {}
 
 
 def onnx_operator(
-    name: str, schema: str, fake: Callable[..., Any]
+    name: str, schema: str, fake: Callable[..., Any], opset: int = 23
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Makes `sardonyx::<name>.opset23` of the function below it, which is then what calls that.
+    """Makes `sardonyx::<name>.opset<opset>` of the function below it, which is then what calls that.
 
     `schema` has the operator's parameters and results; those before the `*` may have other names
     there. `fake` says the results' shapes.
     """
-    overload = f"{name}.opset23"
+    overload = f"{name}.opset{opset}"
 
     def define(compute: Callable[P, R]) -> Callable[P, R]:
         _LIBRARY.define(f"{overload}{schema}")
         _LIBRARY.impl(overload, compute, "CompositeExplicitAutograd")
         torch.library.register_fake(f"sardonyx::{overload}", fake, lib=_LIBRARY)
-        COMPUTED[name] = compute
-        operator: Any = getattr(torch.ops.sardonyx, name).opset23
+        if opset == 23:  # what is newer is a loop over tokens, which no program can have
+            COMPUTED[name] = compute
+        operator: Any = getattr(getattr(torch.ops.sardonyx, name), f"opset{opset}")
         parameters = inspect.signature(compute).parameters.values()
         positional = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
 

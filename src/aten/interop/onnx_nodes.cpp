@@ -236,7 +236,7 @@ Outputs symbolic_multi_out(const Call& call, Emit& onnx) {
   return emit_request(call, onnx, std::move(request));
 }
 
-// --- operators of opset 23
+// --- operators of opsets 23 and 27
 
 Outputs rotary_embedding(const Call& call, Emit& onnx) {
   return {onnx.rotary_embedding(call.tensor("x"), call.tensor("cos_cache"),
@@ -269,6 +269,20 @@ Outputs attention(const Call& call, Emit& onnx) {
                           call.optional_tensor("past_value"), {}, attributes);
 }
 
+Outputs linear_attention(const Call& call, Emit& onnx) {
+  const std::string rule = call.text("update_rule");
+  onnx::LinearAttentionAttributes attributes{.kv_num_heads = call.integer("kv_num_heads"),
+                                             .q_num_heads = call.integer("q_num_heads"),
+                                             .update_rule = rule};
+  if (const auto scale = call.optional_number("scale"))
+    attributes.scale = static_cast<float>(*scale);
+  const auto [output, state] = onnx.linear_attention(
+      call.tensor("query"), call.tensor("key"), call.tensor("value"),
+      call.optional_tensor("past_state"), call.optional_tensor("decay"),
+      call.optional_tensor("beta"), attributes);
+  return {output, state};
+}
+
 // Programs hold PyTorch's operators or ours of the same signature.
 #define SARDONYX_ROTARY_EMBEDDING                                                  \
   "RotaryEmbedding.opset23(Tensor x, Tensor cos_cache, Tensor sin_cache, Tensor? " \
@@ -294,6 +308,10 @@ constexpr Row kRows[] = {
      "metadata_props_values, str domain=\"\", int? version=None) -> Tensor[]",
      torch_symbolic_multi_out},
     {"sardonyx::" SARDONYX_ATTENTION, attention},
+    {"sardonyx::LinearAttention.opset27(Tensor query, Tensor key, Tensor value, Tensor? "
+     "past_state=None, Tensor? decay=None, Tensor? beta=None, *, SymInt q_num_heads, SymInt "
+     "kv_num_heads, str update_rule=\"gated_delta\", float? scale=None) -> (Tensor, Tensor)",
+     linear_attention},
     {"sardonyx::" SARDONYX_ROTARY_EMBEDDING, rotary_embedding},
     {"sardonyx::symbolic(Tensor?[] inputs, str domain, str op_type, int onnx_dtype, SymInt[] "
      "shape, str[] attr_names, str[] attr_kinds, int[] attr_counts, int[] attr_ints, float[] "

@@ -238,6 +238,8 @@ std::optional<Values> spelled_out(const Composite& call, const Operator& op) {
       return Values{bernoulli(call)};
     case Op::kAttention:
       return inputs.size() > 2 ? attention(call) : std::nullopt;
+    case Op::kLinearAttention:
+      return linear_attention(call);
     case Op::kRotaryEmbedding:
       return rotary_embedding(call);
     case Op::kDequantizeLinear:

@@ -13,6 +13,7 @@ double as_written(float value);
 
 std::optional<Values> attention(const Composite& call);
 std::optional<Values> dequantize_linear(const Composite& call);
+std::optional<Values> linear_attention(const Composite& call);
 std::optional<Values> quantize_linear(const Composite& call);
 std::optional<Values> rotary_embedding(const Composite& call);
 // LSTM, GRU and RNN as loops.

@@ -37,10 +37,20 @@ void attention(Inference& node) {
 
 void like_data(Inference& node) { node.same_as(0, 0); }
 
-// The state has a type of its own, that of the past state where there is one.
+// Query [batch, length, q_heads * key size], key and value with kv_heads, past state [batch,
+// kv_heads, key size, value size], which has a type of its own.
 void linear_attention(Inference& node) {
   node.set_dtype(1, node.has(3) ? node.dtype(3) : node.dtype(0));
-  if (node.has_rank(3)) node.set_shape(1, node.shape(3));
+  const std::int64_t heads = node.integer("kv_num_heads", 0);
+  if (heads <= 0 || !node.has_rank(0, 3) || !node.has_rank(1, 3) || !node.has_rank(2, 3)) {
+    if (node.has_rank(3)) node.set_shape(1, node.shape(3));
+    return;
+  }
+  const Shape& query = node.shape(0);
+  const Expr value_size = symbolic::exact_quotient(node.shape(2)[2], heads);
+  node.set_shape(0, {query[0], query[1], value_size * node.integer("q_num_heads", 0)});
+  node.set_shape(
+      1, {query[0], heads, symbolic::exact_quotient(node.shape(1)[2], heads), value_size});
 }
 
 void causal_convolution(Inference& node) {

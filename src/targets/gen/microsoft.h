@@ -124,6 +124,29 @@ inline constexpr AttributeFormal kAttributesOfGroupQueryAttention[] = {
 inline constexpr OperatorVersion kGroupQueryAttention = {
   1, false, 7, 16, 1, 4, kInputsOfGroupQueryAttention, kOutputsOfGroupQueryAttention, kAttributesOfGroupQueryAttention};
 
+inline constexpr Formal kInputsOfLinearAttention[] = {
+  {"query", FormalOption::kRequired, "T", 0x10402U},
+  {"key", FormalOption::kRequired, "T", 0x10402U},
+  {"value", FormalOption::kRequired, "T", 0x10402U},
+  {"past_state", FormalOption::kOptional, "S", 0x10402U},
+  {"decay", FormalOption::kOptional, "T", 0x10402U},
+  {"beta", FormalOption::kOptional, "T", 0x10402U},
+};
+inline constexpr Formal kOutputsOfLinearAttention[] = {
+  {"output", FormalOption::kRequired, "T", 0x10402U},
+  {"present_state", FormalOption::kRequired, "S", 0x10402U},
+};
+inline constexpr AttributeFormal kAttributesOfLinearAttention[] = {
+  {"chunk_size", AttributeKind::kInt, false, true, 64, 0.0F, ""},
+  {"kv_num_heads", AttributeKind::kInt, true, false, 0, 0.0F, ""},
+  {"q_num_heads", AttributeKind::kInt, true, false, 0, 0.0F, ""},
+  {"scale", AttributeKind::kFloat, false, true, 0, 0.0F, ""},
+  {"state_window", AttributeKind::kInt, false, true, 0, 0.0F, ""},
+  {"update_rule", AttributeKind::kString, false, true, 0, 0.0F, "gated_delta"},
+};
+inline constexpr OperatorVersion kLinearAttention = {
+  1, false, 3, 6, 2, 2, kInputsOfLinearAttention, kOutputsOfLinearAttention, kAttributesOfLinearAttention};
+
 inline constexpr Formal kInputsOfMatMulNBits[] = {
   {"A", FormalOption::kRequired, "T1", 0x10402U},
   {"B", FormalOption::kRequired, "T2", 0x4U},

@@ -48,6 +48,13 @@ constexpr Fusion kConvolutions = {
         "Runtime makes the same of both as it loads the model; of a sum it takes 1.05 to 1.31",
     .since = "1.31"};
 
+constexpr Fusion kRecurrences = {
+    .rule = &kLinearAttention,
+    .before = "LinearAttention(q, k, v, past, decay, beta)",
+    .after = "com.microsoft.LinearAttention(q, k, v, past, decay, beta)",
+    .measured = "to be measured",
+    .since = "1.31"};
+
 }  // namespace
 
 Fusions onnxruntime_cpu_fusions() {
@@ -73,6 +80,7 @@ Fusions onnxruntime_cpu_fusions() {
       kFastBiases,
       kGates,
       kConvolutions,
+      kRecurrences,
   };
   return kFusions;
 }
@@ -90,6 +98,7 @@ Fusions onnxruntime_genai_fusions() {
       kFastBiases,
       kGates,
       kConvolutions,
+      kRecurrences,
       kSums,
   };
   return kFusions;

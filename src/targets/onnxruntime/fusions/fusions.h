@@ -11,6 +11,7 @@ extern const rewriting::Rule kFastGelu;
 extern const rewriting::Rule kFusedConv;
 extern const rewriting::Rule kGroupQueryAttention;
 extern const rewriting::Rule kGroupQueryAttentionAsFed;
+extern const rewriting::Rule kLinearAttention;
 extern const rewriting::Rule kPackedAttention;
 extern const rewriting::Rule kQuickGelu;
 extern const rewriting::Rule kSkipRmsNormalization;
