@@ -16,7 +16,7 @@ from typing import NamedTuple
 PACKAGES: dict[str, tuple[str, ...]] = {
     "_base": (),
     "ops": ("_base",),
-    "_capture": ("_base",),
+    "_capture": ("_base", "ops"),
     "_translate": ("_base",),
     "_run": ("_base",),
     "_compare": ("_base",),

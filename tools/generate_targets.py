@@ -81,12 +81,6 @@ com.microsoft.QMoE, which takes 0.56 to 0.89 of the time of products in blocks o
 token, but 0.75 to 1.31 for 16 and 0.88 to 1.29 for 128 (there, too); queries, keys and values as \
 one product and a Split, which take 1.00 of the time of three products at a width of 32, \
 1.05 to 1.6 at 96 to 768 (`python -m bench.kernels packed-products`).
-
-Not made, though it is faster: com.microsoft.LinearAttention, whose answers are right and which \
-takes 0.16 to 0.53 of the time of the same recurrence as a Scan (with and without a gate and \
-the delta rule, 1 to 512 tokens), and 0.06 to 0.27 of that of chunks as Qwen3-Next computes them \
-for 16 to 512 tokens. Of 819 to 947 nodes, in which the program multiplies out what a chunk does \
-to itself, no rule tells yet that they are this recurrence.
 """
 
 

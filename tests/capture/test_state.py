@@ -136,3 +136,31 @@ def test_what_is_put_back_is_warned_of():
     wanted = [model(x), model.count, model.mean]
     for got, want in zip(results, wanted, strict=True):
         torch.testing.assert_close(got, want)
+
+
+class Made(dict):
+    """Makes what it holds for those who ask, as transformers' table of activations does."""
+
+    def __getitem__(self, key):
+        return super().__getitem__(key)()
+
+    def keys(self):
+        return list(super().keys())
+
+    def __iter__(self):
+        return iter(self.keys())
+
+
+def test_a_table_that_makes_what_it_is_asked_for_stays_as_it_is():
+    class Chooses(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = Made(silu=torch.nn.SiLU)
+            self.library = torch
+
+        def forward(self, x):
+            return self.table["silu"](self.library.abs(x))
+
+    model = Chooses()
+    sardonyx.export(model, (torch.randn(3),))
+    assert dict.__getitem__(model.table, "silu") is torch.nn.SiLU

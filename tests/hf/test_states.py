@@ -36,8 +36,10 @@ def test_longer_prompts_than_the_model_s_chunks(kind: str, tmp_path: Path) -> No
     model = small(kind)
     folder = saved(model, tmp_path / "model")
     report = sardonyx.hf.export(folder, tmp_path / "out")
-    assert report.parts[0].inputs["input_ids"] == ["batch_size", 1]
-    assert any("token by token" in note for note in report.notes)
+    # Mamba's code forgets its state where it gets more than one token.
+    one_token = kind == "mamba"
+    assert report.parts[0].inputs["input_ids"][1] == (1 if one_token else "sequence_length")
+    assert any("token by token" in note for note in report.notes) == one_token
     ids = torch.randint(3, 100, (2, 66), generator=torch.Generator().manual_seed(0))
     mask = torch.ones_like(ids)
     mask[1, :3] = 0

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from sardonyx._base import torch_versions
 from sardonyx._base.state import exporting, one_capture_at_a_time
 
 from .distributions import unvalidated_distributions
 from .missing_shapes import shapes_of_least_squares
+from .recurrences import whole_recurrences
 from .recurrent import whole_recurrent_operators
 from .shape_tensors import shapes_as_tensors
 from .tensor_indices import plain_indices
 
+if TYPE_CHECKING:
+    import torch
+
 
 @contextmanager
-def capturing() -> Iterator[None]:
+def capturing(model: torch.nn.Module | None = None) -> Iterator[None]:
     """What holds while a model is captured, and is put back afterwards."""
     with (
         one_capture_at_a_time(),
         exporting(),
         torch_versions.torch_sees_onnx_export(),
         torch_versions.quiet_capture(),
+        whole_recurrences(model),
         whole_recurrent_operators(),
         shapes_of_least_squares(),
         shapes_as_tensors(),

@@ -15,6 +15,8 @@ from torch._subclasses import fake_tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from sardonyx._capture.recurrences import whole_recurrences
+
 from .experts import all_experts
 
 T = TypeVar("T")
@@ -61,7 +63,13 @@ def counted_calls() -> Iterator[Counted]:
 def probe(model: torch.nn.Module, call: Callable[..., T], **inputs: Any) -> T:
     """What `call`, which runs the model, returns, its tensors without data; where the model looks
     at data, it is run. What the model keeps of the run is gone after it."""
-    with torch.no_grad(), _plain_experts(model), _as_it_was(model), all_experts(model):
+    with (
+        torch.no_grad(),
+        _plain_experts(model),
+        _as_it_was(model),
+        all_experts(model),
+        whole_recurrences(model),
+    ):
         try:
             with _fake(), _Counting() as counting:
                 result = call(**_copies(inputs))

@@ -14,6 +14,8 @@ _SCHEMA = (
     'Tensor? beta=None, *, SymInt q_num_heads, SymInt kv_num_heads, str update_rule="gated_delta", '
     "float? scale=None) -> (Tensor, Tensor)"
 )
+# ruff: noqa: PLR0917 (names and order are those of ONNX)
+
 # By name: whether a token's state is decayed, and whether what it holds of the key is taken off.
 _RULES = {
     "linear": (False, False),
@@ -70,7 +72,7 @@ def _fake(
     q_num_heads: int,
     kv_num_heads: int,
     update_rule: str = "gated_delta",
-    scale: float | None = None,
+    **_options: object,
 ) -> Results:
     _check(query, key, value, decay, beta, q_num_heads, kv_num_heads, update_rule)
     batch, length = query.shape[0], query.shape[1]

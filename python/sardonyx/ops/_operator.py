@@ -21,7 +21,7 @@ COMPUTED: dict[str, Callable[..., Any]] = {}
 def onnx_operator(
     name: str, schema: str, fake: Callable[..., Any], opset: int = 23
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Makes `sardonyx::<name>.opset<opset>` of the function below it, which is then what calls that.
+    """Makes `sardonyx::<name>.opset<opset>` of the function below it, which then calls that.
 
     `schema` has the operator's parameters and results; those before the `*` may have other names
     there. `fake` says the results' shapes.

@@ -276,10 +276,10 @@ Outputs linear_attention(const Call& call, Emit& onnx) {
                                              .update_rule = rule};
   if (const auto scale = call.optional_number("scale"))
     attributes.scale = static_cast<float>(*scale);
-  const auto [output, state] = onnx.linear_attention(
-      call.tensor("query"), call.tensor("key"), call.tensor("value"),
-      call.optional_tensor("past_state"), call.optional_tensor("decay"),
-      call.optional_tensor("beta"), attributes);
+  const auto [output, state] =
+      onnx.linear_attention(call.tensor("query"), call.tensor("key"), call.tensor("value"),
+                            call.optional_tensor("past_state"), call.optional_tensor("decay"),
+                            call.optional_tensor("beta"), attributes);
   return {output, state};
 }
 

@@ -49,8 +49,8 @@ void linear_attention(Inference& node) {
   const Shape& query = node.shape(0);
   const Expr value_size = symbolic::exact_quotient(node.shape(2)[2], heads);
   node.set_shape(0, {query[0], query[1], value_size * node.integer("q_num_heads", 0)});
-  node.set_shape(
-      1, {query[0], heads, symbolic::exact_quotient(node.shape(1)[2], heads), value_size});
+  node.set_shape(1,
+                 {query[0], heads, symbolic::exact_quotient(node.shape(1)[2], heads), value_size});
 }
 
 void causal_convolution(Inference& node) {

@@ -51,9 +51,8 @@ void group_query_attention(onnx::Inference& node) {
 }
 
 void linear_attention(onnx::Inference& node) {
-  static const auto standard =
-      std::ranges::find(onnx::attention_rules(), onnx::Op::kLinearAttention,
-                        &onnx::InferenceRule::op);
+  static const auto standard = std::ranges::find(
+      onnx::attention_rules(), onnx::Op::kLinearAttention, &onnx::InferenceRule::op);
   standard->infer(node);
 }
 
@@ -72,8 +71,8 @@ const onnx::ForeignOperator kGeluOfSum = {kDomain, 1, "BiasGelu", &kBiasGelu, li
 const onnx::ForeignOperator kFastGeluOfSum = {kDomain, 1, "FastGelu", &kFastGelu, like_first};
 const onnx::ForeignOperator kCachedAttention = {kDomain, 1, "GroupQueryAttention",
                                                 &kGroupQueryAttention, group_query_attention};
-const onnx::ForeignOperator kRecurrentAttention = {kDomain, 1, "LinearAttention",
-                                                   &kLinearAttention, linear_attention};
+const onnx::ForeignOperator kRecurrentAttention = {kDomain, 1, "LinearAttention", &kLinearAttention,
+                                                   linear_attention};
 const onnx::ForeignOperator kRmsNormalizationOfSum = {
     kDomain, 1, "SkipSimplifiedLayerNormalization", &kSkipSimplifiedLayerNormalization,
     skip_normalization};

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import types
 import warnings
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -108,8 +110,9 @@ class _Held:
         self._seen.add(id(value))
         inner: Any = ()
         if isinstance(value, dict):
-            self._dicts.append((value, dict(value), owner, False))
-            inner = list(value.values())
+            held = _held_by(value)
+            self._dicts.append((value, held, owner, False))
+            inner = list(held.values())
         elif isinstance(value, list):
             self._lists.append((value, list(value), owner))
             inner = list(value)
@@ -157,12 +160,18 @@ def _is_opaque(value: Any) -> bool:
     """Whether it is something else than a record of plain attributes."""
     import torch
 
-    if isinstance(value, (torch.Tensor, torch.nn.Module)) or callable(value):
+    if isinstance(value, (torch.Tensor, torch.nn.Module, types.ModuleType)) or callable(value):
         return True
     return not isinstance(getattr(value, "__dict__", None), dict)
 
 
-def _changed(now: dict[Any, Any], before: dict[Any, Any]) -> list[Any]:
+def _held_by(table: dict[Any, Any]) -> dict[Any, Any]:
+    """What the table holds: some make something else of it for those who ask."""
+    return dict(table) if type(table) in (dict, OrderedDict) else dict(dict.items(table))
+
+
+def _changed(table: dict[Any, Any], before: dict[Any, Any]) -> list[Any]:
+    now = _held_by(table)
     if len(now) == len(before) and all(map(_is_same, now.items(), before.items())):
         return []
     names = [*now, *(name for name in before if name not in now)]

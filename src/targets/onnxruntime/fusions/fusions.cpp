@@ -52,7 +52,11 @@ constexpr Fusion kRecurrences = {
     .rule = &kLinearAttention,
     .before = "LinearAttention(q, k, v, past, decay, beta)",
     .after = "com.microsoft.LinearAttention(q, k, v, past, decay, beta)",
-    .measured = "to be measured",
+    .measured =
+        "beside a loop over the tokens 0.69, 0.37, 0.24, 0.21 of the time for 1, 16, 128, 512 "
+        "tokens of a gated delta rule of 8 heads of 64 by 64 (0.69, 0.43, 0.26, 0.23 without the "
+        "correction, as Mamba 2 has it), and 0.08, 0.11, 0.16, 0.17 (0.09, 0.09, 0.23, 0.37) of "
+        "chunks as transformers computes them (`python -m bench.recurrences`)",
     .since = "1.31"};
 
 }  // namespace

@@ -1,0 +1,129 @@
+"""Recurrences over tokens in ONNX Runtime: as transformers spells them out, as a Scan, and by
+ONNX Runtime's own operator, com.microsoft.LinearAttention.
+
+`python -m bench.recurrences` exports one function of transformers in these three forms, runs them
+in turns on the same inputs and prints nodes and medians of processor time. What transformers
+spells out is for the example's length alone. The Scan is to be at least as fast as that, and the
+operator as the Scan; the figures stand in docs/targets.md.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+from unittest import mock
+
+import torch
+from tests.harness import Session
+
+BATCH, HEADS, KEY, VALUE = 1, 8, 64, 64
+TOKENS = (1, 16, 128, 512)
+ROUNDS = 11
+
+
+def delta_rule() -> Callable[..., Any]:
+    from transformers.models.qwen3_next import modeling_qwen3_next as module
+
+    return lambda q, k, v, g, b, s: module.torch_chunk_gated_delta_rule(
+        q, k, v, -g.abs(), b.sigmoid(), initial_state=s, output_final_state=True,
+        use_qk_l2norm_in_kernel=True,
+    )  # fmt: skip
+
+
+def mamba2() -> Callable[..., Any]:
+    from transformers.models.mamba2 import modeling_mamba2 as module
+
+    return lambda q, k, v, g, b, s: module.mamba2_chunk_scan(
+        v, g, -b[0, 0].abs(), k, q, chunk_size=256, initial_states=s.transpose(2, 3),
+        dt_softplus=True, return_final_states=True,
+    )  # fmt: skip
+
+
+FUNCTIONS = {"gated delta rule": delta_rule, "mamba2": mamba2}
+
+
+class Recurrence(torch.nn.Module):
+    """A model that does nothing else."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *inputs: torch.Tensor) -> Any:
+        """The output and the state behind the last token."""
+        return self.function(*inputs)
+
+
+def inputs(tokens: int) -> tuple[torch.Tensor, ...]:
+    torch.manual_seed(0)
+    heads = (BATCH, tokens, HEADS)
+    sizes = (KEY, KEY, VALUE)
+    parts = (torch.randn(*heads, size) for size in sizes)
+    rates = (torch.randn(heads) for _ in range(2))
+    return (*parts, *rates, torch.randn(BATCH, HEADS, KEY, VALUE))
+
+
+def exported(function: Callable[..., Any], tokens: int, whole: bool, runtime: str) -> Any:
+    import sardonyx
+    from sardonyx._capture import recurrences
+
+    kept = mock.patch.dict(recurrences._KERNELS, clear=not whole)
+    with kept if not whole else contextlib.nullcontext():
+        model = Recurrence(function)
+        # Functions are looked for in the modules that the model's classes are of.
+        with mock.patch.object(Recurrence, "__module__", _module(function)):
+            return sardonyx.export(model, inputs(tokens), target_runtime=runtime)
+
+
+def _module(function: Callable[..., Any]) -> str:
+    module = function.__closure__[0].cell_contents  # type: ignore[index]
+    return str(module.__name__)
+
+
+def seconds(run: Session, given: tuple[torch.Tensor, ...]) -> float:
+    began = time.process_time()
+    run.run(list(given))
+    return time.process_time() - began
+
+
+def main() -> int:
+    for name, make in FUNCTIONS.items():
+        function = make()
+        for tokens in TOKENS:
+            given = inputs(tokens)
+            programs = [
+                exported(function, tokens, whole, runtime)
+                for whole, runtime in (
+                    (False, "onnxruntime"),
+                    (True, "onnxruntime"),
+                    (True, "onnxruntime-cpu"),
+                )
+            ]
+            runs = [Session(each.model_proto.SerializeToString()) for each in programs]
+            answers = [run.run(list(given)) for run in runs]
+            apart = max(
+                float((torch.as_tensor(a) - torch.as_tensor(b)).abs().max())
+                for other in answers[1:]
+                for a, b in zip(answers[0], other, strict=True)
+            )
+            taken: list[list[float]] = [[] for _ in runs]
+            for turn in range(ROUNDS):
+                for i in range(len(runs)):
+                    which = (turn + i) % len(runs)
+                    taken[which].append(seconds(runs[which], given))
+            spelt, scan, operator = (1000 * statistics.median(each) for each in taken)
+            nodes = "/".join(str(each.node_count) for each in programs)
+            print(
+                f"{name}, {tokens} tokens: {nodes} nodes; spelt out {spelt:.2f} ms, as a Scan "
+                f"{scan:.2f}, the operator {operator:.2f}: {scan / spelt:.2f} and "
+                f"{operator / spelt:.2f} of it; answers {apart:.1e} apart"
+            )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
