@@ -78,6 +78,18 @@ def test_values_that_are_narrower_than_keys(tmp_path: Path) -> None:
     assert_its_tokens(model, tmp_path / "out", 1)
 
 
+def test_rows_that_are_padded_are_verified_too(tmp_path: Path) -> None:
+    config = transformers.LlamaConfig(
+        hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=1, vocab_size=100, initializer_range=0.3, bos_token_id=1,
+        eos_token_id=2,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    model = transformers.LlamaForCausalLM(config).eval()
+    report = sardonyx.hf.export(model, tmp_path / "out", runtime="onnxruntime-genai", verify=True)
+    assert report.verified["equal"] == report.verified["tokens"] == 40
+
+
 def test_states_are_not_for_it(tmp_path: Path) -> None:
     config = transformers.MambaConfig(
         hidden_size=16, state_size=4, num_hidden_layers=1, vocab_size=100, time_step_rank=4

@@ -29,6 +29,12 @@ class _Text(NamedTuple):
         ones = self.mask.new_ones(self.mask.shape[0], 1)
         return _Text(torch.cat([self.mask, ones], dim=1), with_next(self.positions))
 
+    def moved(self, order: torch.Tensor) -> _Text:
+        """With the tokens of each row in another order [batch, length]."""
+        positions = self.positions
+        everywhere = order if positions.dim() == 2 else order.expand_as(positions)
+        return _Text(self.mask.take_along_dim(order, 1), positions.take_along_dim(everywhere, -1))
+
 
 def decode(
     model: Sessions, ids: torch.Tensor, mask: torch.Tensor | None, steps: int, end: int | None
@@ -54,10 +60,19 @@ def decode_with_media(
     past = empty_caches(model, ids.shape[0], part)
     never = [token for _, token in media_of(model)] if part == DECODER else []
     fed = ids if part != DECODER else _embedded(model, ids, inputs)
+    if padded := model.tokens_first and bool((mask == 0).any()):
+        order = mask.argsort(dim=1, descending=True, stable=True)
+        fed = fed.take_along_dim(order if fed.dim() == 2 else order[..., None], 1)
+        text = text.moved(order)
     for _ in range(steps):
         made = _step(model, part, fed, text, past)
         past = next_past(made)
-        chosen = likeliest(made["logits"], never)
+        logits = made["logits"]
+        if padded:
+            last = mask.sum(dim=1) - 1
+            logits = logits.take_along_dim(last[:, None, None], 1)
+            padded = False
+        chosen = likeliest(logits, never)
         ids = torch.cat([ids, chosen], dim=1)
         text = text.with_next()
         fed = chosen if past else ids

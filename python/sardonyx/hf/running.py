@@ -29,7 +29,7 @@ class Loaded(Sessions):
 
     def __init__(self, folder: Path, report: dict[str, Any], rounds: bool = True) -> None:
         """Use `load()`."""
-        super().__init__(folder, rounds)
+        super().__init__(folder, rounds, report.get("runtime") == "onnxruntime-genai")
         self.report = report
 
     @property

@@ -29,12 +29,15 @@ class Sessions:
         folder: where they are.
         rounds: whether the runtime may round the other factor of weights in blocks to 8 bits, as it
             does where a model does not say otherwise.
+        tokens_first: whether rows are to have their padding behind their tokens: a decoder for
+            onnxruntime-genai counts the tokens of a row, and takes them for the first.
     """
 
-    def __init__(self, folder: Path, rounds: bool = True) -> None:
+    def __init__(self, folder: Path, rounds: bool = True, tokens_first: bool = False) -> None:
         """None is opened yet."""
         self.folder = folder
         self.rounds = rounds
+        self.tokens_first = tokens_first
         self._sessions: dict[str, Any] = {}
 
     def session(self, part: str) -> Any:
