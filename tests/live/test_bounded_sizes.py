@@ -206,3 +206,30 @@ def test_a_question_that_has_no_answer_for_0_is_no_error() -> None:
     inputs = (torch.ones(2, 4), torch.ones(4, 4))
     program = sardonyx.export(Shared(), inputs, dynamic_shapes=({0: "a"}, {0: "b"}))
     assert [note.code for note in program.notes] == ["SX1015"]
+
+
+class Joined(nn.Module):
+    """Asks of a size what only counts where there is no `mask`."""
+
+    def __init__(self, mask: object) -> None:
+        super().__init__()
+        self.by_and = mask is not None
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        mask = x if self.by_and else None
+        if x.shape[0] > 1 and mask is None:
+            x = x * 2
+        if x.shape[0] == 1 and not torch.compiler.is_compiling():
+            x = x + 1
+        return torch.relu(x) if (mask is not None or x.shape[0] != 1) else x
+
+
+@pytest.mark.parametrize("capture", ["torch", "auto"])
+@pytest.mark.parametrize("mask", [None, 1])
+def test_a_question_whose_answer_changes_nothing_is_not_told(capture: str, mask: object) -> None:
+    program = sardonyx.export(
+        Joined(mask), (torch.randn(3, 2),), dynamic_shapes=({0: "rows"},), capture=capture
+    )
+    line = inspect.getsourcelines(Joined.forward)[1]
+    told = [note.line for note in program.notes if note.code == "SX1015"]
+    assert told == ([line + 2, line + 6] if mask is None else [])

@@ -9,6 +9,7 @@ import itertools
 import linecache
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base import torch_versions
@@ -16,6 +17,7 @@ from sardonyx._base.errors import Diagnostic
 
 from .dim_names import named_inputs, symbol_names
 from .going_on import is_caught
+from .immaterial import is_immaterial
 from .places import Place, asking_frame, frames_of_model, user_place
 from .quick.relations import fixes_sizes
 from .wanted import SCALAR, TAKEN_FOR, Leaf, size_of
@@ -51,7 +53,7 @@ class Questions:
     def _hear_of_few(self, relation: Any, answer: bool) -> None:
         """What is answered since captures take a free size for at least 2."""
         other = _other_for(relation, answer)
-        if other is None or not asked_by_model():
+        if other is None or (frame := _frame_of_model()) is None or is_immaterial(frame):
             return
         place = user_place()
         if place and (not _is_check(place) or is_caught(frames_of_model())):
@@ -146,7 +148,11 @@ def _least_free(
 
 def asked_by_model() -> bool:
     """Whether the answer goes to Python code of the model, or of layers, and not to an operator."""
-    return asking_frame(_OF_TORCH, ("_base/torch_versions.py", "_capture/truths.py")) is not None
+    return _frame_of_model() is not None
+
+
+def _frame_of_model() -> FrameType | None:
+    return asking_frame(_OF_TORCH, ("_base/torch_versions.py", "_capture/truths.py"))
 
 
 # Parts of torch between who asks about a size and what answers.
