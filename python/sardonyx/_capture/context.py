@@ -10,6 +10,7 @@ from sardonyx._base import torch_versions
 from sardonyx._base.state import exporting, one_capture_at_a_time
 
 from .distributions import unvalidated_distributions
+from .generators import generators_left_out
 from .missing_shapes import shapes_of_least_squares
 from .recurrences import whole_recurrences
 from .recurrent import whole_recurrent_operators
@@ -34,5 +35,6 @@ def capturing(model: torch.nn.Module | None = None) -> Iterator[None]:
         shapes_as_tensors(),
         unvalidated_distributions(),
         plain_indices(),
+        generators_left_out(),
     ):
         yield
