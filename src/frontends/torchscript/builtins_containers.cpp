@@ -443,6 +443,12 @@ std::optional<Datum> number(Follower& follower, const Operands& operands, std::s
   return kNumbers.at(name)(follower, operands);
 }
 
+// What torch.jit.fork() gives is there at once.
+std::optional<Datum> waited(Follower&, const Operands& operands) {
+  if (operands.positional.size() != 1) return std::nullopt;
+  return operands.positional.front();
+}
+
 }  // namespace
 
 void add_container_builtins(BuiltinTable& table) {
@@ -467,6 +473,7 @@ void add_container_builtins(BuiltinTable& table) {
       {"aten::keys", keys_or_values<0>},
       {"aten::values", keys_or_values<1>},
       {"aten::items", items_of},
+      {"aten::wait", waited},
       {"aten::get", get},
       {"aten::setdefault", set_default},
       {"aten::update", update},

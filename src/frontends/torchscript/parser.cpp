@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <iterator>
+#include <unordered_map>
 
 #include "base/diagnostic.h"
 #include "base/real_text.h"
@@ -131,9 +133,27 @@ class Parser {
     std::vector<Statement> made;
     if (peek().kind != Token::Kind::kIndent) return made;  // an interface's method has no body
     next();
-    while (peek().kind != Token::Kind::kDedent && !at_end()) made.push_back(statement());
+    while (peek().kind != Token::Kind::kDedent && !at_end()) {
+      if (peek().is_word("def"))
+        forked_function(made);
+      else
+        made.push_back(statement());
+    }
     next();
     return made;
+  }
+
+  // What torch.jit.fork() runs stands before the call, without parameters, and sees the names
+  // around it, from which its own differ: it is what the lines behind it do first.
+  void forked_function(std::vector<Statement>& before) {
+    Function forked = function();
+    const bool returns =
+        !forked.body.empty() && forked.body.back().kind == Statement::Kind::kReturn;
+    if (!forked.parameters.empty() || !returns || forked.body.back().value == nullptr)
+      fail("a function in a function is none that is forked");
+    forked_[forked.name] = forked.body.back().value;
+    forked.body.pop_back();
+    std::ranges::move(forked.body, std::back_inserter(before));
   }
 
   Statement statement() {
@@ -249,7 +269,9 @@ class Parser {
         Expression* subscript = make(Kind::kSubscript, offset);
         subscript->items.push_back(made);
         items(*subscript, "]");
-        made = subscript;
+        // A future is what it is of, which is there at once.
+        const bool is_future = made->kind == Kind::kName && made->text == "Future";
+        made = is_future && subscript->items.size() == 2 ? subscript->items[1] : subscript;
       } else if (take("(")) {
         made = call(made);
       } else {
@@ -271,6 +293,10 @@ class Parser {
         made->items.push_back(expression());
       }
       if (!take(",") && !peek().is(")")) fail("',' is missing");
+    }
+    if (callee->kind == Kind::kName && callee->text == "fork" && made->items.size() == 2) {
+      // Once, so that what is read is no longer than what is written.
+      if (const auto forked = forked_.extract(made->items[1]->text)) return forked.mapped();
     }
     return made;
   }
@@ -355,6 +381,7 @@ class Parser {
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
   int depth_ = 0;
+  std::unordered_map<std::string, const Expression*> forked_;  // what such a function returns
 };
 
 }  // namespace

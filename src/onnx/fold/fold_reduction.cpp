@@ -77,10 +77,27 @@ Result reduce(const Operands& o, Combine combine) {
   return {{Tensor::of_bytes(x->dtype, plan->dims, bytes)}};
 }
 
+double itself(double x) { return x; }
+double squared(double x) { return x * x; }
+double the_sum(double sum, double /*count*/) { return sum; }
+
+// Whether a sum of whole numbers is the same in whatever order a runtime adds them.
+bool is_exact(const Tensor& x, double (*each)(double)) {
+  const double most = x.dtype == DType::kFloat64 ? 0x1p53 : x.dtype == DType::kFloat32 ? 0x1p24 : 0;
+  const auto values = x.reals();
+  double sum = 0;
+  return values && std::ranges::all_of(*values, [&](double value) {
+           sum += std::abs(each(value));
+           const bool is_negative_zero = value == 0 && std::signbit(value);
+           return value == std::trunc(value) && sum <= most && !is_negative_zero;
+         });
+}
+
 // Sums over real numbers of `each` of them, and what `last` makes of a sum over so many.
 Result sum_up(const Operands& o, double (*each)(double), double (*last)(double sum, double count)) {
   const Tensor* x = o.at(0);
-  if (o.weights == Weights::kKeep || x == nullptr || !base::is_floating(x->dtype)) return {};
+  if (x == nullptr || !base::is_floating(x->dtype)) return {};
+  if (o.weights == Weights::kKeep && (last != the_sum || !is_exact(*x, each))) return {};
   const auto plan = plan_of(o, *x);
   const std::int64_t count = x->element_count();
   if (count == 0 || !plan) return {};
@@ -97,10 +114,6 @@ Result sum_up(const Operands& o, double (*each)(double), double (*last)(double s
   }
   return {{Tensor::of_bytes(x->dtype, plan->dims, bytes)}};
 }
-
-double itself(double x) { return x; }
-double squared(double x) { return x * x; }
-double the_sum(double sum, double /*count*/) { return sum; }
 
 Result reduce_mean(const Operands& o) {
   return sum_up(o, itself, [](double sum, double count) { return sum / count; });

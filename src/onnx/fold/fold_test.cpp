@@ -129,6 +129,20 @@ TEST_F(Fold, BroadcastsAndReduces) {
   EXPECT_EQ(sum.front().dims, (std::vector<std::int64_t>{2}));
 }
 
+TEST_F(Fold, SumsOfWholeNumbersAreExactInAnyOrder) {
+  const auto sum = [&](std::vector<float> values) {
+    const auto bytes = std::as_bytes(std::span(values));
+    ValueInfo* x = model_.add_constant(
+        Tensor::of_bytes(DType::kFloat32, {static_cast<std::int64_t>(values.size())}, bytes));
+    return run("ReduceSum", {x, vector({0})}, {{"keepdims", std::int64_t{0}, {}}});
+  };
+  ASSERT_EQ(sum({3, -1, 0}).size(), 1U);
+  EXPECT_EQ(sum({3, -1, 0}).front().reals()->front(), 2);
+  EXPECT_TRUE(sum({0.5F, 1}).empty());
+  EXPECT_TRUE(sum({-0.0F, -0.0F}).empty());
+  EXPECT_TRUE(sum({16777216, 1}).empty());
+}
+
 TEST_F(Fold, WeightsAreLeftAlone) {
   ValueInfo* weight = model_.add_weight("w", Tensor::of_ints(std::vector<std::int64_t>{1}, {1}));
   EXPECT_TRUE(run("Add", {weight, vector({1})}).empty());
