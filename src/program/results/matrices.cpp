@@ -34,6 +34,12 @@ ResultTensors mm(const Bound& call) {
   return {like(call.self(), std::move(shape))};
 }
 
+ResultTensors scaled_mm(const Bound& call) {
+  ResultTensors results = mm(call);
+  results.front().dtype = call.dtype("out_dtype").value_or(results.front().dtype);
+  return results;
+}
+
 ResultTensors mv(const Bound& call) { return {like(call.self(), {call.self().shape.at(0)})}; }
 ResultTensors dot(const Bound& call) { return {like(call.self(), {})}; }
 
@@ -260,6 +266,7 @@ ResultTensors weight_norm(const Bound& call) { return {like(call.self(), call.se
 constexpr ResultRow kRows[] = {
     {"matmul linalg_matmul", matmul},
     {"mm bmm", mm},
+    {"_scaled_mm", scaled_mm},
     {"mv", mv},
     {"dot vdot", dot},
     {"outer ger", outer},

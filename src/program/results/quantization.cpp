@@ -35,6 +35,23 @@ ResultTensors scales_for_float8(const Bound& call) {
   return {{call.dtype("scale_dtype").value_or(DType::kFloat32), shape, {}}};
 }
 
+// A scale and a zero point for each block; axes of one block may go.
+ResultTensors parameters_of_blocks(const Bound& call) {
+  const Sizes sizes = call.sizes("block_size");
+  const DType own = call.self().dtype;
+  Sizes shape;
+  for (std::size_t i = 0; i < call.self().rank(); ++i) {
+    const Expr whole = call.self().shape[i], block = sizes.at(i);
+    const bool is_one_block = !block.is(1) && (block.is(-1) || block == whole);
+    if (!is_one_block)
+      shape.push_back(block.is(1) ? whole : symbolic::floor_div(whole, block));
+    else if (call.flag("keepdim"))
+      shape.emplace_back(1);
+  }
+  return {{call.dtype("scale_dtype").value_or(own), shape, {}},
+          {call.dtype("zero_point_dtype").value_or(own), shape, {}}};
+}
+
 ResultTensors faked(const Bound& call) { return {like(call.self(), call.self().shape)}; }
 
 ResultTensors faked_with_mask(const Bound& call) {
@@ -56,6 +73,7 @@ constexpr ResultRow kRows[] = {
      "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
      faked_with_mask},
     {"choose_qparams", chosen},
+    {"choose_qparams_affine", parameters_of_blocks},
 };
 
 }  // namespace
