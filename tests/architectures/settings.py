@@ -98,6 +98,7 @@ GIVEN: dict[str, dict[str, Any]] = {
         "fov_model_config": {"patch_size": 16},
     },
     # The queries come before the last ones of as many layers as there are.
+    "eomt": {"num_blocks": 1},
     "eomt_dinov3": {"num_blocks": 1},
     # How its positions are split has no default that its own class would take.
     "ernie4_5_vl_moe_text": {
