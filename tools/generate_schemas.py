@@ -55,6 +55,7 @@ LEFT_OUT = re.compile(
 # the package itself (sardonyx.ops).
 OTHERS = """
 sardonyx::Attention.opset23(Tensor Q, Tensor K, Tensor V, Tensor? attn_mask=None, Tensor? past_key=None, Tensor? past_value=None, *, bool is_causal=False, SymInt kv_num_heads=0, SymInt q_num_heads=0, SymInt qk_matmul_output_mode=0, float? scale=None, float softcap=0., SymInt? softmax_precision=None) -> (Tensor, Tensor, Tensor, Tensor)
+sardonyx::LinearAttention.opset27(Tensor query, Tensor key, Tensor value, Tensor? past_state=None, Tensor? decay=None, Tensor? beta=None, *, SymInt q_num_heads, SymInt kv_num_heads, str update_rule="gated_delta", float? scale=None) -> (Tensor, Tensor)
 sardonyx::RotaryEmbedding.opset23(Tensor x, Tensor cos_cache, Tensor sin_cache, Tensor? position_ids=None, *, bool interleaved=False, SymInt num_heads=0, SymInt rotary_embedding_dim=0) -> Tensor
 sardonyx::symbolic(Tensor?[] inputs, str domain, str op_type, int onnx_dtype, SymInt[] shape, str[] attr_names, str[] attr_kinds, int[] attr_counts, int[] attr_ints, float[] attr_floats, str[] attr_strings, str[] metadata_keys, str[] metadata_values, int? version) -> Tensor
 sardonyx::symbolic_multi_out(Tensor?[] inputs, str domain, str op_type, int[] onnx_dtypes, int[] ranks, SymInt[] sizes, str[] attr_names, str[] attr_kinds, int[] attr_counts, int[] attr_ints, float[] attr_floats, str[] attr_strings, str[] metadata_keys, str[] metadata_values, int? version) -> Tensor[]

@@ -45,3 +45,15 @@ def test_longer_prompts_than_the_model_s_chunks(kind: str, tmp_path: Path) -> No
     mask[1, :3] = 0
     got = sardonyx.hf.load(tmp_path / "out").generate(ids, mask, max_new_tokens=4)
     assert torch.equal(got, greedy(model, ids, mask, 4))
+
+
+def test_a_text_that_cannot_grow_is_refused(tmp_path: Path) -> None:
+    """RWKV's loop over the tokens makes their number a constant, and its state is no cache."""
+    config = transformers.RwkvConfig(
+        vocab_size=50, context_length=64, hidden_size=16, num_hidden_layers=2,
+        attention_hidden_size=16, intermediate_size=32,
+    )  # fmt: skip
+    model = transformers.RwkvForCausalLM(config).eval()
+    with pytest.raises(sardonyx.ProgramError, match=r"makes sequence_length of 'input_ids' 12"):
+        sardonyx.hf.export(model, tmp_path / "out")
+    assert not (tmp_path / "out").exists()

@@ -9,7 +9,7 @@ from sardonyx._base.errors import refusal
 from . import encoder_decoders, multimodal
 from .acceptance import accepted_example
 from .decoders import decoder_part
-from .example import BATCH
+from .example import BATCH, LENGTH
 from .media import SOUNDS
 from .parts import Part, Plain, accepted, named_outputs
 from .sentences import Embedder, Sentences
@@ -76,7 +76,8 @@ def whole_part(model: torch.nn.Module, config: object, chosen: Chosen) -> Part:
     one = Part("model", module, row, within, outputs, known=known)
     if known:
         return one
-    return Part("model", module, inputs, dims, outputs, one_row=one)
+    grows = frozenset((LENGTH,)) if task.generates else frozenset()
+    return Part("model", module, inputs, dims, outputs, one_row=one, must_vary=grows)
 
 
 def sentence_part(model: torch.nn.Module, config: object, task: Task, sentences: Sentences) -> Part:

@@ -73,7 +73,7 @@ def captured(part: Part, target: Target) -> tuple[Part, ONNXProgram, list[str]]:
         with contextlib.suppress(CaptureError):
             return part.unpadded, _captured(part.unpadded, target), notes
         raise
-    _check_free(part, program, {PAST_LENGTH})
+    _check_free(part, program, {PAST_LENGTH, *part.must_vary})
     if part.one_row is None or not _for_one_batch(part, program):
         return part, program, notes
     part, program = _of_sizes(part.one_row, target, notes)

@@ -37,6 +37,7 @@ class Part:
         unpadded: the same for one image or sound of the example's size, none of which is padding,
             where a model may count by its mask.
         loops: whether it certainly may not, since its code does more calls for more tokens.
+        must_vary: names of sizes without which it is of no use: a text that is to grow.
         known: what is the same in all runs, and so is no input: the sizes of images, and masks.
     """
 
@@ -49,6 +50,7 @@ class Part:
     one_row: Part | None = None
     unpadded: Part | None = None
     loops: bool = False
+    must_vary: frozenset[str] = frozenset()
     known: Tensors = field(default_factory=dict)
 
     @property
