@@ -106,7 +106,7 @@ constexpr Rule kRules[] = {
     {"SX2006", "checkpoints of Hugging Face", "a package that the checkpoint needs is missing or too old, or a command that runs in Python (hf, run, doctor) found none", "install what the message names"},
     {"SX2007", "checkpoints of Hugging Face", "no example inputs were found that the model takes; the message says what each attempt ended in", "call sardonyx.export with the model and inputs of your own"},
     {"SX2008", "checkpoints of Hugging Face", "the folder to write to is a file, the checkpoint itself, or holds files that no export wrote or the weights of a checkpoint", "name a new folder, or one that an earlier export wrote"},
-    {"SX2009", "checkpoints of Hugging Face", "a cache cannot be taken apart: it holds something else than tensors, or sizes that follow from nothing known; or the model looks at images and has one; or the runtime that is asked for keeps none like it", "export without a cache: a task without -with-past"},
+    {"SX2009", "checkpoints of Hugging Face", "a cache cannot be taken apart: it holds something else than tensors, or sizes that follow from nothing known; or the model looks at images and has one; or the runtime that is asked for keeps none like it; or the model's own code makes the length of a text that is to grow a constant", "export without a cache: a task without -with-past"},
     {"SX2010", "checkpoints of Hugging Face", "the weights of a checkpoint cannot stay in its files: these are symbolic links, or not in the folder of the models or below it", "copy the checkpoint with its files, write into its own folder, or leave --weights-in-place out"},
 };
 
