@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -111,6 +112,7 @@ def test_half_precision_is_computed_in_float32() -> None:
     [
         ({"update_rule": "squared"}, "update_rule must be one of"),
         ({"update_rule": "gated"}, "needs decay"),
+        ({"update_rule": "gated_delta", "decay": inputs(2, 3)[4]}, "needs beta"),
         ({"update_rule": "delta"}, "needs beta"),
         ({"update_rule": "linear", "q_num_heads": 3}, "a multiple of kv_num_heads"),
     ],
@@ -121,3 +123,31 @@ def test_what_it_refuses(options: dict[str, Any], message: str) -> None:
         sardonyx.ops.linear_attention(
             query, key, value, **{"q_num_heads": HEADS, "kv_num_heads": HEADS, **options}
         )
+
+
+@pytest.mark.parametrize(
+    ("rule", "given"), [("gated_delta", ""), ("gated", "beta"), ("delta", "decay"), ("squared", "")]
+)
+def test_a_file_without_what_its_rule_needs_is_refused(
+    rule: str, given: str, tmp_path: Path
+) -> None:
+    tensors = dict(zip(NAMES, inputs(2, 4), strict=True))
+    names = [n if n in ("query", "key", "value", given) else "" for n in NAMES]
+    node = onnx.helper.make_node(
+        "LinearAttention", names, ["y", "state"], q_num_heads=HEADS, kv_num_heads=HEADS,
+        update_rule=rule,
+    )  # fmt: skip
+    infos = [
+        onnx.helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, tensors[n].shape)
+        for n in names
+        if n
+    ]
+    results = [
+        onnx.helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, None) for n in node.output
+    ]
+    graph = onnx.helper.make_graph([node], "g", infos, results)
+    opset = onnx.helper.make_opsetid("", 27)
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[opset]), tmp_path / "in.onnx")
+    with pytest.raises(sardonyx.OnnxExporterError, match="SX1504"):
+        sardonyx.optimize(tmp_path / "in.onnx", tmp_path / "out.onnx", opset=20)
+    assert not (tmp_path / "out.onnx").exists()

@@ -55,10 +55,11 @@ def _check(
         lambda: f"update_rule must be one of {', '.join(_RULES)}, got {update_rule!r}",
     )
     decays, corrects = _RULES[update_rule]
-    torch._check(
-        (decay is not None or not decays) and (beta is not None or not corrects),
-        lambda: f"update_rule {update_rule!r} needs " + ("decay" if decays else "beta"),
-    )
+    for needed, name, given in ((decays, "decay", decay), (corrects, "beta", beta)):
+        torch._check(
+            given is not None or not needed,
+            lambda name=name: f"update_rule {update_rule!r} needs {name}",
+        )
 
 
 def _fake(
@@ -113,7 +114,7 @@ def linear_attention(
         beta: [batch, length, kv_num_heads] or [batch, length, 1]; for "delta" and "gated_delta".
         update_rule: "linear" (S + k v), "gated" (with the decay), "delta" (with k S taken off v,
             times beta), or "gated_delta".
-        scale: of the output; 1/sqrt(key_size) when None.
+        scale: of the output; 1/sqrt(key_size) when None, and as ONNX has it when 0.
 
     Returns the output, [batch, length, q_num_heads * value_size], and the state behind the last
     token.
@@ -132,9 +133,9 @@ def linear_attention(
         x.to(computed).reshape(batch, length, kv_num_heads, size)
         for x, size in ((key, key_size), (value, value_size))
     )
-    factor = 1 / math.sqrt(keys.shape[-1]) if scale is None else scale
+    factor = scale or 1 / math.sqrt(key_size)
     if past_state is None:
-        state = keys.new_zeros(batch, kv_num_heads, keys.shape[-1], values.shape[-1])
+        state = keys.new_zeros(batch, kv_num_heads, key_size, value_size)
     else:
         state = past_state.to(computed)
     outputs = []
@@ -153,7 +154,7 @@ def linear_attention(
             change = (change - known) * beta[:, token].to(computed)[:, :, None, None]
         state = state + k * change
         outputs.append(queries[:, token] * factor @ state)
-    width = q_num_heads * values.shape[-1]
+    width = q_num_heads * value_size
     output = (
         torch.stack(outputs, 1).reshape(batch, length, width)
         if outputs

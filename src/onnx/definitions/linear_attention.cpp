@@ -26,6 +26,11 @@ struct Token {
   Value beta;   // [batch, heads or 1, 1, 1]; may be absent
 };
 
+// Whether the state is decayed by a token, and whether what it holds of the key is taken off.
+struct Rule {
+  bool decays, corrects;
+};
+
 struct Step {
   Value output, state;  // [batch, heads, queries, value] and the state behind the token
 };
@@ -59,6 +64,20 @@ std::optional<Sizes> sizes_of(const Composite& call) {
                queries / heads};
 }
 
+// Nothing for a rule that there is none of, or that lacks what it needs.
+std::optional<Rule> rule_of(const Composite& call) {
+  const std::string name = call.text("update_rule", "gated_delta");
+  const bool decays = name == "gated" || name == "gated_delta",
+             corrects = name == "delta" || name == "gated_delta";
+  if (!decays && !corrects && name != "linear") return std::nullopt;
+  const auto lacks = [&](Input which) {
+    const Value given = call.input(which);
+    return !given || !given.has_rank() || given.rank() != 3;
+  };
+  if ((decays && lacks(kDecay)) || (corrects && lacks(kBeta))) return std::nullopt;
+  return Rule{decays, corrects};
+}
+
 float scale_of(const Composite& call, const Sizes& sizes) {
   const float given = call.real("scale", 0);
   if (given != 0 || !sizes.key.is_constant()) return given;
@@ -72,7 +91,7 @@ Value factor(Emit& onnx, Value decay, const Sizes& sizes) {
 }
 
 // All tokens, each with its length as the second axis.
-Token sequences(const Composite& call, const Sizes& sizes, DType computed) {
+Token sequences(const Composite& call, const Sizes& sizes, const Rule& rule, DType computed) {
   Emit& onnx = call.onnx;
   const auto input = [&](Input which) { return onnx.cast(call.input(which), computed); };
   const auto [batch, length, key, value, heads, queries] = sizes;
@@ -82,9 +101,8 @@ Token sequences(const Composite& call, const Sizes& sizes, DType computed) {
   all.query = onnx.reshape(scaled, {batch, length, Expr(heads), Expr(queries), key});
   all.key = onnx.reshape(input(kKey), {batch, length, Expr(heads), key});
   all.value = onnx.reshape(input(kValue), {batch, length, Expr(heads), 1, value});
-  const std::string rule = call.text("update_rule", "gated_delta");
-  if (rule.starts_with("gated")) all.decay = factor(onnx, input(kDecay), sizes);
-  if (rule.ends_with("delta")) all.beta = onnx.unsqueeze(input(kBeta), {3, 4});
+  if (rule.decays) all.decay = factor(onnx, input(kDecay), sizes);
+  if (rule.corrects) all.beta = onnx.unsqueeze(input(kBeta), {3, 4});
   return all;
 }
 
@@ -126,7 +144,8 @@ Step loop(Emit& onnx, Token all, const Value state) {
 
 std::optional<Values> linear_attention(const Composite& call) {
   const std::optional<Sizes> sizes = sizes_of(call);
-  if (!sizes || scale_of(call, *sizes) == 0) return std::nullopt;
+  const std::optional<Rule> rule = rule_of(call);
+  if (!sizes || !rule || scale_of(call, *sizes) == 0) return std::nullopt;
   Emit& onnx = call.onnx;
   const DType type = call.input(kQuery).dtype();
   const DType computed = type == DType::kFloat64 ? type : DType::kFloat32;
@@ -134,7 +153,7 @@ std::optional<Values> linear_attention(const Composite& call) {
   const Value past = call.input(kPastState);
   Value state = past ? onnx.cast(past, computed)
                      : onnx.full(Shape{batch, Expr(heads), key, value}, onnx.zero(computed));
-  const Token all = sequences(call, *sizes, computed);
+  const Token all = sequences(call, *sizes, *rule, computed);
   Value output;
   if (length.is(1)) {
     const Step only = step(onnx, at_first(onnx, all), state);
