@@ -233,3 +233,23 @@ def test_a_question_whose_answer_changes_nothing_is_not_told(capture: str, mask:
     line = inspect.getsourcelines(Joined.forward)[1]
     told = [note.line for note in program.notes if note.code == "SX1015"]
     assert told == ([line + 2, line + 6] if mask is None else [])
+
+
+class Beside(nn.Module):
+    """Asks twice in one line; what decides the first says nothing of the second."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        flag = torch.is_tensor(x)
+        first, second = (x.shape[0] > 1 and not flag, x.shape[0] > 1 and flag) if flag else (0, 0)
+        one, other = (flag or x is None), (x.shape[0] == 1 and flag)
+        return x * 2 if second and not first and one and not other else x
+
+
+@pytest.mark.parametrize("capture", ["torch", "auto"])
+def test_a_question_is_told_beside_one_that_changes_nothing(capture: str) -> None:
+    program = sardonyx.export(
+        Beside(), (torch.randn(3, 2),), dynamic_shapes=({0: "rows"},), capture=capture
+    )
+    line = inspect.getsourcelines(Beside.forward)[1]
+    told = [note.line for note in program.notes if note.code == "SX1015"]
+    assert told == [line + 2, line + 3, line + 4]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import functools
-import linecache
+import itertools
 from collections.abc import Iterator
 from types import FrameType, ModuleType
 from typing import Any
+
+from .places import parsed
 
 # Functions that say how the code is run, and do nothing else, by the end of the name.
 _OF_THE_RUN = ("compiling", "exporting", "tracing", "scripting")
@@ -15,24 +17,31 @@ _UNKNOWN = object()
 
 
 def is_immaterial(frame: FrameType) -> bool:
-    """Whether what the line that runs in `frame` joins with `and` and `or` is decided by another
-    part of it, whatever the answer to what it asks now."""
-    joined = _joined_on(frame.f_code.co_filename, frame.f_lineno)
-    return any(_is_decided(node, frame) for node in joined)
+    """Whether the `and` or `or` that asks something at the present instruction of `frame` is
+    decided by another part of it, whatever the answer is."""
+    # Python 3.10 does not say where in its line an instruction stands.
+    positions = getattr(frame.f_code, "co_positions", None)
+    if positions is None:
+        return False
+    line, _, column, _ = next(itertools.islice(positions(), frame.f_lasti // 2, None))
+    place = (line, column)
+    return None not in place and any(
+        _begin(each) <= place < _end(each) and _is_decided(each, frame)
+        for each in _all_joined(frame.f_code.co_filename)
+    )
 
 
-@functools.lru_cache(maxsize=1024)
-def _joined_on(file: str, line: int) -> tuple[ast.BoolOp, ...]:
-    return tuple(n for n in _all_joined(file) if n.lineno <= line <= (n.end_lineno or n.lineno))
+def _begin(node: ast.expr) -> tuple[int, int]:
+    return node.lineno, node.col_offset
+
+
+def _end(node: ast.expr) -> tuple[int, int]:
+    return node.end_lineno or node.lineno, node.end_col_offset or 0
 
 
 @functools.lru_cache(maxsize=64)
 def _all_joined(file: str) -> tuple[ast.BoolOp, ...]:
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except SyntaxError:
-        return ()
-    return tuple(_outermost(tree))
+    return tuple(_outermost(parsed(file)))
 
 
 def _outermost(node: ast.AST) -> Iterator[ast.BoolOp]:

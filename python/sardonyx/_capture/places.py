@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import functools
 import linecache
 import os
 import re
@@ -29,6 +31,15 @@ class Place(NamedTuple):
         code = linecache.getline(self.file, self.line).strip()
         inside = f", in {self.function}" if self.function else ""
         return f"{self.file}, line {self.line}{inside}" + (f": {code}" if code else "")
+
+
+@functools.lru_cache(maxsize=64)
+def parsed(file: str) -> ast.Module:
+    """The code of a file; nothing where it is none that Python reads."""
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return ast.Module([], [])
 
 
 def user_place() -> Place | None:

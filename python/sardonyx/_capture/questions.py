@@ -6,7 +6,6 @@ from __future__ import annotations
 import ast
 import functools
 import itertools
-import linecache
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import FrameType
@@ -18,7 +17,7 @@ from sardonyx._base.errors import Diagnostic
 from .dim_names import named_inputs, symbol_names
 from .going_on import is_caught
 from .immaterial import is_immaterial
-from .places import Place, asking_frame, frames_of_model, user_place
+from .places import Place, asking_frame, frames_of_model, parsed, user_place
 from .quick.relations import fixes_sizes
 from .wanted import SCALAR, TAKEN_FOR, Leaf, size_of
 
@@ -190,11 +189,7 @@ def _within(sizes: Sequence[int], known: Any) -> list[int]:
 def _is_check(place: Place) -> bool:
     """Whether the line asserts something, or only raises otherwise: then the model does no other
     thing for other sizes."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(place.file)))
-    except SyntaxError:
-        return False
-    for node in ast.walk(tree):
+    for node in ast.walk(parsed(place.file)):
         if isinstance(node, ast.Assert) and node.lineno <= place.line <= (node.end_lineno or 0):
             return True
         if isinstance(node, ast.If) and node.test.lineno <= place.line <= (
