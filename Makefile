@@ -201,7 +201,7 @@ architectures: build
 hf-sweep: build
 	@[ -d .cache/hf-sweep ] || $(PYTHON) -m pip install -q --no-deps --target .cache/hf-sweep \
 	    scipy pillow
-	PYTHONPATH="$(abspath $(BUILD))/python:$(CURDIR)/.cache/hf-sweep" OMP_NUM_THREADS=1 \
+	$(RUN) PYTHONPATH="$(abspath $(BUILD))/python:$(CURDIR)/.cache/hf-sweep" OMP_NUM_THREADS=1 \
 	    $(PYTHON) -m bench.hf --jobs $(JOBS) $(ARGS)
 
 # Quick capture held against torch.export, whose programs are kept from one run to the next.

@@ -108,9 +108,10 @@ def operator_in_blocks(layer: Layer) -> Session:
     return Session(made.SerializeToString())
 
 
-def seconds(run: Session, x: torch.Tensor) -> float:
+def seconds(run: Session, given: list[torch.Tensor]) -> float:
+    """Of the processor, for one run."""
     began = time.process_time()
-    run.run([x])
+    run.run(given)
     return time.process_time() - began
 
 
@@ -123,10 +124,10 @@ def main() -> int:
             x = torch.randn(tokens, layer[1])
             first, *others = (form.run([x])[0] for form in forms)
             apart = max((first - other).abs().max().item() for other in others)
-            rounds = [[seconds(form, x) for form in forms] for _ in range(ROUNDS)]
+            rounds = [[seconds(form, [x]) for form in forms] for _ in range(ROUNDS)]
             loop, group, own = (statistics.median(each) for each in zip(*rounds, strict=True))
             slower += group > loop
-            rounds = [[seconds(form, x) for form in coded] for _ in range(ROUNDS)]
+            rounds = [[seconds(form, [x]) for form in coded] for _ in range(ROUNDS)]
             four, own_four = (statistics.median(each) for each in zip(*rounds, strict=True))
             print(
                 f"{layer[0]:3} experts, {tokens:3} tokens: loop {loop * 1e6:7.0f} us, "

@@ -9,41 +9,41 @@ operator as the Scan; the figures stand in docs/targets.md.
 
 from __future__ import annotations
 
-import contextlib
 import statistics
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
 import torch
 from tests.harness import Session
+from transformers.models.mamba2 import modeling_mamba2
+from transformers.models.qwen3_next import modeling_qwen3_next
+
+from .experts import seconds
 
 BATCH, HEADS, KEY, VALUE = 1, 8, 64, 64
 TOKENS = (1, 16, 128, 512)
 ROUNDS = 11
 
 
-def delta_rule() -> Callable[..., Any]:
-    from transformers.models.qwen3_next import modeling_qwen3_next as module
-
-    return lambda q, k, v, g, b, s: module.torch_chunk_gated_delta_rule(
-        q, k, v, -g.abs(), b.sigmoid(), initial_state=s, output_final_state=True,
-        use_qk_l2norm_in_kernel=True,
-    )  # fmt: skip
-
-
-def mamba2() -> Callable[..., Any]:
-    from transformers.models.mamba2 import modeling_mamba2 as module
-
-    return lambda q, k, v, g, b, s: module.mamba2_chunk_scan(
-        v, g, -b[0, 0].abs(), k, q, chunk_size=256, initial_states=s.transpose(2, 3),
-        dt_softplus=True, return_final_states=True,
-    )  # fmt: skip
-
-
-FUNCTIONS = {"gated delta rule": delta_rule, "mamba2": mamba2}
+# Of its inputs below, by the module that has the function.
+FUNCTIONS: dict[str, tuple[Any, Callable[..., Any]]] = {
+    "gated delta rule": (
+        modeling_qwen3_next,
+        lambda q, k, v, g, b, s: modeling_qwen3_next.torch_chunk_gated_delta_rule(
+            q, k, v, -g.abs(), b.sigmoid(), initial_state=s, output_final_state=True,
+            use_qk_l2norm_in_kernel=True,
+        ),
+    ),
+    "mamba2": (
+        modeling_mamba2,
+        lambda q, k, v, g, b, s: modeling_mamba2.mamba2_chunk_scan(
+            v, g, -b[0, 0].abs(), k, q, chunk_size=256, initial_states=s.transpose(2, 3),
+            dt_softplus=True, return_final_states=True,
+        ),
+    ),
+}  # fmt: skip
 
 
 class Recurrence(torch.nn.Module):
@@ -67,36 +67,25 @@ def inputs(tokens: int) -> tuple[torch.Tensor, ...]:
     return (*parts, *rates, torch.randn(BATCH, HEADS, KEY, VALUE))
 
 
-def exported(function: Callable[..., Any], tokens: int, whole: bool, runtime: str) -> Any:
+def exported(name: str, tokens: int, whole: bool, runtime: str) -> Any:
     import sardonyx
     from sardonyx._capture import recurrences
 
-    kept = mock.patch.dict(recurrences._KERNELS, clear=not whole)
-    with kept if not whole else contextlib.nullcontext():
-        model = Recurrence(function)
+    module, function = FUNCTIONS[name]
+    with (
+        mock.patch.dict(recurrences._KERNELS, clear=not whole),
         # Functions are looked for in the modules that the model's classes are of.
-        with mock.patch.object(Recurrence, "__module__", _module(function)):
-            return sardonyx.export(model, inputs(tokens), target_runtime=runtime)
-
-
-def _module(function: Callable[..., Any]) -> str:
-    module = function.__closure__[0].cell_contents  # type: ignore[index]
-    return str(module.__name__)
-
-
-def seconds(run: Session, given: tuple[torch.Tensor, ...]) -> float:
-    began = time.process_time()
-    run.run(list(given))
-    return time.process_time() - began
+        mock.patch.object(Recurrence, "__module__", module.__name__),
+    ):
+        return sardonyx.export(Recurrence(function), inputs(tokens), target_runtime=runtime)
 
 
 def main() -> int:
-    for name, make in FUNCTIONS.items():
-        function = make()
+    for name in FUNCTIONS:
         for tokens in TOKENS:
-            given = inputs(tokens)
+            given = list(inputs(tokens))
             programs = [
-                exported(function, tokens, whole, runtime)
+                exported(name, tokens, whole, runtime)
                 for whole, runtime in (
                     (False, "onnxruntime"),
                     (True, "onnxruntime"),
@@ -104,18 +93,16 @@ def main() -> int:
                 )
             ]
             runs = [Session(each.model_proto.SerializeToString()) for each in programs]
-            answers = [run.run(list(given)) for run in runs]
+            answers = [run.run(given) for run in runs]
             apart = max(
                 float((torch.as_tensor(a) - torch.as_tensor(b)).abs().max())
                 for other in answers[1:]
                 for a, b in zip(answers[0], other, strict=True)
             )
-            taken: list[list[float]] = [[] for _ in runs]
-            for turn in range(ROUNDS):
-                for i in range(len(runs)):
-                    which = (turn + i) % len(runs)
-                    taken[which].append(seconds(runs[which], given))
-            spelt, scan, operator = (1000 * statistics.median(each) for each in taken)
+            rounds = [[seconds(run, given) for run in runs] for _ in range(ROUNDS)]
+            spelt, scan, operator = (
+                1000 * statistics.median(each) for each in zip(*rounds, strict=True)
+            )
             nodes = "/".join(str(each.node_count) for each in programs)
             print(
                 f"{name}, {tokens} tokens: {nodes} nodes; spelt out {spelt:.2f} ms, as a Scan "

@@ -129,7 +129,7 @@ def _mamba2(given: Mapping[str, Any]) -> Any:
     heads, groups = hidden.shape[2], given["B"].shape[2]
     if heads % groups != 0:
         return NotImplemented
-    dt = _step(given, dt, given["dt_bias"])
+    dt = _step(dt, given["dt_bias"], given["dt_softplus"])
     dt = torch.clamp(dt, *given["dt_limit"])
     hidden = hidden.float()
     key, query = (
@@ -165,8 +165,7 @@ def _mamba(given: Mapping[str, Any]) -> Any:
         # It forgets what came before: one token at a time does not.
         return NotImplemented
     hidden, rates, skip = given["hidden_states"], given["A"], given["D"]
-    bias = given["delta_bias"]
-    dt = _step({"dt_softplus": given["delta_softplus"]}, given["dt"].transpose(1, 2), bias)
+    dt = _step(given["dt"].transpose(1, 2), given["delta_bias"], given["delta_softplus"])
     channels, size = rates.shape
     key, query = (
         given[name].transpose(1, 2).float()[:, :, None, :].expand(-1, -1, channels, size)
@@ -189,12 +188,12 @@ def _mamba(given: Mapping[str, Any]) -> Any:
     return output if given["z"] is None else output * functional.silu(given["z"])
 
 
-def _step(given: Mapping[str, Any], dt: Tensor, bias: Tensor | None) -> Tensor:
+def _step(dt: Tensor, bias: Tensor | None, softplus: bool) -> Tensor:
     from torch.nn import functional
 
     if bias is not None:
         dt = dt + bias.to(dt.dtype)
-    return functional.softplus(dt) if given["dt_softplus"] else dt
+    return functional.softplus(dt) if softplus else dt
 
 
 _KERNELS: dict[Any, Callable[[Mapping[str, Any]], Any]] = {

@@ -1,6 +1,7 @@
 #include "targets/onnxruntime/operators.h"
 
 #include <algorithm>
+#include <span>
 
 #include "targets/gen/microsoft.h"
 
@@ -9,12 +10,13 @@ namespace {
 
 constexpr std::string_view kDomain = "com.microsoft";
 
-// As Conv: what is added and the activation change nothing.
-void convolution(onnx::Inference& node) {
-  static const auto conv =
-      std::ranges::find(onnx::window_rules(), onnx::Op::kConv, &onnx::InferenceRule::op);
-  conv->infer(node);
+// As ONNX's own operator.
+void as(onnx::Op op, std::span<const onnx::InferenceRule> rules, onnx::Inference& node) {
+  std::ranges::find(rules, op, &onnx::InferenceRule::op)->infer(node);
 }
+
+// What is added and the activation change nothing.
+void convolution(onnx::Inference& node) { as(onnx::Op::kConv, onnx::window_rules(), node); }
 
 void like_first(onnx::Inference& node) { node.same_as(0, 0); }
 
@@ -51,9 +53,7 @@ void group_query_attention(onnx::Inference& node) {
 }
 
 void linear_attention(onnx::Inference& node) {
-  static const auto standard = std::ranges::find(
-      onnx::attention_rules(), onnx::Op::kLinearAttention, &onnx::InferenceRule::op);
-  standard->infer(node);
+  as(onnx::Op::kLinearAttention, onnx::attention_rules(), node);
 }
 
 void skip_normalization(onnx::Inference& node) {
