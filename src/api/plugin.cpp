@@ -29,10 +29,11 @@ Register entry_of(const std::filesystem::path& path) {
 }  // namespace
 
 Plugins::Plugins(const std::vector<std::filesystem::path>& paths) {
-  sardonyx_registry registry{translators_};
+  sardonyx_registry registry{translators_, {}};
   for (const std::filesystem::path& path : paths) {
     const int result = entry_of(path)(&host(), &registry);
     if (result != 0) cannot_load(path, "its sardonyx_plugin() returned " + std::to_string(result));
+    if (!registry.problem.empty()) cannot_load(path, registry.problem);
   }
 }
 

@@ -9,6 +9,8 @@ namespace {
 using aten::DType;
 using aten::Value;
 
+constexpr std::size_t kMostOutputs = 65536;  // of a node; more are a mistake, or a negative number
+
 sardonyx_value* handle(Value value) { return reinterpret_cast<sardonyx_value*>(value.info()); }
 Value value_of(sardonyx_value* value) { return {reinterpret_cast<onnx::ValueInfo*>(value)}; }
 const onnx::ValueInfo* info(const sardonyx_value* value) {
@@ -38,10 +40,26 @@ void guarded(sardonyx_call* call, const Run& run) {
 
 sardonyx_call* call_of(sardonyx_node* node) { return node ? node->call : nullptr; }
 
+// What a plugin names. NULL may be what a function gave it that had failed.
+std::string_view named(sardonyx_call* call, const char* name) {
+  if (!name) call->captured.refuse("the translator gave NULL for a name or a text");
+  return name;
+}
+
+template <class T>
+std::span<const T> listed(sardonyx_call* call, const T* values, std::size_t count) {
+  if (!values && count != 0) call->captured.refuse("the translator gave NULL for a list");
+  return {values, count};
+}
+
 // --- registration
 
 void translate(sardonyx_registry* registry, const char* op, sardonyx_translator translator,
                void* user) {
+  if (!op || !translator) {
+    registry->problem = "it registers NULL for an operator or its translator";
+    return;
+  }
   registry->translators[op] = [translator, user](const aten::Call& call, aten::Emit& onnx) {
     sardonyx_call state{call, onnx, aten::Outputs(call.output_count()), {}, {}, {}, {}, {}};
     translator(user, &host(), &state);
@@ -60,22 +78,22 @@ const char* op(sardonyx_call* call) {
 std::int64_t opset(sardonyx_call* call) { return call ? call->onnx.named_opset() : 0; }
 
 int has(sardonyx_call* call, const char* name) {
-  return guarded(call, 0, [&] { return call->captured.has(name) ? 1 : 0; });
+  return guarded(call, 0, [&] { return call->captured.has(named(call, name)) ? 1 : 0; });
 }
 
 sardonyx_value* tensor(sardonyx_call* call, const char* name) {
-  return guarded<sardonyx_value*>(call, nullptr,
-                                  [&] { return handle(call->captured.optional_tensor(name)); });
+  return guarded<sardonyx_value*>(
+      call, nullptr, [&] { return handle(call->captured.optional_tensor(named(call, name))); });
 }
 
 std::size_t tensor_count(sardonyx_call* call, const char* name) {
-  return guarded<std::size_t>(call, 0,
-                              [&] { return call->captured.optional_tensors(name).size(); });
+  return guarded<std::size_t>(
+      call, 0, [&] { return call->captured.optional_tensors(named(call, name)).size(); });
 }
 
 sardonyx_value* tensor_at(sardonyx_call* call, const char* name, std::size_t index) {
   return guarded<sardonyx_value*>(call, nullptr, [&] {
-    const std::vector<Value> values = call->captured.optional_tensors(name);
+    const std::vector<Value> values = call->captured.optional_tensors(named(call, name));
     if (index >= values.size()) {
       call->captured.refuse("argument '" + std::string(name) + "' has no tensor " +
                             std::to_string(index));
@@ -86,7 +104,7 @@ sardonyx_value* tensor_at(sardonyx_call* call, const char* name, std::size_t ind
 
 std::int64_t integer(sardonyx_call* call, const char* name) {
   return guarded<std::int64_t>(call, 0, [&]() -> std::int64_t {
-    if (call->captured.argument(name).get<DType>()) {
+    if (call->captured.argument(named(call, name)).get<DType>()) {
       return static_cast<std::int64_t>(*call->captured.dtype(name));
     }
     return call->captured.integer(name);
@@ -94,17 +112,19 @@ std::int64_t integer(sardonyx_call* call, const char* name) {
 }
 
 double number(sardonyx_call* call, const char* name) {
-  return guarded<double>(call, 0, [&] { return call->captured.number(name); });
+  return guarded<double>(call, 0, [&] { return call->captured.number(named(call, name)); });
 }
 
 const char* text(sardonyx_call* call, const char* name) {
-  return guarded<const char*>(
-      call, nullptr, [&] { return call->texts.emplace_back(call->captured.text(name)).c_str(); });
+  return guarded<const char*>(call, nullptr, [&] {
+    return call->texts.emplace_back(call->captured.text(named(call, name))).c_str();
+  });
 }
 
 std::size_t integers(sardonyx_call* call, const char* name, const std::int64_t** values) {
   return guarded<std::size_t>(call, 0, [&] {
-    const auto& kept = call->integers.emplace_back(call->captured.integers_or_empty(name));
+    const auto& kept =
+        call->integers.emplace_back(call->captured.integers_or_empty(named(call, name)));
     *values = kept.data();
     return kept.size();
   });
@@ -112,7 +132,7 @@ std::size_t integers(sardonyx_call* call, const char* name, const std::int64_t**
 
 std::size_t numbers(sardonyx_call* call, const char* name, const double** values) {
   return guarded<std::size_t>(call, 0, [&] {
-    const auto& kept = call->numbers.emplace_back(call->captured.numbers(name));
+    const auto& kept = call->numbers.emplace_back(call->captured.numbers(named(call, name)));
     *values = kept.data();
     return kept.size();
   });
@@ -144,7 +164,8 @@ sardonyx_value* constant(sardonyx_call* call, std::int32_t number, std::int32_t 
     const bool known =
         number > 0 && number <= static_cast<int>(DType::kInt2) && number != 8;  // no strings
     if (!known) call->captured.refuse("a constant has the data type " + std::to_string(number));
-    const std::span<const std::int64_t> shape(dims, static_cast<std::size_t>(dims_count));
+    if (dims_count < 0) call->captured.refuse("a constant has a negative rank");
+    const auto shape = listed(call, dims, static_cast<std::size_t>(dims_count));
     std::int64_t count = 1;
     for (const std::int64_t size : shape) {
       if (size < 0 || __builtin_mul_overflow(count, size, &count))
@@ -154,7 +175,7 @@ sardonyx_value* constant(sardonyx_call* call, std::int32_t number, std::int32_t 
       call->captured.refuse("a constant of " + std::to_string(count) + " elements has " +
                             std::to_string(bytes) + " bytes");
     }
-    const std::span<const std::byte> content(static_cast<const std::byte*>(data), bytes);
+    const auto content = listed(call, static_cast<const std::byte*>(data), bytes);
     return handle(call->onnx.constant(
         onnx::Tensor::of_bytes(static_cast<DType>(number), {shape.begin(), shape.end()}, content)));
   });
@@ -163,7 +184,7 @@ sardonyx_value* constant(sardonyx_call* call, std::int32_t number, std::int32_t 
 sardonyx_node* node(sardonyx_call* call, const char* domain, const char* op_type) {
   return guarded<sardonyx_node*>(call, nullptr, [&] {
     return &call->nodes.emplace_back(
-        sardonyx_node{call, domain ? domain : "", op_type, {}, {}, {}});
+        sardonyx_node{call, domain ? domain : "", std::string(named(call, op_type)), {}, {}, {}});
   });
 }
 
@@ -171,34 +192,49 @@ void input(sardonyx_node* node, sardonyx_value* value) {
   guarded(call_of(node), [&] { node->inputs.push_back(value_of(value)); });
 }
 
-void set(sardonyx_node* node, const char* attribute, onnx::Attribute::Data data) {
-  guarded(call_of(node), [&] { node->attributes.push_back({attribute, std::move(data), {}}); });
+// `make` is called where nothing has failed, and gives the attribute's value.
+template <class Make>
+void set(sardonyx_node* node, const char* attribute, const Make& make) {
+  guarded(call_of(node), [&] {
+    const std::string name(named(node->call, attribute));
+    node->attributes.push_back({name, make(), {}});
+  });
+}
+
+template <class T>
+void set_list(sardonyx_node* node, const char* attribute, std::size_t count, const T* values) {
+  set(node, attribute, [&] {
+    const std::span<const T> given = listed(node->call, values, count);
+    return std::vector<T>(given.begin(), given.end());
+  });
 }
 
 void set_int(sardonyx_node* node, const char* attribute, std::int64_t value) {
-  set(node, attribute, value);
+  set(node, attribute, [&] { return value; });
 }
 
 void set_float(sardonyx_node* node, const char* attribute, float value) {
-  set(node, attribute, value);
+  set(node, attribute, [&] { return value; });
 }
 
 void set_string(sardonyx_node* node, const char* attribute, const char* value) {
-  set(node, attribute, std::string(value));
+  set(node, attribute, [&] { return std::string(named(node->call, value)); });
 }
 
 void set_ints(sardonyx_node* node, const char* attribute, std::size_t count,
               const std::int64_t* values) {
-  set(node, attribute, std::vector<std::int64_t>(values, values + count));
+  set_list(node, attribute, count, values);
 }
 
 void set_floats(sardonyx_node* node, const char* attribute, std::size_t count,
                 const float* values) {
-  set(node, attribute, std::vector<float>(values, values + count));
+  set_list(node, attribute, count, values);
 }
 
 void emit(sardonyx_node* node, std::size_t outputs) {
   guarded(call_of(node), [&] {
+    if (outputs > kMostOutputs)
+      node->call->captured.refuse("a node has " + std::to_string(outputs) + " outputs");
     node->outputs =
         node->call->onnx.node(node->domain, node->op_type, node->inputs, node->attributes, outputs);
   });
@@ -215,7 +251,7 @@ sardonyx_value* output(sardonyx_node* node, std::size_t index) {
 }
 
 void domain_version(sardonyx_call* call, const char* domain, std::int64_t version) {
-  guarded(call, [&] { call->onnx.use_domain(domain, version); });
+  guarded(call, [&] { call->onnx.use_domain(named(call, domain), version); });
 }
 
 void result(sardonyx_call* call, std::size_t index, sardonyx_value* value) {
@@ -228,7 +264,7 @@ void result(sardonyx_call* call, std::size_t index, sardonyx_value* value) {
 }
 
 void refuse(sardonyx_call* call, const char* message, const char* help) {
-  guarded(call, [&] { call->captured.refuse(message, help ? help : ""); });
+  guarded(call, [&] { call->captured.refuse(message ? message : "", help ? help : ""); });
 }
 
 constexpr sardonyx_host kHost = {

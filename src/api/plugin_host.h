@@ -14,6 +14,7 @@
 // Handles of the C interface. A value's handle is the value itself.
 struct sardonyx_registry {
   std::map<std::string, sardonyx::aten::CustomTranslator, std::less<>>& translators;
+  std::string problem;  // what a plugin did wrong; empty where it did not
 };
 
 struct sardonyx_node {

@@ -107,7 +107,10 @@ int bit_width(DType dtype) { return facts(dtype).bits; }
 
 std::int64_t byte_size(DType dtype, std::int64_t count) {
   const std::int64_t bits = bit_width(dtype);
-  return bits >= 8 ? count * (bits / 8) : (count * bits + 7) / 8;
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(count, bits >= 8 ? bits / 8 : bits, &bytes))
+    return std::numeric_limits<std::int64_t>::max();
+  return bits >= 8 ? bytes : bytes / 8 + (bytes % 8 > 0 ? 1 : 0);
 }
 
 bool is_floating(DType dtype) { return facts(dtype).group == Group::kFloating; }

@@ -46,7 +46,8 @@ std::optional<DType> dtype_from_name(std::string_view name);
 
 // Bits an element takes in a file; 0 for strings and undefined.
 int bit_width(DType dtype);
-// Bytes that `count` elements take, rounded up for types under 8 bits.
+// Bytes that `count` elements take, rounded up for types under 8 bits; the largest number where it
+// is beyond 64 bits.
 std::int64_t byte_size(DType dtype, std::int64_t count);
 
 bool is_floating(DType dtype);  // float16, bfloat16, float32, float64, every float8 and float4

@@ -16,6 +16,7 @@ TEST(DTypeTest, SmallTypesArePacked) {
   EXPECT_EQ(bit_width(DType::kInt4), 4);
   EXPECT_EQ(byte_size(DType::kInt4, 3), 2);
   EXPECT_EQ(byte_size(DType::kFloat64, 3), 24);
+  EXPECT_EQ(byte_size(DType::kFloat32, INT64_MAX / 2), INT64_MAX);
 }
 
 TEST(DTypeTest, PromotesAsPyTorch) {

@@ -57,6 +57,18 @@ static void careless(void* user, const sardonyx_host* host, sardonyx_call* call)
   if (strcmp(how, "unfinished") == 0) host->output(host->node(call, "", "Relu"), 0);
   if (strcmp(how, "result") == 0) host->result(call, 7, NULL);
   if (strcmp(how, "bytes") == 0) host->constant(call, 1, 0, NULL, how, 1);
+  if (strcmp(how, "name") == 0) host->tensor(call, NULL);
+  if (strcmp(how, "dims") == 0) host->constant(call, 1, -1, NULL, NULL, 0);
+  if (strcmp(how, "sizes") == 0) {
+    const int64_t large[] = {INT64_MAX / 2};
+    host->constant(call, 1, 1, large, how, 4);
+  }
+  if (strcmp(how, "outputs") == 0) host->emit(host->node(call, "", "Relu"), (size_t)-1);
+  if (strcmp(how, "text") == 0) {
+    sardonyx_node* named = host->node(call, "my.domain", "Named");
+    host->set_string(named, "name", host->text(call, "no_such"));
+    host->set_ints(named, "sizes", 3, NULL);
+  }
   /* After a failure everything is taken and nothing happens. */
   sardonyx_node* node = host->node(call, "", "Relu");
   host->input(node, host->tensor(call, "x"));

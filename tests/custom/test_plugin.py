@@ -104,6 +104,11 @@ def test_a_refusal_is_told_as_every_other(plugin: Path) -> None:
         ("unfinished", "has no output 0"),
         ("result", "has no output 7"),
         ("bytes", "has 1 bytes"),
+        ("name", "gave NULL for a name"),
+        ("dims", "a negative rank"),
+        ("sizes", "has 4 bytes"),
+        ("outputs", "has 18446744073709551615 outputs"),
+        ("text", "no_such"),
         ("nothing", "gives no output"),
     ],
 )
