@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sardonyx._base.errors import Diagnostic, OnnxExporterError, UsageError, refusal, refusals
-from sardonyx._model.weight_files import WeightInFile, weights_in
+from sardonyx._model.weight_files import WeightInFile, shards_of, weights_in
 
 from .packages import lacking, transformers
 
@@ -98,13 +98,13 @@ def _shards(folder: Path, stem: str) -> list[Path]:
 
 def _shards_of(index: Path) -> list[Path]:
     try:
-        names = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise refusal("SX2005", f"{index} is no index of safetensors files: {error}") from error
+        names = shards_of(index)
+    except OnnxExporterError as error:
+        raise refusal("SX2005", str(error)) from error
     outside = sorted(name for name in names if Path(name).name != name)
     if outside:
         raise refusal("SX2005", f"{index} names files outside of its folder: {', '.join(outside)}")
-    return [index.parent / name for name in sorted(names)]
+    return [index.parent / name for name in names]
 
 
 def _problem_of(shard: Path, found: list[WeightInFile]) -> str:
@@ -189,7 +189,7 @@ def _settings(path: Path) -> dict[str, Any]:
         settings = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(settings, dict):
             raise TypeError("it is no object")
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         raise refusal("SX2001", f"{path} is no configuration: {error}") from error
     return settings
 
