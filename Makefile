@@ -227,12 +227,18 @@ threads: setup
 
 # Coverage-guided. Goes on from what it found worth keeping, in build-fuzz/corpus; ends at the first
 # finding, which stands in build-fuzz/findings.
-READERS ?= srepr pickle zip json pt2 torchscript-source torchscript onnx optimize
-fuzz: setup
+READERS ?= srepr pickle zip json pt2 torchscript-source torchscript plugin onnx optimize targets \
+    $(CHECKPOINTS)
+# Readers that are in Python: they are thrown at without sanitizers.
+CHECKPOINTS ?= safetensors index gguf distributed
+fuzz: build
 	tools/setup.sh --fuzz
 	[ -f build-fuzz/build.ninja ] || $(call configure,build-fuzz,--preset fuzz)
 	ninja -C build-fuzz -j$(JOBS) --quiet sardonyx_fuzz
-	for reader in $(READERS); do tools/fuzz.sh $$reader $(MINUTES) || exit 1; done
+	for reader in $(filter-out $(CHECKPOINTS),$(READERS)); do \
+	    tools/fuzz.sh $$reader $(MINUTES) || exit 1; done
+	for format in $(filter $(CHECKPOINTS),$(READERS)); do \
+	    $(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.fuzz.checkpoints $$format $(MINUTES) || exit 1; done
 
 format: setup
 	clang-format -i $(CXX_FILES)

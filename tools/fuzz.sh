@@ -7,10 +7,12 @@ reader=$1 minutes=$2
 mkdir -p "build-fuzz/corpus/$reader" build-fuzz/findings
 seconds=$(awk -v minutes="$minutes" 'BEGIN { print int(minutes * 60) }')
 log=build-fuzz/fuzz-$reader.log
+words=tests/fuzz/dictionaries/$reader
+[ -f "$words" ] || words=
 export UBSAN_OPTIONS=print_stacktrace=1 PATH=$PATH:/usr/lib/llvm-19/bin  # where the symbolizer is
 build-fuzz/tests/fuzz/sardonyx_fuzz "$reader" \
   -max_total_time="$seconds" -max_len=65536 -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 \
-  -dict="tests/fuzz/dictionaries/$reader" -artifact_prefix="build-fuzz/findings/$reader-" \
+  ${words:+-dict="$words"} -artifact_prefix="build-fuzz/findings/$reader-" \
   "build-fuzz/corpus/$reader" "tests/fuzz/corpus/$reader" >"$log" 2>&1 || {
   tail -n 60 "$log"
   echo "fuzz: $reader: a finding; the whole of it is in $log" >&2

@@ -116,10 +116,9 @@ class Halving {
     if (node->is(Op::kCast)) onnx::set_attribute(node, "to", half_);
     if (!node->is(Op::kConstantOfShape)) return;
     const onnx::Attribute* value = node->find("value");
-    const double number =
-        value == nullptr
-            ? 0.0
-            : std::get<std::shared_ptr<const Tensor>>(value->data)->reals().value().at(0);
+    const auto* tensor =
+        value == nullptr ? nullptr : std::get_if<std::shared_ptr<const Tensor>>(&value->data);
+    const double number = tensor == nullptr ? 0.0 : (*tensor)->reals().value().at(0);
     onnx::set_attribute(node, "value",
                         std::make_shared<const Tensor>(Tensor::filled(half_, {1}, number)));
   }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import random
 import zipfile
 from pathlib import Path
 
@@ -145,6 +146,47 @@ agraph (float[n, 2, h, w] x, float[2, 2, 3, 3] k) => (uint8[n, 2, h, w] y)
   d = DequantizeLinear(q, step, zero)
   y = QuantizeLinear(d, step, zero)
 }""",
+    "attention": """<ir_version: 13, opset_import: ["" : 28]>
+agraph (float[b, s, 8] x, float[b, 2, past, 4] k_past, float[b, 2, past, 4] v_past,
+        float[b, 2, 4, 4] state, float[b, s, 2] decay, float[9, 2] cos, float[9, 2] sin,
+        int64[b, s] places) => (float[b, s, 8] y, float[b, s, 8] z, float[b, 2, 4, 4] next)
+<float[8] weight = {1, 2, 3, 4, 5, 6, 7, 8}>
+{
+  n = RMSNormalization<axis = -1>(x, weight)
+  q = RotaryEmbedding<num_heads = 2>(n, cos, sin, places)
+  a, k, v = Attention<q_num_heads = 2, kv_num_heads = 2, is_causal = 1, softcap = 2.0>
+    (q, n, x, , k_past, v_past)
+  g = Gelu<approximate = "tanh">(a)
+  y = SwiGLU(g, x)
+  z, next = LinearAttention<q_num_heads = 2, kv_num_heads = 2, update_rule = "gated_delta">
+    (q, n, x, state, decay, decay)
+}""",
+    "recurrence": """<ir_version: 13, opset_import: ["" : 28]>
+agraph (float[s, b, 3] x, float[1, 16, 3] w, float[1, 16, 4] r, float[1, 32] bias, int32[b] lens)
+  => (float[s, 1, b, 4] y, float[b, s] p)
+{
+  y, h, c = LSTM<hidden_size = 4>(x, w, r, bias, lens)
+  last = Squeeze(h)
+  two = Constant<value = int64 {1}>()
+  q = CumProd(x, two)
+  t = Swish<alpha = 1.5>(q)
+  axes = Constant<value = int64[1] {2}>()
+  m = ReduceMean<keepdims = 0>(t, axes)
+  p = Transpose<perm = [1, 0]>(m)
+}""",
+    "images": """<ir_version: 13, opset_import: ["" : 28]>
+agraph (float[n, 4, h, w] x, float[n, 9, 9, 2] grid, uint8[n, 4] bits, float[4, 4, 3, 3] k,
+        float[n, 18, h, w] moved) => (float[n, 4, 9, 9] y, float[n, 4, h, w] z, uint8[n, 4] b)
+<float[4] scale = {1, 2, 3, 4}, float[4] shift = {0, 1, 0, 1}>
+{
+  g = GroupNormalization<num_groups = 2>(x, scale, shift)
+  i = Mish(g)
+  y = GridSample<mode = "linear">(i, grid)
+  z = DeformConv<pads = [1, 1, 1, 1]>(x, k, moved)
+  o = BitwiseNot(bits)
+  a = BitwiseAnd(o, bits)
+  b = BitwiseXor(a, o)
+}""",
 }
 
 
@@ -177,10 +219,13 @@ def main() -> None:
     _put("zip", "two", packed.getvalue())
     for i, text in enumerate(EXPRESSIONS):
         _put("srepr", f"expression_{i}", text.encode())
+    for seed in range(4):  # what a plug-in does is drawn from any bytes
+        _put("plugin", f"drawn_{seed}", b"\1\x0f\0" + random.Random(seed).randbytes(400))
     for name, text in GRAPHS.items():
         message = onnx.parser.parse_model(text).SerializeToString()
         _put("onnx", name, message)
         _put("optimize", name, message)
+        _put("targets", name, message)
 
 
 def _put(target: str, name: str, content: bytes) -> None:

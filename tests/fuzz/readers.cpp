@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 
@@ -16,6 +17,7 @@
 #include "frontends/torchscript/syntax.h"
 #include "frontends/torchscript/torchscript.h"
 #include "onnx/graph/ir.h"
+#include "plugin_player.h"
 #include "proto/read.h"
 #include "proto/write.h"
 #include "sardonyx/sardonyx.h"
@@ -61,17 +63,29 @@ void zip(Input bytes) {
 
 void pickle(Input bytes) { (void)archive::Pickle(bytes).root(); }
 
-// As the model of an archive of torch.export's.
-void json(Input bytes) {
+// An archive of torch.export's whose model this is.
+std::string archive_of_model(const std::string& json) {
   archive::ArchiveForTest made;
   made.add("archive/version", "0");
   made.add("archive/byteorder", "little");
   made.add("archive/archive_format", "pt2");
   made.add("archive/archive_version", "0");
-  made.add("archive/models/model.json", text_of(bytes));
+  made.add("archive/models/model.json", json);
   made.add("archive/data/weights/model_weights_config.json", R"({"config": {}})");
   made.add("archive/data/constants/model_constants_config.json", R"({"config": {}})");
-  (void)pt2::read_pt2(file_with(made.str()));
+  return made.str();
+}
+
+void json(Input bytes) { (void)pt2::read_pt2(file_with(archive_of_model(text_of(bytes)))); }
+
+// What a plug-in may call, while a program of the corpus is converted.
+void plugin(Input bytes) {
+  static const std::filesystem::path path = [] {
+    std::ifstream file("tests/fuzz/corpus/json/weightless", std::ios::binary);  // tools/fuzz.sh
+    if (!file) std::abort();
+    return file_with(archive_of_model({std::istreambuf_iterator<char>(file), {}}));
+  }();
+  play_plugin(bytes, Program(pt2::read_pt2(path)));
 }
 
 void pt2(Input bytes) { (void)pt2::read_pt2(file_with(text_of(bytes))); }
@@ -99,11 +113,36 @@ void onnx(Input bytes) {
   (void)proto::serialize(*model, {});
 }
 
-// What is read is optimised and written, as `sardonyx optimize` does.
-void optimize(Input bytes) {
+void optimize_for(Input bytes, const OptimizeOptions& options) {
   Model model = read_model(file_with(text_of(bytes)));
-  (void)sardonyx::simplify(model, {});
+  (void)sardonyx::simplify(model, options);
   (void)serialize(model, {});
+}
+
+// What is read is optimised and written, as `sardonyx optimize` does.
+void optimize(Input bytes) { optimize_for(bytes, {}); }
+
+// The same for what other opsets and runtimes have, and in fewer bits; what one refuses the others
+// are given all the same. tests/fuzz/test_findings.py has these as words of the command.
+void targets(Input bytes) {
+  static const std::vector<OptimizeOptions> all = [] {
+    std::vector<OptimizeOptions> made(4);
+    made[0].opset = 13;
+    made[1].runtime = "onnxruntime-cpu";
+    made[2].opset = 23;
+    made[2].precision.to = "fp16";
+    made[3].runtime = "onnxruntime-genai";
+    made[3].precision.to = "int4";
+    made[3].functions = true;
+    return made;
+  }();
+  for (const OptimizeOptions& options : all) {
+    try {
+      optimize_for(bytes, options);
+    } catch (const base::Error&) {
+      continue;
+    }
+  }
 }
 
 }  // namespace
@@ -118,7 +157,9 @@ const std::vector<Reader>& readers() {
       {"torchscript", torchscript, mutate_archive},
       {"srepr", srepr},
       {"onnx", onnx, mutate_message},
+      {"plugin", plugin},
       {"optimize", optimize, mutate_message},
+      {"targets", targets, mutate_message},
   };
   return all;
 }

@@ -216,7 +216,20 @@ const std::vector<std::string>* Composite::texts(std::string_view name) const {
   return found == nullptr ? nullptr : &std::get<std::vector<std::string>>(found->data);
 }
 
+namespace {
+
+// What an operator is made of hangs on the types of its inputs and on what its attributes are,
+// which in functions are those of their calls.
+bool is_known(const Composite& call) {
+  const auto typed = [](Value input) { return !input || input.dtype() != DType::kUndefined; };
+  const auto given = [](const Attribute& attribute) { return attribute.reference.empty(); };
+  return std::ranges::all_of(call.inputs, typed) && std::ranges::all_of(call.attributes, given);
+}
+
+}  // namespace
+
 std::optional<Values> spelled_out(const Composite& call, const Operator& op) {
+  if (!is_known(call)) return std::nullopt;
   const std::span<const Value> inputs = call.inputs;
   switch (op.id) {
     case Op::kGelu:

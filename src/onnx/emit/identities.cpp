@@ -94,7 +94,8 @@ Value same_expand(Emit& onnx, Value x, Value shape) {
   if (!wanted) return {};
   // No element is left.
   const auto none = [](Expr dim) { return dim.is(0); };
-  if (std::ranges::any_of(*wanted, none) && x.has_rank() && x.dtype() != DType::kString) {
+  if (std::ranges::any_of(*wanted, none) && x.has_rank() && x.dtype() != DType::kString &&
+      x.dtype() != DType::kUndefined) {
     const auto shape_of_none = broadcast(x.shape(), *wanted);
     if (shape_of_none && std::ranges::all_of(*shape_of_none, &Expr::known))
       return onnx.full(*shape_of_none, onnx.zero(x.dtype()));
@@ -237,7 +238,8 @@ Value product_of_nothing(Emit& onnx, Value a, Value b) {
   if (!result) return {};
   result->push_back(a.dim(-2));
   result->push_back(b.dim(-1));
-  const bool known = std::ranges::all_of(*result, [](Expr dim) { return dim.known(); });
+  const bool known = a.dtype() != DType::kUndefined &&
+                     std::ranges::all_of(*result, [](Expr dim) { return dim.known(); });
   return known ? onnx.full(*result, onnx.zero(a.dtype())) : Value();
 }
 

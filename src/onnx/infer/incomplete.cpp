@@ -3,7 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
+#include "onnx/gen/op.h"
 #include "onnx/operators/operator.h"
 
 namespace sardonyx::onnx {
@@ -20,27 +26,83 @@ const Formal* lacking(std::span<ValueInfo* const> given, std::span<const Formal>
   return nullptr;
 }
 
-const Formal* lacking(const Node* node, std::int64_t opset) {
+bool is_of(const Attribute::Data& data, AttributeKind kind) {
+  const auto holds = [&]<class T>() { return std::holds_alternative<T>(data); };
+  switch (kind) {
+    case AttributeKind::kInt:
+      return holds.operator()<std::int64_t>() || holds.operator()<DType>();
+    case AttributeKind::kFloat:
+      return holds.operator()<float>();
+    case AttributeKind::kString:
+      return holds.operator()<std::string>();
+    case AttributeKind::kTensor:
+      return holds.operator()<std::shared_ptr<const Tensor>>();
+    case AttributeKind::kGraph:
+      return holds.operator()<Graph*>();
+    case AttributeKind::kInts:
+      return holds.operator()<std::vector<std::int64_t>>();
+    case AttributeKind::kFloats:
+      return holds.operator()<std::vector<float>>();
+    case AttributeKind::kStrings:
+      return holds.operator()<std::vector<std::string>>();
+    case AttributeKind::kOther:
+      return true;
+  }
+  return true;
+}
+
+// The element that ConstantOfShape repeats can be read, where it is given.
+bool has_element(const Node* node) {
+  const Attribute* value = node->find("value");
+  const auto* tensor =
+      value == nullptr ? nullptr : std::get_if<std::shared_ptr<const Tensor>>(&value->data);
+  return tensor == nullptr || ((*tensor)->element_count() == 1 && (*tensor)->reals());
+}
+
+// As fault_of(), of attributes that no function gives.
+std::string fault_of_attributes(const Node* node, const OperatorVersion& version) {
+  for (const AttributeFormal& formal : version.attributes) {
+    const Attribute* given = node->find(formal.name);
+    if (given == nullptr) {
+      if (formal.required)
+        return fmt::format("it lacks the attribute '{}', which its operator needs", formal.name);
+    } else if (given->reference.empty() && !is_of(given->data, formal.kind)) {
+      return fmt::format("its attribute '{}' is of another kind than its operator has",
+                         formal.name);
+    }
+  }
+  return node->is(Op::kConstantOfShape) && !has_element(node) ? "its 'value' is not one number"
+                                                              : std::string();
+}
+
+// Why the node is none of its operator's; empty where it is one.
+std::string fault_of(const Node* node, std::int64_t opset) {
   const Operator& op = operator_of(node->op);
   const OperatorVersion* version = op.at(opset);
   const OperatorVersion& newest = op.versions.back();
   if (version == nullptr) version = &newest;
-  if (const Formal* input =
-          lacking(node->inputs, version->inputs, std::min(version->min_inputs, newest.min_inputs)))
-    return input;
-  return lacking(node->outputs, version->outputs,
-                 std::min(version->min_outputs, newest.min_outputs));
+  const Formal* missing =
+      lacking(node->inputs, version->inputs, std::min(version->min_inputs, newest.min_inputs));
+  if (missing == nullptr)
+    missing = lacking(node->outputs, version->outputs,
+                      std::min(version->min_outputs, newest.min_outputs));
+  if (missing != nullptr)
+    return fmt::format("it lacks '{}', which its operator needs", missing->name);
+  if (node->inputs.size() > std::max(version->max_inputs, newest.max_inputs))
+    return fmt::format("it has {} inputs, more than its operator takes", node->inputs.size());
+  if (node->outputs.size() > std::max(version->max_outputs, newest.max_outputs))
+    return fmt::format("it has {} outputs, more than its operator gives", node->outputs.size());
+  return fault_of_attributes(node, *version);
 }
 
 void visit(Graph* graph, std::int64_t opset, std::vector<Dispute>& found) {
   for (Node* node = graph->first; node != nullptr; node = node->next) {
     for (Graph* body : bodies(node)) visit(body, opset, found);
     if (node->op == kUnknownOp) continue;
-    const Formal* missing = lacking(node, opset);
-    if (missing == nullptr) continue;
+    std::string fault = fault_of(node, opset);
+    if (fault.empty()) continue;
     node->op = kUnknownOp;
-    found.push_back({node->name.empty() ? node->op_type : node->name,
-                     fmt::format("it lacks '{}', which its operator needs", missing->name)});
+    found.push_back({node->name.empty() ? node->op_type : node->name, std::move(fault)});
   }
 }
 

@@ -1,4 +1,5 @@
-// Nodes of other producers' files that lack what their operators need.
+// Nodes of other producers' files that are none of their operators: inputs, outputs or attributes
+// are missing, too many or of another kind.
 #pragma once
 
 #include <vector>
@@ -8,8 +9,8 @@
 namespace sardonyx::onnx {
 
 // Makes unknown operators of them, in bodies and functions too: what reads nodes by their operators
-// may count on their inputs and outputs, and they stay for the runtime to refuse. A dispute for
-// each.
+// may count on their inputs, outputs and attributes, and they stay for the runtime to refuse. A
+// dispute for each.
 std::vector<Dispute> set_incomplete_aside(Model& model);
 
 }  // namespace sardonyx::onnx

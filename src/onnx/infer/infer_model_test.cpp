@@ -101,6 +101,24 @@ TEST_F(InferModelTest, WhatLacksAnInputIsOfAnUnknownOperator) {
   EXPECT_EQ(resized->producer->op, Op::kResize);
 }
 
+TEST_F(InferModelTest, WhatHasMoreOrOtherThanItsOperatorIsOfAnUnknownOne) {
+  const Value x = input("x", {2, 3});
+  ValueInfo* cast = node("Cast", {x.info(), x.info()});
+  set_attribute(cast->producer, "to", DType::kFloat16);
+  ValueInfo* turned = node("Transpose", {x.info()});
+  set_attribute(turned->producer, "perm", std::int64_t{1});
+  ValueInfo* whole = node("Transpose", {x.info()});
+  ValueInfo* of_no_type = node("Cast", {x.info()});
+  set_outputs(model.graph, {cast, turned, whole, of_no_type});
+  const std::vector<Dispute> disputes = infer_types(model);
+  ASSERT_EQ(disputes.size(), 3U);
+  EXPECT_EQ(disputes[0].message, "it has 2 inputs, more than its operator takes");
+  EXPECT_EQ(disputes[1].message, "its attribute 'perm' is of another kind than its operator has");
+  EXPECT_EQ(disputes[2].message, "it lacks the attribute 'to', which its operator needs");
+  EXPECT_EQ(cast->producer->op, kUnknownOp);
+  EXPECT_EQ(whole->producer->op, Op::kTranspose);
+}
+
 TEST_F(InferModelTest, ALoopsStateHasWhatEveryStepKeeps) {
   const Value x = input("x", {b, 4});
   Graph* body = model.add_graph("body", model.graph);
