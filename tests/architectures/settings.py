@@ -137,7 +137,11 @@ GIVEN: dict[str, dict[str, Any]] = {
     # Layers of a window have no width of it by default.
     "step3p5": {"sliding_window": 8},
     # Four patches beside each other become one as wide as all of them.
-    "llama4_vision_model": {"intermediate_size": 256},
+    "llama4_vision_model": {
+        "intermediate_size": 256,
+        "projector_input_dim": 128,
+        "projector_output_dim": 128,
+    },
     # Checkpoints say where images begin in a text, and the class has no default for it.
     "qwen2_5_omni_thinker": {"vision_start_token_id": 30, "audio_start_token_id": 31},
     "qwen3_omni_moe_thinker": {"vision_start_token_id": 30, "audio_start_token_id": 31},

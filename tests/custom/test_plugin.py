@@ -108,6 +108,7 @@ def test_a_refusal_is_told_as_every_other(plugin: Path) -> None:
         ("dims", "a negative rank"),
         ("sizes", "has 4 bytes"),
         ("outputs", "has 18446744073709551615 outputs"),
+        ("no outputs", "Relu gives no 0 outputs"),
         ("text", "no_such"),
         ("nothing", "gives no output"),
     ],

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 # Which tokens are images, and which are text.
 _KINDS_OF_TOKENS = "mm_token_type_ids"
 _MOST_ASKED = 8
+# What models of transformers call the layer between an encoder of images and a text.
+_PROJECTOR = "multi_modal_projector"
 # The tokens, and what belongs to each: they are as many more as images or sounds have places.
 _LENGTHENED = ("input_ids", "attention_mask", "token_type_ids")
 
@@ -158,15 +160,24 @@ def features(
     assert maker is not None
 
     def call(**given: torch.Tensor) -> torch.Tensor:
-        return features_of(with_known(maker, known, {})(**given))
+        return features_of(model, with_known(maker, known, {})(**given))
 
     return probe(model, call, **medium.inputs_of(model, inputs))
 
 
-def features_of(found: Any) -> torch.Tensor:
+def features_of(model: torch.nn.Module, found: Any) -> torch.Tensor:
     """The rows [tokens, width] in what such a method returns: a tensor, one for each image or
-    sound, or either in an output with other things."""
-    found = getattr(found, "pooler_output", found)
+    sound, or either in an output with other things. Some models project them only where they put
+    them into the text."""
+    pooled = getattr(found, "pooler_output", found)
+    if pooled is None:
+        project: Any = getattr(model, _PROJECTOR)
+        projected: torch.Tensor = project(_rows(found.last_hidden_state))
+        return projected
+    return _rows(pooled)
+
+
+def _rows(found: Any) -> torch.Tensor:
     several = found if isinstance(found, (list, tuple)) else [found]
     return torch.cat([each.reshape(-1, each.shape[-1]) for each in several])
 

@@ -42,7 +42,7 @@ class MediumEncoder(torch.nn.Module):
     def forward(self, inputs: Tensors) -> tuple[torch.Tensor, ...]:
         """The features."""
         features: Any = self._medium.maker(self.model)
-        return (features_of(with_known(features, self._known, {})(**inputs)),)
+        return (features_of(self.model, with_known(features, self._known, {})(**inputs)),)
 
 
 class Embedding(torch.nn.Module):

@@ -67,6 +67,13 @@ void check_inputs(const Operator& op, const OperatorVersion& version, std::int64
   }
 }
 
+void check_outputs(const Operator& op, std::size_t outputs) {
+  const bool some_version_gives = std::ranges::any_of(
+      op.versions, [&](const OperatorVersion& version) { return outputs <= version.max_outputs; });
+  if (outputs == 0 || !some_version_gives)
+    base::fail("SX1503", fmt::format("{} gives no {} outputs", op.name, outputs));
+}
+
 // Checks the attributes against the version and drops those that say what is the default.
 void check_attributes(const Operator& op, const OperatorVersion& version, std::int64_t opset,
                       std::vector<Attribute>& attributes) {
@@ -240,6 +247,7 @@ Values Emit::node(std::string_view domain, std::string_view op_type, std::span<c
   if (domain.empty() || domain == "ai.onnx") {
     const Operator* op = find_operator(op_type);
     if (op == nullptr) base::fail("SX1503", fmt::format("there is no operator {}", op_type));
+    check_outputs(*op, outputs);
     Values given(inputs.begin(), inputs.end());
     if (options_.opset < dialect_)
       if (auto values = in_newest_form(*this, *op, options_.opset, given, attributes, outputs))
