@@ -149,7 +149,10 @@ struct Node {
   std::string string_or(std::string_view attribute, std::string otherwise) const;
   const std::vector<std::int64_t>* ints(std::string_view attribute) const;
   bool is(Op known) const { return op == known; }
-  bool is(std::string_view type) const { return op_type == type && domain.empty(); }
+  // One of ONNX's own; not what has its name and was set aside (onnx/infer/incomplete.h).
+  bool is(std::string_view type) const {
+    return op != kUnknownOp && op_type == type && domain.empty();
+  }
   ValueInfo* input(std::size_t i) const { return i < inputs.size() ? inputs[i] : nullptr; }
   ValueInfo* output(std::size_t i = 0) const { return i < outputs.size() ? outputs[i] : nullptr; }
 };

@@ -65,11 +65,30 @@ _ASKED = "evaluate_expr"
 
 def _without_suggestions(solve: Callable[[Any], None]) -> Callable[[Any], None]:
     """Bounds of sizes that no equation fixes are solved for the sake of suggestions alone, and
-    where these are told, torch.export is who tells them."""
+    where these are told, torch.export is who tells them.
+
+    Equations that sympy cannot solve end torch.export (`x / 320 == x // 40 // 8`, which says what x
+    is divided by, and fixes nothing). They stay among the questions that solve() checks.
+    """
 
     def solved(constraints: Any) -> None:
+        bounds = constraints._univariate_inequalities
+        for symbol in list(constraints._symbols_with_equalities):
+            bounds[symbol] = {each for each in bounds[symbol] if _is_solvable(each, symbol)}
+            if not any(each.func.rel_op == "==" for each in bounds[symbol]):
+                constraints._symbols_with_equalities.remove(symbol)
         if not constraints._symbols_with_equalities:
-            constraints._univariate_inequalities.clear()
+            bounds.clear()
         solve(constraints)
 
     return solved
+
+
+def _is_solvable(relation: Any, symbol: Any) -> bool:
+    from sympy.solvers.inequalities import reduce_inequalities
+
+    try:
+        reduce_inequalities([relation], symbol)
+    except NotImplementedError:
+        return False
+    return True

@@ -1,0 +1,41 @@
+"""Which of what sizes are asked is solved, and what is left to be told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sympy
+from torch._dynamo.source import LocalSource
+from torch.fx.experimental.symbolic_shapes import DimConstraints
+from torch.utils._sympy.functions import FloorDiv
+
+from sardonyx._capture.quick.solving import _without_suggestions
+
+LENGTH = sympy.Symbol("s", integer=True, positive=True)
+
+
+# As neural codecs have it, of a length that 320 divides: frames of 320 samples, and eighths of
+# frames of 40. PyTorch simplifies it no further.
+FRAMES = sympy.Eq(-LENGTH / 320 + FloorDiv(LENGTH / 40, 8), 0)
+
+
+def constraints(*relations: Any) -> DimConstraints:
+    made = DimConstraints({LENGTH: [LocalSource("x")]}, {LENGTH: sympy.Integer(960)}, set(), {})
+    made._univariate_inequalities[LENGTH] |= set(relations)
+    made._symbols_with_equalities.add(LENGTH)
+    return made
+
+
+def test_equations_that_sympy_cannot_solve_are_left_out() -> None:
+    with pytest.raises(NotImplementedError):
+        DimConstraints.solve(constraints(FRAMES))
+    left = constraints(FRAMES)
+    _without_suggestions(DimConstraints.solve)(left)
+    assert not left._static_results
+
+
+def test_others_beside_them_are_solved() -> None:
+    both = constraints(FRAMES, sympy.Eq(LENGTH, 960))
+    _without_suggestions(DimConstraints.solve)(both)
+    assert both._static_results == {"L['x'] == 960"}
