@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "base/diagnostic.h"
 #include "onnx/definitions/bits.h"
 #include "onnx/definitions/images.h"
 #include "onnx/definitions/parts.h"
@@ -86,9 +87,12 @@ Value bernoulli(const Composite& call) {
   return onnx.cast(drawn, static_cast<DType>(call.integer("dtype", static_cast<int>(p.dtype()))));
 }
 
-std::vector<std::int64_t> axes_from(const Composite& call, Value x) {
+// From the one that the call names to the last; nothing where x has no such axis.
+std::optional<std::vector<std::int64_t>> axes_from(const Composite& call, Value x) {
+  if (!x.has_rank()) return std::nullopt;
   std::int64_t axis = call.integer("axis", -1);
   if (axis < 0) axis += x.rank();
+  if (axis < 0 || axis >= x.rank()) return std::nullopt;
   std::vector<std::int64_t> axes(static_cast<std::size_t>(x.rank() - axis));
   std::iota(axes.begin(), axes.end(), axis);
   return axes;
@@ -117,12 +121,12 @@ bool is_filled(Value x, double with) {
 std::optional<Values> layer_normalization(const Composite& call) {
   Emit& onnx = call.onnx;
   const Value x = call.input(0);
-  if (!x.has_rank()) return std::nullopt;
   const auto axes = axes_from(call, x);
+  if (!axes) return std::nullopt;
   const Value wide = stashed(call, x);
-  const Value mean = onnx.reduce("ReduceMean", wide, axes, true);
+  const Value mean = onnx.reduce("ReduceMean", wide, *axes, true);
   const Value centred = onnx.sub(wide, mean);
-  const Value variance = onnx.reduce("ReduceMean", square(onnx, centred), axes, true);
+  const Value variance = onnx.reduce("ReduceMean", square(onnx, centred), *axes, true);
   const Value epsilon = onnx.scalar_like(as_written(call.real("epsilon", 1e-5F)), wide);
   const Value deviation = onnx.sqrt(onnx.add(variance, epsilon));
   Value y = onnx.cast(onnx.div(centred, deviation), x.dtype());
@@ -138,9 +142,10 @@ std::optional<Values> layer_normalization(const Composite& call) {
 std::optional<Values> rms_normalization(const Composite& call) {
   Emit& onnx = call.onnx;
   const Value x = call.input(0);
-  if (!x.has_rank()) return std::nullopt;
+  const auto axes = axes_from(call, x);
+  if (!axes) return std::nullopt;
   const Value wide = stashed(call, x);
-  const Value mean = onnx.reduce("ReduceMean", square(onnx, wide), axes_from(call, x), true);
+  const Value mean = onnx.reduce("ReduceMean", square(onnx, wide), *axes, true);
   const Value epsilon = onnx.scalar_like(as_written(call.real("epsilon", 1e-5F)), wide);
   const Value y = onnx.cast(onnx.div(wide, onnx.sqrt(onnx.add(mean, epsilon))), x.dtype());
   return Values{is_filled(call.input(1), 1) ? y : onnx.mul(y, call.input(1))};
@@ -202,8 +207,11 @@ float Composite::real(std::string_view name, float otherwise) const {
 std::vector<std::int64_t> Composite::integers(std::string_view name, std::size_t count,
                                               std::int64_t otherwise) const {
   const std::vector<std::int64_t>* found = ints_attribute(attributes, name);
-  if (found != nullptr && !found->empty()) return *found;
-  return std::vector<std::int64_t>(count, otherwise);
+  if (found == nullptr || found->empty()) return std::vector<std::int64_t>(count, otherwise);
+  if (count > 0 && found->size() != count)
+    base::fail("SX1502",
+               fmt::format("'{}' has {} entries where {} are needed", name, found->size(), count));
+  return *found;
 }
 
 std::string Composite::text(std::string_view name, std::string otherwise) const {

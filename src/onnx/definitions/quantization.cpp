@@ -20,6 +20,7 @@ std::optional<Affine> affine_of(const Composite& call) {
   const std::int64_t rank = affine.x.rank();
   std::int64_t axis = call.integer("axis", 1);
   if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= rank) return std::nullopt;
   const std::int64_t block = call.integer("block_size", 0);
   const auto each = [&](auto change) {
     affine.scale = change(affine.scale);

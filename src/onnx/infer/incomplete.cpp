@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <limits>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -51,6 +56,47 @@ bool is_of(const Attribute::Data& data, AttributeKind kind) {
   return true;
 }
 
+// The numbers that an attribute of this name can be. Counts, axes and sizes are of 32 bits; some
+// stand for a type, some count or divide, and what is beyond are elements, or stands for an end.
+struct Range {
+  std::int64_t least, most;
+};
+
+Range range_of(std::string_view attribute) {
+  constexpr std::string_view kAny[] = {"value_int", "value_ints", "starts", "ends"};
+  constexpr std::string_view kTypes[] = {"to", "dtype", "stash_type", "output_datatype"};
+  constexpr std::string_view kTypesOrNone[] = {"softmax_precision", "output_dtype"};
+  constexpr std::string_view kPositive[] = {"group",     "offset_group", "num_groups",
+                                            "blocksize", "hidden_size",  "strides",
+                                            "dilations", "kernel_shape", "num_outputs"};
+  constexpr std::string_view kCounts[] = {"block_size", "num_heads", "q_num_heads", "kv_num_heads",
+                                          "rotary_embedding_dim"};
+  const auto is_among = [&](std::span<const std::string_view> names) {
+    return std::ranges::find(names, attribute) != names.end();
+  };
+  using Wide = std::numeric_limits<std::int64_t>;
+  using Narrow = std::numeric_limits<std::int32_t>;
+  const auto last_type = static_cast<std::int64_t>(DType::kInt2);
+  if (is_among(kAny)) return {Wide::min(), Wide::max()};
+  if (is_among(kTypes)) return {1, last_type};
+  if (is_among(kTypesOrNone)) return {0, last_type};
+  if (is_among(kPositive)) return {1, Narrow::max()};
+  if (is_among(kCounts)) return {0, Narrow::max()};
+  return {Narrow::min(), Narrow::max()};
+}
+
+bool is_in_range(const Attribute& attribute) {
+  const Range range = range_of(attribute.name);
+  const auto fits = [&](std::int64_t number) {
+    return range.least <= number && number <= range.most;
+  };
+  if (const auto* type = std::get_if<DType>(&attribute.data))
+    return fits(static_cast<std::int64_t>(*type));
+  if (const auto* number = std::get_if<std::int64_t>(&attribute.data)) return fits(*number);
+  const auto* numbers = std::get_if<std::vector<std::int64_t>>(&attribute.data);
+  return numbers == nullptr || std::ranges::all_of(*numbers, fits);
+}
+
 // The element that ConstantOfShape repeats can be read, where it is given.
 bool has_element(const Node* node) {
   const Attribute* value = node->find("value");
@@ -66,9 +112,12 @@ std::string fault_of_attributes(const Node* node, const OperatorVersion& version
     if (given == nullptr) {
       if (formal.required)
         return fmt::format("it lacks the attribute '{}', which its operator needs", formal.name);
-    } else if (given->reference.empty() && !is_of(given->data, formal.kind)) {
-      return fmt::format("its attribute '{}' is of another kind than its operator has",
-                         formal.name);
+    } else if (given->reference.empty()) {
+      if (!is_of(given->data, formal.kind))
+        return fmt::format("its attribute '{}' is of another kind than its operator has",
+                           formal.name);
+      if (!is_in_range(*given))
+        return fmt::format("its attribute '{}' is a number that it cannot be", formal.name);
     }
   }
   return node->is(Op::kConstantOfShape) && !has_element(node) ? "its 'value' is not one number"

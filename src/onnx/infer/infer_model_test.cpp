@@ -109,12 +109,15 @@ TEST_F(InferModelTest, WhatHasMoreOrOtherThanItsOperatorIsOfAnUnknownOne) {
   set_attribute(turned->producer, "perm", std::int64_t{1});
   ValueInfo* whole = node("Transpose", {x.info()});
   ValueInfo* of_no_type = node("Cast", {x.info()});
-  set_outputs(model.graph, {cast, turned, whole, of_no_type});
+  ValueInfo* far = node("Softmax", {x.info()});
+  set_attribute(far->producer, "axis", std::int64_t{1} << 40);
+  set_outputs(model.graph, {cast, turned, whole, of_no_type, far});
   const std::vector<Dispute> disputes = infer_types(model);
-  ASSERT_EQ(disputes.size(), 3U);
+  ASSERT_EQ(disputes.size(), 4U);
   EXPECT_EQ(disputes[0].message, "it has 2 inputs, more than its operator takes");
   EXPECT_EQ(disputes[1].message, "its attribute 'perm' is of another kind than its operator has");
   EXPECT_EQ(disputes[2].message, "it lacks the attribute 'to', which its operator needs");
+  EXPECT_EQ(disputes[3].message, "its attribute 'axis' is a number that it cannot be");
   EXPECT_EQ(cast->producer->op, kUnknownOp);
   EXPECT_EQ(whole->producer->op, Op::kTranspose);
 }

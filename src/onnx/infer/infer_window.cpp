@@ -54,12 +54,12 @@ Expr windows_along(const Window& w, std::size_t axis, Expr size) {
   const bool padded = w.auto_pad != "VALID";
   const int64_t begin = padded ? w.pads[axis] : 0, end = padded ? w.pads[axis + spatial] : 0;
   const Expr reach = (w.kernel[axis] - 1) * w.dilations[axis] + 1;
-  const Expr room = size + (begin + end) - reach;
+  const Expr room = size + begin + end - reach;
   if (!w.ceil) return symbolic::floor_div(room, stride) + 1;
   const Expr count = symbolic::ceil_div(room, stride) + 1;
   // A window that would start in the padding at the end does not count.
   if (count.is_constant() && size.is_constant() &&
-      (count.value() - 1) * stride >= size.value() + begin)
+      symbolic::certainly_less_equal(size + begin, (count - 1) * stride))
     return count - 1;
   return count;
 }

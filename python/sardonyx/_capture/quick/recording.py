@@ -20,6 +20,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from .aliases import roots
 from .declining import DeclinedError
 from .fakes import PLAIN, Fakes
+from .held_sizes import held_sizes
 from .interrupts import raise_waiting
 from .mapping import Mapping
 from .numbers import NUMBERS, Numbers, held_by_constant
@@ -165,10 +166,11 @@ class Recorder(SchemaCheckMode):
         return result
 
     def _held(self, tensor: torch.Tensor) -> Any:
-        number = held_by_constant(self.said(tensor))
+        node = self.said(tensor)
+        number = held_by_constant(node)
         if number is not None and self._writes:
             raise DeclinedError("a number that a constant holds, which may have been written to")
-        return number
+        return held_sizes(node, self._writes) if number is None else number
 
     def _place(self) -> dict[str, Any]:
         return {
