@@ -1,7 +1,10 @@
 #include "targets/lowering.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "base/diagnostic.h"
 #include "onnx/definitions/definitions.h"
 #include "onnx/emit/emit_state.h"
 #include "targets/forms/older_forms.h"
@@ -84,8 +87,15 @@ bool fits(const Operator& op, const OperatorVersion& version, std::span<const Va
 
 }  // namespace
 
+// A node that was set aside (onnx/infer/incomplete.h) is written as it is, where the opset has its
+// operator at all.
+bool Lowering::has_name(const onnx::Node* node) const {
+  const Operator* named = node->domain.empty() ? onnx::find_operator(node->op_type) : nullptr;
+  return named == nullptr || named->at(opset()) != nullptr;
+}
+
 bool Lowering::says(const onnx::Node* node) const {
-  if (node->op == onnx::kUnknownOp) return true;
+  if (node->op == onnx::kUnknownOp) return has_name(node);
   const Operator& op = onnx::operator_of(node->op);
   const OperatorVersion* version = op.at(opset());
   const Values inputs(node->inputs.begin(), node->inputs.end());
@@ -93,7 +103,7 @@ bool Lowering::says(const onnx::Node* node) const {
 }
 
 bool Lowering::takes(const onnx::Node* node) {
-  if (node->op == onnx::kUnknownOp) return true;
+  if (node->op == onnx::kUnknownOp) return has_name(node);
   const Operator& op = onnx::operator_of(node->op);
   const OperatorVersion* version = op.at(opset());
   if (version == nullptr || changes_form(op, opset())) return false;
@@ -106,6 +116,10 @@ bool Lowering::takes(const onnx::Node* node) {
 }
 
 Values Lowering::lowered(const onnx::Node* node, std::span<const Value> inputs) {
+  if (node->op == onnx::kUnknownOp)
+    base::fail("SX1504", fmt::format("opset {} has no {}, and this node is none of that operator, "
+                                     "so that it cannot be spelt out",
+                                     opset(), node->op_type));
   return by_rules(
       {*this, onnx::operator_of(node->op), inputs, node->attributes, node->outputs.size(), node},
       nullptr);

@@ -51,6 +51,7 @@ class Lowering : public onnx::Emit {
                std::vector<Attribute> attributes, std::size_t outputs) override;
 
  private:
+  bool has_name(const onnx::Node* node) const;
   // The first rule that applies, from those at `first` on.
   const Rule* rule_for(const Use& use, const Rule* after) const;
   Values by_rules(const Use& use, const Rule* after);

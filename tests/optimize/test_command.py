@@ -196,6 +196,22 @@ def test_what_an_opset_cannot_say(path: Path, tmp_path: Path) -> None:
     assert not out.exists()
 
 
+def test_what_is_no_node_of_an_operator_stays_where_the_opset_has_it(tmp_path: Path) -> None:
+    path, out = tmp_path / "model.onnx", tmp_path / "out.onnx"
+    text = """<ir_version: 13, opset_import: ["" : 28]>
+    agraph (float[b, s, 8] x) => (float[b, s, 8] y) { y = LinearAttention(x, x) }"""
+    path.write_bytes(onnx.parser.parse_model(text).SerializeToString())
+    done = run_command("optimize", path, "-o", out)
+    assert done.returncode == 0, done.stderr
+    assert nodes_of(out) == ["LinearAttention"]
+    out.unlink()
+    done = run_command("optimize", path, "-o", out, "--opset", "20")
+    assert done.returncode == 1
+    assert "SX1504" in done.stderr
+    assert "this node is none of that operator" in done.stderr
+    assert not out.exists()
+
+
 def test_rules_of_a_runtime_can_be_left_out_and_stopped_at(tmp_path: Path) -> None:
     """Fusions are named, listed, left out and stopped at like other rules."""
     path, out = tmp_path / "model.onnx", tmp_path / "out.onnx"
