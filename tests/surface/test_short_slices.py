@@ -65,3 +65,19 @@ def test_what_has_no_elements_to_slice_at_one_is_left_alone() -> None:
     made = sardonyx.export(LastOfParts(), (torch.arange(5),), dynamic_shapes=({0: Dim.AUTO},))
     for size in (5, 6):
         torch.testing.assert_close(made(torch.arange(size))[0], LastOfParts()(torch.arange(size)))
+
+
+def test_a_size_that_is_divided_by_another_which_is_0_where_that_is_1() -> None:
+    """Nothing is said of the size 1 then: the program does not run at it."""
+
+    class Rows(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            rows = x.view(-1, 3)
+            counted = torch.count_nonzero(rows, -2)
+            return torch.slice_scatter(counted, counted[1:], 0, 1) + nn.functional.normalize(rows)
+
+    dims = {0: Dim.DYNAMIC, 1: Dim.DYNAMIC, 2: Dim.DYNAMIC}
+    program = sardonyx.export(Rows(), (torch.rand(4, 6, 6),), dynamic_shapes=(dims,))
+    for sizes in ((2, 3, 5), (5, 2, 6), (3, 1, 1)):
+        x = torch.rand(sizes)
+        torch.testing.assert_close(program(x)[0], Rows()(x))

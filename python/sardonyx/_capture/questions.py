@@ -170,11 +170,16 @@ def _always_so(relation: Any, ranges: Mapping[str, Any]) -> bool:
     # Each with each, those that are all equal first, so that few are enough of many symbols.
     together = zip(*values, strict=False)
     tried = itertools.islice(itertools.chain(together, itertools.product(*values)), _MOST_TRIED)
-    # Where nothing can be said of a relation of numbers, it is not told.
-    return not any(
-        relation.xreplace(dict(zip(symbols, map(sympy.Integer, sizes), strict=True))) == sympy.false
-        for sizes in tried
-    )
+
+    def is_false(sizes: tuple[int, ...]) -> bool:
+        """Where nothing can be said of a relation of numbers, it is not told."""
+        numbers = dict(zip(symbols, map(sympy.Integer, sizes), strict=True))
+        try:
+            return bool(relation.xreplace(numbers) == sympy.false)
+        except ZeroDivisionError:
+            return False
+
+    return not any(map(is_false, tried))
 
 
 def _within(sizes: Sequence[int], known: Any) -> list[int]:

@@ -64,7 +64,7 @@ def _is_shorter(node: torch.fx.Node, free: set[Any]) -> bool:
 
 
 def _at_one(size: Any, free: set[Any]) -> int | None:
-    """The size where the free ones are 1; None where others decide it, too."""
+    """The size where the free ones are 1, -1 where that is none; None where others decide it."""
     if isinstance(size, int):
         return size
     import sympy
@@ -72,7 +72,10 @@ def _at_one(size: Any, free: set[Any]) -> int | None:
     expression = size.node.expr
     if not expression.free_symbols <= free:
         return None
-    value = expression.xreplace(dict.fromkeys(expression.free_symbols, sympy.S.One))
+    try:
+        value = expression.xreplace(dict.fromkeys(expression.free_symbols, sympy.S.One))
+    except ZeroDivisionError:
+        return -1
     return int(value) if value.is_Integer and value >= 0 else -1
 
 
