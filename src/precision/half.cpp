@@ -115,12 +115,9 @@ class Halving {
     if (!is_single(node->output())) return;
     if (node->is(Op::kCast)) onnx::set_attribute(node, "to", half_);
     if (!node->is(Op::kConstantOfShape)) return;
-    const onnx::Attribute* value = node->find("value");
-    const auto* tensor =
-        value == nullptr ? nullptr : std::get_if<std::shared_ptr<const Tensor>>(&value->data);
-    const double number = tensor == nullptr ? 0.0 : (*tensor)->reals().value().at(0);
-    onnx::set_attribute(node, "value",
-                        std::make_shared<const Tensor>(Tensor::filled(half_, {1}, number)));
+    onnx::set_attribute(
+        node, "value",
+        std::make_shared<const Tensor>(Tensor::filled(half_, {1}, filling_of(node))));
   }
 
   ValueInfo* in_half(ValueInfo* value) {

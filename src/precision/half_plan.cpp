@@ -141,19 +141,23 @@ const onnx::OperatorVersion* version_of(const Node* node) {
 // Constants of more elements are weights, and what they are multiplied with is data.
 constexpr std::int64_t kFewElements = 4096;
 
-// The finite number that ConstantOfShape repeats; 0 for other nodes.
-double filled_with(const Node* node) {
-  if (!node->is(Op::kConstantOfShape) || !is_single(node->outputs[0])) return 0;
-  const onnx::Attribute* value = node->find("value");
-  const auto* tensor =
-      value == nullptr ? nullptr : std::get_if<std::shared_ptr<const onnx::Tensor>>(&value->data);
-  const double number = tensor == nullptr ? 0 : (*tensor)->reals().value().at(0);
-  return std::isfinite(number) ? number : 0;
+// Whether it repeats a finite number of greater magnitude.
+bool is_filled_beyond(const Node* node, double largest) {
+  if (!node->is(Op::kConstantOfShape) || !is_single(node->outputs[0])) return false;
+  const double number = filling_of(node);
+  return std::isfinite(number) && std::abs(number) > largest;
 }
 
 bool is_small(const ValueInfo* value) { return value->constant->element_count() <= kFewElements; }
 
 }  // namespace
+
+double filling_of(const Node* constant_of_shape) {
+  const onnx::Attribute* value = constant_of_shape->find("value");
+  const auto* tensor =
+      value == nullptr ? nullptr : std::get_if<std::shared_ptr<const onnx::Tensor>>(&value->data);
+  return tensor == nullptr ? 0 : (*tensor)->reals().value().at(0);
+}
 
 bool takes_half(const Node* node, std::size_t input, DType half) {
   const onnx::OperatorVersion* version = version_of(node);
@@ -212,7 +216,7 @@ void HalfPlan::visit(const Graph* graph) {
 
 void HalfPlan::visit(const Node* node) {
   const bool is_kept = this->is_kept(node);
-  if (const double filled = filled_with(node); std::abs(filled) > largest_of(options_.dtype)) {
+  if (is_filled_beyond(node, largest_of(options_.dtype))) {
     exact_[node->outputs[0]->id] = true;
     limited_[node->outputs[0]->id] = true;
     return;

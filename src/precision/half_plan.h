@@ -13,6 +13,9 @@
 
 namespace sardonyx::precision {
 
+// The number that a ConstantOfShape repeats.
+double filling_of(const onnx::Node* constant_of_shape);
+
 // A node stays in float32
 // - where the user says so;
 // - where PyTorch's autocast has it stay, because sums, powers and logarithms overflow or lose

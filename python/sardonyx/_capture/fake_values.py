@@ -16,6 +16,8 @@ from torch.utils import _pytree as pytree
 
 from sardonyx._base.state import is_in_onnx_export
 
+from .quick.aliases import written
+
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
@@ -78,10 +80,7 @@ class RecordingFakeMode(fake_tensor.FakeTensorMode):
 
 def _written(call: _Call) -> Iterator[torch.Tensor]:
     yield from _tensors(call.results)
-    for i, argument in enumerate(call.operator._schema.arguments):
-        if argument.alias_info is not None and argument.alias_info.is_write:
-            given = call.args[i] if i < len(call.args) else call.kwargs.get(argument.name)
-            yield from _tensors(given)
+    yield from _tensors(list(written(call.operator, call.args, call.kwargs)))
 
 
 def _tensors(values: Any) -> Iterator[torch.Tensor]:

@@ -18,7 +18,7 @@ from .dim_names import named_inputs, symbol_names
 from .going_on import is_caught
 from .immaterial import is_immaterial
 from .places import Place, asking_frame, frames_of_model, parsed, user_place
-from .quick.relations import fixes_sizes
+from .quick.relations import at_sizes, fixes_sizes
 from .wanted import SCALAR, TAKEN_FOR, Leaf, size_of
 
 if TYPE_CHECKING:
@@ -117,9 +117,8 @@ def _other_for(relation: Any, answer: bool) -> int | None:
     if not is_relation or len(relation.free_symbols) != 1:
         return None
     for few in (1, 0):
-        try:
-            found = relation.xreplace(dict.fromkeys(relation.free_symbols, sympy.Integer(few)))
-        except ZeroDivisionError:
+        found = at_sizes(relation, dict.fromkeys(relation.free_symbols, few))
+        if found is None:
             return None
         if found in (sympy.true, sympy.false) and bool(found) is not answer:
             return few
@@ -170,16 +169,10 @@ def _always_so(relation: Any, ranges: Mapping[str, Any]) -> bool:
     # Each with each, those that are all equal first, so that few are enough of many symbols.
     together = zip(*values, strict=False)
     tried = itertools.islice(itertools.chain(together, itertools.product(*values)), _MOST_TRIED)
-
-    def is_false(sizes: tuple[int, ...]) -> bool:
-        """Where nothing can be said of a relation of numbers, it is not told."""
-        numbers = dict(zip(symbols, map(sympy.Integer, sizes), strict=True))
-        try:
-            return bool(relation.xreplace(numbers) == sympy.false)
-        except ZeroDivisionError:
-            return False
-
-    return not any(map(is_false, tried))
+    # Where nothing can be said of a relation of numbers, it is not told.
+    return not any(
+        at_sizes(relation, dict(zip(symbols, sizes, strict=True))) == sympy.false for sizes in tried
+    )
 
 
 def _within(sizes: Sequence[int], known: Any) -> list[int]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sardonyx._base.errors import Diagnostic
 
 from .dim_names import named_inputs
+from .quick.relations import at_sizes
 from .wanted import SCALAR, TAKEN_FOR, Leaf, size_of
 
 if TYPE_CHECKING:
@@ -67,16 +68,11 @@ def _at_one(size: Any, free: set[Any]) -> int | None:
     """The size where the free ones are 1, -1 where that is none; None where others decide it."""
     if isinstance(size, int):
         return size
-    import sympy
-
     expression = size.node.expr
     if not expression.free_symbols <= free:
         return None
-    try:
-        value = expression.xreplace(dict.fromkeys(expression.free_symbols, sympy.S.One))
-    except ZeroDivisionError:
-        return -1
-    return int(value) if value.is_Integer and value >= 0 else -1
+    value = at_sizes(expression, dict.fromkeys(expression.free_symbols, 1))
+    return int(value) if value is not None and value.is_Integer and value >= 0 else -1
 
 
 def _note(node: torch.fx.Node) -> Diagnostic:

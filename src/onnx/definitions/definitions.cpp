@@ -191,6 +191,14 @@ std::optional<Values> trilu(const Composite& call) {
   return Values{onnx.where(kept, x, onnx.zero(x.dtype()))};
 }
 
+// What an operator is made of hangs on the types of its inputs and on what its attributes are,
+// which in functions are those of their calls.
+bool is_known(const Composite& call) {
+  const auto typed = [](Value input) { return !input || input.dtype() != DType::kUndefined; };
+  const auto given = [](const Attribute& attribute) { return attribute.reference.empty(); };
+  return std::ranges::all_of(call.inputs, typed) && std::ranges::all_of(call.attributes, given);
+}
+
 }  // namespace
 
 double as_written(float value) { return std::strtod(fmt::format("{}", value).c_str(), nullptr); }
@@ -223,18 +231,6 @@ const std::vector<std::string>* Composite::texts(std::string_view name) const {
   const Attribute* found = find_attribute(attributes, name);
   return found == nullptr ? nullptr : &std::get<std::vector<std::string>>(found->data);
 }
-
-namespace {
-
-// What an operator is made of hangs on the types of its inputs and on what its attributes are,
-// which in functions are those of their calls.
-bool is_known(const Composite& call) {
-  const auto typed = [](Value input) { return !input || input.dtype() != DType::kUndefined; };
-  const auto given = [](const Attribute& attribute) { return attribute.reference.empty(); };
-  return std::ranges::all_of(call.inputs, typed) && std::ranges::all_of(call.attributes, given);
-}
-
-}  // namespace
 
 std::optional<Values> spelled_out(const Composite& call, const Operator& op) {
   if (!is_known(call)) return std::nullopt;

@@ -89,17 +89,19 @@ Value same_reshape(Value x, Value shape, Attributes attributes) {
   return keeps_shape(x, dims, copies, false) ? x : Value();
 }
 
+// Nothing where the type or a size is not known.
+Value zeros(Emit& onnx, const std::optional<Shape>& shape, DType dtype) {
+  if (!shape || dtype == DType::kUndefined || !std::ranges::all_of(*shape, &Expr::known)) return {};
+  return onnx.full(*shape, onnx.zero(dtype));
+}
+
 Value same_expand(Emit& onnx, Value x, Value shape) {
   const auto wanted = contents_of(shape.info());
   if (!wanted) return {};
   // No element is left.
   const auto none = [](Expr dim) { return dim.is(0); };
-  if (std::ranges::any_of(*wanted, none) && x.has_rank() && x.dtype() != DType::kString &&
-      x.dtype() != DType::kUndefined) {
-    const auto shape_of_none = broadcast(x.shape(), *wanted);
-    if (shape_of_none && std::ranges::all_of(*shape_of_none, &Expr::known))
-      return onnx.full(*shape_of_none, onnx.zero(x.dtype()));
-  }
+  if (std::ranges::any_of(*wanted, none) && x.has_rank() && x.dtype() != DType::kString)
+    if (const Value made = zeros(onnx, broadcast(x.shape(), *wanted), x.dtype())) return made;
   // Fewer dims than x has, or as many, none of which is bigger.
   if (!x.has_rank() || wanted->size() > x.shape().size()) return {};
   std::vector<Expr> dims(x.shape().size() - wanted->size(), Expr(1));
@@ -238,9 +240,7 @@ Value product_of_nothing(Emit& onnx, Value a, Value b) {
   if (!result) return {};
   result->push_back(a.dim(-2));
   result->push_back(b.dim(-1));
-  const bool known = a.dtype() != DType::kUndefined &&
-                     std::ranges::all_of(*result, [](Expr dim) { return dim.known(); });
-  return known ? onnx.full(*result, onnx.zero(a.dtype())) : Value();
+  return zeros(onnx, result, a.dtype());
 }
 
 bool all_are(Value x, std::int64_t number) {

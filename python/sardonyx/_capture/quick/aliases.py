@@ -1,9 +1,10 @@
-"""Which tensors may share memory, as their nodes tell."""
+"""Which tensors may share memory, as their nodes tell, and which a call writes to."""
 
 from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -23,6 +24,13 @@ def roots(node: torch.fx.Node) -> set[torch.fx.Node]:
                 seen.add(source)
                 waiting.append(source)
     return found
+
+
+def written(op: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[Any]:
+    """The arguments that a call of the operator writes to: tensors, or lists of them."""
+    for i, argument in enumerate(op._schema.arguments):
+        if argument.alias_info is not None and argument.alias_info.is_write:
+            yield args[i] if i < len(args) else kwargs.get(argument.name)
 
 
 @functools.cache

@@ -14,6 +14,8 @@ from typing import Any
 import torch
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
+from .aliases import written
+
 _aten = torch.ops.aten
 # The elements of a tensor, row by row, in lists; of a 0-d tensor its number.
 Elements = Any
@@ -49,19 +51,11 @@ def held_sizes(node: torch.fx.Node, writes: Sequence[torch.fx.Node]) -> Any:
 
 
 def _is_to_integers(write: torch.fx.Node) -> bool:
-    schema: Any = getattr(write.target, "_schema", None)
-    if schema is None:
+    if not isinstance(write.target, torch._ops.OpOverload):
         return True  # bodies
-    given = dict(zip((argument.name for argument in schema.arguments), write.args, strict=False))
-    given |= write.kwargs
-    written = [a.name for a in schema.arguments if a.alias_info and a.alias_info.is_write]
-    return any(not _is_real(each) for name in written for each in _nodes(given.get(name)))
-
-
-def _nodes(argument: Any) -> list[torch.fx.Node]:
-    found: list[torch.fx.Node] = []
-    torch.fx.map_arg(argument, found.append)
-    return found
+    arguments: list[torch.fx.Node] = []
+    torch.fx.map_arg(list(written(write.target, write.args, write.kwargs)), arguments.append)
+    return not all(map(_is_real, arguments))
 
 
 def _is_real(node: torch.fx.Node) -> bool:

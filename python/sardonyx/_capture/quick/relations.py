@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from .periodic import always_holds
@@ -30,3 +31,13 @@ def leaves_sizes_open(relation: Any) -> bool:
     is_of_number = any(not side.free_symbols for side in sides)
     is_of_rest = any(type(side).__name__ in {"Mod", "PythonMod"} for side in sides)
     return not is_of_number or is_of_rest or always_holds(relation)
+
+
+def at_sizes(expression: Any, sizes: Mapping[Any, int]) -> Any:
+    """The expression or relation where its symbols are these; None where it divides by zero."""
+    import sympy
+
+    try:
+        return expression.xreplace({each: sympy.Integer(size) for each, size in sizes.items()})
+    except ZeroDivisionError:
+        return None
