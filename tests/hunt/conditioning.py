@@ -16,6 +16,8 @@ NORMALIZATIONS = {
     torch.ops.aten.native_batch_norm,
 }
 
+CASTS = {torch.ops.aten._to_copy, torch.ops.aten.copy_}
+
 
 class Rounded(TorchDispatchMode):
     """Every new value is off by a unit in its last place, up or down by chance; where nothing but
@@ -66,6 +68,31 @@ def makes_nothing(run: Callable[[], object]) -> bool:
     with Watched(lambda result: result.numel() == 0) as watched:
         run()
     return watched.found
+
+
+class Casts(TorchDispatchMode):
+    """Sees whether an infinity or NaN is cast to integers, which is as the processor has it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found = False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        given = [each for each in args if isinstance(each, torch.Tensor)]
+        if func.overloadpacket in CASTS and not _has_fractions(result):
+            self.found |= any(not each.isfinite().all() for each in given)
+        return result
+
+
+def casts_no_numbers(run: Callable[[], object]) -> bool:
+    with Casts() as casts:
+        run()
+    return casts.found
+
+
+def _has_fractions(tensor: torch.Tensor) -> bool:
+    return tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool
 
 
 def hangs_on_rounding(run: Callable[[], list[torch.Tensor]], have: list[torch.Tensor]) -> bool:

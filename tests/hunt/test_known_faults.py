@@ -88,3 +88,25 @@ def test_known_faults_of_nan_and_infinity(name: str, seed: int) -> None:
     verdict = judge(special, quick=True)
     assert verdict.kind == "right", verdict.detail
     assert verdict.runs > 10
+
+
+LIMITS = {
+    "infinity as an integer": program(
+        {"a": ("float16", ("n",))},
+        "v1 = a / 0",
+        "v2 = torch.linalg.vector_norm(torch.add(v1.long(), v1, alpha=-2), 2, -1)",
+    ),
+    "letters of 1 and of 0": program(
+        OF_ROWS,
+        "v1 = torch.std(torch.ones_like(a), -1, correction=0, keepdim=True)",
+        "v2 = torch.einsum('...i,...i->...', v1, a)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_documented_limits_are_no_findings(name: str) -> None:
+    verdict = judge(LIMITS[name], quick=True)
+    assert verdict.kind == "right", verdict.detail
+    assert verdict.limits
+    assert verdict.runs > 10
