@@ -100,6 +100,53 @@ GIVEN: dict[str, dict[str, Any]] = {
     # The queries come before the last ones of as many layers as there are.
     "eomt": {"num_blocks": 1},
     "eomt_dinov3": {"num_blocks": 1},
+    # Of as many layers as there are, the states of one with attention to all are used beside the
+    # last ones.
+    "deepseek_vl_hybrid": {"high_res_vision_config": {"global_attn_indexes": [1]}},
+    # The decoder is told the width of the encoder.
+    "dia": {"decoder_config": {"cross_hidden_size": 64}},
+    # The class names a backbone of other widths than it counts with.
+    "edgetam_vision_model": {"backbone_config": {"architecture": "repvit_m1"}},
+    # The backbone says its own width.
+    "fast_vlm": {"vision_config": {"hidden_size": 3072}},
+    # Neither images nor sounds are in it by default.
+    "gemma4_unified": {
+        "vision_config": {"patch_size": 4, "mm_embed_dim": 64, "output_proj_dims": 64},
+        "audio_config": {"audio_embed_dim": 64},
+    },
+    # As wide as what is known of the text: as many of its layers as are given.
+    "muse_glimmer_assistant": {"target_layer_ids": [0, 1]},
+    # The backbone says the widths of its stages twice.
+    "pp_doclayout_v2": {
+        "backbone_config": {"hidden_sizes": [256, 512, 1024, 2048]},
+        "decoder_in_channels": [64, 64, 64],
+        "class_thresholds": [0.5, 0.5],
+        "class_order": [0, 1],
+    },
+    # All stages of the backbone are used, each half as large as the one before, where its class
+    # gives the last one alone, for lines of text.
+    "pp_ocrv6_small_det": {
+        "backbone_config": {
+            "block_configs": [
+                [[3, 96, 96, 1, True]],
+                [[3, 96, 96, 2, False]],
+                [[3, 96, 192, 2, False]],
+                [[3, 192, 384, 2, False]],
+            ],
+            "depths": [1, 1, 1, 1],
+            "out_features": ["stage1", "stage2", "stage3", "stage4"],
+            "out_indices": [1, 2, 3, 4],
+        },
+        "layer_list_out_channels": [96, 96, 192, 384],
+    },
+    "uvdoc": {
+        "backbone_config": {
+            "out_features": [f"stage{n}" for n in range(1, 7)],
+            "out_indices": [1, 2, 3, 4, 5, 6],
+        }
+    },
+    # An image and what it is shown as an example are one above the other.
+    "seggpt": {"image_size": [128, 64]},
     # How its positions are split has no default that its own class would take.
     "ernie4_5_vl_moe_text": {
         "rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [3, 3, 2]}
@@ -116,7 +163,7 @@ GIVEN: dict[str, dict[str, Any]] = {
         "apply_layernorm_after_vision_backbone": False,
     },
     # What is known of the time has no default.
-    "autoformer": {"num_time_features": 1, "feature_size": 10},
+    "autoformer": {"num_time_features": 1, "feature_size": 10, "label_length": 4},
     "informer": {"num_time_features": 1, "feature_size": 10},
     "time_series_transformer": {"num_time_features": 1, "feature_size": 10},
     # Four patches together are as wide as this says.

@@ -107,6 +107,9 @@ def completed(example: Example | None, model: Any, config: Any) -> Iterator[Exam
             known = [each[0] for each in beside if each and _SizesOf(config, 1, 1).knows(each[0])]
             if known:
                 yield from _examples([*first, *known], config, None)
+            # A mask may be longer than what it is of: of a context, too.
+            for mask in _documented(model, "attention_mask"):
+                yield from _examples([*first, mask], config, None)
 
 
 def _documented(model: Any, name: str) -> list[_Input]:

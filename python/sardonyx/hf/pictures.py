@@ -24,7 +24,7 @@ def pictures(accepted: set[str], config: Any) -> Iterator[Example]:
     if "spatial_shapes" in accepted:
         yield _padded_patches(accepted, config)
     if places := _first(accepted, "image_position_ids", "pixel_position_ids"):
-        yield _placed_patches(places, config)
+        yield from _placed_patches(places, config)
     if "target_sizes" in accepted:
         yield _patches_in_a_row(config)
     found = list(sides(config))
@@ -225,11 +225,18 @@ def _patches_in_a_row(config: Any) -> Example:
     return Example(make, {"pixel_values": {}}, known=known)
 
 
-def _placed_patches(places: str, config: Any) -> Example:
-    """[batch, patches, values of a patch], with the column and the row of each patch."""
-    channels, patch = setting(config, "num_channels", default=3), _patch(config)
+def _placed_patches(places: str, config: Any) -> Iterator[Example]:
+    """[batch, patches, values of a patch], with the column and the row of each patch, which are
+    pooled by the model or before it."""
+    patch = _patch(config)
     pooled = setting(config, "pooling_kernel_size", default=1)
     side = pooled * max(2, _PATCHES_A_SIDE // (2 * pooled))
+    for size in dict.fromkeys((patch, setting(config, "model_patch_size", default=patch))):
+        yield _patches_at(places, config, size, side)
+
+
+def _patches_at(places: str, config: Any, patch: int, side: int) -> Example:
+    channels = setting(config, "num_channels", default=3)
 
     def make(batch: int, _: int) -> Tensors:
         return {"pixel_values": random_values((batch, side**2, channels * patch**2))}

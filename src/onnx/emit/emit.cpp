@@ -98,6 +98,12 @@ void check_attributes(const Operator& op, const OperatorVersion& version, std::i
       base::fail("SX1503", fmt::format("{} needs its attribute `{}`", op.name, formal.name));
 }
 
+// Whether it is a constant or made by ConstantOfShape.
+bool is_filled(const ValueInfo* value) {
+  return value->constant != nullptr ||
+         (value->producer != nullptr && value->producer->is(Op::kConstantOfShape));
+}
+
 // The shape of the node's only output where it has no element, so that there is nothing to compute.
 std::optional<Shape> shape_of_nothing(const Emit& onnx, const Operator& op, const Node& node) {
   if (node.outputs.size() != 1 || op.id == Op::kConstantOfShape || op.id == Op::kIdentity)
@@ -107,8 +113,10 @@ std::optional<Shape> shape_of_nothing(const Emit& onnx, const Operator& op, cons
                      output.dtype != DType::kUndefined && output.dtype != DType::kString;
   if (!plain || !bodies(&node).empty()) return std::nullopt;
   if (std::ranges::none_of(output.shape, [](Expr dim) { return dim.is(0); })) return std::nullopt;
-  // Sizes may have to be read of the very tensor that a Cast makes readable.
+  // Sizes may have to be read of the very tensor that a Cast makes readable; and one of nothing may
+  // be there because ConstantOfShape has no kernel for the type.
   const bool is_cast = op.id == Op::kCast;
+  if (is_cast && is_filled(node.inputs[0])) return std::nullopt;
   for (const Expr dim : output.shape)
     if (!dim.known() || (is_cast && !dim.is_constant()) || !onnx.can_size(dim)) return std::nullopt;
   return output.shape;
