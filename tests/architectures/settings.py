@@ -10,6 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 _ONE_OF_EACH = ["linear_attention", "full_attention"]
+_NARROW_STAGES = {
+    "width_coefficient": 0.1,
+    "depth_coefficient": 0.5,
+    "hidden_dim": 128,
+    "image_size": 64,
+}
 
 GIVEN: dict[str, dict[str, Any]] = {
     # No layer has attention by default.
@@ -57,6 +63,11 @@ GIVEN: dict[str, dict[str, Any]] = {
         "backbone_feature_sizes": [[16, 16], [8, 8], [4, 4]],
         "fpn_hidden_size": 64,
     },
+    # What its stages are multiplied by, and the width that comes of it.
+    "efficientnet": _NARROW_STAGES,
+    "align_vision_model": {**_NARROW_STAGES, "hidden_dim": 64, "width_coefficient": 0.2},
+    # Images of any size up to this one, in patches of 14.
+    "pixtral": {"image_size": 56},
     # Heads are of a width that is a setting of its own.
     "falcon_h1": {"mamba_d_ssm": 64},
     "mamba2": {"num_heads": 8, "n_groups": 2},
@@ -106,7 +117,11 @@ GIVEN: dict[str, dict[str, Any]] = {
     # The decoder is told the width of the encoder.
     "dia": {"decoder_config": {"cross_hidden_size": 64}},
     # The class names a backbone of other widths than it counts with.
-    "edgetam_vision_model": {"backbone_config": {"architecture": "repvit_m1"}},
+    "edgetam_vision_model": {
+        "backbone_config": {"architecture": "repvit_m1"},
+        "backbone_feature_sizes": [[16, 16], [8, 8], [4, 4]],
+        "fpn_hidden_size": 64,
+    },
     # The backbone says its own width.
     "fast_vlm": {"vision_config": {"hidden_size": 3072}},
     # Neither images nor sounds are in it by default.
@@ -157,6 +172,8 @@ GIVEN: dict[str, dict[str, Any]] = {
     "esmc": {"num_key_value_heads": 4},
     # The scales of its features have no default.
     "lw_detr": {"projector_scale_factors": [1.0], "num_feature_levels": 1},
+    # Of what a text is asked about an image, the answers are two tokens.
+    "shieldgemma2": {"yes_token_index": 5, "no_token_index": 6},
     # Its backbone is a ResNet here, of these widths.
     "omdet-turbo": {
         "encoder_in_channels": [16, 24, 32],

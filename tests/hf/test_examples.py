@@ -137,9 +137,10 @@ class _OfBoth(torch.nn.Module):
         return input_ids
 
 
-def test_what_looks_at_images_is_given_some() -> None:
+@pytest.mark.parametrize("task", ["image-text-to-text", "image-classification"])
+def test_what_looks_at_images_is_given_some(task: str) -> None:
     config = _Inner(image_size=32, vocab_size=100)
-    found = examples(_OfBoth(), config, task_named("image-text-to-text")[0])
+    found = examples(_OfBoth(), config, task_named(task)[0])
 
     assert all("pixel_values" in example.dims for example in found)
     assert any("pixel_values" not in shapes for shapes in _shapes(_OfBoth(), config))
@@ -178,3 +179,28 @@ def test_nothing_known_of_the_time_has_no_width() -> None:
     example = next(examples(Model(), _Inner(context_length=5, lags_sequence=[1])))
 
     assert example.make(2, 12)["past_time_features"].shape == (2, 6, 0)
+
+
+def test_images_of_any_size_are_smaller_than_the_largest() -> None:
+    class Model(torch.nn.Module):
+        def forward(
+            self, pixel_values: torch.Tensor, image_sizes: torch.Tensor | None = None
+        ) -> torch.Tensor:
+            return pixel_values
+
+    found = [each["pixel_values"] for each in _shapes(Model(), _Inner(image_size=1540))]
+
+    assert found[:2] == [(2, 3, 448, 448), (2, 3, 1540, 1540)]
+
+
+def test_patches_that_are_pooled_before_the_model() -> None:
+    class Model(torch.nn.Module):
+        def forward(
+            self, pixel_values: torch.Tensor, image_position_ids: torch.Tensor | None = None
+        ) -> torch.Tensor:
+            return pixel_values
+
+    config = _Inner(patch_size=4, pooling_kernel_size=3, model_patch_size=12)
+    found = [each["pixel_values"] for each in _shapes(Model(), config)]
+
+    assert found[:2] == [(2, 36, 3 * 4**2), (2, 36, 3 * 12**2)]

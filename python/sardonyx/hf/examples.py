@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _ROWS = {0: BATCH, 1: LENGTH}
 _CHOICES = 4
 # Tasks whose models look at images and texts at once, by the beginning of their names.
-_TEXT_AND_IMAGES = ("zero-shot", "visual-", "document-", "image-text")
+_TEXT_AND_IMAGES = ("zero-shot", "visual-", "document-", "image-text", "image-classification")
 
 
 def examples(model: torch.nn.Module, config: Any, task: Task | None = None) -> Iterator[Example]:
@@ -168,7 +168,7 @@ def _features(accepted: set[str], config: Any) -> Iterator[Example]:
     """Spectra: [batch, bins, length], of a fixed length where positions are counted, or turned."""
     if "input_features" not in accepted:
         return
-    counts = [each for each in all_settings(config, *_BINS) if isinstance(each, int)] or [80]
+    counts = [each for each in all_settings(config, *_BINS) if isinstance(each, int)] or [80, 128]
     positions = setting(config, "max_source_positions")
     masks = [name for name in _SOUND_MASKS if name in accepted]
     lengths = _lengths_of_sounds(config)

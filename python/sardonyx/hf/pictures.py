@@ -14,6 +14,7 @@ _IMAGE = {0: BATCH, 2: "height", 3: "width"}
 # How many tiles an image of one tile's size may be cut into, its thumbnail counted.
 _TILES = (1, 2, 3, 5)
 _PATCHES_A_SIDE = 16
+_MOST_PATCHES_A_SIDE = 40
 
 
 def pictures(accepted: set[str], config: Any) -> Iterator[Example]:
@@ -28,6 +29,8 @@ def pictures(accepted: set[str], config: Any) -> Iterator[Example]:
     if "target_sizes" in accepted:
         yield _patches_in_a_row(config)
     found = list(sides(config))
+    if "image_sizes" in accepted:
+        found = [*_smaller(config, found[0]), *found]
     if "aspect_ratio_ids" in accepted:
         yield from (_tiles_by_ratio(config, *found[0]),) if found else ()
     yield from _whole(config, found)
@@ -57,6 +60,14 @@ def sides(config: Any) -> Iterator[tuple[int, int]]:
         height, width = height_and_width(side)
         if height is not None and width is not None:
             yield height, width
+
+
+def _smaller(config: Any, largest: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """Of models that are told how large an image is, and say how large it may be: Pixtral's 110
+    patches a side attend to one another."""
+    patch = _patch(config)
+    if max(largest) > _MOST_PATCHES_A_SIDE * patch:
+        yield 2 * _PATCHES_A_SIDE * patch, 2 * _PATCHES_A_SIDE * patch
 
 
 def height_and_width(side: Any) -> tuple[int | None, int | None]:
