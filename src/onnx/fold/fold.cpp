@@ -42,12 +42,13 @@ std::int64_t Operands::most_elements() const {
 }
 
 std::optional<std::int64_t> Operands::count(const Dims& dims) const {
+  // Also without the sizes that are 0, so that no product of some of them is beyond 64 bits.
   std::int64_t count = 1;
   for (const std::int64_t dim : dims) {
     if (dim < 0 || (dim != 0 && count > most_elements() / dim)) return std::nullopt;
-    count *= dim;
+    count *= std::max<std::int64_t>(dim, 1);
   }
-  return count;
+  return std::ranges::find(dims, 0) != dims.end() ? 0 : count;
 }
 
 bool rounds_off(const Operands& o) {

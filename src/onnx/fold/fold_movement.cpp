@@ -28,18 +28,20 @@ Result reshape(const Operands& o) {
   if (x == nullptr || !wanted) return {};
   Dims dims = *wanted;
   const bool allow_zero = o.node.int_or("allowzero", 0) != 0;
-  std::int64_t known = 1;
+  Dims told;
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] == 0 && !allow_zero) {
       if (i >= x->dims.size()) return {};
       dims[i] = x->dims[i];
     }
-    if (dims[i] >= 0) known *= dims[i];
+    if (dims[i] >= 0) told.push_back(dims[i]);
   }
+  const auto known = o.count(told);
+  if (!known) return {};
   for (std::int64_t& dim : dims) {
     if (dim >= 0) continue;
-    if (known == 0) return {};
-    dim = x->element_count() / known;
+    if (*known == 0) return {};
+    dim = x->element_count() / *known;
   }
   return reshaped(o, std::move(dims));
 }

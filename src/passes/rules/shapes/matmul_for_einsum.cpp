@@ -125,9 +125,11 @@ std::optional<std::vector<std::int64_t>> known_sizes(const ValueInfo* value) {
   return sizes;
 }
 
-std::int64_t product(std::span<const std::int64_t> sizes) {
+// None beyond 64 bits.
+std::optional<std::int64_t> product(std::span<const std::int64_t> sizes) {
   std::int64_t count = 1;
-  for (const std::int64_t size : sizes) count *= size;
+  for (const std::int64_t size : sizes)
+    if (__builtin_mul_overflow(count, size, &count)) return std::nullopt;
   return count;
 }
 
@@ -139,8 +141,9 @@ bool multiply_dense(Node* einsum, const Dense& dense, RuleContext& context) {
     if (!(x->shape[dense.batches + i] == w->shape[i]))
       return context.decline(einsum, "the sizes that are summed over may differ");
   const auto all = std::span(*sizes);
-  const std::int64_t rows = product(all.first(dense.summed)),
-                     width = product(all.subspan(dense.summed));
+  const auto rows = product(all.first(dense.summed)),
+             width = product(all.subspan(dense.summed));
+  if (!rows || !width) return context.decline(einsum, "its weights have too many elements");
   Patch patch(context, einsum);
   const auto reshaped = [&](ValueInfo* value, std::vector<std::int64_t> shape) {
     const std::string name = value == nullptr ? std::string() : value->name;
@@ -148,11 +151,11 @@ bool multiply_dense(Node* einsum, const Dense& dense, RuleContext& context) {
   };
   std::vector<std::int64_t> shape(dense.batches, 0);  // 0: as before
   if (dense.summed > 1) {
-    shape.push_back(rows);
+    shape.push_back(*rows);
     x = reshaped(x, shape);
   }
   ValueInfo* y =
-      patch.node(Op::kMatMul, {x, reshaped(w, {rows, width})}, {}, einsum->output()->name);
+      patch.node(Op::kMatMul, {x, reshaped(w, {*rows, *width})}, {}, einsum->output()->name);
   if (dense.columns > 1) {
     shape.resize(dense.batches);
     shape.insert(shape.end(), sizes->begin() + static_cast<std::ptrdiff_t>(dense.summed),

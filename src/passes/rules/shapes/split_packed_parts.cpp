@@ -128,7 +128,8 @@ std::optional<Packed> packed(const Part& part) {
   found.shape.erase(found.shape.begin() + static_cast<std::ptrdiff_t>(last));
   for (std::size_t i = last; i < found.shape.size(); ++i) {
     if (!found.shape[i].is_constant()) return std::nullopt;
-    found.width *= found.shape[i].value();
+    if (__builtin_mul_overflow(found.width, found.shape[i].value(), &found.width))
+      return std::nullopt;
   }
   for (const std::int64_t each : perm)
     if (each != axis) found.perm.push_back(each > axis ? each - 1 : each);

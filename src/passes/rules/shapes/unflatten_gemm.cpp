@@ -54,8 +54,7 @@ std::optional<Shape> windows_of(const ValueInfo* value, symbolic::Expr width) {
   std::int64_t size = 1;
   for (std::size_t i = 2; i < value->shape.size(); ++i) {
     if (!value->shape[i].is_constant() || value->shape[i].value() <= 0) return std::nullopt;
-    size *= value->shape[i].value();
-    if (size > width.value()) return std::nullopt;
+    if (__builtin_mul_overflow(size, value->shape[i].value(), &size)) return std::nullopt;
   }
   if (size != width.value()) return std::nullopt;
   return Shape(value->shape.begin(), value->shape.begin() + 2);
