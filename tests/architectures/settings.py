@@ -82,6 +82,35 @@ GIVEN: dict[str, dict[str, Any]] = {
     },
     # How many characters its class has no default for.
     "wav2vec2-bert": {"vocab_size": 40},
+    # How many tokens an image has, and which are its own, is in no default.
+    "deepseek_ocr2_text": {"mlp_layer_types": ["dense", "sparse"]},
+    # How many experts has no default.
+    "diffusion_gemma_text": {"num_experts": 4, "top_k_experts": 2, "moe_intermediate_size": 48},
+    # Of which of its layers a text is told has no default, and windows of images are asked.
+    "granite4_vision": {
+        "downsample_rate": "1/2",
+        "deepstack_layer_map": [[-1, 0]],
+        "spatial_target_layers": [1],
+    },
+    # Layers of the images that are looked at are among more than two by default.
+    "molmo2": {"adapter_config": {"vision_feature_layer": [1, 0]}},
+    # Latents have a width of their own.
+    "perceiver": {
+        "num_latents": 16,
+        "d_latents": 64,
+        "d_model": 64,
+        "num_self_attends_per_block": 2,
+        "num_self_attention_heads": 4,
+        "num_cross_attention_heads": 4,
+    },
+    # The head of an image's parts has no default.
+    "sapiens2": {
+        "head_config": {
+            "upsample_out_channels": [32, 32],
+            "conv_out_channels": [32],
+            "conv_kernel_sizes": [1],
+        }
+    },
     # Which layers of the images are looked at goes by more than two.
     "vipllava": {"vision_feature_layers": [-1, -2]},
     # Which numbers of patches are asked by how many queries is a table: here of an image of 224.

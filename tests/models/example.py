@@ -76,6 +76,8 @@ def unsettle(model: torch.nn.Module) -> None:
     scale by 1, biases are 0, and a mask or a bias that was lost would go unseen. This one does
     not."""
     for parameter in model.parameters():
+        if parameter.numel() == 0:
+            continue  # a bias that some models have for the sake of others
         if parameter.dim() > 1:
             parameter.normal_(0, parameter[0].numel() ** -0.5)
         else:
