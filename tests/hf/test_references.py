@@ -46,7 +46,28 @@ class Sparse(torch.nn.Module):
 def test_which_of_equal_scores_is_higher_is_left_open() -> None:
     model = Sparse()
     x = torch.tensor([[-1.0, 5.0, -1.0, -1.0]])
-    found = {float(model(x)), *(float(each) for each in others(model, x))}
+    found = {float(model(x)), *(round(float(each), 3) for each in others(model, x))}
     assert {5 + 1 - 1 + 0, 5 + 1 - 1 + 3} <= found
     x = torch.tensor([[1.0, 5.0, -1.0, -1.0]])
-    assert {float(each) for each in others(model, x)} == {float(model(x))}
+    assert {round(float(each), 3) for each in others(model, x)} == {float(model(x))}
+
+
+class Nearly(torch.nn.Module):
+    """Which of two is larger hangs on the last places of what is computed of them."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.where(x[:, 0] > x[:, 1], x[:, 2], x[:, 3])
+
+
+def test_a_choice_that_the_last_places_of_the_input_decide_is_left_open() -> None:
+    model = Nearly()
+    x = torch.tensor([[1.0, 1.0 + 2**-23, 5.0, 7.0]])
+    assert as_sure(torch.tensor([5.0]), model(x), others(model, x))
+    x = torch.tensor([[1.0, 1.1, 5.0, 7.0]])
+    assert not as_sure(torch.tensor([5.0]), model(x), others(model, x))
+
+
+def test_equal_infinities_are_no_difference() -> None:
+    wanted = torch.tensor([1.0, -torch.inf])
+    assert as_sure(wanted + 2e-7, wanted, [wanted + 1e-6])
+    assert not as_sure(torch.tensor([1.0, 0.0]), wanted, [wanted + 1e-6])

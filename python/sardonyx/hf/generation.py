@@ -119,15 +119,20 @@ def _embedded(model: Sessions, ids: torch.Tensor, inputs: Tensors) -> torch.Tens
 
 def _features(model: Sessions, medium: Medium, given: Tensors) -> torch.Tensor:
     """Those of all images or sounds; an encoder that takes one at a time runs once for each."""
+    runs = taken_at_once(model, medium, given)
+    return torch.cat([model(medium.part, **run)[medium.features] for run in runs])
+
+
+def taken_at_once(model: Sessions, medium: Medium, given: Tensors) -> list[Tensors]:
+    """The encoder's inputs, as many at once as it takes."""
     shapes = model.inputs(medium.part)
     axes = {name: _axis_of_several(shapes[name], value) for name, value in given.items()}
     runs = max(value.shape[axes[name]] // _size(shapes[name], value, axes[name])
                for name, value in given.items())  # fmt: skip
-    chunks = [
+    return [
         {name: value.chunk(runs, axes[name])[i] for name, value in given.items()}
         for i in range(runs)
     ]
-    return torch.cat([model(medium.part, **chunk)[medium.features] for chunk in chunks])
 
 
 def _axis_of_several(shape: Sequence[int | str], value: torch.Tensor) -> int:
