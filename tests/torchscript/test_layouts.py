@@ -72,3 +72,33 @@ def test_gaps_and_repeated_rows() -> None:
             Runs(copied), (example,), dynamic_shapes={"x": {0: "rows"}}, capture="trace"
         )
         torch.testing.assert_close(program(example)[0], copied(example))
+
+
+def chunked(x: torch.Tensor) -> torch.Tensor:
+    """Chunks that overlap, as Longformer cuts them: a view of a view of a transposed tensor."""
+    heads = (x.transpose(0, 1) * 2).contiguous().view(8, x.shape[0], 2, 4).permute(1, 2, 0, 3)
+    heads = heads.reshape(x.shape[0] * 2, 8, 4)  # is a view of what was multiplied
+    chunks = heads.view(heads.shape[0], 2, 4, 4)
+    strides = list(chunks.stride())
+    strides[1] = strides[1] // 2
+    return chunks.as_strided([chunks.shape[0], 3, 4, 4], strides)
+
+
+@pytest.mark.parametrize("made", ["capture", "trace", "export"])
+def test_views_of_what_is_transposed_lie_as_it_does(made: str) -> None:
+    example = torch.randn(2, 8, 8, generator=torch.Generator().manual_seed(0))
+    model: Any = Runs(chunked)
+    if made == "trace":
+        model = torch.jit.trace(chunked, example.clone())
+    program = sardonyx.export(
+        model, (example,), **({"capture": "trace"} if made == "capture" else {})
+    )
+    torch.testing.assert_close(program(example.clone())[0], chunked(example.clone()))
+
+
+def test_strides_that_a_trace_keeps_are_told() -> None:
+    example = torch.randn(2, 8, 8)
+    program = sardonyx.export(
+        Runs(chunked), (example,), dynamic_shapes={"x": {0: "rows"}}, capture="trace"
+    )
+    assert any("chunks.stride()" in note.message for note in program.notes)

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "program/results/bound.h"
 #include "symbolic/positions.h"
@@ -30,6 +32,37 @@ Sizes solved(const Bound& call, Sizes sizes, Expr elements) {
 
 bool is_contiguous(const Value& value) { return value.strides.empty(); }
 
+// How the memory of a tensor is stepped through under another shape, as PyTorch works it out: in
+// runs of its dimensions that lie one behind the other. None where it is known of no such way, and
+// reshape copies.
+std::optional<Sizes> strides_as(const Value& self, const Sizes& shape) {
+  if (is_contiguous(self) || self.shape.empty()) return std::nullopt;
+  const Sizes strides = strides_of(self);
+  Sizes result(shape.size(), Expr(1));
+  std::size_t rest = shape.size();
+  Expr step = strides.back(), run = 1;
+  for (std::size_t dim = self.shape.size(); dim-- > 0;) {
+    run = run * self.shape[dim];
+    if (dim > 0 && (self.shape[dim - 1].is(1) || strides[dim - 1] == run * step)) continue;
+    Expr taken = 1;
+    while (rest > 0 && (!(taken == run) || shape[rest - 1].is(1))) {
+      result[--rest] = taken * step;
+      taken = taken * shape[rest];
+    }
+    if (!(taken == run)) return std::nullopt;
+    if (dim > 0) step = strides[dim - 1];
+    run = 1;
+  }
+  return rest == 0 ? std::optional(std::move(result)) : std::nullopt;
+}
+
+ResultTensors as_shape(const Value& self, Sizes shape) {
+  std::optional<Sizes> strides = strides_as(self, shape);
+  ResultTensor result = like(self, std::move(shape));
+  if (strides) result.strides = *std::move(strides);
+  return {std::move(result)};
+}
+
 ResultTensors viewed(const Bound& call) {
   if (const auto dtype = call.dtype()) {  // view.dtype: the same bytes
     if (base::bit_width(*dtype) != base::bit_width(call.self().dtype))
@@ -40,16 +73,16 @@ ResultTensors viewed(const Bound& call) {
   }
   const char* name = call.schema().find("shape") ? "shape" : "size";
   const Expr elements = symbolic::product(call.self().shape);
-  return {like(call.self(), solved(call, call.sizes(name), elements))};
+  return as_shape(call.self(), solved(call, call.sizes(name), elements));
 }
 
 ResultTensors like_other(const Bound& call) {
-  return {like(call.self(), call.tensor("other").shape)};
+  return as_shape(call.self(), call.tensor("other").shape);
 }
 
 ResultTensors flatten(const Bound& call) {
   const Sizes& shape = call.self().shape;
-  if (shape.empty()) return {like(call.self(), {1})};
+  if (shape.empty()) return as_shape(call.self(), {1});
   const std::size_t start = call.axis("start_dim", shape.size());
   const std::size_t end = call.axis("end_dim", shape.size());
   if (start > end) call.refuse("start_dim is behind end_dim");
@@ -58,11 +91,11 @@ ResultTensors flatten(const Bound& call) {
   for (std::size_t i = start; i <= end; ++i) flat = flat * shape[i];
   result.push_back(flat);
   result.insert(result.end(), shape.begin() + static_cast<std::ptrdiff_t>(end) + 1, shape.end());
-  return {like(call.self(), std::move(result))};
+  return as_shape(call.self(), std::move(result));
 }
 
 ResultTensors ravel(const Bound& call) {
-  return {like(call.self(), {symbolic::product(call.self().shape)})};
+  return as_shape(call.self(), {symbolic::product(call.self().shape)});
 }
 
 ResultTensors unflatten(const Bound& call) {
@@ -71,7 +104,7 @@ ResultTensors unflatten(const Bound& call) {
   const Sizes parts = solved(call, call.sizes("sizes"), result.at(axis));
   const auto place = result.begin() + static_cast<std::ptrdiff_t>(axis);
   result.insert(result.erase(place), parts.begin(), parts.end());
-  return {like(call.self(), std::move(result))};
+  return as_shape(call.self(), std::move(result));
 }
 
 ResultTensors permuted(const Value& self, const std::vector<std::size_t>& order) {
