@@ -94,6 +94,8 @@ GIVEN: dict[str, dict[str, Any]] = {
     },
     # Layers of the images that are looked at are among more than two by default.
     "molmo2": {"adapter_config": {"vision_feature_layer": [1, 0]}},
+    # Rotations are of a part of what the two widths make together.
+    "mistral4": {"head_dim": 32},
     # Latents have a width of their own.
     "perceiver": {
         "num_latents": 16,
@@ -105,11 +107,14 @@ GIVEN: dict[str, dict[str, Any]] = {
     },
     # The head of an image's parts has no default.
     "sapiens2": {
+        "num_key_value_attention_heads": 2,
+        "num_key_value_heads_per_layer": [4, 2],
+        "num_first_full_attention_layers": 1,
         "head_config": {
             "upsample_out_channels": [32, 32],
             "conv_out_channels": [32],
             "conv_kernel_sizes": [1],
-        }
+        },
     },
     # Which layers of the images are looked at goes by more than two.
     "vipllava": {"vision_feature_layers": [-1, -2]},
@@ -124,7 +129,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "emu3": {
         "vocabulary_map": {"<image>": 30, "<|extra_200|>": 31}
         | {f"<|visual token {i:06d}|>": 40 + i for i in range(8)},
-        "vq_config": {"codebook_size": 8, "base_channels": 32},
+        "vq_config": {"codebook_size": 8, "base_channels": 32, "hidden_size": 128},
     },
     # Images are cut into patches of one encoder's size, and the states of two of its layers used.
     "depth_pro": {

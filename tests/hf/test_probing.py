@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import logging.handlers
 
@@ -74,3 +75,24 @@ def test_a_model_is_as_it_was() -> None:
     assert not model.kept
     assert model.longest == 0
     torch.testing.assert_close(model(x), torch.full((2, 3), 2.0))
+
+
+class _Words:
+    @functools.cached_property
+    def places(self) -> torch.Tensor:
+        return torch.arange(3.0)
+
+
+class _Reading(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = _Words()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.words.places
+
+
+def test_what_an_object_of_the_model_keeps_has_data() -> None:
+    model, x = _Reading(), torch.ones(2, 3)
+    assert probe(model, model, x=x).shape == (2, 3)
+    torch.testing.assert_close(model(x), torch.tensor([[1.0, 2.0, 3.0]]).expand(2, 3))

@@ -152,10 +152,9 @@ def media_of(model: Sessions) -> list[tuple[Medium, int]]:
     settings = json.loads((model.folder / "config.json").read_text(encoding="utf-8"))
     found = []
     for medium in MEDIA:
-        # The first that there is, as the exporter took it.
-        tokens = [settings[name] for name in medium.tokens if isinstance(settings.get(name), int)]
-        if tokens and (model.folder / f"{medium.part}.onnx").is_file():
-            found.append((medium, tokens[0]))
+        token = medium.token_of(settings)
+        if token is not None and (model.folder / f"{medium.part}.onnx").is_file():
+            found.append((medium, token))
     return found
 
 

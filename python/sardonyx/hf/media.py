@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from .settings import setting
+
+_VOCABULARY = "vocabulary_map"
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,7 @@ class Medium:
         features: its output.
         inputs: what the model takes for it; one of these is always among its inputs.
         tokens: what settings call the token at whose places the features stand.
+        word: what it is called in the vocabulary, which some settings hold instead.
     """
 
     method: str
@@ -29,6 +32,7 @@ class Medium:
     features: str
     inputs: tuple[str, ...]
     tokens: tuple[str, ...]
+    word: str
 
     def is_in(self, names: Iterable[str]) -> bool:
         """Whether it is among inputs of these names."""
@@ -36,8 +40,15 @@ class Medium:
 
     def token(self, config: Any) -> int | None:
         """The token that stands for it, or a part of it, in a text."""
-        token = setting(config, *self.tokens)
-        return token if isinstance(token, int) else None
+        names = (*self.tokens, _VOCABULARY)
+        return self.token_of({name: setting(config, name) for name in names})
+
+    def token_of(self, settings: Mapping[str, Any]) -> int | None:
+        """The same of what a configuration's file holds at its top."""
+        words = settings.get(_VOCABULARY)
+        found = [words.get(self.word) if isinstance(words, dict) else None]
+        found += [settings.get(name) for name in self.tokens]
+        return next((token for token in found if isinstance(token, int)), None)
 
     def maker(self, model: Any) -> Callable[..., Any] | None:
         """What makes its features, of the model or of the one in it; None where nothing does."""
@@ -65,6 +76,7 @@ IMAGES = Medium(
     "image_features",
     ("pixel_values",),
     ("image_token_id", "image_token_index"),
+    "<image>",
 )
 SOUNDS = Medium(
     "get_audio_features",
@@ -72,6 +84,7 @@ SOUNDS = Medium(
     "audio_features",
     ("input_features", "input_values"),
     ("audio_token_id", "audio_token_index"),
+    "<audio>",
 )
 MEDIA = (IMAGES, SOUNDS)
 

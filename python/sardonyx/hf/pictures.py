@@ -175,8 +175,11 @@ def _packed(accepted: set[str], config: Any) -> Iterator[Example]:
     frames = dict.fromkeys((setting(config, "temporal_patch_size", default=1), 1, 2))
     side = _patches_a_side(config)
 
+    def of_grid(batch: int, count: int) -> Tensors:
+        return {grid: torch.tensor([[1, count, count]]).expand(batch, 3).contiguous()}
+
     def known(batch: int) -> Tensors:
-        made: Tensors = {grid: torch.tensor([[1, side, side]]).expand(batch, 3).contiguous()}
+        made = of_grid(batch, side)
         merges = "image_merge_sizes" if grid.startswith("image") else "merge_sizes"
         if merges in accepted:
             made[merges] = torch.full((batch,), 2)
@@ -198,6 +201,8 @@ def _packed(accepted: set[str], config: Any) -> Iterator[Example]:
             return {pixels: random_values((batch * rows, *square))}
 
         yield Example(squares, {pixels: {}}, known=known)
+        # Of some, the grid counts what the merged patches become.
+        yield Example(squares, {pixels: {}}, known=lambda batch: of_grid(batch, side // merged))
 
 
 def _first(accepted: set[str], *names: str) -> str:

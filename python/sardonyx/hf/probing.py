@@ -125,6 +125,7 @@ def _as_it_was(model: torch.nn.Module) -> Iterator[None]:
         attributes = vars(module)
         former.append((attributes, dict(attributes)))
         former += [(v, v.copy()) for v in attributes.values() if type(v) in _CONTAINERS]
+        former += [(vars(v), dict(vars(v))) for v in attributes.values() if _is_helper(v)]
     try:
         yield
     finally:
@@ -132,6 +133,14 @@ def _as_it_was(model: torch.nn.Module) -> Iterator[None]:
             if not _same(now, before):
                 now.clear()
                 (now.extend if isinstance(now, list) else now.update)(before)
+
+
+def _is_helper(value: Any) -> bool:
+    """Whether it is an object of the model's own, which may keep what it computed: Chameleon's keeps
+    the places of its words."""
+    known = (torch.nn.Module, torch.Tensor, *_CONTAINERS)
+    is_setting = hasattr(value, "to_dict") or callable(value)
+    return hasattr(value, "__dict__") and not isinstance(value, known) and not is_setting
 
 
 def _same(now: Any, before: Any) -> bool:
