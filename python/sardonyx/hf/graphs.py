@@ -139,9 +139,11 @@ def _check_free(part: Part, program: ONNXProgram, sizes: Collection[str] | None 
 
 def _captured(part: Part, target: Target) -> ONNXProgram:
     with warnings.catch_warnings():
-        # Dims that the model itself makes constant are in the notes; and what do_constant_folding
-        # is for, here, is not what it is deprecated for.
+        # Dims that the model itself makes constant are in the notes; what it keeps of a call are
+        # tables that it makes once; and what do_constant_folding is for, here, is not what it is
+        # deprecated for.
         warnings.filterwarnings("ignore", category=UserWarning, module="sardonyx")
+        warnings.filterwarnings("ignore", r".*tensors that forward\(\) keeps", UserWarning)
         warnings.filterwarnings("ignore", "do_constant_folding", DeprecationWarning)
         with torch.no_grad(), all_experts(part.module), by_forward():
             return export_module(
