@@ -23,9 +23,9 @@ Architectures of transformers {version}, made small with random weights, saved, 
 2 with a row that is padded, of others all outputs at other sizes than the example's. *wrong*: they
 are not. *unsure*: they are not, where PyTorch's own answers in float64, by its plain kernels
 or for inputs that are off by a few units in the last place differ as much, since scores of random
-weights are nearly equal, or where PyTorch has other tokens after an image alone than after two. *refused*: with the diagnostic that
-stands beside it. *not made*: no small model of it runs in eager PyTorch here, so there was nothing
-to export.
+weights are nearly equal, or where PyTorch has other tokens after an image alone than after two.
+*refused*: with the diagnostic that stands beside it. *not made*: no small model of it runs in eager
+PyTorch here, so there was nothing to export.
 """
 _DECODERS = """
 ## Decoders of text

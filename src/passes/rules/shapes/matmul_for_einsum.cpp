@@ -141,8 +141,7 @@ bool multiply_dense(Node* einsum, const Dense& dense, RuleContext& context) {
     if (!(x->shape[dense.batches + i] == w->shape[i]))
       return context.decline(einsum, "the sizes that are summed over may differ");
   const auto all = std::span(*sizes);
-  const auto rows = product(all.first(dense.summed)),
-             width = product(all.subspan(dense.summed));
+  const auto rows = product(all.first(dense.summed)), width = product(all.subspan(dense.summed));
   if (!rows || !width) return context.decline(einsum, "its weights have too many elements");
   Patch patch(context, einsum);
   const auto reshaped = [&](ValueInfo* value, std::vector<std::int64_t> shape) {
