@@ -82,18 +82,8 @@ GIVEN: dict[str, dict[str, Any]] = {
     },
     # How many characters its class has no default for.
     "wav2vec2-bert": {"vocab_size": 40},
-    # How many tokens an image has, and which are its own, is in no default.
-    "deepseek_ocr2_text": {"mlp_layer_types": ["dense", "sparse"]},
     # How many experts has no default.
     "diffusion_gemma_text": {"num_experts": 4, "top_k_experts": 2, "moe_intermediate_size": 48},
-    # Of which of its layers a text is told has no default, and windows of images are asked.
-    "granite4_vision": {
-        "downsample_rate": "1/2",
-        "deepstack_layer_map": [[-1, 0]],
-        "spatial_target_layers": [1],
-    },
-    # Layers of the images that are looked at are among more than two by default.
-    "molmo2": {"adapter_config": {"vision_feature_layer": [1, 0]}},
     # Rotations are of a part of what the two widths make together.
     "mistral4": {"head_dim": 32},
     # Latents have a width of their own.
@@ -148,8 +138,6 @@ GIVEN: dict[str, dict[str, Any]] = {
     # Of as many layers as there are, the states of one with attention to all are used beside the
     # last ones.
     "deepseek_vl_hybrid": {"high_res_vision_config": {"global_attn_indexes": [1]}},
-    # The decoder is told the width of the encoder.
-    "dia": {"decoder_config": {"cross_hidden_size": 64}},
     # The class names a backbone of other widths than it counts with.
     "edgetam_vision_model": {
         "backbone_config": {"architecture": "repvit_m1"},
@@ -171,6 +159,15 @@ GIVEN: dict[str, dict[str, Any]] = {
         "decoder_in_channels": [64, 64, 64],
         "class_thresholds": [0.5, 0.5],
         "class_order": [0, 1],
+        # What reads in order has a vocabulary of four, and places up to a thousand on a page.
+        "reading_order_config": {
+            "start_token_id": 0,
+            "pad_token_id": 1,
+            "end_token_id": 2,
+            "pred_token_id": 3,
+            "max_2d_position_embeddings": 1024,
+            "max_position_embeddings": 514,
+        },
     },
     # All stages of the backbone are used, each half as large as the one before, where its class
     # gives the last one alone, for lines of text.
