@@ -237,6 +237,8 @@ GIVEN: dict[str, dict[str, Any]] = {
         "projector_input_dim": 128,
         "projector_output_dim": 128,
     },
+    # How wide its shared expert is has no default.
+    "qwen3_omni_moe_talker_text": {"shared_expert_intermediate_size": 48},
     # Checkpoints say where images begin in a text, and the class has no default for it.
     "qwen2_5_omni_thinker": {"vision_start_token_id": 30, "audio_start_token_id": 31},
     "qwen3_omni_moe_thinker": {"vision_start_token_id": 30, "audio_start_token_id": 31},

@@ -65,8 +65,12 @@ def load(checkpoint: Checkpoint, model_class: type[Any]) -> torch.nn.Module:
     """The model with its weights in memory, in float32, by transformers itself."""
     import torch
 
+    part: dict[str, Any] = {}
+    if checkpoint.part:
+        part = {"config": checkpoint.config, "key_mapping": {rf"^{checkpoint.part}\.": ""}}
     model: torch.nn.Module = model_class.from_pretrained(
         checkpoint.folder,
+        **part,
         dtype=torch.float32,
         trust_remote_code=checkpoint.trust_remote_code,
         local_files_only=True,

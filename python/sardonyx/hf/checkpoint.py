@@ -35,6 +35,7 @@ class Checkpoint:
         quantisation: how its weights are quantised, as config.json says; empty where they are not.
         gguf: the (first) file of its weights, where they are in that format.
         has_config: whether the folder has config.json; a GGUF file may stand for it.
+        part: the module of the whole model that `config` is of; empty where it is of the whole.
     """
 
     folder: Path
@@ -43,6 +44,7 @@ class Checkpoint:
     quantisation: dict[str, Any] = field(default_factory=dict)
     gguf: Path | None = None
     has_config: bool = True
+    part: str = ""
 
     @property
     def has_safetensors(self) -> bool:
@@ -51,7 +53,12 @@ class Checkpoint:
 
     def weights(self) -> list[WeightInFile]:
         """The tensors of its safetensors files, none of which is read; as weights_in_folder()."""
-        return weights_in_folder(self.folder)
+        found = weights_in_folder(self.folder)
+        if not self.part:
+            return found
+        begin = f"{self.part}."
+        own = [each for each in found if each.name.startswith(begin)]
+        return [each._replace(name=each.name.removeprefix(begin)) for each in own]
 
 
 def weights_in_folder(folder: Path, stem: str = _STEM) -> list[WeightInFile]:

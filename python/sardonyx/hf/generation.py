@@ -150,9 +150,11 @@ def media_of(model: Sessions) -> list[tuple[Medium, int]]:
     """What there is an encoder for in the folder, with the token that it stands for in a text, by
     the configuration beside it."""
     settings = json.loads((model.folder / "config.json").read_text(encoding="utf-8"))
+    # Of a part of a model that is exported alone, they stand in a setting of the whole.
+    held = [settings, *(value for value in settings.values() if isinstance(value, dict))]
     found = []
     for medium in MEDIA:
-        token = medium.token_of(settings)
+        token = next((token for each in held if (token := medium.token_of(each)) is not None), None)
         if token is not None and (model.folder / f"{medium.part}.onnx").is_file():
             found.append((medium, token))
     return found

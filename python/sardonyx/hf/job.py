@@ -68,13 +68,14 @@ class Job:
         """Exports the checkpoint in a folder, or a GGUF file."""
         from . import building
         from .checkpoint import read_checkpoint
+        from .composites import part_that_runs
         from .formats import weights_of
         from .sentences import read_sentences, transformer_of
         from .tasks import choose
 
         if (path / PIPELINE).is_file():
             return self._of_pipeline(path, verify)
-        checkpoint = read_checkpoint(transformer_of(path), trust_remote_code)
+        checkpoint, told = part_that_runs(read_checkpoint(transformer_of(path), trust_remote_code))
         folder = path if path.is_dir() else checkpoint.folder
         chosen = choose(checkpoint.config, self._task)
         if self._task in (None, "feature-extraction", "sentence-similarity"):
@@ -93,7 +94,7 @@ class Job:
                 self._take_codes_of(weights.quantised, placed)
             chosen, notes = self._settled(model, chosen)
             report = self._report(model, chosen)
-            report.notes += [*notes, *_notes_of(placed)]
+            report.notes += [*told, *notes, *_notes_of(placed)]
             if weights.quantised is not None:
                 report.notes += weights.quantised.notes()
             chosen = self._write(model, chosen, placed, staging, report)

@@ -1,0 +1,43 @@
+"""Models that are several, of which one reads and writes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+import transformers
+
+from sardonyx.hf.building import build, load
+from sardonyx.hf.checkpoint import read_checkpoint
+from sardonyx.hf.composites import part_that_runs
+from sardonyx.hf.formats import weights_of
+from sardonyx.hf.progress import Progress
+from sardonyx.hf.tasks import choose
+from tests.architectures.tiny import PROFILES, tiny_config
+
+
+def test_what_has_no_forward_is_exported_as_its_part_that_has(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    config = tiny_config("qwen2_5_omni", PROFILES[1])
+    whole = transformers.Qwen2_5OmniForConditionalGeneration(config)
+    whole.save_pretrained(tmp_path / "omni")
+    checkpoint, notes = part_that_runs(read_checkpoint(tmp_path / "omni"))
+    assert checkpoint.part == "thinker"
+    assert notes == [
+        "Qwen2_5OmniForConditionalGeneration has no forward(): its part 'thinker' is exported"
+    ]
+    model_class = choose(checkpoint.config, None).model_class
+    model = build(checkpoint, model_class)
+    placed = weights_of(checkpoint).placed(model, tmp_path, Progress())
+    assert not placed.unused
+    assert placed.places.keys() == model.state_dict().keys()
+    loaded = load(checkpoint, model_class)
+    for name, weight in loaded.state_dict().items():
+        torch.testing.assert_close(weight, whole.thinker.state_dict()[name])
+
+
+def test_what_has_a_forward_is_whole(tmp_path: Path) -> None:
+    config = tiny_config("llama", PROFILES[0])
+    transformers.LlamaForCausalLM(config).save_pretrained(tmp_path)
+    checkpoint = read_checkpoint(tmp_path)
+    assert part_that_runs(checkpoint) == (checkpoint, [])
