@@ -71,3 +71,16 @@ def test_equal_infinities_are_no_difference() -> None:
     wanted = torch.tensor([1.0, -torch.inf])
     assert as_sure(wanted + 2e-7, wanted, [wanted + 1e-6])
     assert not as_sure(torch.tensor([1.0, 0.0]), wanted, [wanted + 1e-6])
+
+
+class Ordered(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        order = torch.argsort((x > 0).int(), dim=1, descending=True)
+        return x.take_along_dim(order, dim=1)
+
+
+def test_the_order_of_equal_elements_is_left_open() -> None:
+    model = Ordered()
+    x = torch.tensor([[-1.0, 5.0, 3.0, -2.0]])
+    assert as_sure(torch.tensor([[3.0, 5.0, -2.0, -1.0]]), model(x), others(model, x))
+    assert not as_sure(torch.tensor([[-50.0, 5.0, 3.0, -1.0]]), model(x), others(model, x))

@@ -76,22 +76,34 @@ def _by_plain_kernels(
         torch.backends.mkldnn.set_flags(former)
 
 
+_HIGHEST = (torch.topk, torch.Tensor.topk)
+_ORDERS = (torch.argsort, torch.Tensor.argsort)
+
+
 class _TiesTurned(TorchFunctionMode):
-    """Which of equal elements are the highest PyTorch leaves open: the last ones are, here. Scores
-    behind a ReLU, of which the highest are looked at (sparse attention), are often equal."""
+    """Which of equal elements are the highest PyTorch leaves open, and in which order they are: the
+    last ones come first, here. Scores behind a ReLU, of which the highest are looked at (sparse
+    attention), are often equal."""
 
     def __torch_function__(
         self, function: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         """The call, of elements in reverse where it is one for the highest."""
         kwargs = kwargs or {}
-        if function not in (torch.topk, torch.Tensor.topk):
+        if function in _HIGHEST:
+            names: tuple[str, ...] = ("input", "k", "dim", "largest", "sorted")
+        elif function in _ORDERS and not kwargs.get("stable"):
+            names = ("input", "dim", "descending")
+        else:
             return function(*args, **kwargs)
-        given = dict(zip(("input", "k", "dim", "largest", "sorted"), args, strict=False)) | kwargs
+        given = dict(zip(names, args, strict=False)) | kwargs
         values: torch.Tensor = given.pop("input")
         axis = given.get("dim", -1)
+        last = values.shape[axis] - 1
+        if function in _ORDERS:
+            return last - torch.argsort(values.flip(axis), **{**given, "stable": True})
         highest, places = torch.topk(values.flip(axis), **given)
-        return torch.return_types.topk((highest, values.shape[axis] - 1 - places))
+        return torch.return_types.topk((highest, last - places))
 
 
 def _with_ties_turned(

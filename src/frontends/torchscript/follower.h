@@ -143,6 +143,7 @@ class Follower {
   void loop(const Statement& statement);
   void count_up(const Statement& statement);
   void repeat(const Statement& statement);
+  void once_more(const std::vector<Statement>& body);
 
   friend class Body;
   friend class Merge;

@@ -30,7 +30,7 @@ void Follower::count_up(const Statement& statement) {
     return run_on_data(*this, statement, count, Datum::of_bool(true));
   for (std::int64_t i = 0; i < count.expr.value(); ++i) {
     assign(*statement.targets.front(), Datum::of_int(i));
-    follow(statement.body);
+    once_more(statement.body);
   }
 }
 
@@ -41,8 +41,15 @@ void Follower::repeat(const Statement& statement) {
     if (!decided(condition, truth)) return run_on_data(*this, statement, {}, condition);
     if (!truth) return;
     if (i > kMostRuns) refuse("a loop of more than 100,000 runs");
-    follow(statement.body);
+    once_more(statement.body);
   }
+}
+
+// What fails in one run of a loop fails in all, and is told once.
+void Follower::once_more(const std::vector<Statement>& body) {
+  const std::size_t known = failures_.size();
+  follow(body);
+  if (failures_.size() > known) throw Failed();
 }
 
 }  // namespace sardonyx::torchscript
