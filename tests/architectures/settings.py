@@ -84,6 +84,11 @@ GIVEN: dict[str, dict[str, Any]] = {
     "wav2vec2-bert": {"vocab_size": 40},
     # How many experts has no default.
     "diffusion_gemma_text": {"num_experts": 4, "top_k_experts": 2, "moe_intermediate_size": 48},
+    # As many tokens are looked at as the pools that they lie in have together.
+    "glm5_next_text": {"index_kpool": 4},
+    # What sees and hears is told how wide it is itself, and how wide the text is.
+    "dots3_note_vision_encoder": {"adapter_in_dim": 64, "adapter_out_dim": 64},
+    "dots3_note_audio_encoder": {"adapter_input_size": 64, "adapter_out_dim": 64},
     # Rotations are of a part of what the two widths make together.
     "mistral4": {"head_dim": 32},
     # Latents have a width of their own.
