@@ -101,8 +101,8 @@ def _differs(folder: Path, out: Path, batch: int) -> str:
     from sardonyx.hf import building
     from sardonyx.hf.checkpoint import read_checkpoint
     from sardonyx.hf.example import token_ids
+    from sardonyx.hf.greedy import greedy, greedy_with_cache
     from sardonyx.hf.tasks import choose
-    from sardonyx.hf.verification import greedy, greedy_with_cache
 
     checkpoint = read_checkpoint(folder)
     model = building.load(checkpoint, choose(checkpoint.config, "text-generation").model_class)

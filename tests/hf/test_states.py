@@ -10,7 +10,7 @@ import torch
 import transformers
 
 import sardonyx
-from sardonyx.hf.verification import greedy
+from sardonyx.hf.greedy import greedy
 
 from .checkpoints import saved
 
