@@ -54,7 +54,7 @@ def greedy_with_cache(
 ) -> torch.Tensor:
     """Greedy tokens of PyTorch's with the cache that transformers gives the model."""
     generate: Any = model.generate
-    made: torch.Tensor = generate(
+    made: Any = generate(
         input_ids=ids,
         attention_mask=mask,
         do_sample=False,
@@ -65,4 +65,6 @@ def greedy_with_cache(
         pad_token_id=0,
         suppress_tokens=list(never) or None,
     )
-    return made
+    # Some models' own generate() returns more than the tokens.
+    found: torch.Tensor = getattr(made, "sequences", made)
+    return found

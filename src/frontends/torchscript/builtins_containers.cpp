@@ -82,8 +82,8 @@ std::optional<Datum> module_of(Follower& follower, const Datum& held, const Datu
 }
 
 std::optional<Datum> get_item(Follower& follower, const Operands& operands) {
-  const Datum& held = operands.positional.at(0);
-  const Datum& index = operands.positional.at(1);
+  const Datum& held = operands.at(0);
+  const Datum& index = operands.at(1);
   if (held.kind == Kind::kString) return letter(follower, held, index);
   const bool is_known = index.kind == Kind::kInt && index.expr.is_constant();
   if (held.kind == Kind::kList && !is_known && !held.held->items.empty()) {
@@ -104,7 +104,7 @@ std::optional<Datum> get_item(Follower& follower, const Operands& operands) {
 }
 
 std::optional<Datum> length(Follower& follower, const Operands& operands) {
-  const Datum& held = operands.positional.at(0);
+  const Datum& held = operands.at(0);
   if (is_sequence(held)) return Datum::of_int(static_cast<std::int64_t>(held.held->items.size()));
   if (held.kind == Kind::kDict)
     return Datum::of_int(static_cast<std::int64_t>(held.held->items.size() / 2));
@@ -122,14 +122,13 @@ std::optional<Datum> append(Follower& follower, const Operands& operands) {
   const bool filling = list && list->kind == Kind::kStack && list->held->filling;
   if (!list || (list->kind != Kind::kList && !filling)) return std::nullopt;
   follower.before_write(list->held);
-  list->held->items.push_back(operands.positional.at(1));
+  list->held->items.push_back(operands.at(1));
   return *list;
 }
 
 std::optional<Datum> extend(Follower& follower, const Operands& operands) {
   const Datum* list = first(operands);
-  if (!list || list->kind != Kind::kList || !is_sequence(operands.positional.at(1)))
-    return std::nullopt;
+  if (!list || list->kind != Kind::kList || !is_sequence(operands.at(1))) return std::nullopt;
   check_length(follower, list->held->items.size() + operands.positional[1].held->items.size());
   follower.before_write(list->held);
   const std::vector<Datum> added = operands.positional[1].held->items;
@@ -142,10 +141,10 @@ std::optional<Datum> insert(Follower& follower, const Operands& operands) {
   if (!list || list->kind != Kind::kList) return std::nullopt;
   follower.before_write(list->held);
   const auto size = static_cast<std::int64_t>(list->held->items.size());
-  std::int64_t at = known_integer(follower, operands.positional.at(1), "the position");
+  std::int64_t at = known_integer(follower, operands.at(1), "the position");
   if (at < 0) at += size;
   at = std::clamp<std::int64_t>(at, 0, size);
-  list->held->items.insert(list->held->items.begin() + at, operands.positional.at(2));
+  list->held->items.insert(list->held->items.begin() + at, operands.at(2));
   return no_value();
 }
 
@@ -168,7 +167,7 @@ Datum take_key(Follower& follower, const Datum& dictionary, const Datum& key,
 std::optional<Datum> delete_item(Follower& follower, const Operands& operands) {
   const Datum* held = first(operands);
   if (!held) return std::nullopt;
-  const Datum& key = operands.positional.at(1);
+  const Datum& key = operands.at(1);
   if (held->kind == Kind::kDict) {
     take_key(follower, *held, key, nullptr);
     return no_value();
@@ -183,7 +182,7 @@ std::optional<Datum> delete_item(Follower& follower, const Operands& operands) {
 std::optional<Datum> pop(Follower& follower, const Operands& operands) {
   const Datum* list = first(operands);
   if (list && list->kind == Kind::kDict)
-    return take_key(follower, *list, operands.positional.at(1),
+    return take_key(follower, *list, operands.at(1),
                     operands.positional.size() > 2 ? &operands.positional[2] : nullptr);
   if (!list || list->kind != Kind::kList) return std::nullopt;
   const Datum* index = operands.find(1, "idx");
@@ -225,7 +224,7 @@ void set_key(Follower& follower, const Datum& dictionary, const Datum& key, cons
 std::optional<Datum> set_item(Follower& follower, const Operands& operands) {
   const Datum* held = first(operands);
   if (!held || (held->kind != Kind::kList && held->kind != Kind::kDict)) return std::nullopt;
-  const Datum &key = operands.positional.at(1), &value = operands.positional.at(2);
+  const Datum &key = operands.at(1), &value = operands.at(2);
   follower.before_write(held->held);
   std::vector<Datum>& items = held->held->items;
   if (held->kind == Kind::kList && key.kind == Kind::kInt && !key.expr.is_constant() &&
@@ -244,8 +243,11 @@ std::optional<Datum> set_item(Follower& follower, const Operands& operands) {
 
 Datum dict_of_pairs(Follower& follower, const Datum& pairs) {
   Datum made = Datum::of_items(Kind::kDict, {});
-  for (const Datum& pair : pairs.held->items)
-    set_key(follower, made, pair.held->items.at(0), pair.held->items.at(1));
+  for (const Datum& pair : pairs.held->items) {
+    if (!pair.held || pair.held->items.size() != 2)
+      follower.refuse("a dictionary of " + description(pair) + " in place of a pair");
+    set_key(follower, made, pair.held->items[0], pair.held->items[1]);
+  }
   return made;
 }
 
@@ -337,7 +339,7 @@ std::optional<Datum> items_of(Follower&, const Operands& operands) {
 std::optional<Datum> get(Follower& follower, const Operands& operands) {
   const Datum* held = first(operands);
   if (!held || held->kind != Kind::kDict) return std::nullopt;
-  const std::size_t found = find_key(follower, *held, operands.positional.at(1));
+  const std::size_t found = find_key(follower, *held, operands.at(1));
   if (found < held->held->items.size()) return as_read(held->held->items[found]);
   const Datum* otherwise = operands.find(2, "default_value");
   return otherwise ? *otherwise : Datum();
@@ -346,11 +348,11 @@ std::optional<Datum> get(Follower& follower, const Operands& operands) {
 std::optional<Datum> set_default(Follower& follower, const Operands& operands) {
   const Datum* held = first(operands);
   if (!held || held->kind != Kind::kDict) return std::nullopt;
-  const Datum& key = operands.positional.at(1);
+  const Datum& key = operands.at(1);
   const std::size_t found = find_key(follower, *held, key);
   if (found < held->held->items.size()) return as_read(held->held->items[found]);
   follower.before_write(held->held);
-  set_key(follower, *held, key, operands.positional.at(2));
+  set_key(follower, *held, key, operands.at(2));
   return operands.positional[2];
 }
 

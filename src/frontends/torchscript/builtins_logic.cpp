@@ -43,7 +43,7 @@ std::optional<Datum> compare(Follower& follower, const Operands& operands) {
 }
 
 std::optional<Datum> make_bool(Follower& follower, const Operands& operands) {
-  const Datum& value = operands.positional.at(0);
+  const Datum& value = operands.at(0);
   if (value.kind == Kind::kBool) return value;
   if (value.is_tensor()) {
     if (!value.value) return of_condition(symbolic::apply(SymbolicKind::kNe, {value.expr, 0}));
@@ -76,7 +76,7 @@ std::optional<Datum> logical(Follower& follower, const Operands& operands) {
 }
 
 std::optional<Datum> invert(Follower& follower, const Operands& operands) {
-  const Datum& value = operands.positional.at(0);
+  const Datum& value = operands.at(0);
   if (value.kind != Kind::kBool) return std::nullopt;
   return negation(follower, value);
 }
@@ -93,7 +93,7 @@ std::optional<Datum> equal(Follower& follower, const Operands& operands) {
 // `x is None`
 template <bool wanted>
 std::optional<Datum> identical(Follower& follower, const Operands& operands) {
-  const Datum &left = operands.positional.at(0), &right = operands.positional.at(1);
+  const Datum &left = operands.at(0), &right = operands.at(1);
   if (right.is_none() && left.kind == Kind::kMaybe)
     return wanted ? negation(follower, presence(left)) : presence(left);
   if (left.is_none() || right.is_none())
@@ -105,7 +105,7 @@ std::optional<Datum> identical(Follower& follower, const Operands& operands) {
 
 // What is there for certain, as the program says.
 std::optional<Datum> unwrapped(Follower&, const Operands& operands) {
-  const Datum& value = operands.positional.at(0);
+  const Datum& value = operands.at(0);
   if (value.is_none()) throw Raised{"Unwrapping null optional"};
   return value.kind == Kind::kMaybe ? content(value) : value;
 }

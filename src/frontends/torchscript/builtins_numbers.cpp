@@ -126,14 +126,14 @@ std::optional<Datum> extreme(Follower& follower, const Operands& operands) {
 }
 
 std::optional<Datum> negate(Follower& follower, const Operands& operands) {
-  const Datum& value = operands.positional.at(0);
+  const Datum& value = operands.at(0);
   if (value.kind == Kind::kInt) return Datum::of_int(-value.expr);
   if (value.kind != Kind::kFloat) return std::nullopt;
   return multiply(follower, {operands.op, {value, Datum::of_real(-1)}, {}});
 }
 
 std::optional<Datum> absolute(Follower& follower, const Operands& operands) {
-  const Datum& value = operands.positional.at(0);
+  const Datum& value = operands.at(0);
   if (value.kind == Kind::kInt) return Datum::of_int(symbolic::max(value.expr, -value.expr));
   if (value.kind == Kind::kFloat && is_known_real(value))
     return Datum::of_real(std::fabs(value.real));
@@ -144,7 +144,7 @@ std::optional<Datum> absolute(Follower& follower, const Operands& operands) {
 // To an integer: floor, ceil, trunc, round.
 template <SymbolicKind kind>
 std::optional<Datum> to_integer(Follower& follower, const Operands& operands) {
-  const Datum& value = operands.positional.at(0);
+  const Datum& value = operands.at(0);
   if (value.is_tensor()) return std::nullopt;
   if (value.kind == Kind::kInt) return value;
   if (value.kind == Kind::kBool && value.value)
@@ -164,7 +164,7 @@ std::optional<Datum> to_integer(Follower& follower, const Operands& operands) {
 }
 
 std::optional<Datum> make_int(Follower& follower, const Operands& operands) {
-  const Datum& value = operands.positional.at(0);
+  const Datum& value = operands.at(0);
   if (!value.is_tensor()) return to_integer<SymbolicKind::kTruncToInt>(follower, operands);
   if (!value.value)
     return to_integer<SymbolicKind::kTruncToInt>(follower,
@@ -174,7 +174,7 @@ std::optional<Datum> make_int(Follower& follower, const Operands& operands) {
 }
 
 std::optional<Datum> make_float(Follower& follower, const Operands& operands) {
-  const Datum& value = operands.positional.at(0);
+  const Datum& value = operands.at(0);
   if (value.is_tensor() && value.value) {
     if (base::is_floating(value.value->dtype)) return follower.item(value);
     return follower.item(follower.call("aten::to", {value, Datum::of_int(7)}));
@@ -192,8 +192,8 @@ std::optional<Datum> make_float(Follower& follower, const Operands& operands) {
 
 // How often `for i in range(low, high, step)` runs.
 std::optional<Datum> range_length(Follower& follower, const Operands& operands) {
-  const Expr low = operands.positional.at(0).expr, high = operands.positional.at(1).expr;
-  const Expr step = operands.positional.at(2).expr;
+  const Expr low = operands.at(0).expr, high = operands.at(1).expr;
+  const Expr step = operands.at(2).expr;
   if (step.is(0)) follower.refuse("a range with a step of 0");
   const Expr sign = symbolic::min(symbolic::max(step, -1), 1);
   return checked(
@@ -203,8 +203,7 @@ std::optional<Datum> range_length(Follower& follower, const Operands& operands) 
 
 // The number of its run `i`.
 std::optional<Datum> derive_index(Follower&, const Operands& operands) {
-  return Datum::of_int(operands.positional.at(1).expr +
-                       operands.positional.at(0).expr * operands.positional.at(2).expr);
+  return Datum::of_int(operands.at(1).expr + operands.at(0).expr * operands.at(2).expr);
 }
 
 std::optional<Datum> quotient_and_rest(Follower& follower, const Operands& operands) {
@@ -215,7 +214,7 @@ std::optional<Datum> quotient_and_rest(Follower& follower, const Operands& opera
 
 // To the nearest, a half to the even one; a float, or the integer itself.
 std::optional<Datum> rounded(Follower& follower, const Operands& operands) {
-  const Datum& value = operands.positional.at(0);
+  const Datum& value = operands.at(0);
   if (!value.is_number() || operands.positional.size() > 1) return std::nullopt;
   if (value.kind != Kind::kFloat) return value;
   if (is_known_real(value)) return Datum::of_real(std::nearbyint(value.real));

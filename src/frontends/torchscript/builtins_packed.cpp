@@ -31,7 +31,7 @@ bool flag(const Datum* datum) { return datum && datum->kind == Kind::kBool && da
 // (x, packed, reduce_range)
 std::optional<Datum> linear(Follower& follower, const Operands& operands) {
   const Packed packed = unpacked(follower, operands.find(1, "W_prepack"));
-  const Datum x = operands.positional.at(0);
+  const Datum x = operands.at(0);
   std::vector<Datum> arguments = parameters(follower, packed);
   if (arguments.empty()) return follower.call("aten::linear", {x, packed.weight, packed.bias});
   arguments.insert(arguments.begin(), x);
@@ -76,7 +76,7 @@ std::string own_name(const Operands& operands, std::string_view prefix, std::str
 std::optional<Datum> cell(Follower& follower, const Operands& operands) {
   const std::string name = own_name(operands, "quantized::quantized_", "_dynamic");
   CellWeights weights = cell_weights(follower, operands.find(2, "w_ih"), operands.find(3, "w_hh"));
-  std::vector<Datum> arguments = {operands.positional.at(0), operands.positional.at(1)};
+  std::vector<Datum> arguments = {operands.at(0), operands.at(1)};
   if (!weights.is_quantized) {
     arguments.insert(arguments.end(), weights.params.begin(), weights.params.end());
     return follower.call("aten::" + name, std::move(arguments));

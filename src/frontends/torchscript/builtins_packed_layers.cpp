@@ -47,8 +47,15 @@ Call call_of(Follower& follower, const Operands& operands, base::DType dtype) {
   return call;
 }
 
+// An argument before the result's scale and zero point.
+const Datum& rest_of(const Call& call, std::size_t position) {
+  if (position >= call.rest.size())
+    base::fail("SX1211", "a layer of quantized tensors is given too few arguments");
+  return call.rest[position];
+}
+
 base::DType type_of(Follower& follower, const Operands& operands) {
-  const Datum& first = operands.positional.at(0);
+  const Datum& first = operands.at(0);
   const Datum& q =
       first.kind == Kind::kList && !first.held->items.empty() ? first.held->items.front() : first;
   if (!is_quantized(q)) follower.refuse(operands.op + " of " + description(q));
@@ -64,7 +71,7 @@ Datum result(Follower& follower, const Call& call, Datum x) {
 std::optional<Datum> linear(Follower& follower, const Operands& operands) {
   const Call call = call_of(follower, operands, type_of(follower, operands));
   const Packed packed = unpacked(follower, operands.find(1, "W_prepack"));
-  const Datum x = dequantized(follower, call.rest.at(0));
+  const Datum x = dequantized(follower, rest_of(call, 0));
   return result(follower, call,
                 follower.call("aten::linear", {x, as_float(follower, packed.weight), packed.bias}));
 }
@@ -103,16 +110,16 @@ std::optional<Datum> convolved(Follower& follower, const Operands& operands) {
   const Call call = call_of(follower, operands, type_of(follower, operands));
   const Packed packed = unpacked(follower, operands.find(1, "packed_weight"));
   return result(follower, call,
-                convolution(follower, dequantized(follower, call.rest.at(0)), packed));
+                convolution(follower, dequantized(follower, rest_of(call, 0)), packed));
 }
 
 // (x, packed, reduce_range): x is quantised by what it holds.
 std::optional<Datum> convolved_dynamic(Follower& follower, const Operands& operands) {
   const Packed packed = unpacked(follower, operands.find(1, "packed_weight"));
   const Datum* reduced = operands.find(2, "reduce_range");
-  const Datum x = follower.call(
-      "aten::quantize_per_tensor_dynamic",
-      {operands.positional.at(0), Datum::of_int(13), reduced ? *reduced : Datum::of_bool(true)});
+  const Datum x =
+      follower.call("aten::quantize_per_tensor_dynamic",
+                    {operands.at(0), Datum::of_int(13), reduced ? *reduced : Datum::of_bool(true)});
   return convolution(follower, dequantized(follower, x), packed);
 }
 
@@ -126,14 +133,14 @@ std::optional<Datum> plain(Follower& follower, const Operands& operands) {
 // (qx, negative_slope, inplace, scale, zero_point)
 std::optional<Datum> leaky_relu(Follower& follower, const Operands& operands) {
   const Call call = call_of(follower, operands, type_of(follower, operands));
-  const Datum x = dequantized(follower, call.rest.at(0));
-  return result(follower, call, follower.call("aten::leaky_relu", {x, call.rest.at(1)}));
+  const Datum x = dequantized(follower, rest_of(call, 0));
+  return result(follower, call, follower.call("aten::leaky_relu", {x, rest_of(call, 1)}));
 }
 
 // (tensors, dim, scale, zero_point), the last two of the first tensor where they are None.
 std::optional<Datum> joined(Follower& follower, const Operands& operands) {
   Call call = call_of(follower, operands, type_of(follower, operands));
-  const std::vector<Datum> tensors = call.rest.at(0).held->items;
+  const std::vector<Datum> tensors = rest_of(call, 0).held->items;
   std::vector<Datum> floats;
   for (const Datum& each : tensors) floats.push_back(as_float(follower, each));
   const Affine first = affine_of(tensors.front());
@@ -141,7 +148,7 @@ std::optional<Datum> joined(Follower& follower, const Operands& operands) {
   if (call.affine.zero_point.is_none()) call.affine.zero_point = first.zero_point;
   return result(follower, call,
                 follower.call("aten::cat",
-                              {Datum::of_items(Kind::kList, std::move(floats)), call.rest.at(1)}));
+                              {Datum::of_items(Kind::kList, std::move(floats)), rest_of(call, 1)}));
 }
 
 // (qx, weight, bias, mean, var, eps, scale, zero_point)
@@ -180,9 +187,8 @@ std::optional<Datum> elu(Follower& follower, const Operands& operands) {
 
 // (packed, indices, ...)
 std::optional<Datum> embedding(Follower& follower, const Operands& operands) {
-  const Packed packed = unpacked(follower, &operands.positional.at(0));
-  return follower.call("aten::embedding",
-                       {as_float(follower, packed.weight), operands.positional.at(1)});
+  const Packed packed = unpacked(follower, &operands.at(0));
+  return follower.call("aten::embedding", {as_float(follower, packed.weight), operands.at(1)});
 }
 
 // (weight, bias, stride, padding, [output padding,] dilation, groups)
@@ -215,7 +221,7 @@ std::optional<Datum> packed_convolution(Follower& follower, const Operands& oper
 // (weight, bias)
 std::optional<Datum> packed_linear(Follower& follower, const Operands& operands) {
   const Datum* bias = operands.find(1, "B");
-  Datum made = Datum::of_items(Kind::kObject, {operands.positional.at(0), bias ? *bias : Datum()});
+  Datum made = Datum::of_items(Kind::kObject, {operands.at(0), bias ? *bias : Datum()});
   if (!made.held->items[0].held && !made.held->items[0].stored)
     follower.refuse("a weight is packed that is computed");
   made.held->type = "__torch__.torch.classes.quantized.LinearPackedParamsBase";

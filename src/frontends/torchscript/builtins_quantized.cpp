@@ -32,7 +32,7 @@ const Datum& operand(Follower& follower, const Operands& operands, std::size_t p
 
 // (x, scale, zero_point, dtype)
 std::optional<Datum> quantize_per_tensor(Follower& follower, const Operands& operands) {
-  const Datum x = operands.positional.at(0);
+  const Datum x = operands.at(0);
   if (!x.is_tensor()) follower.refuse("several tensors are quantised at once");
   return rounded(follower, x,
                  {operand(follower, operands, 1, "scale"),
@@ -43,7 +43,7 @@ std::optional<Datum> quantize_per_tensor(Follower& follower, const Operands& ope
 
 // (x, dtype, reduce_range)
 std::optional<Datum> quantize_dynamic(Follower& follower, const Operands& operands) {
-  const Datum x = operands.positional.at(0);
+  const Datum x = operands.at(0);
   const DType dtype = integers_of_type(follower, operands.find(1, "dtype"));
   const Datum* reduced = operands.find(2, "reduce_range");
   const std::int64_t half = reduced && reduced->expr.is(1) ? 2 : 1;
@@ -65,7 +65,7 @@ Datum axis_of(Follower& follower, const Datum& x, const Datum& axis) {
 
 // (x, scales, zero_points, axis, dtype)
 std::optional<Datum> quantize_per_channel(Follower& follower, const Operands& operands) {
-  const Datum x = operands.positional.at(0);
+  const Datum x = operands.at(0);
   return rounded(
       follower, x,
       {operand(follower, operands, 1, "scales"), operand(follower, operands, 2, "zero_points"),
@@ -75,7 +75,7 @@ std::optional<Datum> quantize_per_channel(Follower& follower, const Operands& op
 
 // (integers, scale, zero_point)
 std::optional<Datum> of_integers(Follower& follower, const Operands& operands) {
-  return quantized_datum(operands.positional.at(0), operand(follower, operands, 1, "scale"),
+  return quantized_datum(operands.at(0), operand(follower, operands, 1, "scale"),
                          operand(follower, operands, 2, "zero_point"));
 }
 

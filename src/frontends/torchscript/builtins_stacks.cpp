@@ -90,13 +90,13 @@ std::optional<Datum> length(Follower&, const Operands& operands) {
 std::optional<Datum> get_item(Follower& follower, const Operands& operands) {
   const Datum* list = list_of(operands);
   if (!list) return std::nullopt;
-  return read_stack(follower, *list, operands.positional.at(1));
+  return read_stack(follower, *list, operands.at(1));
 }
 
 std::optional<Datum> append(Follower& follower, const Operands& operands) {
-  const Datum& list = operands.positional.at(0);
+  const Datum& list = operands.at(0);
   if (list.held->filling) return std::nullopt;
-  const Datum& item = operands.positional.at(1);
+  const Datum& item = operands.at(1);
   if (becomes_uneven(follower, list, describe(follower, item)))
     return sequence_builtin(follower, operands);
   set(follower, list,
@@ -105,8 +105,8 @@ std::optional<Datum> append(Follower& follower, const Operands& operands) {
 }
 
 std::optional<Datum> extend(Follower& follower, const Operands& operands) {
-  const Datum& list = operands.positional.at(0);
-  const Datum& other = operands.positional.at(1);
+  const Datum& list = operands.at(0);
+  const Datum& other = operands.at(1);
   if (list.kind == Kind::kList && other.kind == Kind::kStack) {
     const Element element = element_of_stack(*other.held);
     const Datum whole =
@@ -132,7 +132,7 @@ std::optional<Datum> extend(Follower& follower, const Operands& operands) {
 }
 
 std::optional<Datum> add(Follower& follower, const Operands& operands) {
-  const Datum &left = operands.positional.at(0), &right = operands.positional.at(1);
+  const Datum &left = operands.at(0), &right = operands.at(1);
   for (const Datum* each : {&left, &right})
     if (each->kind == Kind::kStack && !each->value) throw FillingRead{each->held};
   const Element element = element_of_stack(left.kind == Kind::kStack ? *left.held : *right.held);
@@ -227,20 +227,20 @@ std::optional<Datum> delete_item(Follower& follower, const Operands& operands) {
 std::optional<Datum> insert(Follower& follower, const Operands& operands) {
   const Datum* list = list_of(operands);
   if (!list) return std::nullopt;
-  const Datum& at = operands.positional.at(1);
+  const Datum& at = operands.at(1);
   set(follower, *list,
-      joined(follower, {part(follower, list->value, Datum::of_int(0), at),
-                        stack_of_one(follower, operands.positional.at(2)),
-                        part(follower, list->value, at, Datum())}));
+      joined(follower,
+             {part(follower, list->value, Datum::of_int(0), at),
+              stack_of_one(follower, operands.at(2)), part(follower, list->value, at, Datum())}));
   return Datum();
 }
 
 std::optional<Datum> set_item(Follower& follower, const Operands& operands) {
   const Datum* list = list_of(operands);
   if (!list) return std::nullopt;
-  const Datum at = from_front(follower, *list, operands.positional.at(1));
+  const Datum at = from_front(follower, *list, operands.at(1));
   std::vector<Datum> parts = {part(follower, list->value, Datum::of_int(0), at),
-                              stack_of_one(follower, operands.positional.at(2))};
+                              stack_of_one(follower, operands.at(2))};
   if (!at.expr.is(-1))
     parts.push_back(part(follower, list->value, Datum::of_int(at.expr + 1), Datum()));
   set(follower, *list, joined(follower, std::move(parts)));
@@ -270,8 +270,7 @@ std::optional<Datum> reduced(Follower& follower, const Operands& operands) {
 std::optional<Datum> contains(Follower& follower, const Operands& operands) {
   const Datum* list = list_of(operands);
   if (!list || list->held->element == Kind::kTensor) return std::nullopt;
-  const Datum same =
-      follower.call("aten::eq", {Datum::of_tensor(list->value), operands.positional.at(1)});
+  const Datum same = follower.call("aten::eq", {Datum::of_tensor(list->value), operands.at(1)});
   return follower.item(follower.call("aten::any", {same}));
 }
 

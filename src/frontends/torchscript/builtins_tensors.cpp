@@ -135,7 +135,7 @@ std::optional<Datum> is_contiguous(Follower&, const Operands& operands) {
 }
 
 std::optional<Datum> item(Follower& follower, const Operands& operands) {
-  return follower.item(operands.positional.at(0));
+  return follower.item(operands.at(0));
 }
 
 // Conversions of a wrapped integer to int64 are none.
@@ -189,7 +189,7 @@ std::int64_t natural_dtype(const Literal& literal) {
 }
 
 std::optional<Datum> make_tensor(Follower& follower, const Operands& operands) {
-  const Datum& data = operands.positional.at(0);
+  const Datum& data = operands.at(0);
   Literal literal;
   collect(follower, data, 0, literal);
   const Datum* given = operands.find(1, "dtype");
@@ -228,15 +228,14 @@ std::optional<Datum> where(Follower& follower, const Operands& operands) {
 }
 
 std::optional<Datum> shape_as_tensor(Follower& follower, const Operands& operands) {
-  const std::optional<Datum> sizes =
-      size(follower, {"aten::size", {operands.positional.at(0)}, {}});
+  const std::optional<Datum> sizes = size(follower, {"aten::size", {operands.at(0)}, {}});
   return sizes ? make_tensor(follower, {"aten::tensor", {*sizes}, {}}) : std::nullopt;
 }
 
 // What torch.onnx.operators calls, with the sizes in a tensor.
 std::optional<Datum> reshape_from_tensor(Follower& follower, const Operands& operands) {
-  const Datum sizes = follower.list_of_tensor(operands.positional.at(1));
-  return follower.call("aten::reshape", {operands.positional.at(0), sizes});
+  const Datum sizes = follower.list_of_tensor(operands.at(1));
+  return follower.call("aten::reshape", {operands.at(0), sizes});
 }
 
 // Of a list that the program made; one whose length only a run tells where the size is symbolic.

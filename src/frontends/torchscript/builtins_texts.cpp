@@ -22,7 +22,7 @@ const std::string* known_text(const Operands& operands, std::size_t position) {
 }
 
 std::optional<Datum> text_of(Follower&, const Operands& operands) {
-  const Datum& value = operands.positional.at(0);
+  const Datum& value = operands.at(0);
   if (value.kind == Kind::kString) return value;
   if (value.kind == Kind::kDevice) return Datum::of_text(value.text);
   if (value.kind == Kind::kNone) return Datum::of_text("None");

@@ -13,7 +13,7 @@ namespace {
 
 // A 0-d tensor that is a number, until a tensor is needed.
 std::optional<Datum> number_to_tensor(Follower& follower, const Operands& operands) {
-  return follower.traced_number(operands.positional.at(0));
+  return follower.traced_number(operands.at(0));
 }
 
 bool is_wrapped(const Datum& datum) { return datum.is_tensor() && !datum.value; }

@@ -55,6 +55,12 @@ Value* written_to(const program::Call& call) {
 
 }  // namespace
 
+const Datum& Operands::at(std::size_t position) const {
+  if (position >= positional.size())
+    base::fail("SX1211", fmt::format("{} takes more than {} arguments", op, positional.size()));
+  return positional[position];
+}
+
 const Datum* Operands::find(std::size_t position, std::string_view name) const {
   if (position < positional.size()) return &positional[position];
   const auto found = std::ranges::find(named, name, &NamedDatum::first);

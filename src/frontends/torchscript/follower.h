@@ -32,6 +32,8 @@ struct Operands {
   std::vector<Datum> positional;
   std::vector<NamedDatum> named;
 
+  // By position; SX1211 where there is none.
+  const Datum& at(std::size_t position) const;
   // By position, or by name; null where there is none.
   const Datum* find(std::size_t position, std::string_view name) const;
 };

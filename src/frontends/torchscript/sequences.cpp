@@ -231,10 +231,10 @@ Datum read_sequence(Follower& follower, Value* list, const Datum& position) {
 }
 
 Datum sequence_builtin(Follower& follower, const Operands& operands) {
-  const Datum list = as_read(operands.positional.at(0));
+  const Datum list = as_read(operands.at(0));
   const std::string& op = operands.op;
   if (!is_sequence(list)) {  // a list that is joined with one
-    const Datum& other = operands.positional.at(1);
+    const Datum& other = operands.at(1);
     const bool joins = (op == "aten::add" || op == "aten::extend" || op == "aten::add_") &&
                        list.kind == Kind::kList;
     if (!joins) follower.refuse(op + " of a list whose tensors differ in size");
@@ -245,7 +245,7 @@ Datum sequence_builtin(Follower& follower, const Operands& operands) {
     set(follower, list, whole);
     return list;
   }
-  const auto argument = [&](std::size_t i) { return operands.positional.at(i); };
+  const auto argument = [&](std::size_t i) { return operands.at(i); };
   if (op == "aten::len") return length(follower, list.value);
   if (op == "aten::__getitem__") return read_sequence(follower, list.value, argument(1));
   if (op == "aten::append") {
