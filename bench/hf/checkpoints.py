@@ -95,21 +95,20 @@ def _save(config: Any, name: str, task: str, folder: Path) -> int:
     torch.manual_seed(0)
     model = model_class(config).eval()
     unsettle(model)
-    runs = _part_that_runs(model)
-    example, inputs, _ = accepted_example(
-        runs, runs.config if runs is not model else config, chosen
-    )
+    part = _part_that_runs(model)
+    own = config if part is model else part.config
+    example, inputs, _ = accepted_example(part, own, chosen)
     with torch.no_grad():
-        runs(**inputs, **example.known(2), **fixed_arguments(runs))
+        part(**inputs, **example.known(2), **fixed_arguments(part))
     model.save_pretrained(folder)
     return parameters
 
 
 def _part_that_runs(model: Any) -> Any:
     """The model, or the first in it where it has no forward() of its own."""
-    import torch
+    from sardonyx.hf.composites import runs
 
-    if type(model).forward is not torch.nn.Module.forward:
+    if runs(type(model)):
         return model
     parts = (f"{name}_config" in model.config.sub_configs for name, _ in model.named_children())
     return next(part for part, known in zip(model.children(), parts, strict=True) if known)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import pytest
@@ -46,6 +47,20 @@ class _Images(torch.nn.Module):
         return pixel_values
 
 
+def _images_beside(name: str) -> torch.nn.Module:
+    """A model that takes images, and may be given what is called so."""
+
+    def forward(**given: torch.Tensor) -> torch.Tensor:
+        return given["pixel_values"]
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    told = [inspect.Parameter("pixel_values", kind), inspect.Parameter(name, kind, default=None)]
+    forward.__signature__ = inspect.Signature(told)  # type: ignore[attr-defined]
+    model = torch.nn.Module()
+    model.forward = forward
+    return model
+
+
 def test_pairs_of_images_come_last() -> None:
     found = [each["pixel_values"] for each in _shapes(_Images(), _Inner(image_size=32))]
 
@@ -54,13 +69,7 @@ def test_pairs_of_images_come_last() -> None:
 
 
 def test_patches_in_a_row_have_the_sizes_of_their_images_beside_them() -> None:
-    class Model(torch.nn.Module):
-        def forward(
-            self, pixel_values: torch.Tensor, target_sizes: torch.Tensor | None = None
-        ) -> torch.Tensor:
-            return pixel_values
-
-    example = next(examples(Model(), _Inner(image_size=64, patch_size=8)))
+    example = next(examples(_images_beside("target_sizes"), _Inner(image_size=64, patch_size=8)))
 
     assert example.make(2, 12)["pixel_values"].shape == (1, 3, 8, 2 * 8 * 8 * 8)
     assert example.known(2)["target_sizes"].tolist() == [[8, 8], [8, 8]]
@@ -73,14 +82,8 @@ def test_patches_may_have_nothing_beside_them() -> None:
 
 
 def test_patches_that_are_merged_may_lie_together() -> None:
-    class Model(torch.nn.Module):
-        def forward(
-            self, pixel_values: torch.Tensor, image_grid_thw: torch.Tensor | None = None
-        ) -> torch.Tensor:
-            return pixel_values
-
     config = _Inner(image_size=64, patch_size=8, spatial_merge_size=2)
-    found = [each["pixel_values"] for each in _shapes(Model(), config)]
+    found = [each["pixel_values"] for each in _shapes(_images_beside("image_grid_thw"), config)]
 
     assert (2 * 4 * 4, 16, 16, 3) in found
 
@@ -182,25 +185,16 @@ def test_nothing_known_of_the_time_has_no_width() -> None:
 
 
 def test_images_of_any_size_are_smaller_than_the_largest() -> None:
-    class Model(torch.nn.Module):
-        def forward(
-            self, pixel_values: torch.Tensor, image_sizes: torch.Tensor | None = None
-        ) -> torch.Tensor:
-            return pixel_values
-
-    found = [each["pixel_values"] for each in _shapes(Model(), _Inner(image_size=1540))]
+    found = [
+        each["pixel_values"]
+        for each in _shapes(_images_beside("image_sizes"), _Inner(image_size=1540))
+    ]
 
     assert found[:2] == [(2, 3, 448, 448), (2, 3, 1540, 1540)]
 
 
 def test_patches_that_are_pooled_before_the_model() -> None:
-    class Model(torch.nn.Module):
-        def forward(
-            self, pixel_values: torch.Tensor, image_position_ids: torch.Tensor | None = None
-        ) -> torch.Tensor:
-            return pixel_values
-
     config = _Inner(patch_size=4, pooling_kernel_size=3, model_patch_size=12)
-    found = [each["pixel_values"] for each in _shapes(Model(), config)]
+    found = [each["pixel_values"] for each in _shapes(_images_beside("image_position_ids"), config)]
 
     assert found[:2] == [(2, 36, 3 * 4**2), (2, 36, 3 * 12**2)]

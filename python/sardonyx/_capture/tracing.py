@@ -18,7 +18,7 @@ from .buffers import buffers_put_back
 from .decided import telling_of_elements
 from .frozen import Frozen
 from .indices import telling_of_indices
-from .layouts import TellingOfStrides
+from .layouts import telling_of_strides
 from .listed import numbers_kept_in_lists
 from .operator_calls import numbers_kept_in_operators
 from .places import Place
@@ -149,7 +149,7 @@ def _tracer_warnings(frozen: Frozen) -> Iterator[None]:
         warnings.catch_warnings(record=True) as caught,
         telling_of_elements(frozen),
         telling_of_indices(frozen),
-        TellingOfStrides(frozen),
+        telling_of_strides(frozen),
     ):
         warnings.simplefilter("always", TracerWarning)
         yield

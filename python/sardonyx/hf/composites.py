@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import OnnxExporterError
 
-from .tasks import choose
+from .tasks import choose, class_named
 
 if TYPE_CHECKING:
     from .checkpoint import Checkpoint
@@ -18,8 +18,9 @@ _CONFIG = "_config"
 
 def part_that_runs(checkpoint: Checkpoint) -> tuple[Checkpoint, list[str]]:
     """The checkpoint, or that of its part, and what is to be told of it."""
-    whole = _class_of(checkpoint.config)
-    if whole is None or _runs(whole) or not checkpoint.has_safetensors:
+    names = getattr(checkpoint.config, "architectures", None) or ()
+    whole = class_named(names[0]) if names else None
+    if whole is None or runs(whole) or not checkpoint.has_safetensors:
         return checkpoint, []
     modules = {weight.name.partition(".")[0] for weight in checkpoint.weights()}
     for setting in getattr(checkpoint.config, "sub_configs", {}):
@@ -31,21 +32,14 @@ def part_that_runs(checkpoint: Checkpoint) -> tuple[Checkpoint, list[str]]:
             found = choose(inner, None)
         except OnnxExporterError:
             continue
-        if found.task.generates and _runs(found.model_class):
+        if found.task.generates and runs(found.model_class):
             note = f"{whole.__name__} has no forward(): its part '{name}' is exported"
             return replace(checkpoint, config=inner, part=name), [note]
     return checkpoint, []
 
 
-def _class_of(config: Any) -> type[Any] | None:
-    import transformers
-
-    names = getattr(config, "architectures", None) or ()
-    found = getattr(transformers, names[0], None) if names else None
-    return found if isinstance(found, type) else None
-
-
-def _runs(model_class: type[Any]) -> bool:
+def runs(model_class: type[Any]) -> bool:
+    """Whether it has a forward()."""
     import torch
 
     return model_class.forward is not torch.nn.Module.forward

@@ -138,9 +138,9 @@ def _as_it_was(model: torch.nn.Module) -> Iterator[None]:
 def _is_helper(value: Any) -> bool:
     """Whether it is an object of the model's own, which may keep what it computed, as Chameleon's
     keeps the places of its words."""
-    known = (torch.nn.Module, torch.Tensor, *_CONTAINERS)
-    is_setting = hasattr(value, "to_dict") or callable(value)
-    return hasattr(value, "__dict__") and not isinstance(value, known) and not is_setting
+    if not hasattr(value, "__dict__") or callable(value) or hasattr(value, "to_dict"):
+        return False
+    return not isinstance(value, (torch.Tensor, *_CONTAINERS))
 
 
 def _same(now: Any, before: Any) -> bool:

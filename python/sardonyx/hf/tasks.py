@@ -207,7 +207,7 @@ def choose(config: Any, name: str | None, own_class: type[Any] | None = None) ->
             for candidate in _classes(task, config):
                 if candidate.__name__ == architecture:
                     return Chosen(task, _has_cache(task, candidate), candidate)
-        if (exact := own_class or _by_name(architecture)) is not None:
+        if (exact := own_class or class_named(architecture)) is not None:
             return Chosen(_BY_NAME["feature-extraction"], False, exact)
     for task in TASKS:
         if (found := class_for(task, config)) is not None:
@@ -271,11 +271,12 @@ def _saved_class(task: Task, config: Any) -> type[Any] | None:
         for auto in task.auto_classes:
             mapping = getattr(getattr(transformers, auto, None), "_model_mapping", None)
             if mapping is not None and architecture in mapping._model_mapping.values():
-                return _by_name(architecture)
+                return class_named(architecture)
     return None
 
 
-def _by_name(architecture: str) -> type[Any] | None:
+def class_named(architecture: str) -> type[Any] | None:
+    """The class of transformers of that name; None where it has none."""
     import transformers
 
     found = getattr(transformers, architecture, None)

@@ -74,30 +74,27 @@ def tokens_after_media(model: torch.nn.Module, chosen: Chosen, loaded: Loaded) -
         # Padding is on the left of prompts.
         given["attention_mask"] = torch.ones_like(given["input_ids"])
         ids, mask = given.pop("input_ids"), given.pop("attention_mask")
-        wanted = greedy(model, ids, mask, _TOKENS, given | example.known(batch), never=never)
-        begin = wanted.shape[1] - _TOKENS
-        got = decode_with_media(loaded, wanted[:, :begin], given, _TOKENS, None)
+        beside = given | example.known(batch)
+        wanted = greedy(model, ids, mask, _TOKENS, beside, never=never)
+        got = decode_with_media(loaded, ids, given, _TOKENS, None)
+        begin = ids.shape[1]
         same = _same(wanted, got, begin)
         found["tokens"] += _TOKENS
         found["equal"] += same
-        if same < _TOKENS:
-            kind = "images" if medium is IMAGES else "sounds"
-            alone = _each_alone(
-                model, loaded, medium, example, given=given, prompts=wanted[:, :begin]
+        if same == _TOKENS:
+            continue
+        kind = "images" if medium is IMAGES else "sounds"
+        alone = _each_alone(model, loaded, medium, example, given=given, prompts=ids)
+        if alone is not None and _same(alone, got, begin) == _TOKENS:
+            found.setdefault("unsure", []).append(
+                f"token {same} after {batch} {kind}: PyTorch has others after each alone, and "
+                "these are the same"
             )
-            if alone is not None and _same(alone, got, begin) == _TOKENS:
-                found.setdefault("unsure", []).append(
-                    f"token {same} after {batch} {kind}: PyTorch has others after each alone, and "
-                    "these are the same"
-                )
-                continue
-            text = {"ids": wanted[:, :begin], "mask": mask}
-            beside = given | example.known(batch)
-            if _differs_from_itself(model, text, same, never, beside):
-                found.setdefault("unsure", []).append(
-                    f"token {same} after {kind} at batch {batch}: PyTorch differs from itself there"
-                )
-                continue
+        elif _differs_from_itself(model, {"ids": ids, "mask": mask}, same, never, beside):
+            found.setdefault("unsure", []).append(
+                f"token {same} after {kind} at batch {batch}: PyTorch differs from itself there"
+            )
+        else:
             found["different"].append(
                 f"of {_TOKENS} greedy tokens after {kind}, {same} are PyTorch's at batch {batch}"
             )
