@@ -125,6 +125,8 @@ const std::array kPipeline = {
     Entry{&kJoinTransposes},
     Entry{&kJoinTransposesRoundReshape},
     Entry{kDropUnusedNodes},
+    Entry{&kGatherRows},  // what no other rule knows better
+    Entry{kDropUnusedNodes},
 };
 // After lowering.
 const std::array kTidying = {
