@@ -52,6 +52,8 @@ const std::array kPipeline = {
     Entry{&kSpellNegation},
     Entry{&kChooseKnown},
     Entry{&kChooseWithoutNot},
+    Entry{&kBoundBeforeCasting},
+    Entry{&kDistanceBack},
     Entry{&kFoldConstants},
     Entry{&kReshapeWeights},
     Entry{&kFoldWeights},

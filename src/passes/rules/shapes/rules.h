@@ -7,6 +7,7 @@ namespace sardonyx::passes {
 
 using namespace rewriting;
 
+extern const Rule kDistanceBack;
 extern const Rule kExpandForTile;
 extern const Rule kFlattenProducts;
 extern const Rule kGatherRows;
