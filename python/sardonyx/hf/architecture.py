@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sardonyx._base.errors import refusal
@@ -77,6 +78,8 @@ def whole_part(model: torch.nn.Module, config: object, chosen: Chosen) -> Part:
     if known:
         return one
     grows = frozenset((LENGTH,)) if task.generates else frozenset()
+    if example.one_row:
+        return replace(one, must_vary=grows, is_one_row=True)
     return Part("model", module, inputs, dims, outputs, one_row=one, must_vary=grows)
 
 
