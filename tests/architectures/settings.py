@@ -219,6 +219,8 @@ GIVEN: dict[str, dict[str, Any]] = {
     "autoformer": {"num_time_features": 1, "feature_size": 10, "label_length": 4},
     "informer": {"num_time_features": 1, "feature_size": 10},
     "time_series_transformer": {"num_time_features": 1, "feature_size": 10},
+    # Its code goes over the patches of a context, of which it has 512 by default.
+    "timesfm2_5": {"context_length": 256},
     # Four patches together are as wide as this says.
     "kimi_k25": {"projection_hidden_size": 64},
     "muse_glimmer": {"out_hidden_size": 256},
