@@ -207,9 +207,12 @@ def _spectra_and_waves(accepted: set[str], config: Any) -> Iterator[Example]:
         return
     masks = [name for name in ("input_features_mask",) if name in accepted]
     for wave in _waves(accepted, config):
-        longer = replace(wave, make=lambda batch, length, w=wave: w.make(batch, _EACH * length))
         for bins in _counts_of_bins(config):
-            yield _spectra(bins, True, masks, _lengths_of_sounds(config)).joined(longer)
+            yield _spectra(bins, True, masks, _lengths_of_sounds(config)).joined(_longer(wave))
+
+
+def _longer(wave: Example) -> Example:
+    return replace(wave, make=lambda batch, length: wave.make(batch, _EACH * length))
 
 
 def _lengths_of_sounds(config: Any) -> tuple[int, int]:
