@@ -227,6 +227,14 @@ GIVEN: dict[str, dict[str, Any]] = {
     "autoformer": {"num_time_features": 1, "feature_size": 10, "label_length": 4},
     "informer": {"num_time_features": 1, "feature_size": 10},
     "time_series_transformer": {"num_time_features": 1, "feature_size": 10},
+    # As wide as the encoder that the decoder looks at.
+    "dia_decoder": {"cross_hidden_size": 64},
+    # As wide as what it knows of the sound and of its spectrum together; keys have as many heads as
+    # queries.
+    "neucodec": {"quantization_dim": 128, "num_key_value_heads": 4},
+    "xcodec2": {"quantization_dim": 128, "num_key_value_heads": 4},
+    # Its code goes over the patches of a context, of which it has 512 by default.
+    "timesfm2_5": {"context_length": 256},
     # Four patches together are as wide as this says.
     "kimi_k25": {"projection_hidden_size": 64},
     "muse_glimmer": {"out_hidden_size": 256},

@@ -33,7 +33,7 @@ _LENGTHENED = ("input_ids", "attention_mask", "token_type_ids")
 
 
 def accepted_example(
-    model: torch.nn.Module, config: Any, task: Task, medium: Medium | None = None
+    model: torch.nn.Module, config: Any, task: Task | None = None, medium: Medium | None = None
 ) -> tuple[Example, Tensors, Any]:
     """The first example that the model takes, its inputs, and what comes of them; of those of a
     text in which a `medium` stands, where there is to be one. Where a model takes no two rows, that

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -80,6 +80,20 @@ class Part:
         `inputs`, with the names of the ONNX model's."""
         names = {re.sub(r"\W", "_", name): name for name in self.inputs}
         return re.sub(r"\binputs_(\w+)", lambda found: names.get(found[1], found[0]), message)
+
+
+def without_padding(
+    one: Part, masks: Collection[str], having: Callable[[Tensors], torch.nn.Module]
+) -> Part | None:
+    """The part of one row without those of its inputs that are `masks`, which say that nothing is
+    padding, and are known to the module that `having` makes; None where they do not, or there are
+    none."""
+    known = {name: value for name, value in one.inputs.items() if name in masks}
+    if not known or not all(bool((value == 1).all()) for value in known.values()):
+        return None
+    inputs = {name: value for name, value in one.inputs.items() if name not in masks}
+    dims: Dims = {name: {} for name in inputs}
+    return Part(one.name, having(known), inputs, dims, one.outputs, known=known)
 
 
 class Plain(torch.nn.Module):
