@@ -68,6 +68,14 @@ GIVEN: dict[str, dict[str, Any]] = {
     "align_vision_model": {**_NARROW_STAGES, "hidden_dim": 64, "width_coefficient": 0.2},
     # Images of any size up to this one, in patches of 14.
     "pixtral": {"image_size": 56},
+    # One encoder's map, of as many channels as the last of these, is what another's patches are.
+    "unlimited_ocr_sam_vision_model": {
+        "downsample_channels": [32, 64],
+        "global_attn_indexes": [1],
+        "output_channels": 32,
+    },
+    # A text of 128 tokens has as many places for each of four frames.
+    "instructblipvideo": {"num_query_tokens": 8},
     # Heads are of a width that is a setting of its own.
     "falcon_h1": {"mamba_d_ssm": 64},
     "mamba2": {"num_heads": 8, "n_groups": 2},
@@ -219,6 +227,14 @@ GIVEN: dict[str, dict[str, Any]] = {
     "autoformer": {"num_time_features": 1, "feature_size": 10, "label_length": 4},
     "informer": {"num_time_features": 1, "feature_size": 10},
     "time_series_transformer": {"num_time_features": 1, "feature_size": 10},
+    # As wide as the encoder that the decoder looks at.
+    "dia_decoder": {"cross_hidden_size": 64},
+    # As wide as what it knows of the sound and of its spectrum together; keys have as many heads as
+    # queries.
+    "neucodec": {"quantization_dim": 128, "num_key_value_heads": 4},
+    "xcodec2": {"quantization_dim": 128, "num_key_value_heads": 4},
+    # Its code goes over the patches of a context, of which it has 512 by default.
+    "timesfm2_5": {"context_length": 256},
     # Four patches together are as wide as this says.
     "kimi_k25": {"projection_hidden_size": 64},
     "muse_glimmer": {"out_hidden_size": 256},

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 import torch
+import transformers
 
 from sardonyx.hf.corrected import corrected
-from sardonyx.hf.example import BATCH, Example, noise
+from sardonyx.hf.example import BATCH, LENGTH, Example, noise, token_ids
+
+_PLAIN = transformers.PretrainedConfig()
 
 
 def error_of(module: torch.nn.Module, example: Example) -> Exception:
@@ -47,3 +50,52 @@ def test_lengths_of_whole_pieces() -> None:
     better = corrected(example, error)
     assert better is not None
     assert better.lengths == (16, 32)
+
+
+def test_lengths_that_belong_together() -> None:
+    """The sound has so many samples for each frame of its spectrum as make one piece of it."""
+    example = Example(
+        lambda batch, length: {
+            "input_features": torch.zeros(batch, length, 8),
+            "input_values": torch.zeros(batch, 1, 50 * length),
+        },
+        {"input_features": {0: BATCH, 1: "frames"}, "input_values": {0: BATCH, 2: "samples"}},
+        (64, 96),
+    )
+    made = example.make(2, 64)
+    pieces = made["input_values"].unflatten(2, (-1, 320)).squeeze(1)
+    with pytest.raises(RuntimeError) as raised:
+        torch.cat([made["input_features"].transpose(1, 2), pieces.transpose(1, 2)], 1)
+    better = corrected(example, raised.value)
+    assert better is not None
+    assert better.make(3, 96)["input_values"].shape == (3, 1, 96 * 320)
+    assert better.dims == example.dims
+
+
+def test_tokens_that_are_frames_of_codes() -> None:
+    ids = token_ids(_PLAIN, 2, 12)
+    text = Example(lambda batch, length: {"input_ids": ids}, {"input_ids": {0: BATCH, 1: LENGTH}})
+    with pytest.raises(RuntimeError) as raised:
+        ids + torch.arange(33)
+    better = corrected(text, raised.value)
+    assert better is not None
+    assert better.make(2, 12)["input_ids"].shape == (2, 12, 33)
+
+
+def test_a_decoder_that_takes_frames_of_codes() -> None:
+    both = Example(
+        lambda batch, length: {
+            "input_ids": token_ids(_PLAIN, batch, length),
+            "decoder_input_ids": token_ids(_PLAIN, batch, length),
+        },
+        {name: {0: BATCH, 1: LENGTH} for name in ("input_ids", "decoder_input_ids")},
+    )
+    with pytest.raises(RuntimeError) as raised:
+        both.make(2, 12)["decoder_input_ids"].reshape(2, 9, -1)
+    better = corrected(both, raised.value)
+    assert better is not None
+    made = better.make(2, 12)
+    assert made["input_ids"].shape == (2, 12)
+    assert made["decoder_input_ids"].shape == (2, 12, 9)
+    # Which code is which matters.
+    assert not torch.equal(made["decoder_input_ids"][..., 0], made["decoder_input_ids"][..., 1])

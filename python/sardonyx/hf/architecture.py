@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sardonyx._base.errors import refusal
@@ -11,7 +13,7 @@ from .acceptance import accepted_example
 from .decoders import decoder_part
 from .example import BATCH, LENGTH
 from .media import SOUNDS
-from .parts import Part, Plain, accepted, named_outputs
+from .parts import Part, Plain, accepted, named_outputs, without_padding
 from .sentences import Embedder, Sentences
 
 if TYPE_CHECKING:
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     import torch
 
     from .tasks import Chosen, Task
+
+# How the inputs end that say what is padding.
+_MASK = "mask"
 
 
 def parts_of(
@@ -77,7 +82,13 @@ def whole_part(model: torch.nn.Module, config: object, chosen: Chosen) -> Part:
     if known:
         return one
     grows = frozenset((LENGTH,)) if task.generates else frozenset()
-    return Part("model", module, inputs, dims, outputs, one_row=one, must_vary=grows)
+    if example.one_row:
+        return replace(one, must_vary=grows, is_one_row=True)
+    masks = {name for name in row if name.endswith(_MASK)}
+    unpadded = without_padding(one, masks, partial(Plain, model, outputs))
+    return Part(
+        "model", module, inputs, dims, outputs, one_row=one, unpadded=unpadded, must_vary=grows
+    )
 
 
 def sentence_part(model: torch.nn.Module, config: object, task: Task, sentences: Sentences) -> Part:

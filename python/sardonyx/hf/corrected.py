@@ -9,12 +9,25 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from .example import Example, Tensors, random_values
+from .example import Example, Tensors, frames, random_values
 
 # What a product or a convolution says, and the axis of which it does.
 _MESSAGES = (
     (re.compile(r"shapes cannot be multiplied \(\d+x(?P<given>\d+) and (?P<wanted>\d+)x\d+\)"), -1),
     (re.compile(r"to have (?P<wanted>\d+) channels, but got (?P<given>\d+) channels"), 1),
+)
+
+# What PyTorch says where two lengths that belong together are joined.
+_MATCHED = re.compile(r"Expected size (?P<wanted>\d+) but got size (?P<given>\d+) for tensor")
+
+# What models say whose tokens are frames of several codes, where they are given one at a time: to
+# how many they add what tells these apart, or into how many they part a text.
+_CODES = (
+    re.compile(
+        r"tensor a \((?P<length>\d+)\) must match the size of tensor b \((?P<codes>\d+)\) at "
+        r"non-singleton dimension 1"
+    ),
+    re.compile(r"shape '\[\d+, (?P<codes>\d+), -1\]' is invalid for input of size (?P<size>\d+)"),
 )
 
 # What models say that cut sounds into pieces of one length themselves.
@@ -31,7 +44,60 @@ def corrected(example: Example, error: Exception) -> Example | None:
         piece = int(found["wanted"])
         shorter, longer = (-(-length // piece) * piece for length in example.lengths)
         return replace(example, lengths=(shorter, max(longer, shorter + piece)))
+    if (found := _MATCHED.search(str(error))) is not None:
+        return _in_step(example, int(found["wanted"]), int(found["given"]))
+    for message in _CODES:
+        if (found := message.search(str(error))) is not None:
+            return _of_frames(example, **{k: int(v) for k, v in found.groupdict().items()})
     return None
+
+
+def _of_frames(example: Example, codes: int, length: int = 0, size: int = 0) -> Example | None:
+    """With frames of so many codes [batch, length, codes] in the place of tokens: of a decoder's,
+    where there are those."""
+    made = example.make(2, example.lengths[0])
+    names = [
+        name
+        for name, value in made.items()
+        if name.endswith("input_ids") and value.dim() == 2 and (length, size) in
+        ((value.shape[1], 0), (0, value.numel()))
+    ]  # fmt: skip
+    if not names:
+        return None
+    name = max(names, key=lambda each: each.startswith("decoder_"))
+
+    def make(batch: int, length: int) -> Tensors:
+        values = example.make(batch, length)
+        return values | {name: frames(values[name], codes)}
+
+    return replace(example, make=make)
+
+
+def _in_step(example: Example, wanted: int, given: int) -> Example | None:
+    """With as many samples as belong to what is `wanted`, which is the length of another input,
+    where `given` many pieces came of those that there were."""
+    shorter = example.lengths[0]
+    made = example.make(2, shorter)
+    names = [
+        name
+        for name, axes in example.dims.items()
+        for axis in axes
+        if axis > 0 and made[name].shape[axis] > shorter and made[name].shape[axis] % given == 0
+    ]
+    if wanted != shorter or len(names) != 1:
+        return None
+    name = names[0]
+    (axis,) = (axis for axis in example.dims[name] if axis > 0)
+    each = made[name].shape[axis] // given
+
+    def make(batch: int, length: int) -> Tensors:
+        values = example.make(batch, length)
+        shape = list(values[name].shape)
+        shape[axis] = each * length
+        values[name] = random_values(tuple(shape))
+        return values
+
+    return replace(example, make=make)
 
 
 def _resized(example: Example, axis: int, given: int, wanted: int) -> Example | None:

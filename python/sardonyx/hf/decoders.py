@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
-from sardonyx._base.errors import refusal
+from sardonyx._base.errors import ProgramError, refusal
 
-from .acceptance import text_stands_alone
+from .acceptance import accepted_example, text_stands_alone
 from .caches import PAST_LENGTH, CacheLayout, layout_of, new_cache
-from .example import BATCH, LENGTH, TOTAL_LENGTH, Dims, Tensors, token_ids
+from .example import BATCH, LENGTH, TOTAL_LENGTH, Dims, Tensors, codes_of, token_ids
 from .parts import EMBEDDINGS, Part, accepted
 from .probing import counted_calls, probe
 from .settings import setting
@@ -67,23 +67,41 @@ def decoder_part(
             f"{type(model).__name__} puts images before the text, and keeps both in its cache",
             _NO_PAST,
         )
-    layout, loops = _layout(model, config, argument)
+    codes = 0
+    try:
+        layout, loops = _layout(model, config, argument, codes)
+    except ProgramError:
+        if not (codes := _codes(model, config)):
+            raise
+        layout, loops = _layout(model, config, argument, codes)
     if one_width:
         layout = layout.of_one_width()
     module = Decoder(model, argument, layout)
     outputs = ("logits", *(each.present for each in layout.tensors))
-    inputs = (_inputs(config, taken, layout, length) for length in (1, _LENGTH))
+    inputs = (_inputs(config, taken, layout, length, codes) for length in (1, _LENGTH))
     changed = (change(*each) if change else each for each in inputs)
     one, any_number = (Part(name, module, *each, outputs) for each in changed)
     return replace(any_number, one_token=one, loops=loops)
 
 
-def _layout(model: torch.nn.Module, config: Any, argument: str) -> tuple[CacheLayout, bool]:
+def _codes(model: torch.nn.Module, config: Any) -> int:
+    """How many codes there are in each of the frames that the model takes for tokens; 0 for
+    tokens."""
+    try:
+        _, inputs, _ = accepted_example(model, config)
+    except ProgramError:
+        return 0
+    return codes_of(inputs["input_ids"]) if "input_ids" in inputs else 0
+
+
+def _layout(
+    model: torch.nn.Module, config: Any, argument: str, codes: int
+) -> tuple[CacheLayout, bool]:
     """The layout of the cache, and whether more calls are made for more tokens."""
     try:
-        return _layout_of_runs(model, config, argument, _long_runs(config))
+        return _layout_of_runs(model, config, argument, _long_runs(config), codes)
     except Exception:  # where the model's own cache ends at a window, say
-        return _layout_of_runs(model, config, argument, _RUNS)
+        return _layout_of_runs(model, config, argument, _RUNS, codes)
 
 
 def _long_runs(config: Any) -> tuple[tuple[int, int], ...]:
@@ -92,14 +110,18 @@ def _long_runs(config: Any) -> tuple[tuple[int, int], ...]:
 
 
 def _layout_of_runs(
-    model: torch.nn.Module, config: Any, argument: str, runs: Sequence[tuple[int, int]]
+    model: torch.nn.Module,
+    config: Any,
+    argument: str,
+    runs: Sequence[tuple[int, int]],
+    codes: int,
 ) -> tuple[CacheLayout, bool]:
     caches, sizes, calls = [], [], set()
     for batch, length in runs:
-        ids = token_ids(config, batch, length)
+        ids = token_ids(config, batch, length, codes=codes)
         given: dict[str, Any] = {"input_ids": ids}
         if "attention_mask" in accepted(model):
-            given["attention_mask"] = torch.ones_like(ids)
+            given["attention_mask"] = torch.ones(batch, length, dtype=torch.int64)
         with counted_calls() as counted:
             caches.append(_cache_after(model, config, argument, given))
         sizes.append({BATCH: batch, PAST_LENGTH: length})
@@ -138,11 +160,13 @@ def _cache_after(model: torch.nn.Module, config: Any, argument: str, given: dict
     return found
 
 
-def _inputs(config: Any, taken: set[str], layout: CacheLayout, length: int) -> tuple[Tensors, Dims]:
+def _inputs(
+    config: Any, taken: set[str], layout: CacheLayout, length: int, codes: int
+) -> tuple[Tensors, Dims]:
     """Tokens after a past, with a mask over both, or over the tokens where the past has no length:
     models that keep a state alone hide with it what the state takes in."""
     rows = {0: BATCH} if length == 1 else {0: BATCH, 1: LENGTH}
-    inputs: Tensors = {"input_ids": token_ids(config, _BATCH, length)}
+    inputs: Tensors = {"input_ids": token_ids(config, _BATCH, length, codes=codes)}
     dims: Dims = {"input_ids": rows}
     if "attention_mask" in taken:
         grows = any(PAST_LENGTH in each.shape for each in layout.tensors)

@@ -24,7 +24,7 @@ from .caches import (
     layout_of,
     new_cache_of_both,
 )
-from .example import BATCH, Dims, Example, Tensors, token_ids
+from .example import BATCH, Dims, Example, Tensors, codes_of, token_ids
 from .media import IMAGES
 from .parts import Part, accepted, named_outputs
 from .probing import probe
@@ -45,7 +45,8 @@ _RUNS = ((2, 0, 5), (3, 1, 7))
 _LENGTH_OF_KEYS = 2  # the axis of [batch, heads, length, width]
 _DIMS_OF_STATES = 3
 _OF_TEXT = frozenset(("input_ids", "attention_mask", "token_type_ids"))
-OF_DECODER = ("decoder_input_ids", "decoder_attention_mask", "decoder_inputs_embeds")
+_IDS = "decoder_input_ids"
+OF_DECODER = (_IDS, "decoder_attention_mask", "decoder_inputs_embeds")
 
 
 class Encoder(torch.nn.Module):
@@ -208,7 +209,8 @@ def reads_blocks(programs: Mapping[str, ONNXProgram]) -> bool:
 class _Sides:
     """What the encoder takes and gives, without data; `masks`: whether the mask of what it gives
     is another than that of what it takes, and is given, too; `mixed`: whether the model puts other
-    things between the tokens before."""
+    things between the tokens before; `codes`: how many each frame of the decoder has, 0 for tokens.
+    """
 
     example: Example
     inputs: Tensors
@@ -216,6 +218,7 @@ class _Sides:
     mask: torch.Tensor | None
     masks: bool
     mixed: bool = False
+    codes: int = 0
 
     def encoder(self, model: torch.nn.Module) -> torch.nn.Module:
         """What becomes a model of its own."""
@@ -263,6 +266,7 @@ def _of_encoder(size: str) -> str:
 
 def _sides(model: torch.nn.Module, config: Any, chosen: Chosen) -> _Sides:
     example, inputs, result = accepted_example(model, config, chosen.task)
+    codes = codes_of(inputs[_IDS]) if _IDS in inputs else 0
     inputs = {name: value for name, value in inputs.items() if name not in OF_DECODER}
     taken = accepted(encoder_of(model))
     # Tokens beside what an encoder looks at are those of the decoder.
@@ -275,8 +279,10 @@ def _sides(model: torch.nn.Module, config: Any, chosen: Chosen) -> _Sides:
         raise refusal("SX2007", "the encoder's first input has no batch")
     given = inputs.get("attention_mask")
     if given is not None and given.shape == states.shape[:2]:
-        return _Sides(example, inputs, states, torch.ones_like(given), masks=False, mixed=mixed)
-    return _Sides(example, inputs, states, own, masks=own is not None, mixed=mixed)
+        own, masks = torch.ones_like(given), False
+    else:
+        masks = own is not None
+    return _Sides(example, inputs, states, own, masks, mixed, codes)
 
 
 def _encoded(
@@ -306,7 +312,7 @@ def _decoder_inputs(config: Any, sides: _Sides, dims: Dims) -> tuple[Tensors, Di
     if sides.mask is not None:
         inputs[MASK] = sides.mask
         axes[MASK] = {0: BATCH, **length}
-    inputs["input_ids"] = token_ids(config, 2, 4)
+    inputs["input_ids"] = token_ids(config, 2, 4, codes=sides.codes)
     axes["input_ids"] = {0: BATCH, 1: _STEPS}
     inputs[STATES] = sides.states
     axes[STATES] = {0: BATCH, **length}
@@ -324,7 +330,8 @@ def _layout(model: torch.nn.Module, config: Any, sides: _Sides) -> tuple[CacheLa
     for batch, which, tokens in _RUNS:
         made = sides.example.make(batch, sides.example.lengths[which])
         states, _ = _encoded(model, {name: made[name] for name in sides.inputs}, sides.mixed)
-        inputs: Tensors = {"input_ids": token_ids(config, batch, tokens), STATES: states}
+        ids = token_ids(config, batch, tokens, codes=sides.codes)
+        inputs: Tensors = {"input_ids": ids, STATES: states}
         if sides.mask is not None:
             inputs[MASK] = torch.ones(states.shape[:2], dtype=sides.mask.dtype)
 

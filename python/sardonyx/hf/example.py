@@ -33,12 +33,28 @@ class Example:
         lengths: two lengths that are not too short for the model.
         known: makes, for a batch, what is the same in all runs of the exported model (the sizes of
             images), and so is no input of it.
+        one_row: whether there is one row, whatever the batch.
     """
 
     make: Callable[[int, int], Tensors]
     dims: Dims
     lengths: tuple[int, int] = (12, 17)
     known: Callable[[int], Tensors] = field(default=_nothing)
+    one_row: bool = False
+
+    def of_one_row(self) -> Example:
+        """The same of one row, whatever the batch."""
+        dims = {
+            name: {axis: size for axis, size in axes.items() if size != BATCH}
+            for name, axes in self.dims.items()
+        }
+        return Example(
+            lambda _, length: self.make(1, length),
+            dims,
+            self.lengths,
+            lambda _: self.known(1),
+            one_row=True,
+        )
 
     def joined(self, other: Example) -> Example:
         """Both in one; the first one's lengths hold."""
@@ -64,11 +80,30 @@ def random_values(shape: tuple[int, ...]) -> torch.Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(2))
 
 
-def token_ids(config: Any, batch: int, length: int, seed: int = 0) -> torch.Tensor:
-    """Tokens [batch, length] that are not special."""
+def token_ids(
+    config: Any, batch: int, length: int, seed: int = 0, *, codes: int = 0
+) -> torch.Tensor:
+    """Tokens [batch, length] that are not special, or frames [batch, length, codes] of so many."""
     names = ("vocab_size", "src_vocab_size", "text_vocab_size")
     size = setting(config, *names, default=next(all_settings(config, *names), 100))
     size = size if isinstance(size, int) else 100
     low = min(size // 2, 64)
     generator = torch.Generator().manual_seed(seed)
-    return torch.randint(low, max(low + 1, size), (batch, length), generator=generator)
+    ids = torch.randint(low, max(low + 1, size), (batch, length), generator=generator)
+    return frames(ids, codes) if codes else ids
+
+
+def frames(ids: torch.Tensor, codes: int) -> torch.Tensor:
+    """Frames [batch, length, codes] of tokens, other ones in each place, so that places are told
+    apart. What stands behind the first may be codes of a sound, of which there may be fewer."""
+    others = [ids.roll(place, 1) % _FEWEST_CODES for place in range(1, codes)]
+    return torch.stack([ids, *others], -1)
+
+
+# No codec tells fewer apart.
+_FEWEST_CODES = 16
+
+
+def codes_of(ids: torch.Tensor) -> int:
+    """How many codes each frame has; 0 for tokens."""
+    return ids.shape[2] if ids.dim() > 2 else 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -71,7 +72,11 @@ def _plain_examples(model: torch.nn.Module, config: Any, task: Task | None) -> I
             yield image.joined(_tokens_of_decoder(config))
     if text is not None and not both:
         yield from (text.joined(image) for image in images)
-    sounds = (*_features(accepted, config), *_waves(accepted, config))
+    sounds = (
+        *_spectra_and_waves(accepted, config),
+        *_features(accepted, config),
+        *_waves(accepted, config),
+    )
     for sound in sounds:
         yield sound
         if "decoder_input_ids" in accepted:
@@ -164,11 +169,15 @@ _BINS = (
 _SOUND_MASKS = ("attention_mask", "input_features_mask", "padding_mask")
 
 
+# Samples for each frame of a spectrum; models that look at both say how many there should be.
+_EACH = 50
+
+
 def _features(accepted: set[str], config: Any) -> Iterator[Example]:
     """Spectra: [batch, bins, length], of a fixed length where positions are counted, or turned."""
     if "input_features" not in accepted:
         return
-    counts = [each for each in all_settings(config, *_BINS) if isinstance(each, int)] or [80, 128]
+    counts = _counts_of_bins(config)
     positions = setting(config, "max_source_positions")
     masks = [name for name in _SOUND_MASKS if name in accepted]
     lengths = _lengths_of_sounds(config)
@@ -185,6 +194,25 @@ def _features(accepted: set[str], config: Any) -> Iterator[Example]:
         # Pictures of the sound, of a length that the model makes of shorter ones.
         axes = {0: BATCH, 2: "feature_length"}
         yield noise("input_features", (1, 64, bins), axes)
+
+
+def _counts_of_bins(config: Any) -> list[int]:
+    return [each for each in all_settings(config, *_BINS) if isinstance(each, int)] or [80, 128]
+
+
+def _spectra_and_waves(accepted: set[str], config: Any) -> Iterator[Example]:
+    """A sound's spectrum and the sound itself, for models that look at both. How many samples there
+    are for each frame is not known here, but found out of what a model says to wrong numbers."""
+    if not {"input_features", "input_values"} <= accepted:
+        return
+    masks = [name for name in ("input_features_mask",) if name in accepted]
+    for wave in _waves(accepted, config):
+        for bins in _counts_of_bins(config):
+            yield _spectra(bins, True, masks, _lengths_of_sounds(config)).joined(_longer(wave))
+
+
+def _longer(wave: Example) -> Example:
+    return replace(wave, make=lambda batch, length: wave.make(batch, _EACH * length))
 
 
 def _lengths_of_sounds(config: Any) -> tuple[int, int]:

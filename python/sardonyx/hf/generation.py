@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import torch
 
+from sardonyx._base.errors import UsageError, refusal
+
 from .caches import PAST, PAST_LENGTH, PRESENT
 from .encoder_decoders import ENCODER, FIRST, LATER, MASK, MERGED, STATES, USES_CACHE
-from .example import BATCH, Tensors
+from .example import BATCH, Tensors, codes_of
 from .media import MEDIA, Medium
 from .multimodal import DECODER, TOKENS
 from .parts import EMBEDDINGS
@@ -55,6 +58,13 @@ def decode_with_media(
 ) -> torch.Tensor:
     """The same of a decoder of the name `part`. `inputs` may have an attention_mask, position_ids
     of the prompt, and images or sounds."""
+    if codes_of(ids):
+        raise refusal(
+            "SX1001",
+            "each token is a frame of codes, and the model scores one of them",
+            "put frames together and run the model through a session of ONNX Runtime",
+            UsageError,
+        )
     mask = inputs.get("attention_mask", torch.ones_like(ids))
     text = _Text(mask, inputs.get("position_ids", (mask.cumsum(-1) - 1).clamp_min(0)))
     past = empty_caches(model, ids.shape[0], part)
@@ -83,6 +93,21 @@ def decode_with_media(
     return ids
 
 
+def tokens_after(model: Sessions, frames: torch.Tensor, prompt: int) -> torch.Tensor:
+    """The likeliest token behind each frame of codes [batch, length, codes] from the last of the
+    `prompt` on, [batch, length - prompt + 1], where what comes behind it is given, too."""
+    mask = torch.ones(frames.shape[:2], dtype=torch.int64)
+    positions = mask.cumsum(-1) - 1
+    past = empty_caches(model, frames.shape[0])
+    chosen = []
+    for begin, end in itertools.pairwise((0, *range(prompt, frames.shape[1] + 1))):
+        text = _Text(mask[:, :end], positions[:, :end])
+        made = _step(model, "model", frames[:, begin:end], text, past)
+        past = next_past(made)
+        chosen.append(likeliest(made["logits"]))
+    return torch.cat(chosen, 1)
+
+
 def likeliest(logits: torch.Tensor, never: Sequence[int] = ()) -> torch.Tensor:
     """The next token of each row [batch, 1]; a text goes on with none of `never`."""
     last = logits[:, -1:]
@@ -90,6 +115,13 @@ def likeliest(logits: torch.Tensor, never: Sequence[int] = ()) -> torch.Tensor:
     if within:
         last = last.index_fill(-1, torch.tensor(within), -torch.inf)
     return last.argmax(-1)
+
+
+def likeliest_of(logits: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
+    """The next token of each row, or the next frame of codes [batch, 1, codes], the scores of whose
+    codes are rows beside each other."""
+    chosen = likeliest(logits)
+    return chosen.view(ids.shape[0], 1, -1) if codes_of(ids) else chosen
 
 
 def with_next(positions: torch.Tensor) -> torch.Tensor:
@@ -252,7 +284,7 @@ def decode_of_encoder(
         given[MASK] = inputs["attention_mask"]
     ids = inputs.get("decoder_input_ids")
     if ids is None:
-        ids = torch.full((given[STATES].shape[0], 1), first_token(model), dtype=torch.int64)
+        ids = first_tokens(model, given[STATES].shape[0])
     past: Tensors = {}
     fed = ids
     nothing = empty_caches(model, ids.shape[0], MERGED) if merged else {}
@@ -263,7 +295,7 @@ def decode_of_encoder(
         feed[USES_CACHE] = torch.tensor([bool(past)])
         made = model(part, **{name: value for name, value in feed.items() if name in names})
         past = past | next_past(made)
-        chosen = made["logits"][:, -1:].argmax(-1)
+        chosen = likeliest_of(made["logits"], ids)
         ids = torch.cat([ids, chosen], dim=1)
         fed = chosen if past else ids
         if end is not None and bool((chosen == end).all()):
@@ -271,13 +303,20 @@ def decode_of_encoder(
     return ids
 
 
-def first_token(model: Sessions) -> int:
+def first_tokens(model: Sessions, batch: int) -> torch.Tensor:
+    """What decoders begin with: a token [batch, 1], or a frame of it [batch, 1, codes]."""
+    codes = model.inputs(FIRST)["input_ids"][2:]
+    return torch.full((batch, 1, *map(int, codes)), _first_token(model), dtype=torch.int64)
+
+
+def _first_token(model: Sessions) -> int:
     """The token that decoders begin with, by the configurations in the folder."""
     for name in ("generation_config.json", "config.json"):
         path = model.folder / name
         settings = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
         for key in ("decoder_start_token_id", "bos_token_id"):
-            token = settings.get(key, (settings.get("decoder") or {}).get(key))
+            decoder = settings.get("decoder") or settings.get("decoder_config") or {}
+            token = settings.get(key, decoder.get(key))
             if isinstance(token, int):
                 return token
     return 0

@@ -25,6 +25,7 @@ from sardonyx._translate.autograd import by_forward
 from .caches import PAST_LENGTH
 from .example import BATCH
 from .experts import all_experts
+from .masks import none_where_none_given
 from .parts import Part
 
 # Under which name parts hold the model.
@@ -73,6 +74,8 @@ def captured(part: Part, target: Target) -> tuple[Part, ONNXProgram, list[str]]:
         with contextlib.suppress(CaptureError):
             return part.unpadded, _captured(part.unpadded, target), notes
         raise
+    if part.is_one_row:
+        notes.append(_ONE_ROW)
     _check_free(part, program, {PAST_LENGTH, *part.must_vary})
     if part.one_row is None or not _for_one_batch(part, program):
         return part, program, notes
@@ -145,7 +148,7 @@ def _captured(part: Part, target: Target) -> ONNXProgram:
         warnings.filterwarnings("ignore", category=UserWarning, module="sardonyx")
         warnings.filterwarnings("ignore", r".*tensors that forward\(\) keeps", UserWarning)
         warnings.filterwarnings("ignore", "do_constant_folding", DeprecationWarning)
-        with torch.no_grad(), all_experts(part.module), by_forward():
+        with torch.no_grad(), all_experts(part.module), none_where_none_given(), by_forward():
             return export_module(
                 part.module,
                 (part.inputs,),

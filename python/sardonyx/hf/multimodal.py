@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -19,7 +20,7 @@ from .decoders import decoder_part
 from .example import BATCH, LENGTH, Dims, Example, Tensors, token_ids
 from .known import with_known
 from .media import Medium
-from .parts import EMBEDDINGS, Part, fixed_arguments
+from .parts import EMBEDDINGS, Part, fixed_arguments, without_padding
 from .probing import probe
 
 if TYPE_CHECKING:
@@ -69,7 +70,9 @@ def parts(model: torch.nn.Module, config: Any, chosen: Chosen) -> Iterator[Part]
             yield one
         else:
             several = _encoder(model, medium, example, 2)
-            yield replace(several, one_row=one, unpadded=_unpadded(one, medium))
+            masks = set(one.inputs) - set(medium.inputs)
+            unpadded = without_padding(one, masks, partial(MediumEncoder, model, medium))
+            yield replace(several, one_row=one, unpadded=unpadded)
         positions = inputs.get("position_ids")
         if positions is not None and positions.dim() == 3:
             directions = positions.shape[0]
@@ -97,19 +100,6 @@ def _encoder(model: torch.nn.Module, medium: Medium, example: Example, batch: in
     }
     module = MediumEncoder(model, medium, known)
     return Part(medium.part, module, inputs, dims, (medium.features,), known=known)
-
-
-def _unpadded(one: Part, medium: Medium) -> Part | None:
-    """The same without a mask among its inputs, which says that nothing is padding; None where
-    there is none."""
-    masks = {name: value for name, value in one.inputs.items() if name not in medium.inputs}
-    if not masks or not all(bool((value == 1).all()) for value in masks.values()):
-        return None
-    assert isinstance(one.module, MediumEncoder)
-    module = MediumEncoder(one.module.model, medium, masks)
-    inputs = {name: value for name, value in one.inputs.items() if name in medium.inputs}
-    dims: Dims = {name: {} for name in inputs}
-    return Part(one.name, module, inputs, dims, one.outputs, known=masks)
 
 
 def _of_embeddings(

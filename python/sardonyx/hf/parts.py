@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -34,6 +34,7 @@ class Part:
             number of them.
         one_row: the same for a batch of one, where the model's code may take the number of rows of
             an input for a constant.
+        is_one_row: whether it is such a part itself.
         unpadded: the same for one image or sound of the example's size, none of which is padding,
             where a model may count by its mask.
         loops: whether it certainly may not, since its code does more calls for more tokens.
@@ -48,6 +49,7 @@ class Part:
     outputs: tuple[str, ...]
     one_token: Part | None = None
     one_row: Part | None = None
+    is_one_row: bool = False
     unpadded: Part | None = None
     loops: bool = False
     must_vary: frozenset[str] = frozenset()
@@ -78,6 +80,20 @@ class Part:
         `inputs`, with the names of the ONNX model's."""
         names = {re.sub(r"\W", "_", name): name for name in self.inputs}
         return re.sub(r"\binputs_(\w+)", lambda found: names.get(found[1], found[0]), message)
+
+
+def without_padding(
+    one: Part, masks: Collection[str], having: Callable[[Tensors], torch.nn.Module]
+) -> Part | None:
+    """The part of one row without those of its inputs that are `masks`, which say that nothing is
+    padding, and are known to the module that `having` makes; None where they do not, or there are
+    none."""
+    known = {name: value for name, value in one.inputs.items() if name in masks}
+    if not known or not all(bool((value == 1).all()) for value in known.values()):
+        return None
+    inputs = {name: value for name, value in one.inputs.items() if name not in masks}
+    dims: Dims = {name: {} for name in inputs}
+    return Part(one.name, having(known), inputs, dims, one.outputs, known=known)
 
 
 class Plain(torch.nn.Module):

@@ -10,16 +10,19 @@ import torch
 
 from .acceptance import accepted_example
 from .encoder_decoders import MERGED, OF_DECODER
-from .example import Example, Tensors, token_ids
+from .example import Example, Tensors, codes_of, token_ids
 from .generation import (
     decode_of_encoder,
     decode_with_media,
-    first_token,
+    first_tokens,
+    likeliest_of,
     media_of,
     taken_at_once,
+    tokens_after,
 )
 from .greedy import greedy, greedy_with_cache
 from .media import IMAGES, Medium
+from .parts import fixed_arguments
 from .references import of_pytorch
 from .running import Loaded
 
@@ -32,6 +35,8 @@ _PROMPT = 6
 
 def tokens(model: torch.nn.Module, loaded: Loaded) -> dict[str, Any]:
     """Greedy tokens after a prompt, one row of which is padded on its left."""
+    if not loaded.takes_embeddings and (codes := loaded.inputs("model")["input_ids"][2:]):
+        return _tokens_of_frames(model, loaded, int(codes[0]))
     different, equal = [], 0
     unsure: list[str] = []
     never = _never(loaded)
@@ -58,6 +63,24 @@ def tokens(model: torch.nn.Module, loaded: Loaded) -> dict[str, Any]:
             different.append(f"of {_TOKENS} greedy tokens, {same} are PyTorch's at batch {batch}")
     found = {"tokens": 2 * _TOKENS, "equal": equal, "different": different}
     return found | ({"unsure": unsure} if unsure else {})
+
+
+def _tokens_of_frames(model: torch.nn.Module, loaded: Loaded, codes: int) -> dict[str, Any]:
+    """The likeliest tokens behind frames of codes, which are given: a model scores one code of the
+    next frame, and the others come from elsewhere (a sound that is listened to)."""
+    different, equal = [], 0
+    for batch in (1, 2):
+        ids = token_ids(model.config, batch, _PROMPT + _TOKENS - 1, seed=batch, codes=codes)
+        with torch.no_grad():
+            logits = model(input_ids=ids, **fixed_arguments(model)).logits
+        wanted = logits[:, _PROMPT - 1 :].argmax(-1)
+        same = _same(wanted, tokens_after(loaded, ids, _PROMPT), 0)
+        equal += same
+        if same < _TOKENS:
+            different.append(
+                f"of {_TOKENS} likeliest tokens, {same} are PyTorch's at batch {batch}"
+            )
+    return {"tokens": 2 * _TOKENS, "equal": equal, "different": different}
 
 
 def tokens_after_media(model: torch.nn.Module, chosen: Chosen, loaded: Loaded) -> dict[str, Any]:
@@ -108,7 +131,7 @@ def tokens_of_encoder(model: torch.nn.Module, chosen: Chosen, loaded: Loaded) ->
     for batch in (1, 2):
         inputs = example.make(batch, example.lengths[batch - 1])
         inputs = {k: v for k, v in inputs.items() if k not in OF_DECODER}
-        begin = torch.full((batch, 1), first_token(loaded), dtype=torch.int64)
+        begin = first_tokens(loaded, batch)
         wanted = _greedy_of_encoder(model, inputs, begin, steps)
         ways = (False, True) if MERGED in loaded.part_names else (False,)
         got = [decode_of_encoder(loaded, inputs, steps, None, merged) for merged in ways]
@@ -167,6 +190,8 @@ def _each_alone(
 def _same(wanted: torch.Tensor, got: torch.Tensor, begin: int) -> int:
     """How many tokens behind the prompt are equal in all rows, until the first that is not."""
     equal = wanted[:, begin:] == got[:, begin:]
+    if codes_of(equal):
+        equal = equal.all(-1)
     return int(equal.long().cumprod(-1).sum(-1).min())
 
 
@@ -188,5 +213,5 @@ def _greedy_of_encoder(
     with torch.no_grad():
         for _ in range(steps):
             logits = model(**inputs, decoder_input_ids=ids, use_cache=False).logits
-            ids = torch.cat([ids, logits[:, -1:].argmax(-1)], dim=1)
+            ids = torch.cat([ids, likeliest_of(logits, ids)], dim=1)
     return ids
