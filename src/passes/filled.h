@@ -7,8 +7,8 @@
 
 namespace sardonyx::passes {
 
-// The number that all elements are: of a constant of one, or of what Expand and ConstantOfShape make
-// of one; nothing where they are not seen to be.
+// The number that all elements are: of a constant of one, or of what Expand and ConstantOfShape
+// make of one; nothing where they are not seen to be.
 std::optional<double> filled_with(const onnx::ValueInfo* value);
 
 }  // namespace sardonyx::passes

@@ -3,9 +3,10 @@
 // What is spread over axes, only to be combined with something as large, is left to whoever
 // combines it: the values between become smaller. So, too, ConstantOfShape, of which a number is
 // left, Tile of axes of size 1, leading axes of size 1 that Unsqueeze or Reshape put in (beside
-// others where an Unsqueeze without them is there, too), and And with a condition that always holds. Nothing is done where the whole is asked for: by an output of
-// a graph, a body, or an operator that does not broadcast. Values that became smaller get other
-// names, since they are no longer those of the program.
+// others where an Unsqueeze without them is there, too), and And with a condition that always
+// holds. Nothing is done where the whole is asked for: by an output of a graph, a body, or an
+// operator that does not broadcast. Values that became smaller get other names, since they are no
+// longer those of the program.
 #include <algorithm>
 #include <array>
 #include <map>

@@ -1,8 +1,8 @@
 // Before: y = Min(Add(Cast<to = int64>(x), 8), 15)      of real numbers x
 // After:  y = Add(Cast<to = int64>(Min(x, 7)), 8)
-// Casts cut off, which keeps the order, so that numbers may be bounded while they are real: runtimes
-// have quicker kernels for these than for long integers. What is no number is bounded by a least
-// one, but not by a greatest, so that Max stays.
+// Casts cut off, which keeps the order, so that numbers may be bounded while they are real:
+// runtimes have quicker kernels for these than for long integers. What is no number is bounded by a
+// least one, but not by a greatest, so that Max stays.
 #include <cmath>
 #include <cstdlib>
 #include <optional>
