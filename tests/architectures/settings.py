@@ -219,6 +219,9 @@ GIVEN: dict[str, dict[str, Any]] = {
     "autoformer": {"num_time_features": 1, "feature_size": 10, "label_length": 4},
     "informer": {"num_time_features": 1, "feature_size": 10},
     "time_series_transformer": {"num_time_features": 1, "feature_size": 10},
+    # Channels double in each of six stages, and what it draws at random counts for nothing.
+    "vibevoice_acoustic_tokenizer": {"num_filters": 2, "vae_std": 0.0},
+    "vibevoice_acoustic_tokenizer_encoder": {"num_filters": 2},
     # What is a block elsewhere is its longest text.
     "semantic": {"block_size": 128},
     "coarse_acoustics": {"block_size": 128},
