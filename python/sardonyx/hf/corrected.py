@@ -83,8 +83,8 @@ def _of_frames(example: Example, codes: int, length: int = 0, size: int = 0) -> 
 
 
 def _in_step(example: Example, wanted: int, given: int) -> Example | None:
-    """With as many samples, or frames, as belong to what is `wanted`, which is the length of another
-    input, where `given` many pieces came of those that there were."""
+    """With as many samples, or frames, as belong to `wanted` elements, the length of another input,
+    where `given` came of those that there were."""
     made = example.make(2, example.lengths[0])
     places = [
         (name, axis)

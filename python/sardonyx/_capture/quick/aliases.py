@@ -27,7 +27,7 @@ def roots(node: torch.fx.Node) -> set[torch.fx.Node]:
 
 
 def may_be_written(node: torch.fx.Node, writes: Iterable[torch.fx.Node]) -> bool:
-    """Whether one of the `writes` may go to the memory of something that the tensor is computed of."""
+    """Whether one of the `writes` may go to the memory of what the tensor is computed of."""
     computed_of = {node}
     waiting = [node]
     while waiting:
