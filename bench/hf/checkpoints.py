@@ -42,10 +42,38 @@ def foremost_tasks() -> dict[str, str]:
     names = [task.name for task in TASKS]
     middle = [name for name in names if name not in (*_FOREMOST, *_LAST, "text-generation")]
     found: dict[str, str] = {}
-    for task in (*_FOREMOST, "text-generation", *middle, *_LAST):
+    lent: dict[str, str] = {}
+    for task in (*_FOREMOST, "text-generation", *middle):
+        for name in architectures(task):
+            (found if _is_own(name, task) else lent).setdefault(name, task)
+    found = lent | found
+    for task in _LAST:
         for name in architectures(task):
             found.setdefault(name, task)
     return {name: task for name, task in sorted(found.items()) if task != "text-generation"}
+
+
+def _is_own(name: str, task: str) -> bool:
+    """Whether the architecture's class for the task is made for its configuration: ShieldGemma 2
+    judges images, and is lent Gemma 3's class for texts, whose weights have other names."""
+    import transformers
+    from transformers.models.auto import modeling_auto
+
+    from sardonyx.hf.tasks import task_named
+
+    mappings = (
+        getattr(modeling_auto, auto)._model_mapping._model_mapping
+        for auto in task_named(task)[0].auto_classes
+    )
+    found = next(mapping[name] for mapping in mappings if name in mapping)
+    first = found if isinstance(found, str) else found[0]
+    kind = config_class(name)
+    if first.startswith(kind.__name__.removesuffix("Config")):
+        return True
+    try:
+        return bool(getattr(transformers, first).config_class is kind)
+    except (AttributeError, ImportError):
+        return True  # needs a package that is not there, which its row tells
 
 
 def make_checkpoint(name: str, task: str, folder: Path) -> dict[str, Any]:

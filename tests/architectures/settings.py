@@ -68,6 +68,14 @@ GIVEN: dict[str, dict[str, Any]] = {
     "align_vision_model": {**_NARROW_STAGES, "hidden_dim": 64, "width_coefficient": 0.2},
     # Images of any size up to this one, in patches of 14.
     "pixtral": {"image_size": 56},
+    # One encoder's map, of as many channels as the last of these, is what another's patches are.
+    "unlimited_ocr_sam_vision_model": {
+        "downsample_channels": [32, 64],
+        "global_attn_indexes": [1],
+        "output_channels": 32,
+    },
+    # A text of 128 tokens has as many places for each of four frames.
+    "instructblipvideo": {"num_query_tokens": 8},
     # Heads are of a width that is a setting of its own.
     "falcon_h1": {"mamba_d_ssm": 64},
     "mamba2": {"num_heads": 8, "n_groups": 2},

@@ -177,7 +177,13 @@ _VOCABULARIES = frozenset(
     )
 )
 # Of what checkpoints have a token, where their configuration's class has none.
-_MEDIA_TOKENS = ("image_token_id", "image_token_index", "audio_token_id", "audio_token_index")
+_MEDIA_TOKENS = (
+    "image_token_id",
+    "image_token_index",
+    "video_token_index",
+    "audio_token_id",
+    "audio_token_index",
+)
 _REMOVED = ("model_type", "transformers_version", "architectures", "dtype", "torch_dtype")
 
 

@@ -421,6 +421,25 @@ class Reshaped(torch.nn.Module):
         return x.clone().unsqueeze_(0)
 
 
+class Counted(torch.nn.Module):
+    """Gemma and Inkling hold as many features as there are places for them against each other. What
+    PyTorch works out of the range of a size near 2**63 is off by some."""
+
+    def forward(self, tokens, features):
+        text = tokens[..., None].expand(-1, -1, 64).float()
+        places = (tokens == 3)[..., None].expand_as(text)
+        torch._check(text[places].numel() == features.numel())
+        return text.masked_scatter(places, features)
+
+
+def test_what_data_count_may_be_a_multiple_of_a_size():
+    tokens, features = torch.tensor([[3, 3, 1], [1, 2, 3]]), torch.randn(3, 64)
+    shapes = ({0: "batch", 1: "length"}, {0: "features"})
+    made = sardonyx.export(Counted(), (tokens, features), dynamic_shapes=shapes, capture="quick")
+    others = torch.tensor([[3, 3, 1, 3]] * 3), torch.randn(9, 64)
+    assert torch.equal(made(*others)[0], Counted()(*others))
+
+
 def test_torch_export_takes_over_and_says_why(capsys):
     made = sardonyx.export(Reshaped(), (torch.randn(3, 4),), capture="auto", profile=True)
     assert type(made.exported_program).__name__ == "ExportedProgram"

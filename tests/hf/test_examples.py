@@ -81,6 +81,35 @@ def test_patches_may_have_nothing_beside_them() -> None:
     assert found[-1] == (2, 16, 3 * 8 * 8)
 
 
+def test_patches_of_frames_have_their_channels_last() -> None:
+    found = [
+        each["pixel_values"]
+        for each in _shapes(_Images(), _Inner(patch_size=8, temporal_patch_size=2))
+    ]
+
+    assert found[-1] == (2 * 4, 2, 8, 8, 3)
+
+
+def test_a_grid_may_have_no_frames() -> None:
+    model, config = _images_beside("image_grid_hw"), _Inner(image_size=64, patch_size=8)
+    example = next(examples(model, config))
+
+    assert example.make(2, 12)["pixel_values"].shape == (2 * 8 * 8, 3 * 8 * 8)
+    assert example.known(2)["image_grid_hw"].tolist() == [[8, 8], [8, 8]]
+
+
+def test_images_of_a_text_with_places_for_videos_have_frames() -> None:
+    config = _Inner(image_size=32, video_token_id=3)
+
+    assert _shapes(_Images(), config)[0]["pixel_values"] == (2, 4, 3, 32, 32)
+    assert _shapes(_images_beside("pixel_values_videos"), config)[0]["pixel_values"] == (
+        2,
+        3,
+        32,
+        32,
+    )
+
+
 def test_patches_that_are_merged_may_lie_together() -> None:
     config = _Inner(image_size=64, patch_size=8, spatial_merge_size=2)
     found = [each["pixel_values"] for each in _shapes(_images_beside("image_grid_thw"), config)]

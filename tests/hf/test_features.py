@@ -28,3 +28,9 @@ def test_rows_that_the_model_projects_itself() -> None:
     model, states = Model(), torch.randn(2, 3, 6)
     found = features_of(model, BaseModelOutputWithPooling(last_hidden_state=states))
     torch.testing.assert_close(found, model.multi_modal_projector(states.reshape(6, 6)))
+
+
+def test_rows_that_nothing_projects() -> None:
+    states = torch.randn(2, 3, 4)
+    found = features_of(torch.nn.Module(), BaseModelOutputWithPooling(last_hidden_state=states))
+    assert torch.equal(found, states.reshape(6, 4))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,10 @@ from .wanted import SCALAR, TAKEN_FOR, Leaf, Wanted, size_of
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
+
+# No memory has as many elements. PyTorch's own bounds of a size, 2**63, are divided where a
+# multiple of it is asked for.
+_ENDLESS = 1 << 48
 
 
 def bounded_dims(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
@@ -43,7 +46,7 @@ def _narrower(known: Any, wanted: Wanted) -> str:
 def _number(bound: Any, infinite: int | None) -> int | None:
     text = str(bound)
     number = int(text) if text.lstrip("-").isdigit() else None
-    return infinite if number is None or number >= sys.maxsize - 1 else number
+    return infinite if number is None or number >= _ENDLESS else number
 
 
 def _note(name: str, axis: int, wanted: Wanted, bounds: str) -> Diagnostic:

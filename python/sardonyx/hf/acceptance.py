@@ -12,8 +12,8 @@ import torch
 from sardonyx._base.errors import refusal
 
 from .corrected import corrected
-from .documented import asked_for
-from .example import BATCH, LENGTH, Dims, Example, Tensors
+from .documented import asked_for, documented_size
+from .example import BATCH, LENGTH, Dims, Example, Tensors, token_ids
 from .examples import examples
 from .known import with_known
 from .media import IMAGES, MEDIA, Medium
@@ -36,56 +36,75 @@ def accepted_example(
     model: torch.nn.Module, config: Any, task: Task | None = None, medium: Medium | None = None
 ) -> tuple[Example, Tensors, Any]:
     """The first example that the model takes, its inputs, and what comes of them; of those of a
-    text in which a `medium` stands, where there is to be one.
+    text in which a `medium` stands, where there is to be one. Where a model takes no two rows, that
+    is one of one row.
 
     SX2007 says what each attempt ended in.
     """
-    reasons: list[str] = []
-    asking: list[Example] = []
-    for made in examples(model, config, task):
-        if medium is not None and not ("input_ids" in made.dims and medium.is_in(made.dims)):
-            continue
-        found = _accepted(model, config, made, reasons, asking)
-        if found is not None:
-            return found
-    # What examples have is surer than what documentation says of what an error asks for.
-    for made in itertools.islice(asking, _MOST_ASKED):
-        found = _accepted(model, config, made, reasons, asking)
+    attempts = _Attempts(model, config)
+    for attempts.one_row in (False, True):
+        found = attempts.first(task, medium)
         if found is not None:
             return found
     raise refusal(
         "SX2007",
         f"no example inputs were found that {type(model).__name__} takes"
-        + "".join(f"\n    {reason}" for reason in dict.fromkeys(reasons)),
+        + "".join(f"\n    {reason}" for reason in dict.fromkeys(attempts.reasons)),
         "call sardonyx.export with the model and inputs of your own",
     )
 
 
-def _accepted(
-    model: torch.nn.Module,
-    config: Any,
-    made: Example,
-    reasons: list[str],
-    asking: list[Example],
-) -> tuple[Example, Tensors, Any] | None:
-    """The example, or what errors of PyTorch make of it, with its inputs and what comes of them;
-    None where the model takes none of these, with the `reasons`, and with what has, too, what the
-    model asks for by name."""
-    trying: Example | None = made
-    while trying is not None:
-        example = _with_places(model, config, trying)
-        inputs: Tensors = {}
-        try:
-            inputs = example.make(2, example.lengths[0])
-            call = with_known(model, example.known(2), fixed_arguments(model))
-            return example, inputs, probe(model, call, **inputs)
-        except Exception as error:
-            first = (str(error).splitlines() or [""])[0]
-            reasons.append(f"{', '.join(inputs)}: {type(error).__name__}: {first[:200]}")
-            if (asked := asked_for(trying, error, model, config)) is not None:
-                asking.append(asked)
-            trying = corrected(made, error) if trying is made else None
-    return None
+class _Attempts:
+    """Examples, each given to the model.
+
+    Attributes:
+        one_row: whether they have one row, and not two.
+        reasons: what those ended in that the model does not take.
+    """
+
+    def __init__(self, model: torch.nn.Module, config: Any) -> None:
+        self._model = model
+        self._config = config
+        # Examples with what the model asks for by name.
+        self._asking: list[Example] = []
+        self.one_row = False
+        self.reasons: list[str] = []
+
+    def first(self, task: Task, medium: Medium | None) -> tuple[Example, Tensors, Any] | None:
+        """The first that the model takes; None where it takes none."""
+        self._asking.clear()
+        for made in examples(self._model, self._config, task):
+            if medium is not None and not ("input_ids" in made.dims and medium.is_in(made.dims)):
+                continue
+            if (found := self._accepted(made)) is not None:
+                return found
+        # What examples have is surer than what documentation says of what an error asks for.
+        for made in itertools.islice(self._asking, _MOST_ASKED):
+            if (found := self._accepted(made)) is not None:
+                return found
+        return None
+
+    def _accepted(self, made: Example) -> tuple[Example, Tensors, Any] | None:
+        """The example, or what errors of PyTorch make of it, with its inputs and what comes of
+        them; None where the model takes none of these."""
+        model = self._model
+        trying: Example | None = made
+        while trying is not None:
+            example = _with_places(model, self._config, trying)
+            if self.one_row:
+                example = example.of_one_row()
+            inputs: Tensors = {}
+            try:
+                inputs = example.make(2, example.lengths[0])
+                call = with_known(model, example.known(2), fixed_arguments(model))
+                return example, inputs, probe(model, call, **inputs)
+            except Exception as error:
+                first = (str(error).splitlines() or [""])[0]
+                self.reasons.append(f"{', '.join(inputs)}: {type(error).__name__}: {first[:200]}")
+                if (asked := asked_for(trying, error, model, self._config)) is not None:
+                    self._asking.append(asked)
+                trying = corrected(made, error) if trying is made else None
+        return None
 
 
 def text_stands_alone(model: torch.nn.Module) -> bool:
@@ -103,20 +122,30 @@ def _with_places(model: torch.nn.Module, config: Any, example: Example) -> Examp
     if found is None:
         return example
     medium, token = found
-    kinds = medium is IMAGES and _KINDS_OF_TOKENS in inspect.signature(model.forward).parameters
+    many = None
+    if medium.maker(model) is None:
+        many = documented_size(model, config, medium.embeddings, 1)
+    taken = inspect.signature(model.forward).parameters
+    kinds = medium is IMAGES and _KINDS_OF_TOKENS in taken
     positions = _positions_of(model)
 
     def make(batch: int, length: int) -> Tensors:
         made = example.make(batch, length)
         known = example.known(batch)
-        count = features(medium, model, made, known).shape[0] // batch
-        placed = torch.full((batch, count), token)
+        count = many or features(medium, model, made, known).shape[0] // batch
+        if token is None:
+            placed = token_ids(config, batch, count)
+        else:
+            placed = torch.full((batch, count), token)
+        stands = torch.cat([torch.ones_like(placed), torch.zeros_like(made["input_ids"])], 1)
         made["input_ids"] = torch.cat([placed, made["input_ids"]], 1)
         for name in _LENGTHENED[1:]:
             if name in made:
                 made[name] = torch.cat([torch.ones_like(placed), made[name]], 1)
         if medium is IMAGES and (kinds or positions is not None):
-            made[_KINDS_OF_TOKENS] = (made["input_ids"] == token).long()
+            made[_KINDS_OF_TOKENS] = stands
+        if token is None:
+            made[medium.places] = stands
         if positions is not None:
             made["position_ids"] = positions(made | known)
             # It only tells where the images stand, which the positions tell, too.
@@ -131,6 +160,8 @@ def _with_places(model: torch.nn.Module, config: Any, example: Example) -> Examp
         dims["position_ids"] = {1: BATCH, 2: LENGTH}
     elif kinds:
         dims[_KINDS_OF_TOKENS] = {0: BATCH, 1: LENGTH}
+    if token is None:
+        dims[medium.places] = {0: BATCH, 1: LENGTH}
     return Example(make, dims, example.lengths, example.known)
 
 
@@ -142,12 +173,15 @@ def _of_text_alone(axes: dict[int, str]) -> dict[int, str]:
 
 def _medium_among(
     model: torch.nn.Module, config: Any, example: Example
-) -> tuple[Medium, int] | None:
-    """What stands in the example's text, and its token."""
+) -> tuple[Medium, int | None] | None:
+    """What stands in the example's text, and its token; no token where the model is told which
+    places are its."""
+    taken = inspect.signature(model.forward).parameters
     if "input_ids" in example.dims:
         for medium in MEDIA:
             token = medium.token(config)
-            if token is not None and medium.is_in(example.dims) and medium.maker(model) is not None:
+            made = token is not None and medium.maker(model) is not None
+            if medium.is_in(example.dims) and (made or medium.places in taken):
                 return medium, token
     return None
 
@@ -168,13 +202,13 @@ def features(
 def features_of(model: torch.nn.Module, found: Any) -> torch.Tensor:
     """The rows [tokens, width] in what such a method returns: a tensor, one for each image or
     sound, or either in an output with other things. Some models project them only where they put
-    them into the text."""
+    them into the text, and some have nothing else than their last states."""
     pooled = getattr(found, "pooler_output", found)
-    if pooled is None:
-        project: Any = getattr(model, _PROJECTOR)
-        projected: torch.Tensor = project(_rows(found.last_hidden_state))
-        return projected
-    return _rows(pooled)
+    if pooled is not None:
+        return _rows(pooled)
+    rows = _rows(found.last_hidden_state)
+    project: Any = getattr(model, _PROJECTOR, None)
+    return rows if project is None else project(rows)
 
 
 def _rows(found: Any) -> torch.Tensor:

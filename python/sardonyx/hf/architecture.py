@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -81,6 +82,8 @@ def whole_part(model: torch.nn.Module, config: object, chosen: Chosen) -> Part:
     if known:
         return one
     grows = frozenset((LENGTH,)) if task.generates else frozenset()
+    if example.one_row:
+        return replace(one, must_vary=grows, is_one_row=True)
     masks = {name for name in row if name.endswith(_MASK)}
     unpadded = without_padding(one, masks, partial(Plain, model, outputs))
     return Part(

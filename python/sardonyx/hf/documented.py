@@ -81,6 +81,12 @@ def asked_for(example: Example, error: Exception, model: Any, config: Any) -> Ex
     return next(_examples(_documented(model, name), config, example), None)
 
 
+def documented_size(model: Any, config: Any, name: str, axis: int) -> int | None:
+    """How long an axis of an input is, where its documentation and the configuration tell."""
+    shape = next((each.shape for each in _documented(model, name)), ())
+    return _SizesOf(config, 1, 1).of(shape[axis], 1, 1) if axis < len(shape) else None
+
+
 def completed(example: Example | None, model: Any, config: Any) -> Iterator[Example]:
     """The example with the inputs that forward() has no default for, or that the model calls its
     main ones; None stands for no example, to which all documented ones are added, then."""

@@ -33,12 +33,28 @@ class Example:
         lengths: two lengths that are not too short for the model.
         known: makes, for a batch, what is the same in all runs of the exported model (the sizes of
             images), and so is no input of it.
+        one_row: whether there is one row, whatever the batch.
     """
 
     make: Callable[[int, int], Tensors]
     dims: Dims
     lengths: tuple[int, int] = (12, 17)
     known: Callable[[int], Tensors] = field(default=_nothing)
+    one_row: bool = False
+
+    def of_one_row(self) -> Example:
+        """The same of one row, whatever the batch."""
+        dims = {
+            name: {axis: size for axis, size in axes.items() if size != BATCH}
+            for name, axes in self.dims.items()
+        }
+        return Example(
+            lambda _, length: self.make(1, length),
+            dims,
+            self.lengths,
+            lambda _: self.known(1),
+            one_row=True,
+        )
 
     def joined(self, other: Example) -> Example:
         """Both in one; the first one's lengths hold."""

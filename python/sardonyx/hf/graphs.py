@@ -74,6 +74,8 @@ def captured(part: Part, target: Target) -> tuple[Part, ONNXProgram, list[str]]:
         with contextlib.suppress(CaptureError):
             return part.unpadded, _captured(part.unpadded, target), notes
         raise
+    if part.is_one_row:
+        notes.append(_ONE_ROW)
     _check_free(part, program, {PAST_LENGTH, *part.must_vary})
     if part.one_row is None or not _for_one_batch(part, program):
         return part, program, notes

@@ -19,20 +19,24 @@ class Medium:
     """One kind of it.
 
     Attributes:
-        method: of the model, makes the features that stand for it in a text.
+        methods: of the model, the first that it has makes the features that stand for it in a text.
         part: the file that does, as transformers.js has it.
         features: its output.
         inputs: what the model takes for it; one of these is always among its inputs.
         tokens: what settings call the token at whose places the features stand.
         word: what it is called in the vocabulary, which some settings hold instead.
+        embeddings: an input for its features, where the model takes them ready made.
+        places: an input that tells where in the text they stand, where no token does.
     """
 
-    method: str
+    methods: tuple[str, ...]
     part: str
     features: str
     inputs: tuple[str, ...]
     tokens: tuple[str, ...]
     word: str
+    embeddings: str = ""
+    places: str = ""
 
     def is_in(self, names: Iterable[str]) -> bool:
         """Whether it is among inputs of these names."""
@@ -65,24 +69,27 @@ class Medium:
         return {name: value for name, value in inputs.items() if name in taken}
 
     def _makers(self, model: Any) -> Iterator[Callable[..., Any]]:
-        for owner in (model, getattr(model, "model", None)):
-            if (found := getattr(owner, self.method, None)) is not None:
-                yield found
+        for method in self.methods:
+            for owner in (model, getattr(model, "model", None)):
+                if (found := getattr(owner, method, None)) is not None:
+                    yield found
 
 
 IMAGES = Medium(
-    "get_image_features",
+    ("get_image_features", "get_video_features"),
     "vision_encoder",
     "image_features",
     ("pixel_values",),
-    ("image_token_id", "image_token_index"),
+    ("image_token_id", "image_token_index", "video_token_id"),
     "<image>",
+    "image_embeds",
+    "image_embeds_position_mask",
 )
 SOUNDS = Medium(
-    "get_audio_features",
+    ("get_audio_features",),
     "audio_encoder",
     "audio_features",
-    ("input_features", "input_values"),
+    ("input_features", "input_values", "audio_input_ids"),
     ("audio_token_id", "audio_token_index"),
     "<audio>",
 )

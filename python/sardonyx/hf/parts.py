@@ -34,6 +34,7 @@ class Part:
             number of them.
         one_row: the same for a batch of one, where the model's code may take the number of rows of
             an input for a constant.
+        is_one_row: whether it is such a part itself.
         unpadded: the same for one image or sound of the example's size, none of which is padding,
             where a model may count by its mask.
         loops: whether it certainly may not, since its code does more calls for more tokens.
@@ -48,6 +49,7 @@ class Part:
     outputs: tuple[str, ...]
     one_token: Part | None = None
     one_row: Part | None = None
+    is_one_row: bool = False
     unpadded: Part | None = None
     loops: bool = False
     must_vary: frozenset[str] = frozenset()

@@ -15,6 +15,9 @@ _IMAGE = {0: BATCH, 2: "height", 3: "width"}
 _TILES = (1, 2, 3, 5)
 _PATCHES_A_SIDE = 16
 _MOST_PATCHES_A_SIDE = 40
+_FRAMES = 4
+# Of an image whose patches the model does not count.
+_PATCHES_OF_ANY = 4
 
 
 def pictures(accepted: set[str], config: Any) -> Iterator[Example]:
@@ -33,7 +36,7 @@ def pictures(accepted: set[str], config: Any) -> Iterator[Example]:
         found = [*_smaller(config, found[0]), *found]
     if "aspect_ratio_ids" in accepted:
         yield from (_tiles_by_ratio(config, *found[0]),) if found else ()
-    yield from _whole(config, found)
+    yield from _whole(config, found, _frames(accepted, config))
     for height, width in found:
         if "image_sizes" in accepted:
             yield _sized(config, height, width, None)
@@ -51,6 +54,9 @@ def pictures(accepted: set[str], config: Any) -> Iterator[Example]:
     if isinstance(patch := setting(config, "patch_size"), int):
         # Patches, each with all that it holds in a row, and nothing beside them.
         yield noise("pixel_values", (_PATCHES_A_SIDE, channels * patch**2), {0: BATCH})
+        frames = setting(config, "temporal_patch_size")
+        if isinstance(frames, int):
+            yield _cubes((frames, patch, patch, channels))
 
 
 def sides(config: Any) -> Iterator[tuple[int, int]]:
@@ -81,10 +87,18 @@ def height_and_width(side: Any) -> tuple[int | None, int | None]:
     return None, None
 
 
-def _whole(config: Any, found: list[tuple[int, int]]) -> Iterator[Example]:
+def _frames(accepted: set[str], config: Any) -> int | None:
+    """How many frames what a model takes for an image has; None for images."""
+    frames: int | None = setting(config, "num_frames")
+    if frames is None and "pixel_values_videos" not in accepted:
+        # A text has places for videos, and there is no other input for them.
+        return None if setting(config, "video_token_id") is None else _FRAMES
+    return frames
+
+
+def _whole(config: Any, found: list[tuple[int, int]], frames: int | None) -> Iterator[Example]:
     """[batch, channels, height, width], or with frames before the channels."""
     channels = setting(config, "num_channels", default=3)
-    frames = setting(config, "num_frames")
     for height, width in found:
         if frames is not None:
             axes = {0: BATCH, 1: "num_frames", 3: "height", 4: "width"}
@@ -166,7 +180,7 @@ def _patches_a_side(config: Any) -> int:
 
 def _packed(accepted: set[str], config: Any) -> Iterator[Example]:
     """Patches of all images one after the other, flat or not, with the grid of each image."""
-    grid = _first(accepted, "image_grid_thw", "grid_thw")
+    grid = _first(accepted, "image_grid_thw", "grid_thw", "image_grid_hw")
     pixels = _first(accepted, "pixel_values", "hidden_states")
     if not grid or not pixels:
         return
@@ -176,7 +190,8 @@ def _packed(accepted: set[str], config: Any) -> Iterator[Example]:
     side = _patches_a_side(config)
 
     def of_grid(batch: int, count: int) -> Tensors:
-        return {grid: torch.tensor([[1, count, count]]).expand(batch, 3).contiguous()}
+        of_one = [count, count] if grid.endswith("_hw") else [1, count, count]
+        return {grid: torch.tensor([of_one] * batch)}
 
     def known(batch: int) -> Tensors:
         made = of_grid(batch, side)
@@ -203,6 +218,15 @@ def _packed(accepted: set[str], config: Any) -> Iterator[Example]:
         yield Example(squares, {pixels: {}}, known=known)
         # Of some, the grid counts what the merged patches become.
         yield Example(squares, {pixels: {}}, known=lambda batch: of_grid(batch, side // merged))
+
+
+def _cubes(shape: tuple[int, ...]) -> Example:
+    """[patches of all images, frames of a patch, its height, its width, channels]."""
+
+    def make(batch: int, _: int) -> Tensors:
+        return {"pixel_values": random_values((batch * _PATCHES_OF_ANY, *shape))}
+
+    return Example(make, {"pixel_values": {0: "num_patches"}})
 
 
 def _first(accepted: set[str], *names: str) -> str:

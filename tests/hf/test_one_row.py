@@ -1,0 +1,49 @@
+"""Models whose code takes one row and no other number of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from transformers import PretrainedConfig, PreTrainedModel
+
+import sardonyx
+from sardonyx.hf.acceptance import accepted_example
+from sardonyx.hf.tasks import task_named
+
+
+class _Config(PretrainedConfig):
+    model_type = "of_one_row"
+    vocab_size = 50
+
+
+class _OneRow(PreTrainedModel):
+    """TVP's kind: what it adds is seen as of as many rows as the batch has."""
+
+    config_class = _Config
+
+    def __init__(self, config: _Config) -> None:
+        super().__init__(config)
+        self.embed = torch.nn.Embedding(50, 8)
+        self.post_init()
+
+    def forward(self, input_ids: torch.Tensor) -> dict[str, torch.Tensor]:
+        of_rows = self.embed.weight[0].view(len(input_ids), 1, 8)
+        return {"last_hidden_state": self.embed(input_ids) + of_rows}
+
+
+def test_examples_are_of_one_row_whatever_the_batch() -> None:
+    task, _ = task_named("feature-extraction")
+    example, inputs, _ = accepted_example(_OneRow(_Config()), _Config(), task)
+    assert example.one_row
+    assert inputs["input_ids"].shape == (1, 12)
+    assert example.make(3, 17)["input_ids"].shape == (1, 17)
+    assert example.dims == {"input_ids": {1: "sequence_length"}}
+
+
+def test_they_are_exported_for_one_row_with_a_note(tmp_path: Path) -> None:
+    model = _OneRow(_Config())
+    report = sardonyx.hf.export(model, tmp_path / "out", verify=True)
+    assert report.parts[0].inputs == {"input_ids": [1, "sequence_length"]}
+    assert "the model's own code takes the number of rows for a constant" in "".join(report.notes)
+    assert report.verified["different"] == []
