@@ -70,7 +70,9 @@ class _Attempts:
         self.one_row = False
         self.reasons: list[str] = []
 
-    def first(self, task: Task, medium: Medium | None) -> tuple[Example, Tensors, Any] | None:
+    def first(
+        self, task: Task | None, medium: Medium | None
+    ) -> tuple[Example, Tensors, Any] | None:
         """The first that the model takes; None where it takes none."""
         self._asking.clear()
         for made in examples(self._model, self._config, task):

@@ -53,8 +53,8 @@ def corrected(example: Example, error: Exception) -> Example | None:
     for message in _MATCHED:
         if (found := message.search(str(error))) is not None:
             sizes = int(found["wanted"]), int(found["given"])
-            if (longer := _in_step(example, *sizes)) is not None:
-                return longer
+            if (matched := _in_step(example, *sizes)) is not None:
+                return matched
     for message in _CODES:
         if (found := message.search(str(error))) is not None:
             return _of_frames(example, **{k: int(v) for k, v in found.groupdict().items()})

@@ -210,8 +210,8 @@ def choose(config: Any, name: str | None, own_class: type[Any] | None = None) ->
                     return Chosen(task, _has_cache(task, candidate), candidate)
         if (exact := own_class or class_named(architecture)) is not None:
             decodes = _is_decoder(exact, config)
-            task = "text-generation" if decodes else "feature-extraction"
-            return Chosen(_BY_NAME[task], decodes, exact)
+            called = "text-generation" if decodes else "feature-extraction"
+            return Chosen(_BY_NAME[called], decodes, exact)
     for task in TASKS:
         if (found := class_for(task, config)) is not None:
             return Chosen(task, _has_cache(task, found), found)
