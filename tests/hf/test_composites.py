@@ -7,6 +7,7 @@ from pathlib import Path
 import torch
 import transformers
 
+import sardonyx
 from sardonyx.hf.building import build, load
 from sardonyx.hf.checkpoint import read_checkpoint
 from sardonyx.hf.composites import part_that_runs
@@ -41,3 +42,21 @@ def test_what_has_a_forward_is_whole(tmp_path: Path) -> None:
     transformers.LlamaForCausalLM(config).save_pretrained(tmp_path)
     checkpoint = read_checkpoint(tmp_path)
     assert part_that_runs(checkpoint) == (checkpoint, [])
+
+
+def test_a_part_may_be_of_a_class_that_no_task_knows(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 16, "num_layers": 1, "num_heads": 2, "block_size": 32}
+    text = {**sizes, "input_vocab_size": 40, "output_vocab_size": 40}
+    fine = {**text, "n_codes_total": 3, "n_codes_given": 1}
+    codec = {"model_type": "encodec", "num_filters": 2, "hidden_size": 8, "codebook_size": 8,
+             "codebook_dim": 8, "upsampling_ratios": [2], "num_lstm_layers": 1}  # fmt: skip
+    config = transformers.BarkConfig(
+        semantic_config=text, coarse_acoustics_config=text, fine_acoustics_config=fine,
+        codec_config=codec,
+    )  # fmt: skip
+    transformers.BarkModel(config).save_pretrained(tmp_path / "speaker")
+    report = sardonyx.hf.export(tmp_path / "speaker", tmp_path / "out", verify=True)
+    assert report.task == "text-generation-with-past"
+    assert "BarkModel has no forward(): its part 'semantic' is exported" in report.notes
+    assert report.verified["different"] == []

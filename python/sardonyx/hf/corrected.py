@@ -17,8 +17,14 @@ _MESSAGES = (
     (re.compile(r"to have (?P<wanted>\d+) channels, but got (?P<given>\d+) channels"), 1),
 )
 
-# What PyTorch says where two lengths that belong together are joined.
-_MATCHED = re.compile(r"Expected size (?P<wanted>\d+) but got size (?P<given>\d+) for tensor")
+# What PyTorch says where two lengths that belong together are joined, or added.
+_MATCHED = (
+    re.compile(r"Expected size (?P<wanted>\d+) but got size (?P<given>\d+) for tensor"),
+    re.compile(
+        r"tensor a \((?P<wanted>\d+)\) must match the size of tensor b \((?P<given>\d+)\) at "
+        r"non-singleton dimension 1"
+    ),
+)
 
 # What models say whose tokens are frames of several codes, where they are given one at a time: to
 # how many they add what tells these apart, or into how many they part a text.
@@ -44,8 +50,11 @@ def corrected(example: Example, error: Exception) -> Example | None:
         piece = int(found["wanted"])
         shorter, longer = (-(-length // piece) * piece for length in example.lengths)
         return replace(example, lengths=(shorter, max(longer, shorter + piece)))
-    if (found := _MATCHED.search(str(error))) is not None:
-        return _in_step(example, int(found["wanted"]), int(found["given"]))
+    for message in _MATCHED:
+        if (found := message.search(str(error))) is not None:
+            sizes = int(found["wanted"]), int(found["given"])
+            if (matched := _in_step(example, *sizes)) is not None:
+                return matched
     for message in _CODES:
         if (found := message.search(str(error))) is not None:
             return _of_frames(example, **{k: int(v) for k, v in found.groupdict().items()})
@@ -74,20 +83,19 @@ def _of_frames(example: Example, codes: int, length: int = 0, size: int = 0) -> 
 
 
 def _in_step(example: Example, wanted: int, given: int) -> Example | None:
-    """With as many samples as belong to what is `wanted`, which is the length of another input,
-    where `given` many pieces came of those that there were."""
-    shorter = example.lengths[0]
-    made = example.make(2, shorter)
-    names = [
-        name
+    """With as many samples, or frames, as belong to `wanted` elements, the length of another input,
+    where `given` came of those that there were."""
+    made = example.make(2, example.lengths[0])
+    places = [
+        (name, axis)
         for name, axes in example.dims.items()
         for axis in axes
-        if axis > 0 and made[name].shape[axis] > shorter and made[name].shape[axis] % given == 0
+        if axis > 0 and made[name].is_floating_point()
     ]
-    if wanted != shorter or len(names) != 1:
+    # Of a sound and its spectrum, the sound is the longer one.
+    name, axis = max(places, key=lambda at: made[at[0]].shape[at[1]], default=("", 0))
+    if not name or wanted != example.lengths[0] or made[name].shape[axis] % given:
         return None
-    name = names[0]
-    (axis,) = (axis for axis in example.dims[name] if axis > 0)
     each = made[name].shape[axis] // given
 
     def make(batch: int, length: int) -> Tensors:
