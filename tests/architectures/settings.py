@@ -227,6 +227,8 @@ GIVEN: dict[str, dict[str, Any]] = {
     "autoformer": {"num_time_features": 1, "feature_size": 10, "label_length": 4},
     "informer": {"num_time_features": 1, "feature_size": 10},
     "time_series_transformer": {"num_time_features": 1, "feature_size": 10},
+    # Checkpoints say how many patches become one, and the class has no default for it.
+    "qwen3_omni_moe": {"talker_config": {"spatial_merge_size": 2}},
     # Its head is as wide as the encoder is.
     "nemotron3_diarization": {"head_config": {"audio_hidden_size": 64}},
     # Channels double in each of six stages, and what it draws at random counts for nothing.
