@@ -17,6 +17,9 @@ _MESSAGES = (
     (re.compile(r"to have (?P<wanted>\d+) channels, but got (?P<given>\d+) channels"), 1),
 )
 
+# What models of timm say, whose sizes of images no configuration of transformers has.
+_SIDE = re.compile(r"Input height \((?P<given>\d+)\) doesn't match model \((?P<wanted>\d+)\)")
+
 # What PyTorch says where two lengths that belong together are joined, or added.
 _MATCHED = (
     re.compile(r"Expected size (?P<wanted>\d+) but got size (?P<given>\d+) for tensor"),
@@ -50,6 +53,8 @@ def corrected(example: Example, error: Exception) -> Example | None:
         piece = int(found["wanted"])
         shorter, longer = (-(-length // piece) * piece for length in example.lengths)
         return replace(example, lengths=(shorter, max(longer, shorter + piece)))
+    if (found := _SIDE.search(str(error))) is not None:
+        return _of_side(example, int(found["given"]), int(found["wanted"]))
     for message in _MATCHED:
         if (found := message.search(str(error))) is not None:
             sizes = int(found["wanted"]), int(found["given"])
@@ -104,6 +109,21 @@ def _in_step(example: Example, wanted: int, given: int) -> Example | None:
         shape[axis] = each * length
         values[name] = random_values(tuple(shape))
         return values
+
+    return replace(example, make=make)
+
+
+def _of_side(example: Example, given: int, wanted: int) -> Example | None:
+    """With images of so many rows and columns."""
+    made = example.make(2, example.lengths[0])
+    names = [name for name, value in made.items() if value.shape[-2:] == (given, given)]
+    if len(names) != 1:
+        return None
+
+    def make(batch: int, length: int) -> Tensors:
+        values = example.make(batch, length)
+        shape = (*values[names[0]].shape[:-2], wanted, wanted)
+        return values | {names[0]: random_values(shape)}
 
     return replace(example, make=make)
 
