@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from .example import Example, Tensors, frames, random_values
+from .example import CODES, LENGTH, Example, Tensors, codes_of, frames, random_values
 
 # What a product or a convolution says, and the axis of which it does.
 _MESSAGES = (
@@ -38,6 +38,10 @@ _CODES = (
     ),
     re.compile(r"shape '\[\d+, (?P<codes>\d+), -1\]' is invalid for input of size (?P<size>\d+)"),
 )
+# What those say that have the codes of a frame as rows beside each other.
+_ROWS_OF_CODES = re.compile(
+    r"shape '\[-1, (?P<codes>\d+), (?P<length>\d+)\]' is invalid for input of size"
+)
 
 # What models say that cut sounds into pieces of one length themselves.
 _WHOLE = re.compile(r"length \d+ is not a multiple of (?P<wanted>\d+)")
@@ -63,6 +67,9 @@ def corrected(example: Example, error: Exception) -> Example | None:
     for message in _CODES:
         if (found := message.search(str(error))) is not None:
             return _of_frames(example, **{k: int(v) for k, v in found.groupdict().items()})
+    if (found := _ROWS_OF_CODES.search(str(error))) is not None:
+        framed = _of_frames(example, int(found["codes"]), length=int(found["length"]))
+        return None if framed is None else _beside_each_other(framed)
     return None
 
 
@@ -111,6 +118,17 @@ def _in_step(example: Example, wanted: int, given: int) -> Example | None:
         return values
 
     return replace(example, make=make)
+
+
+def _beside_each_other(example: Example) -> Example:
+    """With frames of codes as rows [batch * codes, length]."""
+    name = next(name for name, value in example.make(2, 5).items() if codes_of(value))
+
+    def make(batch: int, length: int) -> Tensors:
+        values = example.make(batch, length)
+        return values | {name: values[name].transpose(1, 2).flatten(0, 1)}
+
+    return replace(example, make=make, dims=example.dims | {name: {0: CODES, 1: LENGTH}})
 
 
 def _of_side(example: Example, given: int, wanted: int) -> Example | None:
