@@ -9,13 +9,16 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from .example import Example, Tensors, frames, random_values
+from .example import CODES, LENGTH, Example, Tensors, codes_of, frames, random_values
 
 # What a product or a convolution says, and the axis of which it does.
 _MESSAGES = (
     (re.compile(r"shapes cannot be multiplied \(\d+x(?P<given>\d+) and (?P<wanted>\d+)x\d+\)"), -1),
     (re.compile(r"to have (?P<wanted>\d+) channels, but got (?P<given>\d+) channels"), 1),
 )
+
+# What models of timm say, whose sizes of images no configuration of transformers has.
+_SIDE = re.compile(r"Input height \((?P<given>\d+)\) doesn't match model \((?P<wanted>\d+)\)")
 
 # What PyTorch says where two lengths that belong together are joined, or added.
 _MATCHED = (
@@ -35,6 +38,10 @@ _CODES = (
     ),
     re.compile(r"shape '\[\d+, (?P<codes>\d+), -1\]' is invalid for input of size (?P<size>\d+)"),
 )
+# What those say that have the codes of a frame as rows beside each other.
+_ROWS_OF_CODES = re.compile(
+    r"shape '\[-1, (?P<codes>\d+), (?P<length>\d+)\]' is invalid for input of size"
+)
 
 # What models say that cut sounds into pieces of one length themselves.
 _WHOLE = re.compile(r"length \d+ is not a multiple of (?P<wanted>\d+)")
@@ -50,6 +57,8 @@ def corrected(example: Example, error: Exception) -> Example | None:
         piece = int(found["wanted"])
         shorter, longer = (-(-length // piece) * piece for length in example.lengths)
         return replace(example, lengths=(shorter, max(longer, shorter + piece)))
+    if (found := _SIDE.search(str(error))) is not None:
+        return _of_side(example, int(found["given"]), int(found["wanted"]))
     for message in _MATCHED:
         if (found := message.search(str(error))) is not None:
             sizes = int(found["wanted"]), int(found["given"])
@@ -58,6 +67,9 @@ def corrected(example: Example, error: Exception) -> Example | None:
     for message in _CODES:
         if (found := message.search(str(error))) is not None:
             return _of_frames(example, **{k: int(v) for k, v in found.groupdict().items()})
+    if (found := _ROWS_OF_CODES.search(str(error))) is not None:
+        framed = _of_frames(example, int(found["codes"]), length=int(found["length"]))
+        return None if framed is None else _beside_each_other(framed)
     return None
 
 
@@ -104,6 +116,32 @@ def _in_step(example: Example, wanted: int, given: int) -> Example | None:
         shape[axis] = each * length
         values[name] = random_values(tuple(shape))
         return values
+
+    return replace(example, make=make)
+
+
+def _beside_each_other(example: Example) -> Example:
+    """With frames of codes as rows [batch * codes, length]."""
+    name = next(name for name, value in example.make(2, 5).items() if codes_of(value))
+
+    def make(batch: int, length: int) -> Tensors:
+        values = example.make(batch, length)
+        return values | {name: values[name].transpose(1, 2).flatten(0, 1)}
+
+    return replace(example, make=make, dims=example.dims | {name: {0: CODES, 1: LENGTH}})
+
+
+def _of_side(example: Example, given: int, wanted: int) -> Example | None:
+    """With images of so many rows and columns."""
+    made = example.make(2, example.lengths[0])
+    names = [name for name, value in made.items() if value.shape[-2:] == (given, given)]
+    if len(names) != 1:
+        return None
+
+    def make(batch: int, length: int) -> Tensors:
+        values = example.make(batch, length)
+        shape = (*values[names[0]].shape[:-2], wanted, wanted)
+        return values | {names[0]: random_values(shape)}
 
     return replace(example, make=make)
 
