@@ -29,7 +29,8 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     ),
     "_mismatch": ("_base", "_capture", "_run", "_compare", "_model", "_export"),
     "hf": (
-        "_base", "_capture", "_translate", "_run", "_compare", "_model", "_optimize", "_export",
+        "_base", "_capture", "_translate", "_run", "_compare", "_model", "_report", "_optimize",
+        "_export",
     ),
     "_command": ("_base", "_run"),
     "_older": ("_base", "_capture", "_translate", "_model", "_report", "_export"),

@@ -2,10 +2,11 @@
 // After:  w = Where(seen, 0, lowest); y = Add(scores, w)    scores of [b, heads, s, s]
 // What is spread over axes, only to be combined with something as large, is left to whoever
 // combines it: the values between become smaller. So, too, ConstantOfShape, of which a number is
-// left, Tile of axes of size 1, leading axes of size 1 that Unsqueeze or Reshape put in, and And
-// with a condition that always holds. Nothing is done where the whole is asked for: by an output of
-// a graph, a body, or an operator that does not broadcast. Values that became smaller get other
-// names, since they are no longer those of the program.
+// left, Tile of axes of size 1, leading axes of size 1 that Unsqueeze or Reshape put in (beside
+// others where an Unsqueeze without them is there, too), and And with a condition that always
+// holds. Nothing is done where the whole is asked for: by an output of a graph, a body, or an
+// operator that does not broadcast. Values that became smaller get other names, since they are no
+// longer those of the program.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -16,6 +17,7 @@
 #include "onnx/gen/op.h"
 #include "onnx/graph/recipe.h"
 #include "onnx/infer/infer.h"
+#include "passes/known_ints.h"
 #include "passes/passes.h"
 #include "passes/rules/shapes/counters.h"
 #include "rewriting/rewrite.h"
@@ -98,6 +100,36 @@ bool adds_leading_axes(const Shape& from, const Shape& to) {
   return std::all_of(to.begin(), to.begin() + static_cast<std::ptrdiff_t>(added),
                      [](symbolic::Expr dim) { return dim.is(1); }) &&
          std::equal(from.begin(), from.end(), to.begin() + static_cast<std::ptrdiff_t>(added));
+}
+
+// The axes that an Unsqueeze puts in, in order.
+std::vector<std::int64_t> axes_put_in(const Node* unsqueeze) {
+  auto axes = known_ints(unsqueeze->input(1));
+  if (!axes) return {};
+  for (std::int64_t& axis : *axes)
+    if (axis < 0) axis += static_cast<std::int64_t>(unsqueeze->output()->shape.size());
+  std::ranges::sort(*axes);
+  return *axes;
+}
+
+// What another Unsqueeze makes of the same value, which puts in the same axes but for leading ones;
+// null where there is none. It is computed before the node from then on.
+ValueInfo* without_leading_axes(Node* unsqueeze) {
+  std::vector<std::int64_t> axes = axes_put_in(unsqueeze);
+  std::size_t leading = 0;
+  while (leading < axes.size() && axes[leading] == static_cast<std::int64_t>(leading)) ++leading;
+  if (leading == 0 || leading == axes.size()) return nullptr;
+  axes.erase(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(leading));
+  for (std::int64_t& axis : axes) axis -= static_cast<std::int64_t>(leading);
+  for (const onnx::Use& use : unsqueeze->input(0)->uses) {
+    Node* const other = use.node;
+    if (!other->is(Op::kUnsqueeze) || use.index != 0 || other->graph != unsqueeze->graph ||
+        !has_known_shape(other->output()) || axes_put_in(other) != axes)
+      continue;
+    if (!onnx::precedes(other, unsqueeze)) onnx::move_before(unsqueeze, other);
+    return other->output();
+  }
+  return nullptr;
 }
 
 class Narrowing {
@@ -193,15 +225,16 @@ ValueInfo* element_of(const Node* node, onnx::Model& model) {
 }
 
 // What could be read in place of the node's output; null where nothing could.
-ValueInfo* narrower(const Node* node, onnx::Model& model) {
+ValueInfo* narrower(Node* node, onnx::Model& model) {
   ValueInfo* const x = node->input(0);
   const ValueInfo* const y = node->output();
   if (y == nullptr || x == nullptr || !node->domain.empty()) return nullptr;
   if (node->is(Op::kExpand)) return x;
   if (!has_known_shape(x) || !has_known_shape(y)) return nullptr;
   if (node->is(Op::kConstantOfShape)) return element_of(node, model);
-  if (node->is(Op::kUnsqueeze) || node->is(Op::kReshape))
-    return adds_leading_axes(x->shape, y->shape) ? x : nullptr;
+  if ((node->is(Op::kUnsqueeze) || node->is(Op::kReshape)) && adds_leading_axes(x->shape, y->shape))
+    return x;
+  if (node->is(Op::kUnsqueeze)) return without_leading_axes(node);
   // Where a size stays as it is, it is repeated once, or nothing.
   if (node->is(Op::kTile)) return x;
   if (node->is(Op::kAnd)) {

@@ -51,6 +51,14 @@ TEST_F(LetReadersBroadcast, NoCounterIsBelowZero) {
   EXPECT_EQ(ops(), "Where");
 }
 
+TEST_F(LetReadersBroadcast, LeadingAxesBesideOthers) {
+  const Value keys = counter(1), wide = onnx.unsqueeze(keys, {0, 1, 3});
+  const Value past = onnx.where(onnx.less(wide, keys), zero, lowest);
+  outputs({onnx.add(scores, past), onnx.sub(keys, onnx.unsqueeze(keys, {1}))});
+  EXPECT_EQ(narrowed(), 1);
+  EXPECT_EQ(ops(), "Shape Squeeze Range Unsqueeze Less Where Add Sub");
+}
+
 TEST_F(LetReadersBroadcast, WhatAnOutputOrAnOperatorWantsWholeStays) {
   const Value wide = onnx.expand(seen, onnx.shape(rows));
   outputs({onnx.cast(wide, DType::kFloat32)});

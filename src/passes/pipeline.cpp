@@ -52,6 +52,8 @@ const std::array kPipeline = {
     Entry{&kSpellNegation},
     Entry{&kChooseKnown},
     Entry{&kChooseWithoutNot},
+    Entry{&kBoundBeforeCasting},
+    Entry{&kDistanceBack},
     Entry{&kFoldConstants},
     Entry{&kReshapeWeights},
     Entry{&kFoldWeights},
@@ -124,6 +126,8 @@ const std::array kPipeline = {
     Entry{&kJoinViews},
     Entry{&kJoinTransposes},
     Entry{&kJoinTransposesRoundReshape},
+    Entry{kDropUnusedNodes},
+    Entry{&kGatherRows},  // what no other rule knows better
     Entry{kDropUnusedNodes},
 };
 // After lowering.

@@ -252,6 +252,25 @@ GIVEN: dict[str, dict[str, Any]] = {
     "autoformer": {"num_time_features": 1, "feature_size": 10, "label_length": 4},
     "informer": {"num_time_features": 1, "feature_size": 10},
     "time_series_transformer": {"num_time_features": 1, "feature_size": 10},
+    # Its images are seen by a model of timm, whose sizes are its own business.
+    "pe_video_encoder": {
+        "vision_config": {
+            "model_args": {"embed_dim": 64, "depth": 2, "num_heads": 4, "img_size": 56}
+        }
+    },
+    # Checkpoints say how many patches become one, and the class has no default for it.
+    "qwen3_omni_moe": {"talker_config": {"spatial_merge_size": 2}},
+    # Its head is as wide as the encoder is.
+    "nemotron3_diarization": {"head_config": {"audio_hidden_size": 64}},
+    # Channels double in each of six stages, and what it draws at random counts for nothing.
+    "vibevoice_acoustic_tokenizer": {"num_filters": 2, "vae_std": 0.0},
+    "vibevoice_acoustic_tokenizer_encoder": {"num_filters": 2},
+    # What is a block elsewhere is its longest text.
+    "semantic": {"block_size": 128},
+    "coarse_acoustics": {"block_size": 128},
+    "fine_acoustics": {"block_size": 128},
+    # What it draws at random counts for nothing, so that answers can be compared, and are numbers.
+    "vits": {"noise_scale": 0.0, "noise_scale_duration": 0.0},
     # As wide as the encoder that the decoder looks at.
     "dia_decoder": {"cross_hidden_size": 64},
     # As wide as what it knows of the sound and of its spectrum together; keys have as many heads as

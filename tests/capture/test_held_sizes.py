@@ -67,3 +67,30 @@ def test_what_was_written_to_is_data() -> None:
     program = sardonyx.export(Of(compute), (torch.ones(2, 3),), dynamic_shapes=({0: Dim("batch")},))
     for x in (torch.ones(4, 3), -torch.ones(5, 3)):
         torch.testing.assert_close(program(x)[0], Of(compute)(x))
+
+
+def test_writes_elsewhere_leave_a_constant_as_it_was() -> None:
+    def compute(x: torch.Tensor) -> torch.Tensor:
+        width = torch.IntTensor([2])
+        x = x.clone()
+        x[0] = 1
+        return x[:, : width[0]]
+
+    dims = {0: Dim("batch", min=2)}
+    program = sardonyx.export(
+        Of(compute), (torch.ones(2, 3),), dynamic_shapes=(dims,), capture="quick"
+    )
+    x = torch.randn(4, 3)
+    torch.testing.assert_close(program(x)[0], Of(compute)(x))
+
+
+@pytest.mark.parametrize("bits", [torch.int64, torch.float64])
+def test_a_write_to_a_constant_or_its_bits_is_seen(bits: torch.dtype) -> None:
+    def compute(x: torch.Tensor) -> torch.Tensor:
+        width = torch.tensor([2])
+        width.view(bits)[0] = torch.tensor([3]).view(bits)[0]
+        return x[:, : width[0]]
+
+    program = sardonyx.export(Of(compute), (torch.ones(2, 3),), dynamic_shapes=({0: Dim("batch")},))
+    x = torch.randn(4, 3)
+    torch.testing.assert_close(program(x)[0], Of(compute)(x))

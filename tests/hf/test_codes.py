@@ -68,3 +68,17 @@ def test_a_decoder_of_frames_that_are_given(tmp_path: Path) -> None:
     loaded = sardonyx.hf.load(tmp_path / "out")
     with pytest.raises(sardonyx.UsageError, match="frame of codes"):
         loaded.generate(torch.ones(1, 2, 4, dtype=torch.int64))
+
+
+def test_codes_that_a_model_has_as_rows_beside_each_other(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    config = transformers.MusicgenDecoderConfig(
+        vocab_size=40, max_position_embeddings=64, num_hidden_layers=1, ffn_dim=24, hidden_size=16,
+        num_attention_heads=2, num_codebooks=3, pad_token_id=39, bos_token_id=39,
+    )  # fmt: skip
+    folder = saved(transformers.MusicgenForCausalLM(config).eval(), tmp_path / "music")
+    report = sardonyx.hf.export(folder, tmp_path / "out", verify=True)
+    (decoder,) = report.parts
+    assert report.task == "text-generation-with-past"
+    assert decoder.inputs["input_ids"] == ["batch_size", "sequence_length", 3]
+    assert (report.verified["tokens"], report.verified["equal"]) == (40, 40)

@@ -55,3 +55,21 @@ def test_what_encodes_and_has_no_forward_is_exported_as_its_encode(tmp_path: Pat
     assert report.parts[0].inputs == {"hidden_states": ["batch_size", width, high, wide]}
     assert {"image_tokens", "quantized_last_hidden_state"} <= report.parts[0].outputs.keys()
     assert report.verified["different"] == []
+
+
+def test_a_part_may_be_of_a_class_that_no_task_knows(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 16, "num_layers": 1, "num_heads": 2, "block_size": 32}
+    text = {**sizes, "input_vocab_size": 40, "output_vocab_size": 40}
+    fine = {**text, "n_codes_total": 3, "n_codes_given": 1}
+    codec = {"model_type": "encodec", "num_filters": 2, "hidden_size": 8, "codebook_size": 8,
+             "codebook_dim": 8, "upsampling_ratios": [2], "num_lstm_layers": 1}  # fmt: skip
+    config = transformers.BarkConfig(
+        semantic_config=text, coarse_acoustics_config=text, fine_acoustics_config=fine,
+        codec_config=codec,
+    )  # fmt: skip
+    transformers.BarkModel(config).save_pretrained(tmp_path / "speaker")
+    report = sardonyx.hf.export(tmp_path / "speaker", tmp_path / "out", verify=True)
+    assert report.task == "text-generation-with-past"
+    assert "BarkModel has no forward(): its part 'semantic' is exported" in report.notes
+    assert report.verified["different"] == []

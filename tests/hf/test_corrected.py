@@ -7,7 +7,7 @@ import torch
 import transformers
 
 from sardonyx.hf.corrected import corrected
-from sardonyx.hf.example import BATCH, LENGTH, Example, noise, token_ids
+from sardonyx.hf.example import BATCH, CODES, LENGTH, Example, noise, token_ids
 
 _PLAIN = transformers.PretrainedConfig()
 
@@ -99,3 +99,25 @@ def test_a_decoder_that_takes_frames_of_codes() -> None:
     assert made["decoder_input_ids"].shape == (2, 12, 9)
     # Which code is which matters.
     assert not torch.equal(made["decoder_input_ids"][..., 0], made["decoder_input_ids"][..., 1])
+
+
+def test_codes_as_rows_beside_each_other() -> None:
+    text = Example(
+        lambda batch, length: {"input_ids": token_ids(_PLAIN, batch, length)},
+        {"input_ids": {0: BATCH, 1: LENGTH}},
+    )
+    with pytest.raises(RuntimeError) as raised:
+        text.make(2, 12)["input_ids"].reshape(-1, 9, 12)
+    better = corrected(text, raised.value)
+    assert better is not None
+    rows = better.make(2, 12)["input_ids"]
+    assert rows.shape == (18, 12)
+    assert torch.equal(rows[0], text.make(2, 12)["input_ids"][0])
+    assert better.dims["input_ids"] == {0: CODES, 1: LENGTH}
+
+
+def test_images_of_the_side_that_a_model_of_timm_says() -> None:
+    videos = noise("pixel_values_videos", (4, 3, 64, 64), {0: BATCH})
+    better = corrected(videos, AssertionError("Input height (64) doesn't match model (56)."))
+    assert better is not None
+    assert better.make(2, 12)["pixel_values_videos"].shape == (2, 4, 3, 56, 56)

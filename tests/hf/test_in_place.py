@@ -38,7 +38,7 @@ def test_the_weights_of_all_shards_stay_where_they_are(checkpoint: Path) -> None
     before = names(checkpoint)
     report = sardonyx.hf.export(checkpoint, weights_in_place=True, verify=True)
     assert report.verified["equal"] == report.verified["tokens"]
-    assert names(checkpoint) == before | {"model.onnx", "sardonyx.json"}
+    assert names(checkpoint) == before | {"model.onnx", "sardonyx.html", "sardonyx.json"}
     shards = {path.name for path in checkpoint.glob("*.safetensors")}
     assert locations(checkpoint / "model.onnx") == shards
     weights = sum(path.stat().st_size for path in checkpoint.glob("*.safetensors"))
@@ -76,7 +76,7 @@ def test_an_export_is_replaced_and_what_no_export_wrote_is_not(checkpoint: Path)
     (checkpoint / "model.onnx").unlink()
     for precision in ("int4", "fp32"):
         sardonyx.hf.export(checkpoint, weights_in_place=True, precision=precision)
-    assert names(checkpoint) == before | {"model.onnx", "sardonyx.json"}
+    assert names(checkpoint) == before | {"model.onnx", "sardonyx.html", "sardonyx.json"}
     with pytest.raises(sardonyx.UsageError, match=r"SX2008.*weights of a checkpoint"):
         sardonyx.hf.export(bert(checkpoint.parent / "bert"), checkpoint)
     assert before < names(checkpoint)

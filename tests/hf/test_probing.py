@@ -96,3 +96,33 @@ def test_what_an_object_of_the_model_keeps_has_data() -> None:
     model, x = _Reading(), torch.ones(2, 3)
     assert probe(model, model, x=x).shape == (2, 3)
     torch.testing.assert_close(model(x), torch.tensor([[1.0, 2.0, 3.0]]).expand(2, 3))
+
+
+class _Speaking(torch.nn.Module):
+    """As long as what its weights make of the input, which must be numbers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.zeros(3, 3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        lengths = (x @ (self.weight / self.weight.norm())).exp().sum().long()
+        if bool(lengths < 0):
+            raise ValueError("lengths are numbers")
+        return x.new_zeros(int(lengths))
+
+
+def test_weights_that_have_no_values_yet_are_stood_in_for() -> None:
+    model, x = _Speaking(), torch.ones(2, 3)
+    with pytest.raises(ValueError, match="numbers"):
+        model(x)
+    before = model.weight.data_ptr()
+    assert probe(model, model, x=x).numel() > 0
+    assert model.weight.data_ptr() == before
+    assert not model.weight.any()
+
+
+def test_what_does_not_fit_is_tried_with_no_other_weights() -> None:
+    model = _Speaking()
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        probe(model, model, x=torch.ones(2, 4))

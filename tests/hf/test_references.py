@@ -35,6 +35,14 @@ def test_what_is_not_a_tie_is_one() -> None:
     assert not as_sure(torch.tensor([3.0, 3.0]), model(x), others(model, x))
 
 
+def test_a_size_that_is_drawn_at_random_is_left_open() -> None:
+    wanted, got = torch.ones(1, 7), torch.ones(1, 5)
+    assert as_sure(got, wanted, [torch.ones(1, 6)])
+    assert not as_sure(got, wanted, [torch.ones(1, 7)])
+    assert not as_sure(got, wanted, [torch.ones(1, 5)])
+    assert not as_sure(torch.ones(7), wanted, [torch.ones(1, 6)])
+
+
 class Sparse(torch.nn.Module):
     """The sum of the values with the highest scores, of which those below zero are equal."""
 

@@ -4,6 +4,8 @@ of images, what it makes of its input."""
 
 from __future__ import annotations
 
+import copy
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +34,11 @@ def part_that_runs(checkpoint: Checkpoint) -> tuple[Checkpoint, list[str]]:
         try:
             found = choose(inner, None)
         except OnnxExporterError:
-            continue
+            if (own := _class_of(inner, whole)) is None:
+                continue
+            inner = copy.deepcopy(inner)
+            inner.architectures = [own.__name__]
+            found = choose(inner, None)
         if found.task.generates and runs(found.model_class):
             note = f"{whole.__name__} has no forward(): its part '{name}' is exported"
             return replace(checkpoint, config=inner, part=name), [note]
@@ -40,11 +46,20 @@ def part_that_runs(checkpoint: Checkpoint) -> tuple[Checkpoint, list[str]]:
 
 
 def run_as_encoder(model: Any) -> list[str]:
-    """Has a model without a forward() that encodes run as its encode(); what is to be told of it."""
+    """Has a model that encodes, and has no forward(), run as its encode(); what is to be told."""
     if runs(type(model)) or not hasattr(model, "encode"):
         return []
     model.forward = model.encode  # of this model alone
     return [f"{type(model).__name__} has no forward(): its encode() is exported"]
+
+
+def _class_of(config: Any, whole: type[Any]) -> type[Any] | None:
+    """The class beside that of the whole that says to be of such a configuration, for parts that no
+    auto class knows, as Bark's are none."""
+    for each in vars(sys.modules[whole.__module__]).values():
+        if isinstance(each, type) and getattr(each, "config_class", None) is type(config):
+            return None if class_named(each.__name__) is None else each
+    return None
 
 
 def runs(model_class: type[Any]) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from .example import Example, Tensors, frames, random_values
+from .example import CODES, LENGTH, Example, Tensors, codes_of, frames, random_values
 
 # What a product or a convolution says, and the axis of which it does.
 _MESSAGES = (
@@ -17,8 +17,17 @@ _MESSAGES = (
     (re.compile(r"to have (?P<wanted>\d+) channels, but got (?P<given>\d+) channels"), 1),
 )
 
-# What PyTorch says where two lengths that belong together are joined.
-_MATCHED = re.compile(r"Expected size (?P<wanted>\d+) but got size (?P<given>\d+) for tensor")
+# What models of timm say, whose sizes of images no configuration of transformers has.
+_SIDE = re.compile(r"Input height \((?P<given>\d+)\) doesn't match model \((?P<wanted>\d+)\)")
+
+# What PyTorch says where two lengths that belong together are joined, or added.
+_MATCHED = (
+    re.compile(r"Expected size (?P<wanted>\d+) but got size (?P<given>\d+) for tensor"),
+    re.compile(
+        r"tensor a \((?P<wanted>\d+)\) must match the size of tensor b \((?P<given>\d+)\) at "
+        r"non-singleton dimension 1"
+    ),
+)
 
 # What models say whose tokens are frames of several codes, where they are given one at a time: to
 # how many they add what tells these apart, or into how many they part a text.
@@ -28,6 +37,10 @@ _CODES = (
         r"non-singleton dimension 1"
     ),
     re.compile(r"shape '\[\d+, (?P<codes>\d+), -1\]' is invalid for input of size (?P<size>\d+)"),
+)
+# What those say that have the codes of a frame as rows beside each other.
+_ROWS_OF_CODES = re.compile(
+    r"shape '\[-1, (?P<codes>\d+), (?P<length>\d+)\]' is invalid for input of size"
 )
 
 # What models say that cut sounds into pieces of one length themselves.
@@ -44,11 +57,19 @@ def corrected(example: Example, error: Exception) -> Example | None:
         piece = int(found["wanted"])
         shorter, longer = (-(-length // piece) * piece for length in example.lengths)
         return replace(example, lengths=(shorter, max(longer, shorter + piece)))
-    if (found := _MATCHED.search(str(error))) is not None:
-        return _in_step(example, int(found["wanted"]), int(found["given"]))
+    if (found := _SIDE.search(str(error))) is not None:
+        return _of_side(example, int(found["given"]), int(found["wanted"]))
+    for message in _MATCHED:
+        if (found := message.search(str(error))) is not None:
+            sizes = int(found["wanted"]), int(found["given"])
+            if (matched := _in_step(example, *sizes)) is not None:
+                return matched
     for message in _CODES:
         if (found := message.search(str(error))) is not None:
             return _of_frames(example, **{k: int(v) for k, v in found.groupdict().items()})
+    if (found := _ROWS_OF_CODES.search(str(error))) is not None:
+        framed = _of_frames(example, int(found["codes"]), length=int(found["length"]))
+        return None if framed is None else _beside_each_other(framed)
     return None
 
 
@@ -74,20 +95,19 @@ def _of_frames(example: Example, codes: int, length: int = 0, size: int = 0) -> 
 
 
 def _in_step(example: Example, wanted: int, given: int) -> Example | None:
-    """With as many samples as belong to what is `wanted`, which is the length of another input,
-    where `given` many pieces came of those that there were."""
-    shorter = example.lengths[0]
-    made = example.make(2, shorter)
-    names = [
-        name
+    """With as many samples, or frames, as belong to `wanted` elements, the length of another input,
+    where `given` came of those that there were."""
+    made = example.make(2, example.lengths[0])
+    places = [
+        (name, axis)
         for name, axes in example.dims.items()
         for axis in axes
-        if axis > 0 and made[name].shape[axis] > shorter and made[name].shape[axis] % given == 0
+        if axis > 0 and made[name].is_floating_point()
     ]
-    if wanted != shorter or len(names) != 1:
+    # Of a sound and its spectrum, the sound is the longer one.
+    name, axis = max(places, key=lambda at: made[at[0]].shape[at[1]], default=("", 0))
+    if not name or wanted != example.lengths[0] or made[name].shape[axis] % given:
         return None
-    name = names[0]
-    (axis,) = (axis for axis in example.dims[name] if axis > 0)
     each = made[name].shape[axis] // given
 
     def make(batch: int, length: int) -> Tensors:
@@ -96,6 +116,32 @@ def _in_step(example: Example, wanted: int, given: int) -> Example | None:
         shape[axis] = each * length
         values[name] = random_values(tuple(shape))
         return values
+
+    return replace(example, make=make)
+
+
+def _beside_each_other(example: Example) -> Example:
+    """With frames of codes as rows [batch * codes, length]."""
+    name = next(name for name, value in example.make(2, 5).items() if codes_of(value))
+
+    def make(batch: int, length: int) -> Tensors:
+        values = example.make(batch, length)
+        return values | {name: values[name].transpose(1, 2).flatten(0, 1)}
+
+    return replace(example, make=make, dims=example.dims | {name: {0: CODES, 1: LENGTH}})
+
+
+def _of_side(example: Example, given: int, wanted: int) -> Example | None:
+    """With images of so many rows and columns."""
+    made = example.make(2, example.lengths[0])
+    names = [name for name, value in made.items() if value.shape[-2:] == (given, given)]
+    if len(names) != 1:
+        return None
+
+    def make(batch: int, length: int) -> Tensors:
+        values = example.make(batch, length)
+        shape = (*values[names[0]].shape[:-2], wanted, wanted)
+        return values | {names[0]: random_values(shape)}
 
     return replace(example, make=make)
 

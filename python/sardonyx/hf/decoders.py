@@ -8,11 +8,12 @@ from typing import Any
 
 import torch
 
-from sardonyx._base.errors import ProgramError, refusal
+from sardonyx._base.errors import refusal
 
-from .acceptance import accepted_example, text_stands_alone
+from .acceptance import text_stands_alone
 from .caches import PAST_LENGTH, CacheLayout, layout_of, new_cache
-from .example import BATCH, LENGTH, TOTAL_LENGTH, Dims, Tensors, codes_of, token_ids
+from .example import BATCH, LENGTH, TOTAL_LENGTH, Dims, Tensors, token_ids
+from .frames import Frames, frames_of
 from .parts import EMBEDDINGS, Part, accepted
 from .probing import counted_calls, probe
 from .settings import setting
@@ -30,11 +31,14 @@ _NO_PAST = "leave `-with-past` out"
 class Decoder(torch.nn.Module):
     """A decoder from tokens and a cache to logits and the cache with these tokens."""
 
-    def __init__(self, model: torch.nn.Module, argument: str, layout: CacheLayout) -> None:
+    def __init__(
+        self, model: torch.nn.Module, argument: str, layout: CacheLayout, frames: Frames
+    ) -> None:
         super().__init__()
         self.model = model
         self._argument = argument
         self._layout = layout
+        self._frames = frames
 
     def forward(self, inputs: Tensors) -> tuple[torch.Tensor, ...]:
         """The logits, then the cache's tensors."""
@@ -43,6 +47,8 @@ class Decoder(torch.nn.Module):
         tokens = given[EMBEDDINGS] if EMBEDDINGS in given else given["input_ids"]
         length = given.get("attention_mask", tokens).shape[1]
         cache = self._layout.cache_of(past, length - tokens.shape[1])
+        if "input_ids" in given:
+            given["input_ids"] = self._frames.taken(given["input_ids"])
         result = self.model(**given, **{self._argument: cache}, use_cache=True)
         return (result.logits, *self._layout.tensors_of(getattr(result, self._argument)))
 
@@ -67,18 +73,19 @@ def decoder_part(
             f"{type(model).__name__} puts images before the text, and keeps both in its cache",
             _NO_PAST,
         )
-    codes = 0
+    frames = Frames()
     try:
-        layout, loops = _layout(model, config, argument, codes)
-    except ProgramError:
-        if not (codes := _codes(model, config)):
+        layout, loops = _layout(model, config, argument, frames)
+    except Exception:
+        frames = frames_of(model, config)
+        if not frames.codes:
             raise
-        layout, loops = _layout(model, config, argument, codes)
+        layout, loops = _layout(model, config, argument, frames)
     if one_width:
         layout = layout.of_one_width()
-    module = Decoder(model, argument, layout)
+    module = Decoder(model, argument, layout, frames)
     outputs = ("logits", *(each.present for each in layout.tensors))
-    inputs = [_inputs(config, taken, layout, length, codes) for length in (1, _LENGTH)]
+    inputs = [_inputs(config, taken, layout, length, frames.codes) for length in (1, _LENGTH)]
     _check_kept(module, layout, inputs[1][0])
     changed = (change(*each) if change else each for each in inputs)
     one, any_number = (Part(name, module, *each, outputs) for each in changed)
@@ -105,24 +112,14 @@ def _check_kept(module: Decoder, layout: CacheLayout, inputs: Tensors) -> None:
             )
 
 
-def _codes(model: torch.nn.Module, config: Any) -> int:
-    """How many codes there are in each of the frames that the model takes for tokens; 0 for
-    tokens."""
-    try:
-        _, inputs, _ = accepted_example(model, config)
-    except ProgramError:
-        return 0
-    return codes_of(inputs["input_ids"]) if "input_ids" in inputs else 0
-
-
 def _layout(
-    model: torch.nn.Module, config: Any, argument: str, codes: int
+    model: torch.nn.Module, config: Any, argument: str, frames: Frames
 ) -> tuple[CacheLayout, bool]:
     """The layout of the cache, and whether more calls are made for more tokens."""
     try:
-        return _layout_of_runs(model, config, argument, _long_runs(config), codes)
+        return _layout_of_runs(model, config, argument, _long_runs(config), frames)
     except Exception:  # where the model's own cache ends at a window, say
-        return _layout_of_runs(model, config, argument, _RUNS, codes)
+        return _layout_of_runs(model, config, argument, _RUNS, frames)
 
 
 def _long_runs(config: Any) -> tuple[tuple[int, int], ...]:
@@ -135,12 +132,12 @@ def _layout_of_runs(
     config: Any,
     argument: str,
     runs: Sequence[tuple[int, int]],
-    codes: int,
+    frames: Frames,
 ) -> tuple[CacheLayout, bool]:
     caches, sizes, calls = [], [], set()
     for batch, length in runs:
-        ids = token_ids(config, batch, length, codes=codes)
-        given: dict[str, Any] = {"input_ids": ids}
+        ids = token_ids(config, batch, length, codes=frames.codes)
+        given: dict[str, Any] = {"input_ids": frames.taken(ids)}
         if "attention_mask" in accepted(model):
             given["attention_mask"] = torch.ones(batch, length, dtype=torch.int64)
         with counted_calls() as counted:

@@ -61,8 +61,8 @@ def decode_with_media(
     if codes_of(ids):
         raise refusal(
             "SX1001",
-            "each token is a frame of codes, and the model scores one of them",
-            "put frames together and run the model through a session of ONNX Runtime",
+            "each token is a frame of codes, which this loop does not put together",
+            "run the model through a session of ONNX Runtime",
             UsageError,
         )
     mask = inputs.get("attention_mask", torch.ones_like(ids))

@@ -14,6 +14,7 @@ import torch
 from sardonyx import _native
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError, refusal, refusals
 from sardonyx._base.torch_versions import limiting_sizes
+from sardonyx._capture.whole_numbers import whole_sizes
 from sardonyx._export.export import export as export_module
 from sardonyx._model.program import ONNXProgram
 from sardonyx._model.weight_files import WeightInFile
@@ -45,6 +46,9 @@ _ONE_TOKEN = (
     "token by token, as what follows them does"
 )
 _ONE_ROW = "the model's own code takes the number of rows for a constant, so that they are one"
+
+# What is said of an `int(…)` that made a number of a size.
+_OF_INT = re.compile(r"TruncToInt\(|\bint\(")
 
 
 @dataclass(frozen=True)
@@ -144,6 +148,16 @@ def _check_free(part: Part, program: ONNXProgram, sizes: Collection[str] | None 
 
 
 def _captured(part: Part, target: Target) -> ONNXProgram:
+    """The part as it is, or where the model's code makes Python's integers of sizes, with sizes in
+    the place of these, if that can be captured."""
+    program = _exported(part, target)
+    if any(note.code == "SX1015" and _OF_INT.search(note.message) for note in program.notes):
+        with contextlib.suppress(OnnxExporterError, _DeepSizes), whole_sizes(part.module):
+            return _exported(part, target)
+    return program
+
+
+def _exported(part: Part, target: Target) -> ONNXProgram:
     with warnings.catch_warnings():
         # Dims that the model itself makes constant are in the notes; what it keeps of a call are
         # tables that it makes once; and what do_constant_folding is for, here, is not what it is

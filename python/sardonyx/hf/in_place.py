@@ -14,10 +14,10 @@ from typing import Any
 from sardonyx import _native
 from sardonyx._base.errors import Diagnostic, UsageError, refusal, refusals
 
-from .writing import REPORT, unwritable
+from .writing import PAGE, REPORT, unwritable
 
 # What an export may write beside its parts.
-_BESIDE_PARTS = (REPORT, "genai_config.json")
+_BESIDE_PARTS = (REPORT, PAGE, "genai_config.json")
 
 
 def locations_of(paths: Iterable[str], folder: Path) -> dict[str, str]:

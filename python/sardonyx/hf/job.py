@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 from sardonyx import _native
 from sardonyx._base.errors import Diagnostic, ProgramError, UsageError, refusal
 from sardonyx._model.program import ONNXProgram
+from sardonyx._report.module_sizes import module_sizes
 
 from .example import TOTAL_LENGTH
 from .in_place import beside, locations_of, save_in_place
+from .page import page
 from .report import ExportedPart, Report
-from .writing import PIPELINE, REPORT, copy_companions, describe, new_folder
+from .writing import PAGE, PIPELINE, REPORT, copy_companions, describe, new_folder
 
 if TYPE_CHECKING:
     import torch
@@ -410,6 +412,7 @@ def _described(native: Any, path: Path, in_place: int, file: str = "") -> Export
         native.node_count,
         sum(each.stat().st_size for each in path.parent.glob(f"{path.name}*")),
         in_place,
+        module_sizes(native),
     )
 
 
@@ -418,6 +421,7 @@ def _write_report(report: Report, progress: Progress, folder: Path) -> None:
     report.seconds = progress.seconds
     text = json.dumps(report.as_dict(), indent=2, ensure_ascii=False)
     (folder / REPORT).write_text(text + "\n", encoding="utf-8")
+    (folder / PAGE).write_text(page(report), encoding="utf-8")
 
 
 def _remove(folder: Path) -> None:

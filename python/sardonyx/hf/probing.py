@@ -18,8 +18,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from sardonyx._capture.recurrences import whole_recurrences
 
 from .experts import all_experts
+from .stand_ins import some_weights
 
 T = TypeVar("T")
+# What tensors without data raise where a model looks at data, or makes a size of it.
+_OF_DATA = (fake_tensor.DataDependentOutputException, fake_tensor.DynamicOutputShapeException)
 # What modules keep things in.
 _CONTAINERS = (dict, OrderedDict, list)
 
@@ -62,7 +65,8 @@ def counted_calls() -> Iterator[Counted]:
 
 def probe(model: torch.nn.Module, call: Callable[..., T], **inputs: Any) -> T:
     """What `call`, which runs the model, returns, its tensors without data; where the model looks
-    at data, it is run. What the model keeps of the run is gone after it."""
+    at data, it is run, with weights that stand in where it does not run with those that have no
+    values yet. What the model keeps of the run is gone after it."""
     with (
         torch.no_grad(),
         _plain_experts(model),
@@ -76,8 +80,14 @@ def probe(model: torch.nn.Module, call: Callable[..., T], **inputs: Any) -> T:
             if (counted := _counted.get()) is not None:
                 counted.without_data = counting.calls
             return result
-        except Exception:
-            return call(**inputs)
+        except Exception as first:
+            try:
+                return call(**inputs)
+            except Exception:
+                if not isinstance(first, _OF_DATA):
+                    raise
+                with some_weights(model):
+                    return call(**inputs)
 
 
 @contextlib.contextmanager

@@ -6,6 +6,8 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
+from sardonyx._report.module_sizes import ModuleSize
+
 
 @dataclass(frozen=True)
 class ExportedPart:
@@ -17,6 +19,7 @@ class ExportedPart:
         nodes: how many there are.
         bytes: of the file and its data.
         bytes_in_place: of weights that it refers to in the files of the checkpoint.
+        modules: the bytes of weights by module, for the page; not in the JSON.
     """
 
     file: str
@@ -25,6 +28,7 @@ class ExportedPart:
     nodes: int
     bytes: int
     bytes_in_place: int = 0
+    modules: ModuleSize | None = None
 
 
 @dataclass
@@ -40,6 +44,7 @@ class Report:
             computed or not used.
         verified: greedy tokens or outputs that were compared with PyTorch's, and how; empty
             where that was not asked for.
+        speed: what was timed then, and the seconds that PyTorch and ONNX Runtime take for it.
         seconds: what each step took.
     """
 
@@ -52,11 +57,15 @@ class Report:
     parts: list[ExportedPart] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     verified: dict[str, Any] = field(default_factory=dict)
+    speed: dict[str, Any] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
-        return dataclasses.asdict(self)
+        values = dataclasses.asdict(self)
+        for part in values["parts"]:
+            del part["modules"]
+        return values
 
     def __str__(self) -> str:
         lines = [f"{self.model_class} for {self.task}, {self.precision}, for {self.runtime}"]
@@ -69,6 +78,11 @@ class Report:
         lines += [f"  note: {note}" for note in self.notes]
         if self.verified:
             lines.append("  verified: " + ", ".join(f"{k} {v}" for k, v in self.verified.items()))
+        if self.speed:
+            own, other = self.speed["onnxruntime"] * 1e3, self.speed["pytorch"] * 1e3
+            lines.append(
+                f"  {self.speed['of']}: {own:.1f} ms in ONNX Runtime, {other:.1f} in PyTorch"
+            )
         return "\n".join(lines)
 
 

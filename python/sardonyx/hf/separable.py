@@ -83,7 +83,11 @@ def _with_sounds(model: torch.nn.Module, chosen: Chosen, named: bool) -> _Settle
     if not chosen.with_past and IMAGES.is_in(accepted(model)):
         return chosen, (f"{_DEAF}: one file takes images and texts",)
     if not stands_in_texts(SOUNDS, model):
-        return chosen, (f"{_DEAF}: {type(model).__name__} {_MIXES}",)
+        why = f"{type(model).__name__} {_MIXES}"
+        if _needs_sounds(model, chosen):
+            in_one = replace(chosen, with_past=False, media=(SOUNDS,))
+            return in_one, (f"{_SOUNDS_WITHOUT_CACHE}: {why}",)
+        return chosen, (f"{_DEAF}: {why}",)
     try:
         accepted_example(model, model.config, chosen.task, SOUNDS)
     except ProgramError as error:
@@ -97,6 +101,15 @@ def _with_sounds(model: torch.nn.Module, chosen: Chosen, named: bool) -> _Settle
             in_one = replace(chosen, media=(SOUNDS,))
             return _without_cache(in_one, _SOUNDS_WITHOUT_CACHE, error)
     return replace(chosen, media=(*chosen.media, SOUNDS)), ()
+
+
+def _needs_sounds(model: torch.nn.Module, chosen: Chosen) -> bool:
+    """Whether the model takes no text alone, which is tried first."""
+    try:
+        example, _, _ = accepted_example(model, model.config, chosen.task)
+    except ProgramError:
+        return False
+    return SOUNDS.is_in(example.dims)
 
 
 def _without_cache(chosen: Chosen, what: str, error: ProgramError) -> _Settled:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -208,7 +209,9 @@ def choose(config: Any, name: str | None, own_class: type[Any] | None = None) ->
                 if candidate.__name__ == architecture:
                     return Chosen(task, _has_cache(task, candidate), candidate)
         if (exact := own_class or class_named(architecture)) is not None:
-            return Chosen(_BY_NAME["feature-extraction"], False, exact)
+            decodes = _is_decoder(exact, config)
+            called = "text-generation" if decodes else "feature-extraction"
+            return Chosen(_BY_NAME[called], decodes, exact)
     for task in TASKS:
         if (found := class_for(task, config)) is not None:
             return Chosen(task, _has_cache(task, found), found)
@@ -228,6 +231,15 @@ def of_images(chosen: Chosen, config: Any) -> Chosen | None:
     if chosen.model_class not in _classes(images, config):
         return None
     return Chosen(images, chosen.with_past, chosen.model_class)
+
+
+def _is_decoder(model_class: type[Any], config: Any) -> bool:
+    """Whether a class that no auto class knows generates tokens after others, with a cache."""
+    generates = getattr(model_class, "can_generate", None)
+    if generates is None or not generates() or getattr(config, "is_encoder_decoder", False):
+        return False
+    taken = inspect.signature(model_class.forward).parameters
+    return {"input_ids", "past_key_values"} <= taken.keys()
 
 
 def _has_cache(task: Task, model_class: type[Any]) -> bool:

@@ -18,6 +18,7 @@ from .references import as_sure, farthest, of_pytorch
 from .running import Loaded
 from .sentences import Embedder, Sentences
 from .sessions import Sessions
+from .speed import speed_of_both
 from .weights import mapped
 from .written_tokens import tokens, tokens_after_media, tokens_of_encoder
 
@@ -46,8 +47,10 @@ def compare(
     lose. Of weights in blocks there is also what PyTorch makes of the values that they are `held`
     as: that tells a wrong model from one that lost much, and is judged where the runtime is not
     told to round the other factors, too."""
-    found = _compared(model, chosen, Loaded(folder, report.as_dict()), sentences)
+    loaded = Loaded(folder, report.as_dict())
+    found = _compared(model, chosen, loaded, sentences)
     _judge(report, found)
+    report.speed = speed_of_both(model, chosen, loaded)
     if held:
         others = held.put(model)
         exact = Loaded(folder, report.as_dict(), rounds=False)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # What every export writes; a folder with it may be replaced by another export.
 REPORT = "sardonyx.json"
+PAGE = "sardonyx.html"  # the same for people
 # What lists the models of a pipeline.
 PIPELINE = "model_index.json"
 # What of a checkpoint belongs to the exported model: configurations, tokenizers, processors.

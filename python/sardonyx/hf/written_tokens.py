@@ -11,6 +11,7 @@ import torch
 from .acceptance import accepted_example
 from .encoder_decoders import MERGED, OF_DECODER
 from .example import Example, Tensors, codes_of, token_ids
+from .frames import frames_of
 from .generation import (
     decode_of_encoder,
     decode_with_media,
@@ -68,11 +69,12 @@ def tokens(model: torch.nn.Module, loaded: Loaded) -> dict[str, Any]:
 def _tokens_of_frames(model: torch.nn.Module, loaded: Loaded, codes: int) -> dict[str, Any]:
     """The likeliest tokens behind frames of codes, which are given: a model scores one code of the
     next frame, and the others come from elsewhere (a sound that is listened to)."""
+    frames = frames_of(model, model.config)
     different, equal = [], 0
     for batch in (1, 2):
         ids = token_ids(model.config, batch, _PROMPT + _TOKENS - 1, seed=batch, codes=codes)
         with torch.no_grad():
-            logits = model(input_ids=ids, **fixed_arguments(model)).logits
+            logits = model(input_ids=frames.taken(ids), **fixed_arguments(model)).logits
         wanted = logits[:, _PROMPT - 1 :].argmax(-1)
         same = _same(wanted, tokens_after(loaded, ids, _PROMPT), 0)
         equal += same

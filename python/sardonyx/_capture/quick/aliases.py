@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -24,6 +24,26 @@ def roots(node: torch.fx.Node) -> set[torch.fx.Node]:
                 seen.add(source)
                 waiting.append(source)
     return found
+
+
+def may_be_written(node: torch.fx.Node, writes: Iterable[torch.fx.Node]) -> bool:
+    """Whether one of the `writes` may go to the memory of what the tensor is computed of."""
+    computed_of = {node}
+    waiting = [node]
+    while waiting:
+        for source in waiting.pop().all_input_nodes:
+            if source not in computed_of:
+                computed_of.add(source)
+                waiting.append(source)
+    return any(_may_write_to(computed_of, write) for write in writes)
+
+
+def _may_write_to(nodes: set[torch.fx.Node], write: torch.fx.Node) -> bool:
+    if not isinstance(write.target, torch._ops.OpOverload):
+        return True  # bodies
+    arguments: list[torch.fx.Node] = []
+    torch.fx.map_arg(list(written(write.target, write.args, write.kwargs)), arguments.append)
+    return any(roots(each) & nodes for each in arguments)
 
 
 def written(op: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[Any]:

@@ -17,7 +17,7 @@ from torch.fx.experimental.proxy_tensor import PreDispatchTorchFunctionMode
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .aliases import roots
+from .aliases import may_be_written, roots
 from .declining import DeclinedError
 from .fakes import PLAIN, Fakes
 from .held_sizes import held_sizes
@@ -168,7 +168,7 @@ class Recorder(SchemaCheckMode):
     def _held(self, tensor: torch.Tensor) -> Any:
         node = self.said(tensor)
         number = held_by_constant(node)
-        if number is not None and self._writes:
+        if number is not None and may_be_written(node, self._writes):
             raise DeclinedError("a number that a constant holds, which may have been written to")
         return held_sizes(node, self._writes) if number is None else number
 

@@ -7,6 +7,7 @@ namespace sardonyx::passes {
 
 using namespace rewriting;
 
+extern const Rule kBoundBeforeCasting;
 extern const Rule kChooseKnown;
 extern const Rule kChooseWithoutNot;
 extern const Rule kDropIdentity;

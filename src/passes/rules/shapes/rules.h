@@ -7,8 +7,10 @@ namespace sardonyx::passes {
 
 using namespace rewriting;
 
+extern const Rule kDistanceBack;
 extern const Rule kExpandForTile;
 extern const Rule kFlattenProducts;
+extern const Rule kGatherRows;
 extern const Rule kIndexByRanges;
 extern const Rule kIndexRowsByRanges;
 extern const Rule kJoinConcats;
