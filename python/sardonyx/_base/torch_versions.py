@@ -8,9 +8,8 @@ import inspect
 import logging
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
-from unittest import mock
 
 if TYPE_CHECKING:
     import torch
@@ -24,6 +23,15 @@ _EXPORT_FLAGS = (
     ("torch.onnx._internal.torchscript_exporter._globals", "GLOBALS", "in_onnx_export"),
     ("torch.onnx._globals", "GLOBALS", "in_onnx_export"),
 )
+
+
+def _patched(*args: Any, **kwargs: Any) -> AbstractContextManager[Any]:
+    """mock.patch.object(), imported where it is used: it brings asyncio, which takes as long to
+    import as all that `sardonyx.optimize` needs besides."""
+    from unittest import mock
+
+    patch: AbstractContextManager[Any] = mock.patch.object(*args, **kwargs)
+    return patch
 
 
 @contextmanager
@@ -160,7 +168,7 @@ def quiet_capture() -> Iterator[None]:
     try:
         for logger in loggers:
             logger.setLevel(logging.CRITICAL)
-        with mock.patch.object(trace, "print", create=True), warnings.catch_warnings():
+        with _patched(trace, "print", create=True), warnings.catch_warnings():
             warnings.filterwarnings("ignore", rf"The tensor attributes? ({_FLAT_WEIGHTS})+ w")
             yield
     finally:
@@ -303,9 +311,9 @@ def watching_truths(on_answered: Callable[[Any, bool], None]) -> Iterator[None]:
         return answer
 
     with ExitStack() as stack:
-        stack.enter_context(mock.patch.object(kind, "guard_bool", ask))
+        stack.enter_context(_patched(kind, "guard_bool", ask))
         for name in names:
-            stack.enter_context(mock.patch.object(kind, name, comparing(name)))
+            stack.enter_context(_patched(kind, name, comparing(name)))
         yield
 
 
@@ -331,8 +339,8 @@ def answering_of_data(answer: Callable[[], bool | None]) -> Iterator[None]:
         return {*hidden(), __file__}
 
     with (
-        mock.patch.object(kind, "guard_bool", ask),
-        mock.patch.object(symbolic_shapes, "uninteresting_files", hidden_with_this),
+        _patched(kind, "guard_bool", ask),
+        _patched(symbolic_shapes, "uninteresting_files", hidden_with_this),
     ):
         yield
 
