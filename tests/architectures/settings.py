@@ -63,6 +63,19 @@ GIVEN: dict[str, dict[str, Any]] = {
         "backbone_feature_sizes": [[16, 16], [8, 8], [4, 4]],
         "fpn_hidden_size": 64,
     },
+    # Four patches of 14 a side, in windows of two, and what comes of them is as wide as the rest.
+    "sam3_vit_model": {
+        "image_size": 56,
+        "pretrain_image_size": 56,
+        "window_size": 2,
+        "global_attn_indexes": [1],
+    },
+    "sam3_video": {"image_size": 56},
+    "sam3_tracker_video": {"image_size": 56},
+    "sam3_vision_model": {
+        "backbone_feature_sizes": [[16, 16], [8, 8], [4, 4]],
+        "fpn_hidden_size": 64,
+    },
     # What its stages are multiplied by, and the width that comes of it.
     "efficientnet": _NARROW_STAGES,
     "align_vision_model": {**_NARROW_STAGES, "hidden_dim": 64, "width_coefficient": 0.2},
@@ -159,7 +172,19 @@ GIVEN: dict[str, dict[str, Any]] = {
     },
     # The backbone says its own width.
     "fast_vlm": {"vision_config": {"hidden_size": 3072}},
-    # Neither images nor sounds are in it by default.
+    # Neither images nor sounds are in them by default.
+    "gemma4": {
+        "vision_config": {
+            "hidden_size": 64,
+            "intermediate_size": 72,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 4,
+            "num_key_value_heads": 4,
+            "head_dim": 16,
+            "patch_size": 8,
+            "position_embedding_size": 64,
+        }
+    },
     "gemma4_unified": {
         "vision_config": {"patch_size": 4, "mm_embed_dim": 64, "output_proj_dims": 64},
         "audio_config": {"audio_embed_dim": 64},

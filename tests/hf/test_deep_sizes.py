@@ -41,3 +41,14 @@ def test_such_sizes_are_those_of_the_example_and_rows_stay_free(
     bounds = [_native.bounds(program._native, "pixel_values", axis) for axis in (0, 2, 3)]
     assert bounds[0][0] < bounds[0][1]
     assert bounds[1:] == [(64, 64), (48, 48)]
+
+
+def test_so_they_are_where_all_that_is_asked_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graphs, "_MOST_IN_ALL", 1000)
+    inputs = {"pixel_values": torch.randn(2, 1, 64, 48)}
+    axes = {0: "batch_size", 2: "height", 3: "width"}
+    part = Part("model", _Windows(), inputs, {"pixel_values": axes}, ("image",))
+
+    got, _, _ = captured(part, Target())
+
+    assert got.dims == {"pixel_values": {0: "batch_size"}}

@@ -355,17 +355,21 @@ def decided_by_data() -> tuple[type[Exception], ...]:
 
 
 @contextmanager
-def limiting_sizes(most: int, stop: type[BaseException]) -> Iterator[None]:
+def limiting_sizes(most: int, in_all: int, stop: type[BaseException]) -> Iterator[None]:
     """Within it, capture ends with `stop` where it asks something of sizes that takes an expression
-    of more than `most` terms to say."""
+    of more than `most` terms to say, or more than `in_all` with all that it has asked."""
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
     kind: Any = ShapeEnv
     asked = kind._maybe_evaluate_static
+    total = 0
 
     @functools.wraps(asked)  # with what forgets its answers
     def ask(env: Any, relation: Any, *args: Any, **kwargs: Any) -> Any:
-        if _has_more_terms(relation, most):
+        nonlocal total
+        terms = _count_terms(relation, most)
+        total += terms
+        if terms > most or total > in_all:
             raise stop
         return asked(env, relation, *args, **kwargs)
 
@@ -376,10 +380,10 @@ def limiting_sizes(most: int, stop: type[BaseException]) -> Iterator[None]:
         kind._maybe_evaluate_static = asked
 
 
-def _has_more_terms(expression: Any, most: int) -> bool:
-    left = [expression]
-    for _ in range(most):
-        if not left:
-            return False
+def _count_terms(expression: Any, most: int) -> int:
+    """How many terms it has, or one more than `most`."""
+    left, count = [expression], 0
+    while left and count <= most:
+        count += 1
         left.extend(left.pop().args)
-    return bool(left)
+    return count

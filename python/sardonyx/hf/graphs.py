@@ -34,6 +34,9 @@ _PREFIX = "model."
 # Of what is asked of sizes. PyTorch multiplies it out: where windows are padded in each of four
 # stages (Swin), that is 1100 terms in the second, after ten seconds, and never ends in the last.
 _MOST_TERMS = 1000
+# And with all that is asked: what Hiera and SAM's encoder ask takes half a million and a minute; an
+# encoder behind SAM's, whose patches are its map (Unlimited-OCR), asks on and on.
+_MOST_IN_ALL = 700_000
 _DEEP = (
     "what the model's own code computes of sizes is more than PyTorch can keep apart, so that "
     "these are as in the example"
@@ -95,7 +98,7 @@ class _DeepSizes(BaseException):
 def _of_sizes(part: Part, target: Target, notes: list[str]) -> tuple[Part, ONNXProgram]:
     for fewer in part.with_fewer_dims():
         try:
-            with limiting_sizes(_MOST_TERMS, _DeepSizes):
+            with limiting_sizes(_MOST_TERMS, _MOST_IN_ALL, _DeepSizes):
                 return part, _captured(part, target)
         except _DeepSizes:
             names = {size for axes in part.dims.values() for size in axes.values()}

@@ -11,7 +11,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from typing import Any
-from unittest import mock
+
+from sardonyx._capture.replaced import Replacement, replaced
 
 # Asked whether an encoder's attention goes without a mask.
 _ASKED = "_ignore_bidirectional_mask_sdpa"
@@ -37,5 +38,5 @@ def none_where_none_given() -> Iterator[None]:
             return True
         return bool(former(padding_mask, kv_length, local_attention_size, *more))
 
-    with mock.patch.object(masking_utils, _ASKED, ignored):
+    with replaced([Replacement(masking_utils, _ASKED, ignored)]):
         yield
