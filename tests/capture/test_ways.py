@@ -137,7 +137,7 @@ class Strides(torch.nn.Module):
 
     def forward(self, x, mask):
         if mask.all():
-            y = torch.nn.functional.pad(x * 2, (1, 1))
+            y = torch.nn.functional.pad(torch.nn.functional.linear(x, torch.eye(4) * 2), (1, 1))
             return y.as_strided((2, 2, 2), (y.stride(0), 1, 1)).sum(-1)
         y = x.transpose(0, 1).reshape(4, -1) + 1
         return y.as_strided((2, 2), (y.stride(0), y.stride(1)))

@@ -11,6 +11,11 @@ import torch
 
 from .numbers import NUMBERS
 
+# Compositions that always compute a tensor of their own.
+_COMPUTING = frozenset(
+    (torch.ops.aten.linear.default, torch.ops.aten.matmul.default, torch.ops.aten.pad.default)
+)
+
 
 def roots(node: torch.fx.Node) -> set[torch.fx.Node]:
     """The nodes whose memory the tensor may lie in."""
@@ -87,6 +92,8 @@ def _may_give_its_inputs(target: Any) -> bool:
     compositions of others."""
     if target is operator.getitem:
         return True
+    if target in _COMPUTING:
+        return False
     if not isinstance(target, torch._ops.OpOverload):
         return False
     if any(each.alias_info is not None for each in target._schema.returns):
