@@ -19,6 +19,7 @@ _NARROW_STAGES = {
 
 # One encoder's map, of as many channels as the last of these, is what another's patches are.
 _MAP = {"downsample_channels": [32, 64], "global_attn_indexes": [1], "output_channels": 32}
+_OF_TIMM = {"embed_dim": 64, "depth": 2, "num_heads": 4, "img_size": 56}
 # A backbone that gives all of its stages, each half as large as the one before.
 _FOUR_STAGES = {
     "block_configs": [
@@ -291,12 +292,15 @@ GIVEN: dict[str, dict[str, Any]] = {
     "autoformer": {"num_time_features": 1, "feature_size": 10, "label_length": 4},
     "informer": {"num_time_features": 1, "feature_size": 10},
     "time_series_transformer": {"num_time_features": 1, "feature_size": 10},
-    # Its images are seen by a model of timm, whose sizes are its own business.
-    "pe_video_encoder": {
+    # Their images are seen by models of timm, whose sizes are their own business.
+    "pe_video_encoder": {"vision_config": {"model_args": _OF_TIMM}},
+    "perception_lm": {
         "vision_config": {
-            "model_args": {"embed_dim": 64, "depth": 2, "num_heads": 4, "img_size": 56}
+            "architecture": "vit_pe_core_large_patch14_336",
+            "model_args": {**_OF_TIMM, "global_pool": ""},
         }
     },
+    "gemma3n_vision": {"architecture": "resnet18", "hidden_size": 512},
     # Checkpoints say how many patches become one, and the class has no default for it.
     "qwen3_omni_moe": {"talker_config": {"spatial_merge_size": 2}},
     # Its head is as wide as the encoder is.
