@@ -134,9 +134,9 @@ def _save(config: Any, name: str, task: str, folder: Path) -> int:
 
 def _part_that_runs(model: Any) -> Any:
     """The model, or the first in it where it has no forward() of its own."""
-    from sardonyx.hf.composites import runs
+    from sardonyx.hf.composites import run_as_encoder, runs
 
-    if runs(type(model)):
+    if run_as_encoder(model) or runs(type(model)):
         return model
     parts = (f"{name}_config" in model.config.sub_configs for name, _ in model.named_children())
     return next(part for part, known in zip(model.children(), parts, strict=True) if known)

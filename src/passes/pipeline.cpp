@@ -132,12 +132,14 @@ const std::array kPipeline = {
 };
 // After lowering.
 const std::array kTidying = {
+    Entry{kDropUnusedNodes},  // what lowering has left reads what rules ask about
     Entry{&kDropNeutral},
     Entry{&kFoldWeights},
     Entry{&kSoftmaxOfAxes},
     Entry{&kJoinFactors},
     Entry{&kScaleProducts},
     Entry{&kFlattenProducts},
+    Entry{&kFlattenDenseLayers},
     Entry{&kJoinReshapes},
     Entry{kDropUnusedNodes},  // definitions may leave some
     Entry{&kJoinTransposesRoundReshape},

@@ -17,6 +17,31 @@ _NARROW_STAGES = {
     "image_size": 64,
 }
 
+# One encoder's map, of as many channels as the last of these, is what another's patches are.
+_MAP = {"downsample_channels": [32, 64], "global_attn_indexes": [1], "output_channels": 32}
+# A backbone that gives all of its stages, each half as large as the one before.
+_FOUR_STAGES = {
+    "block_configs": [
+        [[3, 96, 96, 1, True]],
+        [[3, 96, 96, 2, False]],
+        [[3, 96, 192, 2, False]],
+        [[3, 192, 384, 2, False]],
+    ],
+    "depths": [1, 1, 1, 1],
+    "out_features": ["stage1", "stage2", "stage3", "stage4"],
+    "out_indices": [1, 2, 3, 4],
+}
+# Convolutions of long stripes, as their kernels, strides and paddings.
+_STRIPES = {
+    f"{direction}_{length}ratio": [kernel, [1, 1], [side // 2 for side in kernel]]
+    for length, size in (("long", 7), ("mid", 5), ("short", 3))
+    for direction, kernel in (
+        ("vertical_long_to_small_conv", [size, 1]),
+        ("horizontal_small_to_long_conv", [1, size]),
+        ("symmetric_conv_long", [size, size]),
+    )
+} | {"reduce_channel": [1, 1, 0], "return_channel": [1, 1, 0]}
+
 GIVEN: dict[str, dict[str, Any]] = {
     # No layer has attention by default.
     "bamba": {"attn_layer_indices": [1]},
@@ -63,16 +88,53 @@ GIVEN: dict[str, dict[str, Any]] = {
         "backbone_feature_sizes": [[16, 16], [8, 8], [4, 4]],
         "fpn_hidden_size": 64,
     },
+    # Four patches of 14 a side, in windows of two, and what comes of them is as wide as the rest.
+    "sam3_vit_model": {
+        "image_size": 56,
+        "pretrain_image_size": 56,
+        "window_size": 2,
+        "global_attn_indexes": [1],
+    },
+    "sam3_video": {"image_size": 56},
+    "sam3_tracker_video": {"image_size": 56},
+    "sam3_vision_model": {
+        "backbone_feature_sizes": [[16, 16], [8, 8], [4, 4]],
+        "fpn_hidden_size": 64,
+    },
     # What its stages are multiplied by, and the width that comes of it.
     "efficientnet": _NARROW_STAGES,
     "align_vision_model": {**_NARROW_STAGES, "hidden_dim": 64, "width_coefficient": 0.2},
     # Images of any size up to this one, in patches of 14.
     "pixtral": {"image_size": 56},
-    # One encoder's map, of as many channels as the last of these, is what another's patches are.
-    "unlimited_ocr_sam_vision_model": {
-        "downsample_channels": [32, 64],
-        "global_attn_indexes": [1],
-        "output_channels": 32,
+    "unlimited_ocr_sam_vision_model": _MAP,
+    # Which layers have experts, and how they are grouped, has no default.
+    "deepseek_ocr2_text": {
+        "mlp_layer_types": ["dense", "sparse"],
+        "n_group": 1,
+        "topk_group": 1,
+        "num_experts_per_tok": 2,
+    },
+    "deepseek_ocr2_sam_vision_model": _MAP,
+    # Which of its layers' states go to which of the text's has no default.
+    "granite4_vision": {
+        "downsample_rate": "1/2",
+        "deepstack_layer_map": [[1, 0]],
+        "spatial_target_layers": [1],
+        "image_grid_pinpoints": [[64, 64]],
+    },
+    # One of the two layers with rotations reads the keys and values of the other.
+    "mistral_large4_text": {"kv_source_layers": [0, 0, 2]},
+    # The neck's convolutions have no default.
+    "pp_ocrv5_server_det": {
+        "intraclass_block_config": _STRIPES,
+        "scale_factor_list": [1, 2, 4, 8],
+        "kernel_list": [3, 2, 2],
+    },
+    "pp_ocrv6_medium_det": {
+        "backbone_config": _FOUR_STAGES,
+        "intraclass_block_config": _STRIPES,
+        "scale_factor_list": [1, 2, 4, 8],
+        "kernel_list": [3, 2, 2],
     },
     # A text of 128 tokens has as many places for each of four frames.
     "instructblipvideo": {"num_query_tokens": 8},
@@ -159,7 +221,19 @@ GIVEN: dict[str, dict[str, Any]] = {
     },
     # The backbone says its own width.
     "fast_vlm": {"vision_config": {"hidden_size": 3072}},
-    # Neither images nor sounds are in it by default.
+    # Neither images nor sounds are in them by default.
+    "gemma4": {
+        "vision_config": {
+            "hidden_size": 64,
+            "intermediate_size": 72,
+            "num_hidden_layers": 2,
+            "num_attention_heads": 4,
+            "num_key_value_heads": 4,
+            "head_dim": 16,
+            "patch_size": 8,
+            "position_embedding_size": 64,
+        }
+    },
     "gemma4_unified": {
         "vision_config": {"patch_size": 4, "mm_embed_dim": 64, "output_proj_dims": 64},
         "audio_config": {"audio_embed_dim": 64},
@@ -185,17 +259,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     # All stages of the backbone are used, each half as large as the one before, where its class
     # gives the last one alone, for lines of text.
     "pp_ocrv6_small_det": {
-        "backbone_config": {
-            "block_configs": [
-                [[3, 96, 96, 1, True]],
-                [[3, 96, 96, 2, False]],
-                [[3, 96, 192, 2, False]],
-                [[3, 192, 384, 2, False]],
-            ],
-            "depths": [1, 1, 1, 1],
-            "out_features": ["stage1", "stage2", "stage3", "stage4"],
-            "out_indices": [1, 2, 3, 4],
-        },
+        "backbone_config": _FOUR_STAGES,
         "layer_list_out_channels": [96, 96, 192, 384],
     },
     "uvdoc": {

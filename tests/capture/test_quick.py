@@ -226,7 +226,7 @@ class Data(torch.nn.Module):
 
 class Number(torch.nn.Module):
     def forward(self, x):
-        return x * 2 if x.sum().item() > 1 else x
+        return x[: int(x.sum().item())].expand(2, *x.shape)
 
 
 class Forgiving(torch.nn.Module):

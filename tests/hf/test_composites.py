@@ -44,6 +44,19 @@ def test_what_has_a_forward_is_whole(tmp_path: Path) -> None:
     assert part_that_runs(checkpoint) == (checkpoint, [])
 
 
+def test_what_encodes_and_has_no_forward_is_exported_as_its_encode(tmp_path: Path) -> None:
+    config = tiny_config("glm_image_vqmodel", PROFILES[0])
+    torch.manual_seed(0)
+    transformers.AutoModel.from_config(config).save_pretrained(tmp_path / "codec")
+    report = sardonyx.hf.export(tmp_path / "codec", tmp_path / "out", verify=True)
+    assert "GlmImageVQVAE has no forward(): its encode() is exported" in report.notes
+    width = config.latent_channels
+    high, wide = "patches_high", "patches_wide"
+    assert report.parts[0].inputs == {"hidden_states": ["batch_size", width, high, wide]}
+    assert {"image_tokens", "quantized_last_hidden_state"} <= report.parts[0].outputs.keys()
+    assert report.verified["different"] == []
+
+
 def test_a_part_may_be_of_a_class_that_no_task_knows(tmp_path: Path) -> None:
     torch.manual_seed(0)
     sizes = {"hidden_size": 16, "num_layers": 1, "num_heads": 2, "block_size": 32}

@@ -1,4 +1,4 @@
-"""Sizes of images that more hangs on than PyTorch can compute with."""
+"""Sizes of images that more hangs on than PyTorch can compute with, or that are made numbers."""
 
 from __future__ import annotations
 
@@ -33,6 +33,43 @@ def test_such_sizes_are_those_of_the_example_and_rows_stay_free(
     inputs = {"pixel_values": torch.randn(2, 1, 64, 48)}
     axes = {0: "batch_size", 2: "height", 3: "width"}
     part = Part("model", _Windows(), inputs, {"pixel_values": axes}, ("image",))
+
+    got, program, notes = captured(part, Target())
+
+    assert got.dims == {"pixel_values": {0: "batch_size"}}
+    assert [note.rpartition(": ")[2] for note in notes] == ["height, width"]
+    bounds = [_native.bounds(program._native, "pixel_values", axis) for axis in (0, 2, 3)]
+    assert bounds[0][0] < bounds[0][1]
+    assert bounds[1:] == [(64, 64), (48, 48)]
+
+
+def test_so_they_are_where_all_that_is_asked_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graphs, "_MOST_IN_ALL", 1000)
+    inputs = {"pixel_values": torch.randn(2, 1, 64, 48)}
+    axes = {0: "batch_size", 2: "height", 3: "width"}
+    part = Part("model", _Windows(), inputs, {"pixel_values": axes}, ("image",))
+
+    got, _, _ = captured(part, Target())
+
+    assert got.dims == {"pixel_values": {0: "batch_size"}}
+
+
+class _Places(torch.nn.Module):
+    """A number for each of so many patches, whatever the image's size is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.places = torch.nn.Parameter(torch.arange(12.0))
+
+    def forward(self, inputs: dict[str, torch.Tensor]) -> tuple[torch.Tensor, ...]:
+        patches = torch.nn.functional.avg_pool2d(inputs["pixel_values"], 16)
+        return (patches.flatten(2) + self.places,)
+
+
+def test_sizes_of_which_a_number_is_taken_are_those_of_the_example() -> None:
+    inputs = {"pixel_values": torch.randn(2, 1, 64, 48)}
+    axes = {0: "batch_size", 2: "height", 3: "width"}
+    part = Part("model", _Places(), inputs, {"pixel_values": axes}, ("patches",))
 
     got, program, notes = captured(part, Target())
 

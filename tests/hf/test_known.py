@@ -10,7 +10,7 @@ import transformers
 
 import sardonyx
 from sardonyx import CaptureError
-from sardonyx.hf.known import KnownValues
+from sardonyx.hf.known import KnownValues, with_known
 
 from .checkpoints import saved
 
@@ -55,3 +55,27 @@ def test_tables_of_positions_are_written_image_by_image(tmp_path: Path) -> None:
     assert report.task == "zero-shot-image-classification"
     assert report.verified["different"] == []
     assert report.parts[0].inputs["pixel_values"][1:] == [256, 48]
+
+
+class _Sized(torch.nn.Module):
+    """Of an image's patches, those that its size counts."""
+
+    def forward(self, patches: torch.Tensor, sizes: torch.Tensor) -> torch.Tensor:
+        counts = sizes[:, 0] * sizes[:, 1]
+        return patches[: int(counts[0])].sum(0)
+
+
+class _OfOneSize(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self._known = {"sizes": torch.tensor([[2, 3]])}
+
+    def forward(self, patches: torch.Tensor) -> torch.Tensor:
+        found: torch.Tensor = with_known(_Sized(), self._known, {})(patches=patches)
+        return found
+
+
+def test_quick_capture_takes_what_is_known() -> None:
+    patches = torch.randn(8, 4)
+    made = sardonyx.export(_OfOneSize(), (patches,), capture="quick")
+    torch.testing.assert_close(made(patches)[0], patches[:6].sum(0))

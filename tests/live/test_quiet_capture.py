@@ -13,7 +13,9 @@ import sardonyx
 
 class Branches(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x + 1 if x.sum() > 0 else x - 1
+        while x.sum() > 0:
+            x = x - 1
+        return x
 
 
 def test_a_capture_that_fails_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:

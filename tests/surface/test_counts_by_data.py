@@ -59,10 +59,9 @@ def test_numbers_are_of_the_data(name: str) -> None:
     [lambda b: b * 2 if b.numel() > 6 else b, lambda b: b * 2 if len(b) > 2 else b],
     ids=["numel", "len"],
 )
-def test_a_branch_on_how_many_is_told(rest: Callable[[torch.Tensor], torch.Tensor]) -> None:
+def test_a_branch_on_how_many_has_both_ways(rest: Callable[[torch.Tensor], torch.Tensor]) -> None:
     model = Selected(rest)
-    with pytest.warns(UserWarning, match="decide here"):
-        made = sardonyx.export(model, (rows(4),))
-    assert {note.code for note in made.notes} == {"SX1013"}
-    x = rows(5)
-    torch.testing.assert_close(made(x)[0], model(x))
+    made = sardonyx.export(model, (rows(4),))
+    assert {note.code for note in made.notes} == {"SX1018"}
+    for x in (rows(5), rows(1)):
+        torch.testing.assert_close(made(x)[0], model(x))

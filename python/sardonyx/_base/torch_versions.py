@@ -206,6 +206,13 @@ def equal_sizes(groups: Iterable[Sequence[Any]]) -> Iterator[None]:
             _forget_sizes(env)
 
 
+def join_sizes(first: Any, other: Any) -> None:
+    """Has two SymInts of one environment be one size from now on."""
+    env, symbol, known = first.node.shape_env, other.node.expr, first.node.expr
+    if symbol != known and symbol.is_symbol and known.is_symbol:
+        env._set_replacement(symbol, known, "dimensions of one name")
+
+
 def _forget_sizes(env: Any) -> None:
     """Drops what a ShapeEnv remembers of its replacements."""
     env._update_version_counter()
@@ -223,9 +230,7 @@ def watching_sizes(on_fixed: Callable[[list[str]], None]) -> Iterator[None]:
     narrowed, replaced = kind._update_var_to_range, kind._set_replacement
 
     def tell(env: Any, symbol: Any) -> None:
-        sources = getattr(env, "var_to_sources", {}).get(symbol, ())
-        # A source's name became a property.
-        on_fixed([s.name if isinstance(s.name, str) else s.name() for s in sources])
+        on_fixed(names_of_sizes(env, (symbol,)))
 
     def narrow(env: Any, symbol: Any, *args: Any, **kwargs: Any) -> Any:
         result = narrowed(env, symbol, *args, **kwargs)
@@ -248,6 +253,14 @@ def watching_sizes(on_fixed: Callable[[list[str]], None]) -> Iterator[None]:
         yield
     finally:
         kind._update_var_to_range, kind._set_replacement = narrowed, replaced
+
+
+def names_of_sizes(env: Any, symbols: Iterable[Any]) -> list[str]:
+    """What symbols stand for: "L['x'].size()[0]"."""
+    sources = getattr(env, "var_to_sources", {})
+    found = [source for symbol in symbols for source in sources.get(symbol, ())]
+    # A source's name became a property.
+    return [s.name if isinstance(s.name, str) else s.name() for s in found]
 
 
 def canonical_relation(relation: Any) -> Any:
@@ -318,9 +331,9 @@ def watching_truths(on_answered: Callable[[Any, bool], None]) -> Iterator[None]:
 
 
 @contextmanager
-def answering_of_data(answer: Callable[[], bool | None]) -> Iterator[None]:
-    """Within it, a truth that capture cannot know, since it hangs on data, is what `answer` gives;
-    where that is None, capture fails as it does."""
+def answering_of_data(answer: Callable[[Any], bool | None]) -> Iterator[None]:
+    """Within it, a truth that capture cannot know, since it hangs on data, is what `answer` gives
+    for its SymNode; where that is None, capture fails as it does."""
     from torch.fx.experimental import symbolic_shapes
     from torch.fx.experimental.sym_node import SymNode
 
@@ -331,7 +344,7 @@ def answering_of_data(answer: Callable[[], bool | None]) -> Iterator[None]:
         try:
             return asked(node, file, line)
         except decided_by_data():
-            if (answered := answer()) is None:
+            if (answered := answer(node)) is None:
                 raise
             return answered
 
@@ -345,6 +358,13 @@ def answering_of_data(answer: Callable[[], bool | None]) -> Iterator[None]:
         yield
 
 
+def is_of_data(symbol: Any) -> bool:
+    """Whether a symbol stands for a number that data decide."""
+    from torch.utils._sympy.symbol import SymT, symbol_is_type
+
+    return bool(symbol_is_type(symbol, (SymT.UNBACKED_INT, SymT.UNBACKED_FLOAT)))
+
+
 @functools.cache
 def decided_by_data() -> tuple[type[Exception], ...]:
     """What capture raises where it would have to know data."""
@@ -355,17 +375,21 @@ def decided_by_data() -> tuple[type[Exception], ...]:
 
 
 @contextmanager
-def limiting_sizes(most: int, stop: type[BaseException]) -> Iterator[None]:
+def limiting_sizes(most: int, in_all: int, stop: type[BaseException]) -> Iterator[None]:
     """Within it, capture ends with `stop` where it asks something of sizes that takes an expression
-    of more than `most` terms to say."""
+    of more than `most` terms to say, or more than `in_all` with all that it has asked."""
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
     kind: Any = ShapeEnv
     asked = kind._maybe_evaluate_static
+    total = 0
 
     @functools.wraps(asked)  # with what forgets its answers
     def ask(env: Any, relation: Any, *args: Any, **kwargs: Any) -> Any:
-        if _has_more_terms(relation, most):
+        nonlocal total
+        terms = _count_terms(relation, most)
+        total += terms
+        if terms > most or total > in_all:
             raise stop
         return asked(env, relation, *args, **kwargs)
 
@@ -376,10 +400,10 @@ def limiting_sizes(most: int, stop: type[BaseException]) -> Iterator[None]:
         kind._maybe_evaluate_static = asked
 
 
-def _has_more_terms(expression: Any, most: int) -> bool:
-    left = [expression]
-    for _ in range(most):
-        if not left:
-            return False
+def _count_terms(expression: Any, most: int) -> int:
+    """How many terms it has, or one more than `most`."""
+    left, count = [expression], 0
+    while left and count <= most:
+        count += 1
         left.extend(left.pop().args)
-    return bool(left)
+    return count

@@ -216,14 +216,16 @@ def _quick(
     with capturing(model):
         watching = torch_versions.watching_sizes(lambda sizes: _keep_place(places, sizes))
         with questions.heard(), checks.passed(), watching:
-            program: Any = quick_capture(model, args, kwargs, dynamic.shapes, by_torch)
+            program: Any = quick_capture(
+                model, args, kwargs, dynamic.shapes, by_torch, leaves=dynamic.leaves
+            )
     try:
         notes = _notes_of_dims(program, dynamic, places)
     except FixedSizeError as error:
         raise DeclinedError(first_line(error)) from error
     if short_slices(program, dynamic.leaves):
         raise DeclinedError("a slice of a size that may be 1")
-    notes += [*questions.notes(program, dynamic.leaves), *checks.notes()]
+    notes += [*questions.notes(program, dynamic.leaves), *checks.notes(), *program.notes]
     report(f"captured by quick capture in {time.perf_counter() - start:.2f} s")
     return program, notes
 

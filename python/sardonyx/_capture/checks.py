@@ -27,6 +27,25 @@ _OF_TORCH = ("fx/", "__init__.py", "_export/", "_library/", "_logging/", "_ops.p
 _OURS = ("_base/torch_versions.py", "_capture/quick/")
 
 
+def asking_of_data() -> FrameType | None:
+    """Who asks for a truth of data now; None where an operator does."""
+    return asking_frame(_OF_TORCH, _OURS)
+
+
+def note_of_check(place: Place) -> Diagnostic:
+    """That the program leaves out what is checked there."""
+    return Diagnostic(
+        "SX1017",
+        f"the model does not check of its data what the program does: {place}",
+        severity="note",
+        help="check the inputs before the model runs: where PyTorch raises there, what the "
+        "model gives means nothing",
+        file=place.file,
+        line=place.line,
+        function=place.function,
+    )
+
+
 class Checks:
     """Those that the program leaves out."""
 
@@ -50,23 +69,11 @@ class Checks:
 
     def notes(self) -> list[Diagnostic]:
         """A note of each."""
-        return [
-            Diagnostic(
-                "SX1017",
-                f"the model does not check of its data what the program does: {place}",
-                severity="note",
-                help="check the inputs before the model runs: where PyTorch raises there, what the "
-                "model gives means nothing",
-                file=place.file,
-                line=place.line,
-                function=place.function,
-            )
-            for place in self._places
-        ]
+        return [note_of_check(place) for place in self._places]
 
-    def _answer(self) -> bool | None:
+    def _answer(self, _: Any) -> bool | None:
         """What is asked of data now is to be, where it is a check."""
-        asking = asking_frame(_OF_TORCH, _OURS)
+        asking = asking_of_data()
         return None if asking is None else self._answered(asking, by_call=False)
 
     def _answered(self, asking: FrameType, *, by_call: bool) -> bool | None:

@@ -69,6 +69,9 @@ class _Code(NamedTuple):
             if not self.instructions[place].opname.startswith("CALL"):
                 return None
             place += 1
+        compared = self.instructions[place]
+        is_element = not asked_by_call and compared.opname == "COMPARE_OP"
+        place += is_element
         negated = False
         # Python 3.13 and newer ask before they jump.
         while self.instructions[place].opname in ("TO_BOOL", "UNARY_NOT"):
@@ -80,7 +83,10 @@ class _Code(NamedTuple):
         raises = {truth: self._raises(side, _MOST_FOLLOWED) for truth, side in sides.items()}
         if raises[True] == raises[False]:
             return None
-        return raises[False] != negated
+        goes_on = raises[False] != negated
+        if is_element:
+            return _of_element(compared.argval, goes_on)
+        return goes_on
 
     def _sides(self, place: int) -> dict[bool, int] | None:
         """Where a jump leads to for either truth."""
@@ -110,6 +116,12 @@ class _Code(NamedTuple):
             else:
                 place += 1
         return False
+
+
+def _of_element(sign: str, goes_on: bool) -> bool | None:
+    """What an element of one list has to be beside that of another, where all have to be alike for
+    the program to go on; None where some have to differ."""
+    return True if sign.endswith("==" if goes_on else "!=") else None
 
 
 @functools.cache

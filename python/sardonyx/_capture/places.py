@@ -68,6 +68,17 @@ def frames_of_model() -> Iterator[FrameType]:
         frame = frame.f_back
 
 
+def is_raised_by_model(error: BaseException) -> bool:
+    """Whether a line of the model's own code raised the error."""
+    import torch
+
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    others = (str(Path(torch.__file__).parent) + os.sep, _SARDONYX, _PYTHON, "<")
+    return trace is not None and not trace.tb_frame.f_code.co_filename.startswith(others)
+
+
 def asking_frame(of_torch: Sequence[str], ours: Sequence[str]) -> FrameType | None:
     """The frame of the model, or of a layer of torch's, that asks what this package is to answer;
     None where an operator does. `of_torch` and `ours` are the parts of torch and of this package,

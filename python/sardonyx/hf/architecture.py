@@ -10,6 +10,7 @@ from sardonyx._base.errors import refusal
 
 from . import encoder_decoders, multimodal
 from .acceptance import accepted_example
+from .composites import runs
 from .decoders import decoder_part
 from .example import BATCH, LENGTH
 from .media import SOUNDS
@@ -70,7 +71,9 @@ def whole_part(model: torch.nn.Module, config: object, chosen: Chosen) -> Part:
     task = chosen.task
     example, inputs, result = accepted_example(model, config, task, chosen.in_one)
     found = named_outputs(result)
-    outputs = tuple(name for name in task.outputs if name in found) or tuple(found)
+    # Those of the task are a forward()'s.
+    of_task = task.outputs if runs(type(model)) else ()
+    outputs = tuple(name for name in of_task if name in found) or tuple(found)
     if not outputs:
         raise refusal("SX2007", f"{type(model).__name__} returns no tensors", "")
     known = example.known(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .composites import run_as_encoder
 from .packages import lacking
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def build(checkpoint: Checkpoint, model_class: type[Any]) -> torch.nn.Module:
             tensor._is_hf_initialized = True
         model.initialize_weights()
         model.tie_weights()
+    run_as_encoder(model)
     built: torch.nn.Module = model.eval()
     return built
 
@@ -75,4 +77,5 @@ def load(checkpoint: Checkpoint, model_class: type[Any]) -> torch.nn.Module:
         trust_remote_code=checkpoint.trust_remote_code,
         local_files_only=True,
     )
+    run_as_encoder(model)
     return model.eval()

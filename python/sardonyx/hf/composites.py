@@ -1,5 +1,6 @@
-"""Models of several that have no forward() of their own, as Qwen2.5-Omni, which thinks, talks and
-makes sound of it: what is exported is the part that reads and writes."""
+"""Models that have no forward() of their own. Of one of several, as Qwen2.5-Omni, which thinks,
+talks and makes sound of it, the part is exported that reads and writes; of a codec, as GLM-Image's
+of images, what it makes of its input."""
 
 from __future__ import annotations
 
@@ -42,6 +43,14 @@ def part_that_runs(checkpoint: Checkpoint) -> tuple[Checkpoint, list[str]]:
             note = f"{whole.__name__} has no forward(): its part '{name}' is exported"
             return replace(checkpoint, config=inner, part=name), [note]
     return checkpoint, []
+
+
+def run_as_encoder(model: Any) -> list[str]:
+    """Has a model that encodes, and has no forward(), run as its encode(); what is to be told."""
+    if runs(type(model)) or not hasattr(model, "encode"):
+        return []
+    model.forward = model.encode  # of this model alone
+    return [f"{type(model).__name__} has no forward(): its encode() is exported"]
 
 
 def _class_of(config: Any, whole: type[Any]) -> type[Any] | None:

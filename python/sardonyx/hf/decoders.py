@@ -85,10 +85,31 @@ def decoder_part(
         layout = layout.of_one_width()
     module = Decoder(model, argument, layout, frames)
     outputs = ("logits", *(each.present for each in layout.tensors))
-    inputs = (_inputs(config, taken, layout, length, frames.codes) for length in (1, _LENGTH))
+    inputs = [_inputs(config, taken, layout, length, frames.codes) for length in (1, _LENGTH)]
+    _check_kept(module, layout, inputs[1][0])
     changed = (change(*each) if change else each for each in inputs)
     one, any_number = (Part(name, module, *each, outputs) for each in changed)
     return replace(any_number, one_token=one, loops=loops)
+
+
+def _check_kept(module: Decoder, layout: CacheLayout, inputs: Tensors) -> None:
+    """SX2009 where a run with a past leaves something else than one without: some caches keep the
+    tokens of the first run apart from all that follow."""
+    try:
+        _, *after = probe(module.model, lambda **given: module(given), **inputs)
+    except Exception:
+        return  # what capture ends in tells more
+    for known, tensor in zip(layout.tensors, after, strict=True):
+        fixed = [each if isinstance(each, int) else None for each in known.shape]
+        if len(fixed) != tensor.dim() or any(
+            size not in (None, int(now)) for size, now in zip(fixed, tensor.shape, strict=True)
+        ):
+            raise refusal(
+                "SX2009",
+                f"the cache's '{known.name}' is {list(known.shape)} after the first run, and "
+                f"{list(map(int, tensor.shape))} after the second",
+                _NO_PAST,
+            )
 
 
 def _layout(

@@ -43,10 +43,12 @@ _HINTS = {
     "encoder_hidden_states": ("FloatTensor (batch_size, encoder_length, encoder_hidden_size)",),
     # Before its values, each patch has its row and its column.
     "flattened_patches": ("Positive (batch_size, num_patches, 2 + patch_embed_hidden_size)",),
-    # What a codec decodes has its width before its length, and what it encodes has samples.
+    # What a codec decodes has its width before its length, and what it encodes has samples, or is
+    # a map of patches.
     "hidden_states": (
         "FloatTensor (batch_size, hidden_size, frames)",
         "FloatTensor (batch_size, channels, num_samples)",
+        "FloatTensor (batch_size, latent_channels, patches_high, patches_wide)",
     ),
     "pixel_values_videos": ("FloatTensor (batch_size, num_frames, num_channels, height, width)",),
     "state": ("FloatTensor (batch_size, max_state_dim)",),
@@ -123,7 +125,7 @@ def _documented(model: Any, name: str) -> list[_Input]:
     if name in _HINTS:
         hints = (hint.split(" ", 1) for hint in _HINTS[name])
         return [_Input(name, kind, _sizes(shape.strip("()"))) for kind, shape in hints]
-    match = re.search(rf"(?m)^\s*{name}\s*{_SHAPE}", type(model).forward.__doc__ or "")
+    match = re.search(rf"(?m)^\s*{name}\s*{_SHAPE}", model.forward.__doc__ or "")
     if match is None:
         return []
     return [_Input(name, match["type"].rpartition(".")[2], _sizes(match["shape"]))]

@@ -14,6 +14,7 @@ import torch
 from sardonyx import _native
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError, refusal, refusals
 from sardonyx._base.torch_versions import limiting_sizes
+from sardonyx._capture.quick.solving import hearing_fixed_sizes
 from sardonyx._capture.whole_numbers import whole_sizes
 from sardonyx._export.export import export as export_module
 from sardonyx._model.program import ONNXProgram
@@ -34,9 +35,16 @@ _PREFIX = "model."
 # Of what is asked of sizes. PyTorch multiplies it out: where windows are padded in each of four
 # stages (Swin), that is 1100 terms in the second, after ten seconds, and never ends in the last.
 _MOST_TERMS = 1000
+# And with all that is asked: what Hiera and SAM's encoder ask takes half a million and a minute; an
+# encoder behind SAM's, whose patches are its map (Unlimited-OCR), asks on and on.
+_MOST_IN_ALL = 700_000
 _DEEP = (
     "what the model's own code computes of sizes is more than PyTorch can keep apart, so that "
     "these are as in the example"
+)
+_FIXED = (
+    "the model takes what is computed of sizes of images for numbers, so that these are as in the "
+    "example"
 )
 _ONE_TOKEN = (
     "the model's own code loops over tokens, so that input_ids is one token: prompts go through "
@@ -87,20 +95,43 @@ def captured(part: Part, target: Target) -> tuple[Part, ONNXProgram, list[str]]:
     return part, program, [*notes, _ONE_ROW]
 
 
-class _DeepSizes(BaseException):
-    """What is computed of sizes has too many terms. No capture has a way around that, and so none
-    of what is tried after an Exception would come to an end."""
+class _SizesError(BaseException):
+    """Sizes cannot be free. No capture has a way around that, and so none of what is tried after an
+    Exception would come to an end. `why`: what is told of it."""
+
+    why = ""
+
+
+class _DeepSizesError(_SizesError):
+    """What is computed of them has too many terms."""
+
+    why = _DEEP
+
+
+class _FixedSizesError(_SizesError):
+    """What is computed of those of images is fixed by what is asked of it."""
+
+    why = _FIXED
 
 
 def _of_sizes(part: Part, target: Target, notes: list[str]) -> tuple[Part, ONNXProgram]:
     for fewer in part.with_fewer_dims():
+        images = {f"L['inputs']['{name}'].size()[{axis}]" for name, axis in part.sizes_of_images}
+
+        def check(sizes: Collection[str], images: set[str] = images) -> None:
+            if sizes and images.issuperset(sizes):
+                raise _FixedSizesError
+
         try:
-            with limiting_sizes(_MOST_TERMS, _DeepSizes):
+            with (
+                limiting_sizes(_MOST_TERMS, _MOST_IN_ALL, _DeepSizesError),
+                hearing_fixed_sizes(check),
+            ):
                 return part, _captured(part, target)
-        except _DeepSizes:
+        except _SizesError as error:
             names = {size for axes in part.dims.values() for size in axes.values()}
             names -= {size for axes in fewer.dims.values() for size in axes.values()}
-            notes.append(f"{_DEEP}: {', '.join(sorted(names))}")
+            notes.append(f"{error.why}: {', '.join(sorted(names))}")
             part = fewer
     return part, _captured(part, target)
 
@@ -151,7 +182,7 @@ def _captured(part: Part, target: Target) -> ONNXProgram:
     if any(note.code == "SX1015" and _OF_INT.search(note.message) for note in program.notes):
         # torch.export may take minutes with what comes of that.
         quick = replace(target, capture="quick" if target.capture == "auto" else target.capture)
-        with contextlib.suppress(OnnxExporterError, _DeepSizes), whole_sizes(part.module):
+        with contextlib.suppress(OnnxExporterError, _DeepSizesError), whole_sizes(part.module):
             return _exported(part, quick)
     return program
 

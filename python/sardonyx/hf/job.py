@@ -70,7 +70,7 @@ class Job:
         """Exports the checkpoint in a folder, or a GGUF file."""
         from . import building
         from .checkpoint import read_checkpoint
-        from .composites import part_that_runs
+        from .composites import part_that_runs, run_as_encoder
         from .formats import weights_of
         from .sentences import read_sentences, transformer_of
         from .tasks import choose
@@ -96,7 +96,7 @@ class Job:
                 self._take_codes_of(weights.quantised, placed)
             chosen, notes = self._settled(model, chosen)
             report = self._report(model, chosen)
-            report.notes += [*told, *notes, *_notes_of(placed)]
+            report.notes += [*told, *run_as_encoder(model), *notes, *_notes_of(placed)]
             if weights.quantised is not None:
                 report.notes += weights.quantised.notes()
             chosen = self._write(model, chosen, placed, staging, report)

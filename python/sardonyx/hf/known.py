@@ -99,7 +99,8 @@ class KnownValues(TorchFunctionMode):
 
 
 def _place(tensor: torch.Tensor) -> int:
-    return tensor.untyped_storage().data_ptr()
+    with torch._C.DisableTorchFunction():  # is nothing that the model calls
+        return tensor.untyped_storage().data_ptr()
 
 
 def _writes(function: Callable[..., Any]) -> bool:

@@ -67,6 +67,16 @@ class Part:
             if kept != names:
                 yield self._with_dims(kept)
 
+    @property
+    def sizes_of_images(self) -> set[tuple[str, int]]:
+        """The axes that are their heights and widths, with the inputs that have them."""
+        return {
+            (name, axis)
+            for name, axes in self.dims.items()
+            for axis, size in axes.items()
+            if size in _OF_IMAGES
+        }
+
     def _with_dims(self, kept: frozenset[str]) -> Part:
         dims = {
             name: {axis: size for axis, size in axes.items() if size in kept}

@@ -77,6 +77,21 @@ def selected() -> Calls:
             yield call(tensor, axis, index)
 
 
+def strided() -> Calls:
+    for tensor in ALONE:
+        yield from (call(tensor, [2, 2], [1, 2]), call(tensor, [S("a"), 2], [2, 1], 1))
+        yield from (call(tensor, [2], [-1]), call(tensor, [-1], [1]), call(tensor, [2, 2], [1]))
+        yield call(tensor, [S("a"), S("b")], [S("b"), 1], S("a"))
+
+
+def copied() -> Calls:
+    yield from itertools.starmap(call, PAIRS)
+    for dtype, other in itertools.product(DTYPES, DTYPES):
+        yield call(T("ab", dtype), T("b", other))
+    for size in ("ab", "1b", "b", "", "cab", "a1", "ba", "0b", "45"):
+        yield from (call(T("ab"), T(size)), call(T("45"), T(size)), call(T("a45"), T(size)))
+
+
 def joined() -> Calls:
     for one, other in PAIRS:
         yield from (call([one, other], axis) for axis in (0, 1, -1, 2))

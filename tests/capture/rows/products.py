@@ -49,6 +49,35 @@ def multiplied() -> Calls:
     yield from itertools.starmap(call, itertools.product(tensors, tensors))
 
 
+def contracted() -> Calls:
+    pairs = {
+        "bcxd,bcyd->bcxy": (T("abc4"), T("ab54"), T("abc4", order="0213"), T("a154"), T("1bc4")),
+        "bcxd,bcyd->bcyx": (T("abc1"), T("1b41"), T("abc1", order="0213"), T("ab51")),
+        "bij,bjk->bik": (T("ab4"), T("a45"), T("a4b", order="021"), T("4ab"), T("014"), T("a1b")),
+        "ij,kj->ki": (T("ab"), T("cb"), T("4b"), T("b4", order="10"), T("1b")),
+        "bqhd,bkhd->bhqk": (T("ab45"), T("ac45"), T("a345")),
+        "ij,jk->ik": (T("ab"), T("bc"), T("45"), T("53")),
+        "ijx,kjy->kixy": (T("ab4"), T("cb5")),
+        "ijx,kjy->xkyi": (T("ab4"), T("cb5"), T("4b4")),
+        "ijxz,kjyz->xzkyi": (T("ab43"), T("cb53"), T("4b4c")),
+        "ijxz,kjyz->ykzxi": (T("ab43"), T("cb53")),
+        "ij,jk->k": (T("ab"), T("bc")),
+        "ij,ij->": (T("ab"), T("45")),
+        "ij, ij -> ij": (T("ab"), T("45")),
+        "...ij,jk->...ik": (T("ab4"), T("45")),
+        "ii,ij->j": (T("44"), T("45")),
+        "ij,jk": (T("ab"), T("b4")),
+        "ij,k->i": (T("ab"), T("4")),
+        "bij,bkj->bji": (T("ab4"),),
+    }
+    for equation, tensors in pairs.items():
+        for one, other in itertools.product(tensors, tensors):
+            yield call(equation, [one, other])
+    for a, b in itertools.product(DTYPES, DTYPES):
+        yield call("ij,jk->ik", [T("a4", a), T("45", b)])
+    yield from (call("ij,jk,kl->il", [T("ab"), T("bc"), T("c4")]), call("ij->ji", [T("ab")]))
+
+
 def embedded() -> Calls:
     for dtype in DTYPES:
         yield from (call(T("94"), T("45", dtype)), call(T("94", dtype), T("45", INT)))

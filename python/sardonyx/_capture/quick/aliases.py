@@ -9,21 +9,49 @@ from typing import Any
 
 import torch
 
+from .numbers import NUMBERS
+
 
 def roots(node: torch.fx.Node) -> set[torch.fx.Node]:
     """The nodes whose memory the tensor may lie in."""
-    found: set[torch.fx.Node] = set()
+    return {each for each in _way_back(node) if not _sources(each)}
+
+
+def is_done_with(copy: torch.fx.Node, write: torch.fx.Node) -> bool:
+    """Whether a tensor that may be a copy, or share the memory that is written, is read before the
+    write alone, so that it does not matter which."""
+    if copy.graph is not write.graph or not isinstance(write.target, torch._ops.OpOverload):
+        return False
+    if any(copy in _way_back(source) for source in write.all_input_nodes):
+        return False
+    order = {node: place for place, node in enumerate(write.graph.nodes)}
+    waiting, seen = [copy], {copy}
+    while waiting:
+        for user in waiting.pop().users:
+            if order[user] >= order[write]:
+                return False
+            if user not in seen and _may_give_its_inputs(user.target):
+                seen.add(user)
+                waiting.append(user)
+    return order[copy] < order[write]
+
+
+def _way_back(node: torch.fx.Node) -> set[torch.fx.Node]:
+    """The node, and all whose memory it may share."""
     waiting, seen = [node], {node}
     while waiting:
-        each = waiting.pop()
-        sources = each.all_input_nodes if _may_give_its_inputs(each.target) else []
-        if not sources:
-            found.add(each)
-        for source in sources:
+        for source in _sources(waiting.pop()):
             if source not in seen:
                 seen.add(source)
                 waiting.append(source)
-    return found
+    return seen
+
+
+def _sources(node: torch.fx.Node) -> list[torch.fx.Node]:
+    """The tensors, or lists of them, that a result may share memory with."""
+    if not _may_give_its_inputs(node.target):
+        return []
+    return [each for each in node.all_input_nodes if not isinstance(each.meta.get("val"), NUMBERS)]
 
 
 def may_be_written(node: torch.fx.Node, writes: Iterable[torch.fx.Node]) -> bool:

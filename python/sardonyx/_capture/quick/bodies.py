@@ -7,11 +7,13 @@ arguments as they do everywhere. What a call gives is told by the kinds of what 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.utils import _pytree as pytree
 
 from .aliases import roots
@@ -21,10 +23,12 @@ from .recording import Recorder
 from .regions import finish
 from .results import dims_of, steps_of
 from .scopes import Scope, held, share_what_they_read
-from .sizes import same
+from .sizes import is_static, same
 from .tensor import QuickTensor
 
 _ops = torch.ops.higher_order
+# Symbols of data.
+Known = AbstractSet[Any]
 
 
 @contextmanager
@@ -53,6 +57,7 @@ class Ran:
     scope: Scope
     leaves: list[Any]
     spec: Any
+    said: list[Any] = field(default_factory=list)  # as its graph has them, where that has no output
 
     @property
     def tensors(self) -> list[QuickTensor]:
@@ -78,13 +83,66 @@ def cond(
             fake(pred), lambda *_: fake(one.leaves), lambda *_: fake(other.leaves), ()
         )
     )
-    read = share_what_they_read([one.scope, other.scope])
+    _write_branches(recorder, recorder.said(pred), (one, other), given)
+    return pytree.tree_unflatten(given, one.spec)
+
+
+def branched(
+    recorder: Recorder, truth: torch.fx.Node, ways: tuple[Ran, Ran], known: Known
+) -> tuple[list[Any], Any]:
+    """What one of two ways gives to the end of a program, and its structure. Of symbols that data
+    decide those are `known` that were there before."""
+    one, other = ways
+    if one.spec != other.spec:
+        raise DeclinedError("two ways give results of different structure")
+    pairs = list(zip(one.leaves, other.leaves, strict=True))
+    places = [i for i, pair in enumerate(pairs) if _are_tensors(*pair, known)]
+    for ran in ways:
+        ran.scope.graph.output(tuple(ran.said[i] for i in places))
+        finish(ran.scope.graph)
+    given = [_either(recorder, *pairs[i], known) for i in places]
+    _write_branches(recorder, truth, ways, given)
+    leaves = list(one.leaves)
+    for i, made in zip(places, given, strict=True):
+        leaves[i] = made
+    return leaves, one.spec
+
+
+def _are_tensors(a: Any, b: Any, known: Known) -> bool:
+    """Declines what is no tensor, and not the same in both ways."""
+    if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+        return True
+    if isinstance(a, torch.SymInt) and isinstance(b, torch.SymInt) and _is_one(a, b, known):
+        return False
+    if type(a) is type(b) and isinstance(a, (bool, int, float, str, type(None))) and a == b:
+        return False
+    raise DeclinedError("two ways give something else than tensors")
+
+
+def _is_one(a: Any, b: Any, known: Known) -> bool:
+    """Whether two sizes are one that was there before."""
+    return same(a, b) and (is_static((a,)) or free_unbacked_symbols(a) <= known)
+
+
+def _either(recorder: Recorder, a: torch.Tensor, b: torch.Tensor, known: Known) -> QuickTensor:
+    """What one of two tensors is."""
+    first, second = dims_of(a), dims_of(b)
+    if a.dtype != b.dtype or len(first) != len(second):
+        raise DeclinedError("two ways give tensors of other types or ranks")
+    sizes = zip(first, second, strict=True)
+    dims = [m if _is_one(m, n, known) else recorder.fakes.number() for m, n in sizes]
+    return recorder.results.dense(tuple(dims), a.dtype)
+
+
+def _write_branches(
+    recorder: Recorder, truth: Any, ways: tuple[Ran, Ran], given: list[Any]
+) -> None:
+    read = share_what_they_read([each.scope for each in ways])
     bodies = [
         held(recorder.graph, ran.scope.graph, name)
-        for ran, name in ((one, "true_graph"), (other, "false_graph"))
+        for ran, name in zip(ways, ("true_graph", "false_graph"), strict=True)
     ]
-    recorder.write(_ops.cond, (recorder.said(pred), *bodies, tuple(read)), given)
-    return pytree.tree_unflatten(given, one.spec)
+    recorder.write(_ops.cond, (truth, *bodies, tuple(read)), given)
 
 
 def while_loop(

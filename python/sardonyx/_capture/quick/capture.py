@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
+from sardonyx._base import torch_versions
 from sardonyx._base.state import raise_interrupt
+from sardonyx._capture.wanted import SCALAR, Insistence, Leaf, size_of
 
 from .declining import DeclinedError, none_forgotten
 from .surroundings import run_again_where_declined
@@ -26,29 +28,53 @@ def quick_capture(
     kwargs: Mapping[str, Any],
     dynamic_shapes: Any,
     export: Callable[[], ExportedProgram],
+    *,
+    leaves: Sequence[Leaf] = (),
 ) -> QuickProgram:
     """The program of one run of the model on tensors that hold nothing.
 
+    `leaves` say of the inputs' dimensions what they are called: those of one name are one size.
     `export` captures it by torch.export, for those who ask for that program. DeclinedError says
     what quick capture is not sure of; the model's own errors count as such, too, so that
     torch.export is the one to tell of them.
     """
-    from .interning import inequalities_remembered
-    from .interrupts import interrupts_wait
+    from .lengths import LengthError, lengths_are_sizes
+
+    def capture() -> QuickProgram:
+        return _told_only_once(model, args, dict(kwargs), dynamic_shapes, export, leaves=leaves)
 
     try:
-        with (
-            run_again_where_declined(),
-            interrupts_wait(),
-            none_forgotten(),
-            inequalities_remembered(),
-        ):
-            return _captured(model, args, dict(kwargs), dynamic_shapes, export)
+        try:
+            return capture()
+        except LengthError:
+            with lengths_are_sizes():
+                return capture()
     except DeclinedError:
         raise
     except Exception as error:
         raise_interrupt(error)
         raise DeclinedError(f"{type(error).__name__}: {error}".splitlines()[0]) from error
+
+
+def _told_only_once(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    dynamic_shapes: Any,
+    export: Callable[[], ExportedProgram],
+    *,
+    leaves: Sequence[Leaf],
+) -> QuickProgram:
+    from .interning import inequalities_remembered
+    from .interrupts import interrupts_wait
+
+    with (
+        run_again_where_declined(),
+        interrupts_wait(),
+        none_forgotten(),
+        inequalities_remembered(),
+    ):
+        return _captured(model, args, kwargs, dynamic_shapes, export, leaves=leaves)
 
 
 def _captured(
@@ -57,6 +83,8 @@ def _captured(
     kwargs: dict[str, Any],
     dynamic_shapes: Any,
     export: Callable[[], ExportedProgram],
+    *,
+    leaves: Sequence[Leaf],
 ) -> QuickProgram:
     import torch
     from torch._dispatch.python import enable_python_dispatcher
@@ -76,6 +104,7 @@ def _captured(
     from .signature import Placeholders, output_specs
     from .solving import hearing_the_model, solve
     from .state import unchanged
+    from .ways import Ways
 
     _check(model)
     args, kwargs, _, dynamic_shapes, _check_more = _trace._process_export_inputs(
@@ -92,17 +121,18 @@ def _captured(
                 prefer_deferred_runtime_asserts_over_guards=True,
             )
         )
+    _join_sizes(inputs, leaves)
     placeholders = Placeholders(model, args, kwargs, inputs)
     recorder = Recorder(placeholders, Fakes(fake_mode))
     recorder.watchers = (
         non_strict_utils._NonStrictTorchFunctionHandler(),
         Overseer(recorder),
     )
-    leaves = [placeholders.quick(each) for each in inputs]
+    ways = Ways(recorder, fake_mode.shape_env)
+    given = [placeholders.quick(each) for each in inputs]
     with (
         torch.no_grad(),
         disable_autocast_cache(),
-        unchanged(model) as assigned,
         warnings.catch_warnings(),
         _trace._ignore_backend_decomps(),
         watching(model, recorder.modules) as called,
@@ -113,16 +143,24 @@ def _captured(
         interned(),
         enable_python_dispatcher(),
         hearing_the_model() as by_model,
+        ways.followed(),
         recorder.watching(),
     ):
         # Sizes stand in arguments as they are: the native walk takes those.
         warnings.filterwarnings("ignore", "Raw Sym")
-        # Within, as torch.export does it: caches may compute as they are put together.
-        quick_args, quick_kwargs = pytree.tree_unflatten(leaves, in_spec)
-        result = run(called, quick_args, quick_kwargs)
-        for buffer, now in assigned.changes():
-            recorder.assign(buffer, now)
-    outputs, out_spec = pytree.tree_flatten(result)
+
+        def ran() -> tuple[list[Any], Any]:
+            with unchanged(model) as assigned:
+                # Within, as torch.export does it: caches may compute as they are put together.
+                quick_args, quick_kwargs = pytree.tree_unflatten(given, in_spec)
+                result = run(called, quick_args, quick_kwargs)
+                for buffer, now in assigned.changes():
+                    if ways.are_several:
+                        raise DeclinedError("a buffer is assigned behind a branch")
+                    recorder.assign(buffer, now)
+            return pytree.tree_flatten(result)
+
+        outputs, out_spec = ways.given(ran)
     recorder.graph.output(tuple(recorder.said(each) for each in outputs))
     recorder.check()
     finish(recorder.graph)
@@ -158,7 +196,18 @@ def _captured(
         module_call_graph=[SimpleNamespace(fqn="", signature=call)],
         example_inputs=(args, kwargs),
         export=export,
+        notes=ways.notes(),
     )
+
+
+def _join_sizes(inputs: Sequence[Any], leaves: Sequence[Leaf]) -> None:
+    """Has the sizes that the user calls by one name be one symbol."""
+    first: dict[str, Any] = {}
+    for value, leaf in zip(inputs, leaves, strict=False):
+        for axis, wanted in leaf.dims.items():
+            size = value if axis == SCALAR else size_of(value, axis)
+            if wanted.insistence is Insistence.SHOULD_VARY and hasattr(size, "node"):
+                torch_versions.join_sizes(first.setdefault(str(wanted.name), size), size)
 
 
 def _mapped_leaves(function: Callable[..., Any], tree: Any) -> tuple[list[Any], Any]:

@@ -14,6 +14,7 @@ from .declining import DeclinedError
 from .results import Results, always, dims_of, numbers, steps_of
 from .sizes import (
     Size,
+    always_same,
     filled_in,
     hint,
     is_by_data,
@@ -186,6 +187,32 @@ def select(results: Results, self: torch.Tensor, dim: int, index: Size) -> Quick
     return QuickTensor.of(
         (*shape[:axis], *shape[axis + 1 :]), (*steps[:axis], *steps[axis + 1 :]), self.dtype
     )
+
+
+def as_strided(
+    results: Results,
+    self: torch.Tensor,
+    size: Sequence[Size],
+    stride: Sequence[Size],
+    storage_offset: Size | None = None,
+) -> QuickTensor:
+    """Where it begins is functionalisation's business, which sees what it is a view of."""
+    dims, steps = tuple(map(plain, size)), tuple(map(plain, stride))
+    if len(dims) != len(steps) or any(type(n) is int and n < 0 for n in (*dims, *steps)):
+        raise DeclinedError("as_strided of sizes that cannot be")
+    return QuickTensor.of(dims, steps, self.dtype)
+
+
+def copy_(
+    results: Results, self: torch.Tensor, src: torch.Tensor, non_blocking: bool = False
+) -> torch.Tensor:
+    own, given = dims_of(self), dims_of(src)
+    if len(given) > len(own) or 0 in numbers(steps_of(self)):
+        raise DeclinedError("a copy to what lies in one place, or of a tensor of more dims")
+    for size, other in zip(reversed(own), reversed(given), strict=False):
+        if not (type(other) is int and other == 1) and not always_same(size, other):
+            raise DeclinedError("a copy of a tensor that may not fit")
+    return self
 
 
 def cat(results: Results, tensors: Sequence[torch.Tensor], dim: int = 0) -> QuickTensor:

@@ -21,6 +21,10 @@ class Numbers:
         """The node gives the number."""
         self._made_by[number.node.expr] = node
 
+    def made_by(self, expression: Any) -> torch.fx.Node | None:
+        """The node of the call that read it of a tensor."""
+        return self._made_by.get(expression)
+
     def knows(self, number: Any, graph: torch.fx.Graph) -> bool:
         """Whether a call of that graph has given it."""
         made_by = self._made_by.get(number.node.expr)

@@ -43,6 +43,7 @@ class QuickProgram:
     module_call_graph: list[Any]
     example_inputs: tuple[tuple[Any, ...], dict[str, Any]]
     export: Callable[[], ExportedProgram] = field(repr=False)
+    notes: Sequence[Diagnostic] = ()
     told_by_torch: Sequence[Diagnostic] = ()  # by that export, beside what is told of this program
     _exported: ExportedProgram | None = field(default=None, repr=False)
 

@@ -17,11 +17,15 @@ from torch.fx.experimental.proxy_tensor import PreDispatchTorchFunctionMode
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .aliases import may_be_written, roots
+from sardonyx._base import torch_versions
+
+from .aliases import is_done_with, may_be_written, roots
+from .calls import Calls
 from .declining import DeclinedError
 from .fakes import PLAIN, Fakes
 from .held_sizes import held_sizes
 from .interrupts import raise_waiting
+from .lengths import check_length
 from .mapping import Mapping
 from .numbers import NUMBERS, Numbers, held_by_constant
 from .regions import MARKS
@@ -47,6 +51,7 @@ _RECORDED_AS = {torch.ops.aten.lift_fresh.default: torch.ops.aten.lift_fresh_cop
 # Forward derivatives, which torch.export does not see as such.
 _DERIVATIVES = frozenset({torch.ops.aten._make_dual.default, torch.ops.aten._unpack_dual.default})
 _ITEM = torch.ops.aten.item.default
+_STRIDED = torch.ops.aten.as_strided.default
 _TRUTH = torch.ops.aten.is_nonzero.default
 _CHOOSING = torch._ops.OpOverloadPacket.__call__.__code__
 _ASSERTION = torch.ops.aten._assert_tensor_metadata.default
@@ -97,8 +102,11 @@ class Recorder(SchemaCheckMode):
         self._rules = Rules(fakes)
         self.mapping = Mapping(self.results, self._write_one)
         self._traces = Traces()
-        self._numbers = Numbers()
+        self.numbers = Numbers()
+        self.calls = Calls()
+        self.asked: Any = None  # the tensor whose truth Python asks for
         self._copies: list[torch.fx.Node] = []  # that the example does without
+        self._strided: list[torch.fx.Node] = []  # that read memory, however it is seen
         self._writes: list[torch.fx.Node] = []
         self._assigned: list[torch.fx.Node] = []  # buffers
         self._entered: list[torch.fx.Node] = []  # regions under autocast
@@ -129,18 +137,21 @@ class Recorder(SchemaCheckMode):
         if refusal := _refusal(func):
             raise DeclinedError(refusal)
         func = _RECORDED_AS.get(func, func)
-        if func is _ITEM:
-            if _is_choosing_an_overload():
-                raise RuntimeError("an operator takes a tensor for a number")  # asks another
-            if (number := self._held(args[0])) is not None:
-                return number
+        if func is _ITEM and _is_choosing_an_overload():
+            raise RuntimeError("an operator takes a tensor for a number")  # asks another
+        return self.calls.result(func, partial(self._called, func, args, kwargs))
+
+    def _called(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Writes down a call, and says what it gives."""
+        if func is _ITEM and (number := self._held(args[0])) is not None:
+            return number
         levels = self.mapping.check(func, args) if self.mapping.is_open else None
         copies = self._rules.results.copies_of_views
+        if func is _TRUTH:
+            return self._truth(args[0])
         result = self._rules.result(func, args, kwargs)
-        if isinstance(result, NUMBERS) and self._numbers.knows(result, self.graph):
+        if isinstance(result, NUMBERS) and self.numbers.knows(result, self.graph):
             return result
-        if func is _TRUTH and isinstance(result, bool):
-            return result  # whatever hangs on it was decided with it
         place = self._place()
         if func in _CONVERSIONS:
             self._assert_kind(args[0], place)
@@ -156,6 +167,8 @@ class Recorder(SchemaCheckMode):
             return result
         if self._rules.results.copies_of_views > copies:
             self._copies.append(node)
+        if func is _STRIDED:
+            self._read_memory(node)
         if func._schema.is_mutable and func is not torch.ops.aten.detach_.default:
             self._writes.append(node)
         self._belongs(result, node)
@@ -164,6 +177,28 @@ class Recorder(SchemaCheckMode):
                 if type(each) is QuickTensor:
                     each.levels = levels
         return result
+
+    def _truth(self, tensor: torch.Tensor) -> bool:
+        """Of a tensor of one element, of which Python asks it. No call is written down: whatever
+        hangs on it is decided with it."""
+        self.asked = tensor
+        try:
+            result = self._rules.result(_TRUTH, (tensor,), {})
+        except torch_versions.decided_by_data():
+            if tensor.dtype is torch.bool:
+                raise
+            # What PyTorch would have to know is a number; the question is whether it is 0.
+            truth = QuickTensor.of((), (), torch.bool)
+            result = self._rules.result(_TRUTH, (truth,), {})
+        finally:
+            self.asked = None
+        return bool(result)
+
+    def _read_memory(self, node: torch.fx.Node) -> None:
+        is_body = self.graph is not self.scopes.outermost.graph
+        if is_body and any(root.op == "placeholder" for root in roots(node)):
+            raise DeclinedError("as_strided in a branch, of what lies outside of it")
+        self._strided.append(node)
 
     def _held(self, tensor: torch.Tensor) -> Any:
         node = self.said(tensor)
@@ -179,9 +214,9 @@ class Recorder(SchemaCheckMode):
         }
 
     def write(
-        self, op: Any, args: tuple[Any, ...], given: list[Any], kwargs: dict[str, Any] | None = None
+        self, op: Any, args: tuple[Any, ...], given: Any, kwargs: dict[str, Any] | None = None
     ) -> torch.fx.Node:
-        """Writes down a call that holds bodies, whose arguments are nodes, and what it gives."""
+        """Writes down a call whose arguments are nodes, also of bodies, and what it gives."""
         node = self.graph.create_node("call_function", op, args, kwargs or {})
         node.meta = {**self._place(), "val": given}
         if any(each.graph is not self.graph for each in self._writes):  # in its bodies
@@ -228,6 +263,9 @@ class Recorder(SchemaCheckMode):
 
     def mark(self, func: Any, args: tuple[Any, ...]) -> None:
         """Writes down where a region begins, or ends."""
+        self.calls.result(func, partial(self._marked, func, args))
+
+    def _marked(self, func: Any, args: tuple[Any, ...]) -> None:
         if self._is_a_leaf_made and func is torch._C._set_grad_enabled and args[0]:
             raise DeclinedError("gradients are on after the model called requires_grad_()")
         if func is torch.amp.autocast_mode._exit_autocast:
@@ -239,11 +277,17 @@ class Recorder(SchemaCheckMode):
 
     def check(self) -> None:
         """Declines what only the whole run tells, once it is over."""
+        written = {
+            node: set().union(*map(roots, node.all_input_nodes))
+            for node in (self._writes if self._copies else ())
+        }
+        for copy in self._copies:
+            own = roots(copy)
+            if any(own & all_ and not is_done_with(copy, node) for node, all_ in written.items()):
+                raise DeclinedError("whether writes go to a copy or a view depends on sizes")
         unsure = set().union(*map(roots, self._copies))
-        if self._copies and any(
-            unsure & roots(source) for node in self._writes for source in node.all_input_nodes
-        ):
-            raise DeclinedError("whether writes go to a copy or a view depends on sizes")
+        if any(unsure & roots(node) for node in self._strided):
+            raise DeclinedError("how a tensor lies in memory, which as_strided reads, is not sure")
         given = self.graph.output_node().all_input_nodes
         if self._assigned and set(self._assigned) & set().union(*map(roots, given)):
             raise DeclinedError("the model gives a buffer that it assigned, as it was before")
@@ -263,7 +307,7 @@ class Recorder(SchemaCheckMode):
         if result is None:
             return
         if isinstance(result, NUMBERS):
-            self._numbers.note(result, node)
+            self.numbers.note(result, node)
         elif isinstance(result, (list, tuple)):
             import operator
 
@@ -305,7 +349,7 @@ class Recorder(SchemaCheckMode):
             return [self.said(each) for each in argument]
         if not isinstance(argument, NUMBERS):
             return argument
-        said = self._numbers.said(argument)
+        said = self.numbers.said(argument)
         # Within a body, numbers of the graphs around it stand as they are.
         return said if getattr(said, "graph", self.graph) is self.graph else argument
 
@@ -333,6 +377,8 @@ class Overseer(PreDispatchTorchFunctionMode):
         if func in MARKS:
             self._recorder.mark(func, args)
             return func(*args) if func is torch._C._set_grad_enabled else None
+        if func is torch.Tensor.__len__:
+            check_length(args[0])
         if func is torch.Tensor.tolist:
             return _listed(args[0])
         if func is torch.Tensor.contiguous:

@@ -33,6 +33,15 @@ def leaves_sizes_open(relation: Any) -> bool:
     return not is_of_number or is_of_rest or always_holds(relation)
 
 
+def denied(relation: Any) -> Any:
+    """What is so where the relation is not; None of floating numbers, where NaN makes neither."""
+    import sympy
+
+    if any(not each.is_integer for each in relation.free_symbols):
+        return None
+    return sympy.Not(relation)
+
+
 def at_sizes(expression: Any, sizes: Mapping[Any, int]) -> Any:
     """The expression or relation where its symbols are these; None where it divides by zero."""
     import sympy

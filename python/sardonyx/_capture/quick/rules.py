@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from . import elementwise, layout, products
+from . import contractions, elementwise, layout, products
 from .declining import DeclinedError
 from .fakes import Fakes
 from .results import Results
@@ -76,6 +76,8 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.contiguous.default: layout.contiguous,
     _aten.slice.Tensor: layout.slice_,
     _aten.select.int: layout.select,
+    _aten.as_strided.default: layout.as_strided,
+    _aten.copy_.default: layout.copy_,
     _aten.cat.default: layout.cat,
     _aten.split.Tensor: layout.split,
     _aten.chunk.default: layout.chunk,
@@ -95,6 +97,7 @@ TABLE: dict[Any, Callable[..., Any]] = {
     _aten.linear.default: products.linear,
     _aten.addmm.default: products.addmm,
     _aten.matmul.default: products.matmul,
+    _aten.einsum.default: contractions.einsum,
     _aten.embedding.default: products.embedding,
     _aten.diff.default: products.diff,
     _aten.index.Tensor: products.index,

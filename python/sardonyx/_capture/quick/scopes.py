@@ -50,6 +50,11 @@ class Scopes:
         """The innermost."""
         return self._open[-1].graph
 
+    @property
+    def outermost(self) -> Scope:
+        """The program's own graph."""
+        return self._open[0]
+
     @contextmanager
     def opened(self) -> Iterator[Scope]:
         """Within it, calls are written to a graph of their own."""

@@ -283,11 +283,11 @@ def strides_of_view(shape: Sizes, strides: Sizes, wanted: Sizes) -> Sizes | None
         )
         if not ends:
             continue
-        while axis >= 0 and (hint(done) < hint(run) or same(wanted[axis], 1)):
+        while axis >= 0 and _takes_in(wanted[axis], done, run):
             result[axis] = plain(done * base)
             done = plain(done * wanted[axis])
             axis -= 1
-        if not same(done, run):
+        if not always_same(done, run):
             if hint(done) == hint(run):
                 raise DeclinedError("whether a tensor can be viewed depends on sizes")
             return None
@@ -295,3 +295,11 @@ def strides_of_view(shape: Sizes, strides: Sizes, wanted: Sizes) -> Sizes | None
             base = strides[i - 1]
             run, done = 1, 1
     return tuple(result) if axis == -1 else None
+
+
+def _takes_in(size: Size, done: Size, run: Size) -> bool:
+    """Whether one more dim belongs to those that are `done` of a run of elements; of one element
+    alone in the example that is not seen there."""
+    if hint(done) < hint(run) or same(size, 1):
+        return True
+    return hint(done) == hint(run) and hint(size) == 1 and not always_same(done, run)

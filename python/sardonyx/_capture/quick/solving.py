@@ -28,6 +28,20 @@ def hearing_the_model() -> Iterator[set[Any]]:
         yield heard
 
 
+_hearing: list[Callable[[Collection[str]], None]] = []
+
+
+@contextmanager
+def hearing_fixed_sizes(hear: Callable[[Collection[str]], None]) -> Iterator[None]:
+    """Within it, `hear` is called with the names of sizes of inputs ("L['x'].size()[0]") of which
+    an answer fixes what is computed, before quick capture declines such a model."""
+    _hearing.append(hear)
+    try:
+        yield
+    finally:
+        _hearing.remove(hear)
+
+
 def solve(fake_mode: Any, by_torch: Callable[[], None], by_model: Collection[Any] = ()) -> None:
     """Runs torch.export's own check, which raises where the user said otherwise of a size.
 
@@ -55,7 +69,10 @@ def solve(fake_mode: Any, by_torch: Callable[[], None], by_model: Collection[Any
         if torch_versions.canonical_relation(relation) in by_model:
             continue
         # With what was learnt since of which sizes are equal.
-        if not leaves_sizes_open(env.replace(relation)):
+        if not leaves_sizes_open(known := env.replace(relation)):
+            names = torch_versions.names_of_sizes(env, known.free_symbols)
+            for hear in _hearing:
+                hear(names)
             raise DeclinedError(f"the model asks of its sizes whether {relation}")
 
 

@@ -20,7 +20,7 @@ def run_again_where_declined() -> Iterator[None]:
     After an error, and after an interrupt, random numbers go on from where they were and PyTorch's
     settings are what they were.
     """
-    put_back = _kept()
+    put_back = kept()
     said, complained = io.StringIO(), io.StringIO()
     told: list[warnings.WarningMessage] = []
     runs_again = False
@@ -51,7 +51,19 @@ def _tell(said: str, complained: str, told: list[warnings.WarningMessage]) -> No
         )
 
 
-def _kept() -> Callable[[], None]:
+@contextmanager
+def not_told() -> Iterator[None]:
+    """Within it, what is printed and warned of is not told: it was before."""
+    with (
+        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stderr(io.StringIO()),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def kept() -> Callable[[], None]:
     """What puts back the state of random numbers, and settings."""
     import torch
 

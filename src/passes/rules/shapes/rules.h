@@ -9,6 +9,7 @@ using namespace rewriting;
 
 extern const Rule kDistanceBack;
 extern const Rule kExpandForTile;
+extern const Rule kFlattenDenseLayers;
 extern const Rule kFlattenProducts;
 extern const Rule kGatherRows;
 extern const Rule kIndexByRanges;
