@@ -17,6 +17,32 @@ _NARROW_STAGES = {
     "image_size": 64,
 }
 
+# One encoder's map, of as many channels as the last of these, is what another's patches are.
+_MAP = {"downsample_channels": [32, 64], "global_attn_indexes": [1], "output_channels": 32}
+_OF_TIMM = {"embed_dim": 64, "depth": 2, "num_heads": 4, "img_size": 56}
+# A backbone that gives all of its stages, each half as large as the one before.
+_FOUR_STAGES = {
+    "block_configs": [
+        [[3, 96, 96, 1, True]],
+        [[3, 96, 96, 2, False]],
+        [[3, 96, 192, 2, False]],
+        [[3, 192, 384, 2, False]],
+    ],
+    "depths": [1, 1, 1, 1],
+    "out_features": ["stage1", "stage2", "stage3", "stage4"],
+    "out_indices": [1, 2, 3, 4],
+}
+# Convolutions of long stripes, as their kernels, strides and paddings.
+_STRIPES = {
+    f"{direction}_{length}ratio": [kernel, [1, 1], [side // 2 for side in kernel]]
+    for length, size in (("long", 7), ("mid", 5), ("short", 3))
+    for direction, kernel in (
+        ("vertical_long_to_small_conv", [size, 1]),
+        ("horizontal_small_to_long_conv", [1, size]),
+        ("symmetric_conv_long", [size, size]),
+    )
+} | {"reduce_channel": [1, 1, 0], "return_channel": [1, 1, 0]}
+
 GIVEN: dict[str, dict[str, Any]] = {
     # No layer has attention by default.
     "bamba": {"attn_layer_indices": [1]},
@@ -81,11 +107,35 @@ GIVEN: dict[str, dict[str, Any]] = {
     "align_vision_model": {**_NARROW_STAGES, "hidden_dim": 64, "width_coefficient": 0.2},
     # Images of any size up to this one, in patches of 14.
     "pixtral": {"image_size": 56},
-    # One encoder's map, of as many channels as the last of these, is what another's patches are.
-    "unlimited_ocr_sam_vision_model": {
-        "downsample_channels": [32, 64],
-        "global_attn_indexes": [1],
-        "output_channels": 32,
+    "unlimited_ocr_sam_vision_model": _MAP,
+    # Which layers have experts, and how they are grouped, has no default.
+    "deepseek_ocr2_text": {
+        "mlp_layer_types": ["dense", "sparse"],
+        "n_group": 1,
+        "topk_group": 1,
+        "num_experts_per_tok": 2,
+    },
+    "deepseek_ocr2_sam_vision_model": _MAP,
+    # Which of its layers' states go to which of the text's has no default.
+    "granite4_vision": {
+        "downsample_rate": "1/2",
+        "deepstack_layer_map": [[1, 0]],
+        "spatial_target_layers": [1],
+        "image_grid_pinpoints": [[64, 64]],
+    },
+    # One of the two layers with rotations reads the keys and values of the other.
+    "mistral_large4_text": {"kv_source_layers": [0, 0, 2]},
+    # The neck's convolutions have no default.
+    "pp_ocrv5_server_det": {
+        "intraclass_block_config": _STRIPES,
+        "scale_factor_list": [1, 2, 4, 8],
+        "kernel_list": [3, 2, 2],
+    },
+    "pp_ocrv6_medium_det": {
+        "backbone_config": _FOUR_STAGES,
+        "intraclass_block_config": _STRIPES,
+        "scale_factor_list": [1, 2, 4, 8],
+        "kernel_list": [3, 2, 2],
     },
     # A text of 128 tokens has as many places for each of four frames.
     "instructblipvideo": {"num_query_tokens": 8},
@@ -210,17 +260,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     # All stages of the backbone are used, each half as large as the one before, where its class
     # gives the last one alone, for lines of text.
     "pp_ocrv6_small_det": {
-        "backbone_config": {
-            "block_configs": [
-                [[3, 96, 96, 1, True]],
-                [[3, 96, 96, 2, False]],
-                [[3, 96, 192, 2, False]],
-                [[3, 192, 384, 2, False]],
-            ],
-            "depths": [1, 1, 1, 1],
-            "out_features": ["stage1", "stage2", "stage3", "stage4"],
-            "out_indices": [1, 2, 3, 4],
-        },
+        "backbone_config": _FOUR_STAGES,
         "layer_list_out_channels": [96, 96, 192, 384],
     },
     "uvdoc": {
@@ -252,12 +292,15 @@ GIVEN: dict[str, dict[str, Any]] = {
     "autoformer": {"num_time_features": 1, "feature_size": 10, "label_length": 4},
     "informer": {"num_time_features": 1, "feature_size": 10},
     "time_series_transformer": {"num_time_features": 1, "feature_size": 10},
-    # Its images are seen by a model of timm, whose sizes are its own business.
-    "pe_video_encoder": {
+    # Their images are seen by models of timm, whose sizes are their own business.
+    "pe_video_encoder": {"vision_config": {"model_args": _OF_TIMM}},
+    "perception_lm": {
         "vision_config": {
-            "model_args": {"embed_dim": 64, "depth": 2, "num_heads": 4, "img_size": 56}
+            "architecture": "vit_pe_core_large_patch14_336",
+            "model_args": {**_OF_TIMM, "global_pool": ""},
         }
     },
+    "gemma3n_vision": {"architecture": "resnet18", "hidden_size": 512},
     # Checkpoints say how many patches become one, and the class has no default for it.
     "qwen3_omni_moe": {"talker_config": {"spatial_merge_size": 2}},
     # Its head is as wide as the encoder is.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import types
+
 import torch
 from transformers.modeling_outputs import BaseModelOutputWithPooling
 
@@ -34,3 +36,11 @@ def test_rows_that_nothing_projects() -> None:
     states = torch.randn(2, 3, 4)
     found = features_of(torch.nn.Module(), BaseModelOutputWithPooling(last_hidden_state=states))
     assert torch.equal(found, states.reshape(6, 4))
+
+
+def test_rows_that_are_added_to_layers_of_the_text() -> None:
+    states = torch.randn(2, 3, 4)
+    found = types.SimpleNamespace(
+        pooler_output=None, last_hidden_state=None, deepstack_features=[(1, [*states])]
+    )
+    assert torch.equal(features_of(torch.nn.Module(), found), states.reshape(6, 4))

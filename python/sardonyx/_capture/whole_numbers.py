@@ -55,7 +55,8 @@ def _int(*args: Any, **kwargs: Any) -> Any:
 
 
 def _functions_of(model: torch.nn.Module) -> list[types.FunctionType]:
-    """Those of the Python modules that the model's classes stand in, but for PyTorch's own."""
+    """Those of the Python modules that the model's classes stand in, but for PyTorch's own, and
+    what these have from others of their package."""
     if not _SAYS_CALLS:
         return []
     names = {type(each).__module__ for each in model.modules()}
@@ -63,12 +64,20 @@ def _functions_of(model: torch.nn.Module) -> list[types.FunctionType]:
     found: dict[int, types.FunctionType] = {}
     for module in filter(None, map(sys.modules.get, names)):
         for value in list(vars(module).values()):
-            if getattr(value, "__module__", None) != module.__name__:
+            if not _is_own(value, module):
                 continue
             for each in vars(value).values() if isinstance(value, type) else (value,):
                 for function in _unwrapped(each):
                     found[id(function)] = function
     return list(found.values())
+
+
+def _is_own(value: Any, module: types.ModuleType) -> bool:
+    """Whether the module says what it is, or, of a function, another of its package."""
+    owner = getattr(value, "__module__", None) or ""
+    if isinstance(value, types.FunctionType):
+        return owner.partition(".")[0] == module.__name__.partition(".")[0]
+    return bool(owner == module.__name__)
 
 
 def _unwrapped(value: Any) -> Iterator[types.FunctionType]:

@@ -208,7 +208,10 @@ def features_of(model: torch.nn.Module, found: Any) -> torch.Tensor:
     pooled = getattr(found, "pooler_output", found)
     if pooled is not None:
         return _rows(pooled)
-    rows = _rows(found.last_hidden_state)
+    if (states := found.last_hidden_state) is None:
+        # What is added to layers of the text is as long as what would stand in it.
+        return _rows(found.deepstack_features[0][1])
+    rows = _rows(states)
     project: Any = getattr(model, _PROJECTOR, None)
     return rows if project is None else project(rows)
 

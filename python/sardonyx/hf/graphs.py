@@ -180,8 +180,10 @@ def _captured(part: Part, target: Target) -> ONNXProgram:
     the place of these, if that can be captured."""
     program = _exported(part, target)
     if any(note.code == "SX1015" and _OF_INT.search(note.message) for note in program.notes):
+        # torch.export may take minutes with what comes of that.
+        quick = replace(target, capture="quick" if target.capture == "auto" else target.capture)
         with contextlib.suppress(OnnxExporterError, _DeepSizesError), whole_sizes(part.module):
-            return _exported(part, target)
+            return _exported(part, quick)
     return program
 
 

@@ -103,7 +103,7 @@ bool saves(const Movement& movement, const ValueInfo* y, std::int64_t width) {
   std::size_t made = 1;
   if (width_of(movement.source) != width && !is_reshape(movement.source->producer)) ++made;
   if (width_of(y) != width && !(used_once(y) && is_reshape(y->uses.front().node))) ++made;
-  return copies > 1 && nodes.size() >= made;
+  return copies > 1 && (nodes.size() > made || (copies > 2 && nodes.size() == made));
 }
 
 bool gather(Node* root, RuleContext& context) {
