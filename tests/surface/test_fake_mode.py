@@ -234,3 +234,21 @@ def test_shards_go_to_the_file_without_passing_through_memory(tmp_path: Path) ->
     assert (tmp_path / "model.onnx.data").stat().st_size >= 8 * 4096 * 4096 * 4
     held = {t.name: onnx.numpy_helper.to_array(t) for t in onnx.load(path).graph.initializer}
     assert all((held[f"layers.{i}.weight"] == i).all() for i in range(8))
+
+
+def test_a_device_is_first_chosen_while_something_is_captured() -> None:
+    program = """
+import torch, sardonyx
+class Chooses(torch.nn.Module):
+    def forward(self, x):
+        with torch.device("cpu"):
+            return x + torch.zeros(3)
+sardonyx.export(Chooses(), (torch.ones(3),))
+with torch.device("meta"):
+    made = [torch.randn(2), torch.rand(2), torch.randperm(2), torch.randint(9, (2,))]
+print({each.device.type for each in made})
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "{'meta'}"

@@ -156,6 +156,15 @@ def refined_shapes(error: Exception | None, shapes: Any) -> Any:
 _FLAT_WEIGHTS = r"self\.(\w+\.)*_flat_weights\[\d+\](, )?"
 
 
+def list_makers() -> None:
+    """Has PyTorch list the functions that make tensors. It does so where a device is first chosen
+    by `with torch.device(...)`, and keeps the list: those that stand in for others meanwhile would
+    be in it for good, and the others be made on the CPU."""
+    from torch.utils import _device
+
+    getattr(_device, "_device_constructors", bool)()
+
+
 @contextmanager
 def quiet_capture() -> Iterator[None]:
     """Within it, PyTorch does not log the failures of strategies, nor print the graph up to there:

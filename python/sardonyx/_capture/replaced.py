@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from sardonyx._base import torch_versions
+
 
 class Replacement(NamedTuple):
     """`value` for what a module or class calls `name`."""
@@ -19,6 +21,7 @@ class Replacement(NamedTuple):
 def replaced(replacements: Iterable[Replacement]) -> Iterator[None]:
     """Within it, modules and classes have other attributes; what a class inherits is its parent's
     again afterwards."""
+    torch_versions.list_makers()
     wanted = list(replacements)
     own = [each.name in vars(each.holder) for each in wanted]
     before = [getattr(each.holder, each.name) for each in wanted]
