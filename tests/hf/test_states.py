@@ -47,13 +47,40 @@ def test_longer_prompts_than_the_model_s_chunks(kind: str, tmp_path: Path) -> No
     assert torch.equal(got, greedy(model, ids, mask, 4))
 
 
-def test_a_text_that_cannot_grow_is_refused(tmp_path: Path) -> None:
-    """RWKV's loop over the tokens makes their number a constant, and its state is no cache."""
+def rwkv() -> Any:
+    torch.manual_seed(0)
     config = transformers.RwkvConfig(
         vocab_size=50, context_length=64, hidden_size=16, num_hidden_layers=2,
-        attention_hidden_size=16, intermediate_size=32,
+        attention_hidden_size=16, intermediate_size=32, use_cache=False,
     )  # fmt: skip
     model = transformers.RwkvForCausalLM(config).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter), alpha=0.3)
+    return model
+
+
+def test_a_text_that_cannot_grow_is_refused(tmp_path: Path) -> None:
+    """RWKV's loop over the tokens makes their number a constant, and without a cache nothing else
+    could make the text grow."""
     with pytest.raises(sardonyx.ProgramError, match=r"makes sequence_length of 'input_ids' 12"):
-        sardonyx.hf.export(model, tmp_path / "out")
+        sardonyx.hf.export(rwkv(), tmp_path / "out", task="text-generation")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_model_whose_step_is_for_one_row(tmp_path: Path) -> None:
+    """Where RWKV's code gets one token, it adds [rows, width] to [rows, 1, width]."""
+    model = rwkv()
+    report = sardonyx.hf.export(saved(model, tmp_path / "model"), tmp_path / "out")
+    assert report.task == "text-generation-with-past"
+    assert report.parts[0].inputs["input_ids"] == [1, 1]
+    assert "the number of rows for a constant" in report.notes[-1]
+    ids = torch.randint(3, 50, (3, 6), generator=torch.Generator().manual_seed(0))
+    wanted = greedy(model, ids, torch.ones_like(ids), 8)
+    loaded = sardonyx.hf.load(tmp_path / "out")
+    assert torch.equal(loaded.generate(ids, max_new_tokens=8), wanted)
+    end = int(wanted[0, 8])
+    first = loaded.generate(ids[:1], max_new_tokens=8, eos_token_id=end)
+    both = loaded.generate(ids[[0, 0]], max_new_tokens=8, eos_token_id=end)
+    assert torch.equal(both, first.expand(2, -1))
+    assert first[0, -1] == end

@@ -43,8 +43,21 @@ def decode(
     model: Sessions, ids: torch.Tensor, mask: torch.Tensor | None, steps: int, end: int | None
 ) -> torch.Tensor:
     """Tokens [batch, length] of a decoder, the prompt included, until all rows end with `end`."""
+    if ids.shape[0] > 1 and model.inputs("model")["input_ids"][0] == 1:
+        return _row_by_row(model, ids, mask, steps, end)
     given = {} if mask is None else {"attention_mask": mask}
     return decode_with_media(model, ids, given, steps, end, part="model")
+
+
+def _row_by_row(
+    model: Sessions, ids: torch.Tensor, mask: torch.Tensor | None, steps: int, end: int | None
+) -> torch.Tensor:
+    """The same of a decoder that takes one row."""
+    masks = [None] * ids.shape[0] if mask is None else mask.split(1)
+    rows = zip(ids.split(1), masks, strict=True)
+    made = torch.cat([decode(model, row, own, steps, None) for row, own in rows])
+    ended = made[:, ids.shape[1] :].eq(-1 if end is None else end).all(0).nonzero()
+    return made[:, : ids.shape[1] + int(ended[0]) + 1] if len(ended) else made
 
 
 def decode_with_media(

@@ -74,9 +74,14 @@ def captured(part: Part, target: Target) -> tuple[Part, ONNXProgram, list[str]]:
     of images by more than PyTorch can compute with, for images of the example's size."""
     if part.one_token is not None:
         whole, program = _of_decoder(part, part.one_token, target)
+        notes = [_ONE_TOKEN] if whole is part.one_token else []
+        if _for_one_batch(whole, program):
+            whole = whole.of_one_row()
+            program = _captured(whole, target)
+            notes.append(_ONE_ROW)
         _check_free(whole, program)
-        return whole, program, [_ONE_TOKEN] if whole is part.one_token else []
-    notes: list[str] = []
+        return whole, program, notes
+    notes = []
     try:
         part, program = _of_sizes(part, target, notes)
     except CaptureError:

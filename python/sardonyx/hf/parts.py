@@ -67,6 +67,15 @@ class Part:
             if kept != names:
                 yield self._with_dims(kept)
 
+    def of_one_row(self) -> Part:
+        """The same for a batch of one."""
+        inputs, dims = dict(self.inputs), dict(self.dims)
+        for name, axes in self.dims.items():
+            for axis in (axis for axis, size in axes.items() if size == BATCH):
+                inputs[name] = inputs[name].narrow(axis, 0, 1).contiguous()
+            dims[name] = {axis: size for axis, size in axes.items() if size != BATCH}
+        return replace(self, inputs=inputs, dims=dims, is_one_row=True)
+
     @property
     def sizes_of_images(self) -> set[tuple[str, int]]:
         """The axes that are their heights and widths, with the inputs that have them."""
