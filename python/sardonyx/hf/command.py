@@ -54,6 +54,7 @@ def _export(options: argparse.Namespace) -> Any:
         verify=options.verify,
         weights_in_place=options.weights_in_place,
         trust_remote_code=options.trust_remote_code,
+        image_size=options.image_size,
         progress=Progress() if options.json or options.quiet else to_standard_error(),
     )
 
@@ -98,6 +99,10 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--weights-in-place", action="store_true",
         help="write beside the checkpoint, and refer to the weights in its files; no -o",
+    )  # fmt: skip
+    made.add_argument(
+        "--image-size", type=int, metavar="PIXELS",
+        help="a side of the images that it is captured with; by default as the configuration says",
     )  # fmt: skip
     made.add_argument("--trust-remote-code", action="store_true", help="run code in the folder")
     made.add_argument("--json", action="store_true", help="say all of it as JSON")

@@ -34,6 +34,7 @@ def export(
     verify: bool = False,
     weights_in_place: bool = False,
     trust_remote_code: bool = False,
+    image_size: int | None = None,
     capture: str = "auto",
     progress: Progress | None = None,
 ) -> Report:
@@ -57,6 +58,9 @@ def export(
             have as the models need it (weights in blocks, those that are computed of several) is
             written beside them.
         trust_remote_code: whether code in the folder may be run.
+        image_size: the pixels a side of the images that the model is captured with, which are
+            squares; by default as the configuration says. Encoders that ask images for their size
+            are for images of that size alone.
         capture: as of `sardonyx.export`.
         progress: told of each step.
 
@@ -69,6 +73,7 @@ def export(
     (SX2001, SX2004, SX2005), and what `sardonyx.export` raises.
     """
     from .packages import transformers
+    from .pictures import of_size
     from .progress import Progress as Silent
 
     transformers()
@@ -79,9 +84,12 @@ def export(
         _target(precision, runtime, opset, capture),
         progress or Silent(),
     )
-    if isinstance(model, (str, os.PathLike)):
-        return job.of_folder(Path(model), trust_remote_code, verify)
-    return job.of_model(model, verify)
+    if image_size is not None and image_size < 1:
+        raise refusal("SX1001", f"there is no image of {image_size} pixels a side", "", UsageError)
+    with of_size(image_size):
+        if isinstance(model, (str, os.PathLike)):
+            return job.of_folder(Path(model), trust_remote_code, verify)
+        return job.of_model(model, verify)
 
 
 def _place(model: Any, out: str | os.PathLike[str] | None, in_place: bool) -> Path:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -18,6 +20,18 @@ _MOST_PATCHES_A_SIDE = 40
 _FRAMES = 4
 # Of an image whose patches the model does not count.
 _PATCHES_OF_ANY = 4
+# The side that the user asked for.
+_ASKED: ContextVar[int | None] = ContextVar("image_size", default=None)
+
+
+@contextmanager
+def of_size(side: int | None) -> Iterator[None]:
+    """Within it, images are squares of this many pixels a side; None: as the configuration says."""
+    token = _ASKED.set(side)
+    try:
+        yield
+    finally:
+        _ASKED.reset(token)
 
 
 def pictures(accepted: set[str], config: Any) -> Iterator[Example]:
@@ -61,6 +75,9 @@ def pictures(accepted: set[str], config: Any) -> Iterator[Example]:
 
 def sides(config: Any) -> Iterator[tuple[int, int]]:
     """Heights and widths of images, likeliest first."""
+    if (asked := _ASKED.get()) is not None:
+        yield asked, asked
+        return
     own = setting(config, "image_size", "input_size", "max_img_size")
     for side in ([own] if own is not None else []) + [224, 64, 256, 512]:
         height, width = height_and_width(side)
@@ -72,7 +89,7 @@ def _smaller(config: Any, largest: tuple[int, int]) -> Iterator[tuple[int, int]]
     """Of models that are told how large an image is, and say how large it may be: Pixtral's 110
     patches a side attend to one another."""
     patch = _patch(config)
-    if max(largest) > _MOST_PATCHES_A_SIDE * patch:
+    if max(largest) > _MOST_PATCHES_A_SIDE * patch and _ASKED.get() is None:
         yield 2 * _PATCHES_A_SIDE * patch, 2 * _PATCHES_A_SIDE * patch
 
 
@@ -170,8 +187,8 @@ def _patch(config: Any) -> int:
 
 
 def _patches_a_side(config: Any) -> int:
-    """Of an image as large as the configuration says, merged evenly."""
-    side = height_and_width(setting(config, "image_size"))[0]
+    """Of an image as large as was asked for, or the configuration says, merged evenly."""
+    side = _ASKED.get() or height_and_width(setting(config, "image_size"))[0]
     merged = setting(config, "spatial_merge_size", "merge_size", "downsample_factor", default=2)
     merged = merged if isinstance(merged, int) else 2
     count = side // _patch(config) if side else _PATCHES_A_SIDE
@@ -254,7 +271,8 @@ def _patches_in_a_row(config: Any) -> Example:
     """[1, channels, patch, all patches of all images side by side], with the height and width of
     each image in patches."""
     channels, patch = setting(config, "num_channels", default=3), _patch(config)
-    side = max(4, min(_PATCHES_A_SIDE, _patches_a_side(config)) // 4 * 4)  # merged twice
+    most = _PATCHES_A_SIDE if _ASKED.get() is None else _patches_a_side(config)
+    side = max(4, min(most, _patches_a_side(config)) // 4 * 4)  # merged twice
 
     def make(batch: int, _: int) -> Tensors:
         return {"pixel_values": random_values((1, channels, patch, batch * side**2 * patch))}
@@ -270,7 +288,8 @@ def _placed_patches(places: str, config: Any) -> Iterator[Example]:
     pooled by the model or before it."""
     patch = _patch(config)
     pooled = setting(config, "pooling_kernel_size", default=1)
-    side = pooled * max(2, _PATCHES_A_SIDE // (2 * pooled))
+    count = _PATCHES_A_SIDE // 2 if _ASKED.get() is None else _patches_a_side(config)
+    side = pooled * max(2, count // pooled)
     for size in dict.fromkeys((patch, setting(config, "model_patch_size", default=patch))):
         yield _patches_at(places, config, size, side)
 
