@@ -65,3 +65,20 @@ def test_a_branch_on_how_many_has_both_ways(rest: Callable[[torch.Tensor], torch
     assert {note.code for note in made.notes} == {"SX1018"}
     for x in (rows(5), rows(1)):
         torch.testing.assert_close(made(x)[0], model(x))
+
+
+def pairs_and_rest(b: torch.Tensor) -> torch.Tensor:
+    """The first of each two, and what is left behind them, which may be nothing."""
+    several = len(b) // 2
+    if several == 0:
+        return b[:, 0]
+    return torch.cat([b[: 2 * several, 0].view(several, 2)[:, 0], b[2 * several :, 0]])
+
+
+def test_joining_what_may_be_empty_asks_nothing() -> None:
+    model = Selected(pairs_and_rest)
+    made = sardonyx.export(model, (rows(4),))
+    assert [note.code for note in made.notes] == ["SX1018"]
+    for positive in (2, 3, 4, 6):
+        x = rows(positive)
+        torch.testing.assert_close(made(x)[0], model(x))

@@ -218,8 +218,8 @@ def copy_(
 def cat(results: Results, tensors: Sequence[torch.Tensor], dim: int = 0) -> QuickTensor:
     if len({tensor.dtype for tensor in tensors}) != 1:
         raise DeclinedError("tensors of several types in cat")
-    # A tensor of shape [0] goes with any other, as caches begin.
-    tensors = [each for each in tensors if dims_of(each) != (0,)]
+    # A tensor of shape [0] goes with any other, as caches begin; what may be one is not asked.
+    tensors = [each for each in tensors if not (each.dim() == 1 and 0 in numbers(dims_of(each)))]
     if not tensors:
         raise DeclinedError("empty tensors in cat")
     shapes = [dims_of(tensor) for tensor in tensors]
