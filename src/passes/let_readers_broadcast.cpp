@@ -17,6 +17,7 @@
 #include "onnx/gen/op.h"
 #include "onnx/graph/recipe.h"
 #include "onnx/infer/infer.h"
+#include "passes/filled.h"
 #include "passes/known_ints.h"
 #include "passes/passes.h"
 #include "passes/rules/shapes/counters.h"
@@ -215,12 +216,8 @@ class Narrowing {
 
 // A number that is the element of all that ConstantOfShape makes.
 ValueInfo* element_of(const Node* node, onnx::Model& model) {
-  const onnx::Attribute* value = node->find("value");
-  if (value == nullptr)
-    return model.add_constant(onnx::Tensor::filled(onnx::DType::kFloat32, {}, 0.0));
-  const auto* tensor = std::get_if<std::shared_ptr<const onnx::Tensor>>(&value->data);
-  if (tensor == nullptr || *tensor == nullptr || !value->reference.empty()) return nullptr;
-  const auto number = onnx::with_dims(**tensor, {});
+  const auto element = filling_of(node);
+  const auto number = element == nullptr ? std::nullopt : onnx::with_dims(*element, {});
   return number ? model.add_constant(*number) : nullptr;
 }
 

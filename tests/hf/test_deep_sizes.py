@@ -26,13 +26,11 @@ class _Windows(torch.nn.Module):
         return (image,)
 
 
-def test_such_sizes_are_those_of_the_example_and_rows_stay_free(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(graphs, "_MOST_TERMS", 150)  # is soon reached
+def _assert_sizes_are_the_examples(model: torch.nn.Module, output: str) -> None:
+    """Height and width, with a note, and not how many rows there are."""
     inputs = {"pixel_values": torch.randn(2, 1, 64, 48)}
     axes = {0: "batch_size", 2: "height", 3: "width"}
-    part = Part("model", _Windows(), inputs, {"pixel_values": axes}, ("image",))
+    part = Part("model", model, inputs, {"pixel_values": axes}, (output,))
 
     got, program, notes = captured(part, Target())
 
@@ -43,15 +41,16 @@ def test_such_sizes_are_those_of_the_example_and_rows_stay_free(
     assert bounds[1:] == [(64, 64), (48, 48)]
 
 
+def test_such_sizes_are_those_of_the_example_and_rows_stay_free(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(graphs, "_MOST_TERMS", 150)  # is soon reached
+    _assert_sizes_are_the_examples(_Windows(), "image")
+
+
 def test_so_they_are_where_all_that_is_asked_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graphs, "_MOST_IN_ALL", 1000)
-    inputs = {"pixel_values": torch.randn(2, 1, 64, 48)}
-    axes = {0: "batch_size", 2: "height", 3: "width"}
-    part = Part("model", _Windows(), inputs, {"pixel_values": axes}, ("image",))
-
-    got, _, _ = captured(part, Target())
-
-    assert got.dims == {"pixel_values": {0: "batch_size"}}
+    _assert_sizes_are_the_examples(_Windows(), "image")
 
 
 class _Places(torch.nn.Module):
@@ -67,14 +66,4 @@ class _Places(torch.nn.Module):
 
 
 def test_sizes_of_which_a_number_is_taken_are_those_of_the_example() -> None:
-    inputs = {"pixel_values": torch.randn(2, 1, 64, 48)}
-    axes = {0: "batch_size", 2: "height", 3: "width"}
-    part = Part("model", _Places(), inputs, {"pixel_values": axes}, ("patches",))
-
-    got, program, notes = captured(part, Target())
-
-    assert got.dims == {"pixel_values": {0: "batch_size"}}
-    assert [note.rpartition(": ")[2] for note in notes] == ["height, width"]
-    bounds = [_native.bounds(program._native, "pixel_values", axis) for axis in (0, 2, 3)]
-    assert bounds[0][0] < bounds[0][1]
-    assert bounds[1:] == [(64, 64), (48, 48)]
+    _assert_sizes_are_the_examples(_Places(), "patches")

@@ -55,6 +55,7 @@ def _images_beside(name: str) -> torch.nn.Module:
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     told = [inspect.Parameter("pixel_values", kind), inspect.Parameter(name, kind, default=None)]
+    # What inspect reads, of which mypy knows nothing.
     forward.__signature__ = inspect.Signature(told)  # type: ignore[attr-defined]
     model = torch.nn.Module()
     model.forward = forward

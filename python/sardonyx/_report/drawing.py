@@ -7,7 +7,7 @@ from html import escape
 
 from .module_sizes import ModuleSize, in_words
 
-STYLE = """
+_STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem;
   color: #222; background: #fff; }
 h1 span { border-radius: .3rem; color: #fff; font-size: .7em; padding: .15rem .6rem; }
@@ -26,6 +26,15 @@ svg text { font: 11px system-ui, sans-serif; pointer-events: none; }
 _COLOURS = ("#8c3b1f", "#b5653a", "#d08a5c", "#e0ab84", "#ecc9ac", "#f3dfcd")
 _WIDTH, _ROW, _LEVELS = 1120.0, 26, 6
 _NARROWEST = 1.5  # what would be drawn thinner is left out
+
+
+def document(title: str, heading: str, body: Iterable[str]) -> str:
+    """A page of its own. `title` is text, `heading` and the parts of `body` are HTML."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
+        f"<h1>{heading}</h1>\n" + "\n".join(body) + "\n</body>\n</html>\n"
+    )
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -9,21 +9,15 @@ from html import escape
 from sardonyx._base.errors import Diagnostic
 
 from .content import ReportContent
-from .drawing import STYLE, picture, table
+from .drawing import document, picture, table
 from .module_sizes import in_words
 
 
 def html_report(content: ReportContent) -> str:
     """The whole page."""
-    title = "Export to ONNX: " + ("succeeded" if content.succeeded else "failed")
-    mark = "good" if content.succeeded else "bad"
-    body = "\n".join(_body(content))
-    word = "succeeded" if content.succeeded else "failed"
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        f'<h1>Export to ONNX <span class="{mark}">{word}</span></h1>\n{body}\n</body>\n</html>\n'
-    )
+    mark, word = ("good", "succeeded") if content.succeeded else ("bad", "failed")
+    heading = f'Export to ONNX <span class="{mark}">{word}</span>'
+    return document(f"Export to ONNX: {word}", heading, _body(content))
 
 
 def _body(content: ReportContent) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from sardonyx._report.drawing import STYLE, picture, table
+from sardonyx._report.drawing import document, picture, table
 from sardonyx._report.module_sizes import in_words
 
 from .report import ExportedPart, Report
@@ -14,13 +14,8 @@ from .report import ExportedPart, Report
 
 def page(report: Report) -> str:
     """The whole of it."""
-    body = "\n".join(_body(report))
-    title = f"{escape(report.model_class)} for ONNX Runtime"
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        f"<h1>{escape(report.model_class)}</h1>\n{body}\n</body>\n</html>\n"
-    )
+    name = report.model_class
+    return document(f"{name} for ONNX Runtime", escape(name), _body(report))
 
 
 def _body(report: Report) -> Iterator[str]:

@@ -38,10 +38,18 @@ def quick_capture(
     what quick capture is not sure of; the model's own errors count as such, too, so that
     torch.export is the one to tell of them.
     """
+    from .interning import inequalities_remembered
+    from .interrupts import interrupts_wait
     from .lengths import LengthError, lengths_are_sizes
 
     def capture() -> QuickProgram:
-        return _told_only_once(model, args, dict(kwargs), dynamic_shapes, export, leaves=leaves)
+        with (
+            run_again_where_declined(),
+            interrupts_wait(),
+            none_forgotten(),
+            inequalities_remembered(),
+        ):
+            return _captured(model, args, dict(kwargs), dynamic_shapes, export, leaves=leaves)
 
     try:
         try:
@@ -54,27 +62,6 @@ def quick_capture(
     except Exception as error:
         raise_interrupt(error)
         raise DeclinedError(f"{type(error).__name__}: {error}".splitlines()[0]) from error
-
-
-def _told_only_once(
-    model: torch.nn.Module,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    dynamic_shapes: Any,
-    export: Callable[[], ExportedProgram],
-    *,
-    leaves: Sequence[Leaf],
-) -> QuickProgram:
-    from .interning import inequalities_remembered
-    from .interrupts import interrupts_wait
-
-    with (
-        run_again_where_declined(),
-        interrupts_wait(),
-        none_forgotten(),
-        inequalities_remembered(),
-    ):
-        return _captured(model, args, kwargs, dynamic_shapes, export, leaves=leaves)
 
 
 def _captured(

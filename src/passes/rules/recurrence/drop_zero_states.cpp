@@ -2,9 +2,8 @@
 // After:  y = LSTM(x, w, r, b)
 // A recurrence that is given no state begins with zeros, as most do.
 #include <algorithm>
-#include <memory>
-#include <variant>
 
+#include "passes/filled.h"
 #include "passes/rules/recurrence/rules.h"
 #include "rewriting/patch.h"
 #include "rewriting/rewrite.h"
@@ -32,11 +31,8 @@ bool is_zero(const ValueInfo* value) {
   if (node == nullptr || !node->domain.empty()) return false;
   switch (node->op) {
     case Op::kConstantOfShape: {
-      const onnx::Attribute* given = node->find("value");
-      const auto* tensor = given == nullptr
-                               ? nullptr
-                               : std::get_if<std::shared_ptr<const onnx::Tensor>>(&given->data);
-      return given == nullptr || (tensor != nullptr && is_zero(**tensor));
+      const auto element = filling_of(node);
+      return element != nullptr && is_zero(*element);
     }
     case Op::kCast:
     case Op::kExpand:

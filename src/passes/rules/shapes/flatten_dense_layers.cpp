@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "onnx/gen/op.h"
+#include "passes/rules/shapes/dense_layers.h"
 #include "passes/rules/shapes/reshaped_dims.h"
 #include "passes/rules/shapes/rules.h"
 #include "rewriting/patch.h"
@@ -26,46 +27,6 @@ using onnx::ValueInfo;
 constexpr std::int64_t kFewestRows = 49, kLongestRow = 384;
 constexpr std::array kActivations = {Op::kGelu,    Op::kHardSwish, Op::kMish, Op::kRelu,
                                      Op::kSigmoid, Op::kSoftplus,  Op::kTanh};
-
-bool is_weight(const ValueInfo* value, std::size_t rank) {
-  return value != nullptr && value->constant != nullptr && value->producer == nullptr &&
-         value->constant->dims.size() == rank;
-}
-
-// The only reader of what the node makes, in its graph; null where there are others.
-Node* only_reader(const Node* node) {
-  if (node->output() == nullptr || !used_once(node->output())) return nullptr;
-  Node* const reader = node->output()->uses.front().node;
-  return reader->graph == node->graph && reader->domain.empty() ? reader : nullptr;
-}
-
-// x @ weight + bias, and what else is added, which may be nothing.
-struct Dense {
-  Node *product = nullptr, *sum = nullptr;
-  ValueInfo *weight = nullptr, *bias = nullptr, *added = nullptr;
-};
-
-// That of which the node is the product; without `sum` where it has another form.
-Dense dense_of(Node* product) {
-  Dense found;
-  if (product == nullptr || !product->is(Op::kMatMul) || !is_weight(product->input(1), 2))
-    return found;
-  Node* const sum = only_reader(product);
-  if (sum == nullptr || !(sum->is(Op::kAdd) || sum->is(Op::kSum)) || sum->inputs.size() > 3)
-    return found;
-  found = {product, nullptr, product->input(1), nullptr, nullptr};
-  for (ValueInfo* const each : sum->inputs) {
-    if (each == product->output()) continue;
-    if (found.bias == nullptr && is_weight(each, 1) &&
-        each->constant->dims[0] == found.weight->constant->dims[1])
-      found.bias = each;
-    else
-      found.added = each;
-  }
-  const bool is_all = sum->inputs.size() == (found.added == nullptr ? 2U : 3U);
-  if (found.bias != nullptr && is_all) found.sum = sum;
-  return found;
-}
 
 bool has_many_short_rows(const ValueInfo* x) {
   if (x == nullptr || x->dtype != onnx::DType::kFloat32 || !x->has_rank || x->shape.size() < 3 ||

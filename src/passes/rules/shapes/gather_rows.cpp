@@ -7,10 +7,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <numeric>
-#include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -69,20 +65,15 @@ std::vector<const Node*> spared(const Movement& movement) {
   return nodes;
 }
 
-std::int64_t product(std::span<const std::int64_t> sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
-}
-
 // The elements of one place of the axis behind the samples.
 std::int64_t width_of(const ValueInfo* value) {
-  const std::vector<std::int64_t> sizes = *sizes_of_sample(value);
-  return product(std::span(sizes).subspan(1));
+  return elements_of_sample(value) / value->shape[1].value();
 }
 
 // Its samples as rows of this many elements, which stand behind the second axis.
 Shape in_rows(const ValueInfo* value, std::int64_t width) {
   if (width_of(value) == width) return value->shape;
-  return {value->shape[0], product(*sizes_of_sample(value)) / width, width};
+  return {value->shape[0], elements_of_sample(value) / width, width};
 }
 
 // Places of rows of `width` elements, of which a unit has some.

@@ -40,11 +40,6 @@ Along along(const ValueInfo* value, std::size_t axis) {
   return along(*sizes_of_sample(value), axis);
 }
 
-std::int64_t elements(const ValueInfo* value) {
-  const Ints sizes = *sizes_of_sample(value);
-  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
-}
-
 bool has_samples_of(const ValueInfo* value, const ValueInfo* other) {
   return value != nullptr && other != nullptr && sizes_of_sample(value) && sizes_of_sample(other) &&
          value->shape[0] == other->shape[0];
@@ -179,7 +174,7 @@ class Units {
  public:
   Units(const ValueInfo* source, std::int64_t unit) : unit_(unit) {
     Ints& all = of_[source];
-    all.resize(static_cast<std::size_t>(elements(source) / unit));
+    all.resize(static_cast<std::size_t>(elements_of_sample(source) / unit));
     std::iota(all.begin(), all.end(), std::int64_t{0});
   }
 
@@ -271,6 +266,11 @@ std::optional<std::vector<std::int64_t>> sizes_of_sample(const ValueInfo* value)
   return sizes;
 }
 
+std::int64_t elements_of_sample(const ValueInfo* value) {
+  const Ints sizes = *sizes_of_sample(value);
+  return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
+}
+
 bool moves_rows(const Node* node) {
   if (!node->domain.empty() || node->outputs.empty() || node->inputs.empty()) return false;
   const bool one_input = node->is(Op::kReshape) || node->is(Op::kTranspose) ||
@@ -280,7 +280,7 @@ bool moves_rows(const Node* node) {
   const auto as_x = [x](const ValueInfo* value) { return has_samples_of(value, x); };
   if (!std::ranges::all_of(node->outputs, as_x) || !std::ranges::all_of(moved_by(node), as_x))
     return false;
-  if (node->is(Op::kReshape)) return elements(x) == elements(node->output());
+  if (node->is(Op::kReshape)) return elements_of_sample(x) == elements_of_sample(node->output());
   if (node->is(Op::kTranspose)) {
     const auto* perm = node->ints("perm");
     return perm != nullptr && perm->size() == x->shape.size() && perm->front() == 0;
@@ -295,9 +295,10 @@ std::optional<Movement> movement_to(ValueInfo* value) {
   if (!collect(value, movement) || movement.nodes.empty()) return std::nullopt;
   const ValueInfo* source = movement.source;
   if (!has_samples_of(source, value)) return std::nullopt;
-  std::int64_t unit = std::gcd(elements(source), elements(value));
+  std::int64_t unit = std::gcd(elements_of_sample(source), elements_of_sample(value));
   for (const Node* node : movement.nodes) unit = std::gcd(unit, unit_of(node));
-  if (elements(source) / unit > kMostUnits || elements(value) / unit > kMostUnits)
+  if (elements_of_sample(source) / unit > kMostUnits ||
+      elements_of_sample(value) / unit > kMostUnits)
     return std::nullopt;
   movement.unit = unit;
   Units units(source, unit);

@@ -28,4 +28,7 @@ std::optional<Movement> movement_to(onnx::ValueInfo* value);
 // The sizes of a sample; nothing where one of them is not known.
 std::optional<std::vector<std::int64_t>> sizes_of_sample(const onnx::ValueInfo* value);
 
+// Their product, where they are known.
+std::int64_t elements_of_sample(const onnx::ValueInfo* value);
+
 }  // namespace sardonyx::passes
