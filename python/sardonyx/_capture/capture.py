@@ -92,7 +92,10 @@ def capture(
     def by_trace() -> Captured | None:
         return _sizes_kept_by_trace(model, args, kwargs, dynamic, report)
 
-    with capturing(model), torch_versions.watching_sizes(lambda sizes: _keep_place(places, sizes)):
+    with (
+        capturing(model, kwargs),
+        torch_versions.watching_sizes(lambda sizes: _keep_place(places, sizes)),
+    ):
         for strategy in strategies(
             model,
             args,
@@ -169,7 +172,7 @@ def capture_by_trace(
         exported: ExportedProgram = program.exported() if _is_script(program) else program
         return exported
 
-    with capturing(model):
+    with capturing(model, kwargs):
         try:
             program: Any = program_of_trace(model, example, frozen, by_torch)
         except OnnxExporterError:
@@ -213,7 +216,7 @@ def _quick(
 
     start, questions, checks = time.perf_counter(), Questions(), Checks()
     places: dict[str, Place] = {}
-    with capturing(model):
+    with capturing(model, kwargs):
         watching = torch_versions.watching_sizes(lambda sizes: _keep_place(places, sizes))
         with questions.heard(), checks.passed(), watching:
             program: Any = quick_capture(
