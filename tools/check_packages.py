@@ -15,8 +15,10 @@ from typing import NamedTuple
 # What each package may know: those named here, and not what these know in turn.
 PACKAGES: dict[str, tuple[str, ...]] = {
     "_base": (),
+    "_transformers_private": ("_base",),
+    "_diffusers_private": ("_base",),
     "ops": ("_base",),
-    "_capture": ("_base", "ops"),
+    "_capture": ("_base", "_transformers_private", "ops"),
     "_translate": ("_base",),
     "_run": ("_base",),
     "_compare": ("_base",),
@@ -24,13 +26,13 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "_report": ("_base", "_compare", "_model"),
     "_optimize": ("_base", "_model"),
     "_export": (
-        "_base", "ops", "_capture", "_translate", "_run", "_compare", "_model", "_report",
-        "_optimize",
+        "_base", "_transformers_private", "ops", "_capture", "_translate", "_run", "_compare",
+        "_model", "_report", "_optimize",
     ),
     "_mismatch": ("_base", "_capture", "_run", "_compare", "_model", "_export"),
     "hf": (
-        "_base", "_capture", "_translate", "_run", "_compare", "_model", "_report", "_optimize",
-        "_export",
+        "_base", "_transformers_private", "_diffusers_private", "_capture", "_translate", "_run",
+        "_compare", "_model", "_report", "_optimize", "_export",
     ),
     "_command": ("_base", "_run"),
     "_older": ("_base", "_capture", "_translate", "_model", "_report", "_export"),
