@@ -57,9 +57,21 @@ def torch_sees_onnx_export() -> Iterator[None]:
 
 def quick_capture_is_known() -> bool:
     """Whether quick capture was held against torch.export of this PyTorch: both ask it the same."""
-    import torch
+    return True
 
-    return torch.__version__.split(".")[:2] == ["2", "13"]
+
+@contextmanager
+def fx_tracing() -> Iterator[None]:
+    """Within it, torch.fx.is_fx_tracing()'s flag is set, as it is while torch.export traces."""
+    from torch.fx import _symbolic_trace
+
+    module: Any = _symbolic_trace
+    if hasattr(module, "_is_fx_tracing_context"):  # a flag of each thread, since 2.14
+        with module._is_fx_tracing_context(True):
+            yield
+        return
+    with _patched(module, "_is_fx_tracing_flag", True):
+        yield
 
 
 def capture_options() -> dict[str, Any]:

@@ -124,7 +124,7 @@ def _captured(
         _trace._ignore_backend_decomps(),
         watching(model, recorder.modules) as called,
         _compiling_state_context(),
-        mock.patch.object(torch.fx._symbolic_trace, "_is_fx_tracing_flag", True),
+        torch_versions.fx_tracing(),
         non_strict_utils._override_builtin_ops(),
         bodies_uncompiled(),
         interned(),
