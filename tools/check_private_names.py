@@ -36,7 +36,7 @@ ROOMS = (
 )
 
 # PyTorch's, of modules and storages; its own check looks at those.
-_OF_TORCH = frozenset(("_buffers", "_checkpoint_offset", "_modules", "_parameters"))
+_OF_TORCH = frozenset(("_buffers", "_modules", "_parameters"))
 
 
 class Complaint(NamedTuple):

@@ -12,8 +12,8 @@
 
 #include "base/dtype.h"
 #include "base/mapped_file.h"
+#include "kernels/small_float.h"
 #include "onnx/graph/recipe.h"
-#include "onnx/graph/small_float.h"
 
 namespace sardonyx::proto {
 namespace {

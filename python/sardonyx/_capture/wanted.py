@@ -94,7 +94,7 @@ def _bounds(dim: Any) -> tuple[int, int | None]:
 
 def sources_of(name: str, value: Any) -> list[str]:
     """How torch.export calls the leaves of the parameter `name`."""
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
     try:
         found, _ = pytree.tree_flatten_with_path(value)

@@ -50,6 +50,12 @@ def features() -> list[Feature]:
     return [Feature(each.name, each.available, each.reason) for each in _PROBES]
 
 
+def needed() -> list[Feature]:
+    """Those without which no checkpoint is exported."""
+    probes = (CACHES, models.CLASSES)
+    return [Feature(each.name, each.available, each.reason) for each in probes]
+
+
 def missing() -> list[Feature]:
     """Those that the installed transformers does not have."""
     return [feature for feature in features() if not feature.available]

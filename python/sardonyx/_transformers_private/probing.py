@@ -18,7 +18,11 @@ def lookup(module: str, *names: str) -> Any:
     path = f"transformers.{module}"
     try:
         found: Any = importlib.import_module(path)
-    except Exception as error:  # also of packages that transformers imports and that do not fit
+    except ModuleNotFoundError as error:
+        if error.name == path:
+            raise MissingError(f"this transformers has no {path}") from error
+        raise MissingError(f"{path} needs {error.name}, which is not installed") from error
+    except Exception as error:  # of packages that transformers imports and that do not fit
         raise MissingError(f"this transformers has no {path}: {_first_line(error)}") from error
     for at, name in enumerate(names):
         if not hasattr(found, name):

@@ -62,7 +62,7 @@ def _images() -> Iterator[type]:
 
 
 def _register(kind: type, name: str, flatten: _Flatten, unflatten: _Unflatten) -> None:
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
     if kind in pytree.SUPPORTED_NODES:
         return
@@ -77,7 +77,7 @@ def _register(kind: type, name: str, flatten: _Flatten, unflatten: _Unflatten) -
 
 
 def _keys(children: list[Any], context: Any) -> list[Any]:
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
     if isinstance(context, dict):  # of `trees`, whose leaves have no names
         return [pytree.SequenceKey(i) for i in range(len(children))]

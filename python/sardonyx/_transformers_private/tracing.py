@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Iterator
 from typing import Any
 from unittest import mock
 
-from .probing import Probe, has, lookup
+from .probing import MissingError, Probe, has, lookup
 
 _ASKED = "_ignore_bidirectional_mask_sdpa"
 _COMPILING = "is_torchdynamo_compiling"
-MASKS = Probe("encoders without a mask where none is given", has("masking_utils", _ASKED))
+# What it is told that hides anything.
+_MASKED_BY = ("padding_mask", "local_attention_size")
+
+
+def _asks_what_masks() -> None:
+    asked = inspect.signature(lookup("masking_utils", _ASKED)).parameters
+    if missing := [name for name in _MASKED_BY if name not in asked]:
+        raise MissingError(f"transformers.masking_utils.{_ASKED} takes no {', '.join(missing)}")
+
+
+MASKS = Probe("encoders without a mask where none is given", _asks_what_masks)
 NOTHING_KEPT = Probe("runs without data that keep nothing", has("pytorch_utils", _COMPILING))
 
 
@@ -29,13 +40,13 @@ def no_mask_where_none_given() -> Iterator[None]:
         yield
         return
     former = lookup("masking_utils", _ASKED)
+    signature = inspect.signature(former)
 
-    def ignored(
-        padding_mask: Any, kv_length: Any, local_attention_size: Any = None, *more: Any
-    ) -> bool:
-        if padding_mask is None and local_attention_size is None:
+    def ignored(*args: Any, **kwargs: Any) -> bool:
+        given = signature.bind(*args, **kwargs).arguments
+        if all(given.get(name) is None for name in _MASKED_BY):
             return True
-        return bool(former(padding_mask, kv_length, local_attention_size, *more))
+        return bool(former(*args, **kwargs))
 
     with mock.patch.object(lookup("masking_utils"), _ASKED, ignored):
         yield
