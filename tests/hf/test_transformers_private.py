@@ -63,7 +63,7 @@ def test_the_form_is_that_of_transformers() -> None:
     """So that programs which its own exporters made are read as ours."""
     dynamo = pytest.importorskip("transformers.exporters.exporter_dynamo")
     cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
-    cache.update(torch.ones(1, 2, 3, 4), torch.ones(1, 2, 3, 4), 0)
+    cache.self_attention_cache.update(torch.ones(1, 2, 3, 4), torch.ones(1, 2, 3, 4), 0)
     leaves, description = trees.flatten(cache)
     wanted, theirs = dynamo._pytree_flatten(cache)
     assert description == theirs
