@@ -45,6 +45,8 @@ _PROBES = (
     export.DRAFT,
     export.EXPORT_FLAG,
     operators.SHAPES_OF_OTHERS,
+    operators.WHOLE_RECURRENCES,
+    operators.INDICES,
     Probe("TorchScript in memory", _script_imports),
 )
 
