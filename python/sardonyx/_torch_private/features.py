@@ -51,6 +51,11 @@ _PROBES = (
 )
 
 
+def missed() -> list[Feature]:
+    """What was asked for so far, and is not available."""
+    return [Feature(each.name, False, each.reason) for each in _PROBES if each.is_missed]
+
+
 def features() -> list[Feature]:
     """All of them; what is missing switches off the one feature that needs it."""
     return [Feature(each.name, each.available, each.reason) for each in _PROBES]
