@@ -128,6 +128,8 @@ class Placeholders:
 
     def _placeholder(self, name: str, value: Any) -> torch.fx.Node:
         node = self.graph.create_node("placeholder", name, name=name)
+        # FX appends a number to names of Python's builtins, such as `input`; torch.export does not.
+        node.name = name
         node.meta["val"] = value
         return node
 
