@@ -13,7 +13,7 @@
 #include "base/dtype.h"
 #include "base/mapped_file.h"
 #include "onnx/graph/recipe.h"
-#include "onnx/graph/small_float.h"
+#include "kernels/small_float.h"
 
 namespace sardonyx::proto {
 namespace {

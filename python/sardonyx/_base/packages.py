@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 from .errors import OnnxExporterError, refusal
 
@@ -28,6 +29,20 @@ def missing(name: str, what: str, error: ImportError, code: str = "SX1016") -> O
         f"pip install {install}",
         OnnxExporterError,
     )
+
+
+def needing_torch(module: str, error: ModuleNotFoundError) -> Callable[[str], NoReturn]:
+    """A `__getattr__` for `module`, which could not import what needs torch: it can be imported,
+    and its names raise SX1016. Raises `error` where another package is missing."""
+    if error.name != "torch":
+        raise error
+
+    def getattr_(name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        raise missing("torch", f"{module}.{name}", error) from error
+
+    return getattr_
 
 
 def torch_for(what: str) -> Any:

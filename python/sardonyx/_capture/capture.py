@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from sardonyx._base import torch_versions
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError
 from sardonyx._base.state import raise_interrupt
+from sardonyx._torch_private import export as torch_export
+from sardonyx._torch_private import questions as torch_questions
 
 from .checks import Checks
 from .context import capturing
@@ -92,7 +93,7 @@ def capture(
     def by_trace() -> Captured | None:
         return _sizes_kept_by_trace(model, args, kwargs, dynamic, report)
 
-    with capturing(model), torch_versions.watching_sizes(lambda sizes: _keep_place(places, sizes)):
+    with capturing(model), torch_questions.watching_sizes(lambda sizes: _keep_place(places, sizes)):
         for strategy in strategies(
             model,
             args,
@@ -214,7 +215,7 @@ def _quick(
     start, questions, checks = time.perf_counter(), Questions(), Checks()
     places: dict[str, Place] = {}
     with capturing(model):
-        watching = torch_versions.watching_sizes(lambda sizes: _keep_place(places, sizes))
+        watching = torch_questions.watching_sizes(lambda sizes: _keep_place(places, sizes))
         with questions.heard(), checks.passed(), watching:
             program: Any = quick_capture(
                 model, args, kwargs, dynamic.shapes, by_torch, leaves=dynamic.leaves
@@ -269,7 +270,7 @@ def _notes_of_dims(
 def _whole(program: ExportedProgram) -> ExportedProgram:
     from .quantized import holds_quantized_tensors
 
-    if torch_versions.lacks_derivatives(program):
+    if torch_export.lacks_derivatives(program):
         raise RuntimeError("the captured program lacks derivatives that the model takes")
     if holds_quantized_tensors(program):
         raise RuntimeError("torch.export takes quantized tensors for tensors of float32")
@@ -280,7 +281,8 @@ def told_apart(inputs: Any) -> Any:
     """A tensor that stands in several places is copied for the later ones: torch.export would take
     all of them for one input, and compute with the first alone."""
     import torch
-    from torch.utils import _pytree as pytree
+
+    from sardonyx._torch_private import pytree
 
     seen: set[int] = set()
 
