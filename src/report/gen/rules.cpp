@@ -52,6 +52,7 @@ constexpr Rule kRules[] = {
     {"SX1212", "program structure", "a call of TorchScript names an operator, or arguments, that no schema here has; of a module in memory, none of PyTorch's either", "for a file that calls an operator of your own, export the module itself, or with torch.export"},
     {"SX1213", "program structure", "no rule here tells element type and sizes of what an operator gives, nor does PyTorch, which is asked about modules in memory", "register_fake for an operator of your own; otherwise export the model with torch.export"},
     {"SX1214", "program structure", "the program of TorchScript raises an exception for the inputs that were named", "name other inputs"},
+    {"SX1215", "program structure", "(warning) a program of TorchScript changes an attribute of a module that is no tensor, a number or a list: every run of the model starts from the captured value", "keep the state in a buffer (register_buffer)"},
     {"SX1221", "program structure", "the program holds tensors of a type or layout (sparse) that ONNX has nothing for", "cast them, or make them dense, before export"},
     {"SX1222", "program structure", "a weight is a tensor subclass or quantised tensor without plain bytes", "replace it by a dense tensor before export"},
     {"SX1223", "program structure", "the live program's graph holds a node that torch.export does not make", "convert what torch.export.export() returned, unchanged"},
