@@ -30,8 +30,8 @@ PACKAGES = {
 
 
 class Finding(NamedTuple):
-    """One result: its state ("ok", "missing", "untested", "conflict", "slow" or "broken"), its
-    subject, the text, and what to do."""
+    """One result: its state ("ok", "missing", "untested", "conflict", "disabled", "slow" or
+    "broken"), its subject, the text, and what to do."""
 
     state: str
     subject: str
@@ -71,6 +71,7 @@ def examine() -> Iterator[Finding]:
     for package, purpose in PACKAGES.items():
         yield _of_package(package, purpose)
     yield from _of_conflicts()
+    yield from _of_features()
     yield _of_temporary_files()
     yield from _of_processor()
 
@@ -136,6 +137,28 @@ def _of_conflicts() -> Iterator[Finding]:
             f"pip install --force-reinstall torchvision=={vision.partition('+')[0]} from the index "
             f"that torch {torch} came from",
         )  # fmt: skip
+
+
+def _of_features() -> Iterator[Finding]:
+    """Features of ours that the installed PyTorch lacks something for."""
+    version = installed("torch")
+    if version is None:
+        return
+    try:
+        from sardonyx._torch_private.features import features
+
+        found = features()
+    except Exception as error:  # whatever a package raises that does not load
+        yield Finding(
+            "broken", "torch", f"{version} cannot be imported: {type(error).__name__}: {error}",
+            "pip install --force-reinstall torch",
+        )  # fmt: skip
+        return
+    available = [each for each in found if each.available]
+    yield Finding("ok", "features", f"{len(available)} of {len(found)}")
+    for each in found:
+        if not each.available:
+            yield Finding("disabled", each.name, each.reason)
 
 
 def _of_temporary_files() -> Finding:
