@@ -34,10 +34,10 @@ def _private(name: str) -> Callable[[], Any]:
     ort = package("onnxruntime", "the table of its kernels")
     for module in _EXTENSIONS:
         try:
-            found: Any = getattr(importlib.import_module(module), name, None)
+            found: Callable[[], Any] | None = getattr(importlib.import_module(module), name, None)
         except ImportError:
             continue
-        if callable(found):
+        if found is not None:
             return found
     raise refusal(
         "SX1016",
