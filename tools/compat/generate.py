@@ -89,11 +89,10 @@ def metadata(text: str, found: dict[str, tuple[str, str]], minors: Sequence[str]
         text,
         flags=re.MULTILINE,
     )
-    head = '  "Programming Language :: Python :: 3",\n'
+    text = re.sub(r'  "Programming Language :: Python :: 3\.\d+",\n', "", text)
     listed = "".join(f'  "Programming Language :: Python :: {minor}",\n' for minor in minors)
-    text = re.sub(
-        re.escape(head) + r'(  "Programming Language :: Python :: 3\.\d+",\n)*', head + listed, text
-    )
+    head = r'((?:  "Programming Language :: Python :: 3(?: :: Only)?",\n)+)'
+    text = re.sub(head, lambda match: match[1] + listed, text)
     for name in set(oldest) - {"python"}:
         text = re.sub(rf'"{name}(>=[\d.]+)?"', f'"{name}>={oldest[name]}"', text)
     return text

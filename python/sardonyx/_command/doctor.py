@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import importlib
+import importlib.util
 import json
 import os
 import platform
@@ -17,6 +19,12 @@ from sardonyx._base.versions import conflicts, fitting, installed, is_tested, te
 
 from .places import cmake_dir, native_command
 
+# Modules whose features() says what of ours is available with the installed release of a package.
+_FEATURES = {
+    "sardonyx._torch_private.features": "torch",
+    "sardonyx._transformers_private.features": "transformers",
+    "sardonyx._diffusers_private.features": "diffusers",
+}
 # What each package is for, beside numpy, which comes along.
 PACKAGES = {
     "torch": "captures models",
@@ -140,25 +148,22 @@ def _of_conflicts() -> Iterator[Finding]:
 
 
 def _of_features() -> Iterator[Finding]:
-    """Features of ours that the installed PyTorch lacks something for."""
-    version = installed("torch")
-    if version is None:
-        return
-    try:
-        from sardonyx._torch_private.features import features
-
-        found = features()
-    except Exception as error:  # whatever a package raises that does not load
-        yield Finding(
-            "broken", "torch", f"{version} cannot be imported: {type(error).__name__}: {error}",
-            "pip install --force-reinstall torch",
-        )  # fmt: skip
-        return
-    available = [each for each in found if each.available]
-    yield Finding("ok", "features", f"{len(available)} of {len(found)}")
-    for each in found:
-        if not each.available:
-            yield Finding("disabled", each.name, each.reason)
+    """Features of ours that an installed package lacks something for."""
+    for module, package in _FEATURES.items():
+        version = installed(package)
+        if version is None or importlib.util.find_spec(module) is None:
+            continue
+        try:
+            found = importlib.import_module(module).features()
+        except Exception as error:  # whatever a package raises that does not load
+            text = f"{package} {version} does not load: {type(error).__name__}: {error}"
+            yield Finding("broken", package, text, f"pip install --force-reinstall {package}")
+            continue
+        available = [each for each in found if each.available]
+        yield Finding("ok", "features", f"{len(available)} of {len(found)} that use {package}")
+        for each in found:
+            if not each.available:
+                yield Finding("disabled", each.name, each.reason)
 
 
 def _of_temporary_files() -> Finding:
