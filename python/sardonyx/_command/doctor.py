@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import importlib.util
 import json
 import os
 import platform
@@ -22,8 +21,6 @@ from .places import cmake_dir, native_command
 # Modules whose features() says what of ours is available with the installed release of a package.
 _FEATURES = {
     "sardonyx._torch_private.features": "torch",
-    "sardonyx._transformers_private.features": "transformers",
-    "sardonyx._diffusers_private.features": "diffusers",
 }
 # What each package is for, beside numpy, which comes along.
 PACKAGES = {
@@ -151,7 +148,7 @@ def _of_features() -> Iterator[Finding]:
     """Features of ours that an installed package lacks something for."""
     for module, package in _FEATURES.items():
         version = installed(package)
-        if version is None or importlib.util.find_spec(module) is None:
+        if version is None:
             continue
         try:
             found = importlib.import_module(module).features()
