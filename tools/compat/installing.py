@@ -93,9 +93,10 @@ def install(environment: Environment, wheel: Path, folder: Path) -> Place:
     if python is None:
         raise InstallError(f"there is no Python {environment.python}")
     venv = folder / "venv"
-    _run(python, "-m", "venv", venv)
+    _run(python, "-m", "venv", "--without-pip", venv)
     own = venv / "bin" / "python"
-    _run(own, "-m", "pip", "install", "-q", wheel, *environment.requirements)
+    pip = (sys.executable, "-m", "pip", "--python", own)
+    _run(*pip, "install", "-q", wheel, *environment.requirements)
     return Place(own, venv, {"SARDONYX_BUILD": str(venv)}, folder)
 
 
