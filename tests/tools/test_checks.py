@@ -14,6 +14,7 @@ sys.path.insert(0, str(TOOLS))
 import check_diagnostics  # noqa: E402
 import check_layers  # noqa: E402
 import check_packages  # noqa: E402
+import check_torch_private  # noqa: E402
 import check_tree  # noqa: E402
 import check_words  # noqa: E402
 
@@ -100,6 +101,36 @@ def test_packages(tmp_path, file, line, complaint):
         complaints = check_packages.check(package)
         assert len(complaints) == (complaint is not None)
         assert complaint is None or complaint in complaints[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("import torch", None),
+        ("import torch._ops", "torch._ops is private"),
+        ("from torch.utils import _pytree as pytree", "torch.utils._pytree is private"),
+        ("from torch.export import _trace", "torch.export._trace is private"),
+        ("from torch.fx.experimental.sym_node import SymNode", "SymNode is private"),
+        ("importlib.import_module('torch._subclasses.fake_tensor')", "is private"),
+        ("env._set_replacement(a, b)", "env._set_replacement is private"),
+        ("x = torch._C._jit_get_all_schemas()", "torch._C is private"),
+        ("schema = getattr(node.target, '_schema', None)", "asks for a private name"),
+        ("torch._check(x > 1)", None),
+        ("torch.ops.aten._to_copy.default(x)", None),
+        ("row._replace(name='x')", None),
+        ("class A:\n    def _own(self):\n        return other._own()", None),
+        ('"""It stands for torch._ops."""', None),
+    ],
+)
+def test_private_names_of_torch(tmp_path, line, complaint):
+    package = tmp_path / "sardonyx"
+    write(package / "_torch_private/sizes.py", "env._set_replacement(target._schema)\n")
+    write(package / "_model/x.py", f"{line}\n")
+    complaints = check_torch_private.check(package)
+    if complaint is None:
+        assert complaints == []
+    else:
+        assert any(complaint in each for each in complaints)
 
 
 def test_circles_of_imports(tmp_path):

@@ -15,6 +15,7 @@ from sardonyx._capture.dynamic_axes import from_dynamic_axes
 from sardonyx._capture.shapes import prepare
 from sardonyx._report.steps import Steps
 from sardonyx._torch_private import export as torch_export
+from sardonyx._torch_private.features import missed
 
 from .deprecated import is_older_form
 from .options import Options
@@ -76,6 +77,8 @@ def captured_program(
             quick=options.quick,
         ),
     )
+    for feature in missed():
+        steps.say(f"without {feature.name}, which this PyTorch does not allow: {feature.reason}")
     return replace(made, notes=(*made.notes, *constant))
 
 
