@@ -64,7 +64,9 @@ def linked(page: str) -> set[str]:
     """The pages of the site that a page links to."""
     links = Links()
     links.feed(read(page))
-    pages = (urlparse(urljoin("http://site/" + page, each)).path.lstrip("/") for each in links.found)
+    pages = (
+        urlparse(urljoin("http://site/" + page, each)).path.lstrip("/") for each in links.found
+    )
     return {each for each in pages if (SITE / each / "index.html").is_file()}
 
 
