@@ -164,7 +164,7 @@ site: build
 # What a newcomer to the site sees, in docs/screenshots.
 screenshots: site
 	tools/setup.sh --screenshots
-	tools/take_screenshots.sh
+	$(RUN) PYTHON="$(PYTHON)" tools/take_screenshots.sh
 
 # The examples, run and checked; those that need a package that is missing say so.
 test-examples: build

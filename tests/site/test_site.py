@@ -3,6 +3,7 @@ site's search."""
 
 from __future__ import annotations
 
+import functools
 import html
 import json
 import re
@@ -58,11 +59,14 @@ def read(page: str) -> str:
     return (SITE / page / "index.html").read_text(encoding="utf-8")
 
 
+@functools.cache
 def linked(page: str) -> set[str]:
     """The pages of the site that a page links to."""
     links = Links()
     links.feed(read(page))
-    pages = (urlparse(urljoin("site:///" + page, each)).path.lstrip("/") for each in links.found)
+    pages = (
+        urlparse(urljoin("http://site/" + page, each)).path.lstrip("/") for each in links.found
+    )
     return {each for each in pages if (SITE / each / "index.html").is_file()}
 
 

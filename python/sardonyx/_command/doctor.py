@@ -47,9 +47,9 @@ class Finding(NamedTuple):
 def parser() -> argparse.ArgumentParser:
     """Of the command's options."""
     made = argparse.ArgumentParser(
-        prog="sardonyx doctor", description="What is installed, and what would be slow here."
+        prog="sardonyx doctor", description="Check what is installed, and what would be slow here."
     )
-    made.add_argument("--json", action="store_true", help="as JSON on standard output")
+    made.add_argument("--json", action="store_true", help="print the result as JSON")
     return made
 
 
