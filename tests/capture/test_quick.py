@@ -20,10 +20,10 @@ from sardonyx._capture.capture import capture
 from sardonyx._capture.context import capturing
 from sardonyx._capture.quick.capture import quick_capture
 from sardonyx._capture.quick.declining import DeclinedError
+from sardonyx._capture.quick.program_text import lines_that_count
 from sardonyx._capture.shapes import prepare
 
 from .comparison import text_of
-from .lines import lines_that_count
 
 
 class Heads(torch.nn.Module):

@@ -170,7 +170,9 @@ def capture_by_trace(
 
     def by_torch() -> ExportedProgram:
         program: Any = capture(model, args, kwargs, dynamic, report=report, may_trace=True).program
-        exported: ExportedProgram = program.exported() if _is_script(program) else program
+        if _is_script(program):  # the trace again, which would ask for this
+            raise _failure(model, [], frozen)
+        exported: ExportedProgram = program
         return exported
 
     with capturing(model, kwargs):
@@ -207,7 +209,28 @@ def _quick(
     dynamic: DynamicShapes,
     report: Callable[[str], None],
 ) -> tuple[ExportedProgram, list[Diagnostic]]:
-    """What the export reads of a program, and what is worth knowing of it. DeclinedError."""
+    """What the export reads of a program, and what is worth knowing of it. DeclinedError, also of
+    what a release of PyTorch that nobody has tried may raise."""
+    from .quick.trust import distrust
+
+    if reason := distrust():
+        raise DeclinedError(f"it does not fit this PyTorch: {reason}")
+    try:
+        return _quickly(model, args, kwargs, dynamic, report)
+    except (DeclinedError, OnnxExporterError):
+        raise
+    except Exception as error:
+        raise_interrupt(error)
+        raise DeclinedError(first_line(error)) from error
+
+
+def _quickly(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    dynamic: DynamicShapes,
+    report: Callable[[str], None],
+) -> tuple[ExportedProgram, list[Diagnostic]]:
     from .quick.capture import quick_capture
 
     def by_torch() -> ExportedProgram:

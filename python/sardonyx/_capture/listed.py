@@ -123,7 +123,7 @@ def _with_integers() -> frozenset[str]:
 def _splitting(function: Any, frozen: Frozen) -> Callable[..., Any]:
     """Tensor.split, which is Python and makes an integer of a tensor."""
 
-    native: Any = torch._C._VariableFunctions
+    native = torchscript.functions_of_torch()
 
     @functools.wraps(function)
     def split(self: torch.Tensor, split_size: Any, dim: int = 0) -> Any:

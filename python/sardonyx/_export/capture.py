@@ -14,6 +14,7 @@ from sardonyx._capture.dynamic_axes import from_dynamic_axes
 from sardonyx._capture.shapes import prepare
 from sardonyx._report.steps import Steps
 from sardonyx._torch_private import export as torch_export
+from sardonyx._torch_private.features import missed
 from sardonyx._transformers_private.registration import register_caches
 
 from .deprecated import is_older_form
@@ -76,6 +77,8 @@ def captured_program(
             quick=options.quick,
         ),
     )
+    for feature in missed():
+        steps.say(f"without {feature.name}, which this PyTorch does not allow: {feature.reason}")
     return replace(made, notes=(*made.notes, *constant))
 
 

@@ -7,7 +7,7 @@ import inspect
 import logging
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from .probing import MissingError, Probe, has, lookup, patched
@@ -185,11 +185,19 @@ def _print_nothing(*_args: Any, **_options: Any) -> None:
     pass
 
 
+def _without_printing() -> AbstractContextManager[Any]:
+    try:
+        trace = lookup("torch.export._trace")
+    except MissingError:
+        return nullcontext()
+    made: AbstractContextManager[Any] = patched(trace, "print", _print_nothing, create=True)
+    return made
+
+
 @contextmanager
 def quiet_capture() -> Iterator[None]:
     """Within it, PyTorch does not log the failures of strategies, nor print the graph up to there:
     the error we raise says them. Nor does it warn of the weights that recurrent modules list."""
-    trace: Any = importlib.import_module("torch.export._trace")
     loggers = [
         logging.getLogger(f"torch.{name}") for name in ("_guards", "_dynamo", "fx", "export")
     ]
@@ -197,7 +205,7 @@ def quiet_capture() -> Iterator[None]:
     try:
         for logger in loggers:
             logger.setLevel(logging.CRITICAL)
-        with patched(trace, "print", _print_nothing, create=True), warnings.catch_warnings():
+        with _without_printing(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", rf"The tensor attributes? ({_FLAT_WEIGHTS})+ w")
             yield
     finally:

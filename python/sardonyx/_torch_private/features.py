@@ -45,8 +45,15 @@ _PROBES = (
     export.DRAFT,
     export.EXPORT_FLAG,
     operators.SHAPES_OF_OTHERS,
+    operators.WHOLE_RECURRENCES,
+    operators.INDICES,
     Probe("TorchScript in memory", _script_imports),
 )
+
+
+def missed() -> list[Feature]:
+    """What was asked for so far, and is not available."""
+    return [Feature(each.name, False, each.reason) for each in _PROBES if each.is_missed]
 
 
 def features() -> list[Feature]:

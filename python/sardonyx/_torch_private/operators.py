@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-from .probing import Probe, has, patched
+from .probing import MissingError, Probe, has, patched
 
 
 @cache
@@ -73,6 +73,19 @@ def dropout_gives_its_input() -> bool:
         return torch.ops.aten.dropout.default(given, 0.5, False) is given
 
 
+def _find_kernels() -> None:
+    import torch
+
+    overload = torch.ops.aten.lstm.input
+    for needed in ("py_kernels", "_dispatch_cache"):
+        if not hasattr(overload, needed):
+            raise MissingError(f"overloads of this PyTorch have no {needed}")
+    kernel_keys()
+
+
+WHOLE_RECURRENCES = Probe("recurrent layers as one operator each", _find_kernels)
+
+
 def forget_dispatch(overload: Any) -> None:
     """Drops which of its kernels an operator was found to use."""
     overload._dispatch_cache.clear()
@@ -90,6 +103,15 @@ def decompositions() -> dict[Any, Any]:
     """PyTorch's decompositions, by overload."""
     table: dict[Any, Any] = importlib.import_module("torch._decomp").decomposition_table
     return table
+
+
+def quantized_decomposed() -> Any:
+    """The namespace of operators that quantise and dequantise, whose module defines them when it is
+    imported."""
+    import torch
+
+    importlib.import_module("torch.ao.quantization.fx._decomposed")
+    return torch.ops.quantized_decomposed
 
 
 # Writes the asked index down as an operator, where torch.vmap holds it.

@@ -54,6 +54,11 @@ class Probe:
         return ""
 
     @property
+    def is_missed(self) -> bool:
+        """Whether something asked for it, and it is not available."""
+        return bool(vars(self).get("reason"))
+
+    @property
     def available(self) -> bool:
         """Whether the installed PyTorch has all that it needs; tried once."""
         return not self.reason

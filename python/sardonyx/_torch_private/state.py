@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from .probing import MissingError, lookup
 
 
 def parameters_of(module: Any) -> dict[str, Any]:
@@ -39,9 +42,8 @@ def list_makers() -> None:
     """Has PyTorch list the functions that make tensors. It does so where a device is first chosen
     by `with torch.device(...)`, and keeps the list: those that stand in for others meanwhile would
     be in it for good, and the others be made on the CPU."""
-    from torch.utils import _device
-
-    getattr(_device, "_device_constructors", bool)()
+    with suppress(MissingError):
+        lookup("torch.utils._device", "_device_constructors")()
 
 
 def single_level_function() -> Any:
@@ -56,3 +58,17 @@ STRUCTURE = frozenset({"_parameters", "_buffers", "_modules", "_non_persistent_b
 def check_with() -> tuple[Any, str]:
     """Where the function is that torch._check() and its like call: the module, and its name."""
     return importlib.import_module("torch"), "_check_with"
+
+
+class Build(NamedTuple):
+    """Which PyTorch this is: its version, and the commit that it was built of."""
+
+    version: str
+    commit: str
+
+
+def build_of_torch() -> Build:
+    """The installed one."""
+    import torch
+
+    return Build(torch.__version__, getattr(torch.version, "git_version", None) or "")

@@ -81,6 +81,11 @@ def functions_in_python() -> tuple[Any, ...]:
     )
 
 
+def functions_of_torch() -> Any:
+    """What holds PyTorch's functions where those of Python do not hide them."""
+    return native()._VariableFunctions
+
+
 def function_table() -> dict[int, str]:
     """By the id of a function of Python, the operator that TorchScript calls for it."""
     table: dict[int, str] = importlib.import_module("torch.jit._builtins")._get_builtin_table()

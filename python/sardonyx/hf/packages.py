@@ -8,6 +8,7 @@ from typing import Any
 
 from sardonyx._base import packages
 from sardonyx._base.errors import OnnxExporterError, UsageError, refusal
+from sardonyx._base.versions import conflicts, warn_untested
 
 # What of a package's requirements decides whether it fits the others that are installed.
 _FITTING = ("torch", "tokenizers", "huggingface-hub", "safetensors")
@@ -45,6 +46,10 @@ def transformers() -> Any:
             "pip install --upgrade transformers, or the one that `sardonyx doctor` names",
             UsageError,
         )
+    for each in conflicts(("transformers",)):
+        if each.other == "torch":  # transformers would go on as if there were no torch
+            raise refusal("SX2006", str(each), each.help, UsageError)
+    warn_untested("transformers")
     return found
 
 

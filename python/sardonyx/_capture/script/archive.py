@@ -70,7 +70,8 @@ _FLAT = "_flat_weights"
 @contextmanager
 def _emptied(places: list[_Place], modules: Iterable[Any]) -> Iterator[None]:
     kept = [(p.module, p.attribute, p.module.getattr(p.attribute)) for p in places]
-    kept += [(m._c, _FLAT, m._c.getattr(_FLAT)) for m in modules if m._c.hasattr(_FLAT)]
+    natives = map(torchscript.native_module, modules)
+    kept += [(own, _FLAT, own.getattr(_FLAT)) for own in natives if own.hasattr(_FLAT)]
     stubs: dict[Any, torch.Tensor] = {}
 
     def stub(tensor: torch.Tensor) -> torch.Tensor:
