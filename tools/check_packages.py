@@ -35,7 +35,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
         "_base", "_torch_private", "_transformers_private", "_diffusers_private", "_capture",
         "_translate", "_run", "_compare", "_model", "_report", "_optimize", "_export",
     ),
-    "_command": ("_base", "_torch_private", "_run"),
+    "_command": ("_base", "_torch_private", "_transformers_private", "_diffusers_private", "_run"),
     "_older": ("_base", "_torch_private", "_capture", "_translate", "_model", "_report", "_export"),
 }  # fmt: skip
 
