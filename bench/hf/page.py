@@ -39,7 +39,8 @@ builder, of the release that the tests use, knows by name.
 _OTHERS = """
 ## All others
 
-With no option but the folder, saved from the class that the architecture is published with. There
+With no option but the folder, saved from the class that the architecture is published with; where
+SX2009 says that its cache cannot be exported, with the task that it names, *without a cache*. There
 are {number}, of which {left} were not tried. Rows stay until they are made anew, and most are of
 trees before this one. Those that took too long had 40 seconds of processor time or more.
 """
