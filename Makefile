@@ -85,6 +85,7 @@ check: setup
 	$(PYTHON) tools/check_layers.py
 	$(PYTHON) tools/check_packages.py
 	$(PYTHON) tools/check_torch_private.py
+	$(PYTHON) tools/check_private_names.py
 	$(PYTHON) tools/check_diagnostics.py
 	$(PYTHON) tools/check_words.py
 	clang-format --dry-run --Werror $(CXX_FILES)

@@ -18,12 +18,12 @@ namespace {
 
 using base::DType;
 
-constexpr std::array kAll = {
-    DType::kFloat32,        DType::kFloat64,    DType::kFloat16,        DType::kBFloat16,
-    DType::kFloat8E4M3FN,   DType::kFloat8E5M2, DType::kFloat8E4M3FNUZ, DType::kFloat8E5M2FNUZ,
-    DType::kFloat8E8M0,     DType::kInt8,       DType::kUInt8,          DType::kInt16,
-    DType::kUInt16,         DType::kInt32,      DType::kUInt32,         DType::kInt64,
-    DType::kUInt64,         DType::kBool};
+constexpr std::array kAll = {DType::kFloat32,        DType::kFloat64,        DType::kFloat16,
+                             DType::kBFloat16,       DType::kFloat8E4M3FN,   DType::kFloat8E5M2,
+                             DType::kFloat8E4M3FNUZ, DType::kFloat8E5M2FNUZ, DType::kFloat8E8M0,
+                             DType::kInt8,           DType::kUInt8,          DType::kInt16,
+                             DType::kUInt16,         DType::kInt32,          DType::kUInt32,
+                             DType::kInt64,          DType::kUInt64,         DType::kBool};
 
 std::size_t width_of(DType dtype) { return static_cast<std::size_t>(base::bit_width(dtype)) / 8; }
 
@@ -65,7 +65,8 @@ std::vector<std::byte> samples(DType dtype) {
   if (dtype == DType::kFloat32) return floats();
   if (dtype == DType::kFloat64) return doubles();
   std::vector<std::byte> bytes;
-  for (std::uint32_t bits = 0; bits < 1U << 16; ++bits) append(bytes, static_cast<std::uint16_t>(bits));
+  for (std::uint32_t bits = 0; bits < 1U << 16; ++bits)
+    append(bytes, static_cast<std::uint16_t>(bits));
   std::mt19937_64 random(7);
   for (int i = 0; i < 10'000; ++i) append(bytes, random());
   append(bytes, std::numeric_limits<std::int64_t>::min());

@@ -93,7 +93,10 @@ def capture(
     def by_trace() -> Captured | None:
         return _sizes_kept_by_trace(model, args, kwargs, dynamic, report)
 
-    with capturing(model), torch_questions.watching_sizes(lambda sizes: _keep_place(places, sizes)):
+    with (
+        capturing(model, kwargs),
+        torch_questions.watching_sizes(lambda sizes: _keep_place(places, sizes)),
+    ):
         for strategy in strategies(
             model,
             args,
@@ -172,7 +175,7 @@ def capture_by_trace(
         exported: ExportedProgram = program
         return exported
 
-    with capturing(model):
+    with capturing(model, kwargs):
         try:
             program: Any = program_of_trace(model, example, frozen, by_torch)
         except OnnxExporterError:
@@ -237,7 +240,7 @@ def _quickly(
 
     start, questions, checks = time.perf_counter(), Questions(), Checks()
     places: dict[str, Place] = {}
-    with capturing(model):
+    with capturing(model, kwargs):
         watching = torch_questions.watching_sizes(lambda sizes: _keep_place(places, sizes))
         with questions.heard(), checks.passed(), watching:
             program: Any = quick_capture(

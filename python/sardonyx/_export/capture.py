@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import Diagnostic, ProgramError, usage_error
-from sardonyx._capture.caches import register_caches
 from sardonyx._capture.capture import Captured, capture, capture_by_trace
 from sardonyx._capture.dim_names import constant_dims
 from sardonyx._capture.dynamic_axes import from_dynamic_axes
@@ -16,6 +15,7 @@ from sardonyx._capture.shapes import prepare
 from sardonyx._report.steps import Steps
 from sardonyx._torch_private import export as torch_export
 from sardonyx._torch_private.features import missed
+from sardonyx._transformers_private.registration import register_caches
 
 from .deprecated import is_older_form
 from .options import Options
@@ -183,6 +183,11 @@ def _as_module(
         script = model
         model = steps.timed("TorchScript", lambda: torchscript.as_module(script, args, kwargs))
     register_caches(model)
+    if steps.verbose and type(model).__module__.startswith("transformers."):
+        from sardonyx._transformers_private.features import missing
+
+        for feature in missing():
+            steps.say(f"without {feature.name}: {feature.reason}")
     return callables.as_module(model)
 
 
