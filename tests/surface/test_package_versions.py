@@ -135,3 +135,15 @@ def test_a_package_that_does_not_load_is_told_from_one_that_is_missing(tmp_path:
     assert "1.31.0 cannot be imported: no such symbol" in ended.stderr
     assert "onnxruntime 1.31.0 needs numpy>=97" in ended.stderr
     assert "pip install 'numpy>=97'" in ended.stderr
+
+
+def test_a_feature_that_torch_lacks_something_for_is_listed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from sardonyx._command import doctor as command
+    from sardonyx._torch_private import features
+
+    lacking = features.Feature("fake-tensor tracing", False, "torch has no FakeTensorMode")
+    monkeypatch.setattr(features, "features", lambda: [lacking])
+    found = [each for each in command.examine() if each.state == "disabled"]
+    assert found == [command.Finding("disabled", "fake-tensor tracing", lacking.reason)]

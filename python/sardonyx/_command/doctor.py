@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import platform
@@ -17,6 +18,10 @@ from sardonyx._base.versions import conflicts, fitting, installed, is_tested, te
 
 from .places import cmake_dir, native_command
 
+# Modules whose features() says what of ours is available with the installed release of a package.
+_FEATURES = {
+    "sardonyx._torch_private.features": "torch",
+}
 # What each package is for, beside numpy, which comes along.
 PACKAGES = {
     "torch": "captures models",
@@ -30,8 +35,8 @@ PACKAGES = {
 
 
 class Finding(NamedTuple):
-    """One result: its state ("ok", "missing", "untested", "conflict", "slow" or "broken"), its
-    subject, the text, and what to do."""
+    """One result: its state ("ok", "missing", "untested", "conflict", "disabled", "slow" or
+    "broken"), its subject, the text, and what to do."""
 
     state: str
     subject: str
@@ -71,6 +76,7 @@ def examine() -> Iterator[Finding]:
     for package, purpose in PACKAGES.items():
         yield _of_package(package, purpose)
     yield from _of_conflicts()
+    yield from _of_features()
     yield _of_temporary_files()
     yield from _of_processor()
 
@@ -136,6 +142,25 @@ def _of_conflicts() -> Iterator[Finding]:
             f"pip install --force-reinstall torchvision=={vision.partition('+')[0]} from the index "
             f"that torch {torch} came from",
         )  # fmt: skip
+
+
+def _of_features() -> Iterator[Finding]:
+    """Features of ours that an installed package lacks something for."""
+    for module, package in _FEATURES.items():
+        version = installed(package)
+        if version is None:
+            continue
+        try:
+            found = importlib.import_module(module).features()
+        except Exception as error:  # whatever a package raises that does not load
+            text = f"{package} {version} does not load: {type(error).__name__}: {error}"
+            yield Finding("broken", package, text, f"pip install --force-reinstall {package}")
+            continue
+        available = [each for each in found if each.available]
+        yield Finding("ok", "features", f"{len(available)} of {len(found)} that use {package}")
+        for each in found:
+            if not each.available:
+                yield Finding("disabled", each.name, each.reason)
 
 
 def _of_temporary_files() -> Finding:
