@@ -23,7 +23,7 @@ AnyPath = str | os.PathLike[str]
 
 
 class Optimized(NamedTuple, Generic[T]):
-    """An optimised model, and what was done to it: `model, report = sardonyx.optimize(...)`."""
+    """An optimized model, and what was done to it: `model, report = sardonyx.optimize(...)`."""
 
     model: T
     report: OptimizationReport
