@@ -128,13 +128,13 @@ void check_one_output(const std::string& path, bool json) {
 void add_read_options(CLI::App& command, ReadOptions& options) {
   command
       .add_option("--input", options.inputs,
-                  "an input of a .pt file: x:float32[batch,3,224,224] (names are dimensions that "
-                  "vary), n:int, n=3")
+                  "an input of a .pt file: x:float32[batch,3,224,224] (names are dynamic "
+                  "dimensions), n:int, n=3")
       ->allow_extra_args(false)
       ->group("TorchScript files");
   command
       .add_option("--dynamic", options.dynamic,
-                  "dimensions of a traced module's example that vary: x:0,2")
+                  "dynamic dimensions of a traced module's example: x:0,2")
       ->allow_extra_args(false)
       ->group("TorchScript files");
 }

@@ -16,6 +16,7 @@ import check_layers  # noqa: E402
 import check_packages  # noqa: E402
 import check_torch_private  # noqa: E402
 import check_tree  # noqa: E402
+import check_words  # noqa: E402
 
 
 def write(path: Path, text: str) -> None:
@@ -169,3 +170,22 @@ def test_tracked_files(tmp_path):
         "model.onnx",
         "src/long.h",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("Sizes that vary have names.\n", "write dynamic dimensions"),
+        ("The graph is optimised.\n", "write American spelling"),
+        ("`optimised` is a name of code, and code is left out.\n", None),
+        ("```sh\nsardonyx optimise\n```\n", None),
+        ("word " * 121 + "\n", "a paragraph of 121 words"),
+        ("| " + "word " * 100 + "|\n| " + "word " * 100 + "|\n", None),
+        ("Dynamic dimensions have names.\n", None),
+    ],
+)
+def test_words(tmp_path, text, complaint):
+    write(tmp_path / "docs" / "page.md", text)
+    complaints = check_words.check(tmp_path)
+    assert (complaint is None) == (complaints == [])
+    assert complaint is None or complaint in complaints[0]

@@ -167,7 +167,9 @@ def capture_by_trace(
 
     def by_torch() -> ExportedProgram:
         program: Any = capture(model, args, kwargs, dynamic, report=report, may_trace=True).program
-        exported: ExportedProgram = program.exported() if _is_script(program) else program
+        if _is_script(program):  # the trace again, which would ask for this
+            raise _failure(model, [], frozen)
+        exported: ExportedProgram = program
         return exported
 
     with capturing(model):
