@@ -10,7 +10,7 @@ venv=${VENV:-.venv}
 
 system_packages=(
   git make g++ ccache mold
-  libsimdjson-dev libprotozero-dev libcli11-dev libfmt-dev zlib1g-dev
+  libsimdjson-dev libprotozero-dev libcli11-dev libfmt-dev libhwy-dev zlib1g-dev
   libgtest-dev libbenchmark-dev
 )
 case ${1:-} in

@@ -214,6 +214,7 @@ void add_convert(CLI::App& app, int& exit_code) {
       ->group(kTelling);
   command->add_flag("--json", arguments->json, "say the result as JSON on standard output")
       ->group(kTelling);
+  add_threads_option(*command);
   command->add_flag("-q,--quiet", arguments->quiet, "print errors only")->group(kTelling);
   command->callback([arguments, &exit_code] {
     arguments->record.input = arguments->input;

@@ -136,6 +136,7 @@ void add_optimize(CLI::App& app, int& exit_code) {
   add_precision(command, arguments->optimize.precision);
   command->add_flag("--json", arguments->json, "say the result as JSON on standard output")
       ->group("What is told");
+  add_threads_option(*command);
   command->add_flag("-q,--quiet", arguments->quiet, "print errors only")->group("What is told");
   command->callback([arguments, input, output, &exit_code] {
     if (!arguments->list_rules) {

@@ -39,11 +39,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return _SUCCESS
 
 
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
 def _export(options: argparse.Namespace) -> Any:
+    from sardonyx._base.threads import set_num_threads
+
     from .export import export
     from .progress import Progress, to_standard_error
 
     _quieten()
+    set_num_threads(options.threads)
     return export(
         options.folder,
         options.output,
@@ -105,6 +115,10 @@ def parser() -> argparse.ArgumentParser:
         help="a side of the images that it is captured with; by default as the configuration says",
     )  # fmt: skip
     made.add_argument("--trust-remote-code", action="store_true", help="run code in the folder")
+    made.add_argument(
+        "--threads", type=_positive, metavar="N", default=0,
+        help="threads that work on weights, by default one for each processor",
+    )  # fmt: skip
     made.add_argument("--json", action="store_true", help="say all of it as JSON")
     made.add_argument("--quiet", action="store_true", help="no progress on standard error")
     return made

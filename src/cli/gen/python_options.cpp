@@ -17,6 +17,7 @@ constexpr PythonOption kOptions[] = {
     {"hf", "--weights-in-place", "", "write beside the checkpoint, and refer to the weights in its files; no -o"},
     {"hf", "--image-size", "PIXELS", "a side of the images that it is captured with; by default as the configuration says"},
     {"hf", "--trust-remote-code", "", "run code in the folder"},
+    {"hf", "--threads", "N", "threads that work on weights, by default one for each processor"},
     {"hf", "--json", "", "say all of it as JSON"},
     {"hf", "--quiet", "", "no progress on standard error"},
     {"run", "model", "MODEL", "the .onnx file"},
