@@ -216,6 +216,10 @@ struct OptimizeOptions {
 // The rules and passes that simplify, by name, in the order they run.
 SARDONYX_API std::vector<std::string> rule_names();
 
+// How many threads work on weights at most, for the whole process; 0, the default, for as many as
+// there are processors. What is written does not depend on it.
+SARDONYX_API void set_threads(int count);
+
 // Simplifies a model in place, and gives it to its target; the names of the passes that changed
 // something, in order. A node that only the runtime does not take stays as it is; what the opset
 // cannot say is an error (SX1504), and the model is not to be used then.

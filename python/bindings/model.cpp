@@ -268,6 +268,8 @@ void bind_model(nb::module_& module) {
              "stop_after"_a, "disable"_a, "precision"_a, "functions"_a, "inline_functions"_a,
              "Simplifies in place: what was applied, (name, count) each; what was declined, (rule, "
              "node, reason) each; the weights of another type; the nodes before and after.");
+  module.def("set_threads", &sardonyx::set_threads, "count"_a,
+             "Threads that work on weights at most; 0 for as many as there are processors.");
   module.def("rule_names", [] { return sardonyx::rule_names(); });
   module.def("write", &write, "model"_a, "path"_a, nb::kw_only(), "external_data"_a = nb::none(),
              "include_initializers"_a = true, "keep_initializers_as_inputs"_a = false,

@@ -9,6 +9,7 @@
 #include "api/plugin.h"
 #include "api/precision.h"
 #include "aten/translation/translate.h"
+#include "base/at_once.h"
 #include "base/mapped_file.h"
 #include "frontends/archive/zip.h"
 #include "frontends/pt2/pt2.h"
@@ -311,6 +312,8 @@ std::vector<std::string> rule_names() {
   for (const std::string_view fusion : targets::fusion_names()) names.push_back(fusion);
   return {names.begin(), names.end()};
 }
+
+void set_threads(int count) { base::set_threads(static_cast<std::size_t>(std::max(count, 0))); }
 
 std::vector<std::string> optimize(Model& model, const OptimizeOptions& options) {
   std::vector<std::string> names;

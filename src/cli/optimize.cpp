@@ -130,6 +130,7 @@ void add_optimize(CLI::App& app, int& exit_code) {
       ->group("Model");
   add_precision(command, arguments->optimize.precision);
   command->add_flag("--json", arguments->json, "print the result as JSON")->group("Reports");
+  add_threads_option(*command);
   command->add_flag("-q,--quiet", arguments->quiet, "print errors only")->group("Reports");
   command->callback([arguments, input, output, &exit_code] {
     if (!arguments->list_rules) {
