@@ -151,6 +151,7 @@ def simplify(
     precision: PrecisionOptions,
     functions: bool,
     inline_functions: bool,
+    freeze_initializers: bool,
 ) -> tuple[list[tuple[str, int]], list[tuple[str, str, str]], list[WeightPrecision], int, int]: ...
 def rule_names() -> list[str]: ...
 def write(

@@ -41,6 +41,7 @@ def optimize(
     stop_after: str | None = ...,
     functions: bool = ...,
     inline_functions: bool = ...,
+    freeze_initializers: bool = ...,
     external_data: bool | None = ...,
 ) -> Optimized[Path]: ...
 @overload
@@ -55,6 +56,7 @@ def optimize(
     stop_after: str | None = ...,
     functions: bool = ...,
     inline_functions: bool = ...,
+    freeze_initializers: bool = ...,
     external_data: bool | None = ...,
 ) -> Optimized[ONNXProgram]: ...
 # An onnx.ModelProto, an onnx_ir.Model or an ONNXProgram: of the same kind.
@@ -70,6 +72,7 @@ def optimize(
     stop_after: str | None = ...,
     functions: bool = ...,
     inline_functions: bool = ...,
+    freeze_initializers: bool = ...,
     external_data: bool | None = ...,
 ) -> Optimized[T]: ...
 
@@ -85,6 +88,7 @@ def optimize(
     stop_after: str | None = None,
     functions: bool = False,
     inline_functions: bool = False,
+    freeze_initializers: bool = False,
     external_data: bool | None = None,
 ) -> Optimized[Any]:
     """Simplifies an ONNX model of any maker; it computes the same, under the same names.
@@ -107,6 +111,9 @@ def optimize(
         inline_functions: whether calls of functions that the model has become what these do, so
             that rules see it whole; where `opset` has other operators than a function, they do
             anyway.
+        freeze_initializers: whether inputs that have a value where callers give none become
+            constants, so that rules fold them and runtimes prepare them; the report has a hint
+            where it would help.
         external_data: for `out`, where weights go: True puts them into a second file, False never
             does, and None does where the model exceeds 2 GB or was read with one.
 
@@ -130,6 +137,7 @@ def optimize(
         precision=native_precision(precision),
         functions=functions,
         inline_functions=inline_functions,
+        freeze_initializers=freeze_initializers,
     )
     if out is not None:
         with bytes_written(out) as progress:
