@@ -288,6 +288,7 @@ Model convert(Program program, const ConvertOptions& options, aten::CustomLookup
   Model model(convert_to(target, program.internal(), options, lookup, shown, notes));
   if (options.on_note) {
     std::ranges::for_each(kept, options.on_note);
+    std::ranges::for_each(program.internal().notes, options.on_note);
     std::ranges::for_each(notes, options.on_note);
   }
   model.internal().producer_version = version();

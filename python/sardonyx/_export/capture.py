@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sardonyx._base import torch_versions
 from sardonyx._base.errors import Diagnostic, ProgramError, usage_error
 from sardonyx._capture.caches import register_caches
 from sardonyx._capture.capture import Captured, capture, capture_by_trace
@@ -15,6 +14,8 @@ from sardonyx._capture.dim_names import constant_dims
 from sardonyx._capture.dynamic_axes import from_dynamic_axes
 from sardonyx._capture.shapes import prepare
 from sardonyx._report.steps import Steps
+from sardonyx._torch_private import export as torch_export
+from sardonyx._torch_private.features import missed
 
 from .deprecated import is_older_form
 from .options import Options
@@ -76,11 +77,13 @@ def captured_program(
             quick=options.quick,
         ),
     )
+    for feature in missed():
+        steps.say(f"without {feature.name}, which this PyTorch does not allow: {feature.reason}")
     return replace(made, notes=(*made.notes, *constant))
 
 
 def _refuse_quantized(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
     places = [
         name + pytree.keystr(path)
@@ -162,7 +165,7 @@ def _check_program(program: ExportedProgram, options: Options) -> None:
             "torch.export.export() made them",
             stacklevel=4,
         )
-    if torch_versions.lacks_derivatives(program):
+    if torch_export.lacks_derivatives(program):
         raise usage_error(
             "the ExportedProgram lacks derivatives that the model takes by torch.func",
             "pass the module itself, which is then captured below autograd",

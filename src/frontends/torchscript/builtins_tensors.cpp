@@ -357,6 +357,13 @@ std::optional<Datum> equal(Follower& follower, const Operands& operands) {
   return follower.item(follower.call("aten::all", {follower.call("aten::eq", {*left, *right})}));
 }
 
+// It shares the tensor's memory, and writes to it are seen there.
+std::optional<Datum> data(Follower& follower, const Operands& operands) {
+  const Datum* tensor = tensor_operand(operands);
+  if (!tensor) return std::nullopt;
+  return follower.call("aten::detach", {*tensor});
+}
+
 std::optional<Datum> raise(Follower&, const Operands& operands) {
   const Datum* message = operands.find(0, "msg");
   throw Raised{message ? message->text : std::string()};
@@ -419,6 +426,7 @@ void add_tensor_builtins(BuiltinTable& table) {
       {"aten::unsafe_chunk", chunk},
       {"aten::split_copy", split},
       {"aten::equal", equal},
+      {"prim::data", data},
       {"aten::cpu", identity},
       {"aten::cuda", identity},
       {"aten::as_tensor", as_tensor},

@@ -199,9 +199,7 @@ std::string Follower::new_name(std::string_view base) {
 }
 
 void Follower::before_write(const std::shared_ptr<Container>& held) {
-  if (held->outlives_call)
-    refuse("what a module holds is set or changed, which the next call would see",
-           "return the new value, or write it into a buffer: self.count.copy_(...)");
+  if (held->outlives_call) keep_state(held);
   if (doubtful_.contains(held)) refuse_doubtful_write();
   for (Journal* journal : journals_) {
     const bool known =
@@ -296,6 +294,7 @@ Datum Follower::call(const std::string& op, std::vector<Datum> positional,
   Operands operands{op, std::move(positional), std::move(named)};
   upgrade(operands, archive_.version());
   if (std::optional<Datum> known = builtin(*this, operands)) return *known;
+  if (std::optional<Datum> viewed = change_geometry(operands)) return *viewed;
   Resolved resolved = resolve(*this, operands);
   check_write(*resolved.schema, resolved.arguments);
   if (std::optional<Datum> chosen = call_for_each_axis(*resolved.schema, resolved.arguments))

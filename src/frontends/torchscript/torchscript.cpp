@@ -119,11 +119,14 @@ std::unique_ptr<program::Program> read_torchscript(archive::Bytes bytes,
   try {
     result = follower.run(options.method, inputs);
   } catch (const Raised& raised) {
+    // What could not be followed may be why.
+    if (!follower.failures().empty()) throw base::Error(follower.failures());
     base::fail("SX1214", "the program raises an exception for these inputs: " + raised.message);
   } catch (const Failed&) {
   }
   if (!follower.failures().empty()) throw base::Error(follower.failures());
   add_outputs(follower, result, *program);
+  follower.add_state();
   order_inputs(*program);
   Symbols read;
   add_read_sizes(*program->graph, read);

@@ -105,17 +105,6 @@ def dict_filled(x: Tensor) -> Tensor:
     return found[0]
 
 
-@refused("which the next call would see", "self.seen = ")
-class Counting(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.seen = torch.zeros(4)
-
-    def forward(self, x: Tensor) -> Tensor:
-        self.seen = self.seen + x[0]
-        return x + self.seen
-
-
 @refused("a list or a dictionary is changed that is one of several", "either.append")
 def list_of_either_branch(x: Tensor) -> Tensor:
     one, other = [x], [x * 2]
