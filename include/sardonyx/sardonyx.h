@@ -211,6 +211,9 @@ struct OptimizeOptions {
   // Calls of the model's own functions become what these do, so that rules see it whole. Where the
   // opset has other operators than a function, this is done anyway.
   bool inline_functions = false;
+  // Inputs that have a value where callers give none (initializers that are inputs too) become
+  // constants, so that rules may fold them and runtimes prepare them as they load the model.
+  bool freeze_initializers = false;
 };
 
 // The rules and passes that simplify, by name, in the order they run.
