@@ -1,6 +1,5 @@
 """In-place changes of a tensor's sizes, which everyone who holds the tensor sees."""
 
-import torch
 from torch import Tensor
 
 from .table import ROWS, SIGNS, case, grid, noise
