@@ -83,7 +83,9 @@ check: setup
 	$(PYTHON) tools/check_tree.py
 	$(PYTHON) tools/check_layers.py
 	$(PYTHON) tools/check_packages.py
+	$(PYTHON) tools/check_torch_private.py
 	$(PYTHON) tools/check_diagnostics.py
+	$(PYTHON) tools/check_words.py
 	clang-format --dry-run --Werror $(CXX_FILES)
 	ruff check .
 	ruff format --check .
@@ -144,10 +146,12 @@ elsewhere:
 # The site, in build-site/site, by tools of an environment of its own.
 SITE_VENV ?= .venv-site
 site: build
-	@[ -x "$(SITE_VENV)/bin/mkdocs" ] || { $(PYTHON) -m venv "$(SITE_VENV)" && \
-	    "$(SITE_VENV)/bin/pip" install -q 'mkdocs-material>=9.6,<10'; }
+	tools/setup.sh --site
+	@"$(SITE_VENV)/bin/python" -c "import mkdocstrings_handlers" 2>/dev/null || { $(PYTHON) -m venv "$(SITE_VENV)" && \
+	    "$(SITE_VENV)/bin/pip" install -q 'mkdocs-material>=9.6,<10' 'mkdocstrings[python]>=1,<2'; }
 	$(RUN) SARDONYX_PYTHON="$(PYTHON)" $(PYTHON) tools/build_site.py "$(abspath $(BUILD))/bin/sardonyx" \
 	    "$(abspath $(SITE_VENV))/bin/mkdocs"
+	$(PYTHON) -m pytest -q tests/site
 
 # What a newcomer to the site sees, in docs/screenshots.
 screenshots: site

@@ -19,7 +19,7 @@ def check(root: Path) -> list[str]:
     complaints = [f"{page}: {code} is listed {n} times" for code, n in listed.items() if n > 1]
     sources = [*(root / "src").rglob("*.[ch]*"), *(root / "python").rglob("*.[cp][py]*")]
     for file in sorted(sources):
-        if file.is_file() and not file.name.endswith("_test.cpp"):
+        if file.suffix != ".pyc" and file.is_file() and not file.name.endswith("_test.cpp"):
             codes = set(USED.findall(COMMENT.sub("", file.read_text(encoding="utf-8"))))
             complaints += [
                 f"{file}: {code} is not in {page.name}"

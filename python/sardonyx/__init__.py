@@ -173,11 +173,9 @@ def _imported(module: str, name: str) -> Any:
     try:
         return importlib.import_module(module, __name__)
     except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        from ._base.packages import missing
+        from ._base.packages import needing_torch
 
-        raise missing("torch", f"sardonyx.{name}", error) from error
+        return needing_torch(f"{__name__}", error)(name)
 
 
 def __dir__() -> list[str]:

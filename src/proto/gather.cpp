@@ -12,8 +12,9 @@
 
 #include "base/dtype.h"
 #include "base/mapped_file.h"
+#include "kernels/cast.h"
+#include "kernels/small_float.h"
 #include "onnx/graph/recipe.h"
-#include "onnx/graph/small_float.h"
 
 namespace sardonyx::proto {
 namespace {
@@ -238,7 +239,8 @@ class Halves : public Output {
     while (!bytes.empty()) {
       const std::size_t count = std::min(values_.size(), bytes.size() / sizeof(float));
       std::memcpy(values_.data(), bytes.data(), count * sizeof(float));  // may lie unaligned
-      onnx::encode_halves(half_, std::span(values_).first(count), halves_.data());
+      kernels::from_floats(half_, std::span(values_).first(count),
+                           reinterpret_cast<std::byte*>(halves_.data()));
       stream_.append(std::as_bytes(std::span(halves_).first(count)));
       bytes = bytes.subspan(count * sizeof(float));
     }

@@ -16,12 +16,12 @@ from sardonyx._capture.context import capturing
 from sardonyx._capture.dim_names import constant_dims
 from sardonyx._capture.quick.capture import quick_capture
 from sardonyx._capture.quick.declining import DeclinedError
+from sardonyx._capture.quick.program_text import lines_that_count
 from sardonyx._capture.shapes import prepare
 from sardonyx._capture.short_slices import short_slices
 from sardonyx._capture.wanted import Insistence
 
 from .explaining import explained
-from .lines import lines_that_count
 from .samples import samples_within
 
 

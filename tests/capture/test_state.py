@@ -63,7 +63,7 @@ def everything(model):
         "dispatch": torch._ops._len_torch_dispatch_stack_pre_dispatch(),
         "calls": (torch.nn.Module.__call__, torch.nn.Module.__getattr__),
         "functions": (utils._hop_compile_and_call, any, all, min, max, torch.tensor),
-        "tracing": (torch.fx._symbolic_trace._is_fx_tracing_flag, torch.compiler.is_exporting()),
+        "tracing": (torch.fx._symbolic_trace.is_fx_tracing(), torch.compiler.is_exporting()),
     }
 
 

@@ -14,7 +14,9 @@ sys.path.insert(0, str(TOOLS))
 import check_diagnostics  # noqa: E402
 import check_layers  # noqa: E402
 import check_packages  # noqa: E402
+import check_torch_private  # noqa: E402
 import check_tree  # noqa: E402
+import check_words  # noqa: E402
 
 
 def write(path: Path, text: str) -> None:
@@ -101,6 +103,36 @@ def test_packages(tmp_path, file, line, complaint):
         assert complaint is None or complaint in complaints[0]
 
 
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("import torch", None),
+        ("import torch._ops", "torch._ops is private"),
+        ("from torch.utils import _pytree as pytree", "torch.utils._pytree is private"),
+        ("from torch.export import _trace", "torch.export._trace is private"),
+        ("from torch.fx.experimental.sym_node import SymNode", "SymNode is private"),
+        ("importlib.import_module('torch._subclasses.fake_tensor')", "is private"),
+        ("env._set_replacement(a, b)", "env._set_replacement is private"),
+        ("x = torch._C._jit_get_all_schemas()", "torch._C is private"),
+        ("schema = getattr(node.target, '_schema', None)", "asks for a private name"),
+        ("torch._check(x > 1)", None),
+        ("torch.ops.aten._to_copy.default(x)", None),
+        ("row._replace(name='x')", None),
+        ("class A:\n    def _own(self):\n        return other._own()", None),
+        ('"""It stands for torch._ops."""', None),
+    ],
+)
+def test_private_names_of_torch(tmp_path, line, complaint):
+    package = tmp_path / "sardonyx"
+    write(package / "_torch_private/sizes.py", "env._set_replacement(target._schema)\n")
+    write(package / "_model/x.py", f"{line}\n")
+    complaints = check_torch_private.check(package)
+    if complaint is None:
+        assert complaints == []
+    else:
+        assert any(complaint in each for each in complaints)
+
+
 def test_circles_of_imports(tmp_path):
     package = tmp_path / "sardonyx"
     write(package / "_base/a.py", "def later():\n    from .b import b\n")
@@ -138,3 +170,22 @@ def test_tracked_files(tmp_path):
         "model.onnx",
         "src/long.h",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("Sizes that vary have names.\n", "write dynamic dimensions"),
+        ("The graph is optimised.\n", "write American spelling"),
+        ("`optimised` is a name of code, and code is left out.\n", None),
+        ("```sh\nsardonyx optimise\n```\n", None),
+        ("word " * 121 + "\n", "a paragraph of 121 words"),
+        ("| " + "word " * 100 + "|\n| " + "word " * 100 + "|\n", None),
+        ("Dynamic dimensions have names.\n", None),
+    ],
+)
+def test_words(tmp_path, text, complaint):
+    write(tmp_path / "docs" / "page.md", text)
+    complaints = check_words.check(tmp_path)
+    assert (complaint is None) == (complaints == [])
+    assert complaint is None or complaint in complaints[0]

@@ -38,7 +38,7 @@ def _general_exporter() -> Any:
 
 
 def _register_dynamic(caches: Any) -> None:
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
     if caches.DynamicCache in pytree.SUPPORTED_NODES:
         return
@@ -57,7 +57,7 @@ def _register_dynamic(caches: Any) -> None:
 def _register_dynamic_of_any_layers(cache_type: Any, plain: Any, general: Any) -> None:
     """Keys and values where all layers hold those, in the form of transformers' own registration;
     caches with other layers (linear attention, state spaces) are taken apart as they come."""
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
     def flatten(cache: Any) -> Any:
         try:
@@ -91,7 +91,7 @@ def _register(
     unflatten: Callable[[Iterable[Any], Any], Any],
     keys: tuple[str, ...],
 ) -> None:
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
     if cache in pytree.SUPPORTED_NODES:
         return

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from sardonyx._base import torch_versions
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError
 from sardonyx._base.state import raise_interrupt
+from sardonyx._torch_private import export as torch_export
+from sardonyx._torch_private import questions as torch_questions
 
 from .checks import Checks
 from .context import capturing
@@ -92,7 +93,7 @@ def capture(
     def by_trace() -> Captured | None:
         return _sizes_kept_by_trace(model, args, kwargs, dynamic, report)
 
-    with capturing(model), torch_versions.watching_sizes(lambda sizes: _keep_place(places, sizes)):
+    with capturing(model), torch_questions.watching_sizes(lambda sizes: _keep_place(places, sizes)):
         for strategy in strategies(
             model,
             args,
@@ -205,7 +206,28 @@ def _quick(
     dynamic: DynamicShapes,
     report: Callable[[str], None],
 ) -> tuple[ExportedProgram, list[Diagnostic]]:
-    """What the export reads of a program, and what is worth knowing of it. DeclinedError."""
+    """What the export reads of a program, and what is worth knowing of it. DeclinedError, also of
+    what a release of PyTorch that nobody has tried may raise."""
+    from .quick.trust import distrust
+
+    if reason := distrust():
+        raise DeclinedError(f"it does not fit this PyTorch: {reason}")
+    try:
+        return _quickly(model, args, kwargs, dynamic, report)
+    except (DeclinedError, OnnxExporterError):
+        raise
+    except Exception as error:
+        raise_interrupt(error)
+        raise DeclinedError(first_line(error)) from error
+
+
+def _quickly(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    dynamic: DynamicShapes,
+    report: Callable[[str], None],
+) -> tuple[ExportedProgram, list[Diagnostic]]:
     from .quick.capture import quick_capture
 
     def by_torch() -> ExportedProgram:
@@ -216,7 +238,7 @@ def _quick(
     start, questions, checks = time.perf_counter(), Questions(), Checks()
     places: dict[str, Place] = {}
     with capturing(model):
-        watching = torch_versions.watching_sizes(lambda sizes: _keep_place(places, sizes))
+        watching = torch_questions.watching_sizes(lambda sizes: _keep_place(places, sizes))
         with questions.heard(), checks.passed(), watching:
             program: Any = quick_capture(
                 model, args, kwargs, dynamic.shapes, by_torch, leaves=dynamic.leaves
@@ -280,7 +302,7 @@ def _notes_of_dims(
 def _whole(program: ExportedProgram) -> ExportedProgram:
     from .quantized import holds_quantized_tensors
 
-    if torch_versions.lacks_derivatives(program):
+    if torch_export.lacks_derivatives(program):
         raise RuntimeError("the captured program lacks derivatives that the model takes")
     if holds_quantized_tensors(program):
         raise RuntimeError("torch.export takes quantized tensors for tensors of float32")
@@ -291,7 +313,8 @@ def told_apart(inputs: Any) -> Any:
     """A tensor that stands in several places is copied for the later ones: torch.export would take
     all of them for one input, and compute with the first alone."""
     import torch
-    from torch.utils import _pytree as pytree
+
+    from sardonyx._torch_private import pytree
 
     seen: set[int] = set()
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sardonyx._base import torch_versions
 from sardonyx._base.state import exporting, one_capture_at_a_time
+from sardonyx._torch_private import export as torch_export
 
 from .distributions import unvalidated_distributions
 from .generators import generators_left_out
@@ -27,8 +27,8 @@ def capturing(model: torch.nn.Module | None = None) -> Iterator[None]:
     with (
         one_capture_at_a_time(),
         exporting(),
-        torch_versions.torch_sees_onnx_export(),
-        torch_versions.quiet_capture(),
+        torch_export.torch_sees_onnx_export(),
+        torch_export.quiet_capture(),
         whole_recurrences(model),
         whole_recurrent_operators(),
         shapes_of_least_squares(),

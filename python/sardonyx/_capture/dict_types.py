@@ -10,7 +10,7 @@ from typing import Any
 
 def register_dict_types(values: Any) -> bool:
     """Registers the classes of the dictionaries in `values`. Whether one was not known."""
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
     found = False
     for leaf in pytree.tree_leaves(values):
@@ -22,7 +22,7 @@ def register_dict_types(values: Any) -> bool:
 
 
 def _register(kind: type[dict[Any, Any]]) -> None:
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
     base: Any = OrderedDict if issubclass(kind, OrderedDict) else dict
 

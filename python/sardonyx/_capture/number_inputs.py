@@ -9,7 +9,7 @@ _NUMBERS = (bool, int, float)
 
 def has_numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether a leaf is a bool, an int or a float."""
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
     return any(type(leaf) in _NUMBERS for leaf in pytree.tree_leaves((args, kwargs)))
 
@@ -17,7 +17,8 @@ def has_numbers(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 def numbers_as_tensors(inputs: Any) -> Any:
     """The same with 0-d tensors in their places."""
     import torch
-    from torch.utils import _pytree as pytree
+
+    from sardonyx._torch_private import pytree
 
     dtypes = {bool: torch.bool, int: torch.int64, float: torch.float64}
 

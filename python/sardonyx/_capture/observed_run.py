@@ -21,7 +21,7 @@ class Observed:
     @property
     def gives_quantized(self) -> bool:
         """Whether a quantised tensor is among the results."""
-        from torch.utils import _pytree as pytree
+        from sardonyx._torch_private import pytree
 
         leaves = pytree.tree_leaves(self.results)
         return any(getattr(leaf, "is_quantized", False) is True for leaf in leaves)
@@ -32,7 +32,8 @@ def observed_run(
 ) -> Observed:
     """Runs the module on copies of its inputs; its buffers and random numbers are as before."""
     import torch
-    from torch.utils._python_dispatch import TorchDispatchMode
+
+    from sardonyx._torch_private.modes import TorchDispatchMode
 
     from .buffers import buffers_put_back
 

@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import usage_error
-from sardonyx._base.torch_versions import children_of
+from sardonyx._torch_private.pytree import children_of
 
 from .axes import axes_from_front
 from .wanted import Leaf, check_names, in_call_order, sources_of, wanted_of
 
 if TYPE_CHECKING:
     import torch
-    from torch.utils._pytree import TreeSpec
+
+    from sardonyx._torch_private.pytree import TreeSpec
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def prepare(
 
     UsageError for shapes that are not the arguments', and for one name of several sizes.
     """
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
     if dynamic_shapes is None:
         return DynamicShapes(None, ())
@@ -94,7 +95,8 @@ def prepare(
 def _all_free(value: Any) -> list[Any]:
     """Hints for all dimensions of the tensors among the leaves."""
     import torch
-    from torch.utils import _pytree as pytree
+
+    from sardonyx._torch_private import pytree
 
     return [
         dict.fromkeys(range(leaf.dim()), torch.export.Dim.AUTO)

@@ -93,7 +93,7 @@ def _bounds(dim: Any) -> tuple[int, int | None]:
 
 def sources_of(name: str, value: Any) -> list[str]:
     """How torch.export calls the leaves of the parameter `name`."""
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
     try:
         found, _ = pytree.tree_flatten_with_path(value)
@@ -115,7 +115,7 @@ def in_call_order(
     for name, parameter in parameters.items():
         # The leaves of **kwargs, taken apart by key.
         if parameter.kind is inspect.Parameter.VAR_KEYWORD and name in bound.arguments:
-            from torch.utils import _pytree as pytree
+            from sardonyx._torch_private import pytree
 
             rest = list(inner.pop(name))
             for key, value in bound.arguments[name].items():

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sardonyx._base import torch_versions
 from sardonyx._base.errors import (
     CaptureError,
     Diagnostic,
@@ -24,6 +23,8 @@ from sardonyx._capture.number_inputs import has_numbers, numbers_as_tensors
 from sardonyx._capture.observed_run import observed_run
 from sardonyx._capture.shapes import prepare
 from sardonyx._report.steps import Steps
+from sardonyx._torch_private import export as torch_export
+from sardonyx._torch_private.features import missed
 
 from .deprecated import ends_with_no_keywords, is_older_form
 from .options import Options
@@ -134,11 +135,13 @@ def _of_module(
             )
         else:
             raise
+    for feature in missed():
+        steps.say(f"without {feature.name}, which this PyTorch does not allow: {feature.reason}")
     return made
 
 
 def _has_quantized(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
     leaves = pytree.tree_leaves((args, kwargs))
     return any(getattr(leaf, "is_quantized", False) is True for leaf in leaves)
@@ -212,7 +215,7 @@ def _check_program(program: ExportedProgram, options: Options) -> None:
             "torch.export.export() made them",
             stacklevel=4,
         )
-    if torch_versions.lacks_derivatives(program):
+    if torch_export.lacks_derivatives(program):
         raise usage_error(
             "the ExportedProgram lacks derivatives that the model takes by torch.func",
             "pass the module itself, which is then captured below autograd",

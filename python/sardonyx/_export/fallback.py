@@ -9,6 +9,7 @@ from sardonyx._base.errors import ConversionError, Diagnostic, OnnxExporterError
 from sardonyx._base.overloads import overload_of
 from sardonyx._capture.context import capturing
 from sardonyx._capture.dim_names import constant_dims
+from sardonyx._torch_private import operators
 
 from . import flex_attention
 
@@ -98,7 +99,6 @@ def _guards(program: ExportedProgram) -> list[str]:
 def _decompositions(names: Iterable[str]) -> dict[Any, Any]:
     """PyTorch's decomposition of each operator ("aten::pad") that has one."""
     import torch
-    from torch._decomp import decomposition_table
 
     from sardonyx.ops import aten_decompositions
 
@@ -107,7 +107,7 @@ def _decompositions(names: Iterable[str]) -> dict[Any, Any]:
     found: dict[Any, Any] = {}
     for name in names:
         overload = overload_of(name)
-        for known in (own, core, decomposition_table):
+        for known in (own, core, operators.decompositions()):
             if overload is not None and overload in known:
                 found[overload] = known[overload]
                 break

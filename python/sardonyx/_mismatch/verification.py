@@ -141,7 +141,8 @@ def eager_outputs_of(
     import copy
 
     import torch
-    from torch.utils import _pytree as pytree
+
+    from sardonyx._torch_private import pytree
 
     kept = {name: buffer.clone() for name, buffer in model.named_buffers()}
     with torch.no_grad():
@@ -161,7 +162,7 @@ def _run(
     options: VerificationOptions,
 ) -> Sequence[Any]:
     if options.remained_onnx_input_idx is not None:
-        from torch.utils import _pytree as pytree
+        from sardonyx._torch_private import pytree
 
         leaves = pytree.tree_leaves((args, dict(kwargs)))
         args, kwargs = tuple(leaves[i] for i in options.remained_onnx_input_idx), {}

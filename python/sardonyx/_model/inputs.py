@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import OnnxExporterError
 from sardonyx._base.quantized_parts import with_parts
-from sardonyx._base.torch_versions import children_of
+from sardonyx._torch_private.pytree import children_of
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -22,7 +22,7 @@ def feed_of(
     Constants of the program (None, numbers, strings in the example) are no inputs, whether they are
     passed again or left out. OnnxExporterError for another value of one.
     """
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
     if program is None:
         leaves = with_parts(pytree.tree_leaves((args, dict(kwargs))))
@@ -72,7 +72,7 @@ def _is_tensor(leaf: Any) -> bool:
 
 def values_in(results: Any) -> list[Any]:
     """What of a module's outputs the model has values for, flat: all but None and strings."""
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
     leaves = with_parts(pytree.tree_leaves(results))
     return [leaf for leaf in leaves if leaf is not None and type(leaf) is not str]

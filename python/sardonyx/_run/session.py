@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.packages import package
+from sardonyx._base.versions import warn_untested
 
 from .values import from_runtime, to_runtime
 
@@ -23,6 +24,7 @@ def open_session(
     """An onnxruntime.InferenceSession for a model's path or bytes, on the CPU where no providers
     are given, and without its warnings where no options are, with further `settings` by name."""
     ort = package("onnxruntime", "running a model")
+    warn_untested("onnxruntime")
     if session_options is None:
         session_options = ort.SessionOptions()
         session_options.log_severity_level = 3

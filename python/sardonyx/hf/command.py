@@ -40,10 +40,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _export(options: argparse.Namespace) -> Any:
+    _quieten()  # first: it reports packages that are not installed
+
     from .export import export
     from .progress import Progress, to_standard_error
 
-    _quieten()
     return export(
         options.folder,
         options.output,

@@ -13,7 +13,6 @@ import torch
 
 from sardonyx import _native
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError, refusal, refusals
-from sardonyx._base.torch_versions import limiting_sizes
 from sardonyx._capture.quick.solving import hearing_fixed_sizes
 from sardonyx._capture.whole_numbers import whole_sizes
 from sardonyx._export.export import export as export_module
@@ -22,6 +21,7 @@ from sardonyx._model.weight_files import WeightInFile
 from sardonyx._optimize.optimize import optimize
 from sardonyx._optimize.precision import Precision
 from sardonyx._optimize.report import OptimizationReport
+from sardonyx._torch_private.questions import limiting_sizes
 from sardonyx._translate.autograd import by_forward
 
 from .caches import PAST_LENGTH

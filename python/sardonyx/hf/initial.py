@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from sardonyx._torch_private import state
+
 
 def initial_values(model: Any, names: Iterable[str]) -> dict[str, torch.Tensor]:
     """Those of `names` that the model says may be missing and whose values its initialisation
@@ -30,12 +32,12 @@ def _initialised(model: Any, name: str, seed: int) -> torch.Tensor:
     module: Any = copy.deepcopy(model.get_submodule(path))
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(seed)
-        for key, parameter in module._parameters.items():
+        for key, parameter in state.parameters_of(module).items():
             if parameter is not None:
                 fresh = torch.rand(parameter.shape, dtype=parameter.dtype)
-                module._parameters[key] = torch.nn.Parameter(fresh, requires_grad=False)
+                state.parameters_of(module)[key] = torch.nn.Parameter(fresh, requires_grad=False)
         _nearest(model, path)._init_weights(module)
-    found: torch.Tensor = module._parameters[own].detach()
+    found: torch.Tensor = state.parameters_of(module)[own].detach()
     return found
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from sardonyx._base import packages
 from sardonyx._base.errors import OnnxExporterError, UsageError, refusal
+from sardonyx._base.versions import conflicts, warn_untested
 
 # Where transformers takes any cache apart into tensors, which caches of every architecture need.
 _OLDEST_TRANSFORMERS = (5, 2)
@@ -29,6 +30,10 @@ def transformers() -> Any:
             "pip install --upgrade transformers",
             UsageError,
         )
+    for each in conflicts(("transformers",)):
+        if each.other == "torch":  # transformers would go on as if there were no torch
+            raise refusal("SX2006", str(each), each.help, UsageError)
+    warn_untested("transformers")
     return found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
@@ -11,23 +10,21 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import torch
-from torch._subclasses import fake_tensor
-from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from sardonyx._capture.recurrences import whole_recurrences
+from sardonyx._torch_private import fake_tensors, modes
 
 from .experts import all_experts
 from .stand_ins import some_weights
 
 T = TypeVar("T")
 # What tensors without data raise where a model looks at data, or makes a size of it.
-_OF_DATA = (fake_tensor.DataDependentOutputException, fake_tensor.DynamicOutputShapeException)
+_OF_DATA = fake_tensors.looks_at_data()
 # What modules keep things in.
 _CONTAINERS = (dict, OrderedDict, list)
 
 
-class _Counting(TorchDispatchMode):
+class _Counting(modes.TorchDispatchMode):
     """Counts the calls of operators."""
 
     def __init__(self) -> None:
@@ -92,7 +89,11 @@ def probe(model: torch.nn.Module, call: Callable[..., T], **inputs: Any) -> T:
 
 @contextlib.contextmanager
 def _fake() -> Iterator[None]:
-    with FakeTensorMode(allow_non_fake_inputs=True), _nothing_kept(), _nothing_logged():
+    with (
+        fake_tensors.FakeTensorMode(allow_non_fake_inputs=True),
+        _nothing_kept(),
+        _nothing_logged(),
+    ):
         yield
 
 
@@ -100,7 +101,7 @@ def _fake() -> Iterator[None]:
 def _nothing_logged() -> Iterator[None]:
     """PyTorch logs what a tensor without data cannot do, with all calls that led to it; here that
     is an example that a model does not take."""
-    logger = logging.getLogger(fake_tensor.__name__)
+    logger = fake_tensors.logger()
     former = logger.disabled
     logger.disabled = True
     try:
@@ -176,6 +177,6 @@ def _plain_experts(model: Any) -> Iterator[None]:
 
 def _copies(values: Any) -> Any:
     """The same within the mode: what a model writes to must not be the user's."""
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
     return pytree.tree_map_only(torch.Tensor, torch.empty_like, values)

@@ -1,7 +1,7 @@
 // Casts of floating numbers of 8 bits, and casts of casts.
 #include <limits>
 
-#include "onnx/graph/small_float.h"
+#include "kernels/small_float.h"
 #include "targets/lowering.h"
 #include "targets/onnxruntime/tables.h"
 
@@ -11,7 +11,7 @@ namespace {
 DType target_type(const Use& use) { return static_cast<DType>(use.integer("to", 0)); }
 
 bool to_truth(const Use& use) {
-  return onnx::is_float8(use.dtype()) && target_type(use) == DType::kBool;
+  return kernels::is_float8(use.dtype()) && target_type(use) == DType::kBool;
 }
 
 std::optional<Values> truth_of_wide(const Use& use, const Rule&) {
@@ -21,7 +21,7 @@ std::optional<Values> truth_of_wide(const Use& use, const Rule&) {
 bool may_round_to_infinity(const Use& use) {
   const DType from = use.dtype();
   return target_type(use) == DType::kFloat8E5M2 && use.integer("saturate", 1) == 0 &&
-         from != DType::kBool && !onnx::is_float8(from);
+         from != DType::kBool && !kernels::is_float8(from);
 }
 
 // What is as near to infinity as to the last finite number, 57344, becomes infinite before.

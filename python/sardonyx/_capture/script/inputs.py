@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
-from torch.utils import _pytree as pytree
 
 from sardonyx._capture.wanted import SCALAR, Leaf
+from sardonyx._torch_private import pytree
 
 _SCALARS = {bool: "bool", int: "int", float: ""}
 # Where the model is to take floats as the older exporter's do.

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch.export.graph_signature import ConstantArgument, InputKind, InputSpec, TensorArgument
-from torch.utils import _pytree as pytree
 
 from sardonyx import _native
 from sardonyx._capture.wanted import Leaf
+from sardonyx._torch_private import pytree
 
 from .archive import Archived, archived
 from .inputs import Given, Texts, leaves_by_parameter, parts_of, text_of_default

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # The arithmetic of sizes, which quick capture has in arguments, and assertions, which it leaves.
-_OF_SIZES = re.compile(r"= (sym|aten::sym_\w+)\W|_assert_\w+\(")
+_OF_SIZES = re.compile(r"(?:= |^\s*)(?:sym|aten::sym_\w+)\W|_assert_\w+\(")
 # What a call's bodies read of the graphs around them, and what a body calls it.
 _READ = re.compile(r", (?:operands|additional_inputs|args)=\[([^\]]*)\]")
 _BODY = re.compile(r"\s+@\w+\((.*)\)$")

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "base/dtype.h"
 
-namespace sardonyx::onnx {
+namespace sardonyx::kernels {
 
 inline bool is_float8(base::DType dtype) {
   return base::is_floating(dtype) && base::bit_width(dtype) == 8;
@@ -22,7 +21,5 @@ constexpr bool saturates(base::DType dtype) {
 // has no infinity, and the largest where it has neither, as PyTorch converts numbers of a
 // program, or refuses to.
 std::uint32_t encode_small_float(base::DType dtype, float value);
-// The same for runs of numbers, to float16 or bfloat16, a few at a time.
-void encode_halves(base::DType dtype, std::span<const float> values, std::uint16_t* halves);
 
-}  // namespace sardonyx::onnx
+}  // namespace sardonyx::kernels

@@ -1,9 +1,9 @@
-#include "onnx/graph/small_float.h"
+#include "kernels/small_float.h"
 
 #include <cmath>
 #include <limits>
 
-namespace sardonyx::onnx {
+namespace sardonyx::kernels {
 namespace {
 
 using base::DType;
@@ -132,37 +132,4 @@ std::uint32_t encode_small_float(DType dtype, float value) {
   return sign | pattern;
 }
 
-namespace {
-
-// Both without branches, so that compilers make vector instructions of them. Rounding adds half of
-// what is cut off, less one where that leaves an even number; it may carry into the exponent.
-std::uint16_t to_float16(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t magnitude = bits & 0x7fffffffU;
-  const std::uint32_t normal = (magnitude - (112U << 23) + 0xfffU + ((magnitude >> 13) & 1U)) >> 13;
-  // The steps of numbers from 0.5 on are those below the normal numbers of float16.
-  const std::uint32_t small = std::bit_cast<std::uint32_t>(std::abs(value) + 0.5F) - 0x3f000000U;
-  std::uint32_t half = magnitude < 0x38800000U ? small : normal;
-  half = magnitude >= 0x47800000U ? 0x7c00U : half;
-  half = magnitude > 0x7f800000U ? 0x7e00U : half;
-  return static_cast<std::uint16_t>(half | ((bits >> 16) & 0x8000U));
-}
-
-std::uint16_t to_bfloat16(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
-  const bool is_nan = (bits & 0x7fffffffU) > 0x7f800000U;
-  return static_cast<std::uint16_t>(is_nan ? ((bits >> 16) & 0x8000U) | 0x7fc0U : rounded);
-}
-
-}  // namespace
-
-void encode_halves(DType dtype, std::span<const float> values, std::uint16_t* halves) {
-  if (dtype == DType::kFloat16) {
-    for (std::size_t i = 0; i < values.size(); ++i) halves[i] = to_float16(values[i]);
-  } else {
-    for (std::size_t i = 0; i < values.size(); ++i) halves[i] = to_bfloat16(values[i]);
-  }
-}
-
-}  // namespace sardonyx::onnx
+}  // namespace sardonyx::kernels
