@@ -23,6 +23,11 @@ PAGES = ROOT / "build-site" / "pages"
 CODE = re.compile(r"^\| (SX\d{4}) \|", re.MULTILINE)
 SECTION = re.compile(r"^## (SX\d{4})\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
 FENCE = "```"
+UNTRIED = """# Compatibility
+
+`sardonyx doctor` says whether the installed releases of PyTorch, ONNX Runtime, onnx and
+transformers are tested ones. `make compat` tests others, and writes this page.
+"""
 
 # What mkdocstrings fills in. Names of __init__ that are imported lazily are given in full.
 PYTHON = {
@@ -121,6 +126,9 @@ def main() -> int:
     for name, source in {"index.md": "README.md", "changelog.md": "CHANGELOG.md"}.items():
         text = (ROOT / source).read_text(encoding="utf-8")
         (PAGES / name).write_text(text.replace("(docs/", "("), encoding="utf-8")
+    compatibility = PAGES / "compatibility.md"
+    if not compatibility.exists():  # `make compat` writes it, from results of other releases
+        compatibility.write_text(UNTRIED, encoding="utf-8")
     diagnostic_pages()
     draw = [sys.executable, str(ROOT / "tools/draw_pictures.py"), command, str(PAGES / "images")]
     subprocess.run(draw, cwd=ROOT, env=os.environ | {"PYTHONPATH": paths()}, check=True)

@@ -40,10 +40,10 @@ std::vector<std::byte> floats() {
   for (std::uint32_t high = 0; high < 1U << 16; ++high)
     for (const std::uint32_t low : {0x0000U, 0x0001U, 0x7fffU, 0x8000U, 0x8001U, 0xffffU})
       append(bytes, high << 16 | low);
-  for (std::uint32_t exponent = 90; exponent < 150; ++exponent)
-    for (std::uint32_t mantissa = 0; mantissa < 1U << 12; ++mantissa)
-      for (const std::uint32_t low : {0x000U, 0x7ffU})
-        append(bytes, exponent << 23 | mantissa << 11 | low);
+  for (std::uint32_t exponent = 100; exponent < 145; ++exponent)
+    for (std::uint32_t mantissa = 0; mantissa < 1U << 11; ++mantissa)
+      for (const std::uint32_t low : {0x000U, 0x001U, 0xfffU})
+        append(bytes, exponent << 23 | mantissa << 12 | low);
   std::mt19937 random(7);
   for (int i = 0; i < 100'000; ++i) append(bytes, static_cast<std::uint32_t>(random()));
   return bytes;

@@ -118,9 +118,9 @@ def converted(
 
 
 def translated_with_values(made: ONNXProgram) -> tuple[_native.Model, ExportedProgram]:
-    """A translation of the program that a model was made of, as it was made but not optimised, with
+    """A translation of the program that a model was made of, as it was made but not optimized, with
     every value of the program as an output `value::<node>`; and the program that was translated,
-    whose operators are taken apart where those of the model are."""
+    whose operators are decomposed where those of the model are."""
     program = made.exported_program
     assert program is not None
     # A model that was put together by hand was converted with no options.
@@ -136,7 +136,7 @@ def translated_with_values(made: ONNXProgram) -> tuple[_native.Model, ExportedPr
 
 
 class _Conversion:
-    """One conversion, which tries again where operators were taken apart."""
+    """One conversion, which tries again where operators were decomposed."""
 
     def __init__(self, options: ConversionOptions) -> None:
         self.options = options
@@ -160,7 +160,7 @@ class _Conversion:
         return _native.read(path, list(self.options.inputs), list(self.options.dynamic))
 
     def of_program(self, program: ExportedProgram) -> tuple[_native.Model, list[Diagnostic]]:
-        """The model of a program in memory, and a note for each operator that was taken apart."""
+        """The model of a program in memory, and a note for each operator that was decomposed."""
         if self.options.decompose:
             return convert_or_decompose(program, self._of_live)
         return self._of_live(program), []

@@ -1,4 +1,4 @@
-"""Operators without a translation, taken apart by PyTorch: those operators, and no others."""
+"""Operators without a translation, decomposed by PyTorch: those operators, and no others."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ROUNDS = 4
 def convert_or_decompose(
     program: ExportedProgram, convert: Callable[[ExportedProgram], Any]
 ) -> tuple[Any, list[Diagnostic]]:
-    """`convert(program)`; where that lacks operators, of the program with them taken apart.
+    """`convert(program)`; where that lacks operators, of the program with them decomposed.
 
     Returns the result and a note for each operator that was decomposed. Raises the ConversionError
     of the program as it was captured when decomposing does not help.
@@ -68,7 +68,7 @@ def _hangs_on_sizes(program: ExportedProgram, error: ConversionError) -> bool:
 
 
 def _note(name: str) -> Diagnostic:
-    text = f"{name} has no translation of its own here and was taken apart by PyTorch"
+    text = f"{name} has no translation of its own here and was decomposed by PyTorch"
     return Diagnostic("SX1310", text, severity="note", op=name)
 
 
@@ -83,7 +83,7 @@ def _run(program: ExportedProgram, table: dict[Any, Any]) -> ExportedProgram:
         decomposed: ExportedProgram = program.run_decompositions(table)
     # A decomposition that branches on a size holds for sizes like the captured ones alone.
     if new := _guards(decomposed)[len(before) :]:
-        raise ValueError(f"taken apart by PyTorch, the program would hold only where {new[0]}")
+        raise ValueError(f"decomposed by PyTorch, the program would hold only where {new[0]}")
     return decomposed
 
 

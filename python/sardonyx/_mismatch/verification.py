@@ -29,8 +29,8 @@ def verify_onnx_program(
 
     On the example inputs of the ExportedProgram when none are given. With `compare_intermediates`
     every value is compared, in the order of computing, outputs too: both sides run side by side, a
-    few dozen nodes at a time, and only values that are still needed are held. What the optimised
-    model has fused away is compared in a translation that is not optimised. The list is a
+    few dozen nodes at a time, and only values that are still needed are held. What the optimized
+    model has fused away is compared in a translation that is not optimized. The list is a
     Comparison then, which tells how many of how many values were compared, the first that differs,
     and ties.
 

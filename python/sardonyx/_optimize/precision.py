@@ -101,17 +101,17 @@ class HeldWeight:
 
     @property
     def made_of(self) -> list[str]:
-        """Of weights in blocks: the model's weights that are joined in it, in their order."""
+        """The model's weights that a block-wise quantized weight joins, in order."""
         return self._native.made_of
 
     @property
     def is_table(self) -> bool:
-        """Of weights in blocks: whether rows of it are looked up, and not multiplied by."""
+        """Whether a block-wise quantized weight is an embedding, whose rows are looked up."""
         return self._native.is_table
 
     def values(self) -> torch.Tensor | None:
-        """What a weight in blocks stands for, float32 [rows, columns], computed anew: each row is
-        what shares scales. None of other weights, and where the model has no data of it."""
+        """The dequantized weight, float32 [rows, columns], computed anew: each row is
+        what shares scales. None for other weights, and if the model has no data."""
         import torch
 
         held = self._native.values()

@@ -85,8 +85,10 @@ Value same_reshape(Value x, Value shape, Attributes attributes) {
   // One -1 beside dims that all stay must stay too.
   std::vector<Expr> dims = *wanted;
   const auto inferred = std::ranges::find_if(dims, [](Expr dim) { return dim.is(-1); });
-  if (inferred != dims.end() && x.has_rank() && x.shape().size() == dims.size())
-    *inferred = x.shape()[static_cast<std::size_t>(inferred - dims.begin())];
+  if (inferred != dims.end() && x.has_rank() && x.shape().size() == dims.size()) {
+    const Expr there = x.shape()[static_cast<std::size_t>(inferred - dims.begin())];
+    *inferred = there.known() ? there : Expr(0);  // as it is, whatever that is
+  }
   const bool copies = int_attribute(attributes, "allowzero", 0) == 0;
   return keeps_shape(x, dims, copies, false) ? x : Value();
 }
