@@ -22,6 +22,14 @@ def row(name: str, failed: int = 0, **versions: str) -> Row:
     return Row(name, "2026-11-26", "c0ffee", {"python": "3.11.7", **versions}, {"tests": outcome})
 
 
+def test_what_is_committed_is_what_the_data_say() -> None:
+    rows = record.load()
+    stale = [
+        path for path, text in generate.outputs(rows).items() if path.read_text("utf-8") != text
+    ]
+    assert stale == [], "python -m tools.compat generate"
+
+
 def test_the_data_name_environments_of_the_table() -> None:
     names = {each.name for each in environments.ENVIRONMENTS}
     assert {each.name for each in record.load()} <= names
@@ -42,14 +50,24 @@ def test_metadata_have_the_oldest_tested_releases() -> None:
         'requires-python = ">=3.9"\nclassifiers = [\n'
         '  "Programming Language :: Python :: 3",\n'
         '  "Programming Language :: Python :: 3.8",\n]\n'
-        'onnx = ["onnx"]\nall = ["onnx>=1.2", "onnx-ir"]\n'
+        'keywords = ["onnx"]\n[project.optional-dependencies]\n'
+        'onnx = ["onnx"]\nall = ["onnx>=1.2", "onnx-ir"]\n\n[tool.x]\nknown = ["onnx"]\n'
     )
-    made = generate.metadata(text, {"python": ("3.10.1", "3.12.0"), "onnx": ("1.18.0", "1.23.2")},
+    made = generate.metadata(text, {"python": "3.10", "onnx": "1.18"},
                              ["3.10", "3.12"])  # fmt: skip
     assert 'requires-python = ">=3.10"' in made
     assert ":: 3.8" not in made
     assert made.index("Python :: 3.10") < made.index("Python :: 3.12")
+    assert 'keywords = ["onnx"]' in made
+    assert 'known = ["onnx"]' in made
     assert 'onnx = ["onnx>=1.18"]\nall = ["onnx>=1.18", "onnx-ir"]' in made
+
+
+def test_bounds_are_the_oldest_releases_of_the_table_without_a_failure() -> None:
+    first = generate.bounds([])
+    assert first["torch"] == "2.9"
+    assert first["python"] == "3.10"
+    assert generate.bounds([row("torch-2.9", failed=1)])["torch"] == "2.13"
 
 
 def test_the_page_names_failures_and_disabled_features() -> None:
@@ -129,7 +147,7 @@ def test_one_environment(tmp_path: Path) -> None:
     make_wheel(wheels, f"{tag}-none-any")
     options = argparse.Namespace(
         names=["fake"], cache=tmp_path / "cache", wheels=wheels, in_place=sys.executable,
-        keep=False, data=tmp_path / "data.json",
+        keep=False, checks="", data=tmp_path / "data.json",
     )  # fmt: skip
     assert command.run_all(options) == 1
     (made,) = json.loads((tmp_path / "data.json").read_text())["environments"]

@@ -33,6 +33,8 @@ def run(environment: Environment, options: argparse.Namespace) -> record.Row:
         place = _installed(environment, folder, options)
         row.versions = installing.versions(place.python, place.variables.items())
         for name in environment.checks:
+            if options.checks and name not in options.checks.split(","):
+                continue
             row.checks[name] = outcome = timed(name, place)
             print(f"{environment.name}: {name} {_told(outcome)}", flush=True)
     except installing.InstallError as error:
@@ -113,6 +115,7 @@ def parser() -> argparse.ArgumentParser:
     runs.add_argument("--cache", default=CACHE, help="where environments are made")
     runs.add_argument("--wheels", help="the folder of the wheels; what is missing is built")
     runs.add_argument("--in-place", metavar="PYTHON", help="of an environment that exists")
+    runs.add_argument("--checks", help="some of an environment's checks: doctor,llama")
     runs.add_argument("--keep", action="store_true", help="leave the environments there")
     runs.set_defaults(run=run_all)
     generated = commands.add_parser("generate")

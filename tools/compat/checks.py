@@ -16,7 +16,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 SELECTION = Path(__file__).with_name("selection.txt")
 TESTS_LIMIT = 15 * 60
-_LIMIT = 10 * 60
+_LIMIT = 30 * 60
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from .checks import ROOT, Outcome
+from .environments import ENVIRONMENTS
 from .record import Row
 
 PAGE = ROOT / "docs" / "compatibility.md"
@@ -46,7 +47,7 @@ def outputs(rows: Sequence[Row]) -> dict[Path, str]:
     return {
         PAGE: page(rows, found),
         RANGES: ranges_module(found),
-        METADATA: metadata(METADATA.read_text(encoding="utf-8"), found, pythons(rows)),
+        METADATA: metadata(METADATA.read_text(encoding="utf-8"), bounds(rows), pythons(rows)),
     }
 
 
@@ -62,9 +63,22 @@ def ranges(rows: Iterable[Row]) -> dict[str, tuple[str, str]]:
     return {name: found[name] for name in TITLES if name in found}
 
 
+def bounds(rows: Iterable[Row]) -> dict[str, str]:
+    """The oldest minor release of each package that an environment of the table names, unless
+    something failed there."""
+    failed = {row.name for row in rows if not row.passed}
+    named: dict[str, set[str]] = {}
+    for each in ENVIRONMENTS:
+        for name, version in {**each.packages, "python": each.python}.items():
+            if name in TITLES and version and each.name not in failed:
+                named.setdefault(name, set()).add(_minor(version))
+    return {name: min(found, key=_key) for name, found in named.items()}
+
+
 def pythons(rows: Iterable[Row]) -> list[str]:
-    """The minor releases of Python in rows where nothing failed."""
-    return sorted({_minor(row.versions["python"]) for row in rows if row.passed}, key=_key)
+    """The minor releases of Python of the table, but for those where something failed."""
+    failed = {row.name for row in rows if not row.passed}
+    return sorted({each.python for each in ENVIRONMENTS if each.name not in failed}, key=_key)
 
 
 def ranges_module(found: dict[str, tuple[str, str]]) -> str:
@@ -80,9 +94,8 @@ def ranges_module(found: dict[str, tuple[str, str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def metadata(text: str, found: dict[str, tuple[str, str]], minors: Sequence[str]) -> str:
-    """pyproject.toml with the oldest tested releases as bounds, and the releases of Python."""
-    oldest = {name: _minor(between[0]) for name, between in found.items()}
+def metadata(text: str, oldest: dict[str, str], minors: Sequence[str]) -> str:
+    """pyproject.toml with these releases as bounds, and the tested releases of Python."""
     text = re.sub(
         r'^requires-python = ".*"$',
         f'requires-python = ">={oldest["python"]}"',
@@ -93,9 +106,12 @@ def metadata(text: str, found: dict[str, tuple[str, str]], minors: Sequence[str]
     listed = "".join(f'  "Programming Language :: Python :: {minor}",\n' for minor in minors)
     head = r'((?:  "Programming Language :: Python :: 3(?: :: Only)?",\n)+)'
     text = re.sub(head, lambda match: match[1] + listed, text)
+    start = text.index("[project.optional-dependencies]")
+    end = text.find("\n[", start)
+    extras = text[start:end]
     for name in set(oldest) - {"python"}:
-        text = re.sub(rf'"{name}(>=[\d.]+)?"', f'"{name}>={oldest[name]}"', text)
-    return text
+        extras = re.sub(rf'"{name}(>=[\d.]+)?"', f'"{name}>={oldest[name]}"', extras)
+    return text[:start] + extras + text[end:]
 
 
 def page(rows: Sequence[Row], found: dict[str, tuple[str, str]]) -> str:
