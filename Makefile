@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-makers bench-optimize bench-llm architectures hf-sweep libtorch detection sweep hunt fuzz threads compat aarch64 elsewhere capture-sweep format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-makers bench-optimize bench-llm bench-weights architectures hf-sweep libtorch detection sweep hunt fuzz threads compat aarch64 elsewhere capture-sweep format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -33,6 +33,7 @@ help:
 	@echo "make bench-large  models of 5 GB through the optimiser and from TorchScript: memory (ARGS='--gigabytes 20')"
 	@echo "make bench-optimize  our optimiser beside others (FULL=1 ARGS='--models bert')"
 	@echo "make bench-llm  language models beside onnxruntime-genai's model builder"
+	@echo "make bench-weights  casting, quantizing and writing weights beside cp (ARGS='--megabytes 512')"
 	@echo "make operators  edge cases of every operator family, and a third of the sweep"
 	@echo "make capture-sweep  quick capture beside torch.export, program by program (long)"
 	@echo "make sweep     every operator's sample inputs (long)"
@@ -85,6 +86,7 @@ check: setup
 	$(PYTHON) tools/check_layers.py
 	$(PYTHON) tools/check_packages.py
 	$(PYTHON) tools/check_torch_private.py
+	$(PYTHON) tools/check_private_names.py
 	$(PYTHON) tools/check_diagnostics.py
 	$(PYTHON) tools/check_words.py
 	clang-format --dry-run --Werror $(CXX_FILES)
@@ -203,6 +205,9 @@ bench-optimize: build
 bench-llm: build
 	PEERS="$(PEERS)" tools/setup_peers.sh
 	$(RUN) $(PYTHON) -m bench.llm --peers "$(PEERS)/bin/python" $(ARGS)
+
+bench-weights: build
+	$(RUN) $(PYTHON) -m bench.weights $(ARGS)
 
 # Captures about 500 small models the first time, which takes an hour; goes on from where it was.
 architectures: build

@@ -64,10 +64,10 @@ else()
   add_library(sardonyx_highway STATIC "${highway_SOURCE_DIR}/hwy/targets.cc")
   target_include_directories(sardonyx_highway SYSTEM PUBLIC "${highway_SOURCE_DIR}")
 endif()
-# Three sets of instructions on x86 (what every processor has, AVX2 and AVX-512), one on ARM: the
+# Beside plain loops, three sets of instructions on x86 (SSE4, AVX2 and AVX-512) and one on ARM: the
 # others are hardly faster and make the library larger.
 target_compile_definitions(sardonyx_highway INTERFACE
-  "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3_DL|HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)")
+  "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_AVX3_DL|HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)")
 
 add_library(sardonyx_fmt INTERFACE)
 target_link_libraries(sardonyx_fmt

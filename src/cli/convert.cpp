@@ -204,6 +204,7 @@ void add_convert(CLI::App& app, int& exit_code) {
                  "print how often each rule was applied, and why others declined")
       ->group(kTelling);
   command->add_flag("--json", arguments->json, "print the result as JSON")->group(kTelling);
+  add_threads_option(*command);
   command->add_flag("-q,--quiet", arguments->quiet, "print errors only")->group(kTelling);
   command->callback([arguments, &exit_code] {
     arguments->record.input = arguments->input;

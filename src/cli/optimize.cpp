@@ -34,6 +34,12 @@ void list_rules(bool json) {
   std::printf(json ? "{\"ok\": true, \"rules\": [%s]}\n" : "%s", text.c_str());
 }
 
+// What the user could ask for.
+void print_hints(const Simplification& done) {
+  for (const Simplification::Declined& each : done.declined)
+    if (each.rule == "freeze-initializers") std::fprintf(stderr, "hint: %s\n", each.reason.c_str());
+}
+
 void run_optimize(const OptimizeArguments& arguments) {
   Model model = read_model(input_file(arguments.input));
   const Simplification done = simplify(model, arguments.optimize);
@@ -54,6 +60,7 @@ void run_optimize(const OptimizeArguments& arguments) {
     }
     for (const Simplification::Applied& each : done.applied)
       std::printf("  %s\n", each.name.c_str());
+    print_hints(done);
   }
 }
 
@@ -128,8 +135,13 @@ void add_optimize(CLI::App& app, int& exit_code) {
       ->add_flag("--inline-functions", arguments->optimize.inline_functions,
                  "inline calls of model-local functions")
       ->group("Model");
+  command
+      ->add_flag("--freeze-initializers", arguments->optimize.freeze_initializers,
+                 "make constants of initializers that are inputs too")
+      ->group("Model");
   add_precision(command, arguments->optimize.precision);
   command->add_flag("--json", arguments->json, "print the result as JSON")->group("Reports");
+  add_threads_option(*command);
   command->add_flag("-q,--quiet", arguments->quiet, "print errors only")->group("Reports");
   command->callback([arguments, input, output, &exit_code] {
     if (!arguments->list_rules) {

@@ -18,12 +18,12 @@ namespace {
 
 using base::DType;
 
-constexpr std::array kAll = {
-    DType::kFloat32,        DType::kFloat64,    DType::kFloat16,        DType::kBFloat16,
-    DType::kFloat8E4M3FN,   DType::kFloat8E5M2, DType::kFloat8E4M3FNUZ, DType::kFloat8E5M2FNUZ,
-    DType::kFloat8E8M0,     DType::kInt8,       DType::kUInt8,          DType::kInt16,
-    DType::kUInt16,         DType::kInt32,      DType::kUInt32,         DType::kInt64,
-    DType::kUInt64,         DType::kBool};
+constexpr std::array kAll = {DType::kFloat32,        DType::kFloat64,        DType::kFloat16,
+                             DType::kBFloat16,       DType::kFloat8E4M3FN,   DType::kFloat8E5M2,
+                             DType::kFloat8E4M3FNUZ, DType::kFloat8E5M2FNUZ, DType::kFloat8E8M0,
+                             DType::kInt8,           DType::kUInt8,          DType::kInt16,
+                             DType::kUInt16,         DType::kInt32,          DType::kUInt32,
+                             DType::kInt64,          DType::kUInt64,         DType::kBool};
 
 std::size_t width_of(DType dtype) { return static_cast<std::size_t>(base::bit_width(dtype)) / 8; }
 
@@ -40,10 +40,10 @@ std::vector<std::byte> floats() {
   for (std::uint32_t high = 0; high < 1U << 16; ++high)
     for (const std::uint32_t low : {0x0000U, 0x0001U, 0x7fffU, 0x8000U, 0x8001U, 0xffffU})
       append(bytes, high << 16 | low);
-  for (std::uint32_t exponent = 90; exponent < 150; ++exponent)
-    for (std::uint32_t mantissa = 0; mantissa < 1U << 12; ++mantissa)
-      for (const std::uint32_t low : {0x000U, 0x7ffU})
-        append(bytes, exponent << 23 | mantissa << 11 | low);
+  for (std::uint32_t exponent = 100; exponent < 145; ++exponent)
+    for (std::uint32_t mantissa = 0; mantissa < 1U << 11; ++mantissa)
+      for (const std::uint32_t low : {0x000U, 0x001U, 0xfffU})
+        append(bytes, exponent << 23 | mantissa << 12 | low);
   std::mt19937 random(7);
   for (int i = 0; i < 100'000; ++i) append(bytes, static_cast<std::uint32_t>(random()));
   return bytes;
@@ -65,7 +65,8 @@ std::vector<std::byte> samples(DType dtype) {
   if (dtype == DType::kFloat32) return floats();
   if (dtype == DType::kFloat64) return doubles();
   std::vector<std::byte> bytes;
-  for (std::uint32_t bits = 0; bits < 1U << 16; ++bits) append(bytes, static_cast<std::uint16_t>(bits));
+  for (std::uint32_t bits = 0; bits < 1U << 16; ++bits)
+    append(bytes, static_cast<std::uint16_t>(bits));
   std::mt19937_64 random(7);
   for (int i = 0; i < 10'000; ++i) append(bytes, random());
   append(bytes, std::numeric_limits<std::int64_t>::min());

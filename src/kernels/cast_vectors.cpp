@@ -123,14 +123,13 @@ void to_small(std::span<const float> from, std::byte* to) {
         const WordVector odd = hn::And(hn::ShiftRight<kDrop>(magnitude), word(1));
         const WordVector rebased =
             hn::Sub(magnitude, word((127U - static_cast<std::uint32_t>(kBias)) << 23));
-        const WordVector normal = hn::ShiftRight<kDrop>(
-            hn::Add(hn::Add(rebased, word((1U << (kDrop - 1)) - 1U)), odd));
+        const WordVector normal =
+            hn::ShiftRight<kDrop>(hn::Add(hn::Add(rebased, word((1U << (kDrop - 1)) - 1U)), odd));
         // The steps of numbers from this one on are those below the normal numbers of the type.
         constexpr std::uint32_t kSteps = static_cast<std::uint32_t>(127 + 1 - kBias + kDrop) << 23;
         const FloatVector steps = hn::BitCast(kFloats, word(kSteps));
         const FloatVector size = hn::BitCast(kFloats, magnitude);
-        const WordVector small =
-            hn::Sub(hn::BitCast(kWords, hn::Add(size, steps)), word(kSteps));
+        const WordVector small = hn::Sub(hn::BitCast(kWords, hn::Add(size, steps)), word(kSteps));
         constexpr std::uint32_t kLeastNormal = static_cast<std::uint32_t>(127 + 1 - kBias) << 23;
         WordVector coded = hn::IfThenElse(is_greater(magnitude, kLeastNormal - 1), normal, small);
         coded = hn::IfThenElse(is_greater(coded, kMost), word(kBeyond), coded);
@@ -148,8 +147,7 @@ void to_bfloat16(std::span<const float> from, std::byte* to) {
       [](const float* source, std::uint16_t* result) HWY_ATTR {
         const WordVector bits = hn::BitCast(kWords, hn::LoadU(kFloats, source));
         const WordVector odd = hn::And(hn::ShiftRight<16>(bits), word(1));
-        const WordVector rounded =
-            hn::ShiftRight<16>(hn::Add(hn::Add(bits, word(0x7fffU)), odd));
+        const WordVector rounded = hn::ShiftRight<16>(hn::Add(hn::Add(bits, word(0x7fffU)), odd));
         const auto is_nan = is_greater(hn::And(bits, word(0x7fffffffU)), 0x7f800000U);
         const WordVector nan =
             hn::Or(hn::And(hn::ShiftRight<16>(bits), word(0x8000U)), word(0x7fc0U));

@@ -1,9 +1,9 @@
 #include "kernels/targets.h"
 
-#include <cstdint>
-
 #include <hwy/highway.h>
 #include <hwy/targets.h>
+
+#include <cstdint>
 
 namespace sardonyx::kernels {
 

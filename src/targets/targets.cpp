@@ -76,6 +76,16 @@ std::span<const Target> targets() {
              .rules = onnxruntime_cpu_tables(),
              .fusions = onnxruntime_cpu_fusions(),
              .source = "tried with ONNX Runtime 1.31"},
+      Target{.name = "onnxruntime-avx2",
+             .title = "ONNX Runtime's CPU provider on x86 without VNNI",
+             .about = "As onnxruntime, for x86 processors that have neither VNNI nor AMX (before "
+                      "Ice Lake and Zen 4): ONNX Runtime's products of uint8 and int8 saturate "
+                      "there, so that int8 weights become uint8. Elsewhere that form is slower.",
+             .opset = 20,
+             .kernels = cpu_kernels(),
+             .rules = onnxruntime_avx2_tables(),
+             .fusions = {},
+             .source = "tried with ONNX Runtime 1.31"},
       Target{.name = "onnxruntime-genai",
              .title = "onnxruntime-genai on the CPU",
              .about = "Language models for onnxruntime-genai: as onnxruntime-cpu, and "

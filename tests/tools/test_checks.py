@@ -14,6 +14,7 @@ sys.path.insert(0, str(TOOLS))
 import check_diagnostics  # noqa: E402
 import check_layers  # noqa: E402
 import check_packages  # noqa: E402
+import check_private_names  # noqa: E402
 import check_torch_private  # noqa: E402
 import check_tree  # noqa: E402
 import check_words  # noqa: E402
@@ -142,6 +143,37 @@ def test_circles_of_imports(tmp_path):
     assert check_packages.check(package) == [
         "circle of imports: _base.a -> _base.b -> _base.c -> _base.a"
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_private"),
+    [
+        ("from transformers import AutoModel, __version__", False),
+        ("import transformers.utils.logging", False),
+        ("from transformers.utils import logging", False),
+        ("transformers.utils.logging.disable_progress_bar()", False),
+        ("from transformers.cache_utils import DynamicCache", True),
+        ("import transformers.masking_utils", True),
+        ("from transformers import masking_utils", True),
+        ("transformers.masking_utils.create()", True),
+        ("sys.modules.get('transformers.cache_utils')", True),
+        ("'transformers is not installed'", False),
+        ("import diffusers", False),
+        ("from diffusers.models import attention", True),
+        ("model._init_weights(module)", True),
+        ("getattr(model, '_init_weights', None)", True),
+        ("tensor._is_initialized = True", True),
+        ("class A:\n    def _own(self): self._kept = self._own()", False),
+        ("torch._C._functions()", False),
+    ],
+)
+def test_private_names(tmp_path, line, is_private):
+    package = tmp_path / "sardonyx"
+    write(package / "hf/module.py", line + "\n")
+    complaints = check_private_names.check(package)
+    assert bool(complaints) == is_private
+    (package / "hf").rename(package / "_transformers_private")
+    assert not check_private_names.check(package) or "diffusers" in line
 
 
 def test_diagnostic_codes(tmp_path):

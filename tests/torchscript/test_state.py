@@ -88,25 +88,29 @@ def test_the_state_afterwards_is_an_output(
     scripted.save(str(tmp_path / "model.pt"))
     from_file = sardonyx.convert(tmp_path / "model.pt", inputs=["x:float32[3]"])
     results = [program(x), from_file(x)]  # before the module changes what the model shares
-    expected = [scripted(x), *_state(scripted)]
-    for found in results:
-        assert len(found) == len(expected)
-        for ours, theirs in zip(found, expected, strict=True):
-            torch.testing.assert_close(torch.as_tensor(ours), theirs)
+    expected = scripted(x)
     names = [output.name for output in program.model_proto.graph.output]
-    assert all(name.endswith("_updated") for name in names[1:])
+    for found in results:
+        torch.testing.assert_close(torch.as_tensor(found[0]), expected)
+        for name, ours in zip(names[1:], found[1:], strict=True):
+            path = name.removesuffix("_updated")
+            torch.testing.assert_close(torch.as_tensor(ours), _at(scripted, path))
+    assert sorted(names[1:]) == [f"{path}_updated" for path in _STATE[module]]
 
 
-def _state(module: Any) -> list[Tensor]:
-    paths = ["one.count", "other.state", "state", "count", "kept", "cache"]
-    found = []
-    for path in paths:
-        value: Any = module
-        for part in path.split("."):
-            value = getattr(value, part, None)
-        if isinstance(value, Tensor):
-            found.append(value)
-    return found
+_STATE: dict[Any, list[str]] = {
+    Attribute: ["state"],
+    Counter: ["count"],
+    Nested: ["one.count", "other.state"],
+    Branches: ["kept"],
+    Grown: ["cache"],
+}
+
+
+def _at(module: Any, path: str) -> Any:
+    for part in path.split("."):
+        module = getattr(module, part)
+    return module
 
 
 def test_the_module_keeps_its_state() -> None:

@@ -93,7 +93,10 @@ def capture(
     def by_trace() -> Captured | None:
         return _sizes_kept_by_trace(model, args, kwargs, dynamic, report)
 
-    with capturing(model), torch_questions.watching_sizes(lambda sizes: _keep_place(places, sizes)):
+    with (
+        capturing(model, kwargs),
+        torch_questions.watching_sizes(lambda sizes: _keep_place(places, sizes)),
+    ):
         for strategy in strategies(
             model,
             args,
@@ -127,7 +130,7 @@ def capture(
             seconds = time.perf_counter() - start
             attempts.append(Attempt(strategy.name, seconds, None))
             report(f"captured by {strategy.name} in {seconds:.2f} s")
-            fixed = [note for note in notes if note.code == "SX1008"]
+            fixed = [note for note in notes if note.code == "SX1008" or _asked_by_script(note)]
             tries = may_trace or (by_sizes and all(map(is_scripted, fixed)))
             if fixed and tries and (kept := by_trace()):
                 return kept
@@ -172,7 +175,7 @@ def capture_by_trace(
         exported: ExportedProgram = program
         return exported
 
-    with capturing(model):
+    with capturing(model, kwargs):
         try:
             program: Any = program_of_trace(model, example, frozen, by_torch)
         except OnnxExporterError:
@@ -237,7 +240,7 @@ def _quickly(
 
     start, questions, checks = time.perf_counter(), Questions(), Checks()
     places: dict[str, Place] = {}
-    with capturing(model):
+    with capturing(model, kwargs):
         watching = torch_questions.watching_sizes(lambda sizes: _keep_place(places, sizes))
         with questions.heard(), checks.passed(), watching:
             program: Any = quick_capture(
@@ -249,9 +252,18 @@ def _quickly(
         raise DeclinedError(first_line(error)) from error
     if short_slices(program, dynamic.leaves):
         raise DeclinedError("a slice of a size that may be 1")
-    notes += [*questions.notes(program, dynamic.leaves), *checks.notes(), *program.notes]
+    asked = questions.notes(program, dynamic.leaves)
+    if any(map(_asked_by_script, asked)):
+        raise DeclinedError("a scripted function asks for a size, which its own branches can keep")
+    notes += [*asked, *checks.notes(), *program.notes]
     report(f"captured by quick capture in {time.perf_counter() - start:.2f} s")
     return program, notes
+
+
+def _asked_by_script(note: Diagnostic) -> bool:
+    """Whether a scripted function's question about a size was answered for all sizes: traced, it
+    stays a branch."""
+    return note.code == "SX1015" and is_scripted(note)
 
 
 def _declined(model: torch.nn.Module, reason: DeclinedError) -> CaptureError:

@@ -71,7 +71,7 @@ def program_of_trace(
     are as the example took them. Raises what torch.jit.trace raises, and ProgramError of what ONNX
     cannot say.
     """
-    args, kwargs, leaves = example
+    args, kwargs, leaves = example.args, example.kwargs, example.leaves
     values, spec = pytree.tree_flatten((args, dict(kwargs)))
     names = list(_names_of_leaves(model, args, kwargs))
     wanted = [*leaves, *(Leaf("", {}) for _ in values[len(leaves) :])]

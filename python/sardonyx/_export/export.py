@@ -7,6 +7,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from sardonyx._base.packages import torch_for
 from sardonyx._base.state import one_capture_at_a_time
 from sardonyx._capture.capture import Captured
 from sardonyx._capture.dim_names import symbol_names
-from sardonyx._capture.modes import select_model_mode_for_export
+from sardonyx._capture.modes import notes_of_training, select_model_mode_for_export
 from sardonyx._model.program import ONNXProgram
 from sardonyx._report.profile import Profile
 from sardonyx._report.report import write_report
@@ -175,6 +176,8 @@ def export(
                 kept_functions(every=options.older.keep_autograd_functions),
             ):
                 captured = captured_program(model, positional, keywords, options, steps)
+                if training is None:
+                    captured = replace(captured, notes=(*captured.notes, *notes_of_training(model)))
             program = captured.program
             if dump_exported_program:
                 _dump(_exported(program), artifacts_dir)

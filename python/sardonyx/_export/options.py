@@ -95,7 +95,11 @@ class Options:
     def older(self) -> OlderOptions:
         """The older exporter's, as the export needs them."""
         return OlderOptions.of(
-            self.training, self.operator_export_type, self.custom_opsets, self.autograd_inlining
+            self.training,
+            self.operator_export_type,
+            self.custom_opsets,
+            self.autograd_inlining,
+            dynamo=self.dynamo,
         )
 
     @cached_property

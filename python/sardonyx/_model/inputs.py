@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import OnnxExporterError
+from sardonyx._base.quantized_parts import with_parts
 from sardonyx._torch_private.pytree import children_of
 
 if TYPE_CHECKING:
@@ -24,9 +25,10 @@ def feed_of(
     from sardonyx._torch_private import pytree
 
     if program is None:
-        return [leaf for leaf in pytree.tree_leaves((args, dict(kwargs))) if leaf is not None]
+        leaves = with_parts(pytree.tree_leaves((args, dict(kwargs))))
+        return [leaf for leaf in leaves if leaf is not None]
     in_order = _as_captured(program, args, kwargs)
-    leaves = pytree.tree_leaves(in_order)
+    leaves = with_parts(pytree.tree_leaves(in_order))
     user_inputs = [
         spec.arg for spec in program.graph_signature.input_specs if spec.kind.name == "USER_INPUT"
     ]
@@ -72,6 +74,5 @@ def values_in(results: Any) -> list[Any]:
     """What of a module's outputs the model has values for, flat: all but None and strings."""
     from sardonyx._torch_private import pytree
 
-    return [
-        leaf for leaf in pytree.tree_leaves(results) if leaf is not None and type(leaf) is not str
-    ]
+    leaves = with_parts(pytree.tree_leaves(results))
+    return [leaf for leaf in leaves if leaf is not None and type(leaf) is not str]

@@ -41,6 +41,7 @@ def optimize(
     stop_after: str | None = ...,
     functions: bool = ...,
     inline_functions: bool = ...,
+    freeze_initializers: bool = ...,
     external_data: bool | None = ...,
 ) -> Optimized[Path]: ...
 @overload
@@ -55,6 +56,7 @@ def optimize(
     stop_after: str | None = ...,
     functions: bool = ...,
     inline_functions: bool = ...,
+    freeze_initializers: bool = ...,
     external_data: bool | None = ...,
 ) -> Optimized[ONNXProgram]: ...
 # An onnx.ModelProto, an onnx_ir.Model or an ONNXProgram: of the same kind.
@@ -70,6 +72,7 @@ def optimize(
     stop_after: str | None = ...,
     functions: bool = ...,
     inline_functions: bool = ...,
+    freeze_initializers: bool = ...,
     external_data: bool | None = ...,
 ) -> Optimized[T]: ...
 
@@ -85,6 +88,7 @@ def optimize(
     stop_after: str | None = None,
     functions: bool = False,
     inline_functions: bool = False,
+    freeze_initializers: bool = False,
     external_data: bool | None = None,
 ) -> Optimized[Any]:
     """Optimizes any ONNX model: the same results under the same names, from fewer nodes.
@@ -105,6 +109,8 @@ def optimize(
         functions: outline repeated layers into one model-local function; runtimes inline it.
         inline_functions: inline calls of model-local functions first, so that rules see the whole
             model. If `opset` has other operators than a function, it is inlined anyway.
+        freeze_initializers: make constants of initializers that are graph inputs too, so that rules
+            fold them and runtimes prepack them. The report has a hint where it would help.
         external_data: for `out`: True writes external data, False never does, and None does if the
             model exceeds 2 GB or was read with external data.
 
@@ -129,6 +135,7 @@ def optimize(
         precision=native_precision(precision),
         functions=functions,
         inline_functions=inline_functions,
+        freeze_initializers=freeze_initializers,
     )
     if out is not None:
         with bytes_written(out) as progress:

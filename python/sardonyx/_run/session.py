@@ -40,5 +40,17 @@ def open_session(
 
 def run(session: Any, feed: Mapping[str, Any], outputs: Sequence[str]) -> list[torch.Tensor]:
     """The outputs of one run; `feed` holds tensors and numbers by input name."""
-    fed = {name: to_runtime(value) for name, value in feed.items()}
+    real = {i.name for i in session.get_inputs() if i.type == "tensor(double)"}
+    fed = {
+        name: to_runtime(_wide(value) if name in real else value) for name, value in feed.items()
+    }
     return [from_runtime(value) for value in session.run_with_ort_values(list(outputs), fed)]
+
+
+def _wide(value: Any) -> Any:
+    """A float of Python, which is float64 where a model takes that."""
+    if type(value) is not float:
+        return value
+    import torch
+
+    return torch.tensor(value, dtype=torch.float64)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 __all__ = [
     "SUPPORTED_NODES",
     "MappingKey",
+    "SequenceKey",
     "TreeSpec",
     "arg_tree_leaves",
     "children_of",
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from torch.utils._pytree import (
         SUPPORTED_NODES,
         MappingKey,
+        SequenceKey,
         TreeSpec,
         arg_tree_leaves,
         keystr,

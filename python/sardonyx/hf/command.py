@@ -39,12 +39,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return _SUCCESS
 
 
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
 def _export(options: argparse.Namespace) -> Any:
     _quieten()  # first: it reports packages that are not installed
+    from sardonyx._base.threads import set_num_threads
 
     from .export import export
     from .progress import Progress, to_standard_error
 
+    set_num_threads(options.threads)
     return export(
         options.folder,
         options.output,
@@ -110,6 +119,10 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--trust-remote-code", action="store_true", help="run code that the checkpoint brings"
     )
+    made.add_argument(
+        "--threads", type=_positive, metavar="N", default=0,
+        help="threads that work on weights; default: one for each processor",
+    )  # fmt: skip
     made.add_argument("--json", action="store_true", help="print the report as JSON")
     made.add_argument("--quiet", action="store_true", help="no progress on standard error")
     return made

@@ -13,6 +13,8 @@ import torch
 
 from sardonyx._capture.recurrences import whole_recurrences
 from sardonyx._torch_private import fake_tensors, modes
+from sardonyx._transformers_private.models import batched_experts
+from sardonyx._transformers_private.tracing import nothing_kept
 
 from .experts import all_experts
 from .stand_ins import some_weights
@@ -66,7 +68,7 @@ def probe(model: torch.nn.Module, call: Callable[..., T], **inputs: Any) -> T:
     values yet. What the model keeps of the run is gone after it."""
     with (
         torch.no_grad(),
-        _plain_experts(model),
+        batched_experts(model),
         _as_it_was(model),
         all_experts(model),
         whole_recurrences(model),
@@ -91,7 +93,7 @@ def probe(model: torch.nn.Module, call: Callable[..., T], **inputs: Any) -> T:
 def _fake() -> Iterator[None]:
     with (
         fake_tensors.FakeTensorMode(allow_non_fake_inputs=True),
-        _nothing_kept(),
+        nothing_kept(),
         _nothing_logged(),
     ):
         yield
@@ -108,23 +110,6 @@ def _nothing_logged() -> Iterator[None]:
         yield
     finally:
         logger.disabled = former
-
-
-@contextlib.contextmanager
-def _nothing_kept() -> Iterator[None]:
-    """Methods of transformers that keep what they made (the anchors of a detector, by the image's
-    size) keep nothing that has no data: they are told what they ask, whether to keep it."""
-    from transformers import pytorch_utils
-
-    former = getattr(pytorch_utils, "is_torchdynamo_compiling", None)
-    if former is None:
-        yield
-        return
-    pytorch_utils.is_torchdynamo_compiling = lambda: True
-    try:
-        yield
-    finally:
-        pytorch_utils.is_torchdynamo_compiling = former
 
 
 @contextlib.contextmanager
@@ -158,21 +143,6 @@ def _same(now: Any, before: Any) -> bool:
     if isinstance(now, list):
         return len(now) == len(before) and all(a is b for a, b in zip(now, before, strict=True))
     return list(now) == list(before) and all(now[key] is before[key] for key in before)
-
-
-@contextlib.contextmanager
-def _plain_experts(model: Any) -> Iterator[None]:
-    """Grouped products of experts know bfloat16 alone without data; batched ones any type."""
-    may = getattr(model, "_can_set_experts_implementation", None)
-    if may is None or not may():
-        yield
-        return
-    former = model.get_experts_implementation()
-    model.set_experts_implementation("batched_mm")
-    try:
-        yield
-    finally:
-        model.set_experts_implementation(former)
 
 
 def _copies(values: Any) -> Any:

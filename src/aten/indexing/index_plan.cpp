@@ -44,8 +44,7 @@ void add_mask(const Call& call, Emit& onnx, Value mask, std::int64_t axis,
 // A mask that stands alone gives the result as many elements as it has true ones; several indices
 // broadcast, and each mask may have one true element where another has more.
 bool stands_alone(const std::vector<Value>& indices) {
-  return std::ranges::count_if(indices,
-                               [](Value index) { return index && index.rank() > 0; }) <= 1;
+  return std::ranges::count_if(indices, [](Value index) { return index && index.rank() > 0; }) <= 1;
 }
 
 // Whether only a run tells what a size is that another broadcasts with.

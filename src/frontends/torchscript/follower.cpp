@@ -77,7 +77,19 @@ Datum Follower::run(const std::string& method, const std::vector<Datum>& inputs)
   std::unordered_set<const Container*> seen;
   restore(archive_.root(), seen);
   name_parts(archive_.root());
-  return invoke_method(archive_.root(), method, inputs, {});
+  std::vector<Datum> given = inputs;
+  for (Datum& each : given) each = number_of_input(each);
+  return invoke_method(archive_.root(), method, std::move(given), {});
+}
+
+// A float that the model takes as a tensor.
+Datum Follower::number_of_input(const Datum& input) {
+  if (input.kind == Kind::kFloat && input.value) return item(Datum::of_tensor(input.value));
+  const bool holds_more =
+      input.kind == Kind::kTuple || input.kind == Kind::kList || input.kind == Kind::kDict;
+  if (holds_more)
+    for (Datum& each : input.held->items) each = number_of_input(each);
+  return input;
 }
 
 void Follower::restore(const Datum& datum, std::unordered_set<const Container*>& seen) {

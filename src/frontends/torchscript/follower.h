@@ -118,6 +118,8 @@ class Follower {
   // Has objects whose code restores them follow that code, in `datum` and what it holds.
   void restore(const Datum& datum, std::unordered_set<const Container*>& seen);
 
+  Datum number_of_input(const Datum& input);
+
   // functions
   Datum invoke(const Function& function, std::vector<Datum> positional,
                std::vector<NamedDatum> named);

@@ -9,7 +9,8 @@ namespace sardonyx::torchscript {
 
 using Kind = Datum::Kind;
 
-// Called before the first change. Weights are read, so that they are the same values in all branches.
+// Called before the first change. Weights are read, so that they are the same values in all
+// branches.
 void Follower::keep_state(const std::shared_ptr<Container>& held) {
   const bool is_known =
       std::ranges::any_of(states_, [&](const Write& write) { return write.held == held; });

@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "base/diagnostic.h"
+#include "kernels/small_float.h"
 #include "onnx/emit/emit.h"
 #include "onnx/gen/op.h"
-#include "kernels/small_float.h"
 
 namespace sardonyx::onnx {
 

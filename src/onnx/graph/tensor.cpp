@@ -154,8 +154,9 @@ std::optional<std::vector<double>> Tensor::reals() const {
   values.reserve(static_cast<std::size_t>(count));
   if (sub_byte(dtype) && as_it_lies()) {
     for (std::int64_t i = 0; i < count; ++i)
-      values.push_back(base::is_floating(dtype) ? kernels::decode_small_float(dtype, packed_bits(*this, i))
-                                                : static_cast<double>(packed_int(*this, i)));
+      values.push_back(base::is_floating(dtype)
+                           ? kernels::decode_small_float(dtype, packed_bits(*this, i))
+                           : static_cast<double>(packed_int(*this, i)));
     return values;
   }
   const DType stored = stored_dtype();

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <limits>
 
-
 namespace sardonyx::onnx {
 namespace {
 
