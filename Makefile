@@ -158,7 +158,7 @@ SITE_VENV ?= .venv-site
 site: build
 	tools/setup.sh --site
 	@"$(SITE_VENV)/bin/python" -c "import mkdocstrings_handlers" 2>/dev/null || { $(PYTHON) -m venv "$(SITE_VENV)" && \
-	    "$(SITE_VENV)/bin/pip" install -q 'mkdocs-material>=9.6,<10' 'mkdocstrings[python]>=1,<2'; }
+	    "$(SITE_VENV)/bin/pip" install -q 'mkdocs-material>=9.6,<10' 'mkdocstrings[python]>=1,<2' ruff; }
 	$(RUN) SARDONYX_PYTHON="$(PYTHON)" $(PYTHON) tools/build_site.py "$(abspath $(BUILD))/bin/sardonyx" \
 	    "$(abspath $(SITE_VENV))/bin/mkdocs"
 	$(PYTHON) -m pytest -q tests/site

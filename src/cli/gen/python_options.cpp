@@ -17,6 +17,7 @@ constexpr PythonOption kOptions[] = {
     {"hf", "--weights-in-place", "", "write into the checkpoint's folder and refer to its weights; no -o"},
     {"hf", "--image-size", "PIXELS", "side length of the images for the capture; default: the configuration's"},
     {"hf", "--trust-remote-code", "", "run code that the checkpoint brings"},
+    {"hf", "--threads", "N", "threads that work on weights; default: one for each processor"},
     {"hf", "--json", "", "print the report as JSON"},
     {"hf", "--quiet", "", "no progress on standard error"},
     {"run", "model", "MODEL", "the .onnx file"},
