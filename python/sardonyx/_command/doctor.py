@@ -20,7 +20,7 @@ from .places import cmake_dir, native_command
 
 # Modules whose features() says what of ours is available with the installed release of a package.
 _FEATURES = {
-    "sardonyx._torch_private.features": "torch",
+    "sardonyx._capture.features": "torch",
 }
 # What each package is for, beside numpy, which comes along.
 PACKAGES = {
