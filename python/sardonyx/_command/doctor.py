@@ -20,7 +20,7 @@ from .places import cmake_dir, native_command
 
 # Modules whose features() says what of ours is available with the installed release of a package.
 _FEATURES = {
-    "sardonyx._torch_private.features": "torch",
+    "sardonyx._capture.features": "torch",
     "sardonyx._transformers_private.features": "transformers",
     "sardonyx._diffusers_private.features": "diffusers",
 }
