@@ -73,6 +73,8 @@ def program(source: str, to: str, transposed: bool, megabytes: int) -> Any:
     weights = [
         (torch.randn(_ROWS, _COLUMNS, generator=generator) * 0.02).to(dtype) for _ in range(count)
     ]
+    bits: Any
+    method: Any
     bits, _, method = to.partition("-")
     held = _DTYPES.get(to, torch.float32)
     x = torch.zeros(1, _COLUMNS if transposed else _ROWS, dtype=held)

@@ -63,9 +63,9 @@ class Mappings {
     return *mappings;
   }
 
-  void add(std::span<const std::byte> bytes, const std::string& path) {
+  void add(std::span<const std::byte> bytes, const std::string& path, const struct stat& file) {
     const std::scoped_lock lock(mutex_);
-    held_.emplace(bytes.data(), Held{bytes.data() + bytes.size(), path, false});
+    held_.emplace(bytes.data(), Held{bytes.data() + bytes.size(), path, file.st_dev, file.st_ino});
   }
   void remove(std::span<const std::byte> bytes) {
     const std::scoped_lock lock(mutex_);
@@ -97,13 +97,15 @@ class Mappings {
     const std::scoped_lock lock(mutex_);
     const auto found = find(part);
     if (found == held_.end()) return std::nullopt;
-    return PlaceInFile{found->second.path, part.data() - found->first};
+    const Held& held = found->second;
+    return PlaceInFile{held.path, part.data() - found->first, held.device, held.inode};
   }
 
  private:
   struct Held {
     const std::byte* end;
     std::string path;
+    std::uint64_t device, inode;
     bool cut_short = false;
   };
   using ByFirstByte = std::map<const std::byte*, Held, std::less<>>;
@@ -121,14 +123,16 @@ class Mappings {
   std::atomic<int> cut_short_ = 0;
 };
 
-// Only advice: a failure leaves the pages where they are.
-void let_go(std::span<const std::byte> part) noexcept {
+// Only advice: a failure leaves the pages where they are. Of the pages wholly inside.
+void advise(std::span<const std::byte> part, int advice) noexcept {
   static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<std::uintptr_t>(part.data());
   const std::uintptr_t first = (begin + page - 1) / page * page;
   const std::uintptr_t last = (begin + part.size()) / page * page;
-  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, advice);
 }
+
+void let_go(std::span<const std::byte> part) noexcept { advise(part, MADV_DONTNEED); }
 
 // How many guards live, and what was done about the signal before the first of them.
 struct Guards {
@@ -198,7 +202,7 @@ MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
   void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (address == MAP_FAILED) refuse_errno(path_, errno);
   bytes_ = {static_cast<const std::byte*>(address), size};
-  Mappings::live().add(bytes_, path_);
+  Mappings::live().add(bytes_, path_, status);
 }
 
 MappedFile::~MappedFile() { unmap(); }
@@ -219,6 +223,14 @@ void MappedFile::release(std::span<const std::byte> part) const noexcept { let_g
 
 void release_pages(std::span<const std::byte> part) noexcept {
   if (Mappings::live().hold(part)) let_go(part);
+}
+
+void expect_pages(std::span<const std::byte> part) noexcept {
+#ifdef MADV_POPULATE_READ
+  if (!part.empty() && Mappings::live().hold(part)) advise(part, MADV_POPULATE_READ);
+#else
+  static_cast<void>(part);
+#endif
 }
 
 std::optional<PlaceInFile> place_in_file(std::span<const std::byte> part) {

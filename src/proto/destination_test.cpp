@@ -214,6 +214,20 @@ TEST(DestinationTest, AModelCanReplaceTheFilesItsWeightsAreReadFrom) {
   EXPECT_EQ(contents(folder / "m.onnx.data"), data);
 }
 
+// The mapping holds the file that was there, whatever has its name by now.
+TEST(DestinationTest, WeightsAreThoseOfTheFileThatWasRead) {
+  const TemporaryFolder folder;
+  WriteOptions options;
+  options.external_data = ExternalData::kAlways;
+  write(*adding_model(1 << 20), folder / "m.onnx", options);
+  const std::string data = contents(folder / "m.onnx.data");
+  const auto model = read(folder / "m.onnx");
+  put(folder / "other", std::string(data.size(), 'x'));
+  fs::rename(folder / "other", folder / "m.onnx.data");
+  write(*model, folder / "copy.onnx", options);
+  EXPECT_TRUE(contents(folder / "copy.onnx.data") == data);
+}
+
 TEST(DestinationTest, WeightsThatVanishMeanwhileAreNoCrash) {
   const TemporaryFolder folder;
   WriteOptions options;

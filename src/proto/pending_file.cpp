@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/diagnostic.h"
+#include "base/mapped_file.h"
 
 namespace sardonyx::proto {
 namespace {
@@ -147,6 +148,40 @@ void PendingFile::write(std::span<const std::byte> first, std::span<const std::b
   }
 }
 
+// Where the file system shares blocks between files, nothing is copied at all.
+std::size_t PendingFile::copy(const base::PlaceInFile& place, std::size_t size) {
+#ifdef __linux__
+  const int from = source(place);
+  if (from < 0) return 0;
+  off_t offset = place.offset;
+  for (;;) {
+    const ssize_t count = ::copy_file_range(from, &offset, fd_, nullptr, size, 0);
+    if (count > 0) return static_cast<std::size_t>(count);
+    if (count == 0) refuse(EFAULT);
+    if (errno == EINTR) continue;
+    if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG || errno == EIO) refuse(errno);
+    return 0;  // not between these two, or not on this system
+  }
+#else
+  static_cast<void>(place);
+  static_cast<void>(size);
+  return 0;
+#endif
+}
+
+// Opened by its name anew: another file may have that by now.
+int PendingFile::source(const base::PlaceInFile& place) {
+  if (source_path_ == place.path) return source_;
+  if (source_ >= 0) ::close(std::exchange(source_, -1));
+  source_path_ = place.path;
+  source_ = ::open(place.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct stat status = {};
+  if (source_ >= 0 && (::fstat(source_, &status) != 0 || status.st_dev != place.device ||
+                       status.st_ino != place.inode))
+    ::close(std::exchange(source_, -1));
+  return source_;
+}
+
 // There is no fsync: a model can be made again, and waiting for the disk would cost many times the
 // writing. After a power failure soon after, either file may be found at this place; after any
 // other failure the rules above hold.
@@ -202,6 +237,7 @@ void PendingFile::settle() noexcept {
 
 void PendingFile::close() noexcept {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+  if (source_ >= 0) ::close(std::exchange(source_, -1));
 }
 
 void PendingFile::refuse(int error) const {

@@ -22,6 +22,7 @@ class PendingFile : public Output {
   PendingFile& operator=(const PendingFile&) = delete;
 
   void write(std::span<const std::byte> first, std::span<const std::byte> second) override;
+  std::size_t copy(const base::PlaceInFile& place, std::size_t size) override;
 
   // Gives the file a name beside the destination and the errors of closing it their chance.
   void finish();
@@ -36,6 +37,7 @@ class PendingFile : public Output {
   void find_target();
   void open_beside();
   void reserve(std::int64_t size);
+  int source(const base::PlaceInFile& place);
   void close() noexcept;
   [[noreturn]] void refuse(int error) const;
 
@@ -44,6 +46,9 @@ class PendingFile : public Output {
   std::filesystem::path name_;         // of the file in the making; empty while it has none
   std::filesystem::path backup_;       // what was at the target; empty when nothing was
   int fd_ = -1;
+  // The file that was copied from last, which stays open: -1 where it cannot be.
+  std::filesystem::path source_path_;
+  int source_ = -1;
   bool regular_ = true;
   bool existed_ = false;
   bool replaced_ = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/mapped_file.h"
@@ -14,6 +15,8 @@ namespace {
 constexpr std::size_t kWorthBorrowing = std::size_t{64} << 10;
 // One write; the pages of a mapped source stay resident no longer than that.
 constexpr std::size_t kLongestWrite = std::size_t{1} << 20;
+// One copy from file to file, after which there is a word of progress.
+constexpr std::size_t kLongestCopy = std::size_t{16} << 20;
 
 }  // namespace
 
@@ -42,12 +45,29 @@ void Stream::append_borrowed(std::span<const std::byte> bytes) {
     append(bytes);
     return;
   }
+  bytes = copy_in_system(bytes);
   while (!bytes.empty()) {
     const std::span<const std::byte> part = bytes.first(std::min(bytes.size(), kLongestWrite));
     send(part);
     base::release_pages(part);
     bytes = bytes.subspan(part.size());
   }
+}
+
+// From file to file, as far as that goes; what is left.
+std::span<const std::byte> Stream::copy_in_system(std::span<const std::byte> bytes) {
+  std::optional<base::PlaceInFile> place = base::place_in_file(bytes);
+  if (!place) return bytes;
+  flush();
+  while (!bytes.empty()) {
+    const std::size_t copied = output_.copy(*place, std::min(bytes.size(), kLongestCopy));
+    if (copied == 0) break;
+    bytes = bytes.subspan(copied);
+    place->offset += static_cast<std::int64_t>(copied);
+    written_ += static_cast<std::int64_t>(copied);
+    if (on_write_) on_write_(written_);
+  }
+  return bytes;
 }
 
 void Stream::append_zeros(std::int64_t count) {

@@ -9,6 +9,9 @@
 #include <span>
 #include <string_view>
 
+namespace sardonyx::base {
+struct PlaceInFile;
+}
 namespace sardonyx::onnx {
 class Pieces;
 }
@@ -21,6 +24,8 @@ class Output {
   virtual ~Output() = default;
   // Two spans one after the other, all of both; either may be empty.
   virtual void write(std::span<const std::byte> first, std::span<const std::byte> second) = 0;
+  // Bytes of a file that the system may copy by itself: how many of them it did, from the first on.
+  virtual std::size_t copy(const base::PlaceInFile& /*place*/, std::size_t /*size*/) { return 0; }
 };
 
 class Stream {
@@ -56,6 +61,7 @@ class Stream {
   static constexpr std::size_t kBufferSize = std::size_t{256} << 10;
 
   void copy_in(std::span<const std::byte> bytes);
+  std::span<const std::byte> copy_in_system(std::span<const std::byte> bytes);
   void append_slowly(std::span<const std::byte> bytes);
   void send(std::span<const std::byte> borrowed);
 

@@ -131,6 +131,7 @@ class ContiguousPieces : public Pieces {
     const std::int64_t first = static_cast<std::int64_t>(piece) * elements_;
     const std::int64_t width = width_of(tensor_.stored_dtype());
     const std::byte* const from = tensor_.data + first * width;
+    base::expect_pages({from, static_cast<std::size_t>(elements(piece) * width)});
     compute_run(tensor_, is_cast_, first, from, elements(piece), dtype_, to);
     base::release_pages({from, static_cast<std::size_t>(elements(piece) * width)});
   }
