@@ -152,6 +152,7 @@ def simplify(
     functions: bool,
     inline_functions: bool,
     freeze_initializers: bool,
+    is_as_read: bool,
 ) -> tuple[list[tuple[str, int]], list[tuple[str, str, str]], list[WeightPrecision], int, int]: ...
 def rule_names() -> list[str]: ...
 def write(

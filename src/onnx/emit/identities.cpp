@@ -3,10 +3,10 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/small_float.h"
 #include "onnx/emit/emit.h"
 #include "onnx/emit/emit_state.h"
 #include "onnx/gen/op.h"
-#include "kernels/small_float.h"
 #include "onnx/infer/inference.h"
 
 namespace sardonyx::onnx {
@@ -37,7 +37,9 @@ Value same_cast(Emit& onnx, Value x, Attributes attributes) {
   const Node* before = x->producer;
   if (before == nullptr || !before->is("Cast")) return {};
   // The Cast of a model that was there may do otherwise than PyTorch's.
-  if (kernels::is_float8(to) && (int_attribute(attributes, "saturate", 1) != 0) != kernels::saturates(to)) return {};
+  if (kernels::is_float8(to) &&
+      (int_attribute(attributes, "saturate", 1) != 0) != kernels::saturates(to))
+    return {};
   const Value first = before->input(0);
   // What went up without loss and comes down again.
   if (lossless(first.dtype(), x.dtype())) return onnx.cast(first, to);
