@@ -214,6 +214,9 @@ struct OptimizeOptions {
   // Inputs that have a value where callers give none (initializers that are inputs too) become
   // constants, so that rules may fold them and runtimes prepare them as they load the model.
   bool freeze_initializers = false;
+  // The model is what its file has, as it was read: where there is nothing to do, it stays as the
+  // file has it, with the names and the order of its nodes.
+  bool is_as_read = false;
 };
 
 // The rules and passes that simplify, by name, in the order they run.

@@ -208,6 +208,8 @@ void check_schemas(onnx::Model& model) {
   if (!found.empty()) throw Error(std::move(found));
 }
 
+bool conforms(onnx::Model& model) { return onnx::violations(model, onnx::Depth::kSchemas).empty(); }
+
 proto::WriteOptions write_options(const WriteOptions& options) {
   proto::WriteOptions result;
   result.external_data = static_cast<proto::WriteOptions::ExternalData>(options.external_data);
@@ -456,20 +458,27 @@ Simplification simplify_or_keep(Model& model, const OptimizeOptions& options) {
 
 Simplification simplify(Model& model, const OptimizeOptions& options) {
   const std::int64_t before = model.node_count();
-  const bool is_valid = onnx::violations(model.internal(), onnx::Depth::kSchemas).empty();
+  // Of a model in memory it is asked before it changes, of a file only when it matters.
+  const std::filesystem::path file = options.is_as_read ? model.file() : std::filesystem::path();
+  const bool was_valid = !file.empty() || conforms(model.internal());
   const std::int64_t frozen =
       options.freeze_initializers ? passes::freeze_initializers(model.internal()) : 0;
-  const std::uint64_t structure = onnx::structure_of(model.internal());
+  const auto structure = [&] { return file.empty() ? 0 : onnx::structure_of(model.internal()); };
+  const std::uint64_t structure_before = structure();
   Simplification done = simplify_or_keep(model, options);
   // What comes out as it was but for names and order keeps these: nothing is done twice.
-  if (!model.file().empty() && frozen == 0 && onnx::structure_of(model.internal()) == structure) {
+  if (!file.empty() && frozen == 0 && structure() == structure_before) {
     model = read_again(model);
     done.applied.clear();
   }
   if (frozen > 0) done.applied.insert(done.applied.begin(), {std::string(kFreezing), frozen});
   hint_at_freezing(model.internal(), done);
   // What is wrong in a file is not our fault.
-  if (is_valid) check_schemas(model.internal());
+  try {
+    if (was_valid) check_schemas(model.internal());
+  } catch (const Error&) {
+    if (file.empty() || conforms(read_model(file).internal())) throw;
+  }
   done.nodes_before = before;
   done.nodes_after = model.node_count();
   return done;

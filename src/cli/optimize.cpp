@@ -42,7 +42,9 @@ void print_hints(const Simplification& done) {
 
 void run_optimize(const OptimizeArguments& arguments) {
   Model model = read_model(input_file(arguments.input));
-  const Simplification done = simplify(model, arguments.optimize);
+  OptimizeOptions optimize = arguments.optimize;
+  optimize.is_as_read = true;
+  const Simplification done = simplify(model, optimize);
   WriteOptions options = arguments.write;
   options.progress = progress_line("writing", arguments.quiet || arguments.json);
   write_model(model, arguments.output, options);

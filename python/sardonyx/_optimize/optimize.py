@@ -136,6 +136,7 @@ def optimize(
         functions=functions,
         inline_functions=inline_functions,
         freeze_initializers=freeze_initializers,
+        is_as_read=isinstance(model, (str, os.PathLike)),
     )
     if out is not None:
         with bytes_written(out) as progress:

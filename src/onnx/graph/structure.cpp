@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <memory>
 #include <string_view>
 #include <type_traits>
@@ -15,22 +16,28 @@ namespace {
 // Constants up to this size are compared by their bytes.
 constexpr std::int64_t kComparedBytes = 4096;
 
-// FNV-1a, by words.
+// Words are multiplied and folded, one after the other.
 class Hash {
  public:
   Hash& add(std::uint64_t word) {
-    for (int i = 0; i < 8; ++i, word >>= 8) byte(static_cast<unsigned char>(word));
+    value_ = (value_ ^ word) * 0x9e3779b97f4a7c15ULL;
+    value_ ^= value_ >> 32;
     return *this;
   }
   Hash& add(std::string_view text) {
     add(text.size());
-    for (const char each : text) byte(static_cast<unsigned char>(each));
-    return *this;
+    for (; text.size() >= sizeof(std::uint64_t); text.remove_prefix(sizeof(std::uint64_t))) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, text.data(), sizeof(word));
+      add(word);
+    }
+    std::uint64_t rest = 0;
+    if (!text.empty()) std::memcpy(&rest, text.data(), text.size());
+    return add(rest);
   }
   std::uint64_t value() const { return value_; }
 
  private:
-  void byte(unsigned char each) { value_ = (value_ ^ each) * 0x100000001b3ULL; }
   std::uint64_t value_ = 0xcbf29ce484222325ULL;
 };
 
