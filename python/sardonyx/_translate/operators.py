@@ -125,8 +125,10 @@ def _output_count(op_type: str, least: int, inputs: list[Any], rest: Mapping[str
 
 
 def _constant(present: Any, attributes: Mapping[str, Any]) -> Any:
-    if len(attributes) != 1:
+    # onnxscript passes all attributes, None for those that are not given.
+    given = {name: value for name, value in attributes.items() if value is not None}
+    if len(given) != 1:
         raise TypeError("Constant takes one of value, value_int, value_float, ...")
-    name, value = next(iter(attributes.items()))
+    ((name, value),) = given.items()
     dtype = {"value_float": 1, "value_floats": 1, "value_int": 7, "value_ints": 7}.get(name)
     return present.constant(value, dtype)
