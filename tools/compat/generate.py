@@ -164,6 +164,8 @@ def _counts(outcomes: Sequence[Outcome]) -> str:
     passed, failed, skipped = (
         sum(getattr(each, kind) for each in outcomes) for kind in ("passed", "failed", "skipped")
     )
+    if not outcomes:
+        return "–"
     text = f"{passed} passed"
     if failed:
         text += f", {failed} failed"
