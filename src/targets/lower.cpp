@@ -46,7 +46,7 @@ void lower(onnx::Model& model, const Target& target, const LowerOptions& options
                failures.push_back(std::move(diagnostic));
              }
            }});
-  if (!failures.empty()) throw base::Error(std::move(failures));
+  if (!failures.empty()) throw Unsupported(std::move(failures));
   model.target = target.name;
   model.opsets[""] = options.opset;
   model.ir_version = onnx::ir_version_of(options.opset);

@@ -90,7 +90,7 @@ def export(
         input_names, output_names: names for the first inputs and outputs of the model; the others
             are named after forward()'s parameters, and the captured values. Further input_names are
             for the weights, in the order of the state dict.
-        opset_version: 13 to 26; when None, 20 or the oldest newer one that has what the program
+        opset_version: 13 to 28; when None, 20 or the oldest newer one that has what the program
             needs, which one of the result's `notes` tells.
         dynamo: of the older exporter: False lets torch.jit.trace capture what torch.export does
             not, with branches on data as the example takes them.

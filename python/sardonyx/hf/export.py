@@ -50,7 +50,7 @@ def export(
         precision: "fp32"; "fp16" or "bf16" for all that is computed; "int8" or "int4" for weights
             in blocks; "fp16+int8" or "fp16+int4" for both; or a `sardonyx.Precision`.
         runtime: where it is to run, as `target_runtime` of `sardonyx.export`.
-        opset: 13 to 26; by default what suits the runtime.
+        opset: 13 to 28; by default what suits the runtime.
         verify: compare with PyTorch, greedy tokens for models that generate. The model is then
             loaded into memory.
         weights_in_place: whether the ONNX models are written into the checkpoint's own folder

@@ -7,7 +7,7 @@ namespace {
 
 constexpr Rule kRules[] = {
     {"SX1001", "command line and usage", "more input or output names are given than the program has, or one name twice", "give each input and output one name of its own"},
-    {"SX1002", "command line and usage", "the target opset is not one that Sardonyx emits", "choose an opset from 13 to 26"},
+    {"SX1002", "command line and usage", "the target opset is not one that Sardonyx emits", "choose an opset from 13 to 28"},
     {"SX1003", "command line and usage", "a strategy of torch.export could not capture the model", "make the model exportable, or pass the ExportedProgram you get"},
     {"SX1004", "command line and usage", "out of memory", "close other programs, or convert on a machine with more memory"},
     {"SX1005", "command line and usage", "an internal error that no diagnostic foresees", "report it with the input"},
