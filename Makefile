@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-makers bench-optimize bench-llm architectures hf-sweep libtorch detection sweep hunt fuzz threads aarch64 elsewhere capture-sweep format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-makers bench-optimize bench-llm bench-weights architectures hf-sweep libtorch detection sweep hunt fuzz threads compat aarch64 elsewhere capture-sweep format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -33,12 +33,14 @@ help:
 	@echo "make bench-large  models of 5 GB through the optimiser and from TorchScript: memory (ARGS='--gigabytes 20')"
 	@echo "make bench-optimize  our optimiser beside others (FULL=1 ARGS='--models bert')"
 	@echo "make bench-llm  language models beside onnxruntime-genai's model builder"
+	@echo "make bench-weights  casting, quantizing and writing weights beside cp (ARGS='--megabytes 512')"
 	@echo "make operators  edge cases of every operator family, and a third of the sweep"
 	@echo "make capture-sweep  quick capture beside torch.export, program by program (long)"
 	@echo "make sweep     every operator's sample inputs (long)"
 	@echo "make hf-sweep  folders of every architecture of a task, exported and run (long)"
 	@echo "make architectures  a small model of every architecture in transformers (long)"
 	@echo "make wheels    wheels that install elsewhere, without a compiler"
+	@echo "make compat    environments of other releases of packages, tested (hours; ENVIRONMENTS=\"bare newest\")"
 	@echo "make aarch64   the wheel for Linux on ARM, cross-compiled and run under qemu"
 	@echo "make elsewhere  the wheel of make wheels on Debian 12 and Ubuntu 22.04 (as root)"
 	@echo "make site      the documentation as a site, its links checked"
@@ -83,7 +85,10 @@ check: setup
 	$(PYTHON) tools/check_tree.py
 	$(PYTHON) tools/check_layers.py
 	$(PYTHON) tools/check_packages.py
+	$(PYTHON) tools/check_torch_private.py
+	$(PYTHON) tools/check_private_names.py
 	$(PYTHON) tools/check_diagnostics.py
+	$(PYTHON) tools/check_words.py
 	clang-format --dry-run --Werror $(CXX_FILES)
 	ruff check .
 	ruff format --check .
@@ -131,6 +136,13 @@ wheels: build
 	CXX="$$(sed -n 's/^CMAKE_CXX_COMPILER:[^=]*=//p' "$(BUILD)/CMakeCache.txt")" JOBS=$(JOBS) \
 	    tools/build_wheels.sh "$(BUILD)" $(WHEEL_PYTHONS)
 
+# Environments of other releases of torch, transformers, ONNX Runtime, onnx and Python, one at a time;
+# KEEP=1 leaves them in .cache/compat. What is installed there are CUDA builds of torch, of about 6 GB.
+ENVIRONMENTS ?=
+compat: setup
+	$(PYTHON) -m tools.compat run $(if $(KEEP),--keep) $(ENVIRONMENTS)
+	$(PYTHON) -m tools.compat generate
+
 # The wheel for Linux on ARM, cross-compiled and run under qemu.
 aarch64: build
 	tools/setup.sh --aarch64
@@ -144,15 +156,17 @@ elsewhere:
 # The site, in build-site/site, by tools of an environment of its own.
 SITE_VENV ?= .venv-site
 site: build
-	@[ -x "$(SITE_VENV)/bin/mkdocs" ] || { $(PYTHON) -m venv "$(SITE_VENV)" && \
-	    "$(SITE_VENV)/bin/pip" install -q 'mkdocs-material>=9.6,<10'; }
+	tools/setup.sh --site
+	@"$(SITE_VENV)/bin/python" -c "import mkdocstrings_handlers" 2>/dev/null || { $(PYTHON) -m venv "$(SITE_VENV)" && \
+	    "$(SITE_VENV)/bin/pip" install -q 'mkdocs-material>=9.6,<10' 'mkdocstrings[python]>=1,<2'; }
 	$(RUN) SARDONYX_PYTHON="$(PYTHON)" $(PYTHON) tools/build_site.py "$(abspath $(BUILD))/bin/sardonyx" \
 	    "$(abspath $(SITE_VENV))/bin/mkdocs"
+	$(PYTHON) -m pytest -q tests/site
 
 # What a newcomer to the site sees, in docs/screenshots.
 screenshots: site
 	tools/setup.sh --screenshots
-	tools/take_screenshots.sh
+	$(RUN) PYTHON="$(PYTHON)" tools/take_screenshots.sh
 
 # The examples, run and checked; those that need a package that is missing say so.
 test-examples: build
@@ -191,6 +205,9 @@ bench-optimize: build
 bench-llm: build
 	PEERS="$(PEERS)" tools/setup_peers.sh
 	$(RUN) $(PYTHON) -m bench.llm --peers "$(PEERS)/bin/python" $(ARGS)
+
+bench-weights: build
+	$(RUN) $(PYTHON) -m bench.weights $(ARGS)
 
 # Captures about 500 small models the first time, which takes an hour; goes on from where it was.
 architectures: build

@@ -21,9 +21,9 @@ from tests.models.decoding import cached_decoder
 from tests.models.zoo import ZOO, Example
 
 import sardonyx
-from sardonyx._capture.caches import register_caches
 from sardonyx._capture.capture import Quick, capture
 from sardonyx._capture.shapes import prepare
+from sardonyx._transformers_private.registration import register_caches
 
 SUBJECTS: dict[str, Callable[[], Example]] = {
     "GPT-2": lambda: ZOO.build("gpt2", "full"),

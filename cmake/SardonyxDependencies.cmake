@@ -49,6 +49,26 @@ if(NOT TARGET ZLIB::ZLIB)
   target_include_directories(zlibstatic PUBLIC "${zlib_SOURCE_DIR}" "${zlib_BINARY_DIR}")
 endif()
 
+# Of Highway we use the headers and the one file that asks which instructions the processor has.
+if(NOT SARDONYX_SELF_CONTAINED)
+  find_package(hwy QUIET)
+endif()
+if(hwy_FOUND)
+  add_library(sardonyx_highway INTERFACE)
+  target_link_libraries(sardonyx_highway INTERFACE hwy::hwy)
+else()
+  sardonyx_fetch(highway 566fc77315878473d9a6bd815f7de78c73734acdcb745c3dde8579560ac5440e
+                 https://github.com/google/highway/archive/refs/tags/1.0.3.tar.gz
+                 https://deb.debian.org/debian/pool/main/h/highway/highway_1.0.3.orig.tar.gz
+                 OPTIONS SOURCE_SUBDIR none)
+  add_library(sardonyx_highway STATIC "${highway_SOURCE_DIR}/hwy/targets.cc")
+  target_include_directories(sardonyx_highway SYSTEM PUBLIC "${highway_SOURCE_DIR}")
+endif()
+# Beside plain loops, three sets of instructions on x86 (SSE4, AVX2 and AVX-512) and one on ARM: the
+# others are hardly faster and make the library larger.
+target_compile_definitions(sardonyx_highway INTERFACE
+  "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_AVX3_DL|HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)")
+
 add_library(sardonyx_fmt INTERFACE)
 target_link_libraries(sardonyx_fmt
   INTERFACE $<IF:$<BOOL:${SARDONYX_SELF_CONTAINED}>,fmt::fmt-header-only,fmt::fmt>)

@@ -27,7 +27,8 @@ LAYERS: dict[str, Layer] = {
     "base": Layer("base"),
     "symbolic": Layer("symbolic", ("base",)),
     "program": Layer("program", ("base", "symbolic")),
-    "onnx": Layer("onnx", ("base", "symbolic")),
+    "kernels": Layer("kernels", ("base",)),
+    "onnx": Layer("onnx", ("symbolic", "kernels")),
     "archive": Layer("frontends/archive", ("base",)),
     "pt2": Layer("frontends/pt2", ("archive", "program")),
     "live": Layer("frontends/live", ("program",)),
@@ -102,6 +103,7 @@ RESTRICTED = {
     "google/protobuf/": set[str](),
     "protozero/": {"proto"},
     "CLI/": {"cli"},
+    "hwy/": {"kernels"},
     "simdjson": {"program", "archive", "pt2"},
 }
 

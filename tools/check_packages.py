@@ -15,25 +15,28 @@ from typing import NamedTuple
 # What each package may know: those named here, and not what these know in turn.
 PACKAGES: dict[str, tuple[str, ...]] = {
     "_base": (),
+    "_torch_private": ("_base",),
+    "_transformers_private": ("_base", "_torch_private"),
+    "_diffusers_private": ("_base",),
     "ops": ("_base",),
-    "_capture": ("_base", "ops"),
-    "_translate": ("_base",),
+    "_capture": ("_base", "_torch_private", "_transformers_private", "ops"),
+    "_translate": ("_base", "_torch_private"),
     "_run": ("_base",),
     "_compare": ("_base",),
-    "_model": ("_base", "_run", "_compare"),
+    "_model": ("_base", "_torch_private", "_run", "_compare"),
     "_report": ("_base", "_compare", "_model"),
     "_optimize": ("_base", "_model"),
     "_export": (
-        "_base", "ops", "_capture", "_translate", "_run", "_compare", "_model", "_report",
-        "_optimize",
+        "_base", "_torch_private", "_transformers_private", "ops", "_capture", "_translate", "_run",
+        "_compare", "_model", "_report", "_optimize",
     ),
-    "_mismatch": ("_base", "_capture", "_run", "_compare", "_model", "_export"),
+    "_mismatch": ("_base", "_torch_private", "_capture", "_run", "_compare", "_model", "_export"),
     "hf": (
-        "_base", "_capture", "_translate", "_run", "_compare", "_model", "_report", "_optimize",
-        "_export",
+        "_base", "_torch_private", "_transformers_private", "_diffusers_private", "_capture",
+        "_translate", "_run", "_compare", "_model", "_report", "_optimize", "_export",
     ),
-    "_command": ("_base", "_run"),
-    "_older": ("_base", "_capture", "_translate", "_model", "_report", "_export"),
+    "_command": ("_base", "_torch_private", "_run"),
+    "_older": ("_base", "_torch_private", "_capture", "_translate", "_model", "_report", "_export"),
 }  # fmt: skip
 
 # The modules of the root hold public names; no package knows them.

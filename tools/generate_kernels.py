@@ -12,7 +12,8 @@ from typing import Any
 
 import generate_emitter  # type: ignore[import-not-found]  # a script beside this one
 import onnxruntime
-from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+from sardonyx._run import registered
 
 FILE = generate_emitter.FOLDER.parents[1] / "targets" / "gen" / "kernels.cpp"
 OLDEST_OPSET = 9
@@ -86,7 +87,7 @@ def joined(a: Types, b: Types) -> Types | None:
 def generate() -> str:
     names = generate_emitter.Schemas().by_name
     found: dict[tuple[str, int, int], list[Types]] = {}
-    for kernel in state.get_all_opkernel_def():
+    for kernel in registered.kernels():
         if (
             kernel.provider != "CPUExecutionProvider"
             or kernel.domain

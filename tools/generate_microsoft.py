@@ -14,7 +14,8 @@ import generate_emitter  # type: ignore[import-not-found]  # a script beside thi
 import onnx
 import onnxruntime
 from generate_emitter import cpp_bool, float_literal, quoted, type_set
-from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+from sardonyx._run import registered
 
 FILE = generate_emitter.FOLDER.parents[1] / "targets" / "gen" / "microsoft.h"
 EMITTED = (
@@ -107,7 +108,7 @@ def operator(schema: Any) -> str:
 def generate() -> str:
     found = {
         schema.name: schema
-        for schema in state.get_all_operator_schema()
+        for schema in registered.schemas()
         if schema.domain == "com.microsoft" and schema.name in EMITTED
     }
     operators = "\n".join(operator(found[name]) for name in EMITTED)

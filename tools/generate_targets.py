@@ -15,18 +15,24 @@ from sardonyx import _native
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "targets.md"
 
 HEAD = """\
-# Where models run
+# Targets
 
-Sardonyx translates and simplifies every program in one form, ONNX of the newest opset, and gives \
-it to its target at the end. `target_runtime=` of `sardonyx.export`, `--runtime` of the command \
-line and `runtime` of the C++ options name the target. What a target cannot take as it is, is a \
-row of a table in `src/targets/`; this page is made of these tables by `tools/generate_targets.py`.
+A target is the runtime that a model is for: `target_runtime=` of `sardonyx.export`, `--runtime` \
+of the command line, `runtime` of the C++ options. [Which target do I choose?]\
+(how-to/choose-a-target.md) helps to choose; this page lists what each target changes.
 
-Each row is there because of a fault or a gap of the runtime, and a test of the row's name in \
-`tests/targets/` shows it in the runtime alone: when the runtime is mended the test fails, and the \
-row can go. Beside the rows, every target gets the forms of the opset it is asked for, and \
-composites that came later by their definitions; a target with kernels listed (`src/targets/gen/`) \
-also gets casts where an element type has none.
+Every program is translated and optimized in the canonical IR and lowered to its target at the \
+end. Each row of a table works around a fault or a gap of the runtime. A test of the same name in \
+`tests/targets/` shows the fault in the runtime alone, so that the row is removed when the fault \
+is fixed.
+
+Every target also gets older forms of operators for older opsets, decompositions of composites, \
+and casts around dtypes without a kernel, if the kernels are listed (`src/targets/gen/`). \
+`tools/generate_targets.py` writes this page from the tables in `src/targets/`.
+
+```sh
+sardonyx optimize model.onnx -o model-openvino.onnx --runtime openvino
+```
 
 | target | opset | what it gets |
 |---|---|---|
@@ -36,7 +42,7 @@ REASONS = {
     "lacks": "no kernel",
     "wrong": "wrong result",
     "fails": "fails or crashes",
-    "rewrites": "wrong after its own rewriting",
+    "rewrites": "wrong after its own optimization",
     "slow": "slower",
 }
 
@@ -66,21 +72,23 @@ def lines_of(rows: list[dict[str, Any]]) -> list[str]:
 
 
 FUSIONS = """\
-Operators of the runtime's own, each a rule that `--explain` tells of, and how long it takes \
-beside what it stands for (`make bench-kernels` measures again):
+Contrib operators, each a rule that `--explain` lists, and its time as a fraction of the time of \
+what it replaces (`make bench-kernels` measures again):
 """
 
 # What was measured and is slower, so that no rule makes it; on one thread, ONNX Runtime 1.31.
 LEFT = """\
-Left out, because measured to be slower than what Sardonyx makes otherwise: \
-com.microsoft.SkipLayerNormalization (row `sum-that-is-normalised`); \
-com.microsoft.SkipSimplifiedLayerNormalization, but for `onnxruntime-genai`; com.microsoft.MoE, \
-which takes 0.45 to 0.77 of the time of grouped products for one token, but 1.04 to 1.53 for 16 \
-and 128 of 8 to 64 experts (`python -m bench.experts`; its answers are right); \
-com.microsoft.QMoE, which takes 0.56 to 0.89 of the time of products in blocks of 4 bits for one \
-token, but 0.75 to 1.31 for 16 and 0.88 to 1.29 for 128 (there, too); queries, keys and values as \
-one product and a Split, which take 1.03 to 1.10 of the time of three products for 1 to 256 rows \
-of 32 to 128 numbers, 1.10 to 1.35 for longer ones (`python -m bench.kernels packed-products`).
+These operators and rewrites are not used, because they were measured to be slower:
+
+- com.microsoft.SkipLayerNormalization, see the row `sum-that-is-normalised`.
+- com.microsoft.SkipSimplifiedLayerNormalization, except for `onnxruntime-genai`.
+- com.microsoft.MoE: 0.45 to 0.77 of the time of grouped MatMuls for one token, but 1.04 to 1.53 \
+for 16 and 128 tokens with 8 to 64 experts (`python -m bench.experts`).
+- com.microsoft.QMoE: 0.56 to 0.89 of the time of block-wise quantized MatMuls for one token, but \
+0.75 to 1.31 for 16 and 0.88 to 1.29 for 128 tokens (`python -m bench.experts`).
+- Query, key and value as one MatMul and a Split: 1.03 to 1.10 of the time of three MatMuls for 1 \
+to 256 rows of 32 to 128 features, 1.10 to 1.35 for longer rows (`python -m bench.kernels \
+packed-products`).
 """
 
 
@@ -107,7 +115,7 @@ def generate(tables: list[dict[str, Any]]) -> str:
         rows = lines_of(target["rules"])
         text = "\n".join(rows)
         if not target["rules"]:
-            lines.append("No rows: it gets what the standard says.")
+            lines.append("No rows: it gets standard ONNX.")
         elif text in shown:
             lines.append(f"The rows of `{shown[text]}`.")
         else:

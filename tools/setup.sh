@@ -10,7 +10,7 @@ venv=${VENV:-.venv}
 
 system_packages=(
   git make g++ ccache mold
-  libsimdjson-dev libprotozero-dev libcli11-dev libfmt-dev zlib1g-dev
+  libsimdjson-dev libprotozero-dev libcli11-dev libfmt-dev libhwy-dev zlib1g-dev
   libgtest-dev libbenchmark-dev
 )
 case ${1:-} in
@@ -18,6 +18,7 @@ case ${1:-} in
   --aarch64) system_packages+=(g++-aarch64-linux-gnu qemu-user) ;;
   --elsewhere) system_packages+=(debootstrap) ;;
   --screenshots) system_packages+=(chromium pngquant) ;;
+  --site) system_packages+=(doxygen) ;;
   --fuzz) system_packages+=(clang-19 libclang-rt-19-dev llvm-19) ;;
 esac
 

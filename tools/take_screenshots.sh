@@ -26,11 +26,25 @@ take() { # <name> <page> <width> <height> [<further option>]
   echo "$pictures/$1.png"
 }
 
-take 1-front "" 1280 900
-take 2-start start/ 1280 1100
-take 3-dynamic-sizes how-to/dynamic-sizes/ 1280 1100
-take 4-checkpoints-dark how-to/hugging-face/ 1280 1100 --blink-settings=preferredColorScheme=0
-take 5-errors-by-code diagnostics/ 1280 900
-take 6-operators operators/ 1280 900
-take 7-how-it-works how-it-works/ 1280 1400
-take 8-start-narrow start/ 500 900
+dark=--blink-settings=preferredColorScheme=0
+take 1-front "" 1280 1500
+take 2-front-dark "" 1280 1100 "$dark"
+take 3-front-narrow "" 500 1100
+take 4-tutorial tutorials/language-models/ 1280 1200
+take 5-dynamic-shapes-dark how-to/dynamic-sizes/ 1280 1200 "$dark"
+take 6-diagnostic diagnostics/SX1015/ 1280 900
+take 7-performance performance/ 1280 1300
+take 8-python-reference reference/python/ 1280 1200
+take 9-installation-narrow-dark installation/ 500 1100 "$dark"
+
+# The picture of README: the page that `sardonyx inspect --html` writes of its first export.
+command=${BUILD:-build}/bin/sardonyx
+scratch=$(mktemp -d)
+awk '/^```python/ { on = 1; next } /^```/ { if (on) exit } on' README.md >"$scratch/first.py"
+(cd "$scratch" && "${PYTHON:-python3}" first.py)
+"$command" inspect "$scratch/model.onnx" --html "$scratch/model.html"
+timeout 90 chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars \
+  --virtual-time-budget=4000 --window-size=860,560 --screenshot="$scratch/model.png" \
+  "file://$scratch/model.html" >/dev/null 2>&1
+pngquant 48 --force --output docs/images/first-export.png "$scratch/model.png"
+rm -r "$scratch"

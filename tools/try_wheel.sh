@@ -6,6 +6,7 @@
 set -euo pipefail
 python=$1
 wheel=$(realpath "$2")
+root=$(realpath "$(dirname "$0")/..")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
@@ -35,6 +36,11 @@ printed=$(env -i PATH="$folder/bare/bin" bare/bin/sardonyx --version)
 # The command finds its own interpreter, and the package its native command.
 env -i bare/bin/sardonyx doctor --json | grep -q '"find_package"'
 env -i bare/bin/python -m sardonyx --version | grep -qF "$version"
+# All that needs no torch.
+mkdir files
+cp "$root/tests/fuzz/corpus/pt2/small" files/small.pt2
+env -i PATH=/usr/bin:/bin bare/bin/python "$root/tests/installed/bare_checks.py" files >checks 2>&1 ||
+  { cat checks >&2; exit 1; }
 # What the policy of manylinux takes for granted; everything else must come from the wheel itself.
 allowed='^(linux-vdso|libc|libm|libdl|libpthread|librt|libgcc_s|libstdc\+\+|libz|/lib.*/ld-linux.*)\.so'
 site=$(bare/bin/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')

@@ -16,32 +16,38 @@ from .checkpoints import foremost_tasks
 
 _HEAD = """# Architectures of Hugging Face
 
-Architectures of transformers {version}, made small with random weights, saved, exported with
-`sardonyx hf` and run. `make hf-sweep` does it again; this page is written by its `--page`.
+Small models of each architecture of transformers {version}, with random weights, exported with
+`sardonyx hf` and compared with PyTorch. `make hf-sweep` repeats it and writes this page (`--page`).
 
-*right*: the answers are eager PyTorch's: of models that generate, 20 greedy tokens at batch 1 and
-2 with a row that is padded, of others all outputs at other sizes than the example's. *wrong*: they
-are not. *unsure*: they are not, where PyTorch's own answers in float64, by its plain kernels
-or for inputs that are off by a few units in the last place differ as much, since scores of random
-weights are nearly equal, or where PyTorch has other tokens after an image alone than after two.
-*refused*: with the diagnostic that stands beside it. *not made*: no small model of it runs in eager
-PyTorch here, so there was nothing to export.
+| result | meaning |
+|---|---|
+| right | the results are eager PyTorch's: 20 greedy tokens for one sequence and for two of \
+which one is padded, or all outputs at other sizes than the example's |
+| wrong | they are not |
+| unsure | they differ, and PyTorch's own results differ as much in float64, with other \
+kernels, or for inputs changed by rounding; scores of random weights are nearly equal |
+| refused | the export was rejected with the diagnostic in the last column |
+| not made | no small model of it runs in eager PyTorch |
+
+```sh
+make hf-sweep ARGS="--task text-generation-with-past --models llama,qwen3"
+```
 """
 _DECODERS = """
-## Decoders of text
+## Decoders
 
-With their cache, or *without a cache* where transformers has none for them that inputs could hold,
-in plain ONNX Runtime, and with `--runtime onnxruntime-genai` in
-onnxruntime-genai's own `Generator`. onnxruntime-genai keeps caches of keys and values alone: models
-that keep states are not for it. *model builder* says which ones onnxruntime-genai's own model
-builder, of the release that the tests use, knows by name.
+With their KV cache, or *without a cache* if transformers has none for them, in ONNX Runtime, and
+with `--runtime onnxruntime-genai` in onnxruntime-genai. The latter supports caches of keys and
+values only, not models with other states. *model builder* marks those that onnxruntime-genai's own
+model builder supports.
 """
 _OTHERS = """
 ## All others
 
-With no option but the folder, saved from the class that the architecture is published with. There
-are {number}, of which {left} were not tried. Rows stay until they are made anew, and most are of
-trees before this one. Those that took too long had 40 seconds of processor time or more.
+With no option but the folder, saved from the class that the architecture is published with: \
+{number}
+architectures, of which {left} were not tried. Rows stay until they are tried again, and most are of
+earlier versions. *timeout* is 40 seconds of CPU time or more.
 """
 
 Records = dict[str, dict[str, Any]]

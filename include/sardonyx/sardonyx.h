@@ -211,10 +211,17 @@ struct OptimizeOptions {
   // Calls of the model's own functions become what these do, so that rules see it whole. Where the
   // opset has other operators than a function, this is done anyway.
   bool inline_functions = false;
+  // Inputs that have a value where callers give none (initializers that are inputs too) become
+  // constants, so that rules may fold them and runtimes prepare them as they load the model.
+  bool freeze_initializers = false;
 };
 
 // The rules and passes that simplify, by name, in the order they run.
 SARDONYX_API std::vector<std::string> rule_names();
+
+// How many threads work on weights at most, for the whole process; 0, the default, for as many as
+// there are processors. What is written does not depend on it.
+SARDONYX_API void set_threads(int count);
 
 // Simplifies a model in place, and gives it to its target; the names of the passes that changed
 // something, in order. A node that only the runtime does not take stays as it is; what the opset

@@ -91,11 +91,12 @@ Model convert(Program& program, ConvertOptions options, const nb::dict& translat
 
 nb::tuple simplify(Model& model, std::optional<std::int64_t> opset, const std::string& runtime,
                    const std::string& stop_after, const std::vector<std::string>& disable,
-                   const PrecisionOptions& precision, bool functions, bool inline_functions) {
+                   const PrecisionOptions& precision, bool functions, bool inline_functions,
+                   bool freeze_initializers) {
   const auto run = [&] {
     const nb::gil_scoped_release released;
-    return sardonyx::simplify(
-        model, {opset, runtime, stop_after, disable, precision, functions, inline_functions});
+    return sardonyx::simplify(model, {opset, runtime, stop_after, disable, precision, functions,
+                                      inline_functions, freeze_initializers});
   };
   const Simplification done = run();
   nb::list applied;
@@ -266,8 +267,11 @@ void bind_model(nb::module_& module) {
       "Simplifies in place; the names of the passes that changed something.");
   module.def("simplify", &simplify, "model"_a, nb::kw_only(), "opset"_a.none(), "runtime"_a,
              "stop_after"_a, "disable"_a, "precision"_a, "functions"_a, "inline_functions"_a,
+             "freeze_initializers"_a,
              "Simplifies in place: what was applied, (name, count) each; what was declined, (rule, "
              "node, reason) each; the weights of another type; the nodes before and after.");
+  module.def("set_threads", &sardonyx::set_threads, "count"_a,
+             "Threads that work on weights at most; 0 for as many as there are processors.");
   module.def("rule_names", [] { return sardonyx::rule_names(); });
   module.def("write", &write, "model"_a, "path"_a, nb::kw_only(), "external_data"_a = nb::none(),
              "include_initializers"_a = true, "keep_initializers_as_inputs"_a = false,

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     )
     from ._base.log import disable_log, enable_log
     from ._base.state import is_in_onnx_export
+    from ._base.threads import set_num_threads
     from ._capture.fake_mode import ONNXFakeContext, enable_fake_mode
     from ._capture.modes import select_model_mode_for_export
     from ._export.convert import convert
@@ -103,6 +104,7 @@ __all__ = [
     "optimize",
     "register_custom_op_symbolic",
     "select_model_mode_for_export",
+    "set_num_threads",
     "unconvertible_ops",
     "unregister_custom_op_symbolic",
     "verification",
@@ -140,6 +142,7 @@ _HOME = {
     "optimize": "_optimize.optimize",
     "register_custom_op_symbolic": "_translate.symbolic_functions",
     "select_model_mode_for_export": "_capture.modes",
+    "set_num_threads": "_base.threads",
     "unconvertible_ops": "_older.inspection",
     "unregister_custom_op_symbolic": "_translate.symbolic_functions",
     "view": "_model.view",
@@ -173,11 +176,9 @@ def _imported(module: str, name: str) -> Any:
     try:
         return importlib.import_module(module, __name__)
     except ModuleNotFoundError as error:
-        if error.name != "torch":
-            raise
-        from ._base.packages import missing
+        from ._base.packages import needing_torch
 
-        raise missing("torch", f"sardonyx.{name}", error) from error
+        return needing_torch(f"{__name__}", error)(name)
 
 
 def __dir__() -> list[str]:

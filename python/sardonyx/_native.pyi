@@ -151,7 +151,9 @@ def simplify(
     precision: PrecisionOptions,
     functions: bool,
     inline_functions: bool,
+    freeze_initializers: bool,
 ) -> tuple[list[tuple[str, int]], list[tuple[str, str, str]], list[WeightPrecision], int, int]: ...
+def set_threads(count: int) -> None: ...
 def rule_names() -> list[str]: ...
 def write(
     model: Model,

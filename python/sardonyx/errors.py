@@ -5,6 +5,7 @@ from ._base.errors import (
     OnnxExporterWarning,
     SymbolicValueError,
     UnsupportedOperatorError,
+    UntestedReleaseWarning,
 )
 
 __all__ = [
@@ -12,4 +13,5 @@ __all__ = [
     "OnnxExporterWarning",
     "SymbolicValueError",
     "UnsupportedOperatorError",
+    "UntestedReleaseWarning",
 ]

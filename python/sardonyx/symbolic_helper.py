@@ -3,13 +3,7 @@ torch.onnx.symbolic_helper has, and that symbolic functions everywhere use."""
 
 # What is imported here is used by others.
 # ruff: noqa: F401
-from ._translate.scalar_tables import (
-    cast_pytorch_to_onnx,
-    pytorch_name_to_type,
-    scalar_name_to_pytorch,
-    scalar_type_to_onnx,
-    scalar_type_to_pytorch_type,
-)
+from ._base.packages import needing_torch
 from ._translate.scalar_types import JitScalarType
 from ._translate.symbolic_arguments import parse_args
 from ._translate.symbolic_forms import applied_to as _apply_params
@@ -98,6 +92,17 @@ from ._translate.symbolic_resizing import resizing_attributes as _get_interpolat
 from ._translate.symbolic_resizing import scales_and_mode as _interpolate_get_scales_and_mode
 from ._translate.symbolic_resizing import scales_of_factor as _interpolate_get_scales
 from ._translate.symbolic_resizing import scales_of_sizes as _interpolate_size_to_scales
+
+try:
+    from ._translate.scalar_tables import (
+        cast_pytorch_to_onnx,
+        pytorch_name_to_type,
+        scalar_name_to_pytorch,
+        scalar_type_to_onnx,
+        scalar_type_to_pytorch_type,
+    )
+except ModuleNotFoundError as error:
+    __getattr__ = needing_torch(__name__, error)
 
 __all__ = [
     "JitScalarType",

@@ -10,6 +10,7 @@
 #include "api/precision.h"
 #include "api/snapshot.h"
 #include "aten/translation/translate.h"
+#include "base/at_once.h"
 #include "base/mapped_file.h"
 #include "frontends/archive/zip.h"
 #include "frontends/pt2/pt2.h"
@@ -17,6 +18,8 @@
 #include "functionalize/functionalize.h"
 #include "onnx/emit/inlining.h"
 #include "onnx/graph/count_nodes.h"
+#include "onnx/graph/structure.h"
+#include "onnx/infer/conformance.h"
 #include "onnx/infer/infer_model.h"
 #include "passes/outline_layers.h"
 #include "passes/outline_modules.h"
@@ -284,6 +287,18 @@ std::unique_ptr<onnx::Model> convert_to(const targets::Target& target,
   }
 }
 
+// Before anything is written. Throws SX1501.
+void check_schemas(onnx::Model& model) {
+  std::vector<Diagnostic> found;
+  for (std::string& each : onnx::violations(model, onnx::Depth::kTypes)) {
+    Diagnostic& diagnostic = found.emplace_back();
+    diagnostic.code = "SX1501";
+    diagnostic.message = std::move(each);
+    diagnostic.help = "this is a defect of Sardonyx; please report it";
+  }
+  if (!found.empty()) throw Error(std::move(found));
+}
+
 proto::WriteOptions write_options(const WriteOptions& options) {
   proto::WriteOptions result;
   result.external_data = static_cast<proto::WriteOptions::ExternalData>(options.external_data);
@@ -365,6 +380,7 @@ Model convert(Program program, const ConvertOptions& options, aten::CustomLookup
   Model model(convert_to(target, program.internal(), options, lookup, shown, notes));
   if (options.on_note) {
     std::ranges::for_each(kept, options.on_note);
+    std::ranges::for_each(program.internal().notes, options.on_note);
     std::ranges::for_each(notes, options.on_note);
   }
   model.internal().producer_version = version();
@@ -375,6 +391,7 @@ Model convert(Program program, const ConvertOptions& options, aten::CustomLookup
                  options.modules_as_functions.end();
     });
   }
+  check_schemas(model.internal());
   return model;
 }
 
@@ -401,6 +418,8 @@ std::vector<std::string> rule_names() {
   for (const std::string_view fusion : targets::fusion_names()) names.push_back(fusion);
   return {names.begin(), names.end()};
 }
+
+void set_threads(int count) { base::set_threads(static_cast<std::size_t>(std::max(count, 0))); }
 
 std::vector<std::string> optimize(Model& model, const OptimizeOptions& options) {
   std::vector<std::string> names;
@@ -432,6 +451,19 @@ std::int64_t opset_to_begin_with(const targets::Target& target, const OptimizeOp
       "SX1815",
       fmt::format("precision is changed from opset {} on, and not in {}", kOldestKept, opset),
       "ask for a newer opset");
+}
+
+constexpr std::string_view kFreezing = "freeze-initializers";
+
+void hint_at_freezing(const onnx::Model& model, Simplification& done) {
+  const std::int64_t weights = passes::count_overridable_weights(model);
+  if (weights == 0) return;
+  done.declined.push_back(
+      {std::string(kFreezing),
+       {},
+       fmt::format("{} weights are inputs too, so that nothing is folded into them and runtimes do "
+                   "not prepare them; --freeze-initializers makes them constants",
+                   weights)});
 }
 
 void outline(onnx::Model& model, const OptimizeOptions& options, Simplification& done) {
@@ -475,6 +507,18 @@ Simplification simplify(onnx::Model& inner, const OptimizeOptions& options, bool
   return done;
 }
 
+Model read_again(const Model& model) {
+  Model again = read_model(model.file());
+  again.internal().target = model.internal().target;
+  return again;
+}
+
+Model restored(const Snapshot& snapshot, const OptimizeOptions& options) {
+  Model model = restored(snapshot, options);
+  if (options.freeze_initializers) passes::freeze_initializers(model.internal());
+  return model;
+}
+
 // Rules make operators of the newest opset. Those whose operators do not come back to the target
 // are left out.
 Simplification simplify_without(Model& model, OptimizeOptions options, const Snapshot& before) {
@@ -492,7 +536,7 @@ Simplification simplify_without(Model& model, OptimizeOptions options, const Sna
   }
   const auto works = [&](const std::vector<std::string>& rules) {
     try {
-      model = before.restored();
+      model = restored(before, options);
       simplified(rules);
       return true;
     } catch (const targets::Unsupported&) {
@@ -501,7 +545,7 @@ Simplification simplify_without(Model& model, OptimizeOptions options, const Sna
   };
   const std::vector<std::string> rules = rules_to_leave_out(problem->applied(), works);
   if (rules.empty()) throw *problem;
-  model = before.restored();
+  model = restored(before, options);
   Simplification done = simplified(rules);
   add_left_out(done, rules, *problem);
   return done;
@@ -524,7 +568,7 @@ Simplification simplify_or_keep(Model& model, const OptimizeOptions& options) {
     for (const Diagnostic& each : error.diagnostics())
       reasons.push_back({"lower", each.node, each.message});
   }
-  model = snapshot.restored();
+  model = restored(snapshot, options);
   Simplification done = simplify(model.internal(), options, /*as_it_is=*/true);
   done.declined.insert(done.declined.end(), reasons.begin(), reasons.end());
   return done;
@@ -534,7 +578,20 @@ Simplification simplify_or_keep(Model& model, const OptimizeOptions& options) {
 
 Simplification simplify(Model& model, const OptimizeOptions& options) {
   const std::int64_t before = model.node_count();
+  const bool is_valid = onnx::violations(model.internal(), onnx::Depth::kSchemas).empty();
+  const std::int64_t frozen =
+      options.freeze_initializers ? passes::freeze_initializers(model.internal()) : 0;
+  const std::uint64_t structure = onnx::structure_of(model.internal());
   Simplification done = simplify_or_keep(model, options);
+  // What comes out as it was but for names and order keeps these: nothing is done twice.
+  if (!model.file().empty() && frozen == 0 && onnx::structure_of(model.internal()) == structure) {
+    model = read_again(model);
+    done.applied.clear();
+  }
+  if (frozen > 0) done.applied.insert(done.applied.begin(), {std::string(kFreezing), frozen});
+  hint_at_freezing(model.internal(), done);
+  // What is wrong in a file is not our fault.
+  if (is_valid) check_schemas(model.internal());
   done.nodes_before = before;
   done.nodes_after = model.node_count();
   return done;

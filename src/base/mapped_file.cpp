@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <functional>
 #include <iterator>
@@ -63,11 +65,29 @@ class Mappings {
 
   void add(std::span<const std::byte> bytes, const std::string& path) {
     const std::scoped_lock lock(mutex_);
-    held_.emplace(bytes.data(), Held{bytes.data() + bytes.size(), path});
+    held_.emplace(bytes.data(), Held{bytes.data() + bytes.size(), path, false});
   }
   void remove(std::span<const std::byte> bytes) {
     const std::scoped_lock lock(mutex_);
-    held_.erase(bytes.data());
+    const auto found = held_.find(bytes.data());
+    if (found->second.cut_short) --cut_short_;
+    held_.erase(found);
+  }
+  // The mapping that holds the byte is cut short; false where none does.
+  bool cut_short_at(const std::byte* byte) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = find({byte, 1});
+    if (found == held_.end()) return false;
+    if (!std::exchange(found->second.cut_short, true)) ++cut_short_;
+    return true;
+  }
+  // The path of one that is; empty where none is.
+  std::string cut_short() {
+    if (cut_short_ == 0) return {};
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [first, held] : held_)
+      if (held.cut_short) return held.path;
+    return {};
   }
   bool hold(std::span<const std::byte> part) {
     const std::scoped_lock lock(mutex_);
@@ -84,6 +104,7 @@ class Mappings {
   struct Held {
     const std::byte* end;
     std::string path;
+    bool cut_short = false;
   };
   using ByFirstByte = std::map<const std::byte*, Held, std::less<>>;
 
@@ -97,6 +118,7 @@ class Mappings {
 
   std::mutex mutex_;
   ByFirstByte held_;
+  std::atomic<int> cut_short_ = 0;
 };
 
 // Only advice: a failure leaves the pages where they are.
@@ -108,7 +130,53 @@ void let_go(std::span<const std::byte> part) noexcept {
   if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 
+// How many guards live, and what was done about the signal before the first of them.
+struct Guards {
+  std::mutex mutex;
+  int count = 0;
+  struct sigaction before = {};
+};
+Guards& guards() {
+  static auto* const all = new Guards;  // never destroyed, as the mappings
+  return *all;
+}
+
+// A page that is not there becomes one of zeros. The thread that asked for it holds no lock: bytes
+// of mapped files are not read under ours.
+void replace_page(int /*signal*/, siginfo_t* info, void* /*context*/) {
+  const int error = errno;
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  auto* const byte = static_cast<const std::byte*>(info->si_addr);
+  auto* const first = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(byte) / page * page);
+  const bool replaced =
+      info->si_code == BUS_ADRERR && Mappings::live().cut_short_at(byte) &&
+      ::mmap(first, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+  // Not ours: it comes again, and is dealt with as it would be without us.
+  if (!replaced) ::sigaction(SIGBUS, &guards().before, nullptr);
+  errno = error;
+}
+
 }  // namespace
+
+CutShortGuard::CutShortGuard() {
+  const std::scoped_lock lock(guards().mutex);
+  if (guards().count++ > 0) return;
+  struct sigaction action = {};
+  action.sa_sigaction = replace_page;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  ::sigemptyset(&action.sa_mask);
+  ::sigaction(SIGBUS, &action, &guards().before);
+}
+
+CutShortGuard::~CutShortGuard() {
+  const std::scoped_lock lock(guards().mutex);
+  if (--guards().count == 0) ::sigaction(SIGBUS, &guards().before, nullptr);
+}
+
+void check_not_cut_short() {
+  const std::string path = Mappings::live().cut_short();
+  if (!path.empty()) refuse(path, "it was cut short while it was read");
+}
 
 MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
   // The system would stop at the NUL and open another file.

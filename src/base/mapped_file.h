@@ -42,6 +42,19 @@ class MappedFile {
 // is left alone (letting go of pages that are not a file's would lose what is in them).
 void release_pages(std::span<const std::byte> part) noexcept;
 
+// While one lives, pages of mapped files that are no longer there, because somebody cut a file
+// short, read as zeros instead of ending the process. Whoever reads asks afterwards.
+class CutShortGuard {
+ public:
+  CutShortGuard();
+  ~CutShortGuard();
+  CutShortGuard(const CutShortGuard&) = delete;
+  CutShortGuard& operator=(const CutShortGuard&) = delete;
+};
+
+// Throws Error (SX1101) where some live MappedFile was found to be cut short.
+void check_not_cut_short();
+
 // Where bytes lie in a file.
 struct PlaceInFile {
   std::string path;  // as the file was named when it was mapped

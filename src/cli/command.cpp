@@ -128,13 +128,13 @@ void check_one_output(const std::string& path, bool json) {
 void add_read_options(CLI::App& command, ReadOptions& options) {
   command
       .add_option("--input", options.inputs,
-                  "an input of a .pt file: x:float32[batch,3,224,224] (names are dimensions that "
-                  "vary), n:int, n=3")
+                  "an input of a .pt file: x:float32[batch,3,224,224] (names are dynamic "
+                  "dimensions), n:int, n=3")
       ->allow_extra_args(false)
       ->group("TorchScript files");
   command
       .add_option("--dynamic", options.dynamic,
-                  "dimensions of a traced module's example that vary: x:0,2")
+                  "dynamic dimensions of a traced module's example: x:0,2")
       ->allow_extra_args(false)
       ->group("TorchScript files");
 }
@@ -145,22 +145,34 @@ void write_text(const std::string& path, const std::string& text) {
   if (!file.flush()) throw Error(failure("SX1601", "cannot write " + path));
 }
 
+void add_threads_option(CLI::App& command) {
+  command
+      .add_option_function<int>(
+          "--threads", [](const int& count) { set_threads(count); },
+          "threads that work on weights; default: one for each processor")
+      ->check(CLI::PositiveNumber)
+      ->group("Weights");
+}
+
 std::function<void(std::int64_t, std::int64_t)> progress_line(const std::string& label,
                                                               bool quiet) {
   if (quiet || !isatty(STDERR_FILENO)) return {};
   using Clock = std::chrono::steady_clock;
   // Nothing for what takes less than a second.
+  const Clock::time_point begun = Clock::now();
   auto last = std::make_shared<Clock::time_point>(Clock::now() + std::chrono::milliseconds(900));
   auto shown = std::make_shared<bool>(false);
-  return [label, last, shown](std::int64_t done, std::int64_t total) {
+  return [label, begun, last, shown](std::int64_t done, std::int64_t total) {
     const auto now = Clock::now();
     if (done < total && now - *last < std::chrono::milliseconds(100)) return;
     if (done >= total && !*shown) return;
     *last = now;
     *shown = true;
     const double share = total ? 100.0 * static_cast<double>(done) / static_cast<double>(total) : 0;
-    std::fprintf(stderr, "\r%s %3.0f %% of %.1f MB", label.c_str(), share,
-                 static_cast<double>(total) / 1e6);
+    const std::chrono::duration<double> elapsed = now - begun;
+    std::fprintf(stderr, "\r%s %3.0f %% of %.1f MB, %.2f GB/s", label.c_str(), share,
+                 static_cast<double>(total) / 1e6,
+                 static_cast<double>(done) / 1e9 / elapsed.count());
     if (done >= total) std::fputc('\n', stderr);
   };
 }

@@ -50,6 +50,9 @@ void write_text(const std::string& path, const std::string& text);
 std::function<void(std::int64_t done, std::int64_t total)> progress_line(const std::string& label,
                                                                          bool quiet);
 
+// --threads.
+void add_threads_option(CLI::App& command);
+
 // What the user says of a program's inputs: --input, --dynamic.
 void add_read_options(CLI::App& command, ReadOptions& options);
 

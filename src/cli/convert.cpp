@@ -118,11 +118,10 @@ constexpr const char* kConvertFooter =
 }  // namespace
 
 void add_convert(CLI::App& app, int& exit_code) {
-  constexpr const char *kTarget = "The model", *kMeaning = "What becomes of the program",
-                       *kSimplifying = "Simplifying", *kTelling = "What is told";
+  constexpr const char *kTarget = "Model", *kMeaning = "Conversion", *kSimplifying = "Optimization",
+                       *kTelling = "Reports";
   auto arguments = std::make_shared<ConvertArguments>();
-  CLI::App* command = app.add_subcommand(
-      "convert", "Convert a .pt2 program, or a .pt of TorchScript, to an ONNX model");
+  CLI::App* command = app.add_subcommand("convert", "Convert a .pt2 or TorchScript file to ONNX");
   command->footer(kConvertFooter);
   command->add_option("model", arguments->input, "the .pt2 or .pt file; - for standard input")
       ->required();
@@ -133,87 +132,79 @@ void add_convert(CLI::App& app, int& exit_code) {
   add_read_options(*command, arguments->read);
   command
       ->add_option("--opset", arguments->convert.opset,
-                   fmt::format("target ONNX opset; otherwise {}, or the oldest newer one that has "
-                               "what the program needs",
+                   fmt::format("target opset; default: {}, or the oldest newer one that the "
+                               "program needs",
                                kDefaultOpset))
       ->check(CLI::Range(kOldestOpset, kNewestOpset))
       ->group(kTarget);
   command
       ->add_option("--runtime", arguments->convert.runtime,
-                   "what the model is for: onnxruntime (standard operators, safe on its CPU), "
-                   "onnxruntime-cpu (its own operators too), standard, ...; see docs/targets.md")
+                   "target runtime: onnxruntime (standard operators), onnxruntime-cpu (contrib "
+                   "operators too), standard, ...; see docs/targets.md")
       ->check(CLI::IsMember(target_names()))
       ->group(kTarget);
-  command->add_option("--input-names", arguments->convert.input_names, "names, in order: a,b,c")
+  command->add_option("--input-names", arguments->convert.input_names, "names in order: a,b,c")
       ->delimiter(',')
       ->group(kTarget);
-  command->add_option("--output-names", arguments->convert.output_names, "names, in order: a,b,c")
+  command->add_option("--output-names", arguments->convert.output_names, "names in order: a,b,c")
       ->delimiter(',')
       ->group(kTarget);
   command
       ->add_option("--external-data", arguments->write.external_data,
-                   "weights in a second file: auto (above 2 GB), always, never")
+                   "external data: auto (above 2 GB), always, never")
       ->transform(choices(external_data_choices()))
       ->group(kTarget);
   command
       ->add_option("--plugin", arguments->convert.plugins,
-                   "shared libraries with translators of your own (sardonyx/plugin.h)")
+                   "shared libraries with custom translators (sardonyx/plugin.h)")
       ->check(CLI::ExistingFile)
       ->group(kMeaning);
   const std::map<std::string, FallThrough> fall_throughs = {
       {"no", FallThrough::kNo}, {"as-is", FallThrough::kAsIs}, {"aten", FallThrough::kATen}};
   command
       ->add_option("--fall-through", arguments->convert.fall_through,
-                   "operators without a translation: no (an error), as-is (aten::foo), aten "
+                   "unsupported operators: no (an error), as-is (aten::foo), aten "
                    "(org.pytorch.aten::ATen)")
       ->transform(choices(fall_throughs))
       ->group(kMeaning);
-  command->add_flag("--no-optimize", arguments->no_optimize, "leave the graph as translated")
+  command->add_flag("--no-optimize", arguments->no_optimize, "do not optimize the graph")
       ->group(kSimplifying);
-  command
-      ->add_flag("--keep-weights", arguments->keep_weights,
-                 "weights stay what the program has; nothing is computed of them beforehand")
+  command->add_flag("--keep-weights", arguments->keep_weights, "do not fold weights")
       ->group(kSimplifying);
-  command
-      ->add_option("--stop-after", arguments->convert.stop_after,
-                   "run the rules and passes only up to this one")
+  command->add_option("--stop-after", arguments->convert.stop_after, "stop after this rule or pass")
       ->type_name("RULE")
       ->group(kSimplifying);
-  command
-      ->add_option("--disable", arguments->convert.disable,
-                   "run without this rule or pass; may be given again")
+  command->add_option("--disable", arguments->convert.disable, "skip this rule or pass; repeatable")
       ->type_name("RULE")
       ->allow_extra_args(false)
       ->group(kSimplifying);
   command
       ->add_flag("--keep-assertions", arguments->convert.assertions_as_outputs,
-                 "what the program asserts of its data becomes bool outputs")
+                 "add the program's assertions on data as bool outputs")
       ->group(kMeaning);
   command
       ->add_flag("--drop-mutations", arguments->drop_mutations,
-                 "leave out the new values of buffers and inputs that the program changes")
+                 "do not output buffers and inputs that the program mutates")
       ->group(kMeaning);
   add_precision(command, arguments->convert.precision);
-  command->add_flag("--no-metadata", arguments->no_metadata, "leave out where each node came from")
+  command->add_flag("--no-metadata", arguments->no_metadata, "omit the origin of each node")
       ->group(kTelling);
   command
       ->add_flag("--strip-paths", arguments->write.strip_paths,
-                 "leave folders of this machine out of where each node came from")
+                 "omit folders from source paths in the metadata")
       ->group(kTelling);
-  command
-      ->add_option("--sarif", arguments->sarif,
-                   "write what went wrong as a SARIF 2.1.0 log, for editors to show")
+  command->add_option("--sarif", arguments->sarif, "write diagnostics as a SARIF 2.1.0 log")
       ->group(kTelling);
   command
       ->add_option("--report", arguments->report,
-                   "write a Markdown report: steps, what went wrong, the model")
+                   "write a Markdown report: steps, diagnostics, the model")
       ->group(kTelling);
   command
       ->add_flag("--explain", arguments->explain,
-                 "how often each rule was applied, and why others were not")
+                 "print how often each rule was applied, and why others declined")
       ->group(kTelling);
-  command->add_flag("--json", arguments->json, "say the result as JSON on standard output")
-      ->group(kTelling);
+  command->add_flag("--json", arguments->json, "print the result as JSON")->group(kTelling);
+  add_threads_option(*command);
   command->add_flag("-q,--quiet", arguments->quiet, "print errors only")->group(kTelling);
   command->callback([arguments, &exit_code] {
     arguments->record.input = arguments->input;

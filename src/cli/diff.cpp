@@ -35,20 +35,20 @@ bool run_diff(const DiffArguments& arguments) {
 
 constexpr const char* kDiffFooter =
     "Examples:\n"
-    "  sardonyx diff before.onnx after.onnx                in what two models differ\n"
-    "  sardonyx diff before.onnx after.onnx --exit-code    for scripts: 3 where they do\n"
+    "  sardonyx diff before.onnx after.onnx                compare two models\n"
+    "  sardonyx diff before.onnx after.onnx --exit-code    exit with 3 if they differ\n"
     "  sardonyx optimize a.onnx -o - | sardonyx diff a.onnx -";
 
 }  // namespace
 
 void add_diff(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<DiffArguments>();
-  CLI::App* command = app.add_subcommand("diff", "Say in what two ONNX models differ");
+  CLI::App* command = app.add_subcommand("diff", "Compare two ONNX models");
   command->footer(kDiffFooter);
   command->add_option("a", arguments->a, "an .onnx file; - for standard input")->required();
   command->add_option("b", arguments->b, "another; - for standard input")->required();
-  command->add_flag("--exit-code", arguments->exit_code, "end with 3 where they differ");
-  command->add_flag("--json", arguments->json, "as JSON on standard output");
+  command->add_flag("--exit-code", arguments->exit_code, "exit with 3 if the models differ");
+  command->add_flag("--json", arguments->json, "print the result as JSON");
   command->callback([arguments, &exit_code] {
     bool differ = false;
     exit_code = guarded(arguments->json, [&] { differ = run_diff(*arguments); });

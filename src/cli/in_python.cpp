@@ -29,12 +29,11 @@ struct PythonCommand {
 };
 
 constexpr PythonCommand kPythonCommands[] = {
-    {"hf", "Export the folder of a Hugging Face checkpoint (in Python, with transformers)",
+    {"hf", "Export a Hugging Face checkpoint folder (in Python, with transformers)",
      "torch and transformers"},
-    {"run", "Run a model on random inputs: outputs, and time by node (ONNX Runtime in Python)",
+    {"run", "Run a model: outputs, and time by operator (in Python, with ONNX Runtime)",
      "onnxruntime"},
-    {"doctor", "Say what is installed, whether it fits, and what would be slow here (in Python)",
-     "torch"},
+    {"doctor", "Check the installation (in Python)", "torch"},
 };
 
 fs::path own_path() {

@@ -99,10 +99,10 @@ void run_inspect(InspectArguments& arguments) {
 
 constexpr const char* kInspectFooter =
     "Examples:\n"
-    "  sardonyx inspect model.onnx                      operators, modules, sizes, dynamic dims\n"
+    "  sardonyx inspect model.onnx                      operators, modules, dynamic dimensions\n"
     "  sardonyx inspect model.onnx --graph              every node\n"
     "  sardonyx inspect model.onnx --html model.html    a page with the graph of each module\n"
-    "  sardonyx inspect before.onnx --diff after.onnx   in what two models differ\n"
+    "  sardonyx inspect before.onnx --diff after.onnx   compare two models\n"
     "  sardonyx inspect model.pt2                       the calls of a captured program";
 
 }  // namespace
@@ -116,19 +116,19 @@ void add_inspect(CLI::App& app, int& exit_code) {
       ->required();
   command
       ->add_option("--diff", arguments->other,
-                   "another model: say in what operators, inputs, outputs, weights, and attributes "
-                   "of nodes of one name it differs")
+                   "another model: compare operators, inputs, outputs, weights, and attributes of "
+                   "nodes with the same name")
       ->type_name("MODEL");
   command
       ->add_option("--html", arguments->html,
-                   "write a page that shows the model's graph by module, and needs nothing else")
+                   "write a self-contained page that draws the graph by module")
       ->type_name("PAGE");
-  command->add_option("--depth", arguments->depth, "how many levels of modules are listed")
+  command->add_option("--depth", arguments->depth, "levels of modules to list")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
-  command->add_flag("--graph", arguments->graph, "print a model's graph, node by node");
+  command->add_flag("--graph", arguments->graph, "print the graph node by node");
   add_read_options(*command, arguments->read);
-  command->add_flag("--json", arguments->json, "as JSON on standard output");
+  command->add_flag("--json", arguments->json, "print the result as JSON");
   command->callback([arguments, &exit_code] {
     exit_code = guarded(arguments->json, [&] { run_inspect(*arguments); });
   });

@@ -31,8 +31,8 @@ class PlainFormatter : public CLI::Formatter {
 int main(int argc, char** argv) {
   if (const auto exit_code = sardonyx::cli::run_in_python(argc, argv)) return *exit_code;
   CLI::App app{
-      "Sardonyx turns PyTorch programs (.pt2 files of torch.export.save) into ONNX models.\n"
-      "Neither Python nor PyTorch is needed to run it, but for `hf`, `run` and `doctor`."};
+      "Converts PyTorch programs (.pt2 and TorchScript files) to ONNX, and optimizes ONNX models.\n"
+      "Only `hf`, `run` and `doctor` need Python; only `hf` needs PyTorch."};
   app.name("sardonyx");
   app.formatter(std::make_shared<PlainFormatter>());
   app.set_version_flag("--version", std::string(sardonyx::version()));
@@ -45,10 +45,10 @@ int main(int argc, char** argv) {
       "  sardonyx inspect model.onnx\n"
       "  sardonyx diff model.onnx smaller.onnx\n"
       "  sardonyx run smaller.onnx --random\n"
-      "`sardonyx COMMAND --help` has more. `-` is standard input or output.\n"
+      "`sardonyx COMMAND --help` lists the options. `-` is standard input or output.\n"
       "\n"
       "Exit codes: 0 success, 1 the input could not be read, converted or written, 2 wrong usage.\n"
-      "Every error has a code (SX1300); docs/diagnostics.md explains each.");
+      "Every error has a code, such as SX1300: see docs/diagnostics.md.");
   int exit_code = sardonyx::cli::kSuccess;
   sardonyx::cli::add_convert(app, exit_code);
   sardonyx::cli::add_inspect(app, exit_code);

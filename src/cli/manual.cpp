@@ -20,7 +20,7 @@ std::vector<const CLI::Option*> options_of(const CLI::App& app) {
   return app.get_options([](const CLI::Option* each) { return !each->get_group().empty(); });
 }
 
-// "-o", "--output"; none of what is told by its place.
+// "-o", "--output"; none of what is given by its place.
 std::vector<std::string> names_of(const CLI::Option& option) {
   std::vector<std::string> names;
   for (const std::string& each : option.get_snames()) names.push_back("-" + each);

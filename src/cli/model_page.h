@@ -7,7 +7,7 @@
 
 namespace sardonyx::cli {
 
-// HTML that needs nothing else: no network, no files beside it. Of the weights it has names, types
+// HTML that needs nothing else: no network, no files next to it. Of the weights it has names, types
 // and sizes.
 std::string model_page(const onnx::Model& model, const std::string& title);
 

@@ -34,6 +34,12 @@ void list_rules(bool json) {
   std::printf(json ? "{\"ok\": true, \"rules\": [%s]}\n" : "%s", text.c_str());
 }
 
+// What the user could ask for.
+void print_hints(const Simplification& done) {
+  for (const Simplification::Declined& each : done.declined)
+    if (each.rule == "freeze-initializers") std::fprintf(stderr, "hint: %s\n", each.reason.c_str());
+}
+
 void run_optimize(const OptimizeArguments& arguments) {
   Model model = read_model(input_file(arguments.input));
   const Simplification done = simplify(model, arguments.optimize);
@@ -54,6 +60,7 @@ void run_optimize(const OptimizeArguments& arguments) {
     }
     for (const Simplification::Applied& each : done.applied)
       std::printf("  %s\n", each.name.c_str());
+    print_hints(done);
   }
 }
 
@@ -65,78 +72,77 @@ constexpr const char* kOptimizeFooter =
     "  sardonyx optimize model.onnx -o out.onnx --runtime onnxruntime-cpu\n"
     "  sardonyx optimize model.onnx -o half.onnx --precision fp16 --keep Softmax\n"
     "  sardonyx optimize model.onnx -o small.onnx --precision int4 --mixed lm_head=int8\n"
-    "  sardonyx optimize model.onnx -o out.onnx --functions   identical layers once\n"
-    "  sardonyx optimize model.onnx -o out.onnx --explain     what was found and left, and why\n"
+    "  sardonyx optimize model.onnx -o out.onnx --functions   outline repeated layers\n"
+    "  sardonyx optimize model.onnx -o out.onnx --explain     what each rule did, and why others "
+    "declined\n"
     "  sardonyx optimize model.onnx -o out.onnx --disable fold-pad --disable fold-weights\n"
     "\n"
-    "Weights stay where they are until they are written: memory does not grow with the model.\n"
-    "What cannot be read, optimised or written ends with exit code 1 and a diagnostic, and what\n"
-    "was at the output before is still there; wrong usage ends with 2.";
+    "Weights are streamed: memory does not grow with the model. On an error the previous output\n"
+    "file is kept. Exit codes: 0 success, 1 the model could not be read, optimized or written,\n"
+    "2 wrong usage.";
 
 void add_rules(CLI::App* command, OptimizeArguments& arguments) {
-  command
-      ->add_option("--disable", arguments.optimize.disable,
-                   "run without this rule or pass; may be given again")
+  command->add_option("--disable", arguments.optimize.disable, "skip this rule or pass; repeatable")
       ->type_name("RULE")
       ->allow_extra_args(false)
-      ->group("Simplifying");
-  command
-      ->add_option("--stop-after", arguments.optimize.stop_after,
-                   "run the rules and passes only up to this one")
+      ->group("Optimization");
+  command->add_option("--stop-after", arguments.optimize.stop_after, "stop after this rule or pass")
       ->type_name("RULE")
-      ->group("Simplifying");
+      ->group("Optimization");
   command
       ->add_flag("--list-rules", arguments.list_rules,
-                 "list the rules and passes in the order they run, and do nothing else")
-      ->group("Simplifying");
+                 "list the rules and passes in order, and exit")
+      ->group("Optimization");
   command
       ->add_flag("--explain", arguments.explain,
-                 "how often each rule was applied, and why others were not")
-      ->group("What is told");
+                 "print how often each rule was applied, and why others declined")
+      ->group("Reports");
 }
 
 }  // namespace
 
 void add_optimize(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<OptimizeArguments>();
-  CLI::App* command = app.add_subcommand("optimize", "Simplify an ONNX model");
+  CLI::App* command =
+      app.add_subcommand("optimize", "Optimize an ONNX model, change its opset, quantize it");
   command->footer(kOptimizeFooter);
   CLI::Option* input =
       command->add_option("model", arguments->input, "the .onnx file; - for standard input");
-  CLI::Option* output = command->add_option(
-      "-o,--output", arguments->output,
-      "the .onnx file to write; may be the input, which is then replaced; - for "
-      "standard output");
+  CLI::Option* output =
+      command->add_option("-o,--output", arguments->output,
+                          "the .onnx file to write, which may be the input; - for standard output");
   command
-      ->add_option("--opset", arguments->optimize.opset,
-                   "the opset that the model is to have; otherwise its own")
+      ->add_option("--opset", arguments->optimize.opset, "target opset; default: the model's own")
       ->check(CLI::Range(kOldestOpset, kNewestOpset))
-      ->group("The model");
+      ->group("Model");
   command
-      ->add_option("--runtime", arguments->optimize.runtime,
-                   "what the model is for; see docs/targets.md")
+      ->add_option("--runtime", arguments->optimize.runtime, "target runtime; see docs/targets.md")
       ->check(CLI::IsMember(target_names()))
       ->default_str("onnxruntime")
-      ->group("The model");
+      ->group("Model");
   command
       ->add_option("--external-data", arguments->write.external_data,
-                   "weights in a second file: auto (above 2 GB, or as the input has them), "
+                   "external data: auto (above 2 GB, or as the input has it), "
                    "always, never")
       ->transform(choices(external_data_choices()))
-      ->group("The model");
+      ->group("Model");
   add_rules(command, *arguments);
   command
       ->add_flag("--functions", arguments->optimize.functions,
-                 "layers that are alike become calls of one function, which has their nodes once")
-      ->group("The model");
+                 "outline repeated layers into one model-local function")
+      ->group("Model");
   command
       ->add_flag("--inline-functions", arguments->optimize.inline_functions,
-                 "calls of the model's own functions become what these do")
-      ->group("The model");
+                 "inline calls of model-local functions")
+      ->group("Model");
+  command
+      ->add_flag("--freeze-initializers", arguments->optimize.freeze_initializers,
+                 "make constants of initializers that are inputs too")
+      ->group("Model");
   add_precision(command, arguments->optimize.precision);
-  command->add_flag("--json", arguments->json, "say the result as JSON on standard output")
-      ->group("What is told");
-  command->add_flag("-q,--quiet", arguments->quiet, "print errors only")->group("What is told");
+  command->add_flag("--json", arguments->json, "print the result as JSON")->group("Reports");
+  add_threads_option(*command);
+  command->add_flag("-q,--quiet", arguments->quiet, "print errors only")->group("Reports");
   command->callback([arguments, input, output, &exit_code] {
     if (!arguments->list_rules) {
       for (const CLI::Option* needed : {input, output})

@@ -7,7 +7,7 @@ namespace sardonyx::cli {
 
 struct PythonOption {
   const char* command;
-  const char* names;  // "-o,--output"; without dashes what is told by its place
+  const char* names;  // "-o,--output"; without dashes what is given by its place
   const char* takes;  // "" of a flag, "{a,b}" where it takes certain words, else as help calls it
   const char* help;
 };

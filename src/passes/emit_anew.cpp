@@ -92,6 +92,12 @@ void infer_again(onnx::Emit& onnx, Node* node) {
   }
 }
 
+// A constant shape in which 0 says what stays, as rules write it: nothing is simpler.
+bool copies_sizes(Value shape) {
+  const auto sizes = shape.ints();
+  return sizes && std::ranges::count(*sizes, 0) > 0 && std::ranges::count(*sizes, -1) == 0;
+}
+
 Values emitted(onnx::Emit& onnx, Node* node, std::span<const Value> inputs) {
   infer_again(onnx, node);
   const ValueInfo* y = node->output();
@@ -103,7 +109,8 @@ Values emitted(onnx::Emit& onnx, Node* node, std::span<const Value> inputs) {
       y->has_rank && all_known(y->shape) &&
       std::ranges::all_of(y->shape, [&](symbolic::Expr dim) { return onnx.can_size(dim); });
   if (has_shape && node->is(Op::kExpand)) return {onnx.expand(inputs[0], y->shape)};
-  if (has_shape && node->is(Op::kReshape)) return {onnx.reshape(inputs[0], y->shape)};
+  if (has_shape && node->is(Op::kReshape) && !copies_sizes(inputs[1]))
+    return {onnx.reshape(inputs[0], y->shape)};
   return onnx.node({}, node->op_type, inputs, node->attributes, node->outputs.size());
 }
 

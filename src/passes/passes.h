@@ -54,6 +54,11 @@ std::int64_t move_transposes(RuleContext& context);
 // One weight for those of the same numbers. True when the model has changed.
 bool share_weights(onnx::Model& model);
 
+// Inputs that have a value where callers give none become constants of this value. How many.
+std::int64_t freeze_initializers(onnx::Model& model);
+// How many weights that are read callers may replace: those that it would help.
+std::int64_t count_overridable_weights(const onnx::Model& model);
+
 // For a model that is to refer to its weights in files: weights that lie in one in another order of
 // axes or another floating type become what lies there, with nodes that make the weight of it.
 // `stays` says of a tensor that lies in memory row by row whether that is such a file. How many

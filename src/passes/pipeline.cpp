@@ -28,6 +28,13 @@ std::int64_t over(RuleContext& context) {
   return run(context.model()) ? 1 : 0;
 }
 
+// What stood behind an If, of other people's models, is simpler once the branch is known.
+std::int64_t take_constant_branches(RuleContext& context) {
+  if (!inline_constant_if(context.model())) return 0;
+  if (context.is_foreign()) emit_anew(context.model());
+  return 1;
+}
+
 // Rules that stand together run together; a pass has those before it done first.
 using Entry = std::variant<const Rule*, Pass>;
 
@@ -41,7 +48,7 @@ const std::array kPipeline = {
     Entry{&kTakeFromList},  // whose sizes are known once they are no lists any more
     Entry{&kTakeFromSplit},
     Entry{Pass{.name = "emit-anew", .run = over<emit_anew>, .foreign = true}},
-    Entry{Pass{"inline-constant-if", over<inline_constant_if>}},
+    Entry{Pass{"inline-constant-if", take_constant_branches}},
     Entry{Pass{"hoist-from-loops", hoist_from_loops}},
     Entry{kDropUnusedNodes},  // rules ask who else reads a value
     Entry{kMoveTransposes},
@@ -112,6 +119,7 @@ const std::array kPipeline = {
     Entry{&kAffineGroupNormalization},
     Entry{&kAffineInstanceNormalization},
     Entry{&kRaiseDepthToSpace},
+    Entry{&kGatherBeforeDequantize},
     Entry{&kDropRequantization},
     Entry{&kRaiseRecurrence},
     Entry{&kDropZeroStates},

@@ -310,8 +310,26 @@ class Turning {
     return numbers(i, std::move(moved));
   }
 
+  // Kernels that interpolate take the axes of an image where they stand last, and linear ones of an
+  // image [N, height, width, C] too; nearest neighbours are found along any axes.
+  bool stays_an_image() const {
+    const std::string mode = node_->string_or("mode", "nearest");
+    if (mode == "nearest") return true;
+    const ValueInfo *x = node_->input(0), *y = node_->output();
+    if (!x->has_rank || y == nullptr || !y->has_rank || y->shape.size() != rank()) return false;
+    bool trailing = true, before_channels = mode == "linear" && rank() == 4;
+    for (std::size_t i = 0; i < rank(); ++i) {
+      if (x->shape[i].known() && x->shape[i] == y->shape[i]) continue;
+      const auto to = static_cast<std::size_t>(perm_[i]);
+      trailing = trailing && (mode == "linear" ? to >= 2 : to + 2 >= rank());
+      before_channels = before_channels && to != 0 && to + 1 != rank();
+    }
+    return trailing || before_channels || rank() < 4;
+  }
+
   bool sizes() {
     if (node_->input(1) != nullptr && !is_empty(node_->input(1))) return false;  // roi
+    if (!stays_an_image()) return false;
     if (const auto* given = node_->ints("axes")) {
       Ints axes = *given;
       if (!axes_of(axes)) return false;

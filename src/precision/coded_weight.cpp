@@ -1,11 +1,13 @@
 #include "precision/coded_weight.h"
 
 #include <algorithm>
-#include <array>
+#include <atomic>
+#include <cstring>
 #include <limits>
 #include <utility>
 
-#include "precision/coded_pieces.h"
+#include "kernels/strided_copy.h"
+#include "onnx/graph/pieces.h"
 #include "precision/weight_reader.h"
 
 namespace sardonyx::precision {
@@ -17,46 +19,19 @@ using onnx::Tensor;
 // Weights that are read, coded and let go of at a time.
 constexpr std::int64_t kAtOnce = std::int64_t{1} << 18;
 
-// Codes one after the other, the first in the lowest bits.
-class Packer {
- public:
-  Packer(int bits, const onnx::Derivation::Sink& sink) : bits_(bits), sink_(sink) {}
-  ~Packer() { flush(); }
-  Packer(const Packer&) = delete;
-  Packer& operator=(const Packer&) = delete;
-
-  void put(std::span<const std::uint8_t> codes) {
-    if (!sink_) return;
-    if (bits_ == 8) return sink_(std::as_bytes(codes));
-    bytes_.reserve(codes.size() / 2 + 1);
-    std::size_t i = 0;
-    if (half_filled_ && !codes.empty()) put_high(codes[i++]);
-    for (; i + 1 < codes.size(); i += 2)
-      bytes_.push_back(static_cast<std::uint8_t>(codes[i] | (codes[i + 1] << 4)));
-    if (i < codes.size()) {
-      bytes_.push_back(codes[i]);
-      half_filled_ = true;
-    }
-    if (!half_filled_) flush();
+// Packs codes, the first in the lowest bits, to the end of a byte.
+std::byte* pack(std::span<const std::uint8_t> codes, int bits, std::byte* to) {
+  if (bits == 8) {
+    std::memcpy(to, codes.data(), codes.size());
+    return to + codes.size();
   }
-  // To the end of the byte.
-  void flush() {
-    if (sink_ && !bytes_.empty()) sink_(std::as_bytes(std::span(bytes_)));
-    bytes_.clear();
-    half_filled_ = false;
-  }
-
- private:
-  void put_high(std::uint8_t code) {
-    bytes_.back() = static_cast<std::uint8_t>(bytes_.back() | (code << 4));
-    half_filled_ = false;
-  }
-
-  int bits_;
-  const onnx::Derivation::Sink& sink_;
-  std::vector<std::uint8_t> bytes_;
-  bool half_filled_ = false;
-};
+  const std::size_t pairs = codes.size() / 2;
+  for (std::size_t i = 0; i < pairs; ++i)
+    to[i] = static_cast<std::byte>(codes[2 * i] | (codes[2 * i + 1] << 4));
+  if (codes.size() % 2 == 0) return to + pairs;
+  to[pairs] = static_cast<std::byte>(codes.back());
+  return to + pairs + 1;
+}
 
 // Codes count from 0; of a signed type, from the lowest number there is.
 void make_signed(std::span<std::uint8_t> codes, const BlockForm& form) {
@@ -69,7 +44,188 @@ std::int64_t packed(std::int64_t codes, const BlockForm& form) {
   return (codes * form.bits + 7) / 8;
 }
 
+// What a thread works with.
+struct Desk {
+  explicit Desk(const Tensor& source) : reader(source) {}
+
+  WeightReader reader;
+  std::vector<float> weights;
+  std::vector<std::uint8_t> codes, turned;
+  std::vector<BlockScale> scales;
+};
+
+// As many as there are threads at once.
+class Desks {
+ public:
+  explicit Desks(const Tensor& source) : source_(source) {}
+
+  std::unique_ptr<Desk> take() {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!free_.empty()) {
+        std::unique_ptr<Desk> desk = std::move(free_.back());
+        free_.pop_back();
+        return desk;
+      }
+    }
+    return std::make_unique<Desk>(source_);
+  }
+  void give_back(std::unique_ptr<Desk> desk) {
+    const std::scoped_lock lock(mutex_);
+    free_.push_back(std::move(desk));
+  }
+
+ private:
+  const Tensor& source_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Desk>> free_;
+};
+
 }  // namespace
+
+// Pieces of the codes. Threads leave scales and zero points with the weight: a piece those of its
+// own blocks.
+class CodedWeight::CodePieces : public onnx::Pieces {
+ public:
+  CodePieces(const CodedWeight& weight, const Tensor& source)
+      : weight_(weight),
+        form_(weight.form_),
+        rows_(weight.rows_),
+        columns_(weight.columns_),
+        desks_(source) {
+    weight.begin(source);
+    if (weight.layout_ == Layout::kTurned) {
+      const std::int64_t blocks = std::max(std::int64_t{1}, kAtOnce * 4 / rows_ / form_.size);
+      step_ = std::min(blocks * form_.size, columns_);
+      count_ = static_cast<std::size_t>((columns_ + step_ - 1) / step_);
+    } else {
+      // Two rows of an odd number of half bytes are whole bytes.
+      step_ = std::max(std::int64_t{1}, kAtOnce / columns_);
+      if (form_.bits == 4 && columns_ % 2 != 0) step_ += step_ % 2;
+      count_ = static_cast<std::size_t>((rows_ + step_ - 1) / step_);
+    }
+    errors_.resize(count_);
+  }
+  // Where all were made, what that did to the weights is known.
+  ~CodePieces() override {
+    Made& made = weight_.made_;
+    if (made_ < count_) return;
+    for (const CodingError& error : errors_) made.error.add(error);
+    made.measured = true;
+  }
+  CodePieces(const CodePieces&) = delete;
+  CodePieces& operator=(const CodePieces&) = delete;
+
+  // For as long as the pieces live nobody else asks the weight for a part.
+  void keep(std::unique_lock<std::mutex> lock) { lock_ = std::move(lock); }
+
+  std::size_t count() const override { return count_; }
+  std::size_t size(std::size_t piece) const override {
+    const auto [first, number] = run(piece);
+    if (weight_.layout_ == Layout::kTurned)
+      return static_cast<std::size_t>(packed(number * rows_, form_));
+    if (weight_.layout_ == Layout::kFilledBlocks)
+      return static_cast<std::size_t>(number * packed(weight_.blocks() * form_.size, form_));
+    return static_cast<std::size_t>(packed(number * columns_, form_));
+  }
+  void make(std::size_t piece, std::byte* to) override {
+    std::unique_ptr<Desk> desk = desks_.take();
+    const auto [first, number] = run(piece);
+    errors_[piece] = weight_.layout_ == Layout::kTurned ? make_columns(*desk, first, number, to)
+                                                        : make_rows(*desk, first, number, to);
+    desks_.give_back(std::move(desk));
+    ++made_;
+  }
+
+ private:
+  struct Run {
+    std::int64_t first, number;
+  };
+  Run run(std::size_t piece) const {
+    const std::int64_t first = static_cast<std::int64_t>(piece) * step_;
+    return {first,
+            std::min(step_, (weight_.layout_ == Layout::kTurned ? columns_ : rows_) - first)};
+  }
+
+  CodingError code(Desk& desk, std::int64_t row, std::int64_t rows, std::int64_t column,
+                   std::int64_t columns) const {
+    const auto size = static_cast<std::size_t>(rows * columns);
+    const auto blocks = static_cast<std::size_t>(rows * blocks_of(columns));
+    if (desk.weights.size() < size) desk.weights.resize(size);
+    if (desk.codes.size() < size) desk.codes.resize(size);
+    if (desk.scales.size() < blocks) desk.scales.resize(blocks);
+    desk.reader.read(row, rows, column, columns, std::span(desk.weights).first(size));
+    return code_blocks(desk.weights.data(), rows, columns, form_, desk.codes.data(),
+                       desk.scales.data());
+  }
+  std::int64_t blocks_of(std::int64_t columns) const {
+    return (columns + form_.size - 1) / form_.size;
+  }
+  void keep_scale(const BlockScale& scale, std::int64_t at) const {
+    Made& made = weight_.made_;
+    const std::int64_t width = base::bit_width(form_.scale) / 8;
+    onnx::store_real(form_.scale, static_cast<double>(scale.scale),
+                     made.scales.data() + at * width);
+    if (weight_.has_zero_points())
+      made.zero_points[static_cast<std::size_t>(at)] = scale.zero_point;
+  }
+
+  CodingError make_rows(Desk& desk, std::int64_t row, std::int64_t rows, std::byte* to) const {
+    const CodingError error = code(desk, row, rows, 0, columns_);
+    const std::int64_t blocks = weight_.blocks();
+    for (std::int64_t i = 0; i < rows * blocks; ++i)
+      keep_scale(desk.scales[static_cast<std::size_t>(i)], row * blocks + i);
+    const std::span<std::uint8_t> codes(desk.codes.data(),
+                                        static_cast<std::size_t>(rows * columns_));
+    if (weight_.layout_ == Layout::kRows && form_.symmetric) make_signed(codes, form_);
+    const std::int64_t width = blocks * form_.size;
+    if (weight_.layout_ != Layout::kFilledBlocks || width == columns_) {
+      pack(codes, form_.bits, to);
+      return error;
+    }
+    desk.turned.resize(static_cast<std::size_t>(width));
+    for (std::int64_t i = 0; i < rows; ++i) {
+      // What fills the last block up is zero, whatever the block's code for that.
+      const auto zero = desk.scales[static_cast<std::size_t>((i + 1) * blocks - 1)].zero_point;
+      std::fill(desk.turned.begin() + columns_, desk.turned.end(), zero);
+      std::copy_n(codes.data() + i * columns_, columns_, desk.turned.begin());
+      to = pack(desk.turned, form_.bits, to);
+    }
+    return error;
+  }
+
+  // A run of blocks along the columns, some rows at a time.
+  CodingError make_columns(Desk& desk, std::int64_t column, std::int64_t width,
+                           std::byte* to) const {
+    CodingError error;
+    const std::int64_t few = std::max(std::int64_t{1}, kAtOnce / width), here = blocks_of(width);
+    desk.turned.resize(static_cast<std::size_t>(width * rows_));
+    for (std::int64_t row = 0; row < rows_; row += few) {
+      const std::int64_t count = std::min(few, rows_ - row);
+      error.add(code(desk, row, count, column, width));
+      for (std::int64_t i = 0; i < count; ++i)
+        for (std::int64_t block = 0; block < here; ++block)
+          keep_scale(desk.scales[static_cast<std::size_t>(i * here + block)],
+                     (column / form_.size + block) * rows_ + row + i);
+      kernels::copy_rectangle(reinterpret_cast<const std::byte*>(desk.codes.data()), {width, 1},
+                              {count, width}, 1,
+                              reinterpret_cast<std::byte*>(desk.turned.data() + row), rows_);
+    }
+    if (form_.symmetric) make_signed(desk.turned, form_);
+    pack(desk.turned, form_.bits, to);
+    return error;
+  }
+
+  const CodedWeight& weight_;
+  BlockForm form_;
+  std::int64_t rows_, columns_;
+  Desks desks_;
+  std::int64_t step_ = 1;  // rows of a piece, or columns
+  std::size_t count_ = 0;
+  std::vector<CodingError> errors_;
+  std::atomic<std::size_t> made_ = 0;
+  std::unique_lock<std::mutex> lock_;
+};
 
 CodedWeight::CodedWeight(const Tensor& source, Layout layout, BlockForm form)
     : source_(source),
@@ -114,7 +270,7 @@ CodingError CodedWeight::error() const {
       const double unknown = std::numeric_limits<double>::quiet_NaN();
       return {unknown, unknown, unknown};
     }
-    make(source_, {});
+    make(source_);
     let_go();
   }
   return made_.error;
@@ -139,110 +295,53 @@ std::vector<float> CodedWeight::restored() const {
 }
 
 void CodedWeight::put(std::size_t part, const Tensor& source, const Sink& sink) const {
+  if (part == kCodes) {
+    const auto codes = pieces(part, source);
+    onnx::put_pieces(*codes, [&](std::span<const std::byte> bytes, std::size_t) { sink(bytes); });
+    return;
+  }
   const std::scoped_lock lock(mutex_);
   // Scales are kept from when the codes are written until the last part is: no more than those of
   // one weight are in memory.
-  if (part == kCodes || made_.from != source.data || made_.scales.empty())
-    make(source, part == kCodes ? sink : Sink());
-  if (part == kScales) put_scales(sink);
+  if (!made_.measured || made_.from != source.data || made_.scales.empty()) make(source);
+  if (part == kScales) sink(made_.scales);
   if (part == kZeroPoints) put_zero_points(sink);
   if (part == (has_zero_points() ? kZeroPoints : kScales)) let_go();
 }
 
+std::unique_ptr<onnx::Pieces> CodedWeight::pieces(std::size_t part, const Tensor& source) const {
+  if (part != kCodes) return nullptr;
+  std::unique_lock lock(mutex_);
+  auto codes = std::make_unique<CodePieces>(*this, source);
+  codes->keep(std::move(lock));
+  return codes;
+}
+
 // Assigning nothing would keep the memory.
-void CodedWeight::let_go() const { std::vector<BlockScale>().swap(made_.scales); }
-
-void CodedWeight::make(const Tensor& source, const Sink& codes) const {
-  made_ = {
-      source.data, std::vector<BlockScale>(static_cast<std::size_t>(rows_ * blocks())), {}, true};
-  if (layout_ == Layout::kTurned) {
-    make_turned(source, codes);
-  } else {
-    make_by_rows(source, codes);
-  }
+void CodedWeight::let_go() const {
+  std::vector<std::byte>().swap(made_.scales);
+  std::vector<std::uint8_t>().swap(made_.zero_points);
 }
 
-void CodedWeight::make_by_rows(const Tensor& source, const Sink& sink) const {
-  const bool fills = layout_ == Layout::kFilledBlocks;
-  const bool is_signed = layout_ == Layout::kRows && form_.symmetric;
-  const std::int64_t width = fills ? blocks() * form_.size : columns_;
-  const std::int64_t wanted = std::max(std::int64_t{1}, kAtOnce / columns_);
-  std::vector<std::uint8_t> filled(static_cast<std::size_t>(fills ? width : 0),
-                                   static_cast<std::uint8_t>(form_.middle()));
-  Packer packer(form_.bits, sink);
-  const auto pack = [&](const Piece& piece) {
-    made_.error.add(piece.error);
-    if (!sink) return;
-    const std::span<std::uint8_t> coded = piece.coded();
-    if (is_signed) make_signed(coded, form_);
-    if (width == columns_) return packer.put(coded);
-    for (std::int64_t i = 0; i < piece.count; ++i) {
-      // What fills the last block up is zero, whatever the block's code for that.
-      const auto zero = piece.scales[(i + 1) * blocks() - 1].zero_point;
-      std::fill(filled.begin() + columns_, filled.end(), zero);
-      std::copy_n(coded.data() + i * columns_, columns_, filled.begin());
-      packer.put(filled);
-    }
-  };
-  Pieces pieces(source, form_, wanted, columns_);
-  const auto scales = [&](std::int64_t row) { return made_.scales.data() + row * blocks(); };
-  pieces.code(0, columns_, scales, pack);
+void CodedWeight::begin(const Tensor& source) const {
+  const auto count = static_cast<std::size_t>(rows_ * blocks());
+  made_ = {source.data, {}, {}, {}, false};
+  made_.scales.resize(count * static_cast<std::size_t>(base::bit_width(form_.scale)) / 8);
+  made_.zero_points.resize(has_zero_points() ? count : 0);
 }
 
-void CodedWeight::make_turned(const Tensor& source, const Sink& sink) const {
-  // A run of blocks along the columns, for some rows at a time.
-  const std::int64_t at_once = std::max(form_.size, kAtOnce * 4 / rows_ / form_.size * form_.size);
-  const std::int64_t most = std::min(at_once, columns_);
-  const std::int64_t few = std::max(std::int64_t{1}, kAtOnce / most);
-  std::vector<std::uint8_t> turned(static_cast<std::size_t>(most * rows_));
-  std::vector<BlockScale> scales(
-      static_cast<std::size_t>(rows_ * ((most + form_.size - 1) / form_.size)));
-  Packer packer(form_.bits, sink);
-  Pieces pieces(source, form_, few, most);
-  for (std::int64_t column = 0; column < columns_; column += at_once) {
-    const std::int64_t width = std::min(at_once, columns_ - column);
-    const std::int64_t here = (width + form_.size - 1) / form_.size;
-    const auto turn = [&](const Piece& piece) {
-      made_.error.add(piece.error);
-      for (std::int64_t i = 0; i < piece.count; ++i)
-        for (std::int64_t block = 0; block < here; ++block)
-          made_.scales[static_cast<std::size_t>((column / form_.size + block) * rows_ + piece.row +
-                                                i)] = piece.scales[i * here + block];
-      const std::span<std::uint8_t> coded = piece.coded();
-      for (std::int64_t k = 0; k < width; ++k)
-        for (std::int64_t i = 0; i < piece.count; ++i)
-          turned[static_cast<std::size_t>(k * rows_ + piece.row + i)] =
-              coded[static_cast<std::size_t>(i * width + k)];
-    };
-    pieces.code(column, width, [&](std::int64_t row) { return scales.data() + row * here; }, turn);
-    const std::span<std::uint8_t> coded(turned.data(), static_cast<std::size_t>(width * rows_));
-    if (form_.symmetric) make_signed(coded, form_);
-    packer.put(coded);
-  }
-}
-
-void CodedWeight::put_scales(const Sink& sink) const {
-  const auto width = static_cast<std::size_t>(base::bit_width(form_.scale) / 8);
-  std::vector<std::byte> bytes;
-  for (std::size_t i = 0; i < made_.scales.size();) {
-    const std::size_t end = std::min(made_.scales.size(), i + 8192);
-    bytes.resize((end - i) * width);
-    for (std::byte* at = bytes.data(); i < end; ++i, at += width)
-      onnx::store_real(form_.scale, static_cast<double>(made_.scales[i].scale), at);
-    sink(bytes);
-  }
+void CodedWeight::make(const Tensor& source) const {
+  CodePieces codes(*this, source);
+  onnx::visit_pieces(codes, [](std::size_t, std::span<const std::byte>) {});
 }
 
 void CodedWeight::put_zero_points(const Sink& sink) const {
-  std::vector<std::uint8_t> codes;
-  codes.reserve(made_.scales.size());
-  for (const BlockScale& scale : made_.scales) codes.push_back(scale.zero_point);
-  Packer packer(form_.bits, sink);
   const bool by_row = layout_ == Layout::kFilledBlocks || layout_ == Layout::kPackedRows;
-  const auto run = by_row ? static_cast<std::size_t>(blocks()) : codes.size();
-  for (std::size_t at = 0; at < codes.size(); at += run) {
-    packer.put(std::span(codes).subspan(at, run));
-    packer.flush();
+  const auto run = by_row ? static_cast<std::size_t>(blocks()) : made_.zero_points.size();
+  std::vector<std::byte> bytes((run * static_cast<std::size_t>(form_.bits) + 7) / 8);
+  for (std::size_t at = 0; at < made_.zero_points.size(); at += run) {
+    pack(std::span(made_.zero_points).subspan(at, run), form_.bits, bytes.data());
+    sink(bytes);
   }
 }
 

@@ -51,11 +51,16 @@ class CodedWeight : public onnx::Derivation, public std::enable_shared_from_this
   std::vector<float> restored() const;
 
   void put(std::size_t part, const onnx::Tensor& source, const Sink& sink) const override;
+  std::unique_ptr<onnx::Pieces> pieces(std::size_t part, const onnx::Tensor& source) const override;
 
  private:
+  class CodePieces;
+
   struct Made {
     const std::byte* from = nullptr;  // the data of the source that it was made of
-    std::vector<BlockScale> scales;   // in the order in which they are written
+    // In the order in which they are written.
+    std::vector<std::byte> scales;
+    std::vector<std::uint8_t> zero_points;  // where there are any
     CodingError error;
     bool measured = false;
   };
@@ -63,10 +68,8 @@ class CodedWeight : public onnx::Derivation, public std::enable_shared_from_this
   std::vector<std::int64_t> dims(Part part) const;
   base::DType dtype(Part part) const;
   void let_go() const;
-  void make(const onnx::Tensor& source, const Sink& codes) const;
-  void make_by_rows(const onnx::Tensor& source, const Sink& codes) const;
-  void make_turned(const onnx::Tensor& source, const Sink& codes) const;
-  void put_scales(const Sink& sink) const;
+  void begin(const onnx::Tensor& source) const;
+  void make(const onnx::Tensor& source) const;
   void put_zero_points(const Sink& sink) const;
 
   onnx::Tensor source_;

@@ -35,6 +35,7 @@ bool stays_single(Op op) {
     case Op::kAsin:
     case Op::kAsinh:
     case Op::kAtanh:
+    case Op::kBitCast:
     case Op::kCosh:
     case Op::kCumProd:
     case Op::kCumSum:
@@ -148,6 +149,22 @@ bool is_filled_beyond(const Node* node, double largest) {
   return std::isfinite(number) && std::abs(number) > largest;
 }
 
+// Whether a product of integers gives it, perhaps moved or with a bias.
+bool is_sum_of_integers(const ValueInfo* value) {
+  while (value != nullptr && value->producer != nullptr) {
+    const Node* node = value->producer;
+    if (node->is(Op::kMatMulInteger) || node->is(Op::kConvInteger)) return true;
+    if (kind_of(node->op) != Kind::kMovement && !node->is(Op::kAdd)) return false;
+    value = node->input(0);
+  }
+  return false;
+}
+
+bool is_sum_of_integers(const Node* node) {
+  return node->is(Op::kCast) && node->input(0) != nullptr &&
+         base::is_integer(node->input(0)->dtype) && is_sum_of_integers(node->input(0));
+}
+
 bool is_small(const ValueInfo* value) { return value->constant->element_count() <= kFewElements; }
 
 }  // namespace
@@ -187,8 +204,10 @@ HalfPlan::HalfPlan(onnx::Model& model, const HalfOptions& options)
       keep_(patterns(options.keep)),
       half_(model.node_count(), false),
       exact_(model.value_count(), false),
+      fixed_(model.value_count(), false),
       limited_(model.value_count(), false),
-      wide_(model.value_count(), false) {
+      wide_(model.value_count(), false),
+      sums_(model.value_count(), false) {
   visit(model.graph);
   for (const onnx::Function& function : model.functions)
     if (function.body != nullptr) visit(function.body);
@@ -221,25 +240,51 @@ void HalfPlan::visit(const Node* node) {
     limited_[node->outputs[0]->id] = true;
     return;
   }
-  if (is_of_integers(node)) {
-    bool limited = false;
-    for (const ValueInfo* input : node->inputs) {
-      if (!is_single(input)) continue;
-      limited = limited || limited_[input->id] ||
-                (is_constant(input) && values_of(input).fits == Fits::kAsLimit);
-    }
-    for (const ValueInfo* output : node->outputs) {
-      if (!is_single(output)) continue;
-      exact_[output->id] = true;
-      limited_[output->id] = limited;
-    }
-    return;
-  }
+  const bool is_fixed = is_of_constants(node);
+  if (is_fixed)
+    for (const ValueInfo* output : node->outputs)
+      if (output != nullptr) fixed_[output->id] = true;
+  if (is_of_integers(node) || (is_fixed && computes(node))) return keep_exact(node);
   const bool unfit = reads_unfit(node);
-  half_[node->id] = !is_kept && !unfit && !stays(node);
+  half_[node->id] = !is_kept && !unfit && !reads_sums(node) && !stays(node);
+  mark_sums(node);
   if (!unfit || kind_of(node->op) == Kind::kOther) return;
   for (const ValueInfo* output : node->outputs)
     if (is_single(output)) wide_[output->id] = true;
+}
+
+void HalfPlan::keep_exact(const Node* node) {
+  bool limited = false, wide = false;
+  for (const ValueInfo* input : node->inputs) {
+    if (!is_single(input)) continue;
+    limited = limited || limited_[input->id];
+    wide = wide || wide_[input->id];
+    if (!is_constant(input)) continue;
+    const HalfValues& values = values_of(input);
+    limited = limited || values.fits == Fits::kAsLimit;
+    wide = wide || (values.fits == Fits::kNo && values.beyond);
+  }
+  for (const ValueInfo* output : node->outputs) {
+    if (!is_single(output)) continue;
+    exact_[output->id] = true;
+    limited_[output->id] = limited;
+    wide_[output->id] = wide;
+  }
+  mark_sums(node);
+}
+
+// Sums of a product of integers are beyond half until their scale is multiplied in.
+void HalfPlan::mark_sums(const Node* node) {
+  const bool scales = node->is(Op::kMul) || node->is(Op::kDiv);
+  const bool carries = kind_of(node->op) != Kind::kOther && !scales && reads_sums(node);
+  if (!carries && !is_sum_of_integers(node)) return;
+  for (const ValueInfo* output : node->outputs)
+    if (is_single(output)) sums_[output->id] = true;
+}
+
+bool HalfPlan::reads_sums(const Node* node) const {
+  return std::ranges::any_of(
+      node->inputs, [&](const ValueInfo* input) { return is_single(input) && sums_[input->id]; });
 }
 
 bool HalfPlan::is_kept(const Node* node) {
@@ -286,6 +331,24 @@ bool HalfPlan::reads_unfit(const Node* node) {
     unfit = unfit || fits == Fits::kNo || (fits == Fits::kAsLimit && !takes_limit);
   }
   return unfit;
+}
+
+// Of constants alone, and the same at each run.
+bool HalfPlan::is_of_constants(const Node* node) const {
+  if (version_of(node) == nullptr || onnx::operator_of(node->op).random || node->inputs.empty() ||
+      !onnx::bodies(node).empty())
+    return false;
+  return std::ranges::all_of(node->inputs, [&](const ValueInfo* input) {
+    return input == nullptr || is_constant(input) || fixed_[input->id];
+  });
+}
+
+// Whether numbers are rounded on the way, here or before: what only moves them may move halves.
+bool HalfPlan::computes(const Node* node) const {
+  return kind_of(node->op) != Kind::kMovement ||
+         std::ranges::any_of(node->inputs, [&](const ValueInfo* input) {
+           return is_single(input) && exact_[input->id];
+         });
 }
 
 bool HalfPlan::is_of_integers(const Node* node) const {

@@ -22,6 +22,9 @@ double filling_of(const onnx::Node* constant_of_shape);
 //   their digits, and where the operator takes no half, or nobody knows what it does;
 // - where all that it computes with was integers: positions, sizes and masks are exact, cheap and
 //   large, and what is computed of them is cast once;
+// - where it computes with constants alone: the result is rounded once, and a runtime computes it
+//   once, as it loads the model;
+// - where it scales sums of a product of integers, which are beyond half until then;
 // - where it reads a constant that does not fit, or what was computed of one.
 class HalfPlan {
  public:
@@ -40,14 +43,21 @@ class HalfPlan {
   bool is_kept(const onnx::Node* node);
   bool reads_unfit(const onnx::Node* node);
   bool is_of_integers(const onnx::Node* node) const;
+  bool is_of_constants(const onnx::Node* node) const;
+  bool computes(const onnx::Node* node) const;
+  void keep_exact(const onnx::Node* node);
+  void mark_sums(const onnx::Node* node);
+  bool reads_sums(const onnx::Node* node) const;
   void fill_islands(const onnx::Graph* graph);
 
   const HalfOptions& options_;
   std::vector<Pattern> keep_;
   std::vector<bool> half_;     // by the node's id
-  std::vector<bool> exact_;    // by the value's: of integers alone
+  std::vector<bool> exact_;    // by the value's: of integers alone, or computed of constants
+  std::vector<bool> fixed_;    // by the value's: of constants alone, moved or computed
   std::vector<bool> limited_;  // by the value's
   std::vector<bool> wide_;     // by the value's: may be beyond half
+  std::vector<bool> sums_;     // by the value's: of a product of integers, without their scale
   std::unordered_map<const onnx::Tensor*, HalfValues> values_;
   std::vector<Stayed> stayed_;
 };

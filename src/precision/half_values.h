@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "kernels/rounding_error.h"
 #include "onnx/graph/tensor.h"
 #include "precision/block_codes.h"
 
@@ -21,8 +22,7 @@ struct HalfValues {
   CodingError error;
 };
 
-// The largest finite number of float16 or bfloat16.
-double largest_of(base::DType half);
+using kernels::largest_of;
 // What stands for "none" in half: added to another number of the type, it stays finite.
 double limit_of(base::DType half);
 

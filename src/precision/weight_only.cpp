@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -62,6 +64,9 @@ ValueInfo* weight_of(const Node* node) {
   return nullptr;
 }
 
+// So far behind a product is what magnifies its errors looked for.
+constexpr int kSteps = 12;
+
 // Whether what shares scales is a row of the weight, and not a column.
 bool is_by_rows(const Node* node) {
   return node->is(Op::kGather) || transpose_of(node) != nullptr ||
@@ -78,6 +83,71 @@ bool feeds_product(const Node* node) {
   return std::ranges::any_of(node->outputs[0]->uses, [](const onnx::Use& use) {
     return use.node->is(Op::kMatMul) || use.node->is(Op::kGemm);
   });
+}
+
+bool is_whole_power(const ValueInfo* exponent) {
+  const auto reals = exponent != nullptr && exponent->constant != nullptr
+                         ? exponent->constant->reals()
+                         : std::nullopt;
+  return reals && std::ranges::all_of(
+                      *reals, [](double real) { return real >= 1 && real == std::floor(real); });
+}
+
+// Whether the reader makes large errors of small ones near zero.
+bool magnifies(const onnx::Use& use) {
+  const Node* node = use.node;
+  return node->is(Op::kLog) || node->is(Op::kReciprocal) || node->is(Op::kSqrt) ||
+         (node->is(Op::kDiv) && use.index == 1) ||
+         (node->is(Op::kPow) && (use.index == 1 || !is_whole_power(node->input(1))));
+}
+
+// What comes near zero where its operand does.
+bool keeps_zeros(const onnx::Use& use) {
+  switch (use.node->op) {
+    case Op::kAbs:
+    case Op::kAdd:
+    case Op::kCast:
+    case Op::kClip:
+    case Op::kConcat:
+    case Op::kExpand:
+    case Op::kFlatten:
+    case Op::kIdentity:
+    case Op::kMax:
+    case Op::kMin:
+    case Op::kMul:
+    case Op::kNeg:
+    case Op::kPow:
+    case Op::kRelu:
+    case Op::kReshape:
+    case Op::kSlice:
+    case Op::kSplit:
+    case Op::kSqueeze:
+    case Op::kSub:
+    case Op::kTranspose:
+    case Op::kUnsqueeze:
+    case Op::kWhere:
+      return true;
+    case Op::kDiv:
+      return use.index == 0;
+    case Op::kMatMul:
+      // A filter bank: of constants, and what it adds up is of one sign or not.
+      return use.index == 0 && constant_input(use.node, 1) != nullptr;
+    default:
+      return false;
+  }
+}
+
+// The reader of what is computed of the value that magnifies its errors, as in the logarithm of a
+// spectrum; null where there is none within a few steps.
+const Node* magnified_by(const ValueInfo* value, int steps, std::set<const ValueInfo*>& seen) {
+  if (value == nullptr || steps == 0 || !seen.insert(value).second) return nullptr;
+  for (const onnx::Use& use : value->uses) {
+    if (magnifies(use)) return use.node;
+    if (!keeps_zeros(use)) continue;
+    for (const ValueInfo* output : use.node->outputs)
+      if (const Node* found = magnified_by(output, steps - 1, seen)) return found;
+  }
+  return nullptr;
 }
 
 // Why the weight cannot be coded for its reader; empty where it can.
@@ -103,6 +173,14 @@ std::string obstacle(const Node* node, const Tensor& weight, const WeightOnlyOpt
        node->float_or("beta", 1.0F) != 1.0F))
     return "the product is scaled, or of a turned factor";
   return {};
+}
+
+// Why it should not be coded though it could; empty where nothing is known.
+std::string objection(const Node* node) {
+  std::set<const ValueInfo*> seen;
+  const Node* by = node->is(Op::kGather) ? nullptr : magnified_by(node->output(), kSteps, seen);
+  if (by == nullptr) return {};
+  return fmt::format("{} '{}' magnifies the errors of the product", by->op_type, by->name);
 }
 
 void add_origins(const ValueInfo* weight, std::vector<std::string>& names) {
@@ -166,8 +244,10 @@ class Coding {
       const bool is_kept = pattern.matches_either(node, weight);
       if (is_kept && site.rule.empty()) site.rule = "it is to be kept";
     }
+    bool is_named = false;
     for (Mixed& each : mixed_) {
       if (!each.pattern.matches_either(node, weight)) continue;
+      is_named = true;
       site.bits = each.bits;
       if (each.bits == 0 && site.rule.empty()) site.rule = "it is to be kept";
       if (each.bits != 0 && !site.rule.empty()) each.failure = weight->name + ": " + site.rule;
@@ -177,6 +257,7 @@ class Coding {
     // Indices and sizes that a Gather picks from are no weights.
     if (!is_floating(*weight->constant) || (dims < 2 && site.bits == options_.bits)) return;
     if (site.rule.empty() && site.bits == 0) site.rule = "nothing names it";
+    if (site.rule.empty() && !is_named) site.rule = objection(node);
     if (!site.rule.empty()) site.bits = 0;
     if (site.bits != 0)
       site.rows = site.by_rows ? *weight->constant : onnx::turned(*weight->constant, {1, 0});

@@ -5,9 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "onnx/graph/pieces.h"
 #include "onnx/graph/tensor.h"
 
 namespace sardonyx::precision {
@@ -26,10 +28,6 @@ class WeightReader {
             std::span<float> weights);
 
  private:
-  void read_floats(std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns,
-                   float* weights) const;
-  void compute_row(std::int64_t row, std::int64_t column, std::int64_t columns, float* weights);
-
   // A part of a joined matrix, and where it begins.
   struct Part {
     std::unique_ptr<WeightReader> reader;
@@ -40,9 +38,8 @@ class WeightReader {
 
   const onnx::Tensor& matrix_;
   std::vector<Part> parts_;
-  std::int64_t down_, across_;  // strides, in elements
-  std::int64_t resident_ = 0;   // bytes that were read since pages were let go of
-  std::vector<double> values_;
+  std::optional<onnx::MatrixReader> reader_;  // where there are no parts
+  std::int64_t resident_ = 0;                 // bytes that were read since pages were let go of
 };
 
 }  // namespace sardonyx::precision

@@ -1,5 +1,8 @@
 #include "program/naming.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 
@@ -54,10 +57,45 @@ std::string tuple_cache_name(const std::string& prefix, std::span<const PathStep
   return prefix + "." + inside[0].key + "." + (count == 2 ? kParts[which] : kCrossParts[which]);
 }
 
-// A cache that a model takes as past_key_values it gives back as present.
+// What models call the cache of their decoder, as a parameter and as a field of what they return;
+// the name differs between releases of transformers, and between models of one release.
+bool is_decoder_cache(std::string_view field) {
+  static constexpr std::string_view kNames[] = {"cache",          "cache_params",    "layer_past",
+                                                "past_key_value", "past_key_values", "state"};
+  return std::ranges::find(kNames, field) != std::end(kNames);
+}
+
+// Where the caches among the leaves of a pytree stand, "past_key_values" or "inputs.cache".
+class Caches {
+ public:
+  explicit Caches(std::span<const LeafPath> paths) {
+    for (const LeafPath& path : paths) {
+      if (path.cache_at != LeafPath::kNoCache) fields_.insert(field_of(path));
+    }
+  }
+
+  // A model's only cache is that of its decoder, whatever it is called; one of several is where its
+  // name is one of a decoder's cache.
+  bool is_of_decoder(const LeafPath& path) const {
+    return fields_.size() == 1 || path.cache_at == 0 ||
+           is_decoder_cache(path.steps[path.cache_at - 1].key);
+  }
+
+ private:
+  static std::string field_of(const LeafPath& path) {
+    return joined(std::span(path.steps).first(path.cache_at));
+  }
+
+  std::unordered_set<std::string> fields_;
+};
+
+// A decoder's cache that a model takes as past_key_values it gives back as present.
+constexpr const char* kPast = "past_key_values";
+constexpr const char* kPresent = "present";
+
 std::string present_prefix(const std::string& field) {
-  if (field.empty() || field == "past_key_values") return "present";
-  return "present_" + (field.starts_with("past_") ? field.substr(5) : field);
+  if (field.empty()) return kPresent;
+  return std::string(kPresent) + "_" + (field.starts_with("past_") ? field.substr(5) : field);
 }
 
 std::string unique(std::string name, Taken& taken) {
@@ -105,14 +143,14 @@ std::vector<LeafPath> input_paths(const Program& program, std::size_t count) {
   return paths;
 }
 
-std::string derived_input_name(const InputSpec& input, const LeafPath& path) {
+std::string derived_input_name(const InputSpec& input, const LeafPath& path, const Caches& caches) {
   const std::span<const PathStep> steps = path.steps;
   if (path.cache_at != LeafPath::kNoCache && path.cache_at <= steps.size()) {
-    const bool named = path.cache_at > 0 && !steps[0].is_position;
-    const std::string prefix = named ? joined(steps.first(path.cache_at)) : "past_key_values";
+    const bool named = !steps[0].is_position && !caches.is_of_decoder(path);
+    const std::string prefix = named ? joined(steps.first(path.cache_at)) : kPast;
     return cache_name(prefix, steps.subspan(path.cache_at));
   }
-  if (!steps.empty() && steps[0].key == "past_key_values") {
+  if (!steps.empty() && steps[0].key == kPast) {
     const std::string name = tuple_cache_name(steps[0].key, steps.subspan(1));
     if (!name.empty()) return name;
   }
@@ -151,17 +189,21 @@ std::string captured_output_name(const Program& program, const OutputSpec& outpu
 }
 
 // The name that the pytree gives a user output; empty when it only counts positions.
-std::string structured_output_name(const LeafPath& path) {
+std::string structured_output_name(const LeafPath& path, const Caches& caches) {
   std::span<const PathStep> steps = path.steps;
   std::size_t cache_at = path.cache_at;
+  const bool is_cache = cache_at != LeafPath::kNoCache;
   while (!steps.empty() && steps[0].is_position && cache_at != 0) {
     steps = steps.subspan(1);
     if (cache_at != LeafPath::kNoCache) --cache_at;
   }
-  if (cache_at != LeafPath::kNoCache)
-    return cache_name(present_prefix(joined(steps.first(cache_at))), steps.subspan(cache_at));
-  if (!steps.empty() && steps[0].key == "past_key_values") {
-    const std::string name = tuple_cache_name(present_prefix(steps[0].key), steps.subspan(1));
+  if (is_cache) {
+    const std::string field = joined(steps.first(cache_at));
+    return cache_name(caches.is_of_decoder(path) ? kPresent : present_prefix(field),
+                      steps.subspan(cache_at));
+  }
+  if (!steps.empty() && steps[0].key == kPast) {
+    const std::string name = tuple_cache_name(kPresent, steps.subspan(1));
     if (!name.empty()) return name;
   }
   return joined(steps);
@@ -181,9 +223,10 @@ std::vector<std::string> input_names(const Program& program, std::span<const std
   Taken taken;
   place_wanted(wanted, eligible, "input", names, taken);
   const std::vector<LeafPath> paths = input_paths(program, inputs.size());
+  const Caches caches(paths);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!names[i].empty()) continue;
-    std::string name = derived_input_name(*inputs[i], paths[i]);
+    std::string name = derived_input_name(*inputs[i], paths[i], caches);
     names[i] = unique(name.empty() ? "input" : std::move(name), taken);
   }
   return names;
@@ -207,11 +250,12 @@ std::vector<std::string> output_names(const Program& program, std::span<const st
   place_wanted(wanted, eligible, "output", names, taken);
   std::vector<LeafPath> paths = leaf_paths(program.output_spec);
   if (paths.size() != user_count) paths.assign(user_count, {});
+  const Caches caches(paths);
   std::size_t leaf = 0;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const OutputKind kind = outputs[i]->kind;
     const bool user = kind == OutputKind::kUser || kind == OutputKind::kLoss;
-    std::string name = user ? structured_output_name(paths[leaf++]) : std::string();
+    std::string name = user ? structured_output_name(paths[leaf++], caches) : std::string();
     if (!names[i].empty()) continue;
     if (name.empty()) name = captured_output_name(program, *outputs[i], inputs);
     names[i] = unique(std::move(name), taken);

@@ -99,8 +99,29 @@ TEST(Names, OfCachesFlattenedWithTheirWholeState) {
   const Names expected{"past_key_values.0.decoder.key", "past_key_values.0.decoder.value",
                        "past_key_values.0.encoder.key", "past_key_values.0.encoder.value"};
   EXPECT_EQ(input_names(f.program, {}), expected);
-  f.program.parameter_names = {"cache"};
-  EXPECT_EQ(input_names(f.program, {})[0], "cache.0.decoder.key");
+  // The only cache is called so whatever the parameter is.
+  f.program.parameter_names = {"memory"};
+  EXPECT_EQ(input_names(f.program, {}), expected);
+}
+
+TEST(Names, OfSeveralCachesAreTheirFieldsButForTheDecoders) {
+  Fixture f;
+  for (int i = 0; i < 8; ++i) {
+    const std::string number = std::to_string(i);
+    f.input(("i" + number).c_str());
+    f.output(("o" + number).c_str());
+  }
+  const auto caches = [](const char* names) {
+    return node("builtins.dict", names, {dynamic_cache(), dynamic_cache()});
+  };
+  f.program.input_spec = spec(tuple({tuple({}), caches(R"("[\"cache\", \"padding_cache\"]")")}));
+  f.program.output_spec = spec(caches(R"("[\"past_states\", \"cache_params\"]")"));
+  const Names inputs = input_names(f.program, {});
+  EXPECT_EQ(inputs[0], "past_key_values.0.key");
+  EXPECT_EQ(inputs[4], "padding_cache.0.key");
+  const Names outputs = output_names(f.program, {});
+  EXPECT_EQ(outputs[0], "present_states.0.key");
+  EXPECT_EQ(outputs[4], "present.0.key");
 }
 
 TEST(Names, OfPairsOfCaches) {
@@ -113,9 +134,9 @@ TEST(Names, OfPairsOfCaches) {
   const Names names = output_names(f.program, {});
   EXPECT_EQ(names[1], "present.1.decoder.key");
   EXPECT_EQ(names[6], "present.0.encoder.value");
-  // A cache by another name keeps it, and stays apart from the input of that name.
+  // The only cache is called so whatever the field is.
   f.program.output_spec = spec(node("builtins.dict", R"("[\"cache\"]")", {pair}));
-  EXPECT_EQ(output_names(f.program, {})[0], "present_cache.0.decoder.key");
+  EXPECT_EQ(output_names(f.program, {})[0], "present.0.decoder.key");
 }
 
 TEST(Names, OfCachesThatAreTuples) {

@@ -8,12 +8,16 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
 
+#include "base/at_once.h"
 #include "base/diagnostic.h"
+#include "base/mapped_file.h"
 #include "onnx/graph/ir.h"
+#include "onnx/graph/recipe.h"
 #include "proto/example_models.h"
 #include "proto/read.h"
 #include "proto/write.h"
@@ -224,6 +228,52 @@ TEST(DestinationTest, WeightsThatVanishMeanwhileAreNoCrash) {
     EXPECT_TRUE(has(error.what(), "cut short")) << error.what();
   }
   EXPECT_EQ(folder.names(), (std::vector<std::string>{"m.onnx", "m.onnx.data"}));
+}
+
+// On whichever thread reads what is no longer there.
+TEST(DestinationTest, ComputedWeightsThatVanishMeanwhileAreNoCrash) {
+  const TemporaryFolder folder;
+  WriteOptions options;
+  options.external_data = ExternalData::kAlways;
+  write(*adding_model(1 << 21), folder / "m.onnx", options);
+  const auto file = std::make_shared<const base::MappedFile>(folder / "m.onnx.data");
+  onnx::Tensor tensor;
+  tensor.dtype = base::DType::kFloat32;
+  tensor.dims = {1 << 10, 1 << 11};
+  tensor.data = file->bytes().data();
+  tensor.owner = file;
+  put(folder / "copy.onnx", "before");
+  fs::resize_file(folder / "m.onnx.data", 1 << 22);
+  for (const onnx::Tensor& each :
+       {onnx::moved(tensor, base::DType::kFloat16, 0), onnx::turned(tensor, {1, 0})}) {
+    try {
+      write(*adding_model(each), folder / "copy.onnx", options);
+      FAIL();
+    } catch (const base::Error& error) {
+      EXPECT_TRUE(has(error.what(), "cut short")) << error.what();
+      EXPECT_TRUE(has(error.what(), "m.onnx.data")) << error.what();
+    }
+  }
+  EXPECT_EQ(contents(folder / "copy.onnx"), "before");
+  EXPECT_EQ(folder.names(), (std::vector<std::string>{"copy.onnx", "m.onnx", "m.onnx.data"}));
+}
+
+// What is told of progress may end the writing: on the caller's thread, whoever writes.
+TEST(DestinationTest, GivingUpAmongThreadsLeavesNothing) {
+  const TemporaryFolder folder;
+  WriteOptions options;
+  options.external_data = ExternalData::kAlways;
+  const std::thread::id caller = std::this_thread::get_id();
+  options.progress = [&](std::int64_t done, std::int64_t) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    if (done > 4 << 20) throw std::runtime_error("interrupted");
+  };
+  base::set_threads(4);
+  const onnx::Tensor tensor =
+      onnx::moved(counting(std::int64_t{1} << 22), base::DType::kFloat16, 0);
+  EXPECT_THROW(write(*adding_model(tensor), folder / "m.onnx", options), std::runtime_error);
+  base::set_threads(0);
+  EXPECT_TRUE(folder.names().empty());
 }
 
 TEST(DestinationTest, ALongNameIsNoTrouble) {

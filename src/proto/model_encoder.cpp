@@ -94,6 +94,13 @@ void ModelEncoder::model() {
 void ModelEncoder::graph(const Graph& graph) {
   namespace f = field::graph;
   const bool main = &graph == model_.graph;
+  const auto inner = plan_.inner_of.find(&graph);
+  const std::vector<Inner>* const held =
+      inner == plan_.inner_of.end() ? nullptr : &plan_.inner[inner->second];
+  const auto names_around = constant_names_;
+  if (held != nullptr)
+    for (const Inner& each : *held)
+      constant_names_.insert_or_assign(each.placement.value, each.name);
   nodes(graph);
   // A graph must have a name.
   out_.text(f::kName, graph.name.empty() ? "graph" : std::string_view(graph.name));
@@ -101,6 +108,9 @@ void ModelEncoder::graph(const Graph& graph) {
     for (const Placement& placement : plan_.initializers)
       out_.message(f::kInitializer, [&] { initializer(placement); });
   }
+  if (held != nullptr)
+    for (const Inner& each : *held)
+      out_.message(f::kInitializer, [&] { initializer(each.placement); });
   for (const ValueInfo* input : graph.inputs) value_info(f::kInput, *input);
   if (main) {
     for (const ValueInfo* weight : plan_.weight_inputs) value_info(f::kInput, *weight);
@@ -117,6 +127,7 @@ void ModelEncoder::graph(const Graph& graph) {
       out_.message(f::kSparseInitializer, [&] { out_.fields(value->carried->sparse); });
   }
   out_.fields(graph.carried);
+  constant_names_ = names_around;
 }
 
 void ModelEncoder::function(const onnx::Function& function) {
@@ -318,13 +329,14 @@ void ModelEncoder::initializer(const Placement& placement) {
   namespace f = field::tensor;
   const onnx::Tensor& data = data_of(*placement.value);
   const auto& carried = placement.value->carried;
+  const std::string_view name = name_of(placement.value);
   if (!placement.external) {
-    tensor(data, placement.value->name);
+    tensor(data, name);
     if (carried != nullptr) out_.fields(carried->tensor);
     return;
   }
   tensor_head(data);
-  out_.text(f::kName, placement.value->name);
+  out_.text(f::kName, name);
   entry(f::kExternalData, "location",
         placement.location.empty() ? plan_.location : placement.location);
   entry(f::kExternalData, "offset", std::to_string(placement.offset));

@@ -9,6 +9,7 @@
 
 #include "base/diagnostic.h"
 #include "base/mapped_file.h"
+#include "onnx/graph/names.h"
 
 namespace sardonyx::proto {
 namespace {
@@ -18,14 +19,42 @@ using onnx::Model;
 using onnx::Node;
 using onnx::ValueInfo;
 
+bool is_quantizer(const Node* node) {
+  return node->op_type == "DequantizeLinear" || node->op_type == "QuantizeLinear";
+}
+
+bool is_initializer(const ValueInfo* value) {
+  return value != nullptr && value->constant != nullptr && value->producer == nullptr;
+}
+
+bool is_never(const ValueInfo*) { return false; }
+
+bool is_inner_number(const ValueInfo* value) {
+  return is_initializer(value) && !value->is_weight && !value->is_pinned;
+}
+
+bool is_inner(const ValueInfo* value) { return is_initializer(value) && !value->is_pinned; }
+
+// Which constants stand in the bodies whose quantizers read them. Before version 4 of the format
+// initializers are inputs, of which bodies of an If have none.
+bool (*which_apart(const Model& model, const WriteOptions& options))(const ValueInfo*) {
+  if (model.ir_version > 0 && model.ir_version < 4) return is_never;
+  const bool all = options.include_initializers && !options.keep_initializers_as_inputs;
+  return all ? is_inner : is_inner_number;
+}
+
 // The constants that a graph and the bodies inside it read, each once.
 class ConstantsRead {
  public:
-  explicit ConstantsRead(const Model& model) : seen_(model.value_count(), false) {}
+  // `apart`: what bodies hold of that which their quantizers read; it is not among them.
+  ConstantsRead(const Model& model, bool (*apart)(const ValueInfo*))
+      : seen_(model.value_count(), false), apart_(apart) {}
 
   void visit(const Graph& graph) {
     for (const Node* node = graph.first; node != nullptr; node = node->next) {
-      for (const ValueInfo* input : node->inputs) add(input);
+      const bool reads_inner = graph.parent != nullptr && is_quantizer(node);
+      for (const ValueInfo* input : node->inputs)
+        if (!reads_inner || !apart_(input)) add(input);
       for (const Graph* body : onnx::bodies(node)) visit(*body);
     }
     for (const ValueInfo* output : graph.outputs) add(output);
@@ -53,14 +82,56 @@ class ConstantsRead {
 
  private:
   void add(const ValueInfo* value) {
-    if (value == nullptr || value->constant == nullptr || value->producer != nullptr) return;
-    if (seen_[value->id]) return;
+    if (!is_initializer(value) || seen_[value->id]) return;
     seen_[value->id] = true;
     values_.push_back(value);
   }
 
   std::vector<bool> seen_;  // by id
+  bool (*apart_)(const ValueInfo*);
   std::vector<const ValueInfo*> values_;
+};
+
+// Which constants each body holds for its quantizers.
+class InnerConstants {
+ public:
+  InnerConstants(const Model& model, const std::vector<const ValueInfo*>& outer,
+                 bool (*apart)(const ValueInfo*), Plan& plan)
+      : apart_(apart), plan_(plan), count_(model.value_count(), 0) {
+    for (const ValueInfo* value : outer) count_[value->id] = 1;
+  }
+
+  void visit(const Graph& graph) {
+    std::vector<const ValueInfo*> held;
+    for (const Node* node = graph.first; node != nullptr; node = node->next) {
+      if (graph.parent != nullptr && is_quantizer(node))
+        for (const ValueInfo* input : node->inputs)
+          if (apart_(input) && std::ranges::find(held, input) == held.end()) held.push_back(input);
+    }
+    for (const ValueInfo* value : held) hold(graph, *value);
+    for (const Node* node = graph.first; node != nullptr; node = node->next)
+      for (const Graph* body : onnx::bodies(node)) visit(*body);
+    // Bodies beside this one may have the same names.
+    for (const ValueInfo* value : held) --count_[value->id];
+  }
+
+ private:
+  void hold(const Graph& graph, const ValueInfo& value) {
+    std::string name = value.name;
+    // A name that the graphs around have is not hidden.
+    if (count_[value.id] > 0)
+      for (int i = count_[value.id]; graph.names->has(name); ++i)
+        name = fmt::format("{}_inner_{}", value.name, i);
+    ++count_[value.id];
+    const auto [place, is_new] = plan_.inner_of.try_emplace(&graph, plan_.inner.size());
+    if (is_new) plan_.inner.emplace_back();
+    plan_.inner[place->second].push_back(
+        {{&value, false, 0, value.constant->byte_count()}, std::move(name)});
+  }
+
+  bool (*apart_)(const ValueInfo*);
+  Plan& plan_;
+  std::vector<int> count_;  // by id: the graphs around that have it
 };
 
 void check_types(const std::vector<const ValueInfo*>& values) {
@@ -83,6 +154,19 @@ void check_data(const std::vector<Placement>& initializers) {
   base::fail("SX1604", fmt::format("weights have no data: {}", names),
              "capture the model with real weights, supply them before saving, or save with "
              "include_initializers=False");
+}
+
+void check_inner(const Plan& plan) {
+  for (const std::vector<Inner>& held : plan.inner) {
+    std::vector<const ValueInfo*> values;
+    std::vector<Placement> placements;
+    for (const Inner& each : held) {
+      values.push_back(each.placement.value);
+      placements.push_back(each.placement);
+    }
+    check_types(values);
+    check_data(placements);
+  }
 }
 
 // Small tensors are not mapped on their own; a page keeps them from straddling more than needed.
@@ -130,11 +214,14 @@ bool lacks_data(const onnx::Tensor& tensor) {
 
 Plan make_plan(const Model& model, const WriteOptions& options) {
   Plan plan;
-  ConstantsRead main(model);
+  const auto apart = which_apart(model, options);
+  ConstantsRead main(model, apart);
   main.visit(*model.graph);
   main.add_pinned(model);
   const std::vector<const ValueInfo*> constants = main.in_order(model);
   check_types(constants);
+  InnerConstants(model, constants, apart, plan).visit(*model.graph);
+  check_inner(plan);
   for (const ValueInfo* value : constants) {
     if (options.include_initializers || !value->is_weight)
       plan.initializers.push_back({value, false, 0, value->constant->byte_count()});
@@ -150,11 +237,14 @@ Plan make_plan(const Model& model, const WriteOptions& options) {
       plan.initializers.push_back({input, false, 0, input->initial->byte_count()});
   }
   check_data(plan.initializers);
-  if (!options.in_place.empty())
+  if (!options.in_place.empty()) {
     for (Placement& placement : plan.initializers) leave_in_place(placement, options);
+    for (std::vector<Inner>& held : plan.inner)
+      for (Inner& each : held) leave_in_place(each.placement, options);
+  }
 
   for (const onnx::Function& function : model.functions) {
-    ConstantsRead read(model);
+    ConstantsRead read(model, is_never);
     read.visit(*function.body);
     std::vector<const ValueInfo*> inside = read.in_order(model);
     check_types(inside);
@@ -167,28 +257,40 @@ Plan make_plan(const Model& model, const WriteOptions& options) {
   return plan;
 }
 
-void move_to_data_file(Plan& plan, const WriteOptions& options, std::string location) {
-  plan.location = std::move(location);
-  // Weights over the same bytes (reshaped ties) take one place.
-  std::map<std::pair<const std::byte*, std::int64_t>, std::int64_t> places;
-  for (Placement& placement : plan.initializers) {
-    const onnx::Tensor& tensor = data_of(*placement.value);
-    if (placement.external || tensor.dtype == base::DType::kString ||
-        placement.length < options.size_threshold || placement.length == 0)
-      continue;
-    placement.external = true;
-    const bool shareable = is_written_as_it_lies(tensor);
-    const std::int64_t offset = aligned(plan.data_size, placement.length, options);
-    if (shareable) {
-      const auto [place, made] = places.try_emplace({tensor.data, placement.length}, offset);
-      placement.offset = place->second;
-      if (!made) continue;
-    } else {
-      placement.offset = offset;
-    }
-    plan.data.push_back(placement);
-    plan.data_size = offset + placement.length;
+namespace {
+
+// Weights over the same bytes (reshaped ties) take one place.
+using Places = std::map<std::pair<const std::byte*, std::int64_t>, std::int64_t>;
+
+void move_to_data_file(Placement& placement, Plan& plan, const WriteOptions& options,
+                       Places& places) {
+  const onnx::Tensor& tensor = data_of(*placement.value);
+  if (placement.external || tensor.dtype == base::DType::kString ||
+      placement.length < options.size_threshold || placement.length == 0)
+    return;
+  placement.external = true;
+  placement.offset = aligned(plan.data_size, placement.length, options);
+  if (is_written_as_it_lies(tensor)) {
+    const auto [place, made] =
+        places.try_emplace({tensor.data, placement.length}, placement.offset);
+    placement.offset = place->second;
+    if (!made) return;
   }
+  plan.data.push_back(placement);
+  plan.data_size = placement.offset + placement.length;
+}
+
+}  // namespace
+
+void move_to_data_file(Plan& plan, const WriteOptions& options, std::string location,
+                       bool of_bodies) {
+  plan.location = std::move(location);
+  Places places;
+  for (Placement& placement : plan.initializers)
+    move_to_data_file(placement, plan, options, places);
+  if (!of_bodies) return;
+  for (std::vector<Inner>& held : plan.inner)
+    for (Inner& each : held) move_to_data_file(each.placement, plan, options, places);
 }
 
 }  // namespace sardonyx::proto

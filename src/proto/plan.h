@@ -21,8 +21,18 @@ struct Placement {
   std::string location = {};
 };
 
+// An initializer of a body.
+struct Inner {
+  Placement placement;
+  std::string name;  // in the body, where the graphs around it have the constant's own
+};
+
 struct Plan {
   std::vector<Placement> initializers;  // of the main graph
+  // What quantizers in a body of an If, Loop or Scan read: ONNX Runtime fuses them with the
+  // products beside them, and looks for their constants in the same graph alone.
+  std::vector<std::vector<Inner>> inner;
+  std::unordered_map<const onnx::Graph*, std::size_t> inner_of;  // the place in `inner`
   // Weights that are listed among the main graph's inputs too.
   std::vector<const onnx::ValueInfo*> weight_inputs;
   // Functions see nothing of the main graph: the constants that each body reads become nodes of it.
@@ -36,8 +46,10 @@ struct Plan {
 // Throws SX1604 for weights without data, SX1605 for constants that ONNX has no type for.
 Plan make_plan(const onnx::Model& model, const WriteOptions& options);
 
-// Moves what is at least options.size_threshold long to the data file at `location`.
-void move_to_data_file(Plan& plan, const WriteOptions& options, std::string location);
+// Moves what is at least options.size_threshold long to the data file at `location`; of what bodies
+// hold, only where it is asked for.
+void move_to_data_file(Plan& plan, const WriteOptions& options, std::string location,
+                       bool of_bodies = true);
 
 // What a placement writes: a constant, or what an input is where callers give nothing.
 const onnx::Tensor& data_of(const onnx::ValueInfo& value);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/mapped_file.h"
+#include "onnx/graph/pieces.h"
 
 namespace sardonyx::proto {
 namespace {
@@ -57,6 +58,20 @@ void Stream::append_zeros(std::int64_t count) {
     commit(part);
     count -= static_cast<std::int64_t>(part);
   }
+}
+
+void Stream::append_pieces(onnx::Pieces& pieces) {
+  flush();
+  onnx::put_pieces(pieces, [this](std::span<const std::byte> bytes, std::size_t thread) {
+    if (bytes.size() < kWorthBorrowing && bytes.size() <= kBufferSize - used_) {
+      copy_in(bytes);
+      return;
+    }
+    output_.write({buffer_.get(), used_}, bytes);
+    written_ += static_cast<std::int64_t>(used_ + bytes.size());
+    used_ = 0;
+    if (on_write_ && thread == 0) on_write_(written_);
+  });
 }
 
 void Stream::flush() {

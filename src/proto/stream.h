@@ -9,6 +9,10 @@
 #include <span>
 #include <string_view>
 
+namespace sardonyx::onnx {
+class Pieces;
+}
+
 namespace sardonyx::proto {
 
 // Where a stream's bytes end up.
@@ -36,6 +40,8 @@ class Stream {
   // their pages are let go of once written.
   void append_borrowed(std::span<const std::byte> bytes);
   void append_zeros(std::int64_t count);
+  // What threads make at once, in order. `on_write` is told on the caller's thread alone.
+  void append_pieces(onnx::Pieces& pieces);
   // At least `size` (up to 64 KiB) writable bytes; commit() says how many were used.
   std::byte* reserve(std::size_t size) {
     if (size > kBufferSize - used_) flush();

@@ -158,7 +158,8 @@ void write(const onnx::Model& model, const fs::path& path, const WriteOptions& o
 Apart serialize_apart(const onnx::Model& model, WriteOptions options) {
   options.external_data = ExternalData::kAlways;
   Job job(model, options);
-  move_to_data_file(job.plan, options, "apart");
+  // Python's packages look for data at the main graph's initializers.
+  move_to_data_file(job.plan, options, "apart", /*of_bodies=*/false);
   job.encoder.emplace(model, job.plan, options);
   job.size = job.encoder->measure();
   if (job.size > kMessageLimit) refuse_size(job.size, "the graph itself is too long");

@@ -8,9 +8,11 @@
 #include <fstream>
 #include <memory>
 
+#include "base/at_once.h"
 #include "base/diagnostic.h"
 #include "base/mapped_file.h"
 #include "onnx/graph/ir.h"
+#include "onnx/graph/joined.h"
 #include "onnx/graph/recipe.h"
 #include "proto/example_models.h"
 #include "proto/read.h"
@@ -305,6 +307,39 @@ TEST(WriteTest, BiasedWeightsAreMovedOnTheirWay) {
   EXPECT_EQ(expected[128], 0);    // of -128
   const auto model = read_again(serialize(*adding_model(tensor)));
   EXPECT_EQ(initializer(*model, "w")->constant->ints().value(), expected);
+}
+
+// Pieces are larger than a thread's start is worth; the last one is not a whole one.
+TEST(WriteTest, TheBytesDoNotDependOnTheNumberOfThreads) {
+  std::vector<float> values(1500 * 1111);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 977) - 400.5F;
+  const Tensor matrix =
+      Tensor::of_bytes(DType::kFloat32, {1500, 1111}, std::as_bytes(std::span(values)));
+  const Tensor across = onnx::turned(matrix, {1, 0});
+  std::vector<double> factors;
+  for (int i = 0; i < 1111; ++i) factors.push_back(0.3 * i - 7);
+  const onnx::ChannelScale scale{.factors = factors, .inner = 1500, .period = 1111, .rows = 1};
+  for (const Tensor& tensor :
+       {onnx::moved(matrix, DType::kFloat16, 0), onnx::moved(across, DType::kBFloat16, 0), across,
+        onnx::moved(onnx::scaled(across, scale), DType::kFloat64, 0),
+        onnx::turned(onnx::scaled(across, scale), {1, 0}),
+        *onnx::joined({matrix, matrix, matrix}, 1)}) {
+    base::set_threads(1);
+    const std::string alone = bytes_of(tensor);
+    EXPECT_EQ(std::ssize(alone), tensor.byte_count());
+    const std::vector<double> reals = tensor.reals().value();
+    for (std::size_t i = 0; i < reals.size(); i += 7919) {
+      std::array<std::byte, 8> expected{};
+      const auto width = static_cast<std::size_t>(base::byte_size(tensor.dtype, 1));
+      onnx::store_real(tensor.dtype, reals[i], expected.data());
+      ASSERT_EQ(std::memcmp(alone.data() + i * width, expected.data(), width), 0) << i;
+    }
+    for (const std::size_t threads : {2U, 3U, 7U}) {
+      base::set_threads(threads);
+      EXPECT_TRUE(bytes_of(tensor) == alone) << threads << " threads";
+    }
+    base::set_threads(0);
+  }
 }
 
 TEST(WriteTest, LongStridedRowsGoOutAsTheyLie) {

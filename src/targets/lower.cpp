@@ -5,6 +5,7 @@
 
 #include "base/diagnostic.h"
 #include "base/stack_trace.h"
+#include "onnx/emit/emit_state.h"
 #include "onnx/emit/rebuild.h"
 
 namespace sardonyx::targets {
@@ -28,6 +29,27 @@ void place(base::Diagnostic& diagnostic, const onnx::Node* node) {
       base::module_path(origin->scopes.back(), type.substr(type.rfind('.') + 1));
 }
 
+// Attributes as the emitter writes them, whoever made the node: without those that hold anyway. But
+// onnx.checker infers the shape of an STFT without `onesided` as if it were 0, and refuses a model
+// that has the right shape.
+void settle_attributes(onnx::Graph* graph, std::int64_t opset) {
+  for (onnx::Node* node = graph->first; node != nullptr; node = node->next) {
+    for (onnx::Graph* body : onnx::bodies(node)) settle_attributes(body, opset);
+    if (node->op == onnx::kUnknownOp) continue;
+    if (node->is(Op::kSTFT)) {
+      if (node->find("onesided") == nullptr) onnx::set_attribute(node, "onesided", std::int64_t{1});
+      continue;
+    }
+    const onnx::OperatorVersion* version = onnx::operator_of(node->op).at(opset);
+    if (version == nullptr) continue;
+    std::erase_if(node->attributes, [&](const Attribute& each) {
+      const onnx::AttributeFormal* formal = version->attribute(each.name);
+      return formal != nullptr && each.reference.empty() && each.carried.empty() &&
+             onnx::is_default(*formal, each.data);
+    });
+  }
+}
+
 }  // namespace
 
 void lower(onnx::Model& model, const Target& target, const LowerOptions& options) {
@@ -47,6 +69,7 @@ void lower(onnx::Model& model, const Target& target, const LowerOptions& options
              }
            }});
   if (!failures.empty()) throw Unsupported(std::move(failures));
+  settle_attributes(model.graph, options.opset);
   model.target = target.name;
   model.opsets[""] = options.opset;
   model.ir_version = onnx::ir_version_of(options.opset);

@@ -1,5 +1,7 @@
 #include "targets/raise.h"
 
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -7,6 +9,8 @@
 #include "onnx/emit/inlining.h"
 #include "onnx/emit/newest_forms.h"
 #include "onnx/emit/rebuild.h"
+#include "onnx/gen/op.h"
+#include "onnx/graph/attribute_data.h"
 
 namespace sardonyx::targets {
 namespace {
@@ -23,10 +27,39 @@ class Raising : public onnx::Emit {
   }
 };
 
+// Before version 4 of the format's intermediate representation initializers were inputs, so that
+// models have nodes for their constants. The model becomes one of a newer version.
+void hold_constants(onnx::Model& model, onnx::Graph* graph) {
+  for (onnx::Node *node = graph->first, *next = nullptr; node != nullptr; node = next) {
+    next = node->next;
+    for (onnx::Graph* body : onnx::bodies(node)) hold_constants(model, body);
+    if (!node->is(onnx::Op::kConstant) || node->attributes.size() != 1 ||
+        node->outputs.size() != 1 || !node->attributes.front().reference.empty())
+      continue;
+    onnx::ValueInfo* const value = node->output();
+    std::optional<onnx::Tensor> data = onnx::tensor_of(node->attributes.front().data);
+    if (!data || value == nullptr || !value->returns.empty()) continue;
+    node->outputs.clear();
+    onnx::erase(node);
+    value->producer = nullptr;
+    value->dtype = data->dtype;
+    value->has_rank = true;
+    value->shape.assign(data->dims.begin(), data->dims.end());
+    value->is_weight = base::is_floating(data->dtype) && data->element_count() > 1;
+    value->constant = std::make_shared<const onnx::Tensor>(*std::move(data));
+    model.initializers.push_back(value);
+    if (graph == model.graph)
+      value->graph = graph;
+    else
+      model.move_to_main(value);
+  }
+}
+
 }  // namespace
 
 void raise(onnx::Model& model, bool inline_functions) {
   const std::int64_t opset = onnx::opset_of(model.graph);
+  if (model.ir_version > 0 && model.ir_version < 4) hold_constants(model, model.graph);
   Raising onnx(model, opset);
   onnx::Inlining functions(model);
   const auto is_call = [&](const onnx::Node* node) {

@@ -58,8 +58,9 @@ std::span<const Target> targets() {
   static const std::array kTargets = {
       Target{.name = "onnxruntime",
              .title = "ONNX Runtime's CPU provider",
-             .about = "Standard operators only, safe on ONNX Runtime's CPU provider: types without "
-                      "a kernel are computed in the nearest one, and its faults are worked around.",
+             .about = "Standard operators only, right on ONNX Runtime's CPU provider: "
+                      "dtypes without a kernel are computed in the nearest one, and its "
+                      "faults are worked around.",
              .opset = 20,
              .kernels = cpu_kernels(),
              .rules = onnxruntime_cpu_tables(),
@@ -67,20 +68,30 @@ std::span<const Target> targets() {
              .source = "tried with ONNX Runtime 1.31"},
       Target{.name = "onnxruntime-cpu",
              .title = "ONNX Runtime's CPU provider",
-             .about = "The same at opset 23, for whose Attention and RMSNormalization the CPU "
-                      "provider has kernels, and with operators of ONNX Runtime's own where these "
-                      "are measured to be no slower.",
+             .about = "The same at opset 23, for whose Attention and RMSNormalization the "
+                      "CPU provider has kernels, and with contrib operators where these are "
+                      "measured to be no slower.",
              .opset = 23,
              .kernels = cpu_kernels(),
              .rules = onnxruntime_cpu_tables(),
              .fusions = onnxruntime_cpu_fusions(),
              .source = "tried with ONNX Runtime 1.31"},
+      Target{.name = "onnxruntime-avx2",
+             .title = "ONNX Runtime's CPU provider on x86 without VNNI",
+             .about = "As onnxruntime, for x86 processors that have neither VNNI nor AMX (before "
+                      "Ice Lake and Zen 4): ONNX Runtime's products of uint8 and int8 saturate "
+                      "there, so that int8 weights become uint8. Elsewhere that form is slower.",
+             .opset = 20,
+             .kernels = cpu_kernels(),
+             .rules = onnxruntime_avx2_tables(),
+             .fusions = {},
+             .source = "tried with ONNX Runtime 1.31"},
       Target{.name = "onnxruntime-genai",
              .title = "onnxruntime-genai on the CPU",
-             .about = "Language models as onnxruntime-genai runs them: as for onnxruntime-cpu, and "
-                      "built on what it feeds. `attention_mask` is 1 for each token and 0 behind "
-                      "the last of a row, never in front; `position_ids` count on from the past; "
-                      "past and present keys and values may be one buffer.",
+             .about = "Language models for onnxruntime-genai: as onnxruntime-cpu, and "
+                      "relying on its inputs. Padding of `attention_mask` is on the right, "
+                      "`position_ids` continue from the cache, and past and present keys "
+                      "and values may share a buffer.",
              .opset = 23,
              .kernels = cpu_kernels(),
              .rules = onnxruntime_cpu_tables(),
@@ -89,8 +100,9 @@ std::span<const Target> targets() {
              .fed_if_read = kFedIfRead},
       Target{.name = "onnxruntime-cuda",
              .title = "ONNX Runtime's CUDA provider",
-             .about = "What ONNX Runtime's optimiser does wrong wherever the model runs; what the "
-                      "CUDA provider has no kernel for, ONNX Runtime itself gives to the CPU.",
+             .about = "Standard operators, with workarounds for faults of ONNX Runtime's "
+                      "optimizer. ONNX Runtime runs operators without a CUDA kernel on the "
+                      "CPU.",
              .opset = 20,
              .kernels = cpu_kernels(),
              .rules = onnxruntime_tables(),
@@ -98,10 +110,9 @@ std::span<const Target> targets() {
              .source = "ONNX Runtime 1.31 on the CPU, and its documentation: no GPU was at hand"},
       Target{.name = "openvino",
              .title = "OpenVINO",
-             .about =
-                 "OpenVINO on the CPU. It computes float64 in float32 and integers of 64 bits in "
-                 "32, divides, adds up and multiplies matrices of integers beyond 2^24 as float32, "
-                 "and loses NaN in Relu, Clip, Max and Min.",
+             .about = "OpenVINO on the CPU. It computes float64 in float32 and int64 in "
+                      "int32, divides, sums and multiplies integer matrices beyond 2^24 in "
+                      "float32, and drops NaN in Relu, Clip, Max and Min.",
              .opset = 20,
              .kernels = {},
              .rules = openvino_tables(),
@@ -109,7 +120,7 @@ std::span<const Target> targets() {
              .source = "tried with OpenVINO 2026.4.1"},
       Target{.name = "tensorrt",
              .title = "TensorRT",
-             .about = "NVIDIA's reader of ONNX models.",
+             .about = "Operators that NVIDIA's ONNX parser supports.",
              .opset = 20,
              .kernels = {},
              .rules = tensorrt_tables(),
@@ -118,7 +129,8 @@ std::span<const Target> targets() {
                        "run without a GPU"},
       Target{.name = "standard",
              .title = "the standard",
-             .about = "Whatever the ONNX specification allows, for any runtime that keeps to it.",
+             .about = "The ONNX specification without workarounds, for any conforming "
+                      "runtime.",
              .opset = 20,
              .kernels = {},
              .rules = {},

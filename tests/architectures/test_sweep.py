@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from sardonyx._capture.caches import register_caches
+from sardonyx._transformers_private.registration import register_caches
 
 from .capturing import capture_architecture
 from .store import Store

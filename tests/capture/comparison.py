@@ -10,18 +10,18 @@ from typing import Any
 import torch
 
 from sardonyx import _native
-from sardonyx._capture.caches import register_caches
 from sardonyx._capture.capture import capture, told_apart
 from sardonyx._capture.context import capturing
 from sardonyx._capture.dim_names import constant_dims
 from sardonyx._capture.quick.capture import quick_capture
 from sardonyx._capture.quick.declining import DeclinedError
+from sardonyx._capture.quick.program_text import lines_that_count
 from sardonyx._capture.shapes import prepare
 from sardonyx._capture.short_slices import short_slices
 from sardonyx._capture.wanted import Insistence
+from sardonyx._transformers_private.registration import register_caches
 
 from .explaining import explained
-from .lines import lines_that_count
 from .samples import samples_within
 
 

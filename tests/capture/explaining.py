@@ -146,9 +146,18 @@ def _without_samples_layouts(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
     def plain(lines: Lines) -> Lines:
         return [re.sub(r" strides \[[^\]]*\]", "", line) for line in lines]
 
-    # It repeats what is the same of all samples, and has that twice.
-    once = [line for line in plain(usual) if not re.match(r"\s*_ = aten::expand\(", line)]
-    return _without_unread_names(once, plain(quick))
+    return _without_unread_names(_without_unread_repeats(plain(usual)), plain(quick))
+
+
+_REPEAT = re.compile(r"\s*(?:_|(%\d+): \S+) = aten::(?:expand|unsqueeze)\(")
+
+
+def _without_unread_repeats(lines: Lines) -> Lines:
+    """torch.export repeats what is the same of all samples, and has that twice: once for nobody."""
+    text = "\n".join(lines)
+    counts = collections.Counter(re.findall(r"%\d+", text))
+    kept = [x for x in lines if not (m := _REPEAT.match(x)) or (m[1] and counts[m[1]] > 1)]
+    return kept if len(kept) == len(lines) else _without_unread_repeats(kept)
 
 
 def _without_unread_names(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:

@@ -41,11 +41,25 @@ ALIKE = [
 ]
 
 
+# torch.export of PyTorch 2.9 compiles the bodies of these, and fails.
+REFUSED_BY_OLDER = {
+    *("captures_what_is_outside", "writes_in_one_branch_only", "counts_in_an_integer"),
+    *("is_a_selective_state_space", "writes_in_a_nested_branch", "writes_to_what_it_captures"),
+}
+
+
 @pytest.mark.parametrize("name", ALIKE)
 def test_program_is_torch_exports(name):
     program = next(each for each in PROGRAMS if each.name == name)
     subject = Subject(program.module(), program.example, shapes=program.dynamic)
-    assert not difference_of_programs(subject.by_torch(), subject.quickly())
+    quick = subject.quickly()
+    try:
+        usual = subject.by_torch()
+    except Exception as error:
+        if name not in REFUSED_BY_OLDER:
+            raise
+        pytest.skip(f"torch.export of this release refuses it: {error}".splitlines()[0])
+    assert not difference_of_programs(usual, quick)
 
 
 class Chosen(torch.nn.Module):

@@ -20,10 +20,10 @@ from sardonyx._capture.capture import capture
 from sardonyx._capture.context import capturing
 from sardonyx._capture.quick.capture import quick_capture
 from sardonyx._capture.quick.declining import DeclinedError
+from sardonyx._capture.quick.program_text import lines_that_count
 from sardonyx._capture.shapes import prepare
 
 from .comparison import text_of
-from .lines import lines_that_count
 
 
 class Heads(torch.nn.Module):
@@ -482,3 +482,14 @@ def said_of(node):
     modules = node.meta["nn_module_stack"].values()
     users, target = node.format_node().split("(args")[0], node.meta["stack_trace"]
     return users, target, list(modules)
+
+
+@pytest.mark.parametrize("capture", ["quick", "torch"])
+def test_an_input_may_have_the_name_of_a_builtin(capture):
+    model = torch.nn.Sequential(torch.nn.Linear(4, 2)).eval()  # forward(self, input)
+    made = sardonyx.export(
+        model, (torch.randn(2, 4),), dynamic_shapes=[{0: "batch"}], capture=capture
+    )
+    (named,) = made.model_proto.graph.input
+    assert named.name == "input"
+    assert named.type.tensor_type.shape.dim[0].dim_param == "batch"

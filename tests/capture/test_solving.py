@@ -10,7 +10,8 @@ from torch._dynamo.source import LocalSource
 from torch.fx.experimental.symbolic_shapes import DimConstraints
 from torch.utils._sympy.functions import FloorDiv
 
-from sardonyx._capture.quick.solving import _without_suggestions
+from sardonyx._capture.quick.solving import _is_solvable
+from sardonyx._torch_private.sizes import solving_equations_alone
 
 LENGTH = sympy.Symbol("s", integer=True, positive=True)
 
@@ -31,11 +32,13 @@ def test_equations_that_sympy_cannot_solve_are_left_out() -> None:
     with pytest.raises(NotImplementedError):
         DimConstraints.solve(constraints(FRAMES))
     left = constraints(FRAMES)
-    _without_suggestions(DimConstraints.solve)(left)
+    with solving_equations_alone(_is_solvable):
+        left.solve()
     assert not left._static_results
 
 
 def test_others_beside_them_are_solved() -> None:
     both = constraints(FRAMES, sympy.Eq(LENGTH, 960))
-    _without_suggestions(DimConstraints.solve)(both)
+    with solving_equations_alone(_is_solvable):
+        both.solve()
     assert both._static_results == {"L['x'] == 960"}

@@ -62,8 +62,15 @@ def everything(model):
         "modes": torch.overrides._get_current_function_mode_stack(),
         "dispatch": torch._ops._len_torch_dispatch_stack_pre_dispatch(),
         "calls": (torch.nn.Module.__call__, torch.nn.Module.__getattr__),
-        "functions": (utils._hop_compile_and_call, any, all, min, max, torch.tensor),
-        "tracing": (torch.fx._symbolic_trace._is_fx_tracing_flag, torch.compiler.is_exporting()),
+        "functions": (
+            getattr(utils, "_hop_compile_and_call", None),
+            any,
+            all,
+            min,
+            max,
+            torch.tensor,
+        ),
+        "tracing": (torch.fx._symbolic_trace.is_fx_tracing(), torch.compiler.is_exporting()),
     }
 
 

@@ -3,6 +3,8 @@ would compile, it is plain Python, and the ways that branches take are noted."""
 
 from __future__ import annotations
 
+import functools
+import inspect
 import sys
 from collections import defaultdict
 from collections.abc import Callable
@@ -62,7 +64,15 @@ def scan(
         parts.append(part)
     if reverse:
         parts.reverse()
-    return carry, pytree.tree_map(lambda *each: torch.stack(each, dim), *parts)
+    axis = dim if _stacks_along_dim() else 0
+    return carry, pytree.tree_map(lambda *each: torch.stack(each, axis), *parts)
+
+
+@functools.cache
+def _stacks_along_dim() -> bool:
+    """Whether torch's scan moves what it has stacked to the dimension that it scans. It compiles
+    what it runs, so that asking it takes seconds: its code tells."""
+    return "torch.movedim(elem, 0, dim)" in inspect.getsource(_scan)
 
 
 def over_rows(function: Callable[..., Any], xs: Any, *others: Any) -> Any:

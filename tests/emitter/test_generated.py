@@ -17,6 +17,7 @@ TOOLS = Path(__file__).resolve().parents[2] / "tools"
         "generate_emitter.py",
         "generate_kernels.py",
         "generate_microsoft.py",
+        "generate_figures.py",
         "generate_op_stub.py",
         "generate_python_commands.py",
         "generate_rules.py",

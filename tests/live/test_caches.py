@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
+import pytest
 import torch
 import transformers
 from transformers import DynamicCache, EncoderDecoderCache, StaticCache
@@ -94,3 +96,49 @@ def test_a_static_cache_that_is_written_to_comes_back() -> None:
     program = sardonyx.export(model, kwargs={"input_ids": IDS, "past_key_values": cache})
     shapes = [shape for name, _, shape in program._model.inputs if name.endswith(".key")]
     assert shapes == [[2, 2, 16, 8]] * 2
+
+
+class Calling(torch.nn.Module):
+    """A decoder whose cache has another name, or none, in what it takes and gives."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, ids: torch.Tensor, memory: Any = None, **more: Any) -> Any:
+        past = memory if memory is not None else more.pop("anything")
+        result = self.model(input_ids=ids, past_key_values=past, use_cache=True)
+        return {"scores": result.logits, "memory": result[1]}
+
+
+@pytest.mark.parametrize("name", ["memory", "anything"])
+@pytest.mark.parametrize("capture", ["auto", "torch"])
+def test_a_cache_by_any_name(name: str, capture: str) -> None:
+    model = llama()
+    program = sardonyx.export(
+        Calling(model),
+        (IDS,),
+        kwargs={name: dynamic_cache(model, 2, 3)},
+        dynamic_shapes="auto",
+        capture=capture,
+    )
+    assert program.input_names[1:3] == ["past_key_values.0.key", "past_key_values.1.key"]
+    assert program.output_names[:2] == ["scores", "present.0.key"]
+    past = dynamic_cache(model, 3, 5)
+    with torch.no_grad():
+        expected = Calling(model)(IDS[:1].expand(3, -1), **{name: copy.deepcopy(past)})["scores"]
+    results = program(IDS[:1].expand(3, -1).contiguous(), **{name: past})
+    torch.testing.assert_close(results[0], expected, rtol=1e-3, atol=1e-4)
+
+
+def test_the_cache_that_transformers_makes_is_called_the_same_by_either_name() -> None:
+    model = llama()
+    fields = set(model(IDS).keys())
+    for name in ("past_key_values", *({"cache"} & fields)):
+        program = sardonyx.export(
+            model,
+            kwargs={"input_ids": IDS, name: dynamic_cache(model, 2, 3)},
+            dynamic_shapes={"input_ids": {0: "batch"}, name: [[{0: "batch"}] * 2] * 2},
+        )
+        assert program.input_names[1] == "past_key_values.0.key"
+        assert program.output_names[1] == "present.0.key"

@@ -41,7 +41,7 @@ def step(ids: torch.Tensor, position: int, cache: StaticCache) -> dict[str, obje
 
 @pytest.mark.parametrize("opset", [18, 20, 24, 26])
 def test_static_cache(opset: int) -> None:
-    from sardonyx._capture.caches import register_caches
+    from sardonyx._transformers_private.registration import register_caches
 
     model = decoder()
     register_caches(model)

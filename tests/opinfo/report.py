@@ -88,14 +88,14 @@ def markdown(records: Iterable[Record], build: str) -> str:
     lines = [
         "# Operators",
         "",
-        "Written by `python -m tests.opinfo --report docs/operators.md`; not edited by hand.",
+        "Which operators are supported, by dtype and opset. `make sweep` writes this page.",
         "",
         (
             f"Build `{build}`: {judged} samples of {len(by_op)} operators of PyTorch's operator "
-            "database that torch.export can capture, judged against eager PyTorch through ONNX "
+            "database that torch.export can capture, compared with eager PyTorch in ONNX "
             f"Runtime. {counts[RIGHT]} are right "
             f"({100 * counts[RIGHT] / max(1, judged):.2f} %), {counts[WRONG]} wrong, "
-            f"{counts[CRASH] + counts[TIMEOUT]} crash or time out; the others are refused with a "
+            f"{counts[CRASH] + counts[TIMEOUT]} crash or time out; the others are rejected with a "
             "reason. A dtype is listed as right when every sample tried in it is. Older and newer "
             "opsets are tried on the first sample in float32 and in int64, and listed when both "
             "are right."

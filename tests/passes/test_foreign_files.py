@@ -193,6 +193,43 @@ def test_an_overridable_input_is_no_constant() -> None:
     np.testing.assert_array_equal(run(after, other)[0], [[10, 12]])
 
 
+def test_initializers_that_are_inputs_are_frozen_on_request() -> None:
+    model = adding(declared=["N", 2])
+    weight = np.arange(4, dtype=np.float32).reshape(2, 2)
+    model.graph.initializer.append(numpy_helper.from_array(weight, "matrix"))
+    model.graph.node[0].CopyFrom(helper.make_node("MatMul", ["x", "matrix"], ["same"]))
+    for name, dims in (("w", [2]), ("matrix", [2, 2])):
+        model.graph.input.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, dims))
+    kept, report = sardonyx.optimize(model)
+    assert [v.name for v in kept.graph.input] == ["x", "w", "matrix"]
+    assert [each.rule for each in report.declined] == ["freeze-initializers"]
+    frozen, report = sardonyx.optimize(model, freeze_initializers=True)
+    assert [v.name for v in frozen.graph.input] == ["x"]
+    assert report.count("freeze-initializers") == 2
+    assert not report.declined
+    x = np.ones((1, 2), np.float32)
+    np.testing.assert_array_equal(run(frozen, {"x": x})[0], run(model, {"x": x})[0])
+
+
+def test_a_spectrum_has_the_shape_that_the_checker_finds() -> None:
+    """onnx.checker takes `onesided` for 0 where it is not said."""
+    hop = numpy_helper.from_array(np.int64(160), "hop")
+    window = numpy_helper.from_array(np.hanning(400).astype(np.float32), "window")
+    graph = helper.make_graph(
+        [
+            helper.make_node("STFT", ["x", "hop", "window"], ["s"]),
+            helper.make_node("Abs", ["s"], ["y"]),
+        ],
+        "spectrum",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["b", 16000])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["b", "t", "f", 2])],
+        [hop, window],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    after, _ = sardonyx.optimize(model)
+    onnx.checker.check_model(after, full_check=True)
+
+
 def test_documentation_and_metadata_survive() -> None:
     model = adding(declared=["N", 2])
     model.graph.doc_string = "of the graph"

@@ -237,3 +237,40 @@ def test_a_transformer_as_in_eager(to: Any) -> None:
         run(result.model_proto, **{result.model_proto.graph.input[0].name: other.numpy()})
     )
     assert (got - expected).abs().max() < 3 * (eager - expected).abs().max() + 1e-3
+
+
+def test_what_is_computed_of_constants_is_rounded_once() -> None:
+    """Left unfolded because it is large, it is computed in float32 as the model is loaded."""
+    rows, columns = np.arange(640)[:, None] / 640, np.arange(455)[None] / 441
+    nodes = [
+        helper.make_node("Sub", ["rows", "columns"], ["times"]),
+        helper.make_node("Mul", ["times", "frequency"], ["angles"]),
+        helper.make_node("Sin", ["angles"], ["sines"]),
+        helper.make_node("MatMul", ["x", "sines"], ["y"]),
+    ]
+    weights = {
+        "rows": rows.astype(np.float32),
+        "columns": columns.astype(np.float32),
+        "frequency": np.float32(436.6),
+    }
+    proto, result, _ = halved(nodes, weights, x=2)
+    x = np.random.default_rng(0).random((2, 640), np.float32)
+    want = run(proto, x=x)
+    assert np.abs(run(result, x=x) - want).max() < 2e-3 * np.abs(want).max()
+
+
+def test_sums_of_integers_are_scaled_before_they_are_rounded() -> None:
+    """They are beyond half until the scale of the input, which a run tells, is multiplied in."""
+    weight = np.full((64, 8), 127, np.int8)
+    nodes = [
+        helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "scale", "zero"]),
+        helper.make_node("MatMulInteger", ["q", "w", "zero"], ["sums"]),
+        helper.make_node("Cast", ["sums"], ["real"], to=TensorProto.FLOAT),
+        helper.make_node("Mul", ["scale", "by"], ["both"]),
+        helper.make_node("Mul", ["real", "both"], ["product"]),
+        helper.make_node("MatMul", ["product", "next"], ["y"]),
+    ]
+    weights = {"w": weight, "by": np.float32(1e-3), "next": W}
+    proto, result, _ = halved(nodes, weights, x=2)
+    x = np.ones((3, 64), np.float32)
+    np.testing.assert_allclose(run(result, x=x), run(proto, x=x), rtol=5e-3, atol=5e-2)

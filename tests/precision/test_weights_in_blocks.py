@@ -427,3 +427,68 @@ def test_a_stack_that_something_else_reads_stays() -> None:
     result, report = sardonyx.optimize(before, runtime="onnxruntime-cpu", precision="int8")
     assert not report.weights
     assert [each.name for each in result.graph.initializer if each.name == "experts"]
+
+
+@pytest.mark.parametrize("precision", ["int8", "int4"])
+def test_bodies_hold_their_weights(precision: Any) -> None:
+    weight = np.random.default_rng(0).standard_normal((64, 48)).astype(np.float32)
+
+    def body(name: str, op: str) -> onnx.GraphProto:
+        nodes = [
+            helper.make_node("MatMul", ["x", "w"], [f"{name}_product"]),
+            helper.make_node(op, [f"{name}_product"], [name]),
+        ]
+        result = helper.make_tensor_value_info(name, TensorProto.FLOAT, ["b", 48])
+        return helper.make_graph(nodes, name, [], [result])
+
+    branches = {"then_branch": body("t", "Abs"), "else_branch": body("e", "Neg")}
+    graph = helper.make_graph(
+        [helper.make_node("If", ["c"], ["y"], **branches)],
+        "branches",
+        [
+            helper.make_tensor_value_info("x", TensorProto.FLOAT, ["b", 64]),
+            helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+        ],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["b", 48])],
+        [numpy_helper.from_array(weight, "w")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    coded, _ = sardonyx.optimize(model, precision=precision)
+    onnx.checker.check_model(coded, full_check=True)
+    session = onnxruntime.InferenceSession(
+        coded.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    x = np.random.default_rng(1).standard_normal((2, 64)).astype(np.float32)
+    want = np.abs(x @ weight)
+    got = session.run(None, {"x": x, "c": np.array(True)})[0]
+    assert np.abs(got - want).max() < (0.02 if precision == "int8" else 0.2) * want.max()
+
+
+def test_what_a_logarithm_reads_stays() -> None:
+    """Errors near zero are large ones of its result: spectra, quotients, roots."""
+    weight = np.abs(np.random.default_rng(0).standard_normal((64, 64))).astype(np.float32)
+
+    def stays(*reader: onnx.NodeProto) -> bool:
+        graph = helper.make_graph(
+            [helper.make_node("MatMul", ["x", "w"], ["p"]), *reader],
+            "read",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["b", 64])],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["b", 64])],
+            [
+                numpy_helper.from_array(weight, "w"),
+                numpy_helper.from_array(np.float32(2), "two"),
+                numpy_helper.from_array(np.float32(0.3), "third"),
+            ],
+        )
+        opsets = [helper.make_opsetid("", 21)]
+        model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+        _, report = sardonyx.optimize(model, precision="int8")
+        return not report.weights
+
+    make = helper.make_node
+    assert stays(make("Add", ["p", "two"], ["a"]), make("Log", ["a"], ["y"]))
+    assert stays(make("Div", ["two", "p"], ["y"]))
+    assert stays(make("Pow", ["p", "third"], ["y"]))
+    assert not stays(make("Pow", ["p", "two"], ["y"]))
+    assert not stays(make("Div", ["p", "two"], ["y"]))
+    assert not stays(make("Softmax", ["p"], ["s"]), make("Log", ["s"], ["y"]))

@@ -12,7 +12,7 @@ from torch import nn
 from torch.export import Dim
 
 import sardonyx
-from sardonyx._base import torch_versions
+from sardonyx._torch_private import export as torch_export
 
 
 class LastTwo(nn.Module):
@@ -47,7 +47,7 @@ def test_where_no_capture_holds_for_one_it_is_told(monkeypatch: pytest.MonkeyPat
         raise RuntimeError("this one fails")
         yield
 
-    monkeypatch.setattr(torch_versions, "sizes_one_stay_dynamic", failing)
+    monkeypatch.setattr(torch_export, "sizes_one_stay_dynamic", failing)
     made = sardonyx.export(LastTwo(), (torch.rand(3, 5),), dynamic_shapes=({1: Dim.DYNAMIC},))
     x = torch.rand(3, 4)
     torch.testing.assert_close(made(x)[0], LastTwo()(x))

@@ -38,3 +38,21 @@ def test_linear_resize_of_one_axis() -> None:
     x = np.array([[[1, 2, 3], [np.inf, 1, 1]]], np.float32)
     first = resized(x, 2, mode="linear")[0, 0]
     assert np.isnan(first).any()  # though the infinity stands in another channel
+
+
+def test_resize_of_other_axes() -> None:
+    """Channels may stand last for linear interpolation alone, and then of four axes."""
+    x = np.ones((1, 8, 8, 2), np.float32)
+
+    def of_axes(mode: str, scales: list[float]) -> None:
+        nodes = [
+            helper.make_node("Constant", [], ["scales"], value_floats=scales),
+            helper.make_node("Resize", ["x", "", "scales"], ["y"], mode=mode),
+        ]
+        alone.session_of(alone.model_of(nodes, {"x": x}, {"y": 1})).run(None, {"x": x})
+
+    of_axes("cubic", [1, 1, 0.5, 0.5])
+    of_axes("linear", [1, 0.5, 0.5, 1])
+    for mode, scales in (("cubic", [1, 0.5, 0.5, 1]), ("linear", [1, 0.5, 1, 0.5])):
+        with pytest.raises(Exception, match="Resize"):
+            of_axes(mode, scales)

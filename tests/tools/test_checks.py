@@ -14,7 +14,10 @@ sys.path.insert(0, str(TOOLS))
 import check_diagnostics  # noqa: E402
 import check_layers  # noqa: E402
 import check_packages  # noqa: E402
+import check_private_names  # noqa: E402
+import check_torch_private  # noqa: E402
 import check_tree  # noqa: E402
+import check_words  # noqa: E402
 
 
 def write(path: Path, text: str) -> None:
@@ -101,6 +104,36 @@ def test_packages(tmp_path, file, line, complaint):
         assert complaint is None or complaint in complaints[0]
 
 
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("import torch", None),
+        ("import torch._ops", "torch._ops is private"),
+        ("from torch.utils import _pytree as pytree", "torch.utils._pytree is private"),
+        ("from torch.export import _trace", "torch.export._trace is private"),
+        ("from torch.fx.experimental.sym_node import SymNode", "SymNode is private"),
+        ("importlib.import_module('torch._subclasses.fake_tensor')", "is private"),
+        ("env._set_replacement(a, b)", "env._set_replacement is private"),
+        ("x = torch._C._jit_get_all_schemas()", "torch._C is private"),
+        ("schema = getattr(node.target, '_schema', None)", "asks for a private name"),
+        ("torch._check(x > 1)", None),
+        ("torch.ops.aten._to_copy.default(x)", None),
+        ("row._replace(name='x')", None),
+        ("class A:\n    def _own(self):\n        return other._own()", None),
+        ('"""It stands for torch._ops."""', None),
+    ],
+)
+def test_private_names_of_torch(tmp_path, line, complaint):
+    package = tmp_path / "sardonyx"
+    write(package / "_torch_private/sizes.py", "env._set_replacement(target._schema)\n")
+    write(package / "_model/x.py", f"{line}\n")
+    complaints = check_torch_private.check(package)
+    if complaint is None:
+        assert complaints == []
+    else:
+        assert any(complaint in each for each in complaints)
+
+
 def test_circles_of_imports(tmp_path):
     package = tmp_path / "sardonyx"
     write(package / "_base/a.py", "def later():\n    from .b import b\n")
@@ -110,6 +143,37 @@ def test_circles_of_imports(tmp_path):
     assert check_packages.check(package) == [
         "circle of imports: _base.a -> _base.b -> _base.c -> _base.a"
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_private"),
+    [
+        ("from transformers import AutoModel, __version__", False),
+        ("import transformers.utils.logging", False),
+        ("from transformers.utils import logging", False),
+        ("transformers.utils.logging.disable_progress_bar()", False),
+        ("from transformers.cache_utils import DynamicCache", True),
+        ("import transformers.masking_utils", True),
+        ("from transformers import masking_utils", True),
+        ("transformers.masking_utils.create()", True),
+        ("sys.modules.get('transformers.cache_utils')", True),
+        ("'transformers is not installed'", False),
+        ("import diffusers", False),
+        ("from diffusers.models import attention", True),
+        ("model._init_weights(module)", True),
+        ("getattr(model, '_init_weights', None)", True),
+        ("tensor._is_initialized = True", True),
+        ("class A:\n    def _own(self): self._kept = self._own()", False),
+        ("torch._C._functions()", False),
+    ],
+)
+def test_private_names(tmp_path, line, is_private):
+    package = tmp_path / "sardonyx"
+    write(package / "hf/module.py", line + "\n")
+    complaints = check_private_names.check(package)
+    assert bool(complaints) == is_private
+    (package / "hf").rename(package / "_transformers_private")
+    assert not check_private_names.check(package) or "diffusers" in line
 
 
 def test_diagnostic_codes(tmp_path):
@@ -138,3 +202,22 @@ def test_tracked_files(tmp_path):
         "model.onnx",
         "src/long.h",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("Sizes that vary have names.\n", "write dynamic dimensions"),
+        ("The graph is optimised.\n", "write American spelling"),
+        ("`optimised` is a name of code, and code is left out.\n", None),
+        ("```sh\nsardonyx optimise\n```\n", None),
+        ("word " * 121 + "\n", "a paragraph of 121 words"),
+        ("| " + "word " * 100 + "|\n| " + "word " * 100 + "|\n", None),
+        ("Dynamic dimensions have names.\n", None),
+    ],
+)
+def test_words(tmp_path, text, complaint):
+    write(tmp_path / "docs" / "page.md", text)
+    complaints = check_words.check(tmp_path)
+    assert (complaint is None) == (complaints == [])
+    assert complaint is None or complaint in complaints[0]

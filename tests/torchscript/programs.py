@@ -311,18 +311,6 @@ PROGRAMS: dict[str, Program] = {
 }
 
 
-class Counting(nn.Module):
-    """Keeps a new tensor for its next call."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("seen", torch.zeros(4))
-
-    def forward(self, x: Tensor) -> Tensor:
-        self.seen = self.seen + x[0]
-        return x + self.seen
-
-
 class ComparedText(nn.Module):
     """Asks how a number of the data is written."""
 
@@ -335,7 +323,6 @@ class ComparedText(nn.Module):
 
 # What no model can say, with what the refusal says; always with the user's line.
 REFUSED: dict[str, tuple[nn.Module, str]] = {
-    "set_attribute": (Counting(), "SX1211.*which the next call would see"),
     "compared_text": (ComparedText(), "SX1211.*a text that only a run tells is compared"),
     "unlike": (Unlike(), "SX1207.*one rank or another"),
     "written_after_branch": (WrittenAfterBranch(), "SX1708.*writes to what may be"),

@@ -266,9 +266,35 @@ def test_modules_that_restore_themselves(tmp_path: Path) -> None:
     assert_right(model, loaded, x, torch.randn(4, 3))
 
 
-def test_a_quantised_result_is_refused() -> None:
-    program = torch.jit.script(quantised)
-    with pytest.raises(
-        sardonyx.OnnxExporterError, match=r"(?s)returns a quantised tensor.*int_repr"
-    ):
-        sardonyx.export(program, (torch.randn(3),))
+def assert_parts(ours: Any, quantised: torch.Tensor) -> None:
+    torch.testing.assert_close(ours[0], quantised.int_repr(), atol=1, rtol=0)
+    assert ours[1].item() == pytest.approx(quantised.q_scale())
+    assert ours[2].item() == quantised.q_zero_point()
+    assert ours[2].dtype == quantised.int_repr().dtype
+
+
+@pytest.mark.parametrize("dynamo", [True, False])
+@pytest.mark.parametrize("scripted", [True, False])
+def test_a_quantised_result_is_its_integers_scale_and_zero_point(
+    dynamo: bool, scripted: bool
+) -> None:
+    program: Any = torch.jit.script(quantised) if scripted else quantised
+    x = torch.randn(3)
+    assert_parts(sardonyx.export(program, (x,), dynamo=dynamo)(x), quantised(x))
+
+
+@pytest.mark.parametrize("dynamo", [True, False])
+@pytest.mark.parametrize("scripted", [True, False])
+def test_a_quantised_input_is_its_integers_scale_and_zero_point(
+    dynamo: bool, scripted: bool
+) -> None:
+    layer = torch.ao.nn.quantized.Conv2d(3, 4, 3)
+    layer.scale = 0.05
+    x = torch.quantize_per_tensor(torch.randn(1, 3, 6, 6), 0.1, 128, torch.quint8)
+    other = torch.quantize_per_tensor(torch.randn(1, 3, 6, 6), 0.07, 100, torch.quint8)
+    program: Any = torch.jit.script(layer) if scripted else layer
+    model = sardonyx.export(program, (x,), dynamo=dynamo, verify=True)
+    names = [i.name for i in model.model_proto.graph.input]
+    assert names == ["input", "input_scale", "input_zero_point"]
+    for each in (x, other):
+        assert_parts(model(each), layer(each))

@@ -68,6 +68,10 @@ class OnnxExporterWarning(UserWarning):
     """What warnings of the exporter can be filtered by."""
 
 
+class UntestedReleaseWarning(OnnxExporterWarning):
+    """A package is of a release that Sardonyx was not tested with (docs/compatibility.md)."""
+
+
 class SaveError(OnnxExporterError):
     """The model cannot be written."""
 

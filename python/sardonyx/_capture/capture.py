@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from sardonyx._base import torch_versions
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError
 from sardonyx._base.state import raise_interrupt
+from sardonyx._torch_private import export as torch_export
+from sardonyx._torch_private import questions as torch_questions
 
 from .checks import Checks
 from .context import capturing
@@ -92,7 +93,10 @@ def capture(
     def by_trace() -> Captured | None:
         return _sizes_kept_by_trace(model, args, kwargs, dynamic, report)
 
-    with capturing(model), torch_versions.watching_sizes(lambda sizes: _keep_place(places, sizes)):
+    with (
+        capturing(model, kwargs),
+        torch_questions.watching_sizes(lambda sizes: _keep_place(places, sizes)),
+    ):
         for strategy in strategies(
             model,
             args,
@@ -126,7 +130,7 @@ def capture(
             seconds = time.perf_counter() - start
             attempts.append(Attempt(strategy.name, seconds, None))
             report(f"captured by {strategy.name} in {seconds:.2f} s")
-            fixed = [note for note in notes if note.code == "SX1008"]
+            fixed = [note for note in notes if note.code == "SX1008" or _asked_by_script(note)]
             tries = may_trace or (by_sizes and all(map(is_scripted, fixed)))
             if fixed and tries and (kept := by_trace()):
                 return kept
@@ -166,10 +170,12 @@ def capture_by_trace(
 
     def by_torch() -> ExportedProgram:
         program: Any = capture(model, args, kwargs, dynamic, report=report, may_trace=True).program
-        exported: ExportedProgram = program.exported() if _is_script(program) else program
+        if _is_script(program):  # the trace again, which would ask for this
+            raise _failure(model, [], frozen)
+        exported: ExportedProgram = program
         return exported
 
-    with capturing(model):
+    with capturing(model, kwargs):
         try:
             program: Any = program_of_trace(model, example, frozen, by_torch)
         except OnnxExporterError:
@@ -203,7 +209,28 @@ def _quick(
     dynamic: DynamicShapes,
     report: Callable[[str], None],
 ) -> tuple[ExportedProgram, list[Diagnostic]]:
-    """What the export reads of a program, and what is worth knowing of it. DeclinedError."""
+    """What the export reads of a program, and what is worth knowing of it. DeclinedError, also of
+    what a release of PyTorch that nobody has tried may raise."""
+    from .quick.trust import distrust
+
+    if reason := distrust():
+        raise DeclinedError(f"it does not fit this PyTorch: {reason}")
+    try:
+        return _quickly(model, args, kwargs, dynamic, report)
+    except (DeclinedError, OnnxExporterError):
+        raise
+    except Exception as error:
+        raise_interrupt(error)
+        raise DeclinedError(first_line(error)) from error
+
+
+def _quickly(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    dynamic: DynamicShapes,
+    report: Callable[[str], None],
+) -> tuple[ExportedProgram, list[Diagnostic]]:
     from .quick.capture import quick_capture
 
     def by_torch() -> ExportedProgram:
@@ -213,8 +240,8 @@ def _quick(
 
     start, questions, checks = time.perf_counter(), Questions(), Checks()
     places: dict[str, Place] = {}
-    with capturing(model):
-        watching = torch_versions.watching_sizes(lambda sizes: _keep_place(places, sizes))
+    with capturing(model, kwargs):
+        watching = torch_questions.watching_sizes(lambda sizes: _keep_place(places, sizes))
         with questions.heard(), checks.passed(), watching:
             program: Any = quick_capture(
                 model, args, kwargs, dynamic.shapes, by_torch, leaves=dynamic.leaves
@@ -225,9 +252,18 @@ def _quick(
         raise DeclinedError(first_line(error)) from error
     if short_slices(program, dynamic.leaves):
         raise DeclinedError("a slice of a size that may be 1")
-    notes += [*questions.notes(program, dynamic.leaves), *checks.notes(), *program.notes]
+    asked = questions.notes(program, dynamic.leaves)
+    if any(map(_asked_by_script, asked)):
+        raise DeclinedError("a scripted function asks for a size, which its own branches can keep")
+    notes += [*asked, *checks.notes(), *program.notes]
     report(f"captured by quick capture in {time.perf_counter() - start:.2f} s")
     return program, notes
+
+
+def _asked_by_script(note: Diagnostic) -> bool:
+    """Whether a scripted function's question about a size was answered for all sizes: traced, it
+    stays a branch."""
+    return note.code == "SX1015" and is_scripted(note)
 
 
 def _declined(model: torch.nn.Module, reason: DeclinedError) -> CaptureError:
@@ -269,7 +305,7 @@ def _notes_of_dims(
 def _whole(program: ExportedProgram) -> ExportedProgram:
     from .quantized import holds_quantized_tensors
 
-    if torch_versions.lacks_derivatives(program):
+    if torch_export.lacks_derivatives(program):
         raise RuntimeError("the captured program lacks derivatives that the model takes")
     if holds_quantized_tensors(program):
         raise RuntimeError("torch.export takes quantized tensors for tensors of float32")
@@ -280,7 +316,8 @@ def told_apart(inputs: Any) -> Any:
     """A tensor that stands in several places is copied for the later ones: torch.export would take
     all of them for one input, and compute with the first alone."""
     import torch
-    from torch.utils import _pytree as pytree
+
+    from sardonyx._torch_private import pytree
 
     seen: set[int] = set()
 

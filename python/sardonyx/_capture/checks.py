@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from sardonyx._base import torch_versions
 from sardonyx._base.errors import Diagnostic
+from sardonyx._torch_private import fake_tensors
+from sardonyx._torch_private import questions as torch_questions
 
 from .going_on import answer_that_goes_on
 from .places import Place, asking_frame, frames_of_model, user_place
@@ -24,7 +25,7 @@ from .replaced import Replacement, replaced
 _COMPARING = ("equal", "allclose")
 # Parts of torch and of this package between who asks for a truth and what answers.
 _OF_TORCH = ("fx/", "__init__.py", "_export/", "_library/", "_logging/", "_ops.py", "overrides.py")
-_OURS = ("_base/torch_versions.py", "_capture/quick/")
+_OURS = ("_torch_private/", "_capture/quick/")
 
 
 def asking_of_data() -> FrameType | None:
@@ -64,7 +65,7 @@ class Checks:
             for holder in (torch, torch.Tensor)
             for name in _COMPARING
         ]
-        with torch_versions.answering_of_data(self._answer), replaced(compared):
+        with torch_questions.answering_of_data(self._answer), replaced(compared):
             yield
 
     def notes(self) -> list[Diagnostic]:
@@ -90,7 +91,7 @@ class Checks:
             try:
                 return function(*args, **kwargs)
             except Exception as error:
-                if not isinstance(error, (DeclinedError, *torch_versions.decided_by_data())):
+                if not isinstance(error, (DeclinedError, *fake_tensors.decided_by_data())):
                     raise
                 answer = self._answered(sys._getframe(1), by_call=True)
                 if answer is None:

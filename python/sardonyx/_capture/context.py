@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from sardonyx._base import torch_versions
 from sardonyx._base.state import exporting, one_capture_at_a_time
+from sardonyx._torch_private import export as torch_export
 
 from .distributions import unvalidated_distributions
 from .generators import generators_left_out
+from .keywords import keywords_as_parameters
 from .missing_shapes import shapes_of_least_squares
 from .recurrences import whole_recurrences
 from .recurrent import whole_recurrent_operators
@@ -22,13 +23,15 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def capturing(model: torch.nn.Module | None = None) -> Iterator[None]:
-    """What holds while a model is captured, and is put back afterwards."""
+def capturing(model: torch.nn.Module | None = None, keywords: Iterable[str] = ()) -> Iterator[None]:
+    """What holds while a model is captured with arguments by these keywords, and is put back
+    afterwards."""
     with (
         one_capture_at_a_time(),
         exporting(),
-        torch_versions.torch_sees_onnx_export(),
-        torch_versions.quiet_capture(),
+        keywords_as_parameters(model, keywords),
+        torch_export.torch_sees_onnx_export(),
+        torch_export.quiet_capture(),
         whole_recurrences(model),
         whole_recurrent_operators(),
         shapes_of_least_squares(),

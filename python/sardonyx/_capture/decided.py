@@ -9,6 +9,8 @@ from typing import Any
 
 import torch
 
+from sardonyx._torch_private import torchscript
+
 from .frozen import Frozen
 from .places import Place, user_place
 from .replaced import Replacement, replaced
@@ -59,7 +61,7 @@ def telling_of_elements(frozen: Frozen) -> Iterator[None]:
         method = getattr(kind, name)
 
         def called(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-            if torch._C._get_tracing_state() is None:
+            if not torchscript.is_tracing():
                 return method(tensor, *args, **kwargs)
             place = user_place()
             if _decides(name, tensor):
@@ -102,8 +104,7 @@ def varies(number: torch.Tensor) -> bool:
 
 
 def _value(tensor: torch.Tensor) -> Any:
-    trace: Any = torch._C
-    return trace._get_value_trace(tensor)
+    return torchscript.traced_value(tensor)
 
 
 def _is_of_elements(value: Any, *, counts: bool) -> bool:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sardonyx._base.errors import Diagnostic
-from sardonyx._base.torch_versions import equal_sizes
+from sardonyx._torch_private.sizes import equal_sizes
 
 from .places import Place
 from .wanted import SCALAR, Insistence, Leaf, Wanted, size_of

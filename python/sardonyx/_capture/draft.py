@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from sardonyx._base import torch_versions
+from sardonyx._torch_private import export as torch_export
 
 from .frozen import Frozen, FrozenBranchError
 from .places import Place
@@ -29,7 +29,7 @@ def draft(
     Where it decides by the example's data what other data would decide otherwise, raises
     FrozenBranchError, or tells `frozen` so where it `may_freeze`; what is scripted it may not.
     """
-    program = torch_versions.draft_export(model, args, kwargs, dynamic_shapes)
+    program = torch_export.draft_export(model, args, kwargs, dynamic_shapes)
     decided = list(_decided_by_data(program))
     if decided and (frozen.scripted or not may_freeze):
         lines = "".join(f"\n    {line}" for line in decided)
@@ -43,7 +43,7 @@ def draft(
 
 def _decided_by_data(program: ExportedProgram) -> Iterator[Place]:
     """The lines of the model where it is."""
-    report = getattr(program, "_report", None)
+    report = torch_export.report_of_draft(program)
     files = getattr(report, "str_to_filename", {})
     for failure in getattr(report, "failures", ()):
         if failure.failure_type.name != "DATA_DEPENDENT_ERROR":

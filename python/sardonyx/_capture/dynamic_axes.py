@@ -30,7 +30,7 @@ def from_dynamic_axes(
     follow from the inputs. A list of axes gives them the names `<input>_dim_<axis>`. Raises
     UsageError for a key that is neither, and for an axis that the input does not have.
     """
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
     bound = bound_inputs(model, args, kwargs)
     spec = pytree.tree_structure(tuple(bound.values()))

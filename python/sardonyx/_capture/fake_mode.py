@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from torch._subclasses.fake_tensor import FakeTensorMode
+    from sardonyx._torch_private.fake_tensors import FakeTensorMode
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,13 @@ def enable_fake_mode() -> Iterator[ONNXFakeContext]:
     program.apply_weights("folder/of/safetensors/shards")
     program.save("model.onnx")
     """
-    import torch
-    from torch.fx.experimental.symbolic_shapes import ShapeEnv
+    from sardonyx._torch_private import fake_tensors, sizes
 
     from .fake_values import RecordingFakeMode
 
     mode = RecordingFakeMode(
-        allow_non_fake_inputs=not torch._guards.detect_fake_mode(),
-        shape_env=ShapeEnv(allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False),
+        allow_non_fake_inputs=not fake_tensors.is_fake_mode_active(),
+        shape_env=sizes.new_environment(),
     )
     with mode:
         yield ONNXFakeContext(mode)

@@ -11,10 +11,9 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
-from torch._subclasses import fake_tensor
-from torch.utils import _pytree as pytree
 
 from sardonyx._base.state import is_in_onnx_export
+from sardonyx._torch_private import fake_tensors, operators, pytree, state
 
 from .quick.aliases import written
 
@@ -32,7 +31,7 @@ class _Call(NamedTuple):
     results: Any
 
 
-class RecordingFakeMode(fake_tensor.FakeTensorMode):
+class RecordingFakeMode(fake_tensors.FakeTensorMode):
     """A fake mode that remembers what was called in it, but for what a capture calls."""
 
     def __init__(self, **options: Any) -> None:
@@ -54,7 +53,7 @@ class RecordingFakeMode(fake_tensor.FakeTensorMode):
 
     def value_of(self, tensor: torch.Tensor) -> torch.Tensor | None:
         """What `tensor` would hold; None where that is random, or was made outside of the mode."""
-        with fake_tensor.unset_fake_temporarily(), torch.no_grad():
+        with fake_tensors.unset_fake_temporarily(), torch.no_grad():
             calls = self._leading_to(tensor)
             if any(torch.Tag.nondeterministic_seeded in call.operator.tags for call in calls):
                 return None
@@ -88,7 +87,7 @@ def _tensors(values: Any) -> Iterator[torch.Tensor]:
 
 
 def _memory(tensor: torch.Tensor) -> int:
-    return int(tensor.untyped_storage()._cdata)
+    return state.memory_of(tensor)
 
 
 def _place(tensor: torch.Tensor) -> tuple[Any, ...]:
@@ -101,14 +100,14 @@ def _replayed(calls: Iterable[_Call], wanted: torch.Tensor, filling: int) -> tor
     def known(leaf: Any) -> Any:
         if isinstance(leaf, torch.device):
             return torch.device("cpu")
-        return real[id(leaf)] if isinstance(leaf, fake_tensor.FakeTensor) else leaf
+        return real[id(leaf)] if isinstance(leaf, fake_tensors.FakeTensor) else leaf
 
     # An alias that no operator made (of a module's __setattr__, of a capture) is of the same place.
     found: torch.Tensor | None = None
     for call in calls:
         args, kwargs = pytree.tree_map(known, (call.args, call.kwargs))
         results = call.operator(*args, **kwargs)
-        if "empty" in call.operator._schema.name:
+        if "empty" in operators.schema_of(call.operator).name:
             results.fill_(filling)
         for fake, made in zip(_tensors(call.results), _tensors(results), strict=True):
             real[id(fake)] = made
@@ -122,7 +121,7 @@ def computed_constants(program: ExportedProgram) -> dict[str, torch.Tensor]:
     they are fake and computed when the module was built."""
     values: dict[str, torch.Tensor] = {}
     for name, tensor in program.constants.items():
-        if not isinstance(tensor, fake_tensor.FakeTensor):
+        if not isinstance(tensor, fake_tensors.FakeTensor):
             continue
         mode = tensor.fake_mode
         value = mode.value_of(tensor) if isinstance(mode, RecordingFakeMode) else None

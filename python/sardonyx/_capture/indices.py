@@ -11,6 +11,8 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from sardonyx._torch_private import torchscript
+
 from .frozen import Frozen
 from .places import user_place
 from .replaced import Replacement, replaced
@@ -41,7 +43,7 @@ class _KeepingBounds(TorchFunctionMode):
 
 
 def _is_traced(value: Any) -> bool:
-    traced = torch._C._get_tracing_state() is not None
+    traced = torchscript.is_tracing()
     return traced and isinstance(value, torch.Tensor) and value.dim() > 0
 
 
@@ -71,11 +73,7 @@ def telling_of_indices(frozen: Frozen) -> Iterator[None]:
     index = kind.__index__
 
     def noted(tensor: torch.Tensor) -> int:
-        if (
-            not frozen.keeping
-            and torch._C._get_tracing_state() is not None
-            and (place := user_place()) is not None
-        ):
+        if not frozen.keeping and torchscript.is_tracing() and (place := user_place()) is not None:
             frozen.python.append(place)
         number: int = index(tensor)
         return number

@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import torch
 
+from sardonyx._torch_private import torchscript
+
 
 class _Place(NamedTuple):
     """A weight in the program and, under the same name, in the module."""
@@ -31,7 +33,7 @@ class Interpreted(torch.nn.Module):
         super().__init__()
         is_module = isinstance(program, torch.jit.ScriptModule)
         places = list(self._adopt(program)) if is_module else []
-        run = program._c._get_method("forward") if is_module else program
+        run = torchscript.method_of(program, "forward") if is_module else program
         object.__setattr__(self, "_held", (places, run))
         self.train(is_module and program.training)
 
@@ -44,10 +46,10 @@ class Interpreted(torch.nn.Module):
                 modules[above].add_module(name, module)
             for weight, value in part.named_parameters(recurse=False):
                 module.register_parameter(weight, value)
-                yield _Place(part._c, module, weight)
+                yield _Place(torchscript.native_module(part), module, weight)
             for weight, value in part.named_buffers(recurse=False):
                 module.register_buffer(weight, value)
-                yield _Place(part._c, module, weight)
+                yield _Place(torchscript.native_module(part), module, weight)
 
     def forward(self, *args: Any) -> Any:
         places, run = self._held

@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from sardonyx._torch_private import torchscript
+
 from .decided import varies
 from .frozen import Frozen
 from .places import user_place
@@ -22,7 +24,7 @@ def telling_of_strides(frozen: Frozen) -> Iterator[None]:
     stride = kind.stride
 
     def noted(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
-        if torch._C._get_tracing_state() is not None:
+        if torchscript.is_tracing():
             shape: Any = tensor.shape  # of tensors, while it is traced
             sizes = [size for size in shape if isinstance(size, torch.Tensor)]
             if any(map(varies, sizes)) and (place := user_place()) is not None:

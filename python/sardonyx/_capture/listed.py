@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import torch
-from torch.jit import TracerWarning as _TracerWarning  # type: ignore[attr-defined]
-from torch.jit import _builtins
+
+from sardonyx._torch_private import torchscript
 
 from .frozen import Frozen
 from .places import user_place
@@ -27,7 +27,7 @@ def numbers_kept_in_lists(frozen: Frozen) -> Iterator[None]:
     keeps what it holds, and tensors made of numbers are stacked of them. `frozen` gets the lines of
     convolutions whose strides, say, are such numbers: of these tracing keeps nothing."""
     others = _stand_ins(frozen)
-    scripted = _builtins._get_builtin_table()
+    scripted = torchscript.function_table()
     # Functions that are scripted while the model is traced call these, too.
     names = {id(other): scripted[id(f)] for f, other in others.items() if id(f) in scripted}
     scripted.update(names)
@@ -52,7 +52,7 @@ _CONVOLUTIONS = {f"conv{kind}{n}d" for kind in ("", "_transpose") for n in (1, 2
 
 def _replacements(others: Mapping[Any, Any], frozen: Frozen) -> Iterator[Replacement]:
     """For what modules call these functions, PyTorch's and others, and for methods of tensors."""
-    for name, value in vars(torch._C.TensorBase).items():
+    for name, value in vars(torchscript.native().TensorBase).items():
         if name in vars(torch.Tensor):  # in Python, with other parameters
             continue
         if type(value) in _BUILTINS and _takes_numbers(value.__name__):
@@ -67,8 +67,7 @@ def _replacements(others: Mapping[Any, Any], frozen: Frozen) -> Iterator[Replace
 
 def _stand_ins(frozen: Frozen) -> Mapping[Any, Any]:
     made: dict[Any, Any] = {f: _stacking(f, frozen) for f in (torch.tensor, torch.as_tensor)}
-    native: Any = torch._C
-    for space in (torch, native._nn, native._fft, native._linalg, native._special):
+    for space in torchscript.functions_in_python():
         for value in vars(space).values():
             if type(value) not in _BUILTINS or value in made:
                 continue
@@ -91,8 +90,7 @@ def _parameters() -> Mapping[str, tuple[_Parameter, ...]]:
     it is."""
     lists: dict[str, set[_Parameter]] = {}
     others: dict[str, set[int]] = {}
-    schemas: Any = torch._C._jit_get_all_schemas()
-    for schema in schemas:
+    for schema in torchscript.all_schemas():
         if not schema.name.startswith("aten::"):
             continue
         name = schema.name.removeprefix("aten::")
@@ -112,7 +110,7 @@ def _parameters() -> Mapping[str, tuple[_Parameter, ...]]:
 @functools.cache
 def _with_integers() -> frozenset[str]:
     """ATen's operators that take an integer and give tensors: those that tracing records."""
-    schemas: Any = torch._C._jit_get_all_schemas()
+    schemas = torchscript.all_schemas()
     return frozenset(
         schema.name.removeprefix("aten::")
         for schema in schemas
@@ -125,7 +123,7 @@ def _with_integers() -> frozenset[str]:
 def _splitting(function: Any, frozen: Frozen) -> Callable[..., Any]:
     """Tensor.split, which is Python and makes an integer of a tensor."""
 
-    native: Any = torch._C._VariableFunctions
+    native = torchscript.functions_of_torch()
 
     @functools.wraps(function)
     def split(self: torch.Tensor, split_size: Any, dim: int = 0) -> Any:
@@ -141,7 +139,7 @@ def _splitting(function: Any, frozen: Frozen) -> Callable[..., Any]:
 def _without_results() -> frozenset[str]:
     """ATen's operators that have a form without results: functions of their names record no
     numbers, `torch.unsafe_split(x, n)` for one."""
-    schemas: Any = torch._C._jit_get_all_schemas()
+    schemas = torchscript.all_schemas()
     aten = [schema for schema in schemas if schema.name.startswith("aten::")]
     none = {schema.name for schema in aten if not schema.returns}
     some = {schema.name for schema in aten if schema.returns}
@@ -203,8 +201,8 @@ def _stacking(function: Any, frozen: Frozen) -> Callable[..., torch.Tensor]:
         is_list = isinstance(data, (list, tuple))
         leaves = [leaf for leaf in _leaves(data) if _is_traced(leaf)] if is_list else []
         with warnings.catch_warnings():
-            if torch._C._get_tracing_state() is not None:
-                warnings.simplefilter("ignore", _TracerWarning)
+            if torchscript.is_tracing():
+                warnings.simplefilter("ignore", torchscript.tracer_warning())
             plain = _plain(data) if is_list else data
             constant: torch.Tensor = function(plain, *args, **kwargs)
             if leaves and all(map(_is_number, leaves)):
@@ -237,4 +235,4 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_traced(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and torch._C._get_tracing_state() is not None
+    return isinstance(value, torch.Tensor) and torchscript.is_tracing()

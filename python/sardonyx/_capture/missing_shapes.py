@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from sardonyx._torch_private import operators
+
 if TYPE_CHECKING:
     import torch
 
@@ -15,18 +17,9 @@ def shapes_of_least_squares() -> Iterator[None]:
     """Within it, torch.linalg.lstsq can be captured, as for matrices of full rank: the driver
     "gelsd" gives no residuals for others."""
     import torch
-    from torch._subclasses import fake_impls
 
-    operator = torch.ops.aten.linalg_lstsq.default
-    known: dict[Any, Any] = getattr(fake_impls, "op_implementations_dict", {})
-    if operator in known:
+    with operators.shape_function(torch.ops.aten.linalg_lstsq.default, _least_squares):
         yield
-        return
-    known[operator] = _least_squares
-    try:
-        yield
-    finally:
-        del known[operator]
 
 
 def _least_squares(

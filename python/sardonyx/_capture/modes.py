@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.enumerators import TrainingMode
+from sardonyx._base.errors import Diagnostic
 
 if TYPE_CHECKING:
     import torch
@@ -31,3 +32,43 @@ def select_model_mode_for_export(model: Any, mode: Any) -> Iterator[Any]:
     finally:
         for module, training in before.items():
             module.training = training
+
+
+def notes_of_training(model: Any) -> list[Diagnostic]:
+    """A warning where modules are in training mode whose code asks for it, as dropout's and batch
+    normalization's do."""
+    if not hasattr(model, "modules"):
+        return []
+    names = [
+        f"'{path}' ({type(module).__name__})" if path else type(module).__name__
+        for path, module in model.named_modules()
+        if module.training and _asks_for_mode(module)
+    ]
+    if not names:
+        return []
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return [
+        Diagnostic(
+            "SX1025",
+            f"the model is exported in training mode, which {', '.join(names[:3])}{more} computes "
+            "in another way: dropout is random, statistics are those of the batch",
+            help="call model.eval() first; training=TrainingMode.PRESERVE says that it is intended",
+            severity="warning",
+        )
+    ]
+
+
+def _asks_for_mode(module: Any) -> bool:
+    """Whether a method of its class reads `training`."""
+    if getattr(module, "p", None) == 0.0:  # dropout that drops nothing
+        return False
+    import torch
+
+    if isinstance(module, torch.jit.ScriptModule):
+        return "self.training" in getattr(module, "code", "")
+    return any(
+        "training" in getattr(getattr(method, "__code__", None), "co_names", ())
+        for kind in type(module).__mro__
+        if kind is not torch.nn.Module and issubclass(kind, torch.nn.Module)
+        for method in vars(kind).values()
+    )

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
-from torch._ops import OpOverload, OpOverloadPacket
+
+from sardonyx._torch_private import operators, torchscript
 
 from .decided import varies
 from .frozen import Frozen
@@ -19,7 +20,7 @@ from .replaced import Replacement, replaced
 from .script_calls import given_by_name
 from .unrecorded import unrecorded
 
-_native: Any = torch._C
+_native = torchscript.native()
 # What reads a number of a tensor for a parameter of this type.
 _READS = {"int": "aten::Int", "float": "aten::Float", "number": "aten::ScalarImplicit"}
 # Of the functions made here: two in one archive must not have one name.
@@ -34,15 +35,16 @@ def numbers_kept_in_operators(frozen: Frozen, made: list[Any]) -> Iterator[None]
 
     def keeping(call: Callable[..., Any]) -> Callable[..., Any]:
         def called(op: Any, *args: Any, **kwargs: Any) -> Any:
-            if _native._get_tracing_state() is None or not _has_number((args, kwargs)):
+            if not torchscript.is_tracing() or not _has_number((args, kwargs)):
                 return call(op, *args, **kwargs)
             with unrecorded():
                 overload = _overload(op, args, kwargs)
-            given = None if overload is None else _by_parameter(overload._schema, args, kwargs)
-            if given is None or not _freezes(overload._schema, given):
+            schema = operators.schema_of(overload)
+            given = None if schema is None else _by_parameter(schema, args, kwargs)
+            if given is None or not _freezes(schema, given):
                 return call(op, *args, **kwargs)
             try:
-                function, tensors = _function(overload._schema, given)
+                function, tensors = _function(schema, given)
             except (RuntimeError, TypeError):
                 if (place := user_place()) is not None:
                     frozen.python.append(place)
@@ -52,7 +54,7 @@ def numbers_kept_in_operators(frozen: Frozen, made: list[Any]) -> Iterator[None]
 
         return called
 
-    kinds = (OpOverload, OpOverloadPacket)
+    kinds = (operators.overload_type(), operators.packet_type())
     with replaced(Replacement(kind, "__call__", keeping(kind.__call__)) for kind in kinds):
         yield
 
@@ -82,11 +84,11 @@ def _plain(value: Any) -> Any:
 
 
 def _overload(op: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    if isinstance(op, OpOverload):
+    if operators.is_overload(op):
         return op
     try:
         given = {name: _plain(value) for name, value in kwargs.items()}
-        name = _native._jit_resolve_packet(op._qualified_op_name, *map(_plain, args), **given)
+        name = torchscript.overload_name(operators.packet_name(op), *map(_plain, args), **given)
     except RuntimeError:
         return None
     return getattr(op, name)
@@ -150,7 +152,7 @@ def _function(schema: Any, given: Sequence[Any]) -> tuple[Any, list[torch.Tensor
         outputs = node("prim::TupleConstruct", outputs, [together])
     graph.registerOutput(outputs[0])
     name = f"__torch__.called_{next(_numbers)}"
-    return _native._create_function_from_graph(name, graph), tensors
+    return torchscript.function_of(name, graph), tensors
 
 
 _TYPES: Mapping[str, Any] = {

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from sardonyx._base import torch_versions
 from sardonyx._base.errors import Diagnostic
+from sardonyx._torch_private import questions as torch_questions
 
 from .dim_names import named_inputs, symbol_names
 from .going_on import is_caught
@@ -44,8 +44,8 @@ class Questions:
         self._by_operators.clear()
         self._of_few.clear()
         with (
-            torch_versions.watching_questions(self._hear),
-            torch_versions.watching_truths(self._hear_of_few),
+            torch_questions.watching_questions(self._hear),
+            torch_questions.watching_truths(self._hear_of_few),
         ):
             yield
 
@@ -150,7 +150,7 @@ def asked_by_model() -> bool:
 
 
 def _frame_of_model() -> FrameType | None:
-    return asking_frame(_OF_TORCH, ("_base/torch_versions.py", "_capture/truths.py"))
+    return asking_frame(_OF_TORCH, ("_torch_private/", "_capture/truths.py"))
 
 
 # Parts of torch between who asks about a size and what answers.

@@ -10,19 +10,17 @@ from __future__ import annotations
 
 import inspect
 import sys
-import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from sardonyx._transformers_private.kernels import kernel_of
 
 from .replaced import Replacement, replaced
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
-
-# What transformers' wrapper of such a function knows of it: the kernel's name and its package.
-_KERNEL, _PACKAGE = "func_name", "package"
 
 
 @contextmanager
@@ -38,18 +36,8 @@ def _replacements(model: Any) -> Iterator[Replacement]:
         if module.__name__.startswith("torch."):
             continue
         for name, value in vars(module).items():
-            if (kernel := _KERNELS.get(_kernel(value))) is not None:
+            if (kernel := _KERNELS.get(kernel_of(value))) is not None:
                 yield Replacement(module, name, _standing_in(kernel, value))
-
-
-def _kernel(value: Any) -> tuple[Any, Any] | None:
-    """The package and the name of the kernel that the function stands for."""
-    if not isinstance(value, types.FunctionType) or value.__closure__ is None:
-        return None
-    cells = dict(zip(value.__code__.co_freevars, value.__closure__, strict=True))
-    if _KERNEL not in cells or _PACKAGE not in cells:
-        return None
-    return cells[_PACKAGE].cell_contents, cells[_KERNEL].cell_contents
 
 
 def _standing_in(

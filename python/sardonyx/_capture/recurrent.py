@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from sardonyx._torch_private import fake_tensors, operators
+
 if TYPE_CHECKING:
     import torch
 
@@ -72,11 +74,10 @@ def _kernels() -> list[tuple[Any, Kernel]]:
 
 def _on_fakes_only(kernel: Kernel, original: Kernel) -> Kernel:
     """`kernel` where the first argument is a fake tensor; constants keep being computed."""
-    from torch._subclasses.fake_tensor import FakeTensor
-    from torch._subclasses.functional_tensor import FunctionalTensor
+    kinds = (fake_tensors.FakeTensor, fake_tensors.FunctionalTensor)
 
     def chosen(*args: Any, **kwargs: Any) -> tuple[torch.Tensor, ...]:
-        shapes_only = isinstance(args[0], (FakeTensor, FunctionalTensor)) or args[0].is_meta
+        shapes_only = isinstance(args[0], kinds) or args[0].is_meta
         return (kernel if shapes_only else original)(*args, **kwargs)
 
     return chosen
@@ -85,10 +86,10 @@ def _on_fakes_only(kernel: Kernel, original: Kernel) -> Kernel:
 @contextmanager
 def whole_recurrent_operators() -> Iterator[None]:
     """Within it, recurrent operators on fake tensors give shapes and loop over nothing."""
-    import torch._decomp.decompositions  # noqa: F401 (fills the table that is changed here)
-    from torch._C import DispatchKey
-
-    keys = (DispatchKey.CompositeImplicitAutograd, DispatchKey.Autograd, DispatchKey.Meta)
+    if not operators.WHOLE_RECURRENCES.available:
+        yield
+        return
+    keys = operators.kernel_keys()
     changed: list[tuple[Any, dict[Any, Any]]] = []
     try:
         for operator, kernel in _kernels():
@@ -96,10 +97,10 @@ def whole_recurrent_operators() -> Iterator[None]:
             for key in keys:
                 if key in operator.py_kernels:
                     operator.py_kernels[key] = _on_fakes_only(kernel, operator.py_kernels[key])
-            operator._dispatch_cache.clear()
+            operators.forget_dispatch(operator)
         yield
     finally:
         for operator, kernels in changed:
             operator.py_kernels.clear()
             operator.py_kernels.update(kernels)
-            operator._dispatch_cache.clear()
+            operators.forget_dispatch(operator)

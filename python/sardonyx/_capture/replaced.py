@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from sardonyx._base import torch_versions
+from sardonyx._torch_private import state as torch_state
 
 
 class Replacement(NamedTuple):
@@ -21,7 +21,7 @@ class Replacement(NamedTuple):
 def replaced(replacements: Iterable[Replacement]) -> Iterator[None]:
     """Within it, modules and classes have other attributes; what a class inherits is its parent's
     again afterwards."""
-    torch_versions.list_makers()
+    torch_state.list_makers()
     wanted = list(replacements)
     own = [each.name in vars(each.holder) for each in wanted]
     before = [getattr(each.holder, each.name) for each in wanted]

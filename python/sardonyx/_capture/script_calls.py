@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from sardonyx._torch_private import torchscript
+
 from .replaced import Replacement, replaced
 
 # What makes a number of a declared type of a tensor.
@@ -23,13 +25,13 @@ def numbers_kept_in_calls() -> Iterator[list[Any]]:
     """Within it, scripted functions and methods that a trace calls read their numbers of the
     tensors that they are given for them. Functions made for that are in the list: they live no
     longer than it, whatever the trace says of them."""
-    native: Any = torch._C
+    native = torchscript.native()
     made: list[Any] = []
     run = native.ScriptFunction.__call__
 
     def keeping(call: Callable[..., Any]) -> Callable[..., Any]:
         def called(function: Any, *args: Any, **kwargs: Any) -> Any:
-            if torch._C._get_tracing_state() is None:
+            if not torchscript.is_tracing():
                 return call(function, *args, **kwargs)
             owner = [function.owner] if hasattr(function, "owner") else []
             parameters = function.schema.arguments[len(owner) :]
@@ -62,7 +64,7 @@ def given_by_name(
 
 def _reading(function: Any, reads: dict[int, str]) -> Any:
     """The same function of tensors, which reads those of its inputs as numbers."""
-    native: Any = torch._C
+    native = torchscript.native()
     graph = function.graph.copy()
     inputs: Sequence[Any] = list(graph.inputs())
     for position, kind in reads.items():
@@ -72,4 +74,4 @@ def _reading(function: Any, reads: dict[int, str]) -> Any:
         graph.prependNode(node)
         value.setType(native.TensorType.get())
         value.replaceAllUsesAfterNodeWith(node, node.output())
-    return native._create_function_from_graph(f"__torch__.reading_{next(_numbers)}", graph)
+    return torchscript.function_of(f"__torch__.reading_{next(_numbers)}", graph)

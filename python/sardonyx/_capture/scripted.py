@@ -88,10 +88,9 @@ class Readings(NamedTuple):
 
 def is_scripted(note: Diagnostic) -> bool:
     """Whether its line is one of a scripted function's."""
-    from torch.jit import _state
+    from sardonyx._torch_private import torchscript
 
-    functions: Iterable[Any] = list(_state._jit_caching_layer)
-    codes = (getattr(function, "__code__", None) for function in functions)
+    codes = (getattr(function, "__code__", None) for function in torchscript.scripted_functions())
     return any(
         code is not None
         and code.co_filename == note.file

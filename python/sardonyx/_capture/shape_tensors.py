@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from sardonyx._base.state import is_in_onnx_export
+from sardonyx._torch_private import torchscript
 
 from .replaced import Replacement, replaced
 
@@ -46,8 +47,7 @@ def _is_exported() -> bool:
     """Whether anything but torch.jit.trace captures the model that is running."""
     import torch
 
-    traced = torch._C._get_tracing_state() is not None
-    return torch.compiler.is_exporting() or (is_in_onnx_export() and not traced)
+    return torch.compiler.is_exporting() or (is_in_onnx_export() and not torchscript.is_tracing())
 
 
 _NAMES = {

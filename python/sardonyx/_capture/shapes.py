@@ -13,14 +13,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import usage_error
-from sardonyx._base.torch_versions import children_of
+from sardonyx._torch_private.pytree import children_of
 
 from .axes import axes_from_front
+from .keywords import call_signature, collected
 from .wanted import Leaf, check_names, in_call_order, sources_of, wanted_of
 
 if TYPE_CHECKING:
     import torch
-    from torch.utils._pytree import TreeSpec
+
+    from sardonyx._torch_private.pytree import TreeSpec
 
 
 @dataclass(frozen=True)
@@ -42,17 +44,26 @@ class DynamicShapes:
 def bound_inputs(
     model: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The arguments by the name of forward()'s parameter, as torch.export matches shapes to them.
+    """The arguments by the name of forward()'s parameter, and those that it collects in **kw by
+    their own.
 
     Raises UsageError when forward() does not take such arguments.
     """
+    signature = call_signature(model.forward, kwargs)
     try:
-        return dict(inspect.signature(model.forward).bind(*args, **kwargs).arguments)
+        bound = dict(signature.bind(*args, **kwargs).arguments)
     except TypeError as error:
         raise usage_error(
             f"forward() of {type(model).__name__} does not take these arguments: {error}",
             "pass the inputs as forward() takes them, in args and kwargs",
         ) from error
+    if (rest := collected(signature)) in bound:
+        raise usage_error(
+            f"forward() of {type(model).__name__} collects {', '.join(map(repr, bound[rest]))} in "
+            f"**{rest}, where one is no name of a parameter, or that of a positional one",
+            "rename it, and have forward() take it by that name",
+        )
+    return bound
 
 
 def prepare(
@@ -66,13 +77,13 @@ def prepare(
 
     UsageError for shapes that are not the arguments', and for one name of several sizes.
     """
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
     if dynamic_shapes is None:
         return DynamicShapes(None, ())
     bound = bound_inputs(model, args, kwargs)
     every = dynamic_shapes == "auto"
-    given = {} if every else _by_parameter(_gathered(dynamic_shapes, model, bound), bound)
+    given = {} if every else _by_parameter(_gathered(dynamic_shapes, model, bound), model, bound)
     wanted: dict[str, list[Leaf]] = {}
     shapes: dict[str, Any] = {}
     relaxed: dict[str, Any] = {}
@@ -94,7 +105,8 @@ def prepare(
 def _all_free(value: Any) -> list[Any]:
     """Hints for all dimensions of the tensors among the leaves."""
     import torch
-    from torch.utils import _pytree as pytree
+
+    from sardonyx._torch_private import pytree
 
     return [
         dict.fromkeys(range(leaf.dim()), torch.export.Dim.AUTO)
@@ -130,29 +142,47 @@ def _says_dims(shapes: Any) -> bool:
     )
 
 
-def _by_parameter(dynamic_shapes: Any, bound: Mapping[str, Any]) -> dict[str, Any]:
+def _by_parameter(
+    dynamic_shapes: Any, model: torch.nn.Module, bound: Mapping[str, Any]
+) -> dict[str, Any]:
+    signature = inspect.signature(model.forward)
+    rest = collected(signature)
+    in_rest = [name for name in bound if name not in signature.parameters] if rest else []
     if isinstance(dynamic_shapes, Mapping):
-        unknown = [name for name in dynamic_shapes if name not in bound]
-        # A mapping for the contents of **kwargs, or one that leaves out what is static.
-        for parameter, value in bound.items():
-            if unknown and isinstance(value, Mapping) and set(unknown) <= set(value):
-                inner = {name: dynamic_shapes[name] for name in unknown}
-                kept = {k: v for k, v in dynamic_shapes.items() if k not in inner}
-                return {**kept, parameter: inner}
-        dropped = [name for name in unknown if dynamic_shapes[name] is not None]
+        shapes = dict(dynamic_shapes)
+        if rest in shapes and rest not in bound:
+            shapes |= _of_keywords(shapes.pop(rest), in_rest, rest)
+        dropped = [name for name in shapes if name not in bound and shapes[name] is not None]
         if dropped:
             raise usage_error(
                 f"dynamic_shapes names {', '.join(map(repr, dropped))}, "
                 f"but the inputs are {', '.join(map(repr, bound))}"
             )
-        return {k: v for k, v in dynamic_shapes.items() if k in bound}
+        return {k: v for k, v in shapes.items() if k in bound}
     if isinstance(dynamic_shapes, Sequence) and not isinstance(dynamic_shapes, str):
+        before = len(bound) - len(in_rest)
+        if in_rest and len(dynamic_shapes) == before + 1:
+            # torch.export has one entry for all of **kw.
+            last = dynamic_shapes[before]
+            if isinstance(last, Mapping) and set(last) <= set(in_rest):
+                return {**dict(zip(bound, dynamic_shapes[:before], strict=False)), **last}
         if len(dynamic_shapes) > len(bound):
             raise usage_error(
                 f"dynamic_shapes holds {len(dynamic_shapes)} entries for {len(bound)} inputs"
             )
         return dict(zip(bound, dynamic_shapes, strict=False))
     raise usage_error(f"dynamic_shapes is a {type(dynamic_shapes).__name__}, not a dict or tuple")
+
+
+def _of_keywords(shapes: Any, known: Sequence[str], rest: str | None) -> dict[str, Any]:
+    """The entry of dynamic_shapes for all that forward() collects in **rest, by keyword."""
+    if shapes is None:
+        return {}
+    if not isinstance(shapes, Mapping) or not set(shapes) <= set(known):
+        raise usage_error(
+            f"dynamic_shapes of {rest} is {shapes!r}, and **{rest} has {', '.join(known) or 'none'}"
+        )
+    return dict(shapes)
 
 
 def leaves_of(spec: TreeSpec, shapes: Any, where: str) -> list[Any]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from sardonyx._base import torch_versions
 from sardonyx._base.errors import Diagnostic
+from sardonyx._torch_private import export as torch_export
 
 from .draft import draft
 from .frozen import Frozen, FrozenBranchError
@@ -77,11 +77,11 @@ def strategies(
                 kwargs=dict(kwargs),
                 dynamic_shapes=shapes,
                 strict=strict,
-                **torch_versions.capture_options(),
+                **torch_export.capture_options(),
             )
 
     def with_derivatives() -> ExportedProgram:
-        return torch_versions.export_with_derivatives(model, args, kwargs, dynamic.shapes)
+        return torch_export.export_with_derivatives(model, args, kwargs, dynamic.shapes)
 
     def of_trace() -> ScriptProgram:
         from .script.program import Example
@@ -109,7 +109,7 @@ def strategies(
         return program
 
     def oblivious() -> ExportedProgram:
-        with torch_versions.sizes_one_stay_dynamic():
+        with torch_export.sizes_one_stay_dynamic():
             return export(False, dynamic.shapes)
 
     yield Strategy("torch.export", lambda: export(False, dynamic.shapes))
@@ -128,7 +128,7 @@ def strategies(
     error = attempts[-1].error
     if dynamic.any_dynamic:
         yield Strategy("torch.export with sizes of 0 and 1 kept dynamic", oblivious)
-        refined = torch_versions.refined_shapes(error, dynamic.shapes)
+        refined = torch_export.refined_shapes(error, dynamic.shapes)
         if refined is not None:
             yield Strategy(
                 "torch.export with the dimensions it suggests", lambda: export(False, refined)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-from unittest import mock
 
-_MODULE = "torch._dynamo._trace_wrapped_higher_order_op"
+from sardonyx._torch_private import operators
 
 
 @contextmanager
@@ -19,11 +17,7 @@ def plain_indices() -> Iterator[None]:
     PyTorch has an autograd.Function for it, for the sake of its gradient, which torch.export writes
     down as a call of Python (`flat_apply`). A captured program has no gradients.
     """
-    module: Any = sys.modules.get(_MODULE)
-    if module is None or not hasattr(module, "mod_index"):
-        yield
-        return
-    with mock.patch.object(module, "mod_index", _index):
+    with operators.index_function(_index):
         yield
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import warnings
 from collections.abc import Mapping
-from types import SimpleNamespace
 from typing import Any
 
 import torch
 
 from sardonyx._base.errors import CaptureError, refusal
-from sardonyx._base.torch_versions import quiet_capture
+from sardonyx._torch_private import torchscript
+from sardonyx._torch_private.export import quiet_capture
 
 from .interpreted import Interpreted
 from .scripted import keep_readings
@@ -71,7 +70,7 @@ def _converted_or_interpreted(model: Any, given: tuple[Any, ...]) -> torch.nn.Mo
     try:
         with warnings.catch_warnings(), quiet_capture(), torch.no_grad():
             warnings.simplefilter("ignore")
-            module = _converted(model, given)
+            module = torchscript.converted(model, given)
             same = _is_same(module(*given), model(*given))
             # Dropout makes two runs differ.
             if same or getattr(model, "training", False):
@@ -99,23 +98,8 @@ def signature_of(model: Any) -> inspect.Signature:
     return inspect.Signature(parameters)
 
 
-def _converted(model: Any, args: tuple[Any, ...]) -> torch.fx.GraphModule:
-    """What PyTorch's converter makes of it before it captures that itself, for all sizes."""
-    converter: Any = importlib.import_module("torch._export.converter").TS2EPConverter(model, args)
-    found: list[torch.fx.GraphModule] = []
-
-    def keep(module: torch.fx.GraphModule, _constants: Any) -> Any:
-        found.append(module)
-        return SimpleNamespace(state_dict=converter.name_to_param | converter.name_to_buffer)
-
-    converter.retrace_as_exported_program = keep
-    converter.convert()
-    (module,) = found
-    return module
-
-
 def _is_same(found: Any, expected: Any) -> bool:
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
     pairs = pytree.tree_leaves(found), pytree.tree_leaves(expected)
     if len(pairs[0]) != len(pairs[1]):

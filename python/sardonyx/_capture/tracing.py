@@ -11,8 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.jit._trace import TracerWarning
-from torch.utils import _pytree as pytree
+
+from sardonyx._torch_private import pytree, torchscript
 
 from .buffers import buffers_put_back
 from .decided import telling_of_elements
@@ -71,7 +71,7 @@ def program_of_trace(
     are as the example took them. Raises what torch.jit.trace raises, and ProgramError of what ONNX
     cannot say.
     """
-    args, kwargs, leaves = example
+    args, kwargs, leaves = example.args, example.kwargs, example.leaves
     values, spec = pytree.tree_flatten((args, dict(kwargs)))
     names = list(_names_of_leaves(model, args, kwargs))
     wanted = [*leaves, *(Leaf("", {}) for _ in values[len(leaves) :])]
@@ -151,9 +151,9 @@ def _tracer_warnings(frozen: Frozen) -> Iterator[None]:
         telling_of_indices(frozen),
         telling_of_strides(frozen),
     ):
-        warnings.simplefilter("always", TracerWarning)
+        warnings.simplefilter("always", torchscript.tracer_warning())
         yield
     for each in caught:
-        if issubclass(each.category, TracerWarning):
+        if issubclass(each.category, torchscript.tracer_warning()):
             frozen.python.append(Place(each.filename, each.lineno))
         warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)

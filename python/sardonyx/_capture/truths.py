@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from sardonyx._torch_private import torchscript
+
 from .replaced import Replacement, replaced
 
 _WANTS_BOOL = re.compile(r"(\w+)\(\): argument '\w+'.* must be bool, not SymBool")
@@ -28,7 +30,7 @@ def truths_decided(name: str) -> Iterator[None]:
     call the one that does, too."""
     import torch
 
-    holders = (torch, torch.nn.functional, torch._C._nn, torch.Tensor)
+    holders = (torch, torch.nn.functional, torchscript.functions_in_python()[1], torch.Tensor)
     functions = [getattr(holder, name) for holder in holders if hasattr(holder, name)]
     deciding = {id(function): _deciding(function) for function in functions}
     modules = [module for module in list(sys.modules.values()) if module is not None]

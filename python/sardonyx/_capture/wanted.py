@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import enum
-import inspect
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from sardonyx._base.errors import usage_error
+
+from .keywords import call_signature
 
 if TYPE_CHECKING:
     import torch
@@ -93,7 +94,7 @@ def _bounds(dim: Any) -> tuple[int, int | None]:
 
 def sources_of(name: str, value: Any) -> list[str]:
     """How torch.export calls the leaves of the parameter `name`."""
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
     try:
         found, _ = pytree.tree_flatten_with_path(value)
@@ -109,18 +110,8 @@ def in_call_order(
     leaves: Mapping[str, list[T]],
 ) -> list[T]:
     """What is known of the leaves of each parameter, in the order of those of (args, kwargs)."""
-    bound = inspect.signature(model.forward).bind(*args, **kwargs)
-    parameters = bound.signature.parameters
-    inner: dict[str, list[T]] = dict(leaves)
-    for name, parameter in parameters.items():
-        # The leaves of **kwargs, taken apart by key.
-        if parameter.kind is inspect.Parameter.VAR_KEYWORD and name in bound.arguments:
-            from torch.utils import _pytree as pytree
-
-            rest = list(inner.pop(name))
-            for key, value in bound.arguments[name].items():
-                count = pytree.tree_structure(value).num_leaves
-                inner[key], rest = rest[:count], rest[count:]
+    bound = call_signature(model.forward, kwargs).bind(*args, **kwargs)
+    inner = {name: list(leaves[name]) for name in bound.arguments}
     by_keyword = [leaf for key in kwargs for leaf in inner.pop(key)]
     return [leaf for each in inner.values() for leaf in each] + by_keyword
 

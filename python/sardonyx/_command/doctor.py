@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
+import importlib
 import json
 import os
 import platform
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from sardonyx._base.versions import conflicts, fitting, installed, is_tested, tested_range
+
 from .places import cmake_dir, native_command
 
-# The releases of PyTorch that tests run on, docs/development.md.
-OLDEST_TORCH, NEWEST_TORCH = (2, 8), (2, 15)
+# Modules whose features() says what of ours is available with the installed release of a package.
+_FEATURES = {
+    "sardonyx._torch_private.features": "torch",
+}
 # What each package is for, beside numpy, which comes along.
 PACKAGES = {
     "torch": "captures models",
@@ -30,7 +35,8 @@ PACKAGES = {
 
 
 class Finding(NamedTuple):
-    """One thing to tell: "ok", "slow" or "missing", what it is about, what it says, what to do."""
+    """One result: its state ("ok", "missing", "untested", "conflict", "disabled", "slow" or
+    "broken"), its subject, the text, and what to do."""
 
     state: str
     subject: str
@@ -41,9 +47,9 @@ class Finding(NamedTuple):
 def parser() -> argparse.ArgumentParser:
     """Of the command's options."""
     made = argparse.ArgumentParser(
-        prog="sardonyx doctor", description="What is installed, and what would be slow here."
+        prog="sardonyx doctor", description="Check what is installed, and what would be slow here."
     )
-    made.add_argument("--json", action="store_true", help="as JSON on standard output")
+    made.add_argument("--json", action="store_true", help="print the result as JSON")
     return made
 
 
@@ -65,10 +71,12 @@ def main(arguments: Sequence[str]) -> int:
 
 def examine() -> Iterator[Finding]:
     """All findings, what is installed first."""
-    yield Finding("ok", "python", f"{platform.python_version()}, {sys.executable}")
+    yield _of_python()
     yield from _of_native()
     for package, purpose in PACKAGES.items():
         yield _of_package(package, purpose)
+    yield from _of_conflicts()
+    yield from _of_features()
     yield _of_temporary_files()
     yield from _of_processor()
 
@@ -92,19 +100,67 @@ def _of_native() -> Iterator[Finding]:
 
 
 def _of_package(package: str, purpose: str) -> Finding:
-    try:
-        version = importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
+    version = installed(package)
+    if version is None:
         return Finding("missing", package, f"not installed; {purpose}", f"pip install {package}")
-    if package == "torch":
-        numbers = tuple(int(part) for part in version.split("+")[0].split(".")[:2])
-        if not OLDEST_TORCH <= numbers <= NEWEST_TORCH:
-            oldest, newest = (".".join(map(str, each)) for each in (OLDEST_TORCH, NEWEST_TORCH))
-            return Finding(
-                "untried", package, f"{version}; tests run on {oldest} to {newest}",
-                f"pip install 'torch>={oldest}' where exports fail",
-            )  # fmt: skip
-    return Finding("ok", package, f"{version}; {purpose}")
+    if is_tested(package, version):
+        return Finding("ok", package, f"{version}; {purpose}")
+    return Finding(
+        "untested", package, f"{version}; {_tested_text(package)}",
+        f"pip install '{fitting(package)}'",
+    )  # fmt: skip
+
+
+def _of_python() -> Finding:
+    version = platform.python_version()
+    if is_tested("python", version):
+        return Finding("ok", "python", f"{version}, {sys.executable}")
+    return Finding("untested", "python", f"{version}, {sys.executable}; {_tested_text('python')}")
+
+
+def _tested_text(package: str) -> str:
+    oldest, newest = tested_range(package) or ("", "")
+    return f"tested are {oldest} to {newest}"
+
+
+def _of_conflicts() -> Iterator[Finding]:
+    """Packages that do not fit together: by what they require, and where one does not load."""
+    found = list(conflicts())
+    for each in found:
+        yield Finding("conflict", each.package, str(each), each.help)
+    vision, torch = installed("torchvision"), installed("torch")
+    if vision is None or torch is None or any(each.package == "torchvision" for each in found):
+        return
+    # It holds code that is built against one build of torch; loading it is the only proof.
+    loaded = subprocess.run(
+        [sys.executable, "-c", "import torchvision"], capture_output=True, text=True, check=False
+    )
+    if loaded.returncode != 0:
+        reason = (loaded.stderr.strip().splitlines() or [""])[-1]
+        yield Finding(
+            "conflict", "torchvision", f"{vision} does not load with torch {torch}: {reason}",
+            f"pip install --force-reinstall torchvision=={vision.partition('+')[0]} from the index "
+            f"that torch {torch} came from",
+        )  # fmt: skip
+
+
+def _of_features() -> Iterator[Finding]:
+    """Features of ours that an installed package lacks something for."""
+    for module, package in _FEATURES.items():
+        version = installed(package)
+        if version is None:
+            continue
+        try:
+            found = importlib.import_module(module).features()
+        except Exception as error:  # whatever a package raises that does not load
+            text = f"{package} {version} does not load: {type(error).__name__}: {error}"
+            yield Finding("broken", package, text, f"pip install --force-reinstall {package}")
+            continue
+        available = [each for each in found if each.available]
+        yield Finding("ok", "features", f"{len(available)} of {len(found)} that use {package}")
+        for each in found:
+            if not each.available:
+                yield Finding("disabled", each.name, each.reason)
 
 
 def _of_temporary_files() -> Finding:

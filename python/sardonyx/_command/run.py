@@ -48,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
     """Of the command's options."""
     made = argparse.ArgumentParser(
         prog="sardonyx run",
-        description="Run a model in ONNX Runtime: what it gives, and where its time goes.",
+        description="Run a model in ONNX Runtime: outputs, and the time of each operator.",
         epilog="examples:\n"
         "  sardonyx run model.onnx --random\n"
         "  sardonyx run model.onnx --random --size batch=8 --size seq=128\n"
@@ -57,17 +57,19 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("model", help="the .onnx file")
     source = made.add_mutually_exclusive_group(required=True)
-    source.add_argument("--random", action="store_true", help="inputs are random, from --seed")
-    source.add_argument("--inputs", metavar="FILE", help="inputs by name, as numpy.savez has them")
+    source.add_argument("--random", action="store_true", help="random inputs, from --seed")
+    source.add_argument("--inputs", metavar="FILE", help="inputs by name, a file of numpy.savez")
     made.add_argument(
         "--size", action="append", default=[], metavar="NAME=N",
-        help="of a dynamic dimension, otherwise 1; may be given again",
+        help="size of a dynamic dimension (default: 1); repeatable",
     )  # fmt: skip
-    made.add_argument("--seed", type=int, default=0, help="of --random (default: 0)")
-    made.add_argument("--repeat", type=int, default=5, help="runs to measure (default: 5)")
-    made.add_argument("--provider", default="CPUExecutionProvider", help="of ONNX Runtime")
-    made.add_argument("--svg", metavar="FILE", help="draw the time of each operator")
-    made.add_argument("--json", action="store_true", help="as JSON on standard output")
+    made.add_argument("--seed", type=int, default=0, help="seed of --random (default: 0)")
+    made.add_argument("--repeat", type=int, default=5, help="number of measured runs (default: 5)")
+    made.add_argument(
+        "--provider", default="CPUExecutionProvider", help="execution provider of ONNX Runtime"
+    )
+    made.add_argument("--svg", metavar="FILE", help="write a chart of the time of each operator")
+    made.add_argument("--json", action="store_true", help="print the result as JSON")
     return made
 
 

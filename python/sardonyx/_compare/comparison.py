@@ -57,6 +57,6 @@ def _described(info: VerificationInfo) -> str:
         parts.append(f"in {info.module_path}")
     if info.location:
         parts.append(f"at {info.location}")
-    where = "" if info.in_model else ", which the optimised model computes inside of another value"
+    where = "" if info.in_model else ", which the optimized model computes inside of another value"
     by = f"by up to {info.max_abs_diff:.3g} in {info.wrong_elements} elements"
     return f"{' '.join(parts)}, {by}{where}"

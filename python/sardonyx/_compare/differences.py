@@ -29,8 +29,8 @@ class VerificationInfo:
         operator, module_path, location: what computes the value ("aten::add"), in which module, and
             the user's line ("model.py:12"), where the program says so.
         is_tie: equal numbers competed for a place, and the model took another one than PyTorch.
-        in_model: False where the optimised model has no such value (it was fused away), and it was
-            compared in a translation that is not optimised.
+        in_model: False where the optimized model has no such value (it was fused away), and it was
+            compared in a translation that is not optimized.
     """
 
     name: str

@@ -7,16 +7,26 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sardonyx._base import torch_versions
-from sardonyx._base.errors import Diagnostic, ProgramError, usage_error
-from sardonyx._capture.caches import register_caches
+from sardonyx._base.errors import (
+    CaptureError,
+    Diagnostic,
+    OnnxExporterError,
+    ProgramError,
+    usage_error,
+)
 from sardonyx._capture.capture import Captured, capture, capture_by_trace
+from sardonyx._capture.dict_types import register_dict_types
 from sardonyx._capture.dim_names import constant_dims
 from sardonyx._capture.dynamic_axes import from_dynamic_axes
+from sardonyx._capture.number_inputs import has_numbers, numbers_as_tensors
+from sardonyx._capture.observed_run import observed_run
 from sardonyx._capture.shapes import prepare
 from sardonyx._report.steps import Steps
+from sardonyx._torch_private import export as torch_export
+from sardonyx._torch_private.features import missed
+from sardonyx._transformers_private.registration import register_caches
 
-from .deprecated import is_older_form
+from .deprecated import ends_with_no_keywords, is_older_form
 from .options import Options
 
 if TYPE_CHECKING:
@@ -33,6 +43,8 @@ def example_inputs(
     positional = tuple(args)
     if kwargs is None and positional and is_older_form(model, positional):
         return positional[:-1], dict(positional[-1])
+    if kwargs is None and ends_with_no_keywords(model, positional):
+        return positional[:-1], {}
     return positional, dict(kwargs or {})
 
 
@@ -49,7 +61,6 @@ def captured_program(
     if isinstance(model, torch.export.ExportedProgram):
         _check_program(model, options)
         return _named(model, args, kwargs, options.dynamic_shapes)
-    _refuse_quantized(args, kwargs)
     constant: list[Diagnostic] = []
     if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
         script = model
@@ -58,14 +69,48 @@ def captured_program(
             return captured
         constant = _numbers_made_constant(script, args, kwargs)
     module = _as_module(model, args, kwargs, steps)
+    register_dict_types((args, kwargs))
+    if not options.dynamo and has_numbers(args, kwargs):
+        with_numbers = _with_numbers_as_inputs(module, args, kwargs, options, steps)
+        if with_numbers is not None:
+            return with_numbers
+    made = _of_module(module, args, kwargs, options, steps)
+    return replace(made, notes=(*made.notes, *constant))
+
+
+def _with_numbers_as_inputs(
+    module: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    options: Options,
+    steps: Steps,
+) -> Captured | None:
+    """Numbers among the inputs as tensors, which is what the older exporter makes of them. None
+    where the model is captured for numbers alone, which are constants then."""
+    args, kwargs = numbers_as_tensors((args, kwargs))
+    try:
+        return _of_module(module, args, kwargs, options, steps)
+    except OnnxExporterError as error:
+        steps.say(f"numbers among the inputs become constants: {error}")
+        return None
+
+
+def _of_module(
+    module: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    options: Options,
+    steps: Steps,
+) -> Captured:
     dynamic = prepare(module, args, kwargs, _shapes(module, args, kwargs, options))
-    if options.is_trace:
+    # torch.export captures no quantised tensors; tracing runs on them.
+    if options.is_trace or _has_quantized(args, kwargs):
         return steps.timed(
             "capture", lambda: capture_by_trace(module, args, kwargs, dynamic, steps.say)
         )
-    made: Captured = steps.timed(
-        "capture",
-        lambda: capture(
+
+    def by_torch() -> Captured:
+        return capture(
             module,
             args,
             kwargs,
@@ -74,26 +119,32 @@ def captured_program(
             may_trace=not options.dynamo,
             by_sizes=options.dynamo and options.capture == "auto",
             quick=options.quick,
-        ),
-    )
-    return replace(made, notes=(*made.notes, *constant))
-
-
-def _refuse_quantized(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    from torch.utils import _pytree as pytree
-
-    places = [
-        name + pytree.keystr(path)
-        for name, tree in (("args", args), ("kwargs", kwargs))
-        for path, leaf in pytree.tree_flatten_with_path(tree)[0]
-        if getattr(leaf, "is_quantized", False)
-    ]
-    if places:
-        raise usage_error(
-            f"quantised tensors among the inputs, which ONNX does not have: {', '.join(places)}",
-            "let the model take float32 and quantise it (torch.quantize_per_tensor), or take the "
-            "integers of int_repr()",
         )
+
+    made: Captured
+    try:
+        made = steps.timed("capture", by_torch)
+    except CaptureError:
+        seen = observed_run(module, args, kwargs)
+        if register_dict_types(seen.results):
+            made = steps.timed("capture", by_torch)
+        elif seen.packs_sequences or seen.gives_quantized:
+            steps.say("torch.export does not capture packed sequences and quantised results")
+            made = steps.timed(
+                "capture", lambda: capture_by_trace(module, args, kwargs, dynamic, steps.say)
+            )
+        else:
+            raise
+    for feature in missed():
+        steps.say(f"without {feature.name}, which this PyTorch does not allow: {feature.reason}")
+    return made
+
+
+def _has_quantized(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    from sardonyx._torch_private import pytree
+
+    leaves = pytree.tree_leaves((args, kwargs))
+    return any(getattr(leaf, "is_quantized", False) is True for leaf in leaves)
 
 
 def _numbers_made_constant(
@@ -141,7 +192,9 @@ def _of_script(
     signature = torchscript.signature_of(script)
     try:
         program: Any = script_program(
-            Source(script, script, by_torch), signature, Example(args, kwargs, dynamic.leaves)
+            Source(script, script, by_torch),
+            signature,
+            Example(args, kwargs, dynamic.leaves, doubles=not options.dynamo),
         )
     except ProgramError as error:
         if not all(diagnostic.code in _UNKNOWN for diagnostic in error.diagnostics):
@@ -162,7 +215,7 @@ def _check_program(program: ExportedProgram, options: Options) -> None:
             "torch.export.export() made them",
             stacklevel=4,
         )
-    if torch_versions.lacks_derivatives(program):
+    if torch_export.lacks_derivatives(program):
         raise usage_error(
             "the ExportedProgram lacks derivatives that the model takes by torch.func",
             "pass the module itself, which is then captured below autograd",
@@ -180,6 +233,11 @@ def _as_module(
         script = model
         model = steps.timed("TorchScript", lambda: torchscript.as_module(script, args, kwargs))
     register_caches(model)
+    if steps.verbose and type(model).__module__.startswith("transformers."):
+        from sardonyx._transformers_private.features import missing
+
+        for feature in missing():
+            steps.say(f"without {feature.name}: {feature.reason}")
     return callables.as_module(model)
 
 

@@ -57,20 +57,38 @@ def convert(
     stop_after: str = "",
     on_step: Callable[[str, Callable[[], Any]], Any] | None = None,
 ) -> ONNXProgram:
-    """Converts an ExportedProgram, or the path of a .pt2 or TorchScript file, which is read without
-    torch.
+    """Converts an ExportedProgram, or a .pt2 or TorchScript file, which is read without torch.
 
-    `inputs` and `dynamic` are for TorchScript: what each input is ("x:float32[batch,3]", "n:int",
-    "pair:(float32[n], [int64[]])"), and which dimensions of a traced module's example vary
-    ("x:0,2"). Other parameters as for `export`; `dim_names` says what to call the program's symbols
-    ("s77" to "batch"; those of one name are one size), `modules_as_functions` names the classes of
-    modules that become model-local functions (an empty sequence stands for all), `custom_opsets`
-    says which versions of other domains the model is to import, `fold_weights` whether weights may
-    be replaced by what is computed of them, `fall_through` what becomes of operators without a
-    translation ("no": an error, "as-is": aten::foo, "aten": org.pytorch.aten::ATen), `precision`
-    what numbers are held in, as for `optimize`, whose report says what that changes, `stop_after`
-    ends the simplification after the pass of that name, and `on_step` is called with the name of
-    each step and a function that does it.
+    Parameters:
+        program: an ExportedProgram, or the path of a file.
+        inputs: for TorchScript, what each input is: "x:float32[batch,3]", "n:int",
+            "pair:(float32[n], [int64[]])".
+        dynamic: for TorchScript, the dynamic dimensions of a traced module's example: "x:0,2".
+        input_names: as for `export`.
+        output_names: as for `export`.
+        opset_version: as for `export`.
+        optimize: as for `export`.
+        fold_weights: whether weights may be replaced by what is computed of them.
+        target_runtime: as for `export`.
+        mutations_as_outputs: as for `export`.
+        assertions_as_outputs: as for `export`.
+        dim_names: names for the symbols of the program ("s77" to "batch"); symbols with one name
+            are one size.
+        custom_translation_table: as for `export`.
+        registry: as for `export`.
+        custom_opsets: versions of other domains that the model is to import.
+        plugins: as for `export`.
+        fall_through: unsupported operators: "no" (an error), "as-is" (aten::foo), "aten"
+            (org.pytorch.aten::ATen).
+        decompose: as for `export`.
+        modules_as_functions: classes of modules that become model-local functions; an empty
+            sequence stands for all.
+        precision: as for `optimize`, whose report has the effect.
+        stop_after: the last rule or pass that runs.
+        on_step: called with the name of each step and a function that runs it.
+
+    Returns:
+        The ONNXProgram.
     """
     given = dict(locals())
     del given["program"]
@@ -100,9 +118,9 @@ def converted(
 
 
 def translated_with_values(made: ONNXProgram) -> tuple[_native.Model, ExportedProgram]:
-    """A translation of the program that a model was made of, as it was made but not optimised, with
+    """A translation of the program that a model was made of, as it was made but not optimized, with
     every value of the program as an output `value::<node>`; and the program that was translated,
-    whose operators are taken apart where those of the model are."""
+    whose operators are decomposed where those of the model are."""
     program = made.exported_program
     assert program is not None
     # A model that was put together by hand was converted with no options.
@@ -118,7 +136,7 @@ def translated_with_values(made: ONNXProgram) -> tuple[_native.Model, ExportedPr
 
 
 class _Conversion:
-    """One conversion, which tries again where operators were taken apart."""
+    """One conversion, which tries again where operators were decomposed."""
 
     def __init__(self, options: ConversionOptions) -> None:
         self.options = options
@@ -142,7 +160,7 @@ class _Conversion:
         return _native.read(path, list(self.options.inputs), list(self.options.dynamic))
 
     def of_program(self, program: ExportedProgram) -> tuple[_native.Model, list[Diagnostic]]:
-        """The model of a program in memory, and a note for each operator that was taken apart."""
+        """The model of a program in memory, and a note for each operator that was decomposed."""
         if self.options.decompose:
             return convert_or_decompose(program, self._of_live)
         return self._of_live(program), []

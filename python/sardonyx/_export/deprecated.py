@@ -63,8 +63,11 @@ class OlderOptions:
         operator_export_type: Any,
         custom_opsets: Mapping[str, int] | None,
         autograd_inlining: bool,
+        *,
+        dynamo: bool = True,
     ) -> OlderOptions:
-        """UsageError for values that they do not have."""
+        """UsageError for values that they do not have. Without `dynamo` a model is exported for
+        inference, unless `training` asks for something else: the older exporter's default."""
         name = getattr(operator_export_type, "name", None)
         if operator_export_type is not None and name not in OperatorExportTypes.__members__:
             raise usage_error(
@@ -76,8 +79,9 @@ class OlderOptions:
         fall_through = {"ONNX_FALLTHROUGH": "as-is", "ONNX_ATEN": "aten"}.get(name or "", "no")
         if name == "ONNX_ATEN_FALLBACK":
             fall_through = "aten"
+        unset = TrainingMode.PRESERVE if dynamo else TrainingMode.EVAL
         return OlderOptions(
-            mode=TrainingMode.PRESERVE if training is None else training,
+            mode=unset if training is None else training,
             fall_through=fall_through,
             keep_autograd_functions=fall_through != "no" or not autograd_inlining,
             domain_versions=_versions(custom_opsets),
@@ -108,3 +112,23 @@ def is_older_form(model: Any, args: tuple[Any, ...]) -> bool:
     taken = {parameter.name for parameter in parameters[: len(args) - 1]}
     free = {parameter.name for parameter in parameters} - taken
     return set(last) <= free
+
+
+def ends_with_no_keywords(model: Any, args: tuple[Any, ...]) -> bool:
+    """Whether the last of `args` is the older exporter's `{}`, which says that a dict before it is
+    an input and no keyword arguments."""
+    forward = getattr(model, "forward", None)
+    if forward is None or not args or not isinstance(args[-1], dict) or args[-1]:
+        return False
+    signature = inspect.signature(forward)
+    if not _binds(signature, args[:-1]):
+        return False
+    return not _binds(signature, args) or (len(args) > 1 and isinstance(args[-2], dict))
+
+
+def _binds(signature: inspect.Signature, args: tuple[Any, ...]) -> bool:
+    try:
+        signature.bind(*args)
+    except TypeError:
+        return False
+    return True

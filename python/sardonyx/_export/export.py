@@ -7,6 +7,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from sardonyx._base.packages import torch_for
 from sardonyx._base.state import one_capture_at_a_time
 from sardonyx._capture.capture import Captured
 from sardonyx._capture.dim_names import symbol_names
-from sardonyx._capture.modes import select_model_mode_for_export
+from sardonyx._capture.modes import notes_of_training, select_model_mode_for_export
 from sardonyx._model.program import ONNXProgram
 from sardonyx._report.profile import Profile
 from sardonyx._report.report import write_report
@@ -77,85 +78,83 @@ def export(
     """Exports a PyTorch model to ONNX.
 
     Parameters:
-        model: a torch.nn.Module, which is captured on the example inputs, a function or
-            bound method, a TorchScript module or function, or a torch.export.ExportedProgram, which
-            is taken as it is. An ExportableModule brings its inputs, names and dynamic shapes.
+        model: a torch.nn.Module, a function or bound method, a TorchScript module or function, or a
+            torch.export.ExportedProgram. An ExportableModule brings its inputs, names and dynamic
+            shapes.
         args: positional example inputs: a tuple, or one tensor. A last element that is a dict holds
-            keyword arguments where `kwargs` is not given and forward() takes them.
+            keyword arguments if `kwargs` is not given and forward() takes them.
         f: where to save the model; None saves nothing.
         kwargs: example inputs by keyword.
-        export_params: False writes the model to `f` without its weights, which keep their names
-            and are computed with nowhere; with dynamo=False they are inputs.
-        verbose: print the model, and tell on standard error how each step goes.
-        input_names, output_names: names for the first inputs and outputs of the model; the others
-            are named after forward()'s parameters, and the captured values. Further input_names are
-            for the weights, in the order of the state dict.
-        opset_version: 13 to 28; when None, 20 or the oldest newer one that has what the program
-            needs, which one of the result's `notes` tells.
-        dynamo: of the older exporter: False lets torch.jit.trace capture what torch.export does
-            not, with branches on data as the example takes them.
-        external_data: when saving to `f`: True puts weights into a second file where the model
-            exceeds 2 GB; False never does, and raises SaveError where it would have to.
+        export_params: False writes the model to `f` without its weights, which keep their names.
+            With dynamo=False they are inputs.
+        verbose: print the model, and report each step on standard error.
+        input_names: names for the first inputs of the model; the others are named after the
+            parameters of forward(). Further names are for the weights, in the order of the state
+            dict.
+        output_names: names for the first outputs of the model.
+        opset_version: 13 to 28; None chooses 20, or the oldest newer one that the program needs,
+            which a note reports.
+        dynamo: False traces with torch.jit.trace what torch.export does not capture. Branches on
+            data are specialized to the example.
+        external_data: when saving to `f`: True writes external data if the model exceeds 2 GB;
+            False never does, and raises SaveError instead.
         dynamic_shapes: as for torch.export.export(): by parameter or position, a dict from axis to
-            torch.export.Dim, Dim.DYNAMIC, Dim.AUTO or a plain string. Names become the model's.
-            "auto": every dimension that the model lets vary; `notes` tell which it makes constant,
-            and where. For an ExportedProgram, only the names are used.
-        dynamic_axes: the older form: input name to axes, as a list or a dict from axis to name.
+            torch.export.Dim, Dim.DYNAMIC, Dim.AUTO or a string. "auto" makes every dimension
+            dynamic that the model does not specialize; `notes` has the others. For an
+            ExportedProgram only the names are used.
+        dynamic_axes: the legacy form: input name to axes, as a list or a dict from axis to name.
         custom_translation_table: from operators (torch.ops.ns.op.overload, names, functions such as
-            torch.sym_not) to what translates them: functions that call `sardonyx.op.*`, or
-            onnxscript functions.
+            torch.sym_not) to translators: functions that call `sardonyx.op.*`, or onnxscript
+            functions.
         report: write a Markdown report of the export to `artifacts_dir`.
-        optimize: simplify the graph after translation.
-        verify: run the model in ONNX Runtime on the example inputs and compare it with the program
-            in eager PyTorch; VerificationError where they differ.
-        profile: measure the export function by function, for the report, or without one for
-            standard error, where the time of each step stands too.
+        optimize: optimize the graph after translation.
+        verify: run the model in ONNX Runtime on the example inputs and compare it with eager
+            PyTorch; VerificationError if they differ.
+        profile: measure the export by function, for the report or standard error.
         dump_exported_program: save the captured program to `artifacts_dir` as .pt2.
         artifacts_dir: folder of what `report` and `dump_exported_program` write.
         keep_initializers_as_inputs: list the weights as inputs of the model, too, in `f`.
-        target_runtime: where the model is to run, which docs/targets.md says the differences of:
-            "onnxruntime" (standard operators only, right on its CPU), "onnxruntime-cpu" and
-            "onnxruntime-cuda" (with the operators of that provider's own), "onnxruntime-genai"
-            (a decoder as that runtime feeds it), "openvino", "tensorrt", or "standard", which
-            knows no runtime and works around none.
-        mutations_as_outputs: buffers and inputs that the model changes become further outputs;
-            False drops what they become.
-        assertions_as_outputs: what the program asserts of its data (torch._check,
-            torch._assert_async) becomes further bool outputs `assertion_0`, ..., which should be
-            true; the model's metadata has their messages. False drops them, as are always those
-            inside branches and loops.
-        decompose: operators without a translation are taken apart by PyTorch, those alone; the
-            result's `notes` name them. False raises UnsupportedOperatorError instead.
-        training: of the older exporter, as the next ones; a DeprecationWarning says what to write
-            instead. TrainingMode.EVAL exports the model for inference, TRAINING for training,
-            PRESERVE (and None) in the mode that it is in. It is in its own mode afterwards.
-        operator_export_type: an OperatorExportTypes, what becomes of operators that have no
-            translation.
-        do_constant_folding: False leaves weights what the module has, under its names: nothing is
-            computed of them beforehand (a batch norm is not folded into the convolution before
-            it), which is so for weights that are inputs, too. Arithmetic of constants of the
-            program itself is always done.
+        target_runtime: where the model is to run: "onnxruntime" (standard operators),
+            "onnxruntime-cpu" and "onnxruntime-cuda" (contrib operators, too), "onnxruntime-genai"
+            (a decoder for that runtime), "openvino", "tensorrt", or "standard" (no workarounds).
+            docs/targets.md lists the differences.
+        mutations_as_outputs: buffers and inputs that the model mutates become further outputs;
+            False drops them.
+        assertions_as_outputs: assertions of the program on its data (torch._check,
+            torch._assert_async) become further bool outputs `assertion_0`, ..., whose messages are
+            in the metadata. False drops them; those inside branches and loops are always dropped.
+        decompose: operators without a translation are decomposed by PyTorch, with a note. False
+            raises UnsupportedOperatorError instead.
+        training: legacy: TrainingMode.EVAL exports the model for inference, TRAINING for training,
+            PRESERVE (and None) in its mode. The model is in its own mode afterwards.
+        operator_export_type: legacy: an OperatorExportTypes, for unsupported operators.
+        do_constant_folding: False keeps weights as the module has them, under their names: a batch
+            norm is not folded into the convolution before it. Constants of the program are always
+            folded.
         custom_opsets: versions of the domains of custom operators; 1 for others.
         autograd_inlining: False keeps every torch.autograd.Function as one node.
-        export_modules_as_functions: modules become model-local functions of the ONNX model, one
-            for each class and configuration: True for all modules, or a set of module classes.
-            Needs opset 15.
-        registry: translators of operators of the user's own, as `custom_translation_table`.
+        export_modules_as_functions: modules become model-local functions, one for each class and
+            configuration: True for all modules, or a set of module classes. Needs opset 15.
+        registry: custom translators, as in `custom_translation_table`.
         plugins: shared libraries with translators (include/sardonyx/plugin.h).
-        capture: "auto" runs the model once on tensors without data, many times faster than
-            torch.export, which takes over for whatever that is not sure of (its code runs once
-            more then); `verbose` says which it was, and why. "quick" does the former alone, and
-            says why it does not capture a model. "torch" has torch.export capture it. "trace" has
-            torch.jit.trace record what it runs: branches and loops of Python are as the example
-            takes them, which `notes` tell, sizes stay free, and what is scripted keeps its branches
-            and loops. TorchScript itself is read as it is, whatever this says.
+        capture: "auto" traces with fake tensors, and falls back to torch.export for what that
+            declines (the model's code runs once more then); `verbose` reports which it was and why.
+            "quick" never falls back. "torch" uses torch.export. "trace" uses torch.jit.trace, which
+            specializes branches and loops of Python, with a warning for each. TorchScript is read
+            as it is, whatever this says.
 
-    Returns the ONNXProgram, saved or not.
+    Returns:
+        The ONNXProgram, saved or not.
 
-    Raises UsageError for arguments that cannot be meant, CaptureError when no strategy of
-    torch.export captures the model, ConversionError (UnsupportedOperatorError) with every reason
-    when the program cannot be said in ONNX, SaveError, VerificationError; all of them are
-    OnnxExporterErrors that carry `.diagnostics`.
+    Raises:
+        UsageError: an argument is invalid.
+        CaptureError: no strategy could capture the model.
+        ConversionError: the program has no ONNX form, with every reason; UnsupportedOperatorError
+            for operators without a translation.
+        SaveError: the file could not be written.
+        VerificationError: the results differ.
+
+        All of them are OnnxExporterErrors, which carry `.diagnostics`.
     """
     given = dict(locals())
     torch_for("exporting a model")
@@ -177,6 +176,8 @@ def export(
                 kept_functions(every=options.older.keep_autograd_functions),
             ):
                 captured = captured_program(model, positional, keywords, options, steps)
+                if training is None:
+                    captured = replace(captured, notes=(*captured.notes, *notes_of_training(model)))
             program = captured.program
             if dump_exported_program:
                 _dump(_exported(program), artifacts_dir)

@@ -1,4 +1,4 @@
-"""Operators without a translation, taken apart by PyTorch: those operators, and no others."""
+"""Operators without a translation, decomposed by PyTorch: those operators, and no others."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from sardonyx._base.errors import ConversionError, Diagnostic, OnnxExporterError
 from sardonyx._base.overloads import overload_of
 from sardonyx._capture.context import capturing
 from sardonyx._capture.dim_names import constant_dims
+from sardonyx._torch_private import operators
 
 from . import flex_attention
 
@@ -24,7 +25,7 @@ _ROUNDS = 4
 def convert_or_decompose(
     program: ExportedProgram, convert: Callable[[ExportedProgram], Any]
 ) -> tuple[Any, list[Diagnostic]]:
-    """`convert(program)`; where that lacks operators, of the program with them taken apart.
+    """`convert(program)`; where that lacks operators, of the program with them decomposed.
 
     Returns the result and a note for each operator that was decomposed. Raises the ConversionError
     of the program as it was captured when decomposing does not help.
@@ -67,7 +68,7 @@ def _hangs_on_sizes(program: ExportedProgram, error: ConversionError) -> bool:
 
 
 def _note(name: str) -> Diagnostic:
-    text = f"{name} has no translation of its own here and was taken apart by PyTorch"
+    text = f"{name} has no translation of its own here and was decomposed by PyTorch"
     return Diagnostic("SX1310", text, severity="note", op=name)
 
 
@@ -82,7 +83,7 @@ def _run(program: ExportedProgram, table: dict[Any, Any]) -> ExportedProgram:
         decomposed: ExportedProgram = program.run_decompositions(table)
     # A decomposition that branches on a size holds for sizes like the captured ones alone.
     if new := _guards(decomposed)[len(before) :]:
-        raise ValueError(f"taken apart by PyTorch, the program would hold only where {new[0]}")
+        raise ValueError(f"decomposed by PyTorch, the program would hold only where {new[0]}")
     return decomposed
 
 
@@ -98,7 +99,6 @@ def _guards(program: ExportedProgram) -> list[str]:
 def _decompositions(names: Iterable[str]) -> dict[Any, Any]:
     """PyTorch's decomposition of each operator ("aten::pad") that has one."""
     import torch
-    from torch._decomp import decomposition_table
 
     from sardonyx.ops import aten_decompositions
 
@@ -107,7 +107,7 @@ def _decompositions(names: Iterable[str]) -> dict[Any, Any]:
     found: dict[Any, Any] = {}
     for name in names:
         overload = overload_of(name)
-        for known in (own, core, decomposition_table):
+        for known in (own, core, operators.decompositions()):
             if overload is not None and overload in known:
                 found[overload] = known[overload]
                 break

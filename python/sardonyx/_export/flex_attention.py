@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from sardonyx._torch_private import operators
+
 if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
@@ -36,7 +38,8 @@ def spelt_out(program: ExportedProgram) -> Iterator[None]:
 def _spell_out(node: torch.fx.Node) -> None:
     """The bodies go into the function: torch.export takes those of known operators alone."""
     import torch
-    from torch.utils import _pytree as pytree
+
+    from sardonyx._torch_private import pytree
 
     module = node.graph.owning_module
     bodies = {
@@ -66,7 +69,6 @@ def _attention(  # noqa: PLR0917 (as the operator has them)
 ) -> tuple[torch.Tensor, ...]:
     """The result, the logarithm to base 2 of the sums of its weights, and the largest scores."""
     import torch
-    from torch._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
 
     dtype = query.dtype
     wide = torch.float64 if dtype == torch.float64 else torch.float32
@@ -76,7 +78,7 @@ def _attention(  # noqa: PLR0917 (as the operator has them)
     )
     scores = (query.to(wide) @ key.to(wide).transpose(-2, -1)) * scale
     places = [torch.arange(size) for size in scores.shape]
-    with TransformGetItemToIndex():  # x[i] with an i that vmap holds is an operator then
+    with operators.indices_as_operators():  # x[i] with an i that vmap holds is an operator then
         scores = _over_all(score_body, 1, len(score_operands))(scores, *places, *score_operands)
         # The last of the block mask is its body; the rest tells kernels which blocks are empty.
         seen = _over_all(block_mask[-1], 0, len(mask_operands))(*places, *mask_operands)

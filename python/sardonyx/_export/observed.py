@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 
 from sardonyx._base.errors import usage_error
 from sardonyx._capture.shapes import shaped_like
+from sardonyx._torch_private import pytree
 
 _PLAIN = (bool, int, float, str)
 

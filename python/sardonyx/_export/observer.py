@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import usage_error
-from sardonyx._capture.caches import register_caches
+from sardonyx._transformers_private.registration import register_caches
 
 from .observed import Call, Observed
 

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from sardonyx import _native
-from sardonyx._base import torch_versions
 from sardonyx._base.errors import usage_error
 from sardonyx._capture.capture import Quick
 from sardonyx._optimize.precision import Precision, To, native_precision
@@ -90,13 +89,17 @@ class Options:
             self.assertions_as_outputs or self.report or self.verify or self.dump_exported_program
         )
         is_left_open = self.capture == "auto" and not asks_for_program
-        return Quick.FIRST if is_left_open and torch_versions.quick_capture_is_known() else Quick.NO
+        return Quick.FIRST if is_left_open else Quick.NO
 
     @cached_property
     def older(self) -> OlderOptions:
         """The older exporter's, as the export needs them."""
         return OlderOptions.of(
-            self.training, self.operator_export_type, self.custom_opsets, self.autograd_inlining
+            self.training,
+            self.operator_export_type,
+            self.custom_opsets,
+            self.autograd_inlining,
+            dynamo=self.dynamo,
         )
 
     @cached_property

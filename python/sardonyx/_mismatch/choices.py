@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sardonyx._compare.tensors import difference
+from sardonyx._torch_private import operators
 
 if TYPE_CHECKING:
     import torch
@@ -65,7 +66,7 @@ class Choice(NamedTuple):
 
 def may_choose(node: torch.fx.Node) -> bool:
     """Whether a node's operator says where numbers stand."""
-    schema = getattr(node.target, "_schema", None)
+    schema = operators.schema_of(node.target)
     return schema is not None and schema.name in _CHOOSING
 
 
@@ -73,7 +74,7 @@ def choice_of(node: torch.fx.Node, values: Mapping[torch.fx.Node, Any]) -> Choic
     """The choice that a node makes, where `values` holds its inputs; None where it makes none."""
     if not may_choose(node):
         return None
-    schema: Any = node.target._schema  # type: ignore[union-attr]
+    schema = operators.schema_of(node.target)
     given: dict[str, Any] = {a.name: a.default_value for a in schema.arguments}
     given.update(zip(given, node.args, strict=False))
     given.update(node.kwargs)

@@ -11,6 +11,8 @@ import copy
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sardonyx._torch_private import operators, state
+
 from .choices import Choice, choice_of
 from .placeholders import placed
 
@@ -58,7 +60,7 @@ class Eager:
         module = program.graph_module
         self._writes = any(_is_write(node) for part in _graphs(module) for node in part.nodes)
         self._placed = values = _apart(program, args, kwargs)
-        self._versions = [v._version if isinstance(v, torch.Tensor) else 0 for v in values]
+        self._versions = [state.writes_to(v) if isinstance(v, torch.Tensor) else 0 for v in values]
         self._results: list[Any] = []
         self._running = self._run(module, "", values)
 
@@ -84,7 +86,7 @@ class Eager:
         return [
             (spec, value)
             for spec, value, before in zip(specs, self._placed, self._versions, strict=True)
-            if isinstance(value, torch.Tensor) and value._version != before
+            if isinstance(value, torch.Tensor) and state.writes_to(value) != before
         ]
 
     def _run(self, module: Any, prefix: str, values: list[Any]) -> Iterator[bool]:
@@ -186,7 +188,7 @@ def maker_of(node: torch.fx.Node) -> torch.fx.Node:
 
 def name_of(node: torch.fx.Node) -> str:
     """ "aten::relu" of torch.ops.aten.relu.default."""
-    schema = getattr(node.target, "_schema", None)
+    schema = operators.schema_of(node.target)
     return str(schema.name) if schema is not None else getattr(node.target, "__name__", "?")
 
 
@@ -199,7 +201,7 @@ def _graphs(module: Any) -> Iterator[torch.fx.Graph]:
 
 
 def _is_write(node: torch.fx.Node) -> bool:
-    schema = getattr(node.target, "_schema", None)
+    schema = operators.schema_of(node.target)
     return schema is not None and bool(schema.is_mutable)
 
 

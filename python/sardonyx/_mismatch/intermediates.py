@@ -3,8 +3,8 @@
 ONNX Runtime gets the model in parts of a few dozen nodes, each fed with what the parts before gave.
 PyTorch runs up to the same values. What neither needs any more is let go at once.
 
-What an optimised model has fused away is compared in a second run, of a translation of the same
-program that is not optimised and hands every value out.
+What an optimized model has fused away is compared in a second run, of a translation of the same
+program that is not optimized and hands every value out.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def compare_intermediate_values(
     program: ONNXProgram, args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> Comparison:
     """Every tensor that the program computes, beside what the model has for it, and its outputs."""
-    # Operators that the export took apart are taken apart in it, too.
+    # Operators that the export decomposed are decomposed in it, too.
     translated, exported = translated_with_values(program)
     own = _SideBySide(program._model, _own_values(program, exported), exported, args, kwargs)
     infos = own.compared()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from sardonyx._torch_private import export as torch_export
+
 
 def placed(functional: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
     """What the placeholders get: weights by name, then the flat inputs."""
-    flat, _ = functional._get_flat_args_with_check(args, kwargs)
-    inputs = iter(flat)
+    inputs = iter(torch_export.flat_inputs(functional, args, kwargs))
     placed: list[Any] = []
     for spec in functional.graph_signature.input_specs:
         kind, target = spec.kind.name, spec.target

@@ -29,8 +29,8 @@ def verify_onnx_program(
 
     On the example inputs of the ExportedProgram when none are given. With `compare_intermediates`
     every value is compared, in the order of computing, outputs too: both sides run side by side, a
-    few dozen nodes at a time, and only values that are still needed are held. What the optimised
-    model has fused away is compared in a translation that is not optimised. The list is a
+    few dozen nodes at a time, and only values that are still needed are held. What the optimized
+    model has fused away is compared in a translation that is not optimized. The list is a
     Comparison then, which tells how many of how many values were compared, the first that differs,
     and ties.
 
@@ -141,7 +141,8 @@ def eager_outputs_of(
     import copy
 
     import torch
-    from torch.utils import _pytree as pytree
+
+    from sardonyx._torch_private import pytree
 
     kept = {name: buffer.clone() for name, buffer in model.named_buffers()}
     with torch.no_grad():
@@ -161,7 +162,7 @@ def _run(
     options: VerificationOptions,
 ) -> Sequence[Any]:
     if options.remained_onnx_input_idx is not None:
-        from torch.utils import _pytree as pytree
+        from sardonyx._torch_private import pytree
 
         leaves = pytree.tree_leaves((args, dict(kwargs)))
         args, kwargs = tuple(leaves[i] for i in options.remained_onnx_input_idx), {}

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import OnnxExporterError
-from sardonyx._base.torch_versions import children_of
+from sardonyx._base.quantized_parts import with_parts
+from sardonyx._torch_private.pytree import children_of
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -21,12 +22,13 @@ def feed_of(
     Constants of the program (None, numbers, strings in the example) are no inputs, whether they are
     passed again or left out. OnnxExporterError for another value of one.
     """
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
     if program is None:
-        return [leaf for leaf in pytree.tree_leaves((args, dict(kwargs))) if leaf is not None]
+        leaves = with_parts(pytree.tree_leaves((args, dict(kwargs))))
+        return [leaf for leaf in leaves if leaf is not None]
     in_order = _as_captured(program, args, kwargs)
-    leaves = pytree.tree_leaves(in_order)
+    leaves = with_parts(pytree.tree_leaves(in_order))
     user_inputs = [
         spec.arg for spec in program.graph_signature.input_specs if spec.kind.name == "USER_INPUT"
     ]
@@ -70,8 +72,7 @@ def _is_tensor(leaf: Any) -> bool:
 
 def values_in(results: Any) -> list[Any]:
     """What of a module's outputs the model has values for, flat: all but None and strings."""
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
-    return [
-        leaf for leaf in pytree.tree_leaves(results) if leaf is not None and type(leaf) is not str
-    ]
+    leaves = with_parts(pytree.tree_leaves(results))
+    return [leaf for leaf in leaves if leaf is not None and type(leaf) is not str]

@@ -386,6 +386,7 @@ class ONNXProgram:
         with a last dimension of 2. A keyword argument `options` that is an ONNXRuntimeOptions is
         not the model's, but says how a new session is made.
         """
+        package("torch", "calling a program")
         options = kwargs.get("options")
         if isinstance(options, ONNXRuntimeOptions):
             kwargs = {name: value for name, value in kwargs.items() if name != "options"}
@@ -404,6 +405,7 @@ class ONNXProgram:
         kwargs: Mapping[str, Any] | None = None,
     ) -> Sequence[torch.Tensor]:
         """What values of the main graph, by name, come to. Raises ValueError for unknown names."""
+        package("torch", "computing values")
         native = self._model
         nodes = _native.nodes(native)
         known = {name for node in nodes for name in node[4]}
@@ -419,8 +421,7 @@ class ONNXProgram:
 
     def call_reference(self, *args: Any, **kwargs: Any) -> Sequence[torch.Tensor]:
         """The same by the reference implementation of the package onnx, in place of a runtime."""
-        import torch
-
+        torch = package("torch", "call_reference")
         reference = package("onnx.reference", "call_reference")
         evaluator = reference.ReferenceEvaluator(self.model_proto)
         feed = self._feed(self.input_names, args, kwargs)
@@ -446,8 +447,7 @@ class ONNXProgram:
 
 
 def _not_tensors(state_dict: Mapping[str, Any]) -> list[str]:
-    import torch
-
+    torch = package("torch", "taking weights from a state dict")
     return [
         f"'{name}' is a {type(value).__name__}, not a tensor"
         for name, value in state_dict.items()

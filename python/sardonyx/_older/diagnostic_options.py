@@ -1,4 +1,4 @@
-"""What of an export's diagnostics is told, and what is an error."""
+"""Which diagnostics of an export are reported, and which are errors."""
 
 from __future__ import annotations
 

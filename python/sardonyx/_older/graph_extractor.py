@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def all_dynamic(model: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Every axis of every tensor as Dim.AUTO, which stays constant where the model needs that."""
     import torch
-    from torch.utils import _pytree as pytree
+
+    from sardonyx._torch_private import pytree
 
     def axes(leaf: Any) -> Any:
         if not isinstance(leaf, torch.Tensor):

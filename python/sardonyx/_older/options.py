@@ -18,8 +18,8 @@ class ExportOptions:
 
     - `dynamic_shapes`: True: every dimension of every input may change; False or None: none does.
     - `fake_context`: what `enable_fake_mode` gave.
-    - `onnx_registry`: translators of the user's own, and the version of ONNX's operators.
-    - `diagnostic_options`: what is told, and what is an error.
+    - `onnx_registry`: custom translators, and the version of ONNX's operators.
+    - `diagnostic_options`: what is reported, and what is an error.
     """
 
     dynamic_shapes: bool | None = None

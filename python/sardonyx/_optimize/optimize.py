@@ -23,7 +23,7 @@ AnyPath = str | os.PathLike[str]
 
 
 class Optimized(NamedTuple, Generic[T]):
-    """An optimised model, and what was done to it: `model, report = sardonyx.optimize(...)`."""
+    """An optimized model, and what was done to it: `model, report = sardonyx.optimize(...)`."""
 
     model: T
     report: OptimizationReport
@@ -41,6 +41,7 @@ def optimize(
     stop_after: str | None = ...,
     functions: bool = ...,
     inline_functions: bool = ...,
+    freeze_initializers: bool = ...,
     external_data: bool | None = ...,
 ) -> Optimized[Path]: ...
 @overload
@@ -55,6 +56,7 @@ def optimize(
     stop_after: str | None = ...,
     functions: bool = ...,
     inline_functions: bool = ...,
+    freeze_initializers: bool = ...,
     external_data: bool | None = ...,
 ) -> Optimized[ONNXProgram]: ...
 # An onnx.ModelProto, an onnx_ir.Model or an ONNXProgram: of the same kind.
@@ -70,6 +72,7 @@ def optimize(
     stop_after: str | None = ...,
     functions: bool = ...,
     inline_functions: bool = ...,
+    freeze_initializers: bool = ...,
     external_data: bool | None = ...,
 ) -> Optimized[T]: ...
 
@@ -85,40 +88,42 @@ def optimize(
     stop_after: str | None = None,
     functions: bool = False,
     inline_functions: bool = False,
+    freeze_initializers: bool = False,
     external_data: bool | None = None,
 ) -> Optimized[Any]:
-    """Simplifies an ONNX model of any maker; it computes the same, under the same names.
+    """Optimizes any ONNX model: the same results under the same names, from fewer nodes.
 
     Args:
-        model: the path of an ONNX file, an onnx.ModelProto, an onnx_ir.Model or an ONNXProgram.
-            What is given stays as it is, but for an ONNXProgram, which is optimised itself.
-        out: the path to write to, atomically; that of `model` replaces the file. Data in files
-            beside the model go to `<out>.data`.
-        runtime: what the model is for, one of the targets of docs/targets.md; by default what it
-            was exported for, or standard operators that are safe on ONNX Runtime's CPU.
-        opset: the opset that it is to have; by default its own.
-        precision: "fp16" or "bf16" for the whole graph, "int8" or "int4" for weights in blocks, or
-            a `Precision` that says more; the report has the error of each weight.
-        disable: rules and passes that are not to run, by the names that `sardonyx optimize
-            --list-rules` lists.
-        stop_after: the last rule or pass that runs, to find the one at fault.
-        functions: whether layers that are alike become calls of one function of the model, which
-            has their nodes once; runtimes put it back in place as they load the model.
-        inline_functions: whether calls of functions that the model has become what these do, so
-            that rules see it whole; where `opset` has other operators than a function, they do
-            anyway.
-        external_data: for `out`, where weights go: True puts them into a second file, False never
-            does, and None does where the model exceeds 2 GB or was read with one.
+        model: the path of an ONNX file, an onnx.ModelProto, an onnx_ir.Model or an ONNXProgram. It
+            is not changed, except for an ONNXProgram, which is optimized in place.
+        out: the path to write to, atomically; the path of `model` replaces the file. External data
+            go to `<out>.data`.
+        runtime: the target runtime, see docs/targets.md; by default the one it was exported for, or
+            "onnxruntime".
+        opset: the target opset; by default the model's own.
+        precision: "fp16" or "bf16" for the whole graph, "int8" or "int4" for block-wise quantized
+            weights, "fp16+int8" or "fp16+int4" for both, or a `Precision`; the report has the error
+            of each weight.
+        disable: rules and passes to skip, by the names of `sardonyx optimize --list-rules`.
+        stop_after: the last rule or pass that runs, to bisect.
+        functions: outline repeated layers into one model-local function; runtimes inline it.
+        inline_functions: inline calls of model-local functions first, so that rules see the whole
+            model. If `opset` has other operators than a function, it is inlined anyway.
+        freeze_initializers: make constants of initializers that are graph inputs too, so that rules
+            fold them and runtimes prepack them. The report has a hint where it would help.
+        external_data: for `out`: True writes external data, False never does, and None does if the
+            model exceeds 2 GB or was read with external data.
 
     Returns:
-        `(model, report)`. The model is the path `out` where it is given, else of the kind that was
-        given: an onnx.ModelProto, an onnx_ir.Model, an ONNXProgram; of a path, an ONNXProgram over
-        the file, which is mapped and must stay what it is. The report says what was applied, what
-        was declined, and why.
+        `(model, report)`. The model is the path `out` if given, else of the type of `model`; for a
+            path, an ONNXProgram over the mapped file, which must not change. The report has what
+            was applied, what was declined, and why.
 
-    Raises UsageError for an opset or a runtime that is none, ProgramError for a file that is no
-    model, ConversionError for what the opset cannot say or a rule that does not exist, SaveError
-    where `out` cannot be written. Nothing is written then, and what was there before still is.
+    Raises:
+        UsageError: there is no such opset or runtime.
+        ProgramError: the file is not a model.
+        ConversionError: the opset can't express the model, or there is no such rule.
+        SaveError: `out` can't be written; the previous file is kept.
     """
     source = _source(model)
     done = _native.simplify(
@@ -130,6 +135,7 @@ def optimize(
         precision=native_precision(precision),
         functions=functions,
         inline_functions=inline_functions,
+        freeze_initializers=freeze_initializers,
     )
     if out is not None:
         with bytes_written(out) as progress:

@@ -17,24 +17,23 @@ PRECISIONS: tuple[str, ...] = get_args(To)
 
 @dataclass(frozen=True)
 class Precision:
-    """What a model is to be held in. `precision="int4"` is short for `Precision("int4")`.
+    """Half precision or quantization. `precision="int4"` is short for `Precision("int4")`.
 
     Attributes:
-        to: "fp16" or "bf16": the graph computes in it, but for what would lose more than rounding,
-            with casts between. "int8" or "int4": factors of matrix products and tables of
-            embeddings, as numbers of so many bits in blocks. "fp16+int8" or "fp16+int4": both.
-        keep: operators by their type, or regular expressions that are found in names of nodes, of
-            what they make or of weights: what they match stays as it is.
-        mixed: for "int8" and "int4": such expressions with "int8", "int4" or "keep" for weights
-            that they are found in; the first counts. A weight that is named so and cannot be held
-            so is an error.
-        io: for "fp16" and "bf16": whether inputs and outputs of the model change their type, too.
+        to: "fp16" or "bf16": the graph computes in it, except operators that need float32. "int8"
+            or "int4": block-wise quantized weights of MatMul, Gemm and embeddings. "fp16+int8" or
+            "fp16+int4": both.
+        keep: operator types, or regular expressions of names of nodes, their outputs or weights:
+            what they match stays as it is.
+        mixed: for "int8" and "int4": such expressions with "int8", "int4" or "keep" for the weights
+            that they match; the first match counts. A weight that can't be quantized so is an
+            error.
+        io: for "fp16" and "bf16": whether inputs and outputs of the model change their dtype, too.
         block_size: weights that share a scale: 16, 32, 64, 128 or 256.
-        symmetric: False gives blocks a zero point of their own.
-        method: "search" looks for the scale of each block with the least squared error, "rtn"
-            takes the one that the block's extremes give.
-        accuracy_level: of ONNX Runtime's MatMulNBits: 4 rounds the other factor to 8 bits in
-            blocks, 0 does not; by default 4 for `runtime="onnxruntime-cpu"`.
+        symmetric: False adds a zero point to each block.
+        method: "search" minimizes the squared error of each block, "rtn" rounds to nearest.
+        accuracy_level: of MatMulNBits: 4 rounds activations to 8 bits in blocks, 0 does not; by
+            default 4 for `runtime="onnxruntime-cpu"`.
     """
 
     to: To
@@ -102,17 +101,17 @@ class HeldWeight:
 
     @property
     def made_of(self) -> list[str]:
-        """Of weights in blocks: the model's weights that are joined in it, in their order."""
+        """The model's weights that a block-wise quantized weight joins, in order."""
         return self._native.made_of
 
     @property
     def is_table(self) -> bool:
-        """Of weights in blocks: whether rows of it are looked up, and not multiplied by."""
+        """Whether a block-wise quantized weight is an embedding, whose rows are looked up."""
         return self._native.is_table
 
     def values(self) -> torch.Tensor | None:
-        """What a weight in blocks stands for, float32 [rows, columns], computed anew: each row is
-        what shares scales. None of other weights, and where the model has no data of it."""
+        """The dequantized weight, float32 [rows, columns], computed anew: each row is
+        what shares scales. None for other weights, and if the model has no data."""
         import torch
 
         held = self._native.values()

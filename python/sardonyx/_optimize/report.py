@@ -1,4 +1,4 @@
-"""What optimising did to a model, and what it left as it was."""
+"""What optimizing did to a model, and what it left as it was."""
 
 from __future__ import annotations
 

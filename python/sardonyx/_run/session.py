@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.packages import package
+from sardonyx._base.versions import warn_untested
 
 from .values import from_runtime, to_runtime
 
@@ -23,6 +24,7 @@ def open_session(
     """An onnxruntime.InferenceSession for a model's path or bytes, on the CPU where no providers
     are given, and without its warnings where no options are, with further `settings` by name."""
     ort = package("onnxruntime", "running a model")
+    warn_untested("onnxruntime")
     if session_options is None:
         session_options = ort.SessionOptions()
         session_options.log_severity_level = 3
@@ -38,5 +40,17 @@ def open_session(
 
 def run(session: Any, feed: Mapping[str, Any], outputs: Sequence[str]) -> list[torch.Tensor]:
     """The outputs of one run; `feed` holds tensors and numbers by input name."""
-    fed = {name: to_runtime(value) for name, value in feed.items()}
+    real = {i.name for i in session.get_inputs() if i.type == "tensor(double)"}
+    fed = {
+        name: to_runtime(_wide(value) if name in real else value) for name, value in feed.items()
+    }
     return [from_runtime(value) for value in session.run_with_ort_values(list(outputs), fed)]
+
+
+def _wide(value: Any) -> Any:
+    """A float of Python, which is float64 where a model takes that."""
+    if type(value) is not float:
+        return value
+    import torch
+
+    return torch.tensor(value, dtype=torch.float64)

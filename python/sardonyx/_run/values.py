@@ -52,9 +52,7 @@ def from_runtime(value: Any) -> torch.Tensor:
 
     kind = value.data_type()
     name = _OF_RUNTIME.get(kind)
-    if name == "bfloat16":
-        return torch.utils.dlpack.from_dlpack(value._get_c_value().to_dlpack()).clone()
-    if name:  # neither NumPy nor DLPack of the runtime has 8-bit floats: the bytes themselves
+    if name:  # NumPy has no such type: the bytes themselves
         shape, dtype = value.shape(), getattr(torch, name)
         if value.tensor_size_in_bytes() == 0:
             return torch.empty(shape, dtype=dtype)

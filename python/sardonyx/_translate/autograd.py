@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sardonyx import _native
 from sardonyx._base.errors import OnnxExporterError
+from sardonyx._torch_private import state, torchscript
 
 from .symbolic_functions import registered_for, symbolic_translator
 
@@ -60,12 +61,9 @@ _library: list[Any] = []
 def kept_functions(*, every: bool = False) -> Iterator[None]:
     """Within it, applying a Function with a `symbolic` (with `every`: any Function) puts one
     operator into the program that is captured."""
-    import torch
-    from torch.autograd import function
-
     # Function.apply() hands on to what stands here, so that applies which models have bound to a
     # name of their own are found, too.
-    base: Any = function._SingleLevelFunction
+    base = state.single_level_function()
 
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
         symbolic = callable(getattr(cls, "symbolic", None)) and not _by_forward.get()
@@ -73,7 +71,7 @@ def kept_functions(*, every: bool = False) -> Iterator[None]:
         values = (*args, *kwargs.values())
         if wanted and _fits(values):
             return _apply(cls, values, tuple(kwargs))
-        if torch._C._get_tracing_state() is not None:
+        if torchscript.is_tracing():
             # torch.jit.trace sees a call into Python, which no archive can hold.
             return _forward(cls, list(args), kwargs, _Context())
         return super(base, cls).apply(*args, **kwargs)
@@ -165,9 +163,9 @@ def _apart(result: Any, given: tuple[Any, ...]) -> Any:
 
 @contextlib.contextmanager
 def _not_captured() -> Iterator[None]:
-    from torch.fx.experimental.proxy_tensor import disable_proxy_modes_tracing
+    from sardonyx._torch_private import modes
 
-    with disable_proxy_modes_tracing():
+    with modes.not_captured():
         yield
 
 
@@ -180,9 +178,7 @@ def _names(cls: Any, args: tuple[Any, ...]) -> list[str]:
 
 
 def _has_setup_context(cls: Any) -> bool:
-    from torch.autograd.function import _SingleLevelFunction
-
-    return bool(cls.setup_context is not _SingleLevelFunction.setup_context)
+    return bool(cls.setup_context is not state.single_level_function().setup_context)
 
 
 class _Context:

@@ -81,14 +81,14 @@ def operator_name(target: Any) -> str:
         if "::" not in target:
             raise usage_error(f"{target!r} is no operator: names are 'namespace::operator'")
         return _native.resolve_target(target)
-    import torch
+    from sardonyx._torch_private import operators
 
-    if isinstance(target, torch._ops.OpOverload):
+    if operators.is_overload(target):
         return _native.resolve_target(target.name())
-    if isinstance(target, torch._ops.OpOverloadPacket):
-        return str(target._qualified_op_name)
-    overload = getattr(target, "_opoverload", None)  # of torch.library.custom_op
-    if isinstance(overload, torch._ops.OpOverload):
+    if operators.is_packet(target):
+        return operators.packet_name(target)
+    overload = operators.overload_of_custom_op(target)
+    if overload is not None:
         return _native.resolve_target(overload.name())
     module, name = getattr(target, "__module__", None), getattr(target, "__name__", None)
     if not callable(target) or not module or not name:

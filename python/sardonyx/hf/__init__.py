@@ -9,8 +9,14 @@ Needs the package transformers, 5.2 or newer; docs/huggingface.md walks through 
 
 from __future__ import annotations
 
-from .export import export
+from sardonyx._base.packages import needing_torch
+
 from .report import ExportedPart, Report
-from .running import Loaded, load
+
+try:
+    from .export import export
+    from .running import Loaded, load
+except ModuleNotFoundError as error:
+    __getattr__ = needing_torch(__name__, error)
 
 __all__ = ["ExportedPart", "Loaded", "Report", "export", "load"]

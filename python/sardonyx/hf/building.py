@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sardonyx._transformers_private import models
+
 from .composites import run_as_encoder
 from .packages import lacking
 
@@ -22,22 +24,10 @@ def build(checkpoint: Checkpoint, model_class: type[Any]) -> torch.nn.Module:
     (rotary frequencies, masks, tables of positions) is computed, as the model's constructor and
     initialisation do.
     """
-    import torch
-    from transformers import initialization
-
-    with torch.no_grad():
-        with initialization.no_init_weights():
-            try:
-                model = model_class._from_config(
-                    config_of(model_class, checkpoint), dtype=torch.float32
-                )
-            except ImportError as error:
-                raise lacking(model_class.__name__, error) from error
-        persistent = model.state_dict(keep_vars=True)
-        for tensor in persistent.values():
-            tensor._is_hf_initialized = True
-        model.initialize_weights()
-        model.tie_weights()
+    try:
+        model = models.built(model_class, config_of(model_class, checkpoint))
+    except ImportError as error:
+        raise lacking(model_class.__name__, error) from error
     run_as_encoder(model)
     built: torch.nn.Module = model.eval()
     return built

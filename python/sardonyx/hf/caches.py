@@ -2,8 +2,8 @@
 
 A cache is what a model makes of one when it is run: its tensors are found in it, by the path at
 which they stand, and sizes that vary are those that differ between runs of two sizes. No class of
-caches is known here but that of sliding windows: as an input of a model a cache holds all of the
-past, and the mask hides what is outside of the window, which is how runtimes keep it.
+caches is known here. As an input of a model a cache holds all of the past, and the mask hides what
+is outside of a sliding window, which is how runtimes keep it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 import torch
 
 from sardonyx._base.errors import CaptureError, refusal
+from sardonyx._transformers_private.trees import flatten, unflatten
 
 PAST_LENGTH = "past_sequence_length"
 # What names of inputs and outputs for a cache begin with.
@@ -93,11 +94,11 @@ class CacheLayout:
             known.without_zeros(tensor) if PAST_LENGTH in known.shape else tensor.clone()
             for tensor, known in zip(tensors, self.tensors, strict=True)
         ]
-        return _general().unflatten([*own, past_length], context)
+        return unflatten([*own, past_length], context)
 
     def tensors_of(self, cache: Any) -> list[torch.Tensor]:
         """The tensors of a cache that the model returned, in the order of `tensors`."""
-        flat: list[torch.Tensor] = _general().flatten(cache)[0]
+        flat: list[torch.Tensor] = flatten(cache)[0]
         if len(flat) != len(self.tensors):
             raise CaptureError(
                 f"the cache has {len(flat)} tensors after a run and {len(self.tensors)} before"
@@ -120,62 +121,13 @@ def _widened(cached: CachedTensor, width: int) -> CachedTensor:
     return replace(cached, shape=(*cached.shape[:-1], width), filled=width - own)
 
 
-class _General:
-    """transformers' own taking apart of any cache."""
-
-    def __init__(self) -> None:
-        from transformers.exporters import exporter_dynamo
-
-        self.flatten = exporter_dynamo._pytree_flatten
-        self.unflatten = exporter_dynamo._pytree_unflatten
-
-
-def _general() -> _General:
-    return _General()
-
-
-def new_cache(config: Any) -> Any:
-    """An empty cache for a decoder, with no windows."""
-    from transformers import DynamicCache
-
-    cache = DynamicCache(config=config)
-    cache.layers = [_without_window(layer) for layer in cache.layers]
-    return cache
-
-
-def has_windows(cache: Any) -> bool:
-    """Whether the cache of a model's own keeps less than all of the past."""
-    layers = getattr(getattr(cache, "self_attention_cache", cache), "layers", ())
-    return any(_without_window(layer) is not layer for layer in layers)
-
-
-def new_cache_of_both(config: Any) -> Any:
-    """An empty cache for a decoder that looks at an encoder, with no windows."""
-    from transformers import DynamicCache, EncoderDecoderCache
-
-    return EncoderDecoderCache(new_cache(config), DynamicCache())
-
-
-def _without_window(layer: Any) -> Any:
-    from transformers import cache_utils
-
-    plain = cache_utils.DynamicLayer
-    both = getattr(cache_utils, "LinearAttentionAndSlidingWindowAttentionLayer", None)
-    if both is not None and isinstance(layer, both):
-        return cache_utils.LinearAttentionAndFullAttentionLayer(layer.number_of_states)
-    if type(layer) is cache_utils.DynamicSlidingWindowLayer:
-        return plain()
-    return layer
-
-
 def layout_of(caches: Sequence[Any], sizes: Sequence[Mapping[str, int]]) -> CacheLayout:
     """The layout of caches that the model made in runs of several sizes.
 
     SX2009 where they hold something else than tensors that varies, or sizes that are none of
     `sizes`.
     """
-    general = _general()
-    flat = [general.flatten(cache) for cache in caches]
+    flat = [flatten(cache) for cache in caches]
     context = copy.deepcopy(flat[0][1])
     for (_, other), size in zip(flat[1:], sizes[1:], strict=True):
         context = _common(context, other, sizes[0], size, "cache")

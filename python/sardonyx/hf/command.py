@@ -39,11 +39,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return _SUCCESS
 
 
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
 def _export(options: argparse.Namespace) -> Any:
+    _quieten()  # first: it reports packages that are not installed
+    from sardonyx._base.threads import set_num_threads
+
     from .export import export
     from .progress import Progress, to_standard_error
 
-    _quieten()
+    set_num_threads(options.threads)
     return export(
         options.folder,
         options.output,
@@ -82,29 +92,37 @@ def parser() -> argparse.ArgumentParser:
     names = sorted(task.name + (f"[{WITH_PAST}]" if task.generates else "") for task in TASKS)
     made = argparse.ArgumentParser(
         prog="sardonyx hf",
-        description="Exports the folder of a Hugging Face checkpoint (config.json, safetensors, "
-        "tokenizer) to a folder of ONNX models that run.",
+        description="Export the folder of a Hugging Face checkpoint (config.json, safetensors, "
+        "tokenizer) to a folder of ONNX models.",
         epilog="Tasks: " + ", ".join(names) + ".",
     )
-    made.add_argument("folder", help="the checkpoint")
+    made.add_argument("folder", help="the folder of the checkpoint; a hub id is not accepted")
     made.add_argument("-o", "--output", metavar="OUT", help="the folder to write")
-    made.add_argument("--task", help="by default that of the class the checkpoint was saved from")
+    made.add_argument("--task", help="default: the task of the class that was saved")
     made.add_argument(
         "--precision", default="fp32", choices=("fp32", *PRECISIONS),
-        help="fp32 by default; int8 and int4 hold weights in blocks, fp16+int4 is both",
+        help="default: fp32; int8 and int4 quantize weights block-wise",
     )  # fmt: skip
-    made.add_argument("--runtime", default="onnxruntime", help="as of `sardonyx optimize`")
-    made.add_argument("--opset", type=int, help="by default what suits the runtime")
-    made.add_argument("--verify", action="store_true", help="compare with PyTorch")
+    made.add_argument(
+        "--runtime", default="onnxruntime", help="target runtime, as for `sardonyx optimize`"
+    )
+    made.add_argument("--opset", type=int, help="default: the best one for the runtime")
+    made.add_argument("--verify", action="store_true", help="compare the results with PyTorch")
     made.add_argument(
         "--weights-in-place", action="store_true",
-        help="write beside the checkpoint, and refer to the weights in its files; no -o",
+        help="write into the checkpoint's folder and refer to its weights; no -o",
     )  # fmt: skip
     made.add_argument(
         "--image-size", type=int, metavar="PIXELS",
-        help="a side of the images that it is captured with; by default as the configuration says",
+        help="side length of the images for the capture; default: the configuration's",
     )  # fmt: skip
-    made.add_argument("--trust-remote-code", action="store_true", help="run code in the folder")
-    made.add_argument("--json", action="store_true", help="say all of it as JSON")
+    made.add_argument(
+        "--trust-remote-code", action="store_true", help="run code that the checkpoint brings"
+    )
+    made.add_argument(
+        "--threads", type=_positive, metavar="N", default=0,
+        help="threads that work on weights; default: one for each processor",
+    )  # fmt: skip
+    made.add_argument("--json", action="store_true", help="print the report as JSON")
     made.add_argument("--quiet", action="store_true", help="no progress on standard error")
     return made

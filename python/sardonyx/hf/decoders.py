@@ -9,9 +9,10 @@ from typing import Any
 import torch
 
 from sardonyx._base.errors import refusal
+from sardonyx._transformers_private.caches import cache_parameter, new_cache, returned_cache
 
 from .acceptance import text_stands_alone
-from .caches import PAST_LENGTH, CacheLayout, layout_of, new_cache
+from .caches import PAST_LENGTH, CacheLayout, layout_of
 from .example import BATCH, LENGTH, TOTAL_LENGTH, Dims, Tensors, token_ids
 from .frames import Frames, frames_of
 from .parts import EMBEDDINGS, Part, accepted
@@ -23,8 +24,6 @@ from .settings import setting
 _RUNS = ((2, 5), (3, 7))
 _LONG = 131
 _BATCH, _PAST, _LENGTH = 2, 5, 3
-# forward()'s parameter for the cache; what it returns has the same name.
-_CACHES = ("past_key_values", "cache_params", "state")
 _NO_PAST = "leave `-with-past` out"
 
 
@@ -50,7 +49,8 @@ class Decoder(torch.nn.Module):
         if "input_ids" in given:
             given["input_ids"] = self._frames.taken(given["input_ids"])
         result = self.model(**given, **{self._argument: cache}, use_cache=True)
-        return (result.logits, *self._layout.tensors_of(getattr(result, self._argument)))
+        after = returned_cache(result, self._argument, cache)
+        return (result.logits, *self._layout.tensors_of(after))
 
 
 def decoder_part(
@@ -64,7 +64,7 @@ def decoder_part(
     `one_width`. `change` makes of its inputs what it gets instead. SX2009 where its cache cannot be
     taken apart."""
     taken = accepted(model)
-    argument = next((each for each in _CACHES if each in taken), None)
+    argument = cache_parameter(model)
     if argument is None:
         raise refusal("SX2009", f"{type(model).__name__} takes no cache", _NO_PAST)
     if not text_stands_alone(model):
@@ -90,6 +90,18 @@ def decoder_part(
     changed = (change(*each) if change else each for each in inputs)
     one, any_number = (Part(name, module, *each, outputs) for each in changed)
     return replace(any_number, one_token=one, loops=loops)
+
+
+def has_cache(model: torch.nn.Module, config: Any) -> bool:
+    """Whether the model takes a cache, or returns one, whatever it calls it."""
+    if cache_parameter(model) is not None:
+        return True
+    ids = token_ids(config, *_RUNS[0])
+    try:
+        result = probe(model, lambda **given: model(**given, use_cache=True), input_ids=ids)
+        return returned_cache(result, "") is not None
+    except Exception:  # of what it takes no use_cache, or other inputs, nothing is known
+        return "use_cache" in accepted(model)
 
 
 def _check_kept(module: Decoder, layout: CacheLayout, inputs: Tensors) -> None:
@@ -152,9 +164,11 @@ def _cache_after(model: torch.nn.Module, config: Any, argument: str, given: dict
 
     def run(make: Any) -> Any:
         def call(**inputs: Any) -> Any:
-            return model(**inputs, **{argument: make()}, use_cache=True)
+            cache = make()
+            result = model(**inputs, **{argument: cache}, use_cache=True)
+            return returned_cache(result, argument, cache)
 
-        return getattr(probe(model, call, **given), argument, None)
+        return probe(model, call, **given)
 
     try:
         found = run(lambda: new_cache(config))

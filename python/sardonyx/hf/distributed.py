@@ -196,12 +196,14 @@ class Distributed:
 
     def _lying(self, name: str, own: str, entry: Any) -> WeightInFile | None:
         """Where a whole tensor lies, if it does so row by row."""
-        from torch._subclasses.fake_tensor import FakeTensorMode
+        from sardonyx._torch_private import fake_tensors
 
         (chunk,) = entry.chunks
-        with FakeTensorMode():  # in which PyTorch reads no data, and tells where they are
+        with (
+            fake_tensors.FakeTensorMode()
+        ):  # in which PyTorch reads no data, and tells where they are
             tensor = self._read(name, chunk)
-        start: Any = getattr(tensor.untyped_storage(), "_checkpoint_offset", None)
+        start = fake_tensors.checkpoint_offset(tensor)
         if start is None or not tensor.is_contiguous() or list(tensor.shape) != list(entry.size):
             return None
         place = self._place(name, chunk)

@@ -12,6 +12,13 @@ import torch
 
 from sardonyx import _native
 from sardonyx._base.errors import refusal
+from sardonyx._transformers_private.caches import (
+    cache_parameter,
+    has_windows,
+    new_cache_of_both,
+    returned_cache,
+)
+from sardonyx._transformers_private.outputs import encoder_output
 
 from .acceptance import accepted_example
 from .caches import (
@@ -20,9 +27,7 @@ from .caches import (
     PRESENT,
     CachedTensor,
     CacheLayout,
-    has_windows,
     layout_of,
-    new_cache_of_both,
 )
 from .example import BATCH, Dims, Example, Tensors, codes_of, token_ids
 from .media import IMAGES
@@ -96,8 +101,8 @@ class FirstStep(torch.nn.Module):
         """The logits, then the cache's tensors."""
         if self._layout is None:
             return (self.model(**_decoder_arguments(inputs), use_cache=False).logits,)
-        result = run_with_cache(self.model, inputs, self._own_cache)
-        return (result.logits, *self._layout.tensors_of(result.past_key_values))
+        result, cache = run_with_cache(self.model, inputs, self._own_cache)
+        return (result.logits, *self._layout.tensors_of(cache))
 
 
 class LaterStep(torch.nn.Module):
@@ -119,8 +124,9 @@ class LaterStep(torch.nn.Module):
         cache = self._layout.cache_of(past, length)
         given = _decoder_arguments(inputs)
         # Where the cross attention has its keys, the encoder's states are not looked at.
-        result = self.model(**given, past_key_values=cache, use_cache=True)
-        after = self._layout.tensors_of(result.past_key_values)
+        argument = _cache_parameter(self.model)
+        result = self.model(**given, **{argument: cache}, use_cache=True)
+        after = self._layout.tensors_of(returned_cache(result, argument, cache))
         kept = [
             value
             for value, each in zip(after, self._layout.tensors, strict=True)
@@ -129,10 +135,23 @@ class LaterStep(torch.nn.Module):
         return (result.logits, *kept)
 
 
-def run_with_cache(model: Any, inputs: Tensors, own_cache: bool) -> Any:
-    """What the first step of the decoder gives, with its cache."""
-    past = {} if own_cache else {"past_key_values": new_cache_of_both(model.config)}
-    return model(**_decoder_arguments(inputs), **past, use_cache=True)
+def run_with_cache(model: Any, inputs: Tensors, own_cache: bool) -> tuple[Any, Any]:
+    """What the first step of the decoder gives, and its cache."""
+    argument = _cache_parameter(model)
+    cache = None if own_cache else new_cache_of_both(model.config)
+    past = {} if own_cache else {argument: cache}
+    result = model(**_decoder_arguments(inputs), **past, use_cache=True)
+    return result, returned_cache(result, argument, cache)
+
+
+def _cache_parameter(model: Any) -> str:
+    """SX2009 where forward() takes no cache."""
+    found = cache_parameter(model)
+    if found is None:
+        raise refusal(
+            "SX2009", f"{type(model).__name__} takes no cache", "leave `-with-past` out of the task"
+        )
+    return found
 
 
 def of_encoder(cached: CachedTensor) -> bool:
@@ -142,30 +161,13 @@ def of_encoder(cached: CachedTensor) -> bool:
 
 def _decoder_arguments(inputs: Tensors) -> dict[str, Any]:
     given: dict[str, Any] = {"decoder_input_ids": inputs["input_ids"]}
-    encoded = _encoder_output(inputs.get(STATES))
+    encoded = encoder_output(inputs.get(STATES))
     # Some decoders ask the encoder's outputs for the mask, which is as long as these are.
     encoded.attention_mask = inputs.get(MASK)
     given["encoder_outputs"] = encoded
     if MASK in inputs:
         given["attention_mask"] = inputs[MASK]
     return given
-
-
-def _encoder_output(states: torch.Tensor | None) -> Any:
-    """What decoders ask for it, None where it is anything else than the states."""
-    from transformers.modeling_outputs import BaseModelOutput, BaseModelOutputWithPooling
-
-    kinds = (BaseModelOutputWithPooling, BaseModelOutput)
-    kind: Any = type("EncoderOutput", kinds, {"__getattr__": _nothing})
-    made = kind(last_hidden_state=states)
-    # Of an image, some decoders look at what was made a row of its map, which is called so.
-    vars(made)["pooler_output"] = states
-    return made
-
-
-def _nothing(_: Any, name: str) -> None:
-    if name.startswith("_"):
-        raise AttributeError(name)
 
 
 def encoder_of(model: torch.nn.Module) -> torch.nn.Module:
@@ -346,6 +348,13 @@ def _layout(model: torch.nn.Module, config: Any, sides: _Sides) -> tuple[CacheLa
 
 def _cache_of(model: torch.nn.Module, inputs: Tensors, own_cache: bool) -> Any:
     def call(**given: torch.Tensor) -> Any:
-        return run_with_cache(model, given, own_cache).past_key_values
+        return run_with_cache(model, given, own_cache)[1]
 
-    return probe(model, call, **inputs)
+    cache = probe(model, call, **inputs)
+    if cache is None:
+        raise refusal(
+            "SX2009",
+            f"{type(model).__name__} does not return its cache: its modules keep it",
+            "leave `-with-past` out of the task",
+        )
+    return cache

@@ -13,6 +13,8 @@ from typing import Any
 
 import torch
 
+from sardonyx._torch_private import sizes
+
 from .known import KnownValues
 
 # What transformers calls the classes of such layers, by the end of the name.
@@ -57,9 +59,7 @@ def all_experts(model: torch.nn.Module) -> Iterator[None]:
 
 
 def _is_of_data(size: Any) -> bool:
-    from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
-
-    return isinstance(size, torch.SymInt) and bool(free_unbacked_symbols(size))
+    return isinstance(size, torch.SymInt) and bool(sizes.symbols_of_data(size))
 
 
 def _visiting(forward: Callable[..., Any], number: int | None) -> Callable[..., Any]:

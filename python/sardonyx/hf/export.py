@@ -38,39 +38,39 @@ def export(
     capture: str = "auto",
     progress: Progress | None = None,
 ) -> Report:
-    """Exports a checkpoint of transformers to a folder of ONNX models.
+    """Exports a Hugging Face checkpoint to a folder of ONNX models.
 
     Parameters:
         model: the folder of a checkpoint (config.json and safetensors, GGUF, or what
-            torch.distributed.checkpoint wrote) or a GGUF file, whose weights go from their files to
-            the ONNX files without passing through PyTorch; or a model of transformers in memory.
+            torch.distributed.checkpoint wrote) or a GGUF file, whose weights are streamed; or a
+            model of transformers in memory.
         out: the folder to write; complete when this returns, untouched when it raises.
-        task: optimum's name of a task, "text-generation-with-past"; by default that of the class
-            that the checkpoint was saved from, with its cache where there is one.
-        precision: "fp32"; "fp16" or "bf16" for all that is computed; "int8" or "int4" for weights
-            in blocks; "fp16+int8" or "fp16+int4" for both; or a `sardonyx.Precision`.
-        runtime: where it is to run, as `target_runtime` of `sardonyx.export`.
-        opset: 13 to 28; by default what suits the runtime.
-        verify: compare with PyTorch, greedy tokens for models that generate. The model is then
-            loaded into memory.
-        weights_in_place: whether the ONNX models are written into the checkpoint's own folder
-            (`out` is that, or left out), and refer to the weights in its files. What these do not
-            have as the models need it (weights in blocks, those that are computed of several) is
-            written beside them.
-        trust_remote_code: whether code in the folder may be run.
-        image_size: the pixels a side of the images that the model is captured with, which are
-            squares; by default as the configuration says. Encoders that ask images for their size
-            are for images of that size alone.
-        capture: as of `sardonyx.export`.
-        progress: told of each step.
+        task: a task of optimum, "text-generation-with-past"; by default that of the class that the
+            checkpoint was saved from, with its KV cache.
+        precision: "fp32", "fp16", "bf16", "int8", "int4", "fp16+int8", "fp16+int4", or a
+            `sardonyx.Precision`.
+        runtime: the target runtime, as `target_runtime` of `sardonyx.export`.
+        opset: 13 to 28; by default the best one for the runtime.
+        verify: compare with PyTorch: greedy tokens for models that generate, else outputs. The
+            model is then loaded into memory.
+        weights_in_place: write the ONNX models into the checkpoint's folder, and refer to the
+            weights in its files. Quantized and computed weights are written next to them.
+        trust_remote_code: run code that the checkpoint brings.
+        image_size: side length of the (square) images for the capture; by default the
+            configuration's. Encoders that take the size as an input are for this size alone.
+        capture: as for `sardonyx.export`.
+        progress: receives each step.
 
-    Returns what was exported. Its parts are named and have the inputs and outputs that optimum
-    gives them; the tokenizer and configurations are beside them.
+    Returns:
+        A report. Its parts, inputs and outputs have the names of optimum; the tokenizer and
+            configurations are next to the models.
 
-    Raises UsageError for what cannot be meant (SX2002 for a task, SX2003 for remote code, SX2008
-    for a folder that is not to be replaced, SX2010 for files that cannot be referred to),
-    ProgramError for checkpoints that are not whole
-    (SX2001, SX2004, SX2005), and what `sardonyx.export` raises.
+    Raises:
+        UsageError: an argument is invalid (SX2002 task, SX2003 remote code, SX2008 folder, SX2010
+            weights in place).
+        ProgramError: the checkpoint is incomplete (SX2001, SX2004, SX2005).
+
+        Also what `sardonyx.export` raises.
     """
     from .packages import transformers
     from .pictures import of_size

@@ -17,6 +17,7 @@ import torch
 
 from sardonyx._base.errors import Diagnostic, refusal, refusals
 from sardonyx._model.weight_files import WeightInFile
+from sardonyx._transformers_private import gguf as formats
 
 from .computed import kept
 from .gguf_blocks import BLOCKS, PLAIN
@@ -46,15 +47,7 @@ def files_of(path: Path) -> list[GgufFile]:
 
 def conversions_of(files: list[GgufFile], config: Any) -> list[Any] | None:
     """The conversions of transformers' loader; None where it has none for the architecture."""
-    try:
-        from transformers.integrations import gguf
-    except ImportError:
-        return None
-    architecture = files[0].architecture
-    if not gguf.is_gguf_arch_supported(architecture):
-        return None
-    found: list[Any] = gguf.get_gguf_conversion_mapping(architecture, config)
-    return found
+    return formats.conversions_of(files[0].architecture, config)
 
 
 def unpacked(
@@ -112,21 +105,25 @@ class _Names:
     def __init__(self, file: GgufFile, model: torch.nn.Module) -> None:
         """SX2006 without the package gguf, SX2001 for an architecture without names."""
         package("gguf", f"the names of {file.path.name}")
-        from transformers import modeling_gguf_pytorch_utils as utilities
-
+        if not formats.NAMES.available:
+            raise refusal(
+                "SX2001",
+                f"{file.path.name} is a {file.architecture}, whose names are not known: "
+                f"{formats.NAMES.reason}",
+                "export the checkpoint that it was made of",
+            )
         config: Any = model.config
-        processors = utilities.TENSOR_PROCESSORS
-        made = processors.get(file.architecture, utilities.TensorProcessor)
-        self._processor = made(config=config.get_text_config().to_dict())
+        text = config.get_text_config().to_dict()
+        self._processor = formats.processor_of(file.architecture, text)
         try:
-            names = utilities.get_gguf_hf_weights_map(model, self._processor)
+            names = formats.names_of(model, self._processor)
         except NotImplementedError as error:
             raise refusal(
                 "SX2001",
                 f"{file.path.name} is a {file.architecture}, whose names are not known: {error}",
                 "export the checkpoint that it was made of",
             ) from error
-        self._names: dict[str, str] = names
+        self._names = names
         # Where processors put what they make of several tensors.
         self._parsed: dict[str, Any] = {"tensors": {}}
 

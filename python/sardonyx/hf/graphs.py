@@ -13,7 +13,6 @@ import torch
 
 from sardonyx import _native
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError, refusal, refusals
-from sardonyx._base.torch_versions import limiting_sizes
 from sardonyx._capture.quick.solving import hearing_fixed_sizes
 from sardonyx._capture.whole_numbers import whole_sizes
 from sardonyx._export.export import export as export_module
@@ -22,12 +21,13 @@ from sardonyx._model.weight_files import WeightInFile
 from sardonyx._optimize.optimize import optimize
 from sardonyx._optimize.precision import Precision
 from sardonyx._optimize.report import OptimizationReport
+from sardonyx._torch_private.questions import limiting_sizes
+from sardonyx._transformers_private.tracing import no_mask_where_none_given
 from sardonyx._translate.autograd import by_forward
 
 from .caches import PAST_LENGTH
 from .example import BATCH
 from .experts import all_experts
-from .masks import none_where_none_given
 from .parts import Part
 
 # Under which name parts hold the model.
@@ -200,7 +200,7 @@ def _exported(part: Part, target: Target) -> ONNXProgram:
         warnings.filterwarnings("ignore", category=UserWarning, module="sardonyx")
         warnings.filterwarnings("ignore", r".*tensors that forward\(\) keeps", UserWarning)
         warnings.filterwarnings("ignore", "do_constant_folding", DeprecationWarning)
-        with torch.no_grad(), all_experts(part.module), none_where_none_given(), by_forward():
+        with torch.no_grad(), all_experts(part.module), no_mask_where_none_given(), by_forward():
             return export_module(
                 part.module,
                 (part.inputs,),

@@ -10,11 +10,14 @@ from typing import Any
 
 import torch
 
+from sardonyx._torch_private import state
+from sardonyx._transformers_private import models
+
 
 def initial_values(model: Any, names: Iterable[str]) -> dict[str, torch.Tensor]:
     """Those of `names` that the model says may be missing and whose values its initialisation
     computes, with these; what it draws at random is no weight of a trained model."""
-    patterns = getattr(model, "_keys_to_ignore_on_load_missing", None) or ()
+    patterns = models.may_be_missing(model)
     made = {}
     for name in names:
         if any(re.search(pattern, name) for pattern in patterns):
@@ -30,18 +33,10 @@ def _initialised(model: Any, name: str, seed: int) -> torch.Tensor:
     module: Any = copy.deepcopy(model.get_submodule(path))
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(seed)
-        for key, parameter in module._parameters.items():
+        for key, parameter in state.parameters_of(module).items():
             if parameter is not None:
                 fresh = torch.rand(parameter.shape, dtype=parameter.dtype)
-                module._parameters[key] = torch.nn.Parameter(fresh, requires_grad=False)
-        _nearest(model, path)._init_weights(module)
-    found: torch.Tensor = module._parameters[own].detach()
+                state.parameters_of(module)[key] = torch.nn.Parameter(fresh, requires_grad=False)
+        models.initialize(model, path, module)
+    found: torch.Tensor = state.parameters_of(module)[own].detach()
     return found
-
-
-def _nearest(model: Any, path: str) -> Any:
-    while path:
-        path = path.rpartition(".")[0]
-        if hasattr(found := model.get_submodule(path), "_init_weights"):
-            return found
-    return model

@@ -44,7 +44,10 @@ _NOT_MERGED = (
     "there is no decoder of both steps in one file: ONNX Runtime finds weights in blocks in the "
     "branch alone that reads them; --runtime onnxruntime-cpu writes one, with its own operators"
 )
-_WITHOUT_CACHE = "the model is exported without a cache, so that each step takes the whole text"
+_WITHOUT_CACHE = (
+    "neither takes nor returns a cache, and is exported without one, so that each step takes the "
+    "whole text"
+)
 
 
 class Job:
@@ -215,8 +218,12 @@ class Job:
     def _settled(self, model: torch.nn.Module, chosen: Chosen) -> tuple[Chosen, Iterable[str]]:
         """What is exported of the model, and what is to be told of it."""
         from . import genai
+        from .decoders import has_cache
         from .separable import settled
 
+        if self._is_by_default(chosen) and not has_cache(model, model.config):
+            chosen = dataclasses.replace(chosen, with_past=False)
+            return chosen, (f"{type(model).__name__} {_WITHOUT_CACHE}",)
         alone = self._target.runtime == genai.RUNTIME
         return settled(model, chosen, named=self._task is not None, decoder_alone=alone)
 
@@ -238,25 +245,25 @@ class Job:
         staging: Path,
         report: Report,
     ) -> Chosen:
-        """What was written: without a cache where the model has none that could be taken apart, and
-        none was asked for."""
+        """What was written. SX2009 where the cache that the task has by default is none that could
+        be taken apart: the help names the task without it."""
+        from .separable import without_cache
+
         was_training = model.training
         model.eval()
         try:
             self._write_parts(model, chosen, placed, staging, report)
+            return chosen
         except ProgramError as error:
             why = error.diagnostics[0] if error.diagnostics else None
-            if not self._may_leave_cache(chosen) or why is None or why.code != "SX2009":
+            if not self._is_by_default(chosen) or why is None or why.code != "SX2009":
                 raise
-            chosen = dataclasses.replace(chosen, with_past=False)
-            report.task = chosen.name
-            report.parts.clear()
-            report.notes.append(f"{_WITHOUT_CACHE}: {why.message}")
-            self._write_parts(model, chosen, placed, staging, report)
-        model.train(was_training)
-        return chosen
+            raise without_cache(chosen, why.message) from error
+        finally:
+            model.train(was_training)
 
-    def _may_leave_cache(self, chosen: Chosen) -> bool:
+    def _is_by_default(self, chosen: Chosen) -> bool:
+        """Whether it has a cache that nobody asked for."""
         from . import genai
 
         return self._task is None and chosen.with_past and self._target.runtime != genai.RUNTIME

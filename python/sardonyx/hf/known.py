@@ -14,9 +14,9 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils import _pytree as pytree
 
 from sardonyx._base.errors import CaptureError
+from sardonyx._torch_private import modes, pytree
 
 # Constants of more elements than this are left to the program.
 _MOST = 1 << 22
@@ -99,7 +99,7 @@ class KnownValues(TorchFunctionMode):
 
 
 def _place(tensor: torch.Tensor) -> int:
-    with torch._C.DisableTorchFunction():  # is nothing that the model calls
+    with modes.unseen():  # is nothing that the model calls
         return tensor.untyped_storage().data_ptr()
 
 
@@ -125,7 +125,5 @@ def with_known(
 @contextlib.contextmanager
 def _for_real() -> Iterator[None]:
     """Outside of whatever captures the program."""
-    from torch.utils._python_dispatch import _disable_current_modes
-
-    with _disable_current_modes(), torch.no_grad():
+    with modes.computing():
         yield

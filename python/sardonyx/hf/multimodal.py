@@ -11,9 +11,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils import _pytree as pytree
 
 from sardonyx._base.errors import refusal
+from sardonyx._torch_private import pytree
 
 from .acceptance import accepted_example, features_of
 from .decoders import decoder_part

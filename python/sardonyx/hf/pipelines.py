@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import refusal
+from sardonyx._diffusers_private import models
+from sardonyx._transformers_private.models import without_initialization
 
 from . import building
 from .architecture import whole_part
@@ -83,13 +85,11 @@ class Pipeline:
     @property
     def masks_texts(self) -> bool:
         """Whether text encoders are told which tokens are padding: where what removes noise is."""
-        import diffusers
-
-        classes: list[Any] = [getattr(diffusers, x.model_class, None) for x in self.components]
+        classes: list[Any] = [models.class_named(each.model_class) for each in self.components]
         return any(
             takes_mask(inspect.signature(each.forward).parameters)
             for each in classes
-            if hasattr(each, "forward")
+            if each is not None
         )
 
 
@@ -162,19 +162,17 @@ def _renamed(part: Part, name: str, left_out: tuple[str, ...]) -> Part:
 
 def _built(component: Component) -> torch.nn.Module:
     """In float32, with memory that is never touched in place of parameters."""
-    import diffusers
     import torch
-    from transformers import initialization
 
-    model_class = getattr(diffusers, component.model_class, None)
+    model_class = models.class_named(component.model_class)
     if model_class is None:
         raise refusal(
             "SX2001",
-            f"diffusers {diffusers.__version__} has no {component.model_class}",
+            f"diffusers {models.release()} has no {component.model_class}",
             "is diffusers new enough?",
         )
-    with torch.no_grad(), initialization.no_init_weights():
-        model: torch.nn.Module = model_class.from_config(model_class.load_config(component.folder))
+    with torch.no_grad(), without_initialization():
+        model: torch.nn.Module = models.built(model_class, component.folder)
     return model.eval()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
@@ -11,23 +10,23 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import torch
-from torch._subclasses import fake_tensor
-from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from sardonyx._capture.recurrences import whole_recurrences
+from sardonyx._torch_private import fake_tensors, modes
+from sardonyx._transformers_private.models import batched_experts
+from sardonyx._transformers_private.tracing import nothing_kept
 
 from .experts import all_experts
 from .stand_ins import some_weights
 
 T = TypeVar("T")
 # What tensors without data raise where a model looks at data, or makes a size of it.
-_OF_DATA = (fake_tensor.DataDependentOutputException, fake_tensor.DynamicOutputShapeException)
+_OF_DATA = fake_tensors.looks_at_data()
 # What modules keep things in.
 _CONTAINERS = (dict, OrderedDict, list)
 
 
-class _Counting(TorchDispatchMode):
+class _Counting(modes.TorchDispatchMode):
     """Counts the calls of operators."""
 
     def __init__(self) -> None:
@@ -69,7 +68,7 @@ def probe(model: torch.nn.Module, call: Callable[..., T], **inputs: Any) -> T:
     values yet. What the model keeps of the run is gone after it."""
     with (
         torch.no_grad(),
-        _plain_experts(model),
+        batched_experts(model),
         _as_it_was(model),
         all_experts(model),
         whole_recurrences(model),
@@ -92,7 +91,11 @@ def probe(model: torch.nn.Module, call: Callable[..., T], **inputs: Any) -> T:
 
 @contextlib.contextmanager
 def _fake() -> Iterator[None]:
-    with FakeTensorMode(allow_non_fake_inputs=True), _nothing_kept(), _nothing_logged():
+    with (
+        fake_tensors.FakeTensorMode(allow_non_fake_inputs=True),
+        nothing_kept(),
+        _nothing_logged(),
+    ):
         yield
 
 
@@ -100,30 +103,13 @@ def _fake() -> Iterator[None]:
 def _nothing_logged() -> Iterator[None]:
     """PyTorch logs what a tensor without data cannot do, with all calls that led to it; here that
     is an example that a model does not take."""
-    logger = logging.getLogger(fake_tensor.__name__)
+    logger = fake_tensors.logger()
     former = logger.disabled
     logger.disabled = True
     try:
         yield
     finally:
         logger.disabled = former
-
-
-@contextlib.contextmanager
-def _nothing_kept() -> Iterator[None]:
-    """Methods of transformers that keep what they made (the anchors of a detector, by the image's
-    size) keep nothing that has no data: they are told what they ask, whether to keep it."""
-    from transformers import pytorch_utils
-
-    former = getattr(pytorch_utils, "is_torchdynamo_compiling", None)
-    if former is None:
-        yield
-        return
-    pytorch_utils.is_torchdynamo_compiling = lambda: True
-    try:
-        yield
-    finally:
-        pytorch_utils.is_torchdynamo_compiling = former
 
 
 @contextlib.contextmanager
@@ -159,23 +145,8 @@ def _same(now: Any, before: Any) -> bool:
     return list(now) == list(before) and all(now[key] is before[key] for key in before)
 
 
-@contextlib.contextmanager
-def _plain_experts(model: Any) -> Iterator[None]:
-    """Grouped products of experts know bfloat16 alone without data; batched ones any type."""
-    may = getattr(model, "_can_set_experts_implementation", None)
-    if may is None or not may():
-        yield
-        return
-    former = model.get_experts_implementation()
-    model.set_experts_implementation("batched_mm")
-    try:
-        yield
-    finally:
-        model.set_experts_implementation(former)
-
-
 def _copies(values: Any) -> Any:
     """The same within the mode: what a model writes to must not be the user's."""
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import pytree
 
     return pytree.tree_map_only(torch.Tensor, torch.empty_like, values)

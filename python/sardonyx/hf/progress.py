@@ -56,7 +56,7 @@ class Progress:
 def _how_far(done: int, total: int, seconds: float) -> str:
     text = f"writing {done / 1e6:.0f} of {total / 1e6:.0f} MB"
     if 0 < done < total:
-        text += f", {(total - done) / (done / seconds):.0f} s left"
+        text += f", {done / 1e9 / seconds:.2f} GB/s, {(total - done) / (done / seconds):.0f} s left"
     return text
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import UsageError, refusal
+from sardonyx._transformers_private import models
+from sardonyx._transformers_private.caches import cache_parameter
 
 if TYPE_CHECKING:
     from .media import Medium
@@ -239,7 +241,7 @@ def _is_decoder(model_class: type[Any], config: Any) -> bool:
     if generates is None or not generates() or getattr(config, "is_encoder_decoder", False):
         return False
     taken = inspect.signature(model_class.forward).parameters
-    return {"input_ids", "past_key_values"} <= taken.keys()
+    return "input_ids" in taken and cache_parameter(model_class) is not None
 
 
 def _has_cache(task: Task, model_class: type[Any]) -> bool:
@@ -253,37 +255,18 @@ def class_for(task: Task, config: Any) -> type[Any] | None:
 
 
 def _classes(task: Task, config: Any) -> Iterable[type[Any]]:
-    import transformers
-
     for auto in task.auto_classes:
         if (remote := getattr(config, "auto_map", None) or {}).get(auto):
-            yield _remote_class(remote[auto], config)
-        mapping = getattr(getattr(transformers, auto, None), "_model_mapping", None)
-        try:
-            found = mapping[type(config)] if mapping is not None else ()
-        except KeyError:
-            continue
-        yield from found if isinstance(found, tuple) else (found,)
-
-
-def _remote_class(reference: str, config: Any) -> type[Any]:
-    """A class of the checkpoint's own code, which its reader was allowed to run."""
-    from transformers.dynamic_module_utils import get_class_from_dynamic_module
-
-    found: type[Any] = get_class_from_dynamic_module(reference, config._name_or_path)
-    return found
+            yield models.remote_class(remote[auto], config)
+        yield from models.classes_of(auto, config)
 
 
 def _saved_class(task: Task, config: Any) -> type[Any] | None:
     """The class that the checkpoint was saved from, where the task is its own although the class is
     found by the configuration of a model that this one is a part of."""
-    import transformers
-
     for architecture in getattr(config, "architectures", None) or ():
-        for auto in task.auto_classes:
-            mapping = getattr(getattr(transformers, auto, None), "_model_mapping", None)
-            if mapping is not None and architecture in mapping._model_mapping.values():
-                return class_named(architecture)
+        if any(models.makes_class(auto, architecture) for auto in task.auto_classes):
+            return class_named(architecture)
     return None
 
 

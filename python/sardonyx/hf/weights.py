@@ -7,7 +7,6 @@ stays in its file, what is computed is computed one weight at a time and kept in
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,22 +47,14 @@ def place_weights(
     `transforms`: transformers' conversions, by default those of the model's own checkpoints.
     SX2004 for every parameter that no file has or that has another shape there.
     """
-    from transformers import conversion_mapping, core_model_loading
+    from sardonyx._transformers_private.weights import Conversions
 
-    if transforms is None:
-        transforms = conversion_mapping.get_model_conversion_mapping(model)
-    transforms = list(transforms)
-    renamings = [t for t in transforms if isinstance(t, core_model_loading.WeightRenaming)]
-    converters = [t for t in transforms if isinstance(t, core_model_loading.WeightConverter)]
-    of_pattern = {pattern: c for c in converters for pattern in c.source_patterns}
+    conversions = Conversions(model, transforms)
     known = model.state_dict(keep_vars=True)
-    prefix = getattr(model, "base_model_prefix", "") or None
     placed = Placed({})
     wanted: dict[str, tuple[Any, list[tuple[str, WeightInFile]]]] = {}
-    for weight in sorted(in_files, key=lambda w: core_model_loading.dot_natural_key(w.name)):
-        name, pattern = core_model_loading.rename_source_key(
-            weight.name, renamings, converters, prefix, known
-        )
+    for weight in sorted(in_files, key=lambda w: conversions.order(w.name)):
+        name, pattern = conversions.renamed(weight.name, known)
         if name not in known and weight.name in known:
             name, pattern = weight.name, None
         if name not in known:
@@ -71,8 +62,9 @@ def place_weights(
         elif pattern is None:
             placed.places[name] = weight
         else:
-            converter = copy.deepcopy(of_pattern[pattern])
-            wanted.setdefault(name, (converter, []))[1].append((pattern, weight))
+            wanted.setdefault(name, (conversions.converter(pattern), []))[1].append(
+                (pattern, weight)
+            )
     _compute(model, wanted, scratch, placed)
     _tie(known, placed.places)
     _initialise(model, known, scratch, placed)

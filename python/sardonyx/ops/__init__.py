@@ -10,11 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._attention import attention
-from ._linear_attention import linear_attention
-from ._operator import COMPUTED
-from ._rotary_embedding import rotary_embedding
-from ._symbolic import symbolic, symbolic_multi_out
+from sardonyx._base.packages import needing_torch
+
+try:
+    from ._attention import attention
+    from ._linear_attention import linear_attention
+    from ._operator import COMPUTED
+    from ._rotary_embedding import rotary_embedding
+    from ._symbolic import symbolic, symbolic_multi_out
+except ModuleNotFoundError as error:
+    __getattr__ = needing_torch(__name__, error)
 
 __all__ = [
     "aten_decompositions",

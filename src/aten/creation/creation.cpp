@@ -40,8 +40,8 @@ Value places_until(Emit& onnx, const Scalar& start, const Scalar& end, const Sca
                     onnx.int_scalar(1));
 }
 
-// PyTorch counts integers in int64, to which it cuts fractions of the start and the step, half
-// types in float32 and other floats in double.
+// PyTorch counts integers in int64, to which it cuts fractions of the start and the step, and of
+// the end where the result is int64 as well; half types in float32 and other floats in double.
 Value range(const Call& call, Emit& onnx, const Scalar& start, const Scalar& end,
             const Scalar& step) {
   const DType result = call.result_dtype();
@@ -59,6 +59,8 @@ Value range(const Call& call, Emit& onnx, const Scalar& start, const Scalar& end
   };
   // Elements are start + i * step, not a running sum: rounding must not pile up.
   const Expr length = call.result_shape().front();
+  if (result == DType::kInt64 && !onnx.can_size(length))
+    return onnx.range(number(start), number(end), number(step));
   const Value places =
       onnx.can_size(length) ? onnx.range(length) : places_until(onnx, start, end, step);
   const Value index = onnx.cast(places, counting);

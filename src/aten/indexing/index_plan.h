@@ -31,7 +31,10 @@ struct AxisIndex {
 // empty.
 std::vector<AxisIndex> axis_indices(const Call& call, Emit& onnx, const Shape& result_shape);
 
-IndexPlan plan_index(Emit& onnx, const std::vector<AxisIndex>& indices, std::int64_t self_rank);
+// Where several indices broadcast and only a run tells their sizes, those of the result are taken
+// from `result_shape`, which may be empty.
+IndexPlan plan_index(Emit& onnx, const std::vector<AxisIndex>& indices, std::int64_t self_rank,
+                     const Shape& result_shape = {});
 
 // The shape that two shapes broadcast to, dim by dim.
 Shape broadcast_shapes(const Shape& a, const Shape& b);

@@ -22,12 +22,13 @@ Value move_block(Emit& onnx, Value x, std::int64_t from, std::int64_t to, std::i
   return onnx.transpose(x, order);
 }
 
-Value read_planned(Emit& onnx, Value self, const std::vector<AxisIndex>& indices) {
+Value read_planned(Emit& onnx, Value self, const std::vector<AxisIndex>& indices,
+                   const Shape& result_shape) {
   // One index along one axis is what Gather is for; it takes negative indices too.
   if (indices.size() == 1) {
     return onnx.gather(self, indices.front().index, {.axis = indices.front().axis});
   }
-  const IndexPlan plan = plan_index(onnx, indices, self.rank());
+  const IndexPlan plan = plan_index(onnx, indices, self.rank(), result_shape);
   const Value found = onnx.gather_nd(onnx.transpose(self, plan.to_front), plan.coordinates);
   // The index's axes come out in front; PyTorch puts them where the indexed axes were.
   return move_block(onnx, found, 0, plan.position,
@@ -38,7 +39,7 @@ Outputs index(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
   const std::vector<AxisIndex> indices = axis_indices(call, onnx, call.result_shape());
   if (indices.empty()) return {self};
-  return {read_planned(onnx, self, indices)};
+  return {read_planned(onnx, self, indices, call.result_shape())};
 }
 
 // x[mask] = one value: no coordinates needed.
@@ -92,7 +93,7 @@ Outputs index_put(const Call& call, Emit& onnx) {
   if (fills_by_mask(call, values)) return fill_by_mask(call, onnx, self, values);
   const std::vector<AxisIndex> indices = axis_indices(call, onnx, values.shape());
   if (indices.empty()) return {onnx.expand(values, self.shape())};
-  const IndexPlan plan = plan_index(onnx, indices, self.rank());
+  const IndexPlan plan = plan_index(onnx, indices, self.rank(), values.shape());
   return {write_planned(onnx, self, values, plan, call.flag("accumulate"))};
 }
 
@@ -110,7 +111,7 @@ Outputs unsafe_masked_index(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
   const Value fill = scalar_value(onnx, call.scalar("fill"), self.dtype());
   if (self.element_count().is(0)) return {onnx.full(call.result_shape(), fill)};
-  const Value found = read_planned(onnx, self, held_indices(call, onnx, self));
+  const Value found = read_planned(onnx, self, held_indices(call, onnx, self), {});
   return {onnx.where(call.tensor("mask"), found, fill)};
 }
 

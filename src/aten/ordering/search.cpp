@@ -73,11 +73,21 @@ Outputs arg(const Call& call, Emit& onnx, bool largest) {
 Outputs argmax(const Call& call, Emit& onnx) { return arg(call, onnx, true); }
 Outputs argmin(const Call& call, Emit& onnx) { return arg(call, onnx, false); }
 
+// As the other exporters write it: what it makes of NaN is up to the runtime. amax() keeps NaN.
+Value extreme_alone(const Call& call, Emit& onnx, Value self, std::int64_t axis, bool largest) {
+  const std::string_view op = largest ? "ReduceMax" : "ReduceMin";
+  const bool truth = self.dtype() == DType::kBool;
+  const Value x = truth ? onnx.cast(self, DType::kInt32) : self;
+  const Value extreme = onnx.reduce(op, x, std::vector{axis}, call.flag("keepdim"));
+  return truth ? onnx.cast(extreme, DType::kBool) : extreme;
+}
+
 // The extreme of an axis and where it is.
 Outputs extreme_along(const Call& call, Emit& onnx, bool largest) {
   const Value self = call.tensor("self");
   if (self.rank() == 0) return {self, onnx.int_scalar(0)};
   const std::int64_t axis = call.axis("dim", self.rank());
+  if (!call.uses_output(1)) return {extreme_alone(call, onnx, self, axis, largest)};
   const Value place = arg_extreme(onnx, self, axis, true, largest);
   const Value value = onnx.gather_elements(self, place, {.axis = axis});
   if (call.flag("keepdim")) return {value, place};

@@ -1,7 +1,10 @@
 #include "aten/reduction/reduction_axes.h"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
+
+#include "onnx/emit/occupied.h"
 
 namespace sardonyx::aten {
 
@@ -50,7 +53,10 @@ Value extreme_over(Emit& onnx, std::string_view op, Value x, const std::vector<s
 Value mean_over(Emit& onnx, Value x, const std::vector<std::int64_t>& axes, bool keep_dims) {
   const Value mean = onnx.reduce("ReduceMean", x, axes, keep_dims);
   const Expr count = reduced_count(x, axes);
-  if (symbolic::certainly_positive(count)) return mean;
+  const auto holds_elements = [&](std::int64_t axis) {
+    return symbolic::certainly_positive(x.dim(axis)) || onnx::is_of_windows(x.info(), x.dim(axis));
+  };
+  if (symbolic::certainly_positive(count) || std::ranges::all_of(axes, holds_elements)) return mean;
   const Value nan = onnx.scalar(std::numeric_limits<double>::quiet_NaN(), x.dtype());
   return onnx.where(onnx.equal(onnx.size(count), onnx.int_scalar(0)), nan, mean);
 }

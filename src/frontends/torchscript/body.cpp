@@ -43,10 +43,12 @@ void Body::follow(const std::vector<Statement>& block, const std::function<void(
   Follower::Journal journal;
   const std::uint64_t first_serial = Container::next_serial();
   const auto before = follower_.frame_->variables;
+  auto* const outer_frame = std::exchange(follower_.body_frame_, follower_.frame_);
   const auto result = follower_.frame_->result;
   follower_.journals_.push_back(&journal);
   const auto take_back = [&] {
     follower_.journals_.pop_back();
+    follower_.body_frame_ = outer_frame;
     variables = std::exchange(follower_.frame_->variables, before);
     for (const Follower::Write& write : journal) {
       if (write.held->serial > first_serial) continue;  // made in the body
@@ -78,6 +80,17 @@ bool Body::is_local(Expr size) const {
   return std::ranges::any_of(symbolic::symbols_of(size), [&](Expr symbol) {
     return !known_symbols_.contains(std::string(symbol.name()));
   });
+}
+
+bool Body::is_local(const Datum& datum) const {
+  if (datum.expr.known() && is_local(datum.expr)) return true;
+  if (!datum.value) return false;
+  const auto holds = [&](const std::vector<Value*>& values) {
+    return std::ranges::find(values, datum.value) != values.end();
+  };
+  return holds(graph->inputs) || std::ranges::any_of(graph->calls, [&](const program::Call* call) {
+           return holds(call->outputs);
+         });
 }
 
 bool Body::writes_outside() const { return writes(*graph); }

@@ -33,6 +33,7 @@ class Body {
 
   program::Value* tensor(const Datum& datum);
   bool is_local(symbolic::Expr size) const;  // it names what was made in a body since
+  bool is_local(const Datum& datum) const;   // the same of a tensor or a number
   // It writes to tensors from outside.
   bool writes_outside() const;
   // What the container holds after the code.

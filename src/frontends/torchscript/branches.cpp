@@ -80,12 +80,13 @@ class Merge {
                      "give both branches values of one type");
   }
 
-  // What only one branch gives is read only where it was taken. A list from before the branch stays
-  // that list.
+  // What only one branch gives is read only where it was taken. What was there before the branch
+  // stays what it is, so that writes to it show.
   Datum with_nothing(const Datum& given, const Body& from, Body& body, const std::string& name,
                      bool is_left) {
     const bool is_earlier = is_list(given) || given.kind == Kind::kDict;
     if (is_earlier && given.held->serial < first_serial_) return given;
+    if ((given.is_tensor() || given.is_number()) && !from.is_local(given)) return given;
     const Datum other = stand_in(given, from, body);
     return is_left ? merge(given, other, name) : merge(other, given, name);
   }

@@ -343,6 +343,13 @@ std::optional<Datum> identity(Follower&, const Operands& operands) {
   return made;
 }
 
+// 0, 1, ... up to a tensor's size, which torch.onnx's own helpers call.
+std::optional<Datum> arange_along(Follower& follower, const Operands& operands) {
+  const Datum *like = operands.find(0, "like"), *axis = operands.find(1, "dim");
+  if (!like || !axis || !like->is_tensor()) return std::nullopt;
+  return follower.call("aten::arange", {follower.call("aten::size", {*like, *axis})});
+}
+
 // Whether two tensors are of one size and hold the same.
 std::optional<Datum> equal(Follower& follower, const Operands& operands) {
   const Datum *left = tensor_operand(operands), *right = operands.find(1, "other");
@@ -355,6 +362,13 @@ std::optional<Datum> equal(Follower& follower, const Operands& operands) {
     follower.refuse("whether tensors of sizes that may differ are equal");
   }
   return follower.item(follower.call("aten::all", {follower.call("aten::eq", {*left, *right})}));
+}
+
+// It shares the tensor's memory, and writes to it are seen there.
+std::optional<Datum> data(Follower& follower, const Operands& operands) {
+  const Datum* tensor = tensor_operand(operands);
+  if (!tensor) return std::nullopt;
+  return follower.call("aten::detach", {*tensor});
 }
 
 std::optional<Datum> raise(Follower&, const Operands& operands) {
@@ -419,6 +433,8 @@ void add_tensor_builtins(BuiltinTable& table) {
       {"aten::unsafe_chunk", chunk},
       {"aten::split_copy", split},
       {"aten::equal", equal},
+      {"prim::data", data},
+      {"aten::_dim_arange", arange_along},
       {"aten::cpu", identity},
       {"aten::cuda", identity},
       {"aten::as_tensor", as_tensor},

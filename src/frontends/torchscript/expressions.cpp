@@ -316,8 +316,10 @@ Datum Follower::special(const std::string& name, const Expression& expression, b
   if ((name == "annotate" || name == "unchecked_cast") && items.size() == 3) {
     const Datum value = evaluate(*items[2]);
     if (value.kind == Kind::kMaybe && !is_instance(Datum(), *items[1])) return content(value);
-    // Tracing gives scripted functions sizes as tensors.
-    return value.is_tensor() && items[1]->text == "number" ? item(value) : value;
+    // Scripts give tensors of one element where they declare numbers, and traces sizes as tensors.
+    const std::string& type = items[1]->text;
+    const bool is_number = type == "number" || type == "int" || type == "float" || type == "bool";
+    return value.is_tensor() && is_number ? item(value) : value;
   }
   if (name == "uninitialized") return of_kind(Kind::kUninitialized);
   if (name == "isinstance" && items.size() == 3) {

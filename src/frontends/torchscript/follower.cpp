@@ -77,7 +77,19 @@ Datum Follower::run(const std::string& method, const std::vector<Datum>& inputs)
   std::unordered_set<const Container*> seen;
   restore(archive_.root(), seen);
   name_parts(archive_.root());
-  return invoke_method(archive_.root(), method, inputs, {});
+  std::vector<Datum> given = inputs;
+  for (Datum& each : given) each = number_of_input(each);
+  return invoke_method(archive_.root(), method, std::move(given), {});
+}
+
+// A float that the model takes as a tensor.
+Datum Follower::number_of_input(const Datum& input) {
+  if (input.kind == Kind::kFloat && input.value) return item(Datum::of_tensor(input.value));
+  const bool holds_more =
+      input.kind == Kind::kTuple || input.kind == Kind::kList || input.kind == Kind::kDict;
+  if (holds_more)
+    for (Datum& each : input.held->items) each = number_of_input(each);
+  return input;
 }
 
 void Follower::restore(const Datum& datum, std::unordered_set<const Container*>& seen) {
@@ -199,9 +211,7 @@ std::string Follower::new_name(std::string_view base) {
 }
 
 void Follower::before_write(const std::shared_ptr<Container>& held) {
-  if (held->outlives_call)
-    refuse("what a module holds is set or changed, which the next call would see",
-           "return the new value, or write it into a buffer: self.count.copy_(...)");
+  if (held->outlives_call) keep_state(held);
   if (doubtful_.contains(held)) refuse_doubtful_write();
   for (Journal* journal : journals_) {
     const bool known =
@@ -296,6 +306,7 @@ Datum Follower::call(const std::string& op, std::vector<Datum> positional,
   Operands operands{op, std::move(positional), std::move(named)};
   upgrade(operands, archive_.version());
   if (std::optional<Datum> known = builtin(*this, operands)) return *known;
+  if (std::optional<Datum> viewed = change_geometry(operands)) return *viewed;
   Resolved resolved = resolve(*this, operands);
   check_write(*resolved.schema, resolved.arguments);
   if (std::optional<Datum> chosen = call_for_each_axis(*resolved.schema, resolved.arguments))

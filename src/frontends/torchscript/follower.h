@@ -92,6 +92,9 @@ class Follower {
   // Told before a list, a dictionary or an attribute changes.
   void before_write(const std::shared_ptr<Container>& held);
 
+  // What the program leaves in the attributes of modules becomes outputs (state.cpp).
+  void add_state();
+
   // SX1211, at the line that is followed.
   [[noreturn]] void refuse(const std::string& what, const std::string& help = {}) const;
 
@@ -103,7 +106,7 @@ class Follower {
     const Function* function = nullptr;
     Variables variables;
     std::optional<Datum> result;
-    const Frame* caller = nullptr;
+    Frame* caller = nullptr;
   };
   // A write to a list, a dictionary or an attribute, and what was there before.
   struct Write {
@@ -114,6 +117,8 @@ class Follower {
 
   // Has objects whose code restores them follow that code, in `datum` and what it holds.
   void restore(const Datum& datum, std::unordered_set<const Container*>& seen);
+
+  Datum number_of_input(const Datum& input);
 
   // functions
   Datum invoke(const Function& function, std::vector<Datum> positional,
@@ -164,6 +169,14 @@ class Follower {
                                   std::size_t first = 1);
   Datum special(const std::string& name, const Expression& expression, bool& known);
 
+  // state.cpp
+  void keep_state(const std::shared_ptr<Container>& held);
+  void note_lost_state(const std::string& path);
+
+  // geometry.cpp
+  std::optional<Datum> change_geometry(const Operands& operands);
+  void replace_everywhere(const program::Value* before, const Datum& after);
+
   // aliases.cpp
   std::unordered_set<const Container*> held_by(const Names& names, const Variables& variables);
   void doubt(const std::shared_ptr<Container>& held);
@@ -189,6 +202,7 @@ class Follower {
   std::unordered_map<std::string, std::vector<const program::Schema*>> overloads_elsewhere_;
   program::Graph* graph_ = nullptr;
   Frame* frame_ = nullptr;
+  Frame* body_frame_ = nullptr;  // of the innermost body: what bodies change in it is taken back
   int depth_ = 0;
   int tails_ = 0;  // branches around it that hold all that stands behind them
   std::int64_t steps_ = 0;
@@ -200,6 +214,8 @@ class Follower {
   std::unordered_map<std::string, program::Storage*> storages_;
   // Where a body is followed that may have to be taken back: what it wrote to.
   std::vector<Journal*> journals_;
+  // What modules held before the program changed it, in the order of the first changes.
+  Journal states_;
   // Tensors of which lists hold copies, and those that were written to, in order: both as those
   // that they are views of.
   std::unordered_set<const program::Value*> copied_;

@@ -131,12 +131,14 @@ class Parser {
     made.element = word();
     if (made.element == "int") made.kind = Kind::kInt;
     if (made.element == "float") made.kind = Kind::kFloat;
+    if (made.element == "double") made.kind = Kind::kDouble;
     if (made.element == "None") made.kind = Kind::kConstant;
     if (made.element == "bool" && peek() != '[') made.kind = Kind::kBool;
     if (made.kind != Kind::kTensor || !take('[')) return;
     while (!take(']')) {
       if (!made.dims.empty()) expect(',');
-      made.dims.push_back(peek() == '"' ? quoted() : word());
+      made.dim_is_quoted.push_back(peek() == '"');
+      made.dims.push_back(made.dim_is_quoted.back() ? quoted() : word());
     }
     if (take('@')) layout(made);
   }

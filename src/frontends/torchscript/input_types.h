@@ -12,9 +12,10 @@ namespace sardonyx::torchscript {
 
 struct InputType {
   enum class Kind {
-    kTensor,    // element: "float32"; dims
+    kTensor,    // element: "float32", or "quint8" of a quantised one; dims
     kInt,       // a number that varies
     kFloat,     // the same
+    kDouble,    // the same, of which the model takes a tensor of float64
     kBool,      // the same
     kConstant,  // element: "None", "True", "3", "0.5", "text"
     kText,      // element, which was quoted: a text, whatever stands in it
@@ -25,7 +26,8 @@ struct InputType {
 
   Kind kind = Kind::kTensor;
   std::string element;
-  std::vector<std::string> dims;  // "batch", "3"
+  std::vector<std::string> dims;    // "batch", "3"
+  std::vector<bool> dim_is_quoted;  // a name, though it may look like a number
   // Of the example, for each dimension; none where it is contiguous or not known.
   std::vector<std::string> example_sizes, example_strides;
   std::vector<InputType> items;

@@ -10,6 +10,7 @@
 
 #include "base/diagnostic.h"
 #include "frontends/torchscript/input_types.h"
+#include "frontends/torchscript/quantized.h"
 #include "program/strides.h"
 
 namespace sardonyx::torchscript {
@@ -152,6 +153,11 @@ class Inputs {
         return number(name, ValueKind::kInt);
       case InputType::Kind::kFloat:
         return number(name, ValueKind::kFloat);
+      case InputType::Kind::kDouble: {
+        Datum real = tensor(name, DType::kFloat64, {});
+        real.kind = Kind::kFloat;
+        return real;
+      }
       case InputType::Kind::kBool: {
         Datum truth = tensor(name, DType::kBool, {});
         truth.kind = Kind::kBool;
@@ -164,19 +170,39 @@ class Inputs {
     }
   }
 
+  // A quantised tensor, of PyTorch's type "quint8": its integers, their scale and zero point.
+  static std::optional<DType> integers_of_quantized(const std::string& element) {
+    if (element == "quint8") return DType::kUInt8;
+    if (element == "qint8") return DType::kInt8;
+    if (element == "qint32") return DType::kInt32;
+    return std::nullopt;
+  }
+
   Datum tensor_of_choice(const std::string& name, const InputType& choice) {
+    if (const auto integers = integers_of_quantized(choice.element)) {
+      Datum values = tensor(name, *integers, shape_of(choice));
+      Datum scale = tensor(name + "_scale", DType::kFloat32, {});
+      Datum zero_point = tensor(name + "_zero_point", *integers, {});
+      return quantized_datum(std::move(values), std::move(scale), std::move(zero_point));
+    }
     const auto dtype = base::dtype_from_name(choice.element);
     if (!dtype) refuse_input("'" + choice.element + "' is no element type");
-    std::vector<Expr> shape;
-    for (const std::string& dim : choice.dims) {
-      const auto size = integer(dim);
-      if (size ? *size < 0 : dim.empty()) refuse_input("'" + dim + "' is no size");
-      shape.push_back(size ? Expr(*size) : program_.pool->symbol(dim));
-    }
+    std::vector<Expr> shape = shape_of(choice);
     if (choice.example_strides.empty()) return tensor(name, *dtype, std::move(shape));
     const Sizes strides =
         laid_out(shape, numbers(choice.example_sizes), numbers(choice.example_strides));
     return tensor(name, *dtype, std::move(shape), strides);
+  }
+
+  Sizes shape_of(const InputType& choice) const {
+    Sizes shape;
+    for (std::size_t i = 0; i < choice.dims.size(); ++i) {
+      const std::string& dim = choice.dims[i];
+      const auto size = choice.dim_is_quoted[i] ? std::nullopt : integer(dim);
+      if (size ? *size < 0 : dim.empty()) refuse_input("'" + dim + "' is no size");
+      shape.push_back(size ? Expr(*size) : program_.pool->symbol(dim));
+    }
+    return shape;
   }
 
   static std::vector<std::int64_t> numbers(const std::vector<std::string>& texts) {

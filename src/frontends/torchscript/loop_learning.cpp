@@ -31,8 +31,10 @@ bool LoopOnData::learn(Body& body) {
     if (initial == before_.end() || is_same(inputs_[name], result)) continue;
     if (initial->second.kind == Kind::kUninitialized) {
       // What it holds is not there in this run's inputs: the next run has it.
-      const bool is_earlier =
-          (is_list(result) || result.kind == Kind::kDict) && reachable_.contains(result.held.get());
+      const bool is_earlier = result.is_tensor() || result.is_number()
+                                  ? !body.is_local(result)
+                                  : (is_list(result) || result.kind == Kind::kDict) &&
+                                        reachable_.contains(result.held.get());
       initial->second = is_earlier ? result : stand_in(follower_, result, body);
       follower_.frame_->variables[name] = initial->second;
       changed = true;

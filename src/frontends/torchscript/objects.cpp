@@ -104,6 +104,7 @@ class Objects {
     if (name.starts_with("__torch__")) return object(item, name);
     if (name == "torch._utils _rebuild_tensor_v2") return tensor(*arguments);
     if (name == "builtins complex") return complex(pickle_, *arguments);
+    if (name == "torch device") return device(*arguments);
     if (name == "torch._utils _rebuild_qtensor") return quantized(*arguments);
     const PickleItem* first = pickle_.item(*arguments, 0);
     if (first && name.starts_with("torch.jit._pickle build_")) return read(*first);
@@ -116,6 +117,17 @@ class Objects {
     if (!real || !imaginary || real->kind != Item::kFloat || imaginary->kind != Item::kFloat)
       refuse("a complex number of what are no numbers");
     return Datum::of_complex({real->real, imaginary->real});
+  }
+
+  // ("cuda", 0) or ("cpu",)
+  Datum device(const PickleItem& arguments) const {
+    const PickleItem *type = pickle_.item(arguments, 0), *index = pickle_.item(arguments, 1);
+    if (!type || type->kind != Item::kText) refuse("a device of no type");
+    Datum made;
+    made.kind = Datum::Kind::kDevice;
+    made.text = type->text;
+    if (index && index->kind == Item::kInteger) made.text += ":" + std::to_string(index->integer);
+    return made;
   }
 
   Datum object(const PickleItem& item, const std::string& name) {

@@ -87,6 +87,21 @@ Datum dequantized(Follower& follower, const Datum& quantized) {
   return decomposed(follower, "dequantize", integers_of(quantized), affine_of(quantized));
 }
 
+std::vector<Datum> parts_of_quantized(Follower& follower, const Datum& quantized) {
+  const Affine affine = affine_of(quantized);
+  if (!affine.axis.is_none()) {
+    follower.refuse("the program returns a tensor that is quantised by channels",
+                    "return its dequantize() or its int_repr()");
+  }
+  const std::int64_t integers = integer_type_number(affine.dtype);
+  const auto converted = [&](const Datum& number, std::int64_t dtype) {
+    const Datum tensor = scalar_tensor(follower, number, dtype);
+    return follower.call("aten::to", {tensor, Datum::of_int(dtype)});
+  };
+  return {integers_of(quantized), converted(affine.scale, kFloat32),
+          converted(affine.zero_point, integers)};
+}
+
 Datum as_float(Follower& follower, const Datum& datum) {
   return is_quantized(datum) ? dequantized(follower, datum) : datum;
 }

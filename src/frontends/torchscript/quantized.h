@@ -29,6 +29,10 @@ Datum quantized_datum(Datum integers, Datum scale, Datum zero_point, Datum axis 
 const Datum& integers_of(const Datum& quantized);
 Affine affine_of(const Datum& quantized);
 
+// Its integers, scale (float32) and zero point (of the integers' type), as tensors: what a model
+// has for it. SX1211 where it has a scale for each index along an axis.
+std::vector<Datum> parts_of_quantized(Follower& follower, const Datum& quantized);
+
 // What it stands for, in float32.
 Datum dequantized(Follower& follower, const Datum& quantized);
 // Dequantised where it is quantised.

@@ -152,6 +152,7 @@ void Follower::assign_attribute(const Expression& target, const Datum& value) {
   if (object.kind != Kind::kObject)
     refuse("'" + target.text + "' is set of " + description(object));
   before_write(object.held);
+  if (object.held->outlives_call) read_weights(object);
   Datum* const attribute = object.held->attribute(target.text);
   if (!attribute) {
     object.held->names.push_back(target.text);

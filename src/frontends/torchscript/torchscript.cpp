@@ -7,6 +7,7 @@
 #include "base/diagnostic.h"
 #include "frontends/torchscript/follower.h"
 #include "frontends/torchscript/inputs.h"
+#include "frontends/torchscript/quantized.h"
 #include "frontends/torchscript/sequences.h"
 #include "program/regions.h"
 #include "program/unread_outputs.h"
@@ -73,8 +74,9 @@ void drop_unread(const program::Graph& graph, const Symbols& read) {
 
 void add_outputs(Follower& follower, const Datum& result, program::Program& program) {
   if (result.kind == Kind::kQuantized) {
-    follower.refuse("the program returns a quantised tensor, which ONNX does not have",
-                    "return its dequantize() or its int_repr()");
+    for (const Datum& part : parts_of_quantized(follower, result))
+      add_outputs(follower, part, program);
+    return;
   }
   constexpr std::size_t kMostOutputs = 100'000;
   if (program.outputs.size() > kMostOutputs) follower.refuse("more than 100,000 outputs");
@@ -119,11 +121,14 @@ std::unique_ptr<program::Program> read_torchscript(archive::Bytes bytes,
   try {
     result = follower.run(options.method, inputs);
   } catch (const Raised& raised) {
+    // What could not be followed may be why.
+    if (!follower.failures().empty()) throw base::Error(follower.failures());
     base::fail("SX1214", "the program raises an exception for these inputs: " + raised.message);
   } catch (const Failed&) {
   }
   if (!follower.failures().empty()) throw base::Error(follower.failures());
   add_outputs(follower, result, *program);
+  follower.add_state();
   order_inputs(*program);
   Symbols read;
   add_read_sizes(*program->graph, read);

@@ -107,6 +107,28 @@ namespace {
 
 // `budget`: how many values are looked at, of which some graphs have more paths than anybody can
 // walk.
+template <class Holds>
+bool are_all(const ValueInfo* constant, const Holds& holds) {
+  if (constant == nullptr || constant->constant == nullptr) return false;
+  const auto reals = constant->constant->reals();
+  return reals && std::ranges::all_of(*reals, holds);
+}
+
+// Whether the number is finite, and the type has none as large.
+bool is_beyond(DType dtype, double number) {
+  const double largest = dtype == DType::kFloat16    ? 65504.0
+                         : dtype == DType::kBFloat16 ? 0x1.FEp127
+                                                     : std::numeric_limits<double>::max();
+  return std::isfinite(number) && std::abs(number) > largest;
+}
+
+// Where(Equal(x, number), another, x)
+bool replaces(const Node* where, double number) {
+  const Node* equal = where->input(0)->producer;
+  return equal != nullptr && equal->is(Op::kEqual) && equal->input(0) == where->input(2) &&
+         are_all(equal->input(1), [number](double each) { return each == number; });
+}
+
 bool may_hold(const ValueInfo* mask, double number, int& budget) {
   constexpr std::int64_t kMostElements = std::int64_t{1} << 20;
   if (--budget < 0) return true;
@@ -123,6 +145,7 @@ bool may_hold(const ValueInfo* mask, double number, int& budget) {
   };
   switch (node->op) {
     case Op::kCast:
+      return !is_beyond(node->input(0)->dtype, number) && input_may_hold(node->input(0));
     case Op::kUnsqueeze:
     case Op::kSqueeze:
     case Op::kReshape:
@@ -133,7 +156,15 @@ bool may_hold(const ValueInfo* mask, double number, int& budget) {
     case Op::kGather:
       return input_may_hold(node->input(0));
     case Op::kWhere:
-      return input_may_hold(node->input(1)) || input_may_hold(node->input(2));
+      return input_may_hold(node->input(1)) ||
+             (!replaces(node, number) && input_may_hold(node->input(2)));
+    case Op::kMax:
+      return std::ranges::none_of(node->inputs,
+                                  [&](const ValueInfo* input) {
+                                    return are_all(input,
+                                                   [number](double each) { return each > number; });
+                                  }) &&
+             std::ranges::any_of(node->inputs, input_may_hold);
     case Op::kMul:
     case Op::kAdd:
     case Op::kSub:

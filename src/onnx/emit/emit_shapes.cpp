@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "base/diagnostic.h"
+#include "kernels/small_float.h"
 #include "onnx/emit/emit.h"
 #include "onnx/gen/op.h"
-#include "onnx/graph/small_float.h"
 
 namespace sardonyx::onnx {
 
@@ -240,7 +240,7 @@ Value Emit::with_rank(Value x, std::int64_t rank) {
 
 Value Emit::cast(Value x, DType to) {
   if (x.dtype() == to) return x;
-  if (!is_float8(to) || saturates(to)) return Operators::cast(x, {.to = to});
+  if (!kernels::is_float8(to) || kernels::saturates(to)) return Operators::cast(x, {.to = to});
   return Operators::cast(x, {.saturate = 0, .to = to});
 }
 

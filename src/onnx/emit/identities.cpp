@@ -3,10 +3,10 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/small_float.h"
 #include "onnx/emit/emit.h"
 #include "onnx/emit/emit_state.h"
 #include "onnx/gen/op.h"
-#include "onnx/graph/small_float.h"
 #include "onnx/infer/inference.h"
 
 namespace sardonyx::onnx {
@@ -37,7 +37,9 @@ Value same_cast(Emit& onnx, Value x, Attributes attributes) {
   const Node* before = x->producer;
   if (before == nullptr || !before->is("Cast")) return {};
   // The Cast of a model that was there may do otherwise than PyTorch's.
-  if (is_float8(to) && (int_attribute(attributes, "saturate", 1) != 0) != saturates(to)) return {};
+  if (kernels::is_float8(to) &&
+      (int_attribute(attributes, "saturate", 1) != 0) != kernels::saturates(to))
+    return {};
   const Value first = before->input(0);
   // What went up without loss and comes down again.
   if (lossless(first.dtype(), x.dtype())) return onnx.cast(first, to);
@@ -83,8 +85,10 @@ Value same_reshape(Value x, Value shape, Attributes attributes) {
   // One -1 beside dims that all stay must stay too.
   std::vector<Expr> dims = *wanted;
   const auto inferred = std::ranges::find_if(dims, [](Expr dim) { return dim.is(-1); });
-  if (inferred != dims.end() && x.has_rank() && x.shape().size() == dims.size())
-    *inferred = x.shape()[static_cast<std::size_t>(inferred - dims.begin())];
+  if (inferred != dims.end() && x.has_rank() && x.shape().size() == dims.size()) {
+    const Expr there = x.shape()[static_cast<std::size_t>(inferred - dims.begin())];
+    *inferred = there.known() ? there : Expr(0);  // as it is, whatever that is
+  }
   const bool copies = int_attribute(attributes, "allowzero", 0) == 0;
   return keeps_shape(x, dims, copies, false) ? x : Value();
 }

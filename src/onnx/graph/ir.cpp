@@ -29,6 +29,11 @@ std::string constant_name(const Tensor& tensor) {
   return "constant";
 }
 
+bool is_shared_by_content(const Tensor& tensor) {
+  return tensor.strings.empty() && tensor.contiguous() && tensor.as_it_lies() && !tensor.missing &&
+         tensor.byte_count() <= kSharedConstantBytes;
+}
+
 std::string content_key(const Tensor& tensor) {
   std::string key(1, static_cast<char>(tensor.dtype));
   key.append(reinterpret_cast<const char*>(tensor.dims.data()),
@@ -163,6 +168,7 @@ void number(Graph* graph) {
 struct Model::Tables {
   std::deque<NameScope> scopes;
   std::unordered_map<std::string, ValueInfo*> constants;
+  std::size_t known = 0;  // initializers that have been entered, or looked at
 };
 
 const Attribute* Node::find(std::string_view attribute) const {
@@ -248,13 +254,21 @@ ValueInfo* Model::add_weight(std::string name, Tensor tensor) {
 }
 
 ValueInfo* Model::add_constant(Tensor tensor, std::string_view name_hint) {
-  const bool shared = tensor.strings.empty() && tensor.contiguous() && !tensor.missing &&
-                      tensor.byte_count() <= kSharedConstantBytes;
+  const bool shared = is_shared_by_content(tensor);
   std::string key = shared ? content_key(tensor) : std::string();
   if (shared) {
+    // Those of a file that was read are as good as our own, and have names already.
+    for (; tables_->known < initializers.size(); ++tables_->known) {
+      ValueInfo* const value = initializers[tables_->known];
+      if (value->constant != nullptr && !value->is_weight && !value->is_pinned &&
+          value->names != nullptr && value->carried == nullptr &&
+          is_shared_by_content(*value->constant))
+        tables_->constants.try_emplace(content_key(*value->constant), value);
+    }
     const auto found = tables_->constants.find(key);
     // A constant that a pass has since given other data is not this one any more.
     if (found != tables_->constants.end() && found->second->constant != nullptr &&
+        found->second->names != nullptr && is_shared_by_content(*found->second->constant) &&
         content_key(*found->second->constant) == key)
       return found->second;
   }

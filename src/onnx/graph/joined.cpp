@@ -1,81 +1,23 @@
 #include "onnx/graph/joined.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <utility>
 
 #include "base/mapped_file.h"
+#include "onnx/graph/pieces.h"
 
 namespace sardonyx::onnx {
 namespace {
 
-// Of the result, which are in memory at a time.
-constexpr std::int64_t kBytes = std::int64_t{4} << 20;
+using base::DType;
 
-struct Steps {
-  std::int64_t down, across;
-};
-
-Steps steps_of(const Tensor& tensor) {
-  const bool is_vector = tensor.dims.size() == 1;
-  if (tensor.strides.empty()) return {is_vector ? 0 : tensor.dims[1], 1};
-  return {is_vector ? 0 : tensor.strides[0], tensor.strides.back()};
-}
-
-// A matrix, or a vector as its only row.
-class Part {
- public:
-  explicit Part(const Tensor& tensor)
-      : tensor_(tensor),
-        steps_(steps_of(tensor)),
-        width_(base::bit_width(tensor.dtype) / 8),
-        stored_(base::bit_width(tensor.stored_dtype()) / 8) {}
-  ~Part() {
-    if (tensor_.element_count() > 0) base::release_pages(extent(tensor_));
-  }
-  Part(const Part&) = delete;
-  Part& operator=(const Part&) = delete;
-
-  std::int64_t rows() const { return tensor_.dims.size() == 1 ? 1 : tensor_.dims[0]; }
-  std::int64_t columns() const { return tensor_.dims.back(); }
-
-  // Rows [first, first + count), `pitch` bytes from one to the next.
-  void read(std::int64_t first, std::int64_t count, std::byte* to, std::int64_t pitch) {
-    if (!tensor_.as_it_lies()) {
-      for (std::int64_t i = 0; i < count; ++i) compute(first + i, to + i * pitch);
-    } else if (steps_.across == 1) {
-      for (std::int64_t i = 0; i < count; ++i)
-        std::memcpy(to + i * pitch, at(first + i, 0), static_cast<std::size_t>(columns() * width_));
-    } else {
-      // Columns lie row by row: of each, what a line of the cache holds.
-      for (std::int64_t k = 0; k < columns(); ++k)
-        for (std::int64_t i = 0; i < count; ++i)
-          std::memcpy(to + i * pitch + k * width_, at(first + i, k),
-                      static_cast<std::size_t>(width_));
-    }
-  }
-
- private:
-  const std::byte* at(std::int64_t row, std::int64_t column) const {
-    return tensor_.data + (row * steps_.down + column * steps_.across) * stored_;
-  }
-
-  void compute(std::int64_t row, std::byte* to) {
-    values_.resize(static_cast<std::size_t>(columns()));
-    for (std::int64_t k = 0; k < columns(); ++k)
-      values_[static_cast<std::size_t>(k)] = load_real(tensor_.stored_dtype(), at(row, k));
-    onnx::compute(tensor_, row * columns(), values_);
-    for (std::int64_t k = 0; k < columns(); ++k)
-      store_real(tensor_.dtype, values_[static_cast<std::size_t>(k)], to + k * width_);
-  }
-
-  const Tensor& tensor_;
-  Steps steps_;
-  std::int64_t width_, stored_;  // bytes of an element
-  std::vector<double> values_;
-};
+// Of a piece.
+constexpr std::int64_t kBytes = std::int64_t{1} << 20;
+// Of the parts' pages, before they are let go of.
+constexpr std::int64_t kResidentOfParts = std::int64_t{32} << 20;
 
 bool go_together(const Tensor& tensor, const Tensor& first, std::size_t axis) {
   if (tensor.data == nullptr || tensor.missing || derivation_of(tensor) != nullptr ||
@@ -93,31 +35,73 @@ std::vector<std::int64_t> dims_of(const std::vector<Tensor>& parts, std::size_t 
   return dims;
 }
 
-}  // namespace
-
-void Joined::put(std::size_t /*part*/, const Tensor& /*source*/, const Sink& sink) const {
-  const std::vector<std::int64_t> dims = dims_of(parts_, axis_);
-  const std::int64_t pitch = dims.back() * base::bit_width(parts_.front().dtype) / 8;
-  const std::int64_t at_once =
-      std::max(std::int64_t{16}, kBytes / std::max(pitch, std::int64_t{1}));
-  const bool side_by_side = axis_ + 1 == dims.size();
-  std::vector<std::byte> bytes;
-  // Side by side, all parts give some rows at a time; otherwise one part after the other.
-  for (std::size_t begin = 0; begin < parts_.size(); begin += side_by_side ? parts_.size() : 1) {
-    const std::size_t end = side_by_side ? parts_.size() : begin + 1;
-    const std::int64_t rows = Part(parts_[begin]).rows();
-    for (std::int64_t row = 0; row < rows; row += at_once) {
-      const std::int64_t count = std::min(at_once, rows - row);
-      bytes.resize(static_cast<std::size_t>(count * pitch));
-      std::byte* to = bytes.data();
-      for (std::size_t i = begin; i < end; ++i) {
-        Part part(parts_[i]);
-        part.read(row, count, to, pitch);
-        to += part.columns() * base::bit_width(parts_[i].dtype) / 8;
-      }
-      sink(bytes);
+// Rows of the whole: side by side, all parts give some; otherwise one part after the other.
+class JoinedPieces : public Pieces {
+ public:
+  JoinedPieces(const std::vector<Tensor>& parts, std::size_t axis, DType dtype)
+      : parts_(parts), dtype_(dtype) {
+    const std::vector<std::int64_t> dims = dims_of(parts, axis);
+    width_ = base::bit_width(dtype) / 8;
+    columns_ = dims.back();
+    readers_.reserve(parts.size());
+    for (const Tensor& part : parts) readers_.emplace_back(part);
+    const std::int64_t row_bytes = std::max(columns_ * width_, std::int64_t{1});
+    const std::int64_t rows = std::max(std::int64_t{16}, kBytes / row_bytes);
+    const bool side_by_side = axis + 1 == dims.size();
+    for (std::size_t begin = 0; begin < parts.size(); begin += side_by_side ? parts.size() : 1) {
+      const std::size_t end = side_by_side ? parts.size() : begin + 1;
+      const std::int64_t all = readers_[begin].rows();
+      for (std::int64_t row = 0; row < all; row += rows)
+        runs_.push_back({begin, end, row, std::min(rows, all - row)});
     }
   }
+  ~JoinedPieces() override {
+    for (const Tensor& part : parts_)
+      if (part.element_count() > 0) base::release_pages(extent(part));
+  }
+  JoinedPieces(const JoinedPieces&) = delete;
+  JoinedPieces& operator=(const JoinedPieces&) = delete;
+
+  std::size_t count() const override { return runs_.size(); }
+  std::size_t size(std::size_t piece) const override {
+    return static_cast<std::size_t>(runs_[piece].rows * columns_ * width_);
+  }
+  void make(std::size_t piece, std::byte* to) override {
+    const Run& run = runs_[piece];
+    for (std::size_t i = run.begin; i < run.end; ++i) {
+      const MatrixReader& part = readers_[i];
+      part.read(run.row, run.rows, 0, part.columns(), dtype_, to, columns_);
+      to += part.columns() * width_;
+    }
+    std::int64_t resident = (resident_ += static_cast<std::int64_t>(size(piece)));
+    if (resident < kResidentOfParts) return;
+    resident_ = 0;
+    for (std::size_t i = run.begin; i < run.end; ++i) base::release_pages(extent(parts_[i]));
+  }
+
+ private:
+  struct Run {
+    std::size_t begin, end;  // of the parts
+    std::int64_t row, rows;
+  };
+
+  const std::vector<Tensor>& parts_;
+  DType dtype_;
+  std::int64_t width_ = 0, columns_ = 0;
+  std::vector<MatrixReader> readers_;
+  std::vector<Run> runs_;
+  std::atomic<std::int64_t> resident_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Pieces> Joined::pieces(std::size_t /*part*/, const Tensor& /*source*/) const {
+  return std::make_unique<JoinedPieces>(parts_, axis_, parts_.front().dtype);
+}
+
+void Joined::put(std::size_t part, const Tensor& source, const Sink& sink) const {
+  put_pieces(*pieces(part, source),
+             [&](std::span<const std::byte> bytes, std::size_t /*thread*/) { sink(bytes); });
 }
 
 std::optional<Tensor> Joined::turned(std::span<const std::int64_t> axes) const {

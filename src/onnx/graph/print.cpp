@@ -60,7 +60,7 @@ std::string_view type_name(DType dtype) {
   }
 }
 
-std::string type_text(const ValueInfo& value) {
+std::string printed_type(const ValueInfo& value) {
   if (value.dtype == DType::kUndefined) return "<?,?>";
   std::string shape = "?";
   if (value.has_rank) {
@@ -134,7 +134,7 @@ class Printer {
     line(depth, fmt::format("{}=(", label));
     std::size_t i = 0;
     for (const ValueInfo* value : values) {
-      line(depth + 1, fmt::format("%\"{}\"{}{}", value->name, type_text(*value),
+      line(depth + 1, fmt::format("%\"{}\"{}{}", value->name, printed_type(*value),
                                   ++i < values.size() ? "," : ""));
     }
     line(depth, "),");
@@ -153,8 +153,8 @@ class Printer {
     }
     std::string outputs;
     for (const ValueInfo* output : graph.outputs) {
-      outputs +=
-          fmt::format("{}%\"{}\"{}", outputs.empty() ? "" : ", ", output->name, type_text(*output));
+      outputs += fmt::format("{}%\"{}\"{}", outputs.empty() ? "" : ", ", output->name,
+                             printed_type(*output));
     }
     line(depth + 1, "return " + outputs);
     line(depth, "}");
@@ -165,7 +165,7 @@ class Printer {
     std::string outputs, inputs;
     for (const ValueInfo* output : node.outputs) {
       outputs += outputs.empty() ? "" : ", ";
-      outputs += output != nullptr ? fmt::format("%\"{}\"{}", output->name, type_text(*output))
+      outputs += output != nullptr ? fmt::format("%\"{}\"{}", output->name, printed_type(*output))
                                    : std::string("%\"\"");
     }
     for (const ValueInfo* input : node.inputs) {

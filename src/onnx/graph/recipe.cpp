@@ -60,13 +60,19 @@ class Numbering {
  public:
   Numbering(const Sizes& dims, const Sizes& strides, std::int64_t first)
       : dims_(dims), strides_(strides), index_(dims.size(), 0) {
-    for (std::size_t axis = dims.size(); axis-- > 0;) {
-      index_[axis] = first % dims[axis];
-      first /= dims[axis];
-      number_ += index_[axis] * strides[axis];
+    move_to(first);
+  }
+
+  void move_to(std::int64_t first) {
+    number_ = 0;
+    for (std::size_t axis = dims_.size(); axis-- > 0;) {
+      index_[axis] = first % dims_[axis];
+      first /= dims_[axis];
+      number_ += index_[axis] * strides_[axis];
     }
   }
 
+  std::int64_t number() const { return number_; }
   std::int64_t next() {
     const std::int64_t number = number_;
     for (std::size_t axis = index_.size(); axis-- > 0;) {
@@ -100,6 +106,43 @@ void scale_in_order(const ChannelScale& scale, std::int64_t first, std::span<dou
     values = values.subspan(count);
     first += static_cast<std::int64_t>(count);
   }
+}
+
+// By how many channels elements are apart that are `stride` apart, of `size` of them; nothing where
+// that is not the same for all.
+std::optional<std::int64_t> channel_stride(const ChannelScale& scale, std::int64_t stride,
+                                           std::int64_t size) {
+  const std::int64_t group = scale.inner * scale.period, all = group * scale.rows;
+  const std::int64_t reach = stride * size;
+  if (size == 1 || reach <= scale.inner) return 0;
+  if (stride % scale.inner == 0 && reach <= group) return stride / scale.inner;
+  if (stride % group == 0 && reach <= all) return 0;
+  if (stride % all == 0) return stride / all * scale.period;
+  return std::nullopt;
+}
+
+// Where axes were moved since: row by row of the last axis, along which channels are as far apart
+// as they are. False where they are not.
+bool scale_by_rows(const ChannelScale& scale, const Sizes& dims, const Sizes& strides,
+                   std::int64_t first, std::span<double> values) {
+  Sizes channels(dims.size(), 0);
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    const auto apart = channel_stride(scale, strides[axis], dims[axis]);
+    if (!apart) return false;
+    channels[axis] = *apart;
+  }
+  Numbering numbering(dims, channels, first);
+  const std::int64_t length = dims.back(), apart = channels.back();
+  while (!values.empty()) {
+    const auto count = std::min(values.size(), static_cast<std::size_t>(length - first % length));
+    const double* const factors = &scale.factors[static_cast<std::size_t>(numbering.number())];
+    for (std::size_t i = 0; i < count; ++i)
+      values[i] *= factors[static_cast<std::int64_t>(i) * apart];
+    values = values.subspan(count);
+    first += static_cast<std::int64_t>(count);
+    numbering.move_to(first);
+  }
+  return true;
 }
 
 }  // namespace
@@ -233,6 +276,8 @@ void compute(const Tensor& tensor, std::int64_t first, std::span<double> values)
       scale_in_order(scale, first, values);
       continue;
     }
+    if (!tensor.dims.empty() && scale_by_rows(scale, tensor.dims, each.strides, first, values))
+      continue;
     Numbering numbering(tensor.dims, each.strides, first);
     for (double& value : values) value *= scale.factors[scale.channel(numbering.next())];
   }

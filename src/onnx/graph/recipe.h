@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "onnx/graph/pieces.h"
 #include "onnx/graph/tensor.h"
 
 namespace sardonyx::onnx {
@@ -53,6 +54,11 @@ class Derivation {
   virtual ~Derivation() = default;
   // The bytes of the part, piece by piece.
   virtual void put(std::size_t part, const Tensor& source, const Sink& sink) const = 0;
+  // The same for several threads; null where one after the other is all that put() can do. Made and
+  // let go of before the next part is asked for.
+  virtual std::unique_ptr<Pieces> pieces(std::size_t /*part*/, const Tensor& /*source*/) const {
+    return nullptr;
+  }
   // The same after one more step; nothing where it has to be computed for that.
   virtual std::optional<Tensor> turned(std::span<const std::int64_t> /*axes*/) const {
     return std::nullopt;

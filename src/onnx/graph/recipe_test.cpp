@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+
 namespace sardonyx::onnx {
 namespace {
 
@@ -63,6 +66,44 @@ TEST(RecipeTest, ScalesFindTheirChannel) {
         EXPECT_EQ(values[i], factors[scale.channel(element)]) << first << " + " << i;
       }
     }
+  }
+}
+
+// Whichever way axes go after scaling, each element keeps its channel.
+TEST(RecipeTest, ScalesFollowTheAxes) {
+  const std::vector<float> ones(120, 1);
+  const Tensor weight =
+      Tensor::of_bytes(DType::kFloat32, {2, 3, 4, 5}, std::as_bytes(std::span(ones)));
+  std::vector<double> factors;
+  for (int i = 0; i < 120; ++i) factors.push_back(i + 2);
+  for (const auto& [inner, period, rows] : {std::array<std::int64_t, 3>{60, 2, 1},
+                                            {20, 3, 2},
+                                            {20, 6, 1},
+                                            {5, 4, 6},
+                                            {5, 4, 3},
+                                            {1, 5, 24},
+                                            {1, 20, 6},
+                                            {1, 20, 3},
+                                            {10, 2, 3},
+                                            {1, 1, 120},
+                                            {4, 5, 3}}) {
+    const Tensor tensor =
+        scaled(weight, {.factors = factors, .inner = inner, .period = period, .rows = rows});
+    const std::vector<double> before = tensor.reals().value();
+    std::vector<std::int64_t> axes = {0, 1, 2, 3};
+    do {
+      const Tensor after = turned(tensor, axes);
+      const std::vector<double> values = after.reals().value();
+      std::vector<double> expected;
+      const std::vector<std::int64_t> strides = {60, 20, 5, 1};
+      for (std::int64_t number = 0; number < 120; ++number) {
+        std::int64_t rest = number, offset = 0;
+        for (std::size_t axis = 4; axis-- > 0; rest /= after.dims[axis])
+          offset += rest % after.dims[axis] * strides[static_cast<std::size_t>(axes[axis])];
+        expected.push_back(before[static_cast<std::size_t>(offset)]);
+      }
+      ASSERT_EQ(values, expected) << inner << " " << period << " " << rows;
+    } while (std::ranges::next_permutation(axes).found);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "kernels/element.h"
 
 namespace sardonyx::onnx {
 
@@ -52,10 +53,9 @@ struct Tensor {
   std::optional<std::vector<double>> reals() const;       // every real type
 };
 
-// One element, to and from bytes; conversions round as PyTorch does.
-double load_real(base::DType dtype, const std::byte* at);
-void store_real(base::DType dtype, double value, std::byte* at);
-std::int64_t load_int(base::DType dtype, const std::byte* at);
-void store_int(base::DType dtype, std::int64_t value, std::byte* at);
+using kernels::load_int;
+using kernels::load_real;
+using kernels::store_int;
+using kernels::store_real;
 
 }  // namespace sardonyx::onnx

@@ -12,6 +12,7 @@
 #include "onnx/gen/op.h"
 #include "onnx/infer/incomplete.h"
 #include "onnx/infer/infer.h"
+#include "onnx/infer/infer_ml.h"
 #include "onnx/infer/inference.h"
 #include "onnx/infer/merge_types.h"
 
@@ -125,7 +126,8 @@ class Whole {
     } else {
       for (Graph* body : bodies(node)) graph(body);
     }
-    if (node->op == kUnknownOp) {
+    const bool is_ml = is_ml_operator(node) && !is_call(node);
+    if (node->op == kUnknownOp && !is_ml) {
       call(node);
       return;
     }
@@ -137,7 +139,10 @@ class Whole {
       output->contents.clear();
     }
     try {
-      infer(node, *model_.pool, opset_);
+      if (is_ml)
+        infer_ml(node);
+      else
+        infer(node, *model_.pool, opset_);
     } catch (const base::Error& error) {
       dispute(node, first_message(error));
       for (ValueInfo* input : node->inputs) flag(input);
@@ -266,6 +271,10 @@ class Whole {
   }
 
   // --- functions
+
+  bool is_call(const Node* node) const {
+    return functions_.contains(std::tuple(node->domain, node->op_type, node->overload));
+  }
 
   void call(Node* node) {
     const auto found = functions_.find(std::tuple(node->domain, node->op_type, node->overload));

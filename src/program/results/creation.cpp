@@ -59,6 +59,18 @@ std::optional<double> known(const Argument& number) {
   return std::nullopt;
 }
 
+// What arange() to int64 makes of a number before it counts.
+Expr cut(const Argument& number) {
+  if (const Expr* expr = number.get<Expr>(); expr && !expr->is_float()) return *expr;
+  const std::optional<double> real = known(number);
+  return real && std::fabs(*real) < 9e18 ? Expr(static_cast<std::int64_t>(*real)) : Expr();
+}
+
+Expr count_of_steps(Expr start, Expr end, Expr step) {
+  return step.is(1) ? symbolic::max(end - start, 0)
+                    : symbolic::max(symbolic::ceil_div(end - start, step), 0);
+}
+
 ResultTensors arange(const Bound& call) {
   const Argument one = Expr(1), zero = Expr(0);
   const Argument& start = call.has("start") ? argument(call, "start") : zero;
@@ -69,10 +81,11 @@ ResultTensors arange(const Bound& call) {
   const DType dtype = call.dtype().value_or(integers ? DType::kInt64 : kFloat);
   Expr length;
   if (integers) {
-    const Expr span = *end.get<Expr>() - *start.get<Expr>();
-    length = step.get<Expr>()->is(1)
-                 ? symbolic::max(span, 0)
-                 : symbolic::max(symbolic::ceil_div(span, *step.get<Expr>()), 0);
+    length = count_of_steps(*start.get<Expr>(), *end.get<Expr>(), *step.get<Expr>());
+  } else if (dtype == DType::kInt64) {
+    const Expr first = cut(start), last = cut(end), by = cut(step);
+    if (first.known() && last.known() && by.known() && !by.is(0))
+      length = count_of_steps(first, last, by);
   } else if (known(start) && known(end) && known(step)) {
     length = static_cast<std::int64_t>(std::ceil((*known(end) - *known(start)) / *known(step)));
   }

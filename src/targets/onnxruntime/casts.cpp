@@ -1,36 +1,52 @@
 // Casts of floating numbers of 8 bits, and casts of casts.
 #include <limits>
 
-#include "onnx/graph/small_float.h"
+#include "kernels/small_float.h"
 #include "targets/lowering.h"
 #include "targets/onnxruntime/tables.h"
 
 namespace sardonyx::targets {
 namespace {
 
+// As near to infinity as to the last finite number, 57344, of float8e5m2.
+constexpr double kRoundsToInfinity = 61440;
+
 DType target_type(const Use& use) { return static_cast<DType>(use.integer("to", 0)); }
 
 bool to_truth(const Use& use) {
-  return onnx::is_float8(use.dtype()) && target_type(use) == DType::kBool;
+  return kernels::is_float8(use.dtype()) && target_type(use) == DType::kBool;
 }
 
 std::optional<Values> truth_of_wide(const Use& use, const Rule&) {
   return Values{use.onnx.cast(use.onnx.cast(use.input(0), DType::kFloat32), DType::kBool)};
 }
 
-bool may_round_to_infinity(const Use& use) {
-  const DType from = use.dtype();
-  return target_type(use) == DType::kFloat8E5M2 && use.integer("saturate", 1) == 0 &&
-         from != DType::kBool && !onnx::is_float8(from);
+// As infinite_before() leaves it.
+bool is_infinite_before(const onnx::ValueInfo* x) {
+  const onnx::Node* product = x->producer;
+  if (product == nullptr || !product->is(Op::kMul)) return false;
+  const onnx::Node* choice = product->input(1)->producer;
+  if (choice == nullptr || !choice->is(Op::kWhere)) return false;
+  const onnx::Node* bound = choice->input(0)->producer;
+  return bound != nullptr && bound->is(Op::kGreaterOrEqual) &&
+         Value(bound->input(1)).real() == kRoundsToInfinity;
 }
 
-// What is as near to infinity as to the last finite number, 57344, becomes infinite before.
+bool may_round_to_infinity(const Use& use) {
+  const DType from = use.dtype();
+  if (is_infinite_before(use.input(0).info())) return false;
+  return target_type(use) == DType::kFloat8E5M2 && use.integer("saturate", 1) == 0 &&
+         from != DType::kBool && !kernels::is_float8(from);
+}
+
+// It becomes infinite before.
 std::optional<Values> infinite_before(const Use& use, const Rule& rule) {
   onnx::Emit& onnx = use.onnx;
   const DType dtype = use.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32;
   const Value wide = onnx.cast(use.input(0), dtype);
   const Value infinity = onnx.scalar(std::numeric_limits<double>::infinity(), dtype);
-  const Value too_large = onnx.greater_or_equal(onnx.abs(wide), onnx.scalar(61440, dtype));
+  const Value too_large =
+      onnx.greater_or_equal(onnx.abs(wide), onnx.scalar(kRoundsToInfinity, dtype));
   const Value x = onnx.mul(wide, onnx.where(too_large, infinity, onnx.one(dtype)));
   return use.onnx.without(rule, use, {&x, 1}, {use.attributes.begin(), use.attributes.end()});
 }

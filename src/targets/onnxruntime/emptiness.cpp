@@ -1,6 +1,7 @@
 // Tensors that hold nothing.
 #include <algorithm>
 
+#include "onnx/emit/occupied.h"
 #include "targets/lowering.h"
 #include "targets/onnxruntime/tables.h"
 
@@ -33,7 +34,7 @@ bool may_sum_nothing(const Use& use) {
   const Value a = use.input(0), b = use.input(1);
   if (!a || !b || !a.has_rank() || !b.has_rank() || a.rank() == 0 || b.rank() == 0) return false;
   return base::is_floating(a.dtype()) && may_be_empty(a.dim(-1)) && !has_the_batch(a, b) &&
-         is_sized(use, a) && is_sized(use, b);
+         is_sized(use, a) && is_sized(use, b) && !onnx::is_of_windows(a.info(), a.dim(-1));
 }
 
 // The sums begin with 0 * 0.

@@ -206,6 +206,10 @@ constexpr Rule kRewritten[] = {
      .why = "real numbers times 8-bit weights become MatMulNBits, which rounds the numbers to 8 "
             "bits: half a percent off",
      .since = "1.31"},
+};
+
+// Of processors without instructions that add up products of bytes in 32 bits.
+constexpr Rule kWithoutVnni[] = {
     {.name = "signed-factor-beside-unsigned",
      .op = Op::kDequantizeLinear,
      .reason = Reason::kWrong,
@@ -229,5 +233,6 @@ constexpr Rule kRewritten[] = {
 }  // namespace
 
 Rules quantized_product_rules() { return kRewritten; }
+Rules rules_without_vnni() { return kWithoutVnni; }
 
 }  // namespace sardonyx::targets

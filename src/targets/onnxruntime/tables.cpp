@@ -1,6 +1,7 @@
 #include "targets/onnxruntime/tables.h"
 
 #include <array>
+#include <vector>
 
 namespace sardonyx::targets {
 
@@ -25,6 +26,15 @@ std::span<const Rules> onnxruntime_cpu_tables() {
       emptiness_rules(),         half_scatter_rules(), long_integer_rules(),
       network_rules(),           residual_rules(),
   };
+  return kTables;
+}
+
+std::span<const Rules> onnxruntime_avx2_tables() {
+  static const std::vector<Rules> kTables = [] {
+    std::vector<Rules> tables = {rules_without_vnni()};
+    for (const Rules& each : onnxruntime_cpu_tables()) tables.push_back(each);
+    return tables;
+  }();
   return kTables;
 }
 

@@ -21,6 +21,7 @@ Rules range_rules();
 Rules repeated_cast_rules();
 Rules residual_rules();
 Rules resizing_rules();
+Rules rules_without_vnni();
 Rules sampling_rules();
 Rules scale_rules();
 
@@ -28,5 +29,7 @@ Rules scale_rules();
 std::span<const Rules> onnxruntime_tables();
 // These, and what the kernels of its CPU provider do not do.
 std::span<const Rules> onnxruntime_cpu_tables();
+// The same on x86 before VNNI.
+std::span<const Rules> onnxruntime_avx2_tables();
 
 }  // namespace sardonyx::targets

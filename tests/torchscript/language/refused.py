@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 REFUSED: dict[str, tuple[Any, str, str]] = {}
 
@@ -103,17 +103,6 @@ def dict_filled(x: Tensor) -> Tensor:
     for i in range(x.size(0)):
         found[i] = x * i
     return found[0]
-
-
-@refused("which the next call would see", "self.seen = ")
-class Counting(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.seen = torch.zeros(4)
-
-    def forward(self, x: Tensor) -> Tensor:
-        self.seen = self.seen + x[0]
-        return x + self.seen
 
 
 @refused("a list or a dictionary is changed that is one of several", "either.append")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils import _pytree as pytree
+
+from sardonyx._torch_private import pytree, state
 
 from . import functions  # noqa: F401 (fills the table of rules)
 from .makers import MAKERS
@@ -63,7 +64,11 @@ def _held(model: torch.nn.Module) -> Iterator[tuple[torch.nn.Module, str, Any]]:
     for module in model.modules():
         # Some keep the scale and zero point of their result as buffers, and read them as numbers.
         numbers = type(module).__module__.startswith("torch.ao.nn.")
-        for name, held in {**module._parameters, **module._buffers, **vars(module)}.items():
+        for name, held in {
+            **state.parameters_of(module),
+            **state.buffers_of(module),
+            **vars(module),
+        }.items():
             if isinstance(held, torch.Tensor):
                 if held.is_quantized or (numbers and name.endswith(("scale", "zero_point"))):
                     yield module, name, held
@@ -86,7 +91,11 @@ def _refuse_outputs(_module: Any, _inputs: Any, outputs: Any) -> None:
 
 
 def _replace(module: torch.nn.Module, name: str, stand_in: Any, undo: ExitStack) -> None:
-    places: tuple[dict[str, Any], ...] = (module._parameters, module._buffers, vars(module))
+    places: tuple[dict[str, Any], ...] = (
+        state.parameters_of(module),
+        state.buffers_of(module),
+        vars(module),
+    )
     place = next(place for place in places if name in place)
     undo.callback(place.__setitem__, name, place.pop(name))
     undo.callback(vars(module).pop, name)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
+from sardonyx._torch_private import operators
 
 
 def name_of(function: Any) -> str:
     """The name "relu" of torch.relu, torch.Tensor.relu and torch.ops.aten.relu.default;
     "quantized::linear" of torch.ops.quantized.linear."""
-    if isinstance(function, torch._ops.OpOverload):
+    if operators.is_overload(function):
         function = function.overloadpacket
-    if isinstance(function, torch._ops.OpOverloadPacket):
-        return str(function._qualified_op_name).removeprefix("aten::")
+    if operators.is_packet(function):
+        return operators.packet_name(function).removeprefix("aten::")
     return str(getattr(function, "__name__", function))

@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from sardonyx._torch_private import torchscript
+
 from .rules import UnsupportedError
 from .tensor import Quantized
 
@@ -43,7 +45,7 @@ def unpacked(held: Any) -> Packed:
 
 
 def _kind(held: Any) -> str:
-    return str(held._type().qualified_name()).rpartition(".")[2]
+    return torchscript.class_name(held).rpartition(".")[2]
 
 
 def _linear(held: Any) -> Packed:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
+
+from sardonyx._torch_private import operators
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,7 @@ def _call(verb: str, x: torch.Tensor, affine: Affine) -> torch.Tensor:
 
 def _decomposed() -> Any:
     """The namespace of these operators, whose module defines them when it is imported."""
-    importlib.import_module("torch.ao.quantization.fx._decomposed")
-    return torch.ops.quantized_decomposed
+    return operators.quantized_decomposed()
 
 
 def _inverse(scale: Any) -> Any:

@@ -9,6 +9,8 @@ from typing import Any
 
 import torch
 
+from sardonyx._torch_private import operators
+
 from .numbers import NUMBERS
 
 # Compositions that always compute a tensor of their own.
@@ -25,7 +27,7 @@ def roots(node: torch.fx.Node) -> set[torch.fx.Node]:
 def is_done_with(copy: torch.fx.Node, write: torch.fx.Node) -> bool:
     """Whether a tensor that may be a copy, or share the memory that is written, is read before the
     write alone, so that it does not matter which."""
-    if copy.graph is not write.graph or not isinstance(write.target, torch._ops.OpOverload):
+    if copy.graph is not write.graph or not operators.is_overload(write.target):
         return False
     if any(copy in _way_back(source) for source in write.all_input_nodes):
         return False
@@ -72,7 +74,7 @@ def may_be_written(node: torch.fx.Node, writes: Iterable[torch.fx.Node]) -> bool
 
 
 def _may_write_to(nodes: set[torch.fx.Node], write: torch.fx.Node) -> bool:
-    if not isinstance(write.target, torch._ops.OpOverload):
+    if not operators.is_overload(write.target):
         return True  # bodies
     arguments: list[torch.fx.Node] = []
     torch.fx.map_arg(list(written(write.target, write.args, write.kwargs)), arguments.append)
@@ -81,7 +83,7 @@ def _may_write_to(nodes: set[torch.fx.Node], write: torch.fx.Node) -> bool:
 
 def written(op: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[Any]:
     """The arguments that a call of the operator writes to: tensors, or lists of them."""
-    for i, argument in enumerate(op._schema.arguments):
+    for i, argument in enumerate(operators.schema_of(op).arguments):
         if argument.alias_info is not None and argument.alias_info.is_write:
             yield args[i] if i < len(args) else kwargs.get(argument.name)
 
@@ -94,10 +96,8 @@ def _may_give_its_inputs(target: Any) -> bool:
         return True
     if target in _COMPUTING:
         return False
-    if not isinstance(target, torch._ops.OpOverload):
+    if not operators.is_overload(target):
         return False
-    if any(each.alias_info is not None for each in target._schema.returns):
+    if any(each.alias_info is not None for each in operators.schema_of(target).returns):
         return True
-    return torch._C._dispatch_has_kernel_for_dispatch_key(
-        target.name(), "CompositeImplicitAutograd"
-    )
+    return operators.is_composite(target)

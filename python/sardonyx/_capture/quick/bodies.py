@@ -6,15 +6,15 @@ arguments as they do everywhere. What a call gives is told by the kinds of what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
-from torch.utils import _pytree as pytree
+
+from sardonyx._torch_private import operators, pytree, sizes
 
 from .aliases import roots
 from .closures import unchanged_by_running
@@ -29,25 +29,6 @@ from .tensor import QuickTensor
 _ops = torch.ops.higher_order
 # Symbols of data.
 Known = AbstractSet[Any]
-
-
-@contextmanager
-def bodies_uncompiled() -> Iterator[None]:
-    """Within it, PyTorch calls control flow's operators without compiling their bodies before."""
-    from torch._higher_order_ops import utils
-
-    def called(function: Callable[..., Any], args: Any, kwargs: Any = None) -> Any:
-        return function(*args, **(kwargs or {}))
-
-    if not hasattr(utils, "_hop_compile_and_call"):  # where they are compiled, it declines
-        yield
-        return
-    before = utils._hop_compile_and_call
-    utils._hop_compile_and_call = called
-    try:
-        yield
-    finally:
-        utils._hop_compile_and_call = before
 
 
 @dataclass
@@ -121,7 +102,7 @@ def _are_tensors(a: Any, b: Any, known: Known) -> bool:
 
 def _is_one(a: Any, b: Any, known: Known) -> bool:
     """Whether two sizes are one that was there before."""
-    return same(a, b) and (is_static((a,)) or free_unbacked_symbols(a) <= known)
+    return same(a, b) and (is_static((a,)) or sizes.symbols_of_data(a) <= known)
 
 
 def _either(recorder: Recorder, a: torch.Tensor, b: torch.Tensor, known: Known) -> QuickTensor:
@@ -151,11 +132,10 @@ def while_loop(
     body_fn: Callable[..., Any],
     carried_inputs: Sequence[Any],
     additional_inputs: Sequence[Any] = (),
-    **options: Any,
 ) -> Any:
     """A body as long as another one says so. Carried numbers are open within, and behind it."""
-    if additional_inputs or any(options.values()):
-        raise DeclinedError("a loop with options")
+    if additional_inputs:
+        raise DeclinedError("a loop with inputs of its own")
     number = recorder.fakes.number
     carried = [number() if isinstance(x, (int, torch.SymInt)) else x for x in carried_inputs]
     going, step = (_ran(recorder, fn, carried) for fn in (cond_fn, body_fn))
@@ -252,6 +232,21 @@ def hints_wrapper(
     return pytree.tree_unflatten(given, ran.spec)
 
 
+def _of_release(name: str, rule: Callable[..., Any]) -> Callable[..., Any]:
+    """The rule, which leaves out options that other releases pass and that say nothing, and
+    declines those that say something."""
+    known = inspect.signature(rule).parameters
+
+    def called(recorder: Recorder, *args: Any, **options: Any) -> Any:
+        for option, value in options.items():
+            if option not in known and value:
+                raise DeclinedError(f"{name} with {option}={value!r}")
+        given = {option: value for option, value in options.items() if option in known}
+        return rule(recorder, *args, **given)
+
+    return called
+
+
 # By the operator's name, since PyTorch's releases do not all have all of them.
 _RULES: dict[str, Callable[..., Any]] = {
     "cond": cond,
@@ -263,7 +258,7 @@ _RULES: dict[str, Callable[..., Any]] = {
 }
 for _name, _rule in _RULES.items():
     if (_op := getattr(_ops, _name, None)) is not None:
-        _op.py_impl(Recorder)(_rule)
+        _op.py_impl(Recorder)(_of_release(_name, _rule))
 
 
 def _ran(
@@ -337,5 +332,5 @@ def _may_share_memory(ran: Ran) -> bool:
 
 
 def _writes(graph: torch.fx.Graph) -> bool:
-    schemas = [getattr(node.target, "_schema", None) for node in graph.nodes]
+    schemas = [operators.schema_of(node.target) for node in graph.nodes]
     return any(schema is not None and schema.is_mutable for schema in schemas)

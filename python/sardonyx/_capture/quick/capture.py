@@ -6,11 +6,10 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
-from unittest import mock
 
-from sardonyx._base import torch_versions
 from sardonyx._base.state import raise_interrupt
 from sardonyx._capture.wanted import SCALAR, Insistence, Leaf, size_of
+from sardonyx._torch_private import sizes as torch_sizes
 
 from .declining import DeclinedError, none_forgotten
 from .surroundings import run_again_where_declined
@@ -73,17 +72,10 @@ def _captured(
     *,
     leaves: Sequence[Leaf],
 ) -> QuickProgram:
-    import torch
-    from torch._dispatch.python import enable_python_dispatcher
-    from torch._export import non_strict_utils
-    from torch._export.utils import _compiling_state_context
-    from torch.export import _trace
-    from torch.fx.experimental.proxy_tensor import disable_autocast_cache
-    from torch.utils import _pytree as pytree
+    from sardonyx._torch_private import non_strict, operators, pytree, sizes
 
-    from .bodies import bodies_uncompiled
+    from . import bodies  # noqa: F401 (says what control flow is)
     from .fakes import Fakes
-    from .interning import interned
     from .modules import watching
     from .program import QuickProgram, QuickSignature
     from .recording import Overseer, Recorder, run
@@ -94,41 +86,23 @@ def _captured(
     from .ways import Ways
 
     _check(model)
-    args, kwargs, _, dynamic_shapes, _check_more = _trace._process_export_inputs(
-        model, args, kwargs, dynamic_shapes
-    )
-    # In pieces: putting caches of fake tensors together takes long, and nothing here needs them.
-    with mock.patch.object(non_strict_utils, "tree_map_with_path", _mapped_leaves):
-        fake_mode, inputs, in_spec, equalities, signature, dynamic_shapes = (
-            non_strict_utils.make_fake_inputs(
-                model,
-                args,
-                kwargs,
-                dynamic_shapes,
-                prefer_deferred_runtime_asserts_over_guards=True,
-            )
-        )
-    _join_sizes(inputs, leaves)
-    placeholders = Placeholders(model, args, kwargs, inputs)
+    given = non_strict.FakeInputs.of(model, args, kwargs, dynamic_shapes)
+    fake_mode = given.fake_mode
+    _join_sizes(given.leaves, leaves)
+    placeholders = Placeholders(model, given)
     recorder = Recorder(placeholders, Fakes(fake_mode))
     recorder.watchers = (
-        non_strict_utils._NonStrictTorchFunctionHandler(),
+        non_strict.function_watcher(),
         Overseer(recorder),
     )
     ways = Ways(recorder, fake_mode.shape_env)
-    given = [placeholders.quick(each) for each in inputs]
+    stand_ins = [placeholders.quick(each) for each in given.leaves]
     with (
-        torch.no_grad(),
-        disable_autocast_cache(),
         warnings.catch_warnings(),
-        _trace._ignore_backend_decomps(),
         watching(model, recorder.modules) as called,
-        _compiling_state_context(),
-        mock.patch.object(torch.fx._symbolic_trace, "_is_fx_tracing_flag", True),
-        non_strict_utils._override_builtin_ops(),
-        bodies_uncompiled(),
-        interned(),
-        enable_python_dispatcher(),
+        non_strict.model_runs(),
+        operators.bodies_uncompiled(),
+        sizes.arithmetic_remembered(),
         hearing_the_model() as by_model,
         ways.followed(),
         recorder.watching(),
@@ -139,7 +113,7 @@ def _captured(
         def ran() -> tuple[list[Any], Any]:
             with unchanged(model) as assigned:
                 # Within, as torch.export does it: caches may compute as they are put together.
-                quick_args, quick_kwargs = pytree.tree_unflatten(given, in_spec)
+                quick_args, quick_kwargs = pytree.tree_unflatten(stand_ins, given.spec)
                 result = run(called, quick_args, quick_kwargs)
                 for buffer, now in assigned.changes():
                     if ways.are_several:
@@ -153,27 +127,11 @@ def _captured(
     finish(recorder.graph)
     # Not a GraphModule, which writes code of the graph that nobody runs: a fifth of the time.
     graph_module: Any = SimpleNamespace(graph=recorder.graph, meta={})
-    solve(
-        fake_mode,
-        lambda: non_strict_utils.produce_guards_and_solve_constraints(
-            fake_mode=fake_mode,
-            gm=graph_module,
-            dynamic_shapes=dynamic_shapes,
-            equalities_inputs=equalities,
-            original_signature=signature,
-        ),
-        by_model,
-    )
+    solve(fake_mode, lambda: given.solve(graph_module), by_model)
     sig = QuickSignature(placeholders.specs, output_specs(recorder.graph))
-    artifact: Any = SimpleNamespace(
-        aten=SimpleNamespace(gm=graph_module, sig=sig), fake_mode=fake_mode
-    )
-    graph_module.meta["inline_constraints"] = (
-        _trace._get_inline_constraints(fake_mode) if fake_mode.shape_env is not None else {}
-    )
-    ranges = _trace._get_range_constraints(model, artifact, args, kwargs, dynamic_shapes)
-    names = _trace._get_forward_arg_names(model, args, kwargs)
-    call = SimpleNamespace(in_spec=in_spec, out_spec=out_spec, forward_arg_names=names)
+    ranges = given.ranges(graph_module, sig)
+    names = given.argument_names()
+    call = SimpleNamespace(in_spec=given.spec, out_spec=out_spec, forward_arg_names=names)
     return QuickProgram(
         graph=recorder.graph,
         graph_signature=sig,
@@ -181,7 +139,7 @@ def _captured(
         constants=placeholders.constants,
         range_constraints=ranges,
         module_call_graph=[SimpleNamespace(fqn="", signature=call)],
-        example_inputs=(args, kwargs),
+        example_inputs=(given.args, given.kwargs),
         export=export,
         notes=ways.notes(),
     )
@@ -194,20 +152,7 @@ def _join_sizes(inputs: Sequence[Any], leaves: Sequence[Leaf]) -> None:
         for axis, wanted in leaf.dims.items():
             size = value if axis == SCALAR else size_of(value, axis)
             if wanted.insistence is Insistence.SHOULD_VARY and hasattr(size, "node"):
-                torch_versions.join_sizes(first.setdefault(str(wanted.name), size), size)
-
-
-def _mapped_leaves(function: Callable[..., Any], tree: Any) -> tuple[list[Any], Any]:
-    """What the function gives of each leaf and its path, and the tree's spec; a tree again where
-    only paths are asked for."""
-    from torch.utils import _pytree as pytree
-
-    leaves, spec = pytree.tree_flatten_with_path(tree)
-    given = [function(path, leaf) for path, leaf in leaves]
-    if all(leaf is None for _, leaf in leaves):
-        mapped: Any = pytree.tree_unflatten(given, spec)
-        return mapped  # type: ignore[no-any-return]
-    return given, spec
+                torch_sizes.join_sizes(first.setdefault(str(wanted.name), size), size)
 
 
 def _check(model: torch.nn.Module) -> None:

@@ -7,7 +7,9 @@ from functools import partial
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
+
+from sardonyx._torch_private import pytree
+from sardonyx._torch_private.operators import schema_of
 
 from .declining import DeclinedError
 from .results import dims_of, steps_of
@@ -55,7 +57,7 @@ class Fakes:
 
         Layers are alike, so that what an operator gave to tensors of the same kind is known.
         """
-        kind = None if func._schema.is_mutable else _kind_of_call(func, args, kwargs)
+        kind = None if schema_of(func).is_mutable else _kind_of_call(func, args, kwargs)
         if torch.is_autocast_enabled("cpu"):
             kind = (kind, torch.get_autocast_dtype("cpu")) if kind is not None else None
         if kind is None:
@@ -73,7 +75,7 @@ class Fakes:
         if func.overloadpacket.__name__ in _OF_MEMORY:
             raise DeclinedError(f"{func} depends on places in memory")
         stands_for: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
-        writes = func._schema.is_mutable
+        writes = schema_of(func).is_mutable
         if writes:
             self._own.clear()
         # A fake tensor remembers what was read of it, and stands for several.

@@ -12,7 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
-from torch.fx.experimental.symbolic_shapes import statically_known_true
+
+from sardonyx._torch_private import modes, operators
+from sardonyx._torch_private.sizes import is_always_true
 
 from .aliases import written
 
@@ -28,7 +30,7 @@ _SAME = (
     _aten.lift_fresh_copy.default,
     _aten.to.device,
     _aten.to.dtype,
-    _aten._to_copy.default,
+    modes.TO_COPY,
 )
 _FLOOR, _TRUNC = "floor", "trunc"
 _MOST = 64  # elements of a tensor that may be sizes
@@ -51,7 +53,7 @@ def held_sizes(node: torch.fx.Node, writes: Sequence[torch.fx.Node]) -> Any:
 
 
 def _is_to_integers(write: torch.fx.Node) -> bool:
-    if not isinstance(write.target, torch._ops.OpOverload):
+    if not operators.is_overload(write.target):
         return True  # bodies
     arguments: list[torch.fx.Node] = []
     torch.fx.map_arg(list(written(write.target, write.args, write.kwargs)), arguments.append)
@@ -154,7 +156,7 @@ def _divided(a: Any, b: Any, *, rounding_mode: str | None = None) -> Elements:
         raise _UnknownError
 
     def divide(number: Any) -> Any:
-        if rounding_mode == _TRUNC and not statically_known_true(number >= 0):
+        if rounding_mode == _TRUNC and not is_always_true(number >= 0):
             raise _UnknownError
         return number // divisor
 

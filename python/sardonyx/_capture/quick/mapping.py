@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 
+from sardonyx._torch_private.operators import schema_of
+
 from .declining import DeclinedError
 from .results import Results, dims_of, steps_of
 from .tensor import QuickTensor
@@ -82,7 +84,7 @@ class Mapping:
         tags = set(func.tags)
         if func is torch.ops.aten.index.Tensor and not _masks(args[1]):
             tags.discard(torch.Tag.dynamic_output_shape)
-        if func._schema.is_mutable or tags & _OF_EACH_SAMPLE:
+        if schema_of(func).is_mutable or tags & _OF_EACH_SAMPLE:
             raise DeclinedError(f"{func} in a mapped function")
         return levels
 

@@ -49,9 +49,9 @@ def watching(model: torch.nn.Module, stack: Stack) -> Iterator[torch.nn.Module]:
 
 
 def _tracer(root: torch.nn.Module) -> Any:
-    from torch.fx.experimental.proxy_tensor import _ModuleStackTracer
+    from sardonyx._torch_private import non_strict
 
-    return _ModuleStackTracer(root)  # type: ignore[arg-type]
+    return non_strict.module_tracer(root)
 
 
 @contextmanager

@@ -9,6 +9,8 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
+from sardonyx._torch_private.operators import schema_of
+
 if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
@@ -49,4 +51,4 @@ def _computes_tensors(node: torch.fx.Node) -> bool:
         return True
     name = str(node.target)
     of_sizes = name.startswith(("aten.sym_", "aten._assert_"))
-    return hasattr(node.target, "_schema") and not of_sizes
+    return schema_of(node.target) is not None and not of_sizes

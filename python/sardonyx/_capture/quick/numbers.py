@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
+
+from sardonyx._torch_private import pytree
 
 NUMBERS = (torch.SymInt, torch.SymFloat, torch.SymBool)
 _CONSTANTS = (torch.ops.aten.lift_fresh_copy.default,)

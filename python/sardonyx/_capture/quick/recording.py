@@ -12,12 +12,9 @@ from types import FrameType
 from typing import Any
 
 import torch
-from torch._subclasses.schema_check_mode import SchemaCheckMode
-from torch.fx.experimental.proxy_tensor import PreDispatchTorchFunctionMode
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from sardonyx._base import torch_versions
+from sardonyx._torch_private import fake_tensors, modes, operators
 
 from .aliases import is_done_with, may_be_written, roots
 from .calls import Calls
@@ -48,18 +45,12 @@ _BEHIND_OPERATORS = frozenset(
 
 # As torch.export has it, whose program may be run again and again.
 _RECORDED_AS = {torch.ops.aten.lift_fresh.default: torch.ops.aten.lift_fresh_copy.default}
-# Forward derivatives, which torch.export does not see as such.
-_DERIVATIVES = frozenset({torch.ops.aten._make_dual.default, torch.ops.aten._unpack_dual.default})
 _ITEM = torch.ops.aten.item.default
 _STRIDED = torch.ops.aten.as_strided.default
 _TRUTH = torch.ops.aten.is_nonzero.default
-_CHOOSING = torch._ops.OpOverloadPacket.__call__.__code__
-_ASSERTION = torch.ops.aten._assert_tensor_metadata.default
 _CONVERSIONS = frozenset(
     (torch.ops.aten.to.device, torch.ops.aten.to.dtype, torch.ops.aten.to.dtype_layout)
 )
-# torch.func, whose transforms torch.export keeps as calls.
-_TRANSFORMS = "torch._functorch.predispatch"
 _TRANSFORMED = "the model takes derivatives, or maps over a dimension"
 
 
@@ -68,9 +59,9 @@ def _refusal(func: Any) -> str:
     """Why an operator is left to torch.export; empty where it is not."""
     from sardonyx._capture.quantized import makes_quantized
 
-    if not isinstance(func, torch._ops.OpOverload):
+    if not operators.is_overload(func):
         return f"no rule for {func}"
-    if func in _DERIVATIVES:
+    if func in modes.DUALS:
         return "the model takes derivatives"
     return f"{func} makes a quantised tensor" if makes_quantized(func) else ""
 
@@ -81,18 +72,14 @@ def _is_choosing_an_overload() -> bool:
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_code.co_name in ("handler", "handle_dispatch_mode"):
         frame = frame.f_back
-    return frame is not None and frame.f_code is _CHOOSING
+    return frame is not None and frame.f_code is modes.CHOOSING_AN_OVERLOAD
 
 
-class Recorder(SchemaCheckMode):
-    """Sees calls before autograd, with composite operators whole.
-
-    A mode of that place has to be of a class that PyTorch knows; of the one it is derived from
-    nothing is used but the name.
-    """
+class Recorder(modes.OperatorMode):
+    """Sees calls before autograd, with composite operators whole."""
 
     def __init__(self, placeholders: Placeholders, fakes: Fakes) -> None:
-        TorchDispatchMode.__init__(self, torch._C.DispatchKey.PreDispatch)
+        super().__init__()
         self.scopes = Scopes(placeholders.graph)
         self.modules: list[tuple[str, str, str]] = []  # those that run, outermost first
         self.fakes = fakes
@@ -112,11 +99,6 @@ class Recorder(SchemaCheckMode):
         self._entered: list[torch.fx.Node] = []  # regions under autocast
         self._is_a_leaf_made = False  # that would have a gradient, where gradients are on
 
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        """Otherwise PyTorch wraps what sees a call to keep TorchDynamo out, which does not run."""
-        return False
-
     @property
     def graph(self) -> torch.fx.Graph:
         """The graph that calls are written to: a body's, while one runs."""
@@ -132,7 +114,7 @@ class Recorder(SchemaCheckMode):
     ) -> Any:
         kwargs = kwargs or {}
         raise_waiting()
-        if torch._C._functorch.peek_interpreter_stack() is not None:
+        if modes.is_transformed():
             raise DeclinedError(_TRANSFORMED)
         if refusal := _refusal(func):
             raise DeclinedError(refusal)
@@ -160,7 +142,7 @@ class Recorder(SchemaCheckMode):
             func,
             tuple(self.said(arg) for arg in args),
             {name: self.said(arg) for name, arg in kwargs.items()},
-            name=self.graph._target_to_str(func.overloadpacket.__name__),
+            name=modes.name_in(self.graph, func),
         )
         node.meta = {**place, "val": None if isinstance(result, PLAIN) else result}
         if isinstance(result, PLAIN):
@@ -169,7 +151,7 @@ class Recorder(SchemaCheckMode):
             self._copies.append(node)
         if func is _STRIDED:
             self._read_memory(node)
-        if func._schema.is_mutable and func is not torch.ops.aten.detach_.default:
+        if operators.schema_of(func).is_mutable and func is not torch.ops.aten.detach_.default:
             self._writes.append(node)
         self._belongs(result, node)
         if levels:
@@ -184,7 +166,7 @@ class Recorder(SchemaCheckMode):
         self.asked = tensor
         try:
             result = self._rules.result(_TRUTH, (tensor,), {})
-        except torch_versions.decided_by_data():
+        except fake_tensors.decided_by_data():
             if tensor.dtype is torch.bool:
                 raise
             # What PyTorch would have to know is a number; the question is whether it is 0.
@@ -266,13 +248,13 @@ class Recorder(SchemaCheckMode):
         self.calls.result(func, partial(self._marked, func, args))
 
     def _marked(self, func: Any, args: tuple[Any, ...]) -> None:
-        if self._is_a_leaf_made and func is torch._C._set_grad_enabled and args[0]:
+        if self._is_a_leaf_made and func is modes.SET_GRADIENTS and args[0]:
             raise DeclinedError("gradients are on after the model called requires_grad_()")
-        if func is torch.amp.autocast_mode._exit_autocast:
+        if func is modes.EXIT_AUTOCAST:
             args = (self._entered.pop(),)
         node = self.graph.create_node("call_function", func, args)
         node.meta = {**self._place(), "val": None}
-        if func is torch.amp.autocast_mode._enter_autocast:
+        if func is modes.ENTER_AUTOCAST:
             self._entered.append(node)
 
     def check(self) -> None:
@@ -300,7 +282,7 @@ class Recorder(SchemaCheckMode):
             "layout": tensor.layout,
         }
         said = self.said(tensor)
-        node = self.graph.create_node("call_function", _ASSERTION, (said,), kind)
+        node = self.graph.create_node("call_function", modes.ASSERT_KIND, (said,), kind)
         node.meta = {**place, "val": None}
 
     def _belongs(self, result: Any, node: torch.fx.Node) -> None:
@@ -354,14 +336,14 @@ class Recorder(SchemaCheckMode):
         return said if getattr(said, "graph", self.graph) is self.graph else argument
 
 
-class Overseer(PreDispatchTorchFunctionMode):
+class Overseer(modes.FunctionMode):
     """Tells the recorder of what no operator says, and declines what goes past operators.
 
     PyTorch tells modes of this class of autocast and of torch.func.
     """
 
     def __init__(self, recorder: Recorder) -> None:
-        TorchFunctionMode.__init__(self)
+        super().__init__()
         self._recorder = recorder
 
     def __torch_function__(
@@ -370,13 +352,13 @@ class Overseer(PreDispatchTorchFunctionMode):
         name = getattr(func, "__name__", "")
         if name in _BEHIND_OPERATORS:
             raise DeclinedError(f"the model calls {name}()")
-        if getattr(func, "__module__", "") == _TRANSFORMS:
+        if getattr(func, "__module__", "") == modes.TRANSFORMS:
             return self._recorder.mapping.called(func, args)
         if func is torch.Tensor.requires_grad_:
             self._recorder.make_leaf(args[0])
         if func in MARKS:
             self._recorder.mark(func, args)
-            return func(*args) if func is torch._C._set_grad_enabled else None
+            return func(*args) if func is modes.SET_GRADIENTS else None
         if func is torch.Tensor.__len__:
             check_length(args[0])
         if func is torch.Tensor.tolist:

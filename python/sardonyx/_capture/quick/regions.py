@@ -9,11 +9,11 @@ from typing import Any
 
 import torch
 
+from sardonyx._torch_private import modes
+
 from .scopes import Scope, held
 
-_ENTER = torch.amp.autocast_mode._enter_autocast
-_EXIT = torch.amp.autocast_mode._exit_autocast
-_GRADIENTS: Any = torch._C._set_grad_enabled
+_ENTER, _EXIT, _GRADIENTS = modes.ENTER_AUTOCAST, modes.EXIT_AUTOCAST, modes.SET_GRADIENTS
 MARKS: tuple[Callable[..., Any], ...] = (_ENTER, _EXIT, _GRADIENTS)
 
 

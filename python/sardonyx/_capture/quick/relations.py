@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .periodic import always_holds
-
 
 def fixes_sizes(relation: Any) -> bool:
     """Whether it makes a size, or a quotient, product or least of sizes, a number."""
@@ -22,6 +20,8 @@ def leaves_sizes_open(relation: Any) -> bool:
     torch.export may then take them for numbers where quick capture does not ask.
     """
     import sympy
+
+    from .periodic import always_holds  # needs sympy, which comes with torch
 
     if isinstance(relation, (sympy.And, sympy.Or)):
         return all(map(leaves_sizes_open, relation.args))

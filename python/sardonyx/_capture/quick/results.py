@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from sardonyx._torch_private.sizes import is_always_true
+
 from .declining import DeclinedError
 from .sizes import Sizes, Strides, broadcast
 from .tensor import QuickTensor
@@ -62,9 +64,7 @@ def _spread(shape: Sizes, steps: Sizes, rank: int) -> Sizes:
 
 def always(said: Any) -> bool:
     """Whether it is so whatever the sizes are."""
-    from torch.fx.experimental.symbolic_shapes import statically_known_true
-
-    return said if type(said) is bool else bool(statically_known_true(said))
+    return said if type(said) is bool else is_always_true(said)
 
 
 def default_float() -> torch.dtype:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -17,6 +16,8 @@ from torch.export.graph_signature import (
     TensorArgument,
 )
 
+from sardonyx._torch_private.non_strict import FakeInputs
+
 from .declining import DeclinedError
 from .numbers import NUMBERS
 from .sizes import plain
@@ -26,11 +27,8 @@ from .tensor import QuickTensor
 class Placeholders:
     """The placeholders of a graph: weights in front, then what the user gives."""
 
-    def __init__(
-        self, model: torch.nn.Module, args: Any, kwargs: Any, fakes: Sequence[Any]
-    ) -> None:
-        from torch._export.utils import _bind_signature_to_inputs
-        from torch.utils import _pytree as pytree
+    def __init__(self, model: torch.nn.Module, given: FakeInputs) -> None:
+        from sardonyx._torch_private import pytree
 
         self.graph = torch.fx.Graph()
         self.specs: list[InputSpec] = []
@@ -39,9 +37,9 @@ class Placeholders:
         self.of_weights: dict[int, torch.fx.Node] = {}
         self._of_inputs: dict[int, torch.fx.Node] = {}
         self._of_leaves: list[torch.fx.Node] = []
-        paths, _ = pytree.tree_flatten_with_path(_bind_signature_to_inputs(model, args, kwargs))
+        paths, _ = pytree.tree_flatten_with_path(given.bound())
         names = ["_".join(_said(key).lower() for key in path) for path, _ in paths]
-        leaves = pytree.tree_leaves((args, kwargs))
+        leaves = pytree.tree_leaves((given.args, given.kwargs))
         if [id(leaf) for _, leaf in paths] != [id(leaf) for leaf in leaves]:
             raise DeclinedError("inputs in another order than forward() names them")
         tensors = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
@@ -55,7 +53,7 @@ class Placeholders:
         self._of_attributes = _tensors_in_attributes(model)
         self._lifted = 0
         self._inputs_begin = len(self.specs)
-        for name, leaf in zip(names, fakes, strict=True):
+        for name, leaf in zip(names, given.leaves, strict=True):
             self._input(name, leaf)
 
     def _weights(self, model: torch.nn.Module, taken: set[str]) -> None:
@@ -130,6 +128,8 @@ class Placeholders:
 
     def _placeholder(self, name: str, value: Any) -> torch.fx.Node:
         node = self.graph.create_node("placeholder", name, name=name)
+        # FX appends a number to names of Python's builtins, such as `input`; torch.export does not.
+        node.name = name
         node.meta["val"] = value
         return node
 

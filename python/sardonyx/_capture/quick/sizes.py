@@ -10,6 +10,8 @@ import math
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from sardonyx._torch_private.sizes import is_always_true, plain_expression
+
 from .declining import DeclinedError
 
 # An int, or a torch.SymInt, which has an int's operators.
@@ -24,7 +26,7 @@ def key(size: Size) -> Hashable:
     node = size.node
     learnt = len(node.shape_env.replacements)
     if not learnt:
-        first: Hashable = node._expr
+        first: Hashable = plain_expression(node)
         return first
     kept: tuple[int, Hashable] | None = node.__dict__.get("_key")
     if kept is None or kept[0] != learnt:
@@ -209,11 +211,9 @@ def _row_major(shape: Sizes) -> Sizes:
 
 
 def _at_most(a: Size, b: Size) -> bool:
-    from torch.fx.experimental.symbolic_shapes import statically_known_true
-
-    if statically_known_true(a <= b):
+    if is_always_true(a <= b):
         return True
-    if statically_known_true(a > b):
+    if is_always_true(a > b):
         return False
     raise DeclinedError("the order of dims in memory depends on sizes")
 

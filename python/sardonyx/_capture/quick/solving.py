@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
-from unittest import mock
 
-from sardonyx._base import torch_versions
 from sardonyx._capture.questions import asked_by_model
+from sardonyx._torch_private import questions as torch_questions
+from sardonyx._torch_private import sizes as torch_sizes
 
 from .declining import DeclinedError
 from .relations import leaves_sizes_open
@@ -22,9 +22,9 @@ def hearing_the_model() -> Iterator[set[Any]]:
 
     def hear(_: Any, relation: Any) -> None:
         if asked_by_model():
-            heard.add(torch_versions.canonical_relation(relation))
+            heard.add(torch_sizes.canonical_relation(relation))
 
-    with torch_versions.watching_questions(hear):
+    with torch_questions.watching_questions(hear):
         yield heard
 
 
@@ -48,12 +48,14 @@ def solve(fake_mode: Any, by_torch: Callable[[], None], by_model: Collection[Any
     Declines questions whose answer fixes sizes in ways that the program's ranges do not say, but
     for those that the model asked.
     """
-    from torch.fx.experimental.symbolic_shapes import DimConstraints, free_unbacked_symbols
-
     env = fake_mode.shape_env
     if env is None:
         return
-    with mock.patch.object(DimConstraints, "solve", _without_suggestions(DimConstraints.solve)):
+    # Bounds of sizes that no equation fixes are solved for the sake of suggestions alone, and where
+    # these are told, torch.export is who tells them. Equations that sympy cannot solve end
+    # torch.export (`x / 320 == x // 40 // 8`, which says what x is divided by, and fixes nothing).
+    # They stay among the questions that are checked below.
+    with torch_sizes.solving_equations_alone(_is_solvable):
         by_torch()
     asserted = [each for asserts in env.deferred_runtime_asserts.values() for each in asserts]
     # What is false of other sizes is an error there where PyTorch asserts it; where it was asked,
@@ -64,13 +66,13 @@ def solve(fake_mode: Any, by_torch: Callable[[], None], by_model: Collection[Any
     for each in asserted:
         env.guard_or_defer_runtime_assert(env.replace(each.expr), "assert")
     for relation in asked:
-        if free_unbacked_symbols(relation):  # what the model asserts of data
+        if torch_sizes.symbols_of_data(relation):  # what the model asserts of data
             continue
-        if torch_versions.canonical_relation(relation) in by_model:
+        if torch_sizes.canonical_relation(relation) in by_model:
             continue
         # With what was learnt since of which sizes are equal.
         if not leaves_sizes_open(known := env.replace(relation)):
-            names = torch_versions.names_of_sizes(env, known.free_symbols)
+            names = torch_sizes.names_of_sizes(env, known.free_symbols)
             for hear in _hearing:
                 hear(names)
             raise DeclinedError(f"the model asks of its sizes whether {relation}")
@@ -78,27 +80,6 @@ def solve(fake_mode: Any, by_torch: Callable[[], None], by_model: Collection[Any
 
 # How ShapeEnv begins the messages of assertions that were questions.
 _ASKED = "evaluate_expr"
-
-
-def _without_suggestions(solve: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Bounds of sizes that no equation fixes are solved for the sake of suggestions alone, and
-    where these are told, torch.export is who tells them.
-
-    Equations that sympy cannot solve end torch.export (`x / 320 == x // 40 // 8`, which says what x
-    is divided by, and fixes nothing). They stay among the questions that solve() checks.
-    """
-
-    def solved(constraints: Any) -> None:
-        bounds = constraints._univariate_inequalities
-        for symbol in list(constraints._symbols_with_equalities):
-            bounds[symbol] = {each for each in bounds[symbol] if _is_solvable(each, symbol)}
-            if not any(each.func.rel_op == "==" for each in bounds[symbol]):
-                constraints._symbols_with_equalities.remove(symbol)
-        if not constraints._symbols_with_equalities:
-            bounds.clear()
-        solve(constraints)
-
-    return solved
 
 
 def _is_solvable(relation: Any, symbol: Any) -> bool:

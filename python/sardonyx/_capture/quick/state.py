@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from sardonyx._torch_private.state import STRUCTURE, buffers_of
+
 from .declining import DeclinedError
 from .results import dims_of
 from .sizes import key
@@ -33,7 +35,8 @@ class Assigned:
     def changes(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """Each buffer that is another tensor now, and that tensor."""
         now = [
-            (before, module._buffers[name]) for (_, name), (before, module) in self.buffers.items()
+            (before, buffers_of(module)[name])
+            for (_, name), (before, module) in self.buffers.items()
         ]
         return [
             (before, after) for before, after in now if after is not before and after is not None
@@ -55,7 +58,7 @@ def unchanged(model: torch.nn.Module) -> Iterator[Assigned]:
     known = {id(module) for module in model.modules()}
 
     def assigned(module: torch.nn.Module, name: str, buffer: Any) -> None:
-        before = module._buffers.get(name)
+        before = buffers_of(module).get(name)
         # The same tensor once more, as `self.table = self.table.to(x.dtype)` has it, is no change.
         if id(module) not in known or before is buffer:
             return
@@ -99,7 +102,7 @@ class _Held:
         self._seen.add(id(module))
         self._dicts.append((attributes, dict(attributes), owner, False))
         for name, value in attributes.items():
-            if name in _STRUCTURE and isinstance(value, dict):
+            if name in STRUCTURE and isinstance(value, dict):
                 self._dicts.append((value, dict(value), owner, True))
             else:
                 self._add(value, f"{owner}.{name}", 0)
@@ -153,7 +156,6 @@ class _Held:
 
 
 _PLAIN = (str, int, float, complex, bool, bytes, type(None), type)
-_STRUCTURE = frozenset({"_parameters", "_buffers", "_modules", "_non_persistent_buffers_set"})
 
 
 def _is_opaque(value: Any) -> bool:
@@ -191,7 +193,8 @@ def _differ(a: Any, b: Any) -> bool:
 def _of_tensors(value: Any, place: str) -> list[str]:
     """The place, where a tensor is in what stands there. Declines modules."""
     import torch
-    from torch.utils import _pytree as pytree
+
+    from sardonyx._torch_private import pytree
 
     leaves = pytree.tree_leaves(value)
     if any(isinstance(each, torch.nn.Module) for each in leaves):

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from sardonyx._torch_private.state import default_device
+
 
 @contextmanager
 def run_again_where_declined() -> Iterator[None]:
@@ -70,8 +72,7 @@ def kept() -> Callable[[], None]:
     of_python, of_torch = random.getstate(), torch.get_rng_state()
     numpy: Any = sys.modules.get("numpy")
     of_numpy = numpy.random.get_state() if numpy is not None else None
-    dtype, device = torch.get_default_dtype(), torch._GLOBAL_DEVICE_CONTEXT
-    device_before = getattr(device, "device_context", None)
+    dtype, device_before = torch.get_default_dtype(), default_device()
     deterministic = torch.are_deterministic_algorithms_enabled()
 
     def put_back() -> None:
@@ -80,7 +81,7 @@ def kept() -> Callable[[], None]:
         if numpy is not None:
             numpy.random.set_state(of_numpy)
         torch.set_default_dtype(dtype)
-        if getattr(device, "device_context", None) is not device_before:
+        if default_device() is not device_before:
             torch.set_default_device(None if device_before is None else device_before.device)
         if torch.are_deterministic_algorithms_enabled() != deterministic:
             torch.use_deterministic_algorithms(deterministic)

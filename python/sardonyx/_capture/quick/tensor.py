@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 
+from sardonyx._torch_private import modes
+
 from .declining import DeclinedError
 from .sizes import Sizes, hint, is_static
 
@@ -27,13 +29,12 @@ class QuickTensor(torch.Tensor):
     @staticmethod
     def of(dims: Sizes, steps: Sizes, dtype: torch.dtype) -> QuickTensor:
         """On the CPU, made by no call as yet."""
-        made = torch.Tensor._make_wrapper_subclass(
+        made = modes.tensor_of(
             QuickTensor,
             [_example(size) for size in dims],
-            strides=[_example(step) for step in steps],
-            dtype=dtype,
-            device=torch.device("cpu"),
-            dispatch_sizes_strides_policy=None if is_static(dims) else "sizes",
+            [_example(step) for step in steps],
+            dtype,
+            is_static=is_static(dims),
         )
         made.dims, made.steps, made.made_by, made.levels = dims, steps, None, _NO_LEVELS
         result: QuickTensor = made
@@ -43,7 +44,7 @@ class QuickTensor(torch.Tensor):
         """As messages of errors have it, also of those that nobody sees."""
         return f"a tensor of {self.dtype}{list(self.dims)}"
 
-    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
+    __torch_function__ = modes.NO_TORCH_FUNCTION
 
     @classmethod
     def __torch_dispatch__(  # type: ignore[override]

@@ -6,14 +6,14 @@ import linecache
 import sys
 from types import CodeType, FrameType
 
+from sardonyx._torch_private.sizes import files_of_torch
+
 
 class Traces:
     """Texts of the lines of forward() methods that run, each made once."""
 
     def __init__(self) -> None:
-        from torch.fx.experimental.symbolic_shapes import uninteresting_files
-
-        self._passed_over = uninteresting_files()
+        self._passed_over = files_of_torch()
         self._known: dict[tuple[tuple[CodeType, int], ...], str] = {}
         self._of_line: dict[tuple[CodeType, int], str] = {}
 

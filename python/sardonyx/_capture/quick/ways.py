@@ -13,10 +13,11 @@ from typing import Any
 
 import torch
 
-from sardonyx._base import torch_versions
 from sardonyx._base.errors import Diagnostic
 from sardonyx._capture.checks import asking_of_data, note_of_check
 from sardonyx._capture.places import Place, is_raised_by_model, user_place
+from sardonyx._torch_private import questions as torch_questions
+from sardonyx._torch_private import sizes as torch_sizes
 
 from .bodies import Ran, branched
 from .declining import DeclinedError
@@ -67,7 +68,7 @@ class Ways:
     @contextmanager
     def followed(self) -> Iterator[None]:
         """Within it, what the model asks of data has both answers, one in each run."""
-        with torch_versions.answering_of_data(self._answer):
+        with torch_questions.answering_of_data(self._answer):
             yield
 
     @property
@@ -202,7 +203,7 @@ class Ways:
         return {
             symbol: (known, env.replacements.get(symbol))
             for symbol, known in env.var_to_range.items()
-            if torch_versions.is_of_data(symbol)
+            if torch_sizes.is_of_data(symbol)
         }
 
 

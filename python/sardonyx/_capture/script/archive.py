@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import torch
 
+from sardonyx._torch_private import torchscript
+
 from .numbers_of_code import with_numbers
 
 
@@ -36,8 +38,8 @@ def archived(program: Any) -> Archived:
     """
     is_module = isinstance(program, torch.jit.ScriptModule)
     for part in program.modules() if is_module else ():
-        own = part._c._type().qualified_name()
-        if part._c._has_method("__getstate__") and not own.startswith(_SAVED_AS_HELD):
+        own = torchscript.class_name(torchscript.native_module(part))
+        if torchscript.has_method(part, "__getstate__") and not own.startswith(_SAVED_AS_HELD):
             raise RuntimeError(
                 f"{own} has a __getstate__ of its own; save the module and convert the file"
             )
@@ -55,7 +57,7 @@ def _places(program: torch.jit.ScriptModule) -> Iterator[_Place]:
             for attribute, tensor in held(recurse=False, remove_duplicate=False):
                 if tensor.layout is torch.strided and not tensor.is_quantized and tensor.numel():
                     name = f"{path}.{attribute}" if path else attribute
-                    yield _Place(own._c, attribute, name, tensor.detach())
+                    yield _Place(torchscript.native_module(own), attribute, name, tensor.detach())
 
 
 # Layers of packed weights, whose states are what they hold.
@@ -68,7 +70,8 @@ _FLAT = "_flat_weights"
 @contextmanager
 def _emptied(places: list[_Place], modules: Iterable[Any]) -> Iterator[None]:
     kept = [(p.module, p.attribute, p.module.getattr(p.attribute)) for p in places]
-    kept += [(m._c, _FLAT, m._c.getattr(_FLAT)) for m in modules if m._c.hasattr(_FLAT)]
+    natives = map(torchscript.native_module, modules)
+    kept += [(own, _FLAT, own.getattr(_FLAT)) for own in natives if own.hasattr(_FLAT)]
     stubs: dict[Any, torch.Tensor] = {}
 
     def stub(tensor: torch.Tensor) -> torch.Tensor:

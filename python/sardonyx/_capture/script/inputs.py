@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
-from torch.utils import _pytree as pytree
 
 from sardonyx._capture.wanted import SCALAR, Leaf
+from sardonyx._torch_private import pytree
 
-_SCALARS = {bool: "bool", int: "int", float: "float"}
+_SCALARS = {bool: "bool", int: "int", float: ""}
+# Where the model is to take floats as the older exporter's do.
+_DOUBLE = "double"
 
 
 class Given(NamedTuple):
@@ -26,8 +28,9 @@ class Given(NamedTuple):
 class Texts:
     """`leaves`: what is wanted of the dimensions, for each leaf of all values in order."""
 
-    def __init__(self, leaves: Sequence[Leaf]) -> None:
+    def __init__(self, leaves: Sequence[Leaf], *, doubles: bool = False) -> None:
         self._leaves = iter(leaves)
+        self._float = _DOUBLE if doubles else "float"
         # The values that vary, and those that are constants, in order: (name, value, varies).
         self.parts: list[tuple[str, Any, bool]] = []
 
@@ -53,7 +56,7 @@ class Texts:
     def _leaf(self, name: str, value: Any, declared: str) -> str:
         dims = wanted.dims if (wanted := next(self._leaves, None)) is not None else {}
         is_constant = value is None or isinstance(value, str)
-        self.parts.append((name, value, not is_constant))
+        self.parts += _parts(name, value, varies=not is_constant)
         if isinstance(value, torch.Tensor):
             sizes: list[str] = [str(size) for size in value.shape]
             for axis, each in dims.items():
@@ -68,8 +71,25 @@ class Texts:
             return json.dumps(value, ensure_ascii=False)
         if type(value) in _SCALARS:
             wants_float = type(value) is int and "float" in declared
-            return "float" if wants_float else _SCALARS[type(value)]
+            return self._float if wants_float or type(value) is float else _SCALARS[type(value)]
         raise TypeError(f"'{name}' is a {type(value).__name__}, which TorchScript does not take")
+
+
+def _parts(name: str, value: Any, *, varies: bool) -> list[tuple[str, Any, bool]]:
+    if isinstance(value, torch.Tensor) and value.is_quantized:
+        return [(name + suffix, value, True) for suffix in PARTS_OF_QUANTIZED]
+    return [(name, value, varies)]
+
+
+# What a model takes for a quantised tensor: its integers, their scale and zero point.
+PARTS_OF_QUANTIZED = ("", "_scale", "_zero_point")
+
+
+def parts_of(leaf: Any) -> int:
+    """How many inputs of a model a tensor is; 0 of what is none."""
+    if not isinstance(leaf, torch.Tensor):
+        return 0
+    return len(PARTS_OF_QUANTIZED) if leaf.is_quantized else 1
 
 
 def _layout(tensor: torch.Tensor) -> str:

@@ -17,7 +17,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
+
+from sardonyx._torch_private import pytree, torchscript
 
 # Texts are passed over. A blank before the digits gives way to the point behind them, so that what
 # stands behind it stays where the archive's table of source lines has it.
@@ -148,7 +149,6 @@ def _nodes(program: Any, kind: str) -> Iterator[Any]:
     if isinstance(program, torch.jit.ScriptFunction):
         graphs = [program.inlined_graph]
     else:
-        methods = program._c._method_names()
-        graphs = [program._c._get_method(name).inlined_graph for name in methods]
+        graphs = [method.inlined_graph for method in torchscript.methods_of(program)]
     for graph in graphs:
         yield from graph.findAllNodes(kind)

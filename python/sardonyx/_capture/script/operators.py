@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch.utils import _pytree as pytree
 
 from sardonyx._base.element_types import onnx_number, torch_dtypes
 from sardonyx._base.overloads import overload_of
+from sardonyx._torch_private import operators, pytree, torchscript
 
 
 class Operators:
@@ -17,7 +17,7 @@ class Operators:
 
     def schemas(self, op: str) -> list[str]:
         """Of the overloads of "mylib::op"; none where PyTorch has no such operator."""
-        return [str(schema) for schema in torch._C._jit_get_schemas_for_operator(op)]
+        return [str(schema) for schema in torchscript.schemas_of(op)]
 
     def results(self, op: str, arguments: list[Any]) -> list[tuple[int, list[int]]] | None:
         """(ONNX's element type, sizes) of each tensor that "mylib::op.overload" gives, by its
@@ -31,7 +31,7 @@ class Operators:
             return None
         try:
             given = [_argument(each) for each in arguments]
-            parameters = overload._schema.arguments
+            parameters = operators.schema_of(overload).arguments
             positional = [v for v, p in zip(given, parameters, strict=True) if not p.kwarg_only]
             named = {p.name: v for v, p in zip(given, parameters, strict=True) if p.kwarg_only}
             with torch.no_grad():

@@ -5,18 +5,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch.export.graph_signature import ConstantArgument, InputKind, InputSpec, TensorArgument
-from torch.utils import _pytree as pytree
 
 from sardonyx import _native
 from sardonyx._capture.wanted import Leaf
+from sardonyx._torch_private import pytree
 
 from .archive import Archived, archived
-from .inputs import Given, Texts, leaves_by_parameter, text_of_default
+from .inputs import Given, Texts, leaves_by_parameter, parts_of, text_of_default
 from .operators import Operators
 
 if TYPE_CHECKING:
@@ -84,11 +85,13 @@ class Source(NamedTuple):
 
 
 class Example(NamedTuple):
-    """The inputs, and what is wanted of their leaves' dimensions."""
+    """The inputs, what is wanted of their leaves' dimensions, and whether floats among them are
+    tensors of float64 to the model, as the older exporter has them."""
 
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     leaves: Sequence[Leaf]
+    doubles: bool = False
 
 
 def script_program(source: Source, signature: inspect.Signature, example: Example) -> ScriptProgram:
@@ -100,7 +103,8 @@ def script_program(source: Source, signature: inspect.Signature, example: Exampl
     bound = signature.bind(None, *example.args, **example.kwargs).arguments
     bound.pop("self")
     declared = _declared(source.script)
-    texts = Texts(list(leaves_by_parameter(bound, example.kwargs, example.leaves)))
+    leaves = list(leaves_by_parameter(bound, example.kwargs, example.leaves))
+    texts = Texts(leaves, doubles=example.doubles)
     given = [Given(name, value, declared.get(name, "")) for name, value in bound.items()]
     made = _program(source, texts, given, list(declared), example)
     made.inputs += [
@@ -123,11 +127,13 @@ def traced_program(
     names = [name for name, _, _ in tensors]
     made = _program(source, texts, given, names, example)
     made.of_python = True
-    rest = iter(names)
+    parts = iter(texts.parts)
+    given_leaves = pytree.tree_leaves((example.args, dict(example.kwargs)))
     made.graph_signature = _signature(
         [
-            (next(rest), leaf, True) if isinstance(leaf, torch.Tensor) else ("", leaf, False)
-            for leaf in pytree.tree_leaves((example.args, dict(example.kwargs)))
+            part
+            for leaf in given_leaves
+            for part in (islice(parts, parts_of(leaf)) if parts_of(leaf) else [("", leaf, False)])
         ]
     )
     return made.check()

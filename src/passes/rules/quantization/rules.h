@@ -8,5 +8,6 @@ namespace sardonyx::passes {
 using namespace rewriting;
 
 extern const Rule kDropRequantization;
+extern const Rule kGatherBeforeDequantize;
 
 }  // namespace sardonyx::passes

@@ -1,0 +1,192 @@
+"""Weights on their way into a file: GB/s and CPU seconds of each path, next to what a copy costs.
+
+    python -m bench.weights [--megabytes 512] [--rounds 3] [--only bf16] [--folder CHECKPOINT]
+
+Every path is measured in turn with `cp` of the bytes that it writes, with numpy's and with
+PyTorch's own cast and numpy's write, so that a busy machine slows all of them down; what is printed
+is the best of the rounds. `--folder` also compares `sardonyx hf` with onnxruntime-genai's builder,
+where that is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+import sardonyx
+
+_ROWS, _COLUMNS = 2048, 5632  # as of the layers of a small Llama
+_DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+# What NumPy reads the bytes of each type as; it has no bfloat16.
+_BITS = {torch.float32: torch.int32, torch.float16: torch.int16, torch.bfloat16: torch.int16}
+
+
+class Taken(NamedTuple):
+    """What one run took, CPU time being that of all threads and of processes that it started."""
+
+    wall: float
+    cpu: float
+
+
+def taken(run: Callable[[], Any]) -> Taken:
+    wall, cpu = time.perf_counter(), _cpu()
+    run()
+    return Taken(time.perf_counter() - wall, _cpu() - cpu)
+
+
+def _cpu() -> float:
+    uses = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(use.ru_utime + use.ru_stime for use in uses)
+
+
+class Casts(torch.nn.Module):
+    """Products with weights of one type that are cast to another."""
+
+    def __init__(self, weights: list[torch.Tensor], to: torch.dtype, transposed: bool) -> None:
+        super().__init__()
+        self.weights = torch.nn.ParameterList([torch.nn.Parameter(w, False) for w in weights])
+        self.to_dtype, self.transposed = to, transposed
+
+    def forward(self, x: torch.Tensor) -> list[torch.Tensor]:
+        """A product with each weight."""
+        cast = [weight.to(self.to_dtype) for weight in self.weights]
+        return [x @ (weight.t() if self.transposed else weight) for weight in cast]
+
+
+def program(source: str, to: str, transposed: bool, megabytes: int) -> Any:
+    """An exported program whose weights have `megabytes` of the type `source`."""
+    dtype = _DTYPES[source]
+    count = max(1, (megabytes << 20) // (_ROWS * _COLUMNS * dtype.itemsize))
+    generator = torch.Generator().manual_seed(0)
+    weights = [
+        (torch.randn(_ROWS, _COLUMNS, generator=generator) * 0.02).to(dtype) for _ in range(count)
+    ]
+    bits, _, method = to.partition("-")
+    held = _DTYPES.get(to, torch.float32)
+    x = torch.zeros(1, _COLUMNS if transposed else _ROWS, dtype=held)
+    precision = sardonyx.Precision(bits, method=method) if method else None
+    made = sardonyx.export(Casts(weights, held, transposed), (x,))
+    return (sardonyx.optimize(made, precision=precision).model if precision else made), weights
+
+
+def measured(source: str, to: str, transposed: bool, options: argparse.Namespace) -> str:
+    """A row of the table."""
+    made, weights = program(source, to, transposed, options.megabytes)
+    read = sum(weight.numel() * weight.element_size() for weight in weights)
+    with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
+        path, copy, other = (Path(folder) / name for name in ("m.onnx", "copy", "other"))
+        data = path.with_name("m.onnx.data")
+
+        def ours() -> None:
+            made.save(path, external_data=True)
+
+        def copied() -> None:
+            subprocess.run(["cp", data, copy], check=True)
+
+        def of_torch() -> None:
+            dtype = _DTYPES.get(to, torch.float16)
+            with other.open("wb") as file:
+                for weight in weights:
+                    cast = weight.to(dtype)
+                    (cast.t() if transposed else cast).contiguous().view(
+                        _BITS[dtype]
+                    ).numpy().tofile(file)
+
+        def of_numpy() -> None:
+            with other.open("wb") as file:
+                for weight in weights:
+                    array = weight.numpy().astype(to.replace("fp", "float"))
+                    np.ascontiguousarray(array.T if transposed else array).tofile(file)
+
+        ours()
+        written = data.stat().st_size
+        runs: dict[str, Callable[[], None]] = {"ours": ours, "cp": copied}
+        if not to.startswith("int"):
+            runs["torch"] = of_torch
+            if "bf16" not in (source, to):
+                runs["numpy"] = of_numpy
+        best = {name: Taken(float("inf"), float("inf")) for name in runs}
+        for _ in range(options.rounds):
+            for name, run in runs.items():
+                for made_file in (copy, other):
+                    made_file.unlink(missing_ok=True)
+                now = taken(run)
+                best[name] = min(best[name], now)
+    ours_, cp = best["ours"], best["cp"]
+    others = "".join(
+        f" {best[name].wall / ours_.wall:6.2f}" if name in best else "      -"
+        for name in ("torch", "numpy")
+    )
+    return (
+        f"{source:>4} {'T' if transposed else ' '} {to:<11} {written / 1e6:7.0f} MB"
+        f" {written / 1e9 / ours_.wall:6.2f} GB/s {ours_.cpu:6.2f} s CPU"
+        f" {read / 1e9 / ours_.cpu:6.2f} GB/s of source a core"
+        f"  {ours_.wall / cp.wall:5.2f} x cp |{others}"
+    )
+
+
+def bandwidth(megabytes: int = 256) -> float:
+    """GB/s read and written when memory is copied in memory."""
+    source = np.ones(megabytes << 20, dtype=np.uint8)
+    target = np.empty_like(source)
+    np.copyto(target, source)
+    best = min(taken(lambda: np.copyto(target, source)).wall for _ in range(5))
+    return 2 * source.nbytes / 1e9 / best
+
+
+def checkpoints(folder: Path, scratch: str | None) -> None:
+    """`sardonyx hf` next to onnxruntime-genai's builder."""
+    has_builder = importlib.util.find_spec("onnxruntime_genai") is not None
+    for precision in ("fp16", "int4"):
+        with tempfile.TemporaryDirectory(dir=scratch) as out:
+            ours = [sys.executable, "-m", "sardonyx", "hf", folder, "-o", f"{out}/ours"]
+            ours += ["--precision", precision, "--runtime", "onnxruntime-genai"]
+            took = taken(lambda ours=ours: subprocess.run(ours, check=True))  # type: ignore[misc]
+            print(f"{precision}: sardonyx hf {took.wall:.1f} s, {took.cpu:.1f} s CPU", flush=True)
+            if not has_builder:
+                continue
+            theirs = [sys.executable, "-m", "onnxruntime_genai.models.builder", "-i", folder]
+            theirs += ["-o", f"{out}/theirs", "-p", precision, "-e", "cpu", "-c", f"{out}/cache"]
+            took = taken(lambda theirs=theirs: subprocess.run(theirs, check=True))  # type: ignore[misc]
+            print(f"{precision}: the builder {took.wall:.1f} s, {took.cpu:.1f} s CPU", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--megabytes", type=int, default=512, help="of the source's weights")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--only", default="", help="paths whose name has this in it")
+    parser.add_argument("--scratch", help="where files are written; by default as tempfile says")
+    parser.add_argument("--folder", type=Path, help="a checkpoint, for `sardonyx hf`")
+    options = parser.parse_args()
+    sardonyx.set_num_threads(options.threads)
+    print(f"memory: {bandwidth():.1f} GB/s; {os.cpu_count()} processors, load {os.getloadavg()[0]}")
+    print("last columns: PyTorch's and numpy's wall time as multiples of ours")
+    casts = [("fp16", "fp32"), ("bf16", "fp32"), ("bf16", "fp16"), ("fp32", "fp16")]
+    casts += [("fp32", "bf16"), ("fp32", "fp32"), ("fp16", "fp16")]
+    for source, to in casts:
+        for transposed in (False, True):
+            if options.only in f"{source} {to}":
+                print(measured(source, to, transposed, options), flush=True)
+    for to in ("int8-rtn", "int4-rtn", "int8-search", "int4-search"):
+        if options.only in f"bf16 {to}":
+            print(measured("bf16", to, False, options), flush=True)
+    if options.folder:
+        checkpoints(options.folder, options.scratch)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""One run of a module that torch.export does not capture, for what it does that may be why."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass
+class Observed:
+    """What a run did; nothing where it failed."""
+
+    results: Any = None
+    packs_sequences: bool = False
+
+    @property
+    def gives_quantized(self) -> bool:
+        """Whether a quantised tensor is among the results."""
+        from sardonyx._torch_private import pytree
+
+        leaves = pytree.tree_leaves(self.results)
+        return any(getattr(leaf, "is_quantized", False) is True for leaf in leaves)
+
+
+def observed_run(
+    module: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> Observed:
+    """Runs the module on copies of its inputs; its buffers and random numbers are as before."""
+    import torch
+
+    from sardonyx._torch_private.modes import TorchDispatchMode
+
+    from .buffers import buffers_put_back
+
+    seen = Observed()
+    packing = torch.ops.aten._pack_padded_sequence.default
+
+    class Watching(TorchDispatchMode):
+        def __torch_dispatch__(
+            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            seen.packs_sequences = seen.packs_sequences or function is packing
+            return function(*args, **(kwargs or {}))
+
+    watching: Any = Watching
+    try:
+        inputs = copy.deepcopy((args, dict(kwargs)))
+        with torch.no_grad(), torch.random.fork_rng(), buffers_put_back(module), watching():
+            seen.results = module(*inputs[0], **inputs[1])
+    except Exception:
+        return Observed()
+    return seen

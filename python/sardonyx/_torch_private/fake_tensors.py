@@ -1,0 +1,76 @@
+"""Tensors without data: torch._subclasses.fake_tensor.
+
+Importing this module imports no torch; asking it for a class does.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import logging
+from typing import TYPE_CHECKING, Any
+
+__all__ = [
+    "FakeTensor",
+    "FakeTensorMode",
+    "FunctionalTensor",
+    "checkpoint_offset",
+    "decided_by_data",
+    "is_fake_mode_active",
+    "logger",
+    "looks_at_data",
+    "unset_fake_temporarily",
+]
+
+if TYPE_CHECKING:
+    from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode, unset_fake_temporarily
+    from torch._subclasses.functional_tensor import FunctionalTensor
+
+_MODULE = "torch._subclasses.fake_tensor"
+_NAMES = {
+    "FakeTensor": _MODULE,
+    "FakeTensorMode": _MODULE,
+    "unset_fake_temporarily": _MODULE,
+    "FunctionalTensor": "torch._subclasses.functional_tensor",
+}
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name not in _NAMES:
+            raise AttributeError(name)
+        found = globals()[name] = getattr(importlib.import_module(_NAMES[name]), name)
+        return found
+
+
+def is_fake_mode_active() -> bool:
+    """Whether tensors have no data where this is called."""
+    import torch
+
+    return bool(torch._guards.detect_fake_mode())
+
+
+@functools.cache
+def decided_by_data() -> tuple[type[Exception], ...]:
+    """What capture raises where it would have to know data."""
+    from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+
+    fake_tensor = importlib.import_module(_MODULE)
+    return (fake_tensor.DataDependentOutputException, GuardOnDataDependentSymNode)
+
+
+@functools.cache
+def looks_at_data() -> tuple[type[Exception], ...]:
+    """What fake tensors raise where a model looks at data, or makes a size of it."""
+    fake_tensor = importlib.import_module(_MODULE)
+    return (fake_tensor.DataDependentOutputException, fake_tensor.DynamicOutputShapeException)
+
+
+def logger() -> logging.Logger:
+    """Of fake tensors."""
+    return logging.getLogger(_MODULE)
+
+
+def checkpoint_offset(tensor: Any) -> int | None:
+    """Where in its file a fake tensor's storage lies, which torch.load() tells; None of others."""
+    return getattr(tensor.untyped_storage(), "_checkpoint_offset", None)

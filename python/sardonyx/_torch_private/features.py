@@ -1,0 +1,61 @@
+"""What the installed PyTorch has of what we use beyond its public API."""
+
+from __future__ import annotations
+
+import importlib
+from typing import NamedTuple
+
+from . import export, operators, questions
+from .probing import Probe
+
+
+class Feature(NamedTuple):
+    """A feature of ours; `reason` says what PyTorch lacks where it is not available."""
+
+    name: str
+    available: bool
+    reason: str
+
+
+def _tracing_imports() -> None:
+    for module in ("modes", "non_strict", "sizes"):
+        importlib.import_module(f"{__package__}.{module}")
+
+
+TRACING = Probe(
+    "fake-tensor tracing",
+    _tracing_imports,
+)
+
+
+def _script_imports() -> None:
+    importlib.import_module(f"{__package__}.torchscript").all_schemas()
+
+
+_PROBES = (
+    TRACING,
+    questions.CONSTANTS,
+    questions.QUESTIONS,
+    questions.TRUTHS,
+    questions.ANSWERS,
+    questions.LIMITS,
+    export.SIZES_ONE,
+    export.REFINED,
+    export.DERIVATIVES,
+    export.DRAFT,
+    export.EXPORT_FLAG,
+    operators.SHAPES_OF_OTHERS,
+    operators.WHOLE_RECURRENCES,
+    operators.INDICES,
+    Probe("TorchScript in memory", _script_imports),
+)
+
+
+def missed() -> list[Feature]:
+    """What was asked for so far, and is not available."""
+    return [Feature(each.name, False, each.reason) for each in _PROBES if each.is_missed]
+
+
+def features() -> list[Feature]:
+    """All of them; what is missing switches off the one feature that needs it."""
+    return [Feature(each.name, each.available, each.reason) for each in _PROBES]

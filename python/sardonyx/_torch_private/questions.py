@@ -1,0 +1,194 @@
+"""What capture asks of symbolic sizes, and of data, while it does."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from .fake_tensors import decided_by_data
+from .probing import Probe, has, lookup, patched
+from .sizes import names_of_sizes
+
+_SYMBOLIC = "torch.fx.experimental.symbolic_shapes"
+_NODE = "torch.fx.experimental.sym_node"
+CONSTANTS = Probe(
+    "the line that makes a dimension constant",
+    has(_SYMBOLIC, "ShapeEnv._update_var_to_range", "ShapeEnv._set_replacement"),
+)
+
+
+@contextmanager
+def watching_sizes(on_fixed: Callable[[list[str]], None]) -> Iterator[None]:
+    """Within it, `on_fixed` is called with the names of a size ("L['x'].size()[0]") that capture
+    makes constant, while it does."""
+    if not CONSTANTS.available:
+        yield
+        return
+    kind = lookup(_SYMBOLIC, "ShapeEnv")
+    narrowed, replaced = kind._update_var_to_range, kind._set_replacement
+
+    def narrow(env: Any, symbol: Any, *args: Any, **kwargs: Any) -> Any:
+        result = narrowed(env, symbol, *args, **kwargs)
+        with CONSTANTS.watching():
+            if env.var_to_range[symbol].is_singleton():
+                on_fixed(names_of_sizes(env, (symbol,)))
+        return result
+
+    def replace(env: Any, symbol: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
+        with CONSTANTS.watching():
+            if target.is_number:
+                on_fixed(names_of_sizes(env, (symbol,)))
+        try:
+            return replaced(env, symbol, target, *args, **kwargs)
+        except AssertionError:
+            # It halves ranges that end near 2**63 in floats, and asserts that nothing is lost. The
+            # two stay two, whose equality is still asked.
+            return None
+
+    with (
+        patched(kind, "_update_var_to_range", narrow),
+        patched(kind, "_set_replacement", replace),
+    ):
+        yield
+
+
+QUESTIONS = Probe("notes of what is asked of sizes", has(_SYMBOLIC, "ShapeEnv._log_guard"))
+
+
+@contextmanager
+def watching_questions(on_asked: Callable[[Any, Any], None]) -> Iterator[None]:
+    """Within it, `on_asked` is called with the ShapeEnv and each relation of sizes that capture
+    takes for true because the example's sizes have it, while it does."""
+    if not QUESTIONS.available:
+        yield
+        return
+    kind = lookup(_SYMBOLIC, "ShapeEnv")
+    logged = kind._log_guard
+
+    def log(env: Any, prefix: str, relation: Any, *args: Any, **kwargs: Any) -> Any:
+        if prefix == "eval":  # others are assertions, and what nothing hangs on
+            with QUESTIONS.watching():
+                on_asked(env, relation)
+        return logged(env, prefix, relation, *args, **kwargs)
+
+    with patched(kind, "_log_guard", log):
+        yield
+
+
+_RELATIONS = ("eq", "ne", "gt", "ge", "lt", "le")
+TRUTHS = Probe(
+    "notes of answers that sizes of 0 and 1 change",
+    has(_NODE, "SymNode.guard_bool", *(f"SymNode.{name}" for name in _RELATIONS)),
+)
+
+
+@contextmanager
+def watching_truths(on_answered: Callable[[Any, bool], None]) -> Iterator[None]:
+    """Within it, `on_answered` is called with each relation of sizes that Python asks the truth of,
+    and the answer. What sympy knows of any positive number is such a relation, too.
+    """
+    if not TRUTHS.available:
+        yield
+        return
+    import sympy
+
+    kind = lookup(_NODE, "SymNode")
+    asked = kind.guard_bool
+    known = {sympy.true, sympy.false, True, False}
+
+    def comparing(name: str) -> Callable[[Any, Any], Any]:
+        compare, relation = getattr(kind, name), getattr(sympy, name.capitalize())
+
+        def compared(node: Any, other: Any) -> Any:
+            made = compare(node, other)
+            with TRUTHS.watching():
+                if made._expr in known and node.expr.free_symbols:
+                    made.compared = relation(node.expr, other.expr, evaluate=False)
+            return made
+
+        return compared
+
+    def ask(node: Any, *args: Any, **kwargs: Any) -> Any:
+        answer = asked(node, *args, **kwargs)
+        with TRUTHS.watching():
+            on_answered(getattr(node, "compared", node.expr), answer)
+        return answer
+
+    with ExitStack() as stack:
+        stack.enter_context(patched(kind, "guard_bool", ask))
+        for name in _RELATIONS:
+            stack.enter_context(patched(kind, name, comparing(name)))
+        yield
+
+
+ANSWERS = Probe(
+    "assertions of data", has(_NODE, "SymNode.guard_bool"), has(_SYMBOLIC, "uninteresting_files")
+)
+
+
+@contextmanager
+def answering_of_data(answer: Callable[[Any], bool | None]) -> Iterator[None]:
+    """Within it, a truth that capture cannot know, since it hangs on data, is what `answer` gives
+    for its SymNode; where that is None, capture fails as it does."""
+    if not ANSWERS.available:
+        yield
+        return
+    kind, symbolic = lookup(_NODE, "SymNode"), lookup(_SYMBOLIC)
+    asked, hidden = kind.guard_bool, symbolic.uninteresting_files
+
+    def ask(node: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return asked(node, *args, **kwargs)
+        except decided_by_data():
+            if (answered := answer(node)) is None:
+                raise
+            return answered
+
+    def hidden_with_this() -> set[str]:  # so that errors name who asked
+        return {*hidden(), __file__}
+
+    with (
+        patched(kind, "guard_bool", ask),
+        patched(symbolic, "uninteresting_files", hidden_with_this),
+    ):
+        yield
+
+
+LIMITS = Probe(
+    "a limit for what is asked of sizes", has(_SYMBOLIC, "ShapeEnv._maybe_evaluate_static")
+)
+
+
+@contextmanager
+def limiting_sizes(most: int, in_all: int, stop: type[BaseException]) -> Iterator[None]:
+    """Within it, capture ends with `stop` where it asks something of sizes that takes an expression
+    of more than `most` terms to say, or more than `in_all` with all that it has asked."""
+    if not LIMITS.available:
+        yield
+        return
+    kind = lookup(_SYMBOLIC, "ShapeEnv")
+    asked = kind._maybe_evaluate_static
+    total = 0
+
+    @functools.wraps(asked)  # with what forgets its answers
+    def ask(env: Any, relation: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal total
+        terms = _count_terms(relation, most)
+        total += terms
+        if terms > most or total > in_all:
+            raise stop
+        return asked(env, relation, *args, **kwargs)
+
+    with patched(kind, "_maybe_evaluate_static", ask):
+        yield
+
+
+def _count_terms(expression: Any, most: int) -> int:
+    """How many terms it has, or one more than `most`."""
+    left, count = [expression], 0
+    while left and count <= most:
+        count += 1
+        left.extend(left.pop().args)
+    return count

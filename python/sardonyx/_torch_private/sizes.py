@@ -1,0 +1,159 @@
+"""Symbolic sizes: torch.SymInts, the expressions that they stand for, and the ShapeEnv that knows
+what is equal among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from .probing import patched
+
+if TYPE_CHECKING:
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+
+def new_environment() -> ShapeEnv:
+    """A ShapeEnv in which neither elements of tensors nor data-dependent shapes become sizes."""
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv
+
+    return ShapeEnv(allow_scalar_outputs=False, allow_dynamic_output_shape_ops=False)
+
+
+def plain_expression(node: Any) -> Any:
+    """The expression of a size as it was made, without what was learnt of its symbols since."""
+    return node._expr
+
+
+def is_always_true(relation: Any) -> bool:
+    """Whether a relation of sizes holds whatever they are, which nothing assumes by asking."""
+    from torch.fx.experimental.symbolic_shapes import statically_known_true
+
+    return bool(statically_known_true(relation))
+
+
+def symbols_of_data(value: Any) -> Any:
+    """The data-dependent symbols of a size or of a tensor's sizes."""
+    from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+
+    return free_unbacked_symbols(value)
+
+
+def files_of_torch() -> set[str]:
+    """PyTorch's own files, which its messages about sizes pass over."""
+    from torch.fx.experimental.symbolic_shapes import uninteresting_files
+
+    return uninteresting_files()
+
+
+@contextmanager
+def solving_equations_alone(is_solvable: Callable[[Any, Any], bool]) -> Iterator[None]:
+    """Within it, torch.export's solver solves for symbols of which an equation is asked, and leaves
+    relations out that `is_solvable(relation, symbol)` denies."""
+    from torch.fx.experimental.symbolic_shapes import DimConstraints
+
+    solve = DimConstraints.solve
+
+    def solved(constraints: Any) -> None:
+        bounds = constraints._univariate_inequalities
+        for symbol in list(constraints._symbols_with_equalities):
+            bounds[symbol] = {each for each in bounds[symbol] if is_solvable(each, symbol)}
+            if not any(each.func.rel_op == "==" for each in bounds[symbol]):
+                constraints._symbols_with_equalities.remove(symbol)
+        if not constraints._symbols_with_equalities:
+            bounds.clear()
+        solve(constraints)
+
+    with patched(DimConstraints, "solve", solved):
+        yield
+
+
+# The methods of sizes that make another size, or a relation, of two.
+_ARITHMETIC = (
+    *("add", "sub", "mul", "floordiv", "mod", "sym_max", "sym_min"),
+    *("eq", "ne", "lt", "le", "gt", "ge"),
+)
+
+
+@contextmanager
+def arithmetic_remembered() -> Iterator[None]:
+    """Within it, equal operands give the node that they gave before."""
+    from torch.fx.experimental.sym_node import SymNode
+
+    known: dict[tuple[Any, ...], Any] = {}
+
+    def remembered(name: str, method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+        def computed(node: Any, other: Any) -> Any:
+            # As they are now that some sizes are known to be equal, as the method takes them.
+            operands = (name, node.expr, other.expr, node.pytype, other.pytype)
+            result = known.get(operands)
+            if result is None:
+                result = known[operands] = method(node, other)
+            return result
+
+        return computed
+
+    with ExitStack() as stack:
+        for name in _ARITHMETIC:
+            stack.enter_context(patched(SymNode, name, remembered(name, getattr(SymNode, name))))
+        yield
+
+
+@contextmanager
+def equal_sizes(groups: Iterable[Sequence[Any]]) -> Iterator[None]:
+    """Within it, the SymInts of each group are one: a symbol among them is said as the first is."""
+    undo: dict[Any, dict[Any, Any]] = {}
+    try:
+        for first, *others in groups:
+            for other in others:
+                env, symbol, known = first.node.shape_env, other.node.expr, first.node.expr
+                if symbol == known:
+                    continue
+                if not symbol.is_symbol:
+                    symbol, known = known, symbol
+                if symbol.is_symbol and symbol not in known.free_symbols:
+                    undo.setdefault(env, dict(env.replacements))
+                    env.replacements[symbol] = known
+                    _forget_sizes(env)
+        yield
+    finally:
+        for env, before in undo.items():
+            env.replacements.clear()
+            env.replacements.update(before)
+            _forget_sizes(env)
+
+
+def join_sizes(first: Any, other: Any) -> None:
+    """Has two SymInts of one environment be one size from now on."""
+    env, symbol, known = first.node.shape_env, other.node.expr, first.node.expr
+    if symbol != known and symbol.is_symbol and known.is_symbol:
+        env._set_replacement(symbol, known, "dimensions of one name")
+
+
+def _forget_sizes(env: Any) -> None:
+    """Drops what a ShapeEnv remembers of its replacements."""
+    env._update_version_counter()
+    if hasattr(env, "_replacements_version_counter"):  # a second one, since 2.12
+        env._replacements_version_counter += 1
+
+
+def names_of_sizes(env: Any, symbols: Iterable[Any]) -> list[str]:
+    """What symbols stand for: "L['x'].size()[0]"."""
+    sources = getattr(env, "var_to_sources", {})
+    found = [source for symbol in symbols for source in sources.get(symbol, ())]
+    # A source's name became a property.
+    return [s.name if isinstance(s.name, str) else s.name() for s in found]
+
+
+def canonical_relation(relation: Any) -> Any:
+    """A relation of sizes in the one form of those that say the same."""
+    from torch.fx.experimental import symbolic_shapes
+
+    return symbolic_shapes.canonicalize_bool_expr(relation)
+
+
+def is_of_data(symbol: Any) -> bool:
+    """Whether a symbol stands for a number that data decide."""
+    from torch.utils._sympy.symbol import SymT, symbol_is_type
+
+    return bool(symbol_is_type(symbol, (SymT.UNBACKED_INT, SymT.UNBACKED_FLOAT)))

@@ -1,0 +1,74 @@
+"""What modules, tensors and PyTorch's settings hold."""
+
+from __future__ import annotations
+
+import importlib
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from .probing import MissingError, lookup
+
+
+def parameters_of(module: Any) -> dict[str, Any]:
+    """A module's own parameters: the table itself."""
+    table: dict[str, Any] = module._parameters
+    return table
+
+
+def buffers_of(module: Any) -> dict[str, Any]:
+    """A module's own buffers: the table itself."""
+    table: dict[str, Any] = module._buffers
+    return table
+
+
+def memory_of(tensor: Any) -> int:
+    """What tensors have in common that share their memory, also where they have no data."""
+    return int(tensor.untyped_storage()._cdata)
+
+
+def writes_to(tensor: Any) -> int:
+    """How often a tensor has been written to."""
+    return int(tensor._version)
+
+
+def default_device() -> Any:
+    """The device of torch.set_default_device() as PyTorch keeps it; None where none is set."""
+    import torch
+
+    return getattr(torch._GLOBAL_DEVICE_CONTEXT, "device_context", None)
+
+
+def list_makers() -> None:
+    """Has PyTorch list the functions that make tensors. It does so where a device is first chosen
+    by `with torch.device(...)`, and keeps the list: those that stand in for others meanwhile would
+    be in it for good, and the others be made on the CPU."""
+    with suppress(MissingError):
+        lookup("torch.utils._device", "_device_constructors")()
+
+
+def single_level_function() -> Any:
+    """The class by which autograd.Function.apply() goes on."""
+    return importlib.import_module("torch.autograd.function")._SingleLevelFunction
+
+
+# The attributes of modules that hold their weights and modules.
+STRUCTURE = frozenset({"_parameters", "_buffers", "_modules", "_non_persistent_buffers_set"})
+
+
+def check_with() -> tuple[Any, str]:
+    """Where the function is that torch._check() and its like call: the module, and its name."""
+    return importlib.import_module("torch"), "_check_with"
+
+
+class Build(NamedTuple):
+    """Which PyTorch this is: its version, and the commit that it was built of."""
+
+    version: str
+    commit: str
+
+
+def build_of_torch() -> Build:
+    """The installed one."""
+    import torch
+
+    return Build(torch.__version__, getattr(torch.version, "git_version", None) or "")

@@ -1,0 +1,171 @@
+"""Makes the key/value caches of transformers structures that torch.export can take apart.
+
+Only where transformers is loaded: a model that takes a cache has loaded it. Caches whose layers
+hold keys and values alone are two lists of these, as transformers' own registration has them; any
+other cache is taken apart as `trees` does it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+_Flatten = Callable[[Any], tuple[list[Any], Any]]
+_Unflatten = Callable[[Iterable[Any], Any], Any]
+
+
+def register_caches(model: Any = None) -> None:
+    """Registers the caches of transformers and of the module that `model` is of, once each."""
+    known = sys.modules.get("transformers.cache_utils")
+    if known is None:
+        return
+    for name, flatten, unflatten in (
+        ("DynamicCache", _flatten_dynamic, _unflatten_dynamic),
+        ("EncoderDecoderCache", _flatten_pair, _unflatten_pair),
+        ("StaticCache", _flatten_static, _unflatten_static),
+    ):
+        own: Any = getattr(known, name, None)
+        if own is not None:
+            _register(own, f"{own.__module__}.{own.__name__}", flatten, unflatten)
+    from . import trees  # needs torch, which transformers has loaded
+
+    base = getattr(known, "Cache", None)
+    others: list[Any] = [*_subclasses(base), *_classes_beside(model), *_images()]
+    for other in others:
+        _register(other, f"{other.__module__}:{other.__qualname__}", trees.flatten, trees.unflatten)
+
+
+def _subclasses(base: Any) -> Iterator[type[Any]]:
+    kinds: list[type[Any]] = [] if base is None else base.__subclasses__()
+    for kind in kinds:
+        yield kind
+        yield from _subclasses(kind)
+
+
+def _classes_beside(model: Any) -> Iterator[type]:
+    """Classes of caches that stand beside the model's class, of no common base: xLSTMCache."""
+    module = type(model).__module__
+    if not module.startswith("transformers."):
+        return
+    for value in list(vars(sys.modules[module]).values()):
+        own = isinstance(value, type) and value.__module__ == module
+        if own and value.__name__.endswith("Cache"):
+            yield value
+
+
+def _images() -> Iterator[type]:
+    """The lists of images that LayoutLMv2 makes."""
+    known = sys.modules.get("detectron2.structures.image_list")
+    if known is not None:
+        yield known.ImageList
+
+
+def _register(kind: type, name: str, flatten: _Flatten, unflatten: _Unflatten) -> None:
+    from sardonyx._torch_private import pytree
+
+    if kind in pytree.SUPPORTED_NODES:
+        return
+
+    def with_keys(value: Any) -> tuple[list[tuple[Any, Any]], Any]:
+        children, context = flatten(value)
+        return list(zip(_keys(children, context), children, strict=True)), context
+
+    pytree.register_pytree_node(
+        kind, flatten, unflatten, serialized_type_name=name, flatten_with_keys_fn=with_keys
+    )
+
+
+def _keys(children: list[Any], context: Any) -> list[Any]:
+    from sardonyx._torch_private import pytree
+
+    if isinstance(context, dict):  # of `trees`, whose leaves have no names
+        return [pytree.SequenceKey(i) for i in range(len(children))]
+    names = context[0] if isinstance(context[0], list) else context
+    return [pytree.MappingKey(name) for name in names]
+
+
+_PAIRS = ["key_cache", "value_cache"]
+
+
+def _flatten_dynamic(cache: Any) -> tuple[list[Any], Any]:
+    """Keys and values, and the window of each layer, where layers hold nothing else."""
+    if not hasattr(cache, "layers"):  # before transformers 4.54
+        return [list(cache.key_cache), list(cache.value_cache)], [_PAIRS]
+    from . import trees
+
+    if not all(_is_of_pairs(layer) for layer in cache.layers):
+        return trees.flatten(cache)
+    held = [i for i, layer in enumerate(cache.layers) if layer.keys is not None]
+    windows = [getattr(layer, "sliding_window", None) for layer in cache.layers]
+    parts = [[getattr(cache.layers[i], name) for i in held] for name in ("keys", "values")]
+    return parts, [_PAIRS, windows, held]
+
+
+def _is_of_pairs(layer: Any) -> bool:
+    names = ("DynamicLayer", "DynamicSlidingWindowLayer", "DummyLayer")
+    known: Any = sys.modules["transformers.cache_utils"]
+    return type(layer) in [getattr(known, name, None) for name in names]
+
+
+def _unflatten_dynamic(children: Iterable[Any], context: Any) -> Any:
+    if not isinstance(context, list):
+        from . import trees
+
+        return trees.unflatten(children, context)
+    known: Any = sys.modules["transformers.cache_utils"]
+    cache = known.DynamicCache()
+    keys, values = map(list, children)
+    # Those of transformers' own registration have no third entry, those before 4.54 no second.
+    windows = context[1] if len(context) > 1 else []
+    held = context[2] if len(context) > 2 else range(len(keys))
+    for window in windows:
+        windowed = None if window is None else known.DynamicSlidingWindowLayer(window)
+        cache.layers.append(windowed or known.DynamicLayer())
+    for layer, key, value in zip(held, keys, values, strict=True):
+        cache.update(key, value, layer)
+    return cache
+
+
+_SIDES = ["self_attention_cache", "cross_attention_cache"]
+
+
+def _flatten_pair(cache: Any) -> tuple[list[Any], Any]:
+    return [getattr(cache, name) for name in _SIDES], _SIDES
+
+
+def _unflatten_pair(children: Iterable[Any], _: Any) -> Any:
+    known: Any = sys.modules["transformers.cache_utils"]
+    return known.EncoderDecoderCache(*children)
+
+
+_STATIC = ["key_cache", "value_cache", "cumulative_length"]
+# What a layer knows besides its tensors; all of it follows from them but the longest length.
+_STATIC_FACTS = ("dtype", "device", "batch_size", "num_heads", "k_head_dim", "v_head_dim")
+
+
+def _flatten_static(cache: Any) -> tuple[list[Any], Any]:
+    known: Any = sys.modules["transformers.cache_utils"]
+    layers = cache.layers
+    if any(type(each) is not known.StaticLayer or not each.is_initialized for each in layers):
+        raise TypeError("a StaticCache must hold initialised StaticLayers only to be exported")
+    parts = [[getattr(layer, name) for layer in layers] for name in ("keys", "values")]
+    parts.append([layer.cumulative_length for layer in layers])
+    return parts, [_STATIC, [layer.max_cache_len for layer in layers]]
+
+
+def _unflatten_static(children: Iterable[Any], context: Any) -> Any:
+    known: Any = sys.modules["transformers.cache_utils"]
+    layers = []
+    for longest, keys, values, length in zip(context[1], *children, strict=True):
+        layer = known.StaticLayer(longest)
+        layer.keys, layer.values, layer.cumulative_length = keys, values, length
+        layer.is_initialized = True
+        if hasattr(keys, "shape"):  # pytree also unflattens with placeholders
+            facts = (keys.dtype, keys.device, *keys.shape[:2], keys.shape[-1], values.shape[-1])
+            for name, fact in zip(_STATIC_FACTS, facts, strict=True):
+                setattr(layer, name, fact)
+        layers.append(layer)
+    cache = known.StaticCache.__new__(known.StaticCache)
+    known.Cache.__init__(cache, layers=layers)
+    return cache

@@ -1,0 +1,1 @@
+"""What the built site answers. `make site` builds it and runs these."""

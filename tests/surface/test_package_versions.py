@@ -1,0 +1,149 @@
+"""Releases outside of the tested ranges, and packages that do not fit together."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sardonyx._base import versions
+from sardonyx._base.tested_versions import TESTED
+
+EXPORT = "sardonyx.export(torch.nn.Linear(2, 2), (torch.rand(1, 2),))"
+
+
+def pretend(folder: Path, package: str, version: str, *requires: str) -> None:
+    """Metadata of a package, which is found before that of the installed one."""
+    lines = ["Metadata-Version: 2.1", f"Name: {package}", f"Version: {version}"]
+    lines += [f"Requires-Dist: {each}" for each in requires]
+    info = folder / f"{package.replace('-', '_')}-{version}.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def ran(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(
+        [sys.executable, *words],
+        env=os.environ | {"PYTHONPATH": path, "PYTHONWARNINGS": ""},
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+
+
+def doctor(folder: Path) -> dict[str, Any]:
+    """What doctor finds, by subject; conflicts by theirs."""
+    findings = json.loads(ran(folder, "-m", "sardonyx", "doctor", "--json").stdout)["findings"]
+    return {each["subject"]: each for each in findings}
+
+
+def beyond(package: str) -> str:
+    """The minor release after the newest tested one."""
+    major, minor = TESTED[package][1].split(".")[:2]
+    return f"{major}.{int(minor) + 1}.0"
+
+
+@pytest.mark.parametrize("package", sorted(set(TESTED) - {"python"}))
+def test_doctor_names_the_releases_that_were_tested(package: str, tmp_path: Path) -> None:
+    pretend(tmp_path, package, beyond(package))
+    found = doctor(tmp_path)[package]
+    assert found["state"] == "untested"
+    assert beyond(package) in found["text"]
+    assert re.fullmatch(rf"pip install '{package}>=[\d.]+,<[\d.]+'", found["help"])
+
+
+def test_patch_releases_count_as_their_minor_release() -> None:
+    major, minor = TESTED["torch"][1].split(".")[:2]
+    assert versions.is_tested("torch", f"{major}.{minor}.99")
+    assert versions.is_tested("torch", f"{major}.{minor}.0+cu130")
+    assert not versions.is_tested("torch", f"{major}.{int(minor) + 1}.0a0+git1")
+    assert not versions.is_tested("torch", "1.13.1")
+
+
+def test_an_untested_torch_is_warned_of_once(tmp_path: Path) -> None:
+    pretend(tmp_path, "torch", beyond("torch"))
+    ended = ran(tmp_path, "-W", "always", "-c", f"import torch, sardonyx\n{EXPORT}\n{EXPORT}")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr.count("UntestedReleaseWarning") == 1
+    assert f"torch {beyond('torch')} is not among the tested releases" in ended.stderr
+    assert "<string>:2: " in ended.stderr  # where the user calls
+
+
+def test_the_warning_has_a_category_of_its_own(tmp_path: Path) -> None:
+    pretend(tmp_path, "torch", beyond("torch"))
+    code = (
+        "import warnings, torch, sardonyx\n"
+        "warnings.simplefilter('ignore', sardonyx.errors.UntestedReleaseWarning)\n" + EXPORT
+    )
+    assert "Untested" not in ran(tmp_path, "-c", code).stderr
+
+
+@pytest.mark.parametrize(
+    ("package", "version", "requirement", "other"),
+    [
+        ("transformers", "5.24.0", 'torch>=97; extra == "torch"', "torch"),
+        ("onnxscript", "0.7.2", "onnx_ir<0.2,>=0.1", "onnx_ir"),
+        ("torchvision", "0.99.0", "torch==97.0.0", "torch"),
+    ],
+)
+def test_doctor_names_packages_that_do_not_fit(
+    package: str, version: str, requirement: str, other: str, tmp_path: Path
+) -> None:
+    pretend(tmp_path, package, version, requirement)
+    findings = json.loads(ran(tmp_path, "-m", "sardonyx", "doctor", "--json").stdout)["findings"]
+    conflict = next(each for each in findings if each["state"] == "conflict")
+    assert conflict["subject"] == package
+    assert f"{package} {version} needs {other}" in conflict["text"]
+    assert conflict["help"].startswith(f"pip install '{other}")
+
+
+def test_what_another_extra_asks_for_is_no_conflict(tmp_path: Path) -> None:
+    pretend(tmp_path, "transformers", "5.23.0", 'torch>=97; extra == "testing"')
+    findings = doctor(tmp_path).values()
+    assert [each for each in findings if each["state"] == "conflict"] == []
+
+
+def test_a_torchvision_of_another_build_is_named(tmp_path: Path) -> None:
+    pretend(tmp_path, "torchvision", "0.28.0", "torch")
+    (tmp_path / "torchvision.py").write_text(
+        "raise RuntimeError('operator torchvision::nms does not exist')", encoding="utf-8"
+    )
+    found = doctor(tmp_path)["torchvision"]
+    assert found["state"] == "conflict"
+    assert "operator torchvision::nms does not exist" in found["text"]
+    assert "torchvision==0.28.0" in found["help"]
+
+
+def test_checkpoints_need_a_torch_that_transformers_takes(tmp_path: Path) -> None:
+    pretend(tmp_path, "transformers", "5.23.0", 'torch>=97; extra == "torch"')
+    ended = ran(tmp_path, "-m", "sardonyx", "hf", ".", "-o", "out")
+    assert ended.returncode == 2
+    assert "transformers 5.23.0 needs torch>=97, and torch" in ended.stderr
+    assert "pip install 'torch>=97'" in ended.stderr
+
+
+def test_a_package_that_does_not_load_is_told_from_one_that_is_missing(tmp_path: Path) -> None:
+    pretend(tmp_path, "onnxruntime", "1.31.0", "numpy>=97")
+    (tmp_path / "onnxruntime.py").write_text("raise ImportError('no such symbol')")
+    model = Path(__file__).parent / "none.onnx"
+    ended = ran(tmp_path, "-m", "sardonyx", "run", str(model), "--random")
+    assert "1.31.0 cannot be imported: no such symbol" in ended.stderr
+    assert "onnxruntime 1.31.0 needs numpy>=97" in ended.stderr
+    assert "pip install 'numpy>=97'" in ended.stderr
+
+
+def test_a_feature_that_torch_lacks_something_for_is_listed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from sardonyx._command import doctor as command
+    from sardonyx._torch_private import features
+
+    lacking = features.Feature("fake-tensor tracing", False, "torch has no FakeTensorMode")
+    monkeypatch.setattr(features, "features", lambda: [lacking])
+    found = [each for each in command.examine() if each.state == "disabled"]
+    assert found == [command.Finding("disabled", "fake-tensor tracing", lacking.reason)]

@@ -1,0 +1,1 @@
+"""Environments of other releases of the packages we work with, and what runs in them."""
