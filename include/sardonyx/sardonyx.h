@@ -18,6 +18,7 @@
 
 #include "sardonyx/diagnostic.h"
 #include "sardonyx/export.h"
+#include "sardonyx/newest_opset.h"
 #include "sardonyx/precision.h"
 
 namespace sardonyx {
@@ -85,7 +86,6 @@ enum class FallThrough : std::uint8_t {
 
 inline constexpr std::int64_t kOldestOpset = 13;
 inline constexpr std::int64_t kDefaultOpset = 20;  // of the target runtimes
-inline constexpr std::int64_t kNewestOpset = 26;
 
 // What simplifying did, and what it left as it was, and why.
 struct Simplification {

@@ -8,6 +8,7 @@
 #include "api/convert.h"
 #include "api/plugin.h"
 #include "api/precision.h"
+#include "api/snapshot.h"
 #include "aten/translation/translate.h"
 #include "base/at_once.h"
 #include "base/mapped_file.h"
@@ -135,13 +136,64 @@ rewriting::Report rewritten(onnx::Model& model, const targets::Target& target,
   return report;
 }
 
+// What the target does not support of a model, and the rules that had changed it.
+class NotLowered : public targets::Unsupported {
+ public:
+  NotLowered(const Unsupported& error, const Simplification& done) : Unsupported(error) {
+    // What precision changed is no rule.
+    const std::vector<std::string> rules = rule_names();
+    for (const Simplification::Applied& each : done.applied)
+      if (std::ranges::find(rules, each.name) != rules.end()) applied_.push_back(each.name);
+  }
+  const std::vector<std::string>& applied() const { return applied_; }
+
+ private:
+  std::vector<std::string> applied_;
+};
+
+void lower_or_name_rules(onnx::Model& model, const targets::Target& target,
+                         const targets::LowerOptions& options, const Simplification& done) {
+  try {
+    targets::lower(model, target, options);
+  } catch (const targets::Unsupported& error) {
+    throw NotLowered(error, done);
+  }
+}
+
+// The last rule without which it works, or with it those that were applied after it; none where it
+// works without none of them.
+std::vector<std::string> rules_to_leave_out(
+    const std::vector<std::string>& applied,
+    const std::function<bool(const std::vector<std::string>&)>& works) {
+  const auto from = [&](std::size_t first) {
+    return std::vector<std::string>(applied.begin() + static_cast<std::ptrdiff_t>(first),
+                                    applied.end());
+  };
+  if (applied.empty() || !works(applied)) return {};
+  // It works without those from `first` on, and not without those from `last` on alone.
+  std::size_t first = 0, last = applied.size();
+  while (last - first > 1) {
+    const std::size_t middle = first + (last - first) / 2;
+    (works(from(middle)) ? first : last) = middle;
+  }
+  const std::vector<std::string> alone = {applied[first]};
+  return works(alone) ? alone : from(first);
+}
+
+void add_left_out(Simplification& done, const std::vector<std::string>& rules,
+                  const Error& problem) {
+  const Diagnostic& first = problem.diagnostics().front();
+  for (const std::string& rule : rules)
+    done.declined.push_back({rule, first.node, "the target cannot have it: " + first.message});
+}
+
 // From the functional program to a model that the target takes.
-std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Target& target,
-                                        const program::Program& program,
-                                        const ConvertOptions& options,
-                                        const aten::CustomLookup& custom,
-                                        const aten::NamedValues& shown,
-                                        std::vector<Diagnostic>& notes) {
+std::unique_ptr<onnx::Model> convert_once(std::int64_t opset, const targets::Target& target,
+                                          const program::Program& program,
+                                          const ConvertOptions& options,
+                                          const aten::CustomLookup& custom,
+                                          const aten::NamedValues& shown,
+                                          std::vector<Diagnostic>& notes) {
   aten::TranslateOptions translation = translate_options(options, opset);
   translation.custom = custom;
   translation.shown = &shown;
@@ -158,17 +210,56 @@ std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Targe
   const std::int64_t before = onnx::count_nodes(*model->graph);
   if (options.optimize) done = told(rewritten(*model, target, passing));
   change_precision(*model, options.precision, target.name, done);
-  targets::lower(
+  lower_or_name_rules(
       *model, target,
       {.opset = opset,
        .change_weights = options.fold_weights,
-       .alike = options.all_modules_as_functions || !options.modules_as_functions.empty()});
+       .alike = options.all_modules_as_functions || !options.modules_as_functions.empty()},
+      done);
   if (options.optimize) tidy(*model, passing, done);
   done.nodes_before = before;
   done.nodes_after = onnx::count_nodes(*model->graph);
   const bool is_told = options.optimize || !options.precision.to.empty();
   if (is_told && options.on_simplified) options.on_simplified(done);
   return model;
+}
+
+std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Target& target,
+                                        const program::Program& program, ConvertOptions options,
+                                        const aten::CustomLookup& custom,
+                                        const aten::NamedValues& shown,
+                                        std::vector<Diagnostic>& notes) {
+  const std::size_t told = notes.size();
+  const std::vector<std::string> disabled = options.disable;
+  std::optional<NotLowered> problem;
+  const auto convert_without = [&](const std::vector<std::string>& rules) {
+    notes.resize(told);
+    options.disable = disabled;
+    options.disable.insert(options.disable.end(), rules.begin(), rules.end());
+    return convert_once(opset, target, program, options, custom, shown, notes);
+  };
+  try {
+    return convert_without({});
+  } catch (const NotLowered& error) {
+    problem = error;
+  }
+  const auto works = [&](const std::vector<std::string>& rules) {
+    try {
+      convert_without(rules);
+      return true;
+    } catch (const targets::Unsupported&) {
+      return false;
+    }
+  };
+  const auto on_simplified = std::exchange(options.on_simplified, {});
+  const std::vector<std::string> rules = rules_to_leave_out(problem->applied(), works);
+  if (rules.empty()) throw *problem;
+  if (on_simplified)
+    options.on_simplified = [&](Simplification done) {
+      add_left_out(done, rules, *problem);
+      on_simplified(done);
+    };
+  return convert_without(rules);
 }
 
 // At the opset that was asked for; or at the default, or the oldest newer one that will do.
@@ -412,7 +503,7 @@ Simplification simplify(onnx::Model& inner, const OptimizeOptions& options, bool
     report.declined.insert(report.declined.begin(), {"infer-types", each.node, each.message});
   Simplification done = told(report);
   change_precision(inner, options.precision, target.name, done);
-  targets::lower(inner, target, {.opset = opset, .keep_what_fails = true});
+  lower_or_name_rules(inner, target, {.opset = opset, .keep_what_fails = true}, done);
   tidy(inner, passing, done);
   outline(inner, options, done);
   return done;
@@ -424,31 +515,62 @@ Model read_again(const Model& model) {
   return again;
 }
 
-// The model once more, from its file, or from what it was in memory.
-std::function<Model()> same_again(const Model& model) {
-  if (!model.file().empty()) return [file = model.file()] { return read_model(file); };
-  const auto bytes = std::make_shared<const std::string>(serialize(model, {}));
-  return [bytes] { return Model(proto::parse(std::as_bytes(std::span(*bytes)), bytes)); };
+Model restored(const Snapshot& snapshot, const OptimizeOptions& options) {
+  Model model = restored(snapshot, options);
+  if (options.freeze_initializers) passes::freeze_initializers(model.internal());
+  return model;
 }
 
-// Rules make operators that opsets 9 and 10 have not: what does not come back to them, or not in as
-// few nodes, is simplified as it is.
+// Rules make operators of the newest opset. Those whose operators do not come back to the target
+// are left out.
+Simplification simplify_without(Model& model, OptimizeOptions options, const Snapshot& before) {
+  const std::vector<std::string> disabled = options.disable;
+  std::optional<NotLowered> problem;
+  const auto simplified = [&](const std::vector<std::string>& rules) {
+    options.disable = disabled;
+    options.disable.insert(options.disable.end(), rules.begin(), rules.end());
+    return simplify(model.internal(), options, /*as_it_is=*/false);
+  };
+  try {
+    return simplified({});
+  } catch (const NotLowered& error) {
+    problem = error;
+  }
+  const auto works = [&](const std::vector<std::string>& rules) {
+    try {
+      model = restored(before, options);
+      simplified(rules);
+      return true;
+    } catch (const targets::Unsupported&) {
+      return false;
+    }
+  };
+  const std::vector<std::string> rules = rules_to_leave_out(problem->applied(), works);
+  if (rules.empty()) throw *problem;
+  model = restored(before, options);
+  Simplification done = simplified(rules);
+  add_left_out(done, rules, *problem);
+  return done;
+}
+
+// A model whose opset and precision are to stay is never refused: what does not come back to its
+// opset, or to opsets 9 and 10 in more nodes than before, is simplified as it is.
 Simplification simplify_or_keep(Model& model, const OptimizeOptions& options) {
   const std::int64_t own = onnx::opset_of(model.internal().graph);
-  if (own < kOldestKept || own >= kOldestSafe || options.opset || !options.precision.to.empty())
-    return simplify(model.internal(), options, /*as_it_is=*/false);
-  const std::function<Model()> again = same_again(model);
+  const bool stays = own >= kOldestKept && !options.opset && options.precision.to.empty();
+  const Snapshot snapshot(model);
   const std::int64_t before = model.node_count();
   std::vector<Simplification::Declined> reasons;
   try {
-    Simplification done = simplify(model.internal(), options, /*as_it_is=*/false);
-    if (model.node_count() <= before) return done;
+    Simplification done = simplify_without(model, options, snapshot);
+    if (!stays || own >= kOldestSafe || model.node_count() <= before) return done;
     reasons = {{"lower", {}, "there would be more nodes than before"}};
-  } catch (const Error& error) {
+  } catch (const targets::Unsupported& error) {
+    if (!stays) throw;
     for (const Diagnostic& each : error.diagnostics())
       reasons.push_back({"lower", each.node, each.message});
   }
-  model = again();
+  model = restored(snapshot, options);
   Simplification done = simplify(model.internal(), options, /*as_it_is=*/true);
   done.declined.insert(done.declined.end(), reasons.begin(), reasons.end());
   return done;

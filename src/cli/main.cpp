@@ -9,8 +9,8 @@
 
 namespace {
 
-// Says what an option takes as it can be typed: {a,b} for TEXT:{a,b}, 13-26 for INT:INT in [13 -
-// 26].
+// Says what an option takes as it can be typed: {a,b} for TEXT:{a,b}, 13-28 for INT:INT in [13 -
+// 28].
 class PlainFormatter : public CLI::Formatter {
  public:
   std::string make_option_opts(const CLI::Option* option) const override {

@@ -68,7 +68,7 @@ void lower(onnx::Model& model, const Target& target, const LowerOptions& options
                failures.push_back(std::move(diagnostic));
              }
            }});
-  if (!failures.empty()) throw base::Error(std::move(failures));
+  if (!failures.empty()) throw Unsupported(std::move(failures));
   settle_attributes(model.graph, options.opset);
   model.target = target.name;
   model.opsets[""] = options.opset;

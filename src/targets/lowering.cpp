@@ -7,6 +7,7 @@
 #include "base/diagnostic.h"
 #include "onnx/definitions/definitions.h"
 #include "onnx/emit/emit_state.h"
+#include "onnx/emit/stand_ins.h"
 #include "targets/forms/older_forms.h"
 
 namespace sardonyx::targets {
@@ -66,17 +67,61 @@ Values Lowering::by_rules(const Use& use, const Rule* after) {
 
 namespace {
 
+// Whether the formal has the type, as far as either is known.
+bool has_type(const onnx::Formal* formal, const onnx::ValueInfo* value) {
+  if (formal == nullptr || formal->dtypes == 0 || value == nullptr) return true;
+  const auto has = [&](onnx::DTypeSet bits) { return (formal->dtypes & bits) != 0; };
+  switch (value->type_kind) {
+    case onnx::TypeKind::kTensor:
+      break;
+    case onnx::TypeKind::kSequence:
+      if (!has(onnx::kSequenceBit)) return false;
+      break;
+    case onnx::TypeKind::kOptional:
+      if (!has(onnx::kOptionalBit)) return false;
+      break;
+    case onnx::TypeKind::kOther:
+      return true;
+  }
+  return value->dtype == DType::kUndefined || has(onnx::dtype_bit(value->dtype));
+}
+
+// The first output whose type the version does not give; null where there is none.
+template <class Outputs>
+const onnx::ValueInfo* not_given(const OperatorVersion& version, const Outputs& outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const onnx::ValueInfo* output = outputs[i];
+    if (!has_type(version.output(i), output)) return output;
+  }
+  return nullptr;
+}
+
+std::string type_of(const onnx::ValueInfo& value) {
+  const std::string_view dtype = base::dtype_name(value.dtype);
+  if (value.type_kind == onnx::TypeKind::kTensor) return std::string(dtype);
+  const bool is_sequence = value.type_kind == onnx::TypeKind::kSequence;
+  return fmt::format("{} of {}", is_sequence ? "sequence" : "optional", dtype);
+}
+
+// Throws for a value whose type the operator takes or gives in later versions alone.
+template <class Has>
+[[noreturn]] void refuse_type(const Operator& op, const onnx::ValueInfo& value,
+                              std::string_view verb, std::int64_t opset, Has has) {
+  const std::string message =
+      fmt::format("in opset {} {} {} no {}", opset, op.name, verb, type_of(value));
+  for (const OperatorVersion& version : op.versions)
+    if (version.since > opset && has(version))
+      base::fail_before_opset(version.since, "SX1504", message);
+  base::fail("SX1504", message);
+}
+
 // Whether the version has every input, attribute and type of this use; an attribute that it has not
 // may say what it does anyway.
 bool fits(const Operator& op, const OperatorVersion& version, std::span<const Value> inputs,
           std::span<const Attribute> attributes) {
   if (inputs.size() > version.max_inputs) return false;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const onnx::Formal* formal = version.input(i);
-    if (formal == nullptr || !inputs[i] || inputs[i].dtype() == DType::kUndefined) continue;
-    if (inputs[i]->type_kind == onnx::TypeKind::kTensor && formal->dtypes != 0 &&
-        (formal->dtypes & onnx::dtype_bit(inputs[i].dtype())) == 0)
-      return false;
+    if (!has_type(version.input(i), inputs[i].info())) return false;
   }
   return std::ranges::all_of(attributes, [&](const Attribute& attribute) {
     const onnx::AttributeFormal* newest = op.versions.back().attribute(attribute.name);
@@ -99,7 +144,8 @@ bool Lowering::says(const onnx::Node* node) const {
   const Operator& op = onnx::operator_of(node->op);
   const OperatorVersion* version = op.at(opset());
   const Values inputs(node->inputs.begin(), node->inputs.end());
-  return version != nullptr && fits(op, *version, inputs, node->attributes);
+  return version != nullptr && fits(op, *version, inputs, node->attributes) &&
+         not_given(*version, node->outputs) == nullptr;
 }
 
 bool Lowering::takes(const onnx::Node* node) {
@@ -111,6 +157,9 @@ bool Lowering::takes(const onnx::Node* node) {
   for (const Attribute& attribute : node->attributes)
     if (version->attribute(attribute.name) == nullptr) return false;
   const Values inputs(node->inputs.begin(), node->inputs.end());
+  if (!fits(op, *version, inputs, node->attributes) ||
+      not_given(*version, node->outputs) != nullptr)
+    return false;
   const Use use{*this, op, inputs, node->attributes, node->outputs.size(), node};
   return rule_for(use, nullptr) == nullptr && has_kernel(op, *version, inputs, node->attributes);
 }
@@ -138,6 +187,29 @@ Values Lowering::build(const Operator& op, std::span<const Value> given,
   return by_rules({*this, op, given, attributes, outputs}, nullptr);
 }
 
+// Inputs that have one type in this version, whatever the others have: exact casts stand in.
+void Lowering::cast_to_fixed_types(const Operator& op, const OperatorVersion& version,
+                                   Values& inputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const onnx::Formal* formal = version.input(i);
+    if (!inputs[i] || has_type(formal, inputs[i].info())) continue;
+    const bool is_tensor = inputs[i]->type_kind == onnx::TypeKind::kTensor;
+    if (is_tensor && !formal->type_parameter.empty()) continue;  // a matter of kernels
+    const auto taken = [&](DType dtype) {
+      return (formal->dtypes & onnx::dtype_bit(dtype)) != 0 &&
+             !onnx::lossy(inputs[i].dtype(), dtype);
+    };
+    const std::span<const DType> choices =
+        is_tensor ? onnx::stand_ins(inputs[i].dtype()) : std::span<const DType>();
+    const auto choice = std::ranges::find_if(choices, taken);
+    if (choice == choices.end())
+      refuse_type(op, *inputs[i].info(), "takes", opset(), [&](const OperatorVersion& later) {
+        return has_type(later.input(i), inputs[i].info());
+      });
+    inputs[i] = cast(inputs[i], *choice);
+  }
+}
+
 Values Lowering::emitted(const Operator& op, Values inputs, std::vector<Attribute> attributes,
                          std::size_t outputs) {
   if (auto values = in_older_form(*this, op, inputs, attributes, outputs)) return *values;
@@ -145,10 +217,17 @@ Values Lowering::emitted(const Operator& op, Values inputs, std::vector<Attribut
       there != nullptr && !fits(op, *there, inputs, attributes))
     if (auto values = onnx::spelled_out({*this, inputs, attributes, outputs}, op)) return *values;
   const OperatorVersion& version = checked(op, inputs, attributes);
+  cast_to_fixed_types(op, version, inputs);
   if (auto values = without_node(op, inputs, attributes, outputs)) return *values;
   if (auto values = with_output_type(op, version, inputs, attributes)) return *values;
   if (auto values = with_kernel_types(op, version, inputs, attributes, outputs)) return *values;
-  return emit_node(op, inputs, std::move(attributes), outputs);
+  Values values = emit_node(op, inputs, std::move(attributes), outputs);
+  std::vector<const onnx::ValueInfo*> given;
+  for (const Value value : values) given.push_back(value.info());
+  if (const onnx::ValueInfo* output = not_given(version, given))
+    refuse_type(op, *output, "gives", opset(),
+                [&](const OperatorVersion& later) { return not_given(later, given) == nullptr; });
+  return values;
 }
 
 }  // namespace sardonyx::targets

@@ -57,6 +57,8 @@ class Lowering : public onnx::Emit {
   Values by_rules(const Use& use, const Rule* after);
   Values emitted(const onnx::Operator& op, Values inputs, std::vector<Attribute> attributes,
                  std::size_t outputs);
+  void cast_to_fixed_types(const onnx::Operator& op, const onnx::OperatorVersion& version,
+                           Values& inputs);
   // kernel_types.cpp: casts round the operator where it has no kernel for the types.
   std::optional<Values> with_kernel_types(const onnx::Operator& op,
                                           const onnx::OperatorVersion& version,

@@ -83,7 +83,7 @@ void raise(onnx::Model& model, bool inline_functions) {
                failures.push_back(std::move(diagnostic));
              }
            }});
-  if (!failures.empty()) throw base::Error(std::move(failures));
+  if (!failures.empty()) throw Unsupported(std::move(failures));
   if (inline_functions) model.functions.clear();
   model.opsets[""] = onnx::newest_opset();
 }

@@ -110,7 +110,7 @@ def test_json_of_other_commands(model: Path, tmp_path: Path) -> None:
         (["optimize", "a", "--disble=x"], "no option `--disble`; did you mean `--disable`?"),
         ([], "no command is given"),
         (["convert", "a"], "--output is required"),
-        (["convert", "a", "-o", "b", "--opset", "99"], "not in range 13 to 26"),
+        (["convert", "a", "-o", "b", "--opset", "99"], "not in range 13 to 28"),
     ],
 )
 def test_what_is_mistyped_is_told(words: list[str], says: str) -> None:

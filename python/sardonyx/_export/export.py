@@ -92,7 +92,7 @@ def export(
             parameters of forward(). Further names are for the weights, in the order of the state
             dict.
         output_names: names for the first outputs of the model.
-        opset_version: 13 to 26; None chooses 20, or the oldest newer one that the program needs,
+        opset_version: 13 to 28; None chooses 20, or the oldest newer one that the program needs,
             which a note reports.
         dynamo: False traces with torch.jit.trace what torch.export does not capture. Branches on
             data are specialized to the example.

@@ -34,7 +34,7 @@ class OnnxRegistry:
     """
 
     def __init__(self, opset_version: int | None = None) -> None:
-        """`opset_version`: 13 to 26; the package's default when None."""
+        """`opset_version`: 13 to 28; the package's default when None."""
         self._opset = _native.default_opset if opset_version is None else opset_version
         if not _native.oldest_opset <= self._opset <= _native.newest_opset:
             raise usage_error(

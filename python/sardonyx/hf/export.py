@@ -50,7 +50,7 @@ def export(
         precision: "fp32", "fp16", "bf16", "int8", "int4", "fp16+int8", "fp16+int4", or a
             `sardonyx.Precision`.
         runtime: the target runtime, as `target_runtime` of `sardonyx.export`.
-        opset: 13 to 26; by default the best one for the runtime.
+        opset: 13 to 28; by default the best one for the runtime.
         verify: compare with PyTorch: greedy tokens for models that generate, else outputs. The
             model is then loaded into memory.
         weights_in_place: write the ONNX models into the checkpoint's folder, and refer to the

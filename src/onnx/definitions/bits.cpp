@@ -3,6 +3,8 @@
 #include <array>
 #include <vector>
 
+#include "onnx/definitions/parts.h"
+
 namespace sardonyx::onnx {
 namespace {
 
@@ -60,6 +62,52 @@ Value bitwise_not_by_difference(const Composite& call) {
   const Value x = call.input(0);
   const Value wide = onnx.cast(x, DType::kInt64);
   return onnx.cast(onnx.sub(onnx.int_scalar(-1), wide), x.dtype());
+}
+
+namespace {
+
+// Unsigned integers of as many bits; undefined for other types.
+DType unsigned_of(DType dtype) {
+  switch (dtype) {
+    case DType::kInt8:
+      return DType::kUInt8;
+    case DType::kInt16:
+      return DType::kUInt16;
+    case DType::kInt32:
+      return DType::kUInt32;
+    case DType::kInt64:
+      return DType::kUInt64;
+    default:
+      return DType::kUndefined;
+  }
+}
+
+}  // namespace
+
+// BitShift of signed integers, opset 28. To the right the vacated bits are those of the sign: -1 -
+// x has none where x is negative. By as many bits as there are, or a negative number, all of x is
+// shifted out.
+std::optional<Values> bit_shift(const Composite& call) {
+  Emit& onnx = call.onnx;
+  const Value x = call.input(0), y = call.input(1);
+  const DType plain = x ? unsigned_of(x.dtype()) : DType::kUndefined;
+  if (!y || plain == DType::kUndefined) return std::nullopt;
+  const DType dtype = x.dtype();
+  const auto number = [&](std::int64_t value) { return onnx.int_scalar(value, dtype); };
+  const std::int64_t bits = base::bit_width(dtype);
+  const Value is_out = onnx.or_(onnx.less(y, number(0)), onnx.greater_or_equal(y, number(bits)));
+  const Value most = number(bits - 1);
+  const Value by = onnx.cast(onnx.where(is_out, most, y), plain);
+  if (call.text("direction") == "LEFT") {
+    const Value moved = onnx.bit_shift(onnx.cast(x, plain), by, {.direction = "LEFT"});
+    return Values{onnx.where(is_out, number(0), onnx.cast(moved, dtype))};
+  }
+  const Value negative = onnx.less(x, number(0));
+  const auto turned = [&](Value value) {
+    return onnx.where(negative, onnx.sub(number(-1), value), value);
+  };
+  const Value moved = onnx.bit_shift(onnx.cast(turned(x), plain), by, {.direction = "RIGHT"});
+  return Values{turned(onnx.cast(moved, dtype))};
 }
 
 }  // namespace sardonyx::onnx

@@ -2,6 +2,7 @@
 #include "onnx/definitions/exact_convolution.h"
 #include "onnx/definitions/images.h"
 #include "onnx/definitions/lattice.h"
+#include "onnx/definitions/parts.h"
 #include "onnx/definitions/windows.h"
 
 namespace sardonyx::onnx {
@@ -93,6 +94,41 @@ std::optional<Values> spelled_out_deform_conv(const Composite& call) {
   const Value product = onnx.reshape(onnx.matmul(weights, grouped),
                                      {batch, weight.dim(0), rows.count, columns.count});
   return Values{bias ? onnx.add(product, onnx.unsqueeze(bias, {1, 2})) : product};
+}
+
+namespace {
+
+// x * sigmoid(x), computed in float32.
+Value silu(Emit& onnx, Value x) {
+  const Value wide = onnx.cast(x, DType::kFloat32);
+  return onnx.cast(onnx.mul(wide, onnx.sigmoid(wide)), x.dtype());
+}
+
+}  // namespace
+
+// CausalConvWithState, opset 27: a depthwise convolution over the past and the input.
+std::optional<Values> causal_convolution(const Composite& call) {
+  const Value x = call.input(0), weight = call.input(1), past = call.input(3);
+  if (!x || !weight || !x.has_rank() || !weight.has_rank() || x.rank() != 3 || weight.rank() != 3)
+    return std::nullopt;
+  const Expr channels = weight.dim(0), kernel = weight.dim(2), length = x.dim(2);
+  if (!channels.is_constant() || !kernel.is_constant() || !x.dim(0).known() || !length.known())
+    return std::nullopt;
+  Emit& onnx = call.onnx;
+  const Expr kept = kernel - 1;
+  Value padded = x;
+  if (!kept.is(0)) {
+    const Value before =
+        past ? past : onnx.full(Shape{x.dim(0), channels, kept}, onnx.zero(x.dtype()));
+    padded = onnx.concat({before, x}, 2);
+  }
+  Value y = onnx.conv(padded, weight, call.input(2), {.group = channels.value()});
+  const std::string activation = call.text("activation", "none");
+  if (activation == "silu" || activation == "swish") y = silu(onnx, y);
+  Values values = {y};
+  // The last positions of what was convolved.
+  if (call.outputs > 1) values.push_back(onnx.slice(padded, 2, length, length + kept));
+  return values;
 }
 
 }  // namespace sardonyx::onnx

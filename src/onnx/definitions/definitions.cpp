@@ -78,6 +78,81 @@ std::optional<Values> bit_cast(const Composite& call) {
   return Values{call.onnx.cast(call.input(0), to)};
 }
 
+// Opset 12: max(0, x) + min(0, alpha * (exp(x / alpha) - 1)).
+Value celu(const Composite& call) {
+  Emit& onnx = call.onnx;
+  const Value x = call.input(0), zero = onnx.zero(x.dtype());
+  const Value alpha = onnx.scalar_like(as_written(call.real("alpha", 1.0F)), x);
+  const Value bent = onnx.sub(onnx.exp(onnx.div(x, alpha)), onnx.one(x.dtype()));
+  return onnx.add(onnx.max({x, zero}), onnx.min({onnx.mul(alpha, bent), zero}));
+}
+
+// Opset 27: of half precision, computed in the type that is said.
+std::optional<Values> range_of_halves(const Composite& call) {
+  Emit& onnx = call.onnx;
+  const DType dtype = call.input(0).dtype();
+  if (dtype != DType::kFloat16 && dtype != DType::kBFloat16) return std::nullopt;
+  const auto computed =
+      static_cast<DType>(call.integer("stash_type", static_cast<std::int64_t>(DType::kFloat32)));
+  if (computed == dtype || call.inputs.size() < 3) return std::nullopt;
+  const auto wide = [&](std::size_t i) { return onnx.cast(call.input(i), computed); };
+  return Values{onnx.cast(onnx.range(wide(0), wide(1), wide(2)), dtype)};
+}
+
+Value reduce_log_sum(const Composite& call) {
+  Emit& onnx = call.onnx;
+  return onnx.log(
+      onnx.reduce_sum(call.input(0), call.input(1),
+                      {.keepdims = call.integer("keepdims", 1),
+                       .noop_with_empty_axes = call.integer("noop_with_empty_axes", 0)}));
+}
+
+// Less the greatest element, so that no power is infinite, unless it is so itself.
+Value reduce_log_sum_exp(const Composite& call) {
+  Emit& onnx = call.onnx;
+  const Value x = call.input(0), axes = call.input(1);
+  const std::int64_t keeps = call.integer("keepdims", 1),
+                     noop = call.integer("noop_with_empty_axes", 0);
+  const ReduceMaxAttributes kept{.keepdims = 1, .noop_with_empty_axes = noop},
+      wanted{.keepdims = keeps, .noop_with_empty_axes = noop};
+  const Value greatest = onnx.reduce_max(x, axes, kept);
+  const Value finite = onnx.where(onnx.is_inf(greatest), onnx.zero(x.dtype()), greatest);
+  const Value sum = onnx.reduce_sum(onnx.exp(onnx.sub(x, finite)), axes,
+                                    {.keepdims = keeps, .noop_with_empty_axes = noop});
+  return onnx.add(onnx.log(sum), onnx.reduce_max(finite, axes, wanted));
+}
+
+// Opset 28: Mod of real numbers with the sign of the divisor: that of C has the sign of what is
+// divided, and is one divisor away where the two differ. A remainder of zero has the divisor's
+// sign, too.
+std::optional<Values> remainder(const Composite& call) {
+  const Value x = call.input(0), y = call.input(1);
+  if (!x || !y || !base::is_floating(x.dtype()) || call.integer("fmod", 0) != 0)
+    return std::nullopt;
+  Emit& onnx = call.onnx;
+  const Value zero = onnx.zero(x.dtype());
+  const Value rest = onnx.mod(x, y, {.fmod = 1});
+  const Value differs = onnx.xor_(onnx.less(rest, zero), onnx.less(y, zero));
+  const Value moved = onnx.where(differs, onnx.add(rest, y), rest);
+  const Value none = onnx.mul(onnx.sign(y), zero);
+  return Values{onnx.where(onnx.equal(rest, zero), none, moved)};
+}
+
+// Opset 28, by columns and rows: [N, C, H, W] -> [N, C, H/b, b, W/b, b] -> [N, C * b * b, H/b,
+// W/b]; the one before keeps the channels inside of the blocks.
+std::optional<Values> space_to_depth(const Composite& call) {
+  Emit& onnx = call.onnx;
+  const Value x = call.input(0);
+  if (call.text("mode", "DCR") != "CRD" || !x.has_rank() || x.rank() != 4) return std::nullopt;
+  const Expr block = call.integer("blocksize", 1);
+  const Expr rows = symbolic::exact_quotient(x.dim(2), block),
+             columns = symbolic::exact_quotient(x.dim(3), block);
+  if (!rows.known() || !columns.known()) return std::nullopt;
+  const Value apart = onnx.reshape(x, {x.dim(0), x.dim(1), rows, block, columns, block});
+  return Values{onnx.reshape(onnx.transpose(apart, {0, 1, 3, 5, 2, 4}),
+                             {x.dim(0), x.dim(1) * block * block, rows, columns})};
+}
+
 Value bernoulli(const Composite& call) {
   Emit& onnx = call.onnx;
   const Value p = call.input(0);
@@ -251,6 +326,22 @@ std::optional<Values> spelled_out(const Composite& call, const Operator& op) {
       return inputs.size() > 1 ? std::optional(Values{or_equal(call, op)}) : std::nullopt;
     case Op::kCastLike:
       return inputs.size() > 1 ? std::optional(Values{cast_like(call)}) : std::nullopt;
+    case Op::kBitShift:
+      return bit_shift(call);
+    case Op::kCausalConvWithState:
+      return causal_convolution(call);
+    case Op::kCelu:
+      return Values{celu(call)};
+    case Op::kMod:
+      return remainder(call);
+    case Op::kRange:
+      return range_of_halves(call);
+    case Op::kReduceLogSum:
+      return Values{reduce_log_sum(call)};
+    case Op::kReduceLogSumExp:
+      return Values{reduce_log_sum_exp(call)};
+    case Op::kSpaceToDepth:
+      return space_to_depth(call);
     case Op::kBernoulli:
       return Values{bernoulli(call)};
     case Op::kAttention:

@@ -12,6 +12,8 @@ namespace sardonyx::onnx {
 double as_written(float value);
 
 std::optional<Values> attention(const Composite& call);
+std::optional<Values> bit_shift(const Composite& call);
+std::optional<Values> causal_convolution(const Composite& call);
 std::optional<Values> dequantize_linear(const Composite& call);
 std::optional<Values> linear_attention(const Composite& call);
 std::optional<Values> quantize_linear(const Composite& call);

@@ -82,6 +82,31 @@ Result pad(const Older& o) {
   return std::nullopt;
 }
 
+// Opset 18: axes as an input; opset 28: of real numbers alone.
+Result reduce_logarithms(const Older& o) {
+  if (o.opset < 18) axes_as_input(o);
+  const DType dtype = o.inputs[0].dtype();
+  if (!base::is_integer(dtype)) return std::nullopt;
+  Values inputs = o.inputs;
+  inputs[0] = o.onnx.cast(inputs[0], DType::kFloat64);
+  const std::int64_t keeps = o.take_int("keepdims").value_or(1),
+                     noop = o.take_int("noop_with_empty_axes").value_or(0);
+  const Value axes = o.input(1);
+  const Value y = o.op.id == Op::kReduceLogSum
+                      ? o.onnx.reduce_log_sum(inputs[0], axes,
+                                              {.keepdims = keeps, .noop_with_empty_axes = noop})
+                      : o.onnx.reduce_log_sum_exp(
+                            inputs[0], axes, {.keepdims = keeps, .noop_with_empty_axes = noop});
+  return Values{o.onnx.cast(y, dtype)};
+}
+
+// Opset 11: another name.
+Result scatter(const Older& o) {
+  if (o.inputs.size() < 3) return std::nullopt;
+  return Values{o.onnx.scatter_elements(o.inputs[0], o.inputs[1], o.inputs[2],
+                                        {.axis = o.take_int("axis").value_or(0)})};
+}
+
 // Opset 13: sizes; opset 18: the number of equal pieces.
 Result split(const Older& o) {
   if (const auto sizes = o.take_ints("split")) o.set_input(1, o.onnx.ints(*sizes));
@@ -236,8 +261,8 @@ constexpr Form kForms[] = {
     {Op::kPad, 11, pad},
     {Op::kReduceL1, 18, axes_as_input},
     {Op::kReduceL2, 18, axes_as_input},
-    {Op::kReduceLogSum, 18, axes_as_input},
-    {Op::kReduceLogSumExp, 18, axes_as_input},
+    {Op::kReduceLogSum, 28, reduce_logarithms},
+    {Op::kReduceLogSumExp, 28, reduce_logarithms},
     {Op::kReduceMax, 18, axes_as_input},
     {Op::kReduceMean, 18, axes_as_input},
     {Op::kReduceMin, 18, axes_as_input},
@@ -247,6 +272,7 @@ constexpr Form kForms[] = {
     {Op::kResize, 11, resize},
     {Op::kRoiAlign, 16, roi_align},
     {Op::kScan, 9, scan},
+    {Op::kScatter, 11, scatter},
     {Op::kSlice, 10, slice},
     {Op::kSoftmax, 13, softmax},
     {Op::kSplit, 18, split},

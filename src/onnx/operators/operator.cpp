@@ -28,7 +28,8 @@ const OperatorVersion* Operator::at(std::int64_t opset) const {
   const OperatorVersion* found = nullptr;
   for (const OperatorVersion& version : versions)
     if (version.since <= opset) found = &version;
-  return found;
+  // A later version may be there again, as of GroupNormalization.
+  return found == &versions.back() && found->deprecated ? nullptr : found;
 }
 
 const Operator& operator_of(Op id) { return operators()[static_cast<std::size_t>(id)]; }

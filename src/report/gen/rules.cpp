@@ -7,7 +7,7 @@ namespace {
 
 constexpr Rule kRules[] = {
     {"SX1001", "command line and usage", "an argument is invalid: for example more names than the program has inputs or outputs, or one name twice", "see the message; give each input and output one name of its own"},
-    {"SX1002", "command line and usage", "the target opset is not supported", "choose an opset from 13 to 26"},
+    {"SX1002", "command line and usage", "the target opset is not supported", "choose an opset from 13 to 28"},
     {"SX1003", "command line and usage", "no capture strategy could capture the model", "make the model exportable with torch.export, or pass an ExportedProgram"},
     {"SX1004", "command line and usage", "out of memory", "close other programs, or use a machine with more memory"},
     {"SX1005", "command line and usage", "an internal error", "report it with the input"},

@@ -321,6 +321,12 @@ std::optional<Values> scatter_nd(Lowering& onnx, Values& inputs, Attributes& att
   return onnx::scatter_nd_by_indices({onnx, inputs, attributes});
 }
 
+// Opset 28: remainders of real numbers with the sign of the divisor.
+std::optional<Values> mod(Lowering& onnx, Values& inputs, Attributes& attributes) {
+  const Operator& op = onnx::operator_of(Op::kMod);
+  return onnx::spelled_out({onnx, inputs, attributes}, op);
+}
+
 struct Form {
   Op op;
   std::int64_t until;  // the first opset that has the newest form
@@ -333,6 +339,7 @@ constexpr Form kForms[] = {
     {Op::kGridSample, 20, grid_sample},
     {Op::kLpPool, 18, norm_pool},
     {Op::kMaxPool, 22, max_pool},
+    {Op::kMod, 28, mod},
     {Op::kPad, 18, pad},
     {Op::kQuantizeLinear, 21, quantize},
     {Op::kReduceL1, 18, reduce},
@@ -369,9 +376,16 @@ bool changes_form(const Operator& op, std::int64_t opset) {
 
 namespace {
 
+// Opset 11: another name.
+std::optional<Values> scatter(Lowering& onnx, const Values& inputs, Attributes& attributes) {
+  if (!scatters(onnx, attributes)) return std::nullopt;
+  return onnx.node("", "Scatter", inputs, attributes, 1);
+}
+
 std::optional<Values> in_form_from_13(Lowering& onnx, const Operator& op, Values& inputs,
                                       Attributes& attributes, std::size_t outputs) {
   if (op.id == Op::kSplit) return split(onnx, inputs, attributes, outputs);
+  if (op.id == Op::kScatterElements && onnx.opset() < 11) return scatter(onnx, inputs, attributes);
   if (op.at(onnx.opset()) == nullptr || onnx::is_defined_before(op, onnx.opset()))
     return onnx::spelled_out({onnx, inputs, attributes, outputs}, op);
   const Form* form = form_of(op, onnx.opset());
