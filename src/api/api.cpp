@@ -11,10 +11,6 @@
 #include "api/snapshot.h"
 #include "aten/translation/translate.h"
 #include "base/at_once.h"
-#include "base/mapped_file.h"
-#include "frontends/archive/zip.h"
-#include "frontends/pt2/pt2.h"
-#include "frontends/torchscript/torchscript.h"
 #include "functionalize/functionalize.h"
 #include "onnx/emit/inlining.h"
 #include "onnx/graph/count_nodes.h"
@@ -101,15 +97,6 @@ Diagnostic note_of_newer(Diagnostic needs, std::int64_t wanted) {
                               needs.needs_opset, wanted, needs.message);
   needs.help = "see that the runtime knows this opset; an opset_version of yours is kept to";
   return needs;
-}
-
-// What is no archive at all is left to the reader of .pt2, which says so.
-bool is_torchscript(const archive::Bytes& bytes) {
-  try {
-    return torchscript::is_torchscript(archive::ZipReader(bytes));
-  } catch (const Error&) {
-    return false;
-  }
 }
 
 // Throws what the translation could not do, and what the target cannot do of the rest.
@@ -330,37 +317,6 @@ Model::~Model() = default;
 
 std::string Model::str() const { return onnx::to_string(*model_); }
 std::int64_t Model::node_count() const { return onnx::count_nodes(*model_->graph); }
-
-static Program read_torchscript(const archive::Bytes& bytes, const ReadOptions& options) {
-  torchscript::ReadOptions archive_options;
-  archive_options.inputs = options.inputs;
-  archive_options.dynamic = options.dynamic;
-  return Program(torchscript::read_torchscript(bytes, archive_options));
-}
-
-Program read_archive(std::string bytes, const ReadOptions& options) {
-  const auto owner = std::make_shared<const std::string>(std::move(bytes));
-  return read_torchscript({std::as_bytes(std::span(*owner)), owner}, options);
-}
-
-Program read(const std::filesystem::path& path, const ReadOptions& options) {
-  const auto file = std::make_shared<base::MappedFile>(path.string());
-  const archive::Bytes bytes{file->bytes(), file};
-  if (!is_torchscript(bytes)) {
-    if (!options.inputs.empty() || !options.dynamic.empty()) {
-      base::fail(
-          "SX1122", "an exported program says itself what its inputs are and which sizes vary",
-          "leave out --input and --dynamic, which are for TorchScript's archives; sizes vary "
-          "as torch.export.export(dynamic_shapes=...) was told");
-    }
-    return Program(pt2::read_pt2(path));
-  }
-  try {
-    return read_torchscript(bytes, options);
-  } catch (Error& error) {
-    throw error.within("in " + archive::printable(path.string()));
-  }
-}
 
 Model convert(Program program, const ConvertOptions& options) {
   return convert(std::move(program), options, {});
