@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "aten/families.h"
+#include "aten/reduction/reduction_axes.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -73,12 +74,12 @@ Outputs arg(const Call& call, Emit& onnx, bool largest) {
 Outputs argmax(const Call& call, Emit& onnx) { return arg(call, onnx, true); }
 Outputs argmin(const Call& call, Emit& onnx) { return arg(call, onnx, false); }
 
-// As the other exporters write it: what it makes of NaN is up to the runtime. amax() keeps NaN.
+// As amax() is written, which keeps NaN: ReduceMax of ONNX Runtime loses it.
 Value extreme_alone(const Call& call, Emit& onnx, Value self, std::int64_t axis, bool largest) {
   const std::string_view op = largest ? "ReduceMax" : "ReduceMin";
   const bool truth = self.dtype() == DType::kBool;
   const Value x = truth ? onnx.cast(self, DType::kInt32) : self;
-  const Value extreme = onnx.reduce(op, x, std::vector{axis}, call.flag("keepdim"));
+  const Value extreme = extreme_over(onnx, op, x, {axis}, call.flag("keepdim"));
   return truth ? onnx.cast(extreme, DType::kBool) : extreme;
 }
 
