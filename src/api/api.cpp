@@ -472,7 +472,7 @@ Model read_again(const Model& model) {
 }
 
 Model restored(const Snapshot& snapshot, const OptimizeOptions& options) {
-  Model model = restored(snapshot, options);
+  Model model = snapshot.restored();
   if (options.freeze_initializers) passes::freeze_initializers(model.internal());
   return model;
 }
