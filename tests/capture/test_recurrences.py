@@ -11,7 +11,8 @@ import torch
 from torch import nn
 
 import sardonyx
-from sardonyx._capture.recurrences import _KERNELS, _kernel, whole_recurrences
+from sardonyx._capture.recurrences import _KERNELS, whole_recurrences
+from sardonyx._transformers_private.kernels import kernel_of
 from tests.harness import Session
 
 BATCH, HEADS, SIZE, STATE = 2, 4, 6, 8
@@ -102,7 +103,7 @@ def functions() -> Iterator[tuple[str, str, str]]:
     for model in MODELS:
         module = importlib.import_module(f"transformers.models.{model}.modeling_{model}")
         for name, value in list(vars(module).items()):
-            if (kernel := _kernel(value)) in _KERNELS:
+            if (kernel := kernel_of(value)) in _KERNELS:
                 yield model, name, str(kernel and kernel[1])
 
 

@@ -123,14 +123,22 @@ def test_killed_anywhere(trial: Trial) -> None:
 def test_reading_fails_anywhere(shim: Path, model: Path, tmp_path: Path, name: str) -> None:
     trial = Trial(shim, model, tmp_path)
     assert trial.run(-1, "read").returncode == 0
+    new = trial.out.read_bytes()
     count = len(trial.calls())
     assert count >= 2
+    done_all_the_same = 0
     for at in range(count):
         done = trial.run(at, "read", FAULT_ERRNO=str(getattr(errno, name)))
+        assert trial.left() == {"made.onnx"}
+        if done.returncode == 0:
+            # The kernel could not copy weights from their file: they are written from memory.
+            done_all_the_same += 1
+            assert trial.out.read_bytes() == new
+            continue
         assert done.returncode == 1, f"{trial.calls()[at]}: {done.stderr}"
         assert "error[SX1" in done.stderr
-        assert trial.left() == {"made.onnx"}
         assert trial.out.read_bytes() == OLD
+    assert done_all_the_same <= 1
 
 
 def test_two_writers_of_one_file(model: Path, tmp_path: Path) -> None:
