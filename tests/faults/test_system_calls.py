@@ -131,14 +131,15 @@ def test_reading_fails_anywhere(shim: Path, model: Path, tmp_path: Path, name: s
         done = trial.run(at, "read", FAULT_ERRNO=str(getattr(errno, name)))
         assert trial.left() == {"made.onnx"}
         if done.returncode == 0:
-            # The kernel could not copy weights from their file: they are written from memory.
+            # The file of weights is opened, and looked at, for the kernel to copy from it; where
+            # that fails they are written from memory.
             done_all_the_same += 1
             assert trial.out.read_bytes() == new
             continue
         assert done.returncode == 1, f"{trial.calls()[at]}: {done.stderr}"
         assert "error[SX1" in done.stderr
         assert trial.out.read_bytes() == OLD
-    assert done_all_the_same <= 1
+    assert done_all_the_same <= 2
 
 
 def test_two_writers_of_one_file(model: Path, tmp_path: Path) -> None:
