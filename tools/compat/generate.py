@@ -135,12 +135,23 @@ def page(rows: Sequence[Row], found: dict[str, tuple[str, str]]) -> str:
         "",
         *_table(rows),
         "",
+        *_notes(rows),
         _CHECKS,
         "",
         *_failures(rows),
         *_features(rows),
     ]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _notes(rows: Sequence[Row]) -> Iterator[str]:
+    """What holds of rows that ran another way, each text once."""
+    by_note: dict[str, list[str]] = {}
+    for row in rows:
+        if row.note:
+            by_note.setdefault(row.note, []).append(row.name)
+    for note, names in by_note.items():
+        yield from (f"{', '.join(names)}: {note}", "")
 
 
 def _table(rows: Sequence[Row]) -> Iterator[str]:

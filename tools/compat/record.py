@@ -24,6 +24,7 @@ class Row:
     commit: str  # of the checkout; with "-dirty" where it had changes
     versions: dict[str, str]
     checks: dict[str, Outcome] = field(default_factory=dict)
+    note: str = ""  # where it ran another way than the page says
 
     @property
     def passed(self) -> bool:
@@ -46,7 +47,8 @@ def load(path: Path = DATA) -> list[Row]:
 
 def _row(fields: Mapping[str, Any]) -> Row:
     checks = {name: Outcome(**each) for name, each in fields["checks"].items()}
-    return Row(fields["name"], fields["date"], fields["commit"], dict(fields["versions"]), checks)
+    versions, note = dict(fields["versions"]), fields.get("note", "")
+    return Row(fields["name"], fields["date"], fields["commit"], versions, checks, note)
 
 
 def with_row(rows: Iterable[Row], new: Row) -> list[Row]:
