@@ -189,7 +189,9 @@ def test_images_in_tiles_by_the_ratio_of_their_sides(tmp_path: Path) -> None:
             "bos_token_id": 1, "eos_token_id": 2}  # fmt: skip
     config = transformers.MllamaConfig(vision_config=vision, text_config=text, image_token_index=3)
     model = transformers.MllamaForConditionalGeneration(config).eval()
-    report = exported(saved(model, tmp_path / "mllama"), tmp_path / "out")
+    report = exported(
+        saved(model, tmp_path / "mllama"), tmp_path / "out", task="image-text-to-text"
+    )
     (part,) = report.parts
     assert part.inputs["pixel_values"] == ["batch_size", 1, 2, 3, 16, 16]
     assert part.inputs["aspect_ratio_ids"] == ["batch_size", 1]

@@ -44,13 +44,6 @@ def test_sparse_inputs(sparse: torch.Tensor, capture: str) -> None:
         sardonyx.export(Twice(), (sparse,), capture=capture)
 
 
-@pytest.mark.parametrize("capture", ["auto", "torch", "trace"])
-def test_quantised_inputs(capture: str) -> None:
-    q = torch.quantize_per_tensor(X, 0.1, 10, torch.quint8)
-    with pytest.raises(sardonyx.OnnxExporterError, match=r"quantised .*: args\[0\]\[1\]"):
-        sardonyx.export(Twice(), ((X, q),), capture=capture)
-
-
 def test_sparse_weights() -> None:
     weight = torch.eye(4)
     (y,) = sardonyx.export(Held(weight.to_sparse()), (X,))(X)

@@ -60,7 +60,8 @@ def notes_of_training(model: Any) -> list[Diagnostic]:
 
 def _asks_for_mode(module: Any) -> bool:
     """Whether a method of its class reads `training`."""
-    if getattr(module, "p", None) == 0.0:  # dropout that drops nothing
+    # Dropout that drops nothing: of a layer, or between those of a recurrent one.
+    if getattr(module, "p", None) == 0.0 or getattr(module, "dropout", None) == 0.0:
         return False
     import torch
 

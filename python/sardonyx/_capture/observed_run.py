@@ -33,24 +33,19 @@ def observed_run(
     """Runs the module on copies of its inputs; its buffers and random numbers are as before."""
     import torch
 
-    from sardonyx._torch_private.modes import TorchDispatchMode
+    from sardonyx._torch_private.operators import watching_packed_sequences
 
     from .buffers import buffers_put_back
 
     seen = Observed()
-    packing = torch.ops.aten._pack_padded_sequence.default
 
-    class Watching(TorchDispatchMode):
-        def __torch_dispatch__(
-            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
-        ) -> Any:
-            seen.packs_sequences = seen.packs_sequences or function is packing
-            return function(*args, **(kwargs or {}))
+    def on_packed() -> None:
+        seen.packs_sequences = True
 
-    watching: Any = Watching
     try:
         inputs = copy.deepcopy((args, dict(kwargs)))
-        with torch.no_grad(), torch.random.fork_rng(), buffers_put_back(module), watching():
+        watching = watching_packed_sequences(on_packed)
+        with torch.no_grad(), torch.random.fork_rng(), buffers_put_back(module), watching:
             seen.results = module(*inputs[0], **inputs[1])
     except Exception:
         return Observed()

@@ -157,6 +157,28 @@ def bodies_uncompiled() -> Iterator[None]:
         yield
 
 
+# Makes what pack_padded_sequence and its like return.
+_PACKS = ("torch.nn.utils.rnn", "_packed_sequence_init")
+
+
+@contextmanager
+def watching_packed_sequences(on_packed: Callable[[], None]) -> Iterator[None]:
+    """Within it, `on_packed` is called wherever sequences are packed. No mode: a run of torch.cond
+    under a dispatch mode has TorchDynamo skip its frames for the rest of the process."""
+    module = importlib.import_module(_PACKS[0])
+    packs = getattr(module, _PACKS[1], None)
+    if packs is None:
+        yield
+        return
+
+    def packed(*args: Any, **kwargs: Any) -> Any:
+        on_packed()
+        return packs(*args, **kwargs)
+
+    with patched(module, _PACKS[1], packed):
+        yield
+
+
 # Shapes of operators that torch.export cannot tell from their kernels.
 _SHAPES = ("torch._subclasses.fake_impls", "op_implementations_dict")
 SHAPES_OF_OTHERS = Probe("torch.linalg.lstsq", has(*_SHAPES))

@@ -2,7 +2,6 @@
 #include <limits>
 
 #include "aten/families.h"
-#include "aten/reduction/reduction_axes.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -74,21 +73,11 @@ Outputs arg(const Call& call, Emit& onnx, bool largest) {
 Outputs argmax(const Call& call, Emit& onnx) { return arg(call, onnx, true); }
 Outputs argmin(const Call& call, Emit& onnx) { return arg(call, onnx, false); }
 
-// As amax() is written, which keeps NaN: ReduceMax of ONNX Runtime loses it.
-Value extreme_alone(const Call& call, Emit& onnx, Value self, std::int64_t axis, bool largest) {
-  const std::string_view op = largest ? "ReduceMax" : "ReduceMin";
-  const bool truth = self.dtype() == DType::kBool;
-  const Value x = truth ? onnx.cast(self, DType::kInt32) : self;
-  const Value extreme = extreme_over(onnx, op, x, {axis}, call.flag("keepdim"));
-  return truth ? onnx.cast(extreme, DType::kBool) : extreme;
-}
-
 // The extreme of an axis and where it is.
 Outputs extreme_along(const Call& call, Emit& onnx, bool largest) {
   const Value self = call.tensor("self");
   if (self.rank() == 0) return {self, onnx.int_scalar(0)};
   const std::int64_t axis = call.axis("dim", self.rank());
-  if (!call.uses_output(1)) return {extreme_alone(call, onnx, self, axis, largest)};
   const Value place = arg_extreme(onnx, self, axis, true, largest);
   const Value value = onnx.gather_elements(self, place, {.axis = axis});
   if (call.flag("keepdim")) return {value, place};
