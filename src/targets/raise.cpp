@@ -1,7 +1,9 @@
 #include "targets/raise.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -83,6 +85,11 @@ void raise(onnx::Model& model, bool inline_functions) {
                failures.push_back(std::move(diagnostic));
              }
            }});
+  // A file that is at fault, as of a function that calls itself, is no matter of the opset.
+  const auto is_malformed = [](const base::Diagnostic& each) {
+    return std::string_view(each.code).starts_with("SX11");
+  };
+  if (std::ranges::any_of(failures, is_malformed)) throw base::Error(std::move(failures));
   if (!failures.empty()) throw Unsupported(std::move(failures));
   if (inline_functions) model.functions.clear();
   model.opsets[""] = onnx::newest_opset();
