@@ -27,7 +27,7 @@ help:
 	@echo "make test      everything continuous integration runs, and what each part took"
 	@echo "make test-fast  most of it in two minutes, once built"
 	@echo "make bench     speed, memory and node counts beside torch.onnx's"
-	@echo "make bench-capture   quick capture beside torch.export"
+	@echo "make bench-capture   fake-tensor tracing beside torch.export"
 	@echo "make bench-kernels   operators of ONNX Runtime's own beside what they stand for"
 	@echo "make bench-makers  from a module to a file, beside torch.onnx and OpenVINO"
 	@echo "make bench-large  models of 5 GB through the optimiser and from TorchScript: memory (ARGS='--gigabytes 20')"
@@ -35,7 +35,7 @@ help:
 	@echo "make bench-llm  language models beside onnxruntime-genai's model builder"
 	@echo "make bench-weights  casting, quantizing and writing weights beside cp (ARGS='--megabytes 512')"
 	@echo "make operators  edge cases of every operator family, and a third of the sweep"
-	@echo "make capture-sweep  quick capture beside torch.export, program by program (long)"
+	@echo "make capture-sweep  fake-tensor tracing beside torch.export, program by program (long)"
 	@echo "make sweep     every operator's sample inputs (long)"
 	@echo "make hf-sweep  folders of every architecture of a task, exported and run (long)"
 	@echo "make architectures  a small model of every architecture in transformers (long)"
@@ -179,7 +179,7 @@ demo: build
 bench: build
 	$(RUN) $(PYTHON) -m bench
 
-# Quick capture and torch.export by turns.
+# Fake-tensor tracing and torch.export by turns.
 bench-capture: build
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m bench.capture $(ARGS)
 
@@ -221,7 +221,7 @@ hf-sweep: build
 	$(RUN) PYTHONPATH="$(abspath $(BUILD))/python:$(CURDIR)/.cache/hf-sweep" OMP_NUM_THREADS=1 \
 	    $(PYTHON) -m bench.hf --jobs $(JOBS) $(ARGS)
 
-# Quick capture held against torch.export, whose programs are kept from one run to the next.
+# Fake-tensor tracing held against torch.export, whose programs are kept from one run to the next.
 capture-sweep: build
 	$(RUN) OMP_NUM_THREADS=1 SARDONYX_RULE_ROWS_EVERY=1 $(PYTHON) -m pytest -q -n $(JOBS) \
 	    tests/capture/test_rules.py

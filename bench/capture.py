@@ -1,4 +1,4 @@
-"""Quick capture beside torch.export, by turns in one process on one thread, sizes dynamic.
+"""Fake-tensor tracing beside torch.export, by turns in one process on one thread, sizes dynamic.
 
 `make bench-capture` prints a table of seconds of processor time, which others disturb least:
 the first call of each in the process, and the least of some later ones. What weights hold does not
@@ -22,7 +22,7 @@ from tests.models.zoo import ZOO, Example
 
 import sardonyx
 from sardonyx._capture.capture import Quick, capture
-from sardonyx._capture.shapes import prepare
+from sardonyx._capture.shapes.dynamic_shapes import prepare
 from sardonyx._transformers_private.registration import register_caches
 
 SUBJECTS: dict[str, Callable[[], Example]] = {
@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def compared(example: Example, rounds: int) -> tuple[Timed, Timed]:
-    """torch.export's times, and quick capture's."""
+    """torch.export's times, and fake-tensor tracing's."""
     register_caches(example.model)
     inputs = example.inputs
     kwargs = dict(inputs.kwargs)

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "functionalize/functionalize.h"
-#include "program/program.h"
+#include "program/ir/program.h"
 
 namespace sardonyx {
 namespace {

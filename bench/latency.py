@@ -15,7 +15,7 @@ from .subjects import Subject, load_graph, node_counts, subject
 
 _SECONDS = 20.0
 _LEAST_ROUNDS = 5
-_MOST_ROUNDS = 200
+_MAX_ROUNDS = 200
 
 
 def measure(name: str, size: Size, folder: Path) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def _by_turns(ours: Session, theirs: Session, inputs: list[torch.Tensor]) -> dic
     times: dict[str, list[float]] = {"ours": [], "torch": []}
     order = [("ours", ours), ("torch", theirs)]
     began = time.perf_counter()
-    for turn in range(_MOST_ROUNDS):
+    for turn in range(_MAX_ROUNDS):
         for who, session in order:
             start = time.perf_counter()
             session.run(inputs)

@@ -69,7 +69,7 @@ def inputs(tokens: int) -> tuple[torch.Tensor, ...]:
 
 def exported(name: str, tokens: int, whole: bool, runtime: str) -> Any:
     import sardonyx
-    from sardonyx._capture import recurrences
+    from sardonyx._capture.patches import recurrences
 
     module, function = FUNCTIONS[name]
     with (

@@ -53,7 +53,7 @@ function(sardonyx_join target joined)
     set_target_properties(${target} PROPERTIES
       UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12 UNITY_BUILD_RELOCATABLE ON
       UNITY_BUILD_UNIQUE_ID SARDONYX_FILE
-      UNITY_BUILD_CODE_BEFORE_INCLUDE "#include \"base/joined.h\"")
+      UNITY_BUILD_CODE_BEFORE_INCLUDE "#include \"base/unity_build.h\"")
     set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endif()
 endfunction()

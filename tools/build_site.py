@@ -44,11 +44,11 @@ The names below are those of the package `sardonyx`. Importing it imports neithe
 ::: sardonyx._export.observer.InputObserver
 ::: sardonyx._export.exportable.ExportableModule
 ::: sardonyx._capture.fake_mode.enable_fake_mode
-::: sardonyx._run.options.ONNXRuntimeOptions
+::: sardonyx._runtime.options.ONNXRuntimeOptions
 ::: sardonyx._translate.registry.OnnxRegistry
 ::: sardonyx._translate.symbolic_functions.register_custom_op_symbolic
 ::: sardonyx._translate.symbolic_functions.unregister_custom_op_symbolic
-::: sardonyx._capture.modes.select_model_mode_for_export
+::: sardonyx._capture.patches.modes.select_model_mode_for_export
 ::: sardonyx._base.state.is_in_onnx_export
 ::: sardonyx._base.log.enable_log
 ::: sardonyx._base.log.disable_log
@@ -63,11 +63,11 @@ The names below are those of the package `sardonyx`. Importing it imports neithe
 
 Exports Hugging Face checkpoints. The [guide](../huggingface.md) explains the files.
 
-::: sardonyx.hf.export.export
-::: sardonyx.hf.running.load
-::: sardonyx.hf.running.Loaded
-::: sardonyx.hf.report.Report
-::: sardonyx.hf.report.ExportedPart
+::: sardonyx.hf.conversion.export.export
+::: sardonyx.hf.evaluation.running.load
+::: sardonyx.hf.evaluation.running.Loaded
+::: sardonyx.hf.output.report.Report
+::: sardonyx.hf.output.report.ExportedPart
 """,
     "python-ops.md": """# sardonyx.ops and sardonyx.op
 
@@ -87,10 +87,10 @@ for use in translators: [custom operators](../custom-operators.md).
 
 Compares an exported model with PyTorch: [debug a mismatch](../how-to/mismatch.md).
 
-::: sardonyx._mismatch.verification.verify_onnx_program
-::: sardonyx._mismatch.verification.verify
-::: sardonyx._mismatch.graph_info.find_mismatch
-::: sardonyx._mismatch.graph_info.GraphInfo
+::: sardonyx._debugging.verification.verify_onnx_program
+::: sardonyx._debugging.verification.verify
+::: sardonyx._debugging.graph_info.find_mismatch
+::: sardonyx._debugging.graph_info.GraphInfo
 ::: sardonyx._compare.comparison.Comparison
 ::: sardonyx._compare.differences.VerificationInfo
 ::: sardonyx._compare.options.VerificationOptions
@@ -109,11 +109,11 @@ name.
 
 ## Legacy names
 
-::: sardonyx._older.dynamo_export.dynamo_export
-::: sardonyx._older.options.ExportOptions
-::: sardonyx._older.diagnostic_options.DiagnosticOptions
-::: sardonyx._older.inspection.export_to_pretty_string
-::: sardonyx._older.inspection.unconvertible_ops
+::: sardonyx._legacy.dynamo_export.dynamo_export
+::: sardonyx._legacy.options.ExportOptions
+::: sardonyx._legacy.diagnostic_options.DiagnosticOptions
+::: sardonyx._legacy.inspection.export_to_pretty_string
+::: sardonyx._legacy.inspection.unconvertible_ops
 """,
 }
 

@@ -21,22 +21,28 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "ops": ("_base",),
     "_capture": ("_base", "_torch_private", "_transformers_private", "ops"),
     "_translate": ("_base", "_torch_private"),
-    "_run": ("_base",),
+    "_runtime": ("_base",),
     "_compare": ("_base",),
-    "_model": ("_base", "_torch_private", "_run", "_compare"),
+    "_model": ("_base", "_torch_private", "_runtime", "_compare"),
     "_report": ("_base", "_compare", "_model"),
     "_optimize": ("_base", "_model"),
     "_export": (
-        "_base", "_torch_private", "_transformers_private", "ops", "_capture", "_translate", "_run",
-        "_compare", "_model", "_report", "_optimize",
+        "_base", "_torch_private", "_transformers_private", "ops", "_capture", "_translate",
+        "_runtime", "_compare", "_model", "_report", "_optimize",
     ),
-    "_mismatch": ("_base", "_torch_private", "_capture", "_run", "_compare", "_model", "_export"),
+    "_debugging": (
+        "_base", "_torch_private", "_capture", "_runtime", "_compare", "_model", "_export",
+    ),
     "hf": (
         "_base", "_torch_private", "_transformers_private", "_diffusers_private", "_capture",
-        "_translate", "_run", "_compare", "_model", "_report", "_optimize", "_export",
+        "_translate", "_runtime", "_compare", "_model", "_report", "_optimize", "_export",
     ),
-    "_command": ("_base", "_torch_private", "_transformers_private", "_diffusers_private", "_run"),
-    "_older": ("_base", "_torch_private", "_capture", "_translate", "_model", "_report", "_export"),
+    "_cli": (
+        "_base", "_torch_private", "_transformers_private", "_diffusers_private", "_runtime",
+    ),
+    "_legacy": (
+        "_base", "_torch_private", "_capture", "_translate", "_model", "_report", "_export",
+    ),
 }  # fmt: skip
 
 # The modules of the root hold public names; no package knows them.

@@ -13,7 +13,7 @@ from typing import Any
 import generate_emitter  # type: ignore[import-not-found]  # a script beside this one
 import onnxruntime
 
-from sardonyx._run import registered
+from sardonyx._runtime import registered
 
 FILE = generate_emitter.FOLDER.parents[1] / "targets" / "gen" / "kernels.cpp"
 OLDEST_OPSET = 9

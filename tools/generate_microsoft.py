@@ -15,7 +15,7 @@ import onnx
 import onnxruntime
 from generate_emitter import cpp_bool, float_literal, quoted, type_set
 
-from sardonyx._run import registered
+from sardonyx._runtime import registered
 
 FILE = generate_emitter.FOLDER.parents[1] / "targets" / "gen" / "microsoft.h"
 EMITTED = (

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the operator schemas that this build knows, from the PyTorch that is installed.
 
-    python tools/generate_schemas.py          # rewrites src/program/schemas_*.inc
+    python tools/generate_schemas.py          # rewrites src/program/schema/gen/*.inc
     python tools/generate_schemas.py --check  # exits with 1 when they are stale
 
 Captured programs name their operators with overload; a file from another machine must be read with
@@ -25,7 +25,7 @@ try:
 except ImportError:
     print("transformers is not installed: its operators come from the list below", file=sys.stderr)
 
-FOLDER = Path(__file__).resolve().parent.parent / "src" / "program"
+FOLDER = Path(__file__).resolve().parent.parent / "src" / "program" / "schema" / "gen"
 
 SPACES = {
     "_quantized",
@@ -90,8 +90,8 @@ def file_of(name: str) -> str:
     """The table is split so that no file grows unwieldy."""
     space, base = name.split("::")
     if space != "aten":
-        return "schemas_other.inc"
-    return "schemas_aten_a_l.inc" if base.lstrip("_")[:1].lower() <= "l" else "schemas_aten_m_z.inc"
+        return "other.inc"
+    return "aten_a_l.inc" if base.lstrip("_")[:1].lower() <= "l" else "aten_m_z.inc"
 
 
 def render(texts: list[str]) -> str:

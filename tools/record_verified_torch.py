@@ -1,4 +1,4 @@
-"""Adds the installed PyTorch to those in which quick capture is known to agree with torch.export.
+"""Adds the installed PyTorch to those in which fake-tensor tracing agrees with torch.export.
 
 Run it in an environment in which `pytest tests/capture tests/control_flow` passes and the sweep of
 `python -m tests.capture` has no difference that is not explained:
@@ -12,17 +12,19 @@ import re
 import sys
 from pathlib import Path
 
-from sardonyx._capture.quick.self_check import disagreement
-from sardonyx._capture.quick.verified import VERIFIED
+from sardonyx._capture.meta_tracer.entry.self_check import disagreement
+from sardonyx._capture.meta_tracer.entry.verified import VERIFIED
 from sardonyx._torch_private.state import build_of_torch
 
-FILE = Path(__file__).resolve().parents[1] / "python/sardonyx/_capture/quick/verified.py"
+FILE = (
+    Path(__file__).resolve().parents[1] / "python/sardonyx/_capture/meta_tracer/entry/verified.py"
+)
 
 
 def main() -> int:
     """1 where small programs already differ."""
     if said := disagreement():
-        print(f"quick capture and torch.export differ: {said}", file=sys.stderr)
+        print(f"fake-tensor tracing and torch.export differ: {said}", file=sys.stderr)
         return 1
     build = build_of_torch()
     release = re.sub(r"\+.*", "", build.version)

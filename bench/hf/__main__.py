@@ -62,7 +62,7 @@ def _options() -> argparse.Namespace:
 
 
 def _all_tasks() -> list[str]:
-    from sardonyx.hf.tasks import TASKS, WITH_PAST
+    from sardonyx.hf.base.tasks import TASKS, WITH_PAST
 
     return [
         name

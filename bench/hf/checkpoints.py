@@ -10,7 +10,7 @@ from tests.architectures.tiny import PROFILES, config_class, parts_of, tiny_conf
 
 from sardonyx import ProgramError
 
-_MOST_PARAMETERS = 150_000_000
+_MAX_PARAMETERS = 150_000_000
 # What checkpoints of an architecture that has several are published for, foremost first.
 _FOREMOST = (
     "text2text-generation",
@@ -26,7 +26,7 @@ def architectures(task: str) -> list[str]:
     """Those that have a class for the task."""
     from transformers.models.auto import modeling_auto
 
-    from sardonyx.hf.tasks import task_named
+    from sardonyx.hf.base.tasks import task_named
 
     found: set[str] = set()
     for auto in task_named(task)[0].auto_classes:
@@ -37,7 +37,7 @@ def architectures(task: str) -> list[str]:
 def foremost_tasks() -> dict[str, str]:
     """The task that each architecture is published for, by architecture; decoders of text, which
     have a sweep of their own, are none of them, whatever else they can be trained for."""
-    from sardonyx.hf.tasks import TASKS
+    from sardonyx.hf.base.tasks import TASKS
 
     names = [task.name for task in TASKS]
     middle = [name for name in names if name not in (*_FOREMOST, *_LAST, "text-generation")]
@@ -59,7 +59,7 @@ def _is_own(name: str, task: str) -> bool:
     import transformers
     from transformers.models.auto import modeling_auto
 
-    from sardonyx.hf.tasks import task_named
+    from sardonyx.hf.base.tasks import task_named
 
     mappings = (
         getattr(modeling_auto, auto)._model_mapping._model_mapping
@@ -103,9 +103,9 @@ def _save(config: Any, name: str, task: str, folder: Path) -> int:
     import torch
     from tests.models.example import unsettle
 
-    from sardonyx.hf.acceptance import accepted_example
-    from sardonyx.hf.parts import fixed_arguments
-    from sardonyx.hf.tasks import class_for, task_named
+    from sardonyx.hf.base.parts import fixed_arguments
+    from sardonyx.hf.base.tasks import class_for, task_named
+    from sardonyx.hf.inputs.input_search import accepted_example
 
     chosen, _ = task_named(task)
     model_class = class_for(chosen, config)
@@ -118,7 +118,7 @@ def _save(config: Any, name: str, task: str, folder: Path) -> int:
         config.is_decoder = not getattr(config, "is_encoder_decoder", False)
     with torch.device("meta"):
         parameters = int(sum(p.numel() for p in model_class(config).parameters()))
-    if parameters > _MOST_PARAMETERS:
+    if parameters > _MAX_PARAMETERS:
         raise ValueError(f"{parameters} parameters")
     torch.manual_seed(0)
     model = model_class(config).eval()
@@ -134,7 +134,7 @@ def _save(config: Any, name: str, task: str, folder: Path) -> int:
 
 def _part_that_runs(model: Any) -> Any:
     """The model, or the first in it where it has no forward() of its own."""
-    from sardonyx.hf.composites import run_as_encoder, runs
+    from sardonyx.hf.components.composites import run_as_encoder, runs
 
     if run_as_encoder(model) or runs(type(model)):
         return model

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sardonyx import ProgramError
-from sardonyx.hf.tasks import WITH_PAST
+from sardonyx.hf.base.tasks import WITH_PAST
 
 from .checkpoints import headline, make_checkpoint
 
@@ -99,11 +99,11 @@ def _in_genai(folder: Path, out: Path) -> dict[str, Any]:
 def _differs(folder: Path, out: Path, batch: int) -> str:
     import torch
 
-    from sardonyx.hf import building
-    from sardonyx.hf.checkpoint import read_checkpoint
-    from sardonyx.hf.example import token_ids
-    from sardonyx.hf.greedy import greedy, greedy_with_cache
-    from sardonyx.hf.tasks import choose
+    from sardonyx.hf.base.example import token_ids
+    from sardonyx.hf.base.tasks import choose
+    from sardonyx.hf.checkpoints import building
+    from sardonyx.hf.checkpoints.checkpoint import read_checkpoint
+    from sardonyx.hf.evaluation.greedy import greedy, greedy_with_cache
 
     checkpoint = read_checkpoint(folder)
     model = building.load(checkpoint, choose(checkpoint.config, "text-generation").model_class)

@@ -78,7 +78,7 @@ SARDONYX_API std::vector<std::string> target_names();
 SARDONYX_API std::int64_t target_opset(const std::string& name);
 
 // What becomes of an operator that has no translation.
-enum class FallThrough : std::uint8_t {
+enum class UnsupportedOps : std::uint8_t {
   kNo,    // it is an error
   kAsIs,  // a node of its own name in a domain of its own: aten::foo
   kATen,  // aten operators: a node org.pytorch.aten::ATen that names it in an attribute
@@ -88,7 +88,7 @@ inline constexpr std::int64_t kOldestOpset = 13;
 inline constexpr std::int64_t kDefaultOpset = 20;  // of the target runtimes
 
 // What simplifying did, and what it left as it was, and why.
-struct Simplification {
+struct OptimizationReport {
   struct Applied {
     std::string name;  // of the rule or pass
     std::int64_t count = 0;
@@ -129,7 +129,7 @@ struct ConvertOptions {
   std::vector<std::filesystem::path> plugins;
   // Versions of other domains than ONNX's own that the model is to import, where it uses them.
   std::map<std::string, std::int64_t> domain_versions;
-  FallThrough fall_through = FallThrough::kNo;
+  UnsupportedOps fall_through = UnsupportedOps::kNo;
   // Called with what is worth knowing and no failure: operators that are kept as they are.
   std::function<void(const Diagnostic& note)> on_note;
   // What the program asserts of data (torch._check, aten::_assert_async) becomes bool outputs
@@ -148,7 +148,7 @@ struct ConvertOptions {
   // no operators of its own for them.
   PrecisionOptions precision = {};
   // Called with what simplifying did, where `optimize`, or the precision changes.
-  std::function<void(const Simplification&)> on_simplified;
+  std::function<void(const OptimizationReport&)> on_simplified;
 };
 
 enum class ExternalData : std::uint8_t {
@@ -231,7 +231,7 @@ SARDONYX_API void set_threads(int count);
 // cannot say is an error (SX1504), and the model is not to be used then.
 SARDONYX_API std::vector<std::string> optimize(Model& model, const OptimizeOptions& options = {});
 // The same, told in full.
-SARDONYX_API Simplification simplify(Model& model, const OptimizeOptions& options = {});
+SARDONYX_API OptimizationReport simplify(Model& model, const OptimizeOptions& options = {});
 
 // Writes atomically: on failure, what was at `path` before is still there.
 SARDONYX_API void write(const Model& model, const std::filesystem::path& path,
@@ -240,8 +240,8 @@ SARDONYX_API void write(const Model& model, const std::filesystem::path& path,
 // Prepares a model to be written with these files as WriteOptions::in_place: weights that lie in
 // one in another order of axes or another floating type become what lies there, and nodes make of
 // it what they were. How many bytes stay in the files.
-SARDONYX_API std::int64_t leave_in_files(Model& model,
-                                         const std::map<std::string, std::string>& files);
+SARDONYX_API std::int64_t reference_external_weights(
+    Model& model, const std::map<std::string, std::string>& files);
 
 // The model as bytes; throws SX1603 above 2 GB.
 SARDONYX_API std::string serialize(const Model& model, const WriteOptions& options = {});

@@ -131,12 +131,12 @@ auto call(Net& net, const torch::jit::Stack& given, std::index_sequence<Places..
 
 template <class Net, std::size_t Count = 1>
 c10::IValue forward(Net& net, const torch::jit::Stack& given) {
-  constexpr std::size_t kMost = 8;
+  constexpr std::size_t kMax = 8;
   if constexpr (requires { call(net, given, std::make_index_sequence<Count>()); }) {
     if (given.size() == Count)
       return c10::IValue(call(net, given, std::make_index_sequence<Count>()));
   }
-  if constexpr (Count < kMost) return forward<Net, Count + 1>(net, given);
+  if constexpr (Count < kMax) return forward<Net, Count + 1>(net, given);
   throw std::invalid_argument("forward() does not take " + std::to_string(given.size()) +
                               " tensors");
 }

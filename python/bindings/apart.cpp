@@ -12,8 +12,8 @@
 #include "base/diagnostic.h"
 #include "bindings.h"
 #include "onnx/graph/ir.h"
-#include "proto/read.h"
-#include "proto/write.h"
+#include "proto/reader/read.h"
+#include "proto/writer/write.h"
 #include "sardonyx/sardonyx.h"
 
 namespace sardonyx::bindings {

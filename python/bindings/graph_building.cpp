@@ -15,7 +15,7 @@
 #include "base/diagnostic.h"
 #include "bindings.h"
 #include "onnx/operators/operator.h"
-#include "proto/function.h"
+#include "proto/reader/function.h"
 #include "sizes.h"
 
 namespace sardonyx::bindings {

@@ -50,8 +50,9 @@ struct Named {
   Value value;
 };
 
-constexpr std::array kFallThrough{Named{"no", FallThrough::kNo}, Named{"as-is", FallThrough::kAsIs},
-                                  Named{"aten", FallThrough::kATen}};
+constexpr std::array kFallThrough{Named{"no", UnsupportedOps::kNo},
+                                  Named{"as-is", UnsupportedOps::kAsIs},
+                                  Named{"aten", UnsupportedOps::kATen}};
 
 template <typename Value, std::size_t size>
 std::vector<std::string> names_of(const std::array<Named<Value>, size>& values) {
@@ -98,12 +99,12 @@ nb::tuple simplify(Model& model, std::optional<std::int64_t> opset, const std::s
     return sardonyx::simplify(model, {opset, runtime, stop_after, disable, precision, functions,
                                       inline_functions, freeze_initializers, is_as_read});
   };
-  const Simplification done = run();
+  const OptimizationReport done = run();
   nb::list applied;
-  for (const Simplification::Applied& each : done.applied)
+  for (const OptimizationReport::Applied& each : done.applied)
     applied.append(nb::make_tuple(each.name, each.count));
   nb::list declined;
-  for (const Simplification::Declined& each : done.declined)
+  for (const OptimizationReport::Declined& each : done.declined)
     declined.append(nb::make_tuple(each.rule, each.node, each.reason));
   nb::list weights;
   for (const WeightPrecision& each : done.weights) weights.append(nb::cast(each));

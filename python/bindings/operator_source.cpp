@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "program/program.h"
+#include "program/ir/program.h"
 
 namespace sardonyx::bindings {
 namespace nb = nanobind;

@@ -3,12 +3,12 @@
 
 #include <nanobind/nanobind.h>
 
-#include "program/results/asked.h"
+#include "program/inference/sampled_results.h"
 
 namespace sardonyx::bindings {
 
-// Of an object with the methods of sardonyx._capture.script.operators.Operators, which must outlive
-// what is made of it.
+// Of an object with the methods of sardonyx._capture.torchscript.operators.Operators, which must
+// outlive what is made of it.
 program::OperatorSource operator_source(nanobind::handle operators);
 
 }  // namespace sardonyx::bindings

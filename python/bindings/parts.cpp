@@ -19,7 +19,7 @@
 #include "onnx/graph/branches.h"
 #include "onnx/graph/extract.h"
 #include "onnx/graph/ir.h"
-#include "proto/read.h"
+#include "proto/reader/read.h"
 #include "sardonyx/sardonyx.h"
 
 namespace sardonyx::bindings {
@@ -83,7 +83,7 @@ nb::list constants(const Model& model) {
     if (!value->constant || !onnx::has_uses(value)) continue;
     const onnx::Tensor& tensor = *value->constant;
     const bool in_memory =
-        !tensor.missing && tensor.as_it_lies() && (tensor.data || tensor.element_count() == 0);
+        !tensor.missing && tensor.is_materialized() && (tensor.data || tensor.element_count() == 0);
     result.append(nb::make_tuple(value->name, static_cast<int>(tensor.dtype), tensor.dims,
                                  tensor.byte_count(), value->is_weight, in_memory));
   }
@@ -132,7 +132,7 @@ nb::object made_array(const onnx::Tensor& tensor) {
 nb::object constant_array(const Model& model, const std::string& name) {
   const onnx::ValueInfo* value = find_constant(model, name);
   if (!value || !value->constant->data) return nb::none();
-  if (!value->constant->as_it_lies()) return made_array(*value->constant);
+  if (!value->constant->is_materialized()) return made_array(*value->constant);
   auto* held = new std::shared_ptr<const onnx::Tensor>(value->constant);
   const nb::capsule owner(held, [](void* pointer) noexcept {
     delete static_cast<std::shared_ptr<const onnx::Tensor>*>(pointer);

@@ -1,5 +1,5 @@
 // Captured programs.
-#include "program/program.h"
+#include "program/ir/program.h"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
@@ -16,10 +16,10 @@
 #include "bindings.h"
 #include "frontends/live/walk.h"
 #include "frontends/live/weights.h"
-#include "frontends/torchscript/torchscript.h"
+#include "frontends/torchscript/interpreter/torchscript.h"
 #include "operator_source.h"
-#include "program/naming.h"
-#include "program/target.h"
+#include "program/ir/naming.h"
+#include "program/ir/target.h"
 #include "sardonyx/report.h"
 #include "sardonyx/sardonyx.h"
 

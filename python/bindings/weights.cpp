@@ -125,11 +125,11 @@ class Replacements {
     const onnx::Tensor program = onnx::source_type(old);
     if (cast_ && base::is_floating(tensor.dtype) && base::is_floating(program.dtype) &&
         tensor.dtype != program.dtype)
-      tensor = onnx::moved(tensor, program.dtype, 0);
+      tensor = onnx::cast_with_offset(tensor, program.dtype, 0);
     if (tensor.dtype != program.dtype || tensor.dims != program.dims)
       return problem("'" + name + "' is " + text_of(program.dtype, program.dims) +
                      " in the model, and " + text_of(tensor.dtype, tensor.dims) + " here");
-    replacements_.emplace_back(found->second, onnx::remade(old, std::move(tensor)));
+    replacements_.emplace_back(found->second, onnx::rebuilt(old, std::move(tensor)));
   }
 
   // What does not fit; nothing is replaced then.
@@ -212,7 +212,8 @@ void bind_weights(nb::module_& module) {
   module.def("apply_file_weights", &apply_file_weights, "model"_a, "entries"_a, "cast"_a = false,
              "The same with bytes of files: (name, path, dtype, dims, offset, length) each. `cast` "
              "takes weights of another floating type, too.");
-  module.def("leave_in_files", &sardonyx::leave_in_files, "model"_a, "files"_a,
+  module.def("reference_external_weights", &sardonyx::reference_external_weights, "model"_a,
+             "files"_a,
              "Weights that can stay in these files do, when the model is written with them as "
              "`in_place`; how many bytes that are.");
 }

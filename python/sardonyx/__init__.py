@@ -39,21 +39,21 @@ if TYPE_CHECKING:
     from ._base.state import is_in_onnx_export
     from ._base.threads import set_num_threads
     from ._capture.fake_mode import ONNXFakeContext, enable_fake_mode
-    from ._capture.modes import select_model_mode_for_export
+    from ._capture.patches.modes import select_model_mode_for_export
     from ._export.convert import convert
     from ._export.export import export
     from ._export.exportable import ExportableModule
     from ._export.observer import InputObserver
+    from ._legacy.diagnostic_options import DiagnosticOptions
+    from ._legacy.dynamo_export import ExportOutputSerializer, dynamo_export
+    from ._legacy.graph_extractor import FXGraphExtractor
+    from ._legacy.inspection import export_to_pretty_string, unconvertible_ops
+    from ._legacy.options import ExportOptions
     from ._model.program import ONNXProgram
-    from ._older.diagnostic_options import DiagnosticOptions
-    from ._older.dynamo_export import ExportOutputSerializer, dynamo_export
-    from ._older.graph_extractor import FXGraphExtractor
-    from ._older.inspection import export_to_pretty_string, unconvertible_ops
-    from ._older.options import ExportOptions
     from ._optimize.optimize import Optimized, optimize
     from ._optimize.precision import Precision
     from ._optimize.report import OptimizationReport
-    from ._run.options import ONNXRuntimeOptions
+    from ._runtime.options import ONNXRuntimeOptions
     from ._translate.registry import ONNXFunction, OnnxRegistry
     from ._translate.scalar_types import JitScalarType
     from ._translate.symbolic_functions import (
@@ -112,18 +112,18 @@ __all__ = [
 ]
 
 _HOME = {
-    "DiagnosticOptions": "_older.diagnostic_options",
-    "ExportOptions": "_older.options",
+    "DiagnosticOptions": "_legacy.diagnostic_options",
+    "ExportOptions": "_legacy.options",
     "ExportOutput": "_model.program",
-    "ExportOutputSerializer": "_older.dynamo_export",
+    "ExportOutputSerializer": "_legacy.dynamo_export",
     "ExportableModule": "_export.exportable",
-    "FXGraphExtractor": "_older.graph_extractor",
+    "FXGraphExtractor": "_legacy.graph_extractor",
     "InputObserver": "_export.observer",
     "JitScalarType": "_translate.scalar_types",
     "ONNXFakeContext": "_capture.fake_mode",
     "ONNXFunction": "_translate.registry",
     "ONNXProgram": "_model.program",
-    "ONNXRuntimeOptions": "_run.options",
+    "ONNXRuntimeOptions": "_runtime.options",
     "OnnxRegistry": "_translate.registry",
     "OperatorExportTypes": "_base.enumerators",
     "OptimizationReport": "_optimize.report",
@@ -133,17 +133,17 @@ _HOME = {
     "TrainingMode": "_base.enumerators",
     "convert": "_export.convert",
     "disable_log": "_base.log",
-    "dynamo_export": "_older.dynamo_export",
+    "dynamo_export": "_legacy.dynamo_export",
     "enable_fake_mode": "_capture.fake_mode",
     "enable_log": "_base.log",
     "export": "_export.export",
-    "export_to_pretty_string": "_older.inspection",
+    "export_to_pretty_string": "_legacy.inspection",
     "is_in_onnx_export": "_base.state",
     "optimize": "_optimize.optimize",
     "register_custom_op_symbolic": "_translate.symbolic_functions",
-    "select_model_mode_for_export": "_capture.modes",
+    "select_model_mode_for_export": "_capture.patches.modes",
     "set_num_threads": "_base.threads",
-    "unconvertible_ops": "_older.inspection",
+    "unconvertible_ops": "_legacy.inspection",
     "unregister_custom_op_symbolic": "_translate.symbolic_functions",
     "view": "_model.view",
 }

@@ -9,14 +9,14 @@ import importlib
 import os
 import sys
 
-from sardonyx._command.interrupts import end_interrupted, ends_at_once
-from sardonyx._command.places import cmake_dir, native_command
+from sardonyx._cli.interrupts import end_interrupted, ends_at_once
+from sardonyx._cli.places import cmake_dir, native_command
 
 # The modules whose main() takes the words that follow, and returns the exit code.
 IN_PYTHON = {
-    "doctor": "sardonyx._command.doctor",
+    "doctor": "sardonyx._cli.doctor",
     "hf": "sardonyx.hf.command",
-    "run": "sardonyx._command.run",
+    "run": "sardonyx._cli.run",
 }
 
 

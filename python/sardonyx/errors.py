@@ -1,17 +1,29 @@
-"""Errors and warnings, under the names that torch.onnx.errors has for them."""
+"""Errors and warnings, those of torch.onnx.errors under the same names."""
 
 from ._base.errors import (
+    CaptureError,
+    ConversionError,
     OnnxExporterError,
     OnnxExporterWarning,
+    ProgramError,
+    SaveError,
     SymbolicValueError,
     UnsupportedOperatorError,
     UntestedReleaseWarning,
+    UsageError,
+    VerificationError,
 )
 
 __all__ = [
+    "CaptureError",
+    "ConversionError",
     "OnnxExporterError",
     "OnnxExporterWarning",
+    "ProgramError",
+    "SaveError",
     "SymbolicValueError",
     "UnsupportedOperatorError",
     "UntestedReleaseWarning",
+    "UsageError",
+    "VerificationError",
 ]

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ._capture.shape_tensors import reshape_from_tensor_shape, shape_as_tensor
+from ._capture.shapes.shape_tensors import reshape_from_tensor_shape, shape_as_tensor
 
 __all__ = ["reshape_from_tensor_shape", "shape_as_tensor"]

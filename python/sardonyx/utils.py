@@ -1,9 +1,9 @@
 """Functions of the older exporter's module `utils`."""
 
 from ._base.state import is_in_onnx_export
-from ._capture.modes import select_model_mode_for_export
+from ._capture.patches.modes import select_model_mode_for_export
 from ._export.export import export
-from ._older.inspection import export_to_pretty_string, unconvertible_ops
+from ._legacy.inspection import export_to_pretty_string, unconvertible_ops
 from ._translate.symbolic_functions import (
     register_custom_op_symbolic,
     unregister_custom_op_symbolic,

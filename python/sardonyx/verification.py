@@ -8,8 +8,8 @@ from ._compare.comparison import Comparison
 from ._compare.differences import VerificationInfo
 from ._compare.node_data import save_node_data_from_verification_info
 from ._compare.options import OnnxBackend, VerificationOptions
-from ._mismatch.graph_info import GraphInfo, find_mismatch
-from ._mismatch.verification import verify, verify_onnx_program
+from ._debugging.graph_info import GraphInfo, find_mismatch
+from ._debugging.verification import verify, verify_onnx_program
 
 __all__ = [
     "Comparison",

@@ -2,28 +2,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <fstream>
 #include <span>
 #include <utility>
 
 #include "api/convert.h"
+#include "api/file_kinds.h"
 #include "api/plugin.h"
 #include "api/precision.h"
 #include "api/snapshot.h"
 #include "aten/translation/translate.h"
-#include "base/at_once.h"
+#include "base/parallel_for.h"
 #include "functionalize/functionalize.h"
 #include "onnx/emit/inlining.h"
 #include "onnx/graph/count_nodes.h"
 #include "onnx/graph/structure.h"
 #include "onnx/infer/conformance.h"
 #include "onnx/infer/infer_model.h"
-#include "passes/outline_layers.h"
-#include "passes/outline_modules.h"
+#include "passes/former_names.h"
+#include "passes/outlining/outline_layers.h"
+#include "passes/outlining/outline_modules.h"
 #include "passes/passes.h"
-#include "program/kept_sizes.h"
-#include "program/node_text.h"
-#include "proto/read.h"
-#include "proto/write.h"
+#include "program/ir/kept_sizes.h"
+#include "program/text/node_text.h"
+#include "proto/reader/read.h"
+#include "proto/writer/write.h"
 #include "sardonyx/sardonyx.h"
 #include "targets/fuse.h"
 #include "targets/lower.h"
@@ -32,10 +36,10 @@
 namespace sardonyx {
 namespace {
 
-void tell(Simplification& result, const rewriting::Report& report) {
+void tell(OptimizationReport& result, const rewriting::Report& report) {
   for (const rewriting::Applied& each : report.applied) {
     const auto before =
-        std::ranges::find(result.applied, each.name, &Simplification::Applied::name);
+        std::ranges::find(result.applied, each.name, &OptimizationReport::Applied::name);
     if (before == result.applied.end()) {
       result.applied.push_back({each.name, each.count});
     } else {
@@ -46,14 +50,14 @@ void tell(Simplification& result, const rewriting::Report& report) {
     result.declined.push_back({each.rule, each.node, each.reason});
 }
 
-Simplification told(const rewriting::Report& report) {
-  Simplification result;
+OptimizationReport told(const rewriting::Report& report) {
+  OptimizationReport result;
   tell(result, report);
   return result;
 }
 
 // Behind lowering, unless an earlier rule was to be the last.
-void tidy(onnx::Model& model, const rewriting::Options& options, Simplification& done) {
+void tidy(onnx::Model& model, const rewriting::Options& options, OptimizationReport& done) {
   if (options.stop_after.empty() || passes::is_of_tidying(options.stop_after))
     tell(done, passes::tidy(model, options));
 }
@@ -77,7 +81,7 @@ aten::TranslateOptions translate_options(const ConvertOptions& options, std::int
   result.output_names = options.output_names;
   result.mutated_buffers_as_outputs = options.mutations_as_outputs;
   result.emit.domain_versions = options.domain_versions;
-  result.fall_through = static_cast<aten::FallThrough>(options.fall_through);
+  result.fall_through = static_cast<aten::UnsupportedOps>(options.fall_through);
   result.assertions_as_outputs = options.assertions_as_outputs;
   return result;
 }
@@ -126,10 +130,10 @@ rewriting::Report rewritten(onnx::Model& model, const targets::Target& target,
 // What the target does not support of a model, and the rules that had changed it.
 class NotLowered : public targets::Unsupported {
  public:
-  NotLowered(const Unsupported& error, const Simplification& done) : Unsupported(error) {
+  NotLowered(const Unsupported& error, const OptimizationReport& done) : Unsupported(error) {
     // What precision changed is no rule.
     const std::vector<std::string> rules = rule_names();
-    for (const Simplification::Applied& each : done.applied)
+    for (const OptimizationReport::Applied& each : done.applied)
       if (std::ranges::find(rules, each.name) != rules.end()) applied_.push_back(each.name);
   }
   const std::vector<std::string>& applied() const { return applied_; }
@@ -139,7 +143,7 @@ class NotLowered : public targets::Unsupported {
 };
 
 void lower_or_name_rules(onnx::Model& model, const targets::Target& target,
-                         const targets::LowerOptions& options, const Simplification& done) {
+                         const targets::LowerOptions& options, const OptimizationReport& done) {
   try {
     targets::lower(model, target, options);
   } catch (const targets::Unsupported& error) {
@@ -167,7 +171,7 @@ std::vector<std::string> rules_to_leave_out(
   return works(alone) ? alone : from(first);
 }
 
-void add_left_out(Simplification& done, const std::vector<std::string>& rules,
+void add_left_out(OptimizationReport& done, const std::vector<std::string>& rules,
                   const Error& problem) {
   const Diagnostic& first = problem.diagnostics().front();
   for (const std::string& rule : rules)
@@ -189,11 +193,11 @@ std::unique_ptr<onnx::Model> convert_once(std::int64_t opset, const targets::Tar
   translation.failures = &failures;
   std::unique_ptr<onnx::Model> model = aten::translate(program, translation);
   if (!failures.empty()) refuse(*model, target, opset, std::move(failures));
-  const rewriting::Options passing{.stop_after = options.stop_after,
+  const rewriting::Options passing{.stop_after = passes::current_name(options.stop_after),
                                    .keep_weights = !options.fold_weights,
                                    .limits = {},
-                                   .disabled = options.disable};
-  Simplification done;
+                                   .disabled = passes::current_names(options.disable)};
+  OptimizationReport done;
   const std::int64_t before = onnx::count_nodes(*model->graph);
   if (options.optimize) done = told(rewritten(*model, target, passing));
   change_precision(*model, options.precision, target.name, done);
@@ -242,7 +246,7 @@ std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Targe
   const std::vector<std::string> rules = rules_to_leave_out(problem->applied(), works);
   if (rules.empty()) throw *problem;
   if (on_simplified)
-    options.on_simplified = [&](Simplification done) {
+    options.on_simplified = [&](OptimizationReport done) {
       add_left_out(done, rules, *problem);
       on_simplified(done);
     };
@@ -365,7 +369,25 @@ std::vector<std::string> target_names() {
 
 std::int64_t target_opset(const std::string& name) { return target_of(name).opset; }
 
+namespace {
+
+// What cannot be opened is left to the reader, which reports it.
+void check_kind(const std::filesystem::path& path) {
+  std::array<char, 16> start{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(start.data(), start.size());
+  const auto size = static_cast<std::size_t>(file.gcount());
+  try {
+    check_is_model(std::as_bytes(std::span(start)).first(size));
+  } catch (Error& error) {
+    throw error.within("while reading '" + path.string() + "'");
+  }
+}
+
+}  // namespace
+
 Model read_model(const std::filesystem::path& path) {
+  check_kind(path);
   bool has_data_file = false;
   std::unique_ptr<onnx::Model> model = proto::read(path, &has_data_file);
   return Model(std::move(model), has_data_file, path);
@@ -381,7 +403,7 @@ void set_threads(int count) { base::set_threads(static_cast<std::size_t>(std::ma
 
 std::vector<std::string> optimize(Model& model, const OptimizeOptions& options) {
   std::vector<std::string> names;
-  for (Simplification::Applied& each : simplify(model, options).applied)
+  for (OptimizationReport::Applied& each : simplify(model, options).applied)
     names.push_back(std::move(each.name));
   return names;
 }
@@ -413,7 +435,7 @@ std::int64_t opset_to_begin_with(const targets::Target& target, const OptimizeOp
 
 constexpr std::string_view kFreezing = "freeze-initializers";
 
-void hint_at_freezing(const onnx::Model& model, Simplification& done) {
+void hint_at_freezing(const onnx::Model& model, OptimizationReport& done) {
   const std::int64_t weights = passes::count_overridable_weights(model);
   if (weights == 0) return;
   done.declined.push_back(
@@ -424,40 +446,40 @@ void hint_at_freezing(const onnx::Model& model, Simplification& done) {
                    weights)});
 }
 
-void outline(onnx::Model& model, const OptimizeOptions& options, Simplification& done) {
+void outline(onnx::Model& model, const OptimizeOptions& options, OptimizationReport& done) {
   const std::int64_t calls = options.functions ? passes::outline_layers(model) : 0;
   if (calls > 0) done.applied.push_back({"functions", calls});
 }
 
 // `as_it_is`: in its own operators.
-Simplification simplify(onnx::Model& inner, const OptimizeOptions& options, bool as_it_is) {
+OptimizationReport simplify(onnx::Model& inner, const OptimizeOptions& options, bool as_it_is) {
   std::string runtime = options.runtime.empty() ? inner.target : options.runtime;
   if (runtime.empty()) runtime = "onnxruntime";
   const targets::Target& target = target_of(runtime);
   if (options.opset) check_opset(*options.opset);
   check(options.precision);
   const std::int64_t own = onnx::opset_of(inner.graph);
-  const rewriting::Options passing{.stop_after = options.stop_after,
+  const rewriting::Options passing{.stop_after = passes::current_name(options.stop_after),
                                    .infer_types = true,
                                    .limits = {},
-                                   .disabled = options.disable};
+                                   .disabled = passes::current_names(options.disable)};
   // Older models stay what they are, unless they are to become newer ones.
   const bool has_target = options.opset || (own >= kOldestKept && own <= kNewestOpset && !as_it_is);
   if (!has_target || inner.has_training) {
     if (!options.precision.to.empty()) refuse_precision(inner, own);
-    Simplification done = told(passes::optimize(inner, passing));
+    OptimizationReport done = told(passes::optimize(inner, passing));
     outline(inner, options, done);
     return done;
   }
   const std::int64_t opset = opset_for(options.precision, target.name, options.opset,
                                        opset_to_begin_with(target, options, own));
-  const std::vector<onnx::Dispute> disputes = onnx::infer_types(inner);
+  const std::vector<onnx::TypeConflict> disputes = onnx::infer_types(inner);
   targets::raise(inner,
                  options.inline_functions || onnx::has_functions_of_other_operators(inner, opset));
   rewriting::Report report = rewritten(inner, target, passing);
-  for (const onnx::Dispute& each : disputes)
+  for (const onnx::TypeConflict& each : disputes)
     report.declined.insert(report.declined.begin(), {"infer-types", each.node, each.message});
-  Simplification done = told(report);
+  OptimizationReport done = told(report);
   change_precision(inner, options.precision, target.name, done);
   lower_or_name_rules(inner, target, {.opset = opset, .keep_what_fails = true}, done);
   tidy(inner, passing, done);
@@ -479,7 +501,7 @@ Model restored(const Snapshot& snapshot, const OptimizeOptions& options) {
 
 // Rules make operators of the newest opset. Those whose operators do not come back to the target
 // are left out.
-Simplification simplify_without(Model& model, OptimizeOptions options, const Snapshot& before) {
+OptimizationReport simplify_without(Model& model, OptimizeOptions options, const Snapshot& before) {
   const std::vector<std::string> disabled = options.disable;
   std::optional<NotLowered> problem;
   const auto simplified = [&](const std::vector<std::string>& rules) {
@@ -504,21 +526,21 @@ Simplification simplify_without(Model& model, OptimizeOptions options, const Sna
   const std::vector<std::string> rules = rules_to_leave_out(problem->applied(), works);
   if (rules.empty()) throw *problem;
   model = restored(before, options);
-  Simplification done = simplified(rules);
+  OptimizationReport done = simplified(rules);
   add_left_out(done, rules, *problem);
   return done;
 }
 
 // A model whose opset and precision are to stay is never refused: what does not come back to its
 // opset, or to opsets 9 and 10 in more nodes than before, is simplified as it is.
-Simplification simplify_or_keep(Model& model, const OptimizeOptions& options) {
+OptimizationReport simplify_or_keep(Model& model, const OptimizeOptions& options) {
   const std::int64_t own = onnx::opset_of(model.internal().graph);
   const bool stays = own >= kOldestKept && !options.opset && options.precision.to.empty();
   const Snapshot snapshot(model);
   const std::int64_t before = model.node_count();
-  std::vector<Simplification::Declined> reasons;
+  std::vector<OptimizationReport::Declined> reasons;
   try {
-    Simplification done = simplify_without(model, options, snapshot);
+    OptimizationReport done = simplify_without(model, options, snapshot);
     if (!stays || own >= kOldestSafe || model.node_count() <= before) return done;
     reasons = {{"lower", {}, "there would be more nodes than before"}};
   } catch (const targets::Unsupported& error) {
@@ -527,14 +549,14 @@ Simplification simplify_or_keep(Model& model, const OptimizeOptions& options) {
       reasons.push_back({"lower", each.node, each.message});
   }
   model = restored(snapshot, options);
-  Simplification done = simplify(model.internal(), options, /*as_it_is=*/true);
+  OptimizationReport done = simplify(model.internal(), options, /*as_it_is=*/true);
   done.declined.insert(done.declined.end(), reasons.begin(), reasons.end());
   return done;
 }
 
 }  // namespace
 
-Simplification simplify(Model& model, const OptimizeOptions& options) {
+OptimizationReport simplify(Model& model, const OptimizeOptions& options) {
   const std::int64_t before = model.node_count();
   // Of a model in memory it is asked before it changes, of a file only when it matters.
   const std::filesystem::path file = options.is_as_read ? model.file() : std::filesystem::path();
@@ -543,7 +565,7 @@ Simplification simplify(Model& model, const OptimizeOptions& options) {
       options.freeze_initializers ? passes::freeze_initializers(model.internal()) : 0;
   const auto structure = [&] { return file.empty() ? 0 : onnx::structure_of(model.internal()); };
   const std::uint64_t structure_before = structure();
-  Simplification done = simplify_or_keep(model, options);
+  OptimizationReport done = simplify_or_keep(model, options);
   // What comes out as it was but for names and order keeps these: nothing is done twice.
   if (!file.empty() && frozen == 0 && structure() == structure_before) {
     model = read_again(model);

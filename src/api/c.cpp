@@ -68,7 +68,7 @@ using Set = void (*)(sardonyx_options&, std::string_view name, const std::string
 
 // What each name means; one that several functions look at is set for all of them.
 const std::map<std::string_view, Set>& setters() {
-  using sardonyx::ExternalData, sardonyx::FallThrough;
+  using sardonyx::ExternalData, sardonyx::UnsupportedOps;
   static const std::map<std::string_view, Set> kSetters = {
       {"input", [](auto& o, auto, auto& v) { o.read.inputs.push_back(v); }},
       {"dynamic", [](auto& o, auto, auto& v) { o.read.dynamic.push_back(v); }},
@@ -83,10 +83,10 @@ const std::map<std::string_view, Set>& setters() {
       {"plugin", [](auto& o, auto, auto& v) { o.convert.plugins.emplace_back(v); }},
       {"fall-through",
        [](auto& o, auto name, auto& v) {
-         o.convert.fall_through = choice<FallThrough>(name, v,
-                                                      {{"no", FallThrough::kNo},
-                                                       {"as-is", FallThrough::kAsIs},
-                                                       {"aten", FallThrough::kATen}});
+         o.convert.fall_through = choice<UnsupportedOps>(name, v,
+                                                         {{"no", UnsupportedOps::kNo},
+                                                          {"as-is", UnsupportedOps::kAsIs},
+                                                          {"aten", UnsupportedOps::kATen}});
        }},
       {"disable",
        [](auto& o, auto, auto& v) {

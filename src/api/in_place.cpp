@@ -4,21 +4,22 @@
 #include "base/mapped_file.h"
 #include "onnx/graph/recipe.h"
 #include "passes/passes.h"
-#include "proto/write.h"
+#include "proto/writer/write.h"
 #include "sardonyx/sardonyx.h"
 
 namespace sardonyx {
 
-std::int64_t leave_in_files(Model& model, const std::map<std::string, std::string>& files) {
+std::int64_t reference_external_weights(Model& model,
+                                        const std::map<std::string, std::string>& files) {
   const std::int64_t smallest = proto::WriteOptions().size_threshold;
   const auto stays = [&](const onnx::Tensor& tensor) {
-    if (tensor.data == nullptr || !tensor.contiguous() || !tensor.as_it_lies() ||
+    if (tensor.data == nullptr || !tensor.contiguous() || !tensor.is_materialized() ||
         tensor.byte_count() < smallest)
       return false;
     const auto place = base::place_in_file(onnx::extent(tensor));
     return place && files.contains(place->path);
   };
-  passes::leave_in_files(model.internal(), stays);
+  passes::reference_external_weights(model.internal(), stays);
   std::int64_t bytes = 0;
   std::set<const std::byte*> counted;  // tied weights once
   for (const onnx::ValueInfo* value : model.internal().initializers) {

@@ -9,7 +9,7 @@ namespace {
 using aten::DType;
 using aten::Value;
 
-constexpr std::size_t kMostOutputs = 65536;  // of a node; more are a mistake, or a negative number
+constexpr std::size_t kMaxOutputs = 65536;  // of a node; more are a mistake, or a negative number
 
 sardonyx_value* handle(Value value) { return reinterpret_cast<sardonyx_value*>(value.info()); }
 Value value_of(sardonyx_value* value) { return {reinterpret_cast<onnx::ValueInfo*>(value)}; }
@@ -233,7 +233,7 @@ void set_floats(sardonyx_node* node, const char* attribute, std::size_t count,
 
 void emit(sardonyx_node* node, std::size_t outputs) {
   guarded(call_of(node), [&] {
-    if (outputs > kMostOutputs)
+    if (outputs > kMaxOutputs)
       node->call->captured.refuse("a node has " + std::to_string(outputs) + " outputs");
     node->outputs =
         node->call->onnx.node(node->domain, node->op_type, node->inputs, node->attributes, outputs);

@@ -111,7 +111,7 @@ std::int64_t opset_for(const PrecisionOptions& options, std::string_view runtime
 }
 
 void change_precision(onnx::Model& model, const PrecisionOptions& options, std::string_view runtime,
-                      Simplification& done) {
+                      OptimizationReport& done) {
   if (options.to.empty()) return;
   precision::Report report = change(model, options, runtime);
   if (!report.weights.empty())

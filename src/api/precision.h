@@ -20,6 +20,6 @@ std::int64_t opset_for(const PrecisionOptions& options, std::string_view runtime
 
 // Between simplifying and lowering; what it did goes to `done`.
 void change_precision(onnx::Model& model, const PrecisionOptions& options, std::string_view runtime,
-                      Simplification& done);
+                      OptimizationReport& done);
 
 }  // namespace sardonyx

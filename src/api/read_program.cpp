@@ -4,10 +4,11 @@
 #include <string>
 #include <utility>
 
+#include "api/file_kinds.h"
 #include "base/mapped_file.h"
 #include "frontends/archive/zip.h"
 #include "frontends/pt2/pt2.h"
-#include "frontends/torchscript/torchscript.h"
+#include "frontends/torchscript/interpreter/torchscript.h"
 #include "sardonyx/sardonyx.h"
 
 namespace sardonyx {
@@ -40,6 +41,11 @@ Program read(const std::filesystem::path& path, const ReadOptions& options) {
   const auto file = std::make_shared<base::MappedFile>(path.string());
   const archive::Bytes bytes{file->bytes(), file};
   if (!is_torchscript(bytes)) {
+    try {
+      check_is_program(file->bytes());
+    } catch (Error& error) {
+      throw error.within("in " + archive::printable(path.string()));
+    }
     if (!options.inputs.empty() || !options.dynamic.empty()) {
       base::fail(
           "SX1122", "an exported program says itself what its inputs are and which sizes vary",

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "onnx/graph/ir.h"
-#include "proto/read.h"
-#include "proto/write.h"
+#include "proto/reader/read.h"
+#include "proto/writer/write.h"
 
 namespace sardonyx {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "aten/call.h"
-#include "program/program.h"
+#include "program/ir/program.h"
 
 namespace sardonyx::aten {
 

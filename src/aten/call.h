@@ -14,7 +14,7 @@
 #include "aten/scalar.h"
 #include "onnx/emit/emit.h"
 #include "onnx/graph/value.h"
-#include "program/program.h"
+#include "program/ir/program.h"
 
 namespace sardonyx::aten {
 

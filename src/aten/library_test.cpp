@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "program/schema.h"
+#include "program/schema/schema.h"
 
 namespace sardonyx::aten {
 namespace {

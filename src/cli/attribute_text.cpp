@@ -12,14 +12,14 @@
 namespace sardonyx::cli {
 namespace {
 
-constexpr std::size_t kMostEntries = 16;
-constexpr std::size_t kMostLetters = 80;
+constexpr std::size_t kMaxEntries = 16;
+constexpr std::size_t kMaxLetters = 80;
 
 struct Text {
   std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
   std::string operator()(float value) const { return fmt::format("{}", value); }
   std::string operator()(const std::string& value) const {
-    return "\"" + value.substr(0, kMostLetters) + (value.size() > kMostLetters ? "...\"" : "\"");
+    return "\"" + value.substr(0, kMaxLetters) + (value.size() > kMaxLetters ? "...\"" : "\"");
   }
   std::string operator()(const std::shared_ptr<const onnx::Tensor>& value) const {
     return value == nullptr ? "a tensor"
@@ -32,9 +32,9 @@ struct Text {
   template <class Entry>
   std::string operator()(const std::vector<Entry>& values) const {
     std::vector<std::string> texts;
-    for (std::size_t i = 0; i < values.size() && i < kMostEntries; ++i)
+    for (std::size_t i = 0; i < values.size() && i < kMaxEntries; ++i)
       texts.push_back((*this)(values[i]));
-    if (values.size() > kMostEntries) texts.emplace_back("...");
+    if (values.size() > kMaxEntries) texts.emplace_back("...");
     return fmt::format("[{}]", fmt::join(texts, ", "));
   }
 };

@@ -37,7 +37,7 @@ struct ConvertArguments {
   RunRecord record;
   std::optional<Model> model;
   bool explain = false;
-  Simplification simplification;
+  OptimizationReport simplification;
   bool json = false;
   bool quiet = false;
 };
@@ -60,7 +60,7 @@ void run_convert(ConvertArguments& arguments) {
   arguments.write.progress = progress_line("writing", arguments.quiet || arguments.json);
   RunRecord& record = arguments.record;
   arguments.convert.on_note = [&record](const Diagnostic& note) { record.notes.push_back(note); };
-  arguments.convert.on_simplified = [&](const Simplification& done) {
+  arguments.convert.on_simplified = [&](const OptimizationReport& done) {
     arguments.simplification = done;
   };
   check_not_overwritten(arguments.input, arguments.output);
@@ -76,7 +76,7 @@ void run_convert(ConvertArguments& arguments) {
   });
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   if (arguments.json) {
-    const Simplification& done = arguments.simplification;
+    const OptimizationReport& done = arguments.simplification;
     const std::string weights =
         done.weights.empty() ? std::string() : ", \"weights\": " + weights_json(done);
     std::printf("{\"ok\": true, \"output\": %s, \"nodes\": %lld, \"seconds\": %.6f%s}\n",
@@ -159,10 +159,11 @@ void add_convert(CLI::App& app, int& exit_code) {
                    "shared libraries with custom translators (sardonyx/plugin.h)")
       ->check(CLI::ExistingFile)
       ->group(kMeaning);
-  const std::map<std::string, FallThrough> fall_throughs = {
-      {"no", FallThrough::kNo}, {"as-is", FallThrough::kAsIs}, {"aten", FallThrough::kATen}};
+  const std::map<std::string, UnsupportedOps> fall_throughs = {{"no", UnsupportedOps::kNo},
+                                                               {"as-is", UnsupportedOps::kAsIs},
+                                                               {"aten", UnsupportedOps::kATen}};
   command
-      ->add_option("--fall-through", arguments->convert.fall_through,
+      ->add_option("--unsupported-ops,--fall-through", arguments->convert.fall_through,
                    "unsupported operators: no (an error), as-is (aten::foo), aten "
                    "(org.pytorch.aten::ATen)")
       ->transform(choices(fall_throughs))

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "program/naming.h"
-#include "program/summary.h"
+#include "program/ir/naming.h"
+#include "program/text/summary.h"
 #include "sardonyx/report.h"
 
 namespace sardonyx::cli {

@@ -17,13 +17,13 @@ constexpr std::size_t kNodesNamed = 4;
 
 }  // namespace
 
-void print_explanation(const Simplification& simplification) {
-  for (const Simplification::Applied& each : simplification.applied) {
+void print_explanation(const OptimizationReport& simplification) {
+  for (const OptimizationReport::Applied& each : simplification.applied) {
     std::printf("%s: %lld %s\n", each.name.c_str(), static_cast<long long>(each.count),
                 each.count == 1 ? "time" : "times");
   }
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> nodes;
-  for (const Simplification::Declined& each : simplification.declined)
+  for (const OptimizationReport::Declined& each : simplification.declined)
     nodes[{each.rule, each.reason}].push_back(each.node);
   for (const auto& [what, names] : nodes) {
     std::printf("%s declined: %s\n   ", what.first.c_str(), what.second.c_str());
@@ -45,7 +45,7 @@ std::string json_number(double number) {
 
 }  // namespace
 
-std::string weights_json(const Simplification& simplification) {
+std::string weights_json(const OptimizationReport& simplification) {
   std::string weights;
   for (const WeightPrecision& each : simplification.weights) {
     const WeightError error = each.error();
@@ -59,7 +59,7 @@ std::string weights_json(const Simplification& simplification) {
   return "[" + weights + "]";
 }
 
-void print_weights(const Simplification& simplification, bool each_of_them) {
+void print_weights(const OptimizationReport& simplification, bool each_of_them) {
   if (simplification.weights.empty()) return;
   std::int64_t before = 0, after = 0;
   const WeightPrecision* worst = nullptr;
@@ -82,13 +82,13 @@ void print_weights(const Simplification& simplification, bool each_of_them) {
               worst->weight.c_str());
 }
 
-std::string explanation_json(const Simplification& simplification) {
+std::string explanation_json(const OptimizationReport& simplification) {
   std::string applied;
-  for (const Simplification::Applied& each : simplification.applied)
+  for (const OptimizationReport::Applied& each : simplification.applied)
     applied += (applied.empty() ? "" : ", ") + ("{\"name\": " + json_string(each.name)) +
                ", \"count\": " + std::to_string(each.count) + "}";
   std::string declined;
-  for (const Simplification::Declined& each : simplification.declined)
+  for (const OptimizationReport::Declined& each : simplification.declined)
     declined += (declined.empty() ? "" : ", ") + ("{\"rule\": " + json_string(each.rule)) +
                 ", \"node\": " + json_string(each.node) +
                 ", \"reason\": " + json_string(each.reason) + "}";

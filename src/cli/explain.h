@@ -9,13 +9,13 @@ namespace sardonyx::cli {
 
 // "fold-pad: 3 times", then what was declined, a rule and reason a line with the nodes it stands
 // for.
-void print_explanation(const Simplification& simplification);
+void print_explanation(const OptimizationReport& simplification);
 // What is held in another type, in sum, and `each_of_them` with the error that was measured.
-void print_weights(const Simplification& simplification, bool each_of_them);
+void print_weights(const OptimizationReport& simplification, bool each_of_them);
 // The same as a JSON array.
-std::string weights_json(const Simplification& simplification);
+std::string weights_json(const OptimizationReport& simplification);
 // The whole as members of a JSON object, each reason with its node: "nodes_before", "nodes",
 // "applied", "declined", "weights".
-std::string explanation_json(const Simplification& simplification);
+std::string explanation_json(const OptimizationReport& simplification);
 
 }  // namespace sardonyx::cli

@@ -12,7 +12,7 @@
 #include "cli/model_summary.h"
 #include "cli/modules.h"
 #include "onnx/graph/count_nodes.h"
-#include "proto/write.h"
+#include "proto/writer/write.h"
 #include "sardonyx/report.h"
 
 namespace sardonyx::cli {
@@ -79,7 +79,7 @@ bool same_data(const Tensor& a, const Tensor& b) {
   if (a.missing || b.missing) return a.missing == b.missing;
   if (a.dtype == base::DType::kString) return a.strings == b.strings;
   const auto lies = [](const Tensor& tensor) {
-    return tensor.as_it_lies() && tensor.contiguous() && tensor.data != nullptr;
+    return tensor.is_materialized() && tensor.contiguous() && tensor.data != nullptr;
   };
   if (lies(a) && lies(b))
     return a.data == b.data ||

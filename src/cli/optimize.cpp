@@ -35,8 +35,8 @@ void list_rules(bool json) {
 }
 
 // What the user could ask for.
-void print_hints(const Simplification& done) {
-  for (const Simplification::Declined& each : done.declined)
+void print_hints(const OptimizationReport& done) {
+  for (const OptimizationReport::Declined& each : done.declined)
     if (each.rule == "freeze-initializers") std::fprintf(stderr, "hint: %s\n", each.reason.c_str());
 }
 
@@ -44,7 +44,7 @@ void run_optimize(const OptimizeArguments& arguments) {
   Model model = read_model(input_file(arguments.input));
   OptimizeOptions optimize = arguments.optimize;
   optimize.is_as_read = true;
-  const Simplification done = simplify(model, optimize);
+  const OptimizationReport done = simplify(model, optimize);
   WriteOptions options = arguments.write;
   options.progress = progress_line("writing", arguments.quiet || arguments.json);
   write_model(model, arguments.output, options);
@@ -60,7 +60,7 @@ void run_optimize(const OptimizeArguments& arguments) {
       print_explanation(done);
       return;
     }
-    for (const Simplification::Applied& each : done.applied)
+    for (const OptimizationReport::Applied& each : done.applied)
       std::printf("  %s\n", each.name.c_str());
     print_hints(done);
   }

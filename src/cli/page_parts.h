@@ -44,7 +44,7 @@ inline constexpr const char* kPageScript = R"js(
 const model = JSON.parse(document.getElementById('model').textContent);
 const {modules, nodes, values} = model;
 const HEAVY = /^(Conv|ConvTranspose|MatMul\w*|Gemm|Attention|LSTM|GRU|.*::.*)$/;
-const MOST = 500, LAYER = 64, GAP = 22, HEIGHT = 34;
+const MAX = 500, LAYER = 64, GAP = 22, HEIGHT = 34;
 const make = (tag, props = {}, ...inside) => {
   const element = Object.assign(document.createElement(tag), props);
   element.append(...inside);
@@ -112,7 +112,7 @@ function itemsOf(m) {
   };
   const node = i => {
     const key = itemOf(i, m);
-    if (key === null || (!items.has(key) && items.size >= MOST)) return null;
+    if (key === null || (!items.has(key) && items.size >= MAX)) return null;
     return item(key, () => {
       if (key[0] === 'm') {
         const child = modules[+key.slice(1)];
@@ -276,7 +276,7 @@ function show(m) {
   const chain = [];
   for (let at = m; at >= 0; at = modules[at].parent) chain.unshift(modules[at].name || 'model');
   document.getElementById('path').textContent = chain.join(' \u203a ') +
-    (graph.items.length >= MOST ? ` (the first ${MOST} boxes)` : '');
+    (graph.items.length >= MAX ? ` (the first ${MAX} boxes)` : '');
   const up = document.getElementById('up');
   up.disabled = m === 0;
   up.onclick = () => show(modules[m].parent);

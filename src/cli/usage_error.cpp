@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/near_names.h"
+#include "base/did_you_mean.h"
 
 namespace sardonyx::cli {
 namespace {

@@ -4,13 +4,13 @@
 #include <unordered_map>
 #include <utility>
 
-#include "functionalize/cleanup.h"
-#include "functionalize/expand_lists.h"
-#include "functionalize/inline_wrappers.h"
-#include "functionalize/refusal.h"
-#include "functionalize/rewriter.h"
-#include "functionalize/strided_reads.h"
-#include "functionalize/vectorized_regions.h"
+#include "functionalize/calls/cleanup.h"
+#include "functionalize/calls/expand_lists.h"
+#include "functionalize/calls/inline_wrappers.h"
+#include "functionalize/calls/vectorized_regions.h"
+#include "functionalize/views/refusal.h"
+#include "functionalize/views/strided_reads.h"
+#include "functionalize/writes/rewriter.h"
 
 namespace sardonyx::functionalize {
 namespace {

@@ -1,7 +1,7 @@
 // Rewrites mutation and view aliasing into pure calls, once, for every front end.
 #pragma once
 
-#include "program/program.h"
+#include "program/ir/program.h"
 
 namespace sardonyx::functionalize {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "functionalize/program_for_test.h"
-#include "program/target.h"
+#include "program/ir/target.h"
 
 namespace sardonyx::functionalize {
 namespace {

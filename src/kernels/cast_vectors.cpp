@@ -107,7 +107,7 @@ void from_bfloat16(const std::byte* from, std::span<float> to) {
 // A type of few bits: how many there are of either, by how much its exponent is biased, and what
 // stands for what is too large, which `kNan` is for NaN. Where `kSignless`, zero and NaN have no
 // sign.
-template <typename Bits, int kExponent, int kMantissa, int kBias, std::uint32_t kMost,
+template <typename Bits, int kExponent, int kMantissa, int kBias, std::uint32_t kMax,
           std::uint32_t kBeyond, std::uint32_t kNan, bool kSignless>
 void to_small(std::span<const float> from, std::byte* to) {
   constexpr int kDrop = 23 - kMantissa;
@@ -132,7 +132,7 @@ void to_small(std::span<const float> from, std::byte* to) {
         const WordVector small = hn::Sub(hn::BitCast(kWords, hn::Add(size, steps)), word(kSteps));
         constexpr std::uint32_t kLeastNormal = static_cast<std::uint32_t>(127 + 1 - kBias) << 23;
         WordVector coded = hn::IfThenElse(is_greater(magnitude, kLeastNormal - 1), normal, small);
-        coded = hn::IfThenElse(is_greater(coded, kMost), word(kBeyond), coded);
+        coded = hn::IfThenElse(is_greater(coded, kMax), word(kBeyond), coded);
         coded = hn::IfThenElse(is_greater(magnitude, 0x7f800000U), word(kNan), coded);
         WordVector sign = hn::And(hn::ShiftRight<31 - kSign>(bits), word(1U << kSign));
         if constexpr (kSignless)

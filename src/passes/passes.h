@@ -37,19 +37,19 @@ Report tidy(onnx::Model& model, const Options& options);
 bool is_of_tidying(std::string_view name);
 
 // Emits other people's models anew. True when the model has changed.
-bool emit_anew(onnx::Model& model);
+bool canonicalize(onnx::Model& model);
 
 // The branch that is taken for each If on a constant. True when the model has changed.
 bool inline_constant_if(onnx::Model& model);
 
 // Before loops, what comes out the same in each of their runs. How many nodes were moved.
-std::int64_t hoist_from_loops(RuleContext& context);
+std::int64_t loop_invariant_code_motion(RuleContext& context);
 
 // Smaller values where those that read them broadcast. How many nodes went.
-std::int64_t let_readers_broadcast(RuleContext& context);
+std::int64_t sink_broadcast(RuleContext& context);
 
 // Fewer transpositions round nodes that work alike on all axes. How many nodes were moved.
-std::int64_t move_transposes(RuleContext& context);
+std::int64_t propagate_transposes(RuleContext& context);
 
 // One weight for those of the same numbers. True when the model has changed.
 bool share_weights(onnx::Model& model);
@@ -63,8 +63,8 @@ std::int64_t count_overridable_weights(const onnx::Model& model);
 // axes or another floating type become what lies there, with nodes that make the weight of it.
 // `stays` says of a tensor that lies in memory row by row whether that is such a file. How many
 // were changed.
-std::int64_t leave_in_files(onnx::Model& model,
-                            const std::function<bool(const onnx::Tensor&)>& stays);
+std::int64_t reference_external_weights(onnx::Model& model,
+                                        const std::function<bool(const onnx::Tensor&)>& stays);
 
 // Erases nodes whose outputs nothing reads, in bodies and functions too.
 bool drop_unused_nodes(onnx::Model& model);

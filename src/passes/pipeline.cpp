@@ -4,19 +4,21 @@
 #include <variant>
 
 #include "base/diagnostic.h"
-#include "base/near_names.h"
+#include "base/did_you_mean.h"
 #include "onnx/infer/infer_model.h"
 #include "passes/passes.h"
 #include "passes/rules/activations/rules.h"
 #include "passes/rules/attention/rules.h"
 #include "passes/rules/constants/rules.h"
+#include "passes/rules/dense/rules.h"
 #include "passes/rules/identities/rules.h"
+#include "passes/rules/indexing/rules.h"
 #include "passes/rules/normalization/rules.h"
 #include "passes/rules/padding/rules.h"
 #include "passes/rules/quantization/rules.h"
 #include "passes/rules/recurrence/rules.h"
+#include "passes/rules/reshape/rules.h"
 #include "passes/rules/sequences/rules.h"
-#include "passes/rules/shapes/rules.h"
 #include "passes/rules/weights/rules.h"
 
 namespace sardonyx::passes {
@@ -31,7 +33,7 @@ std::int64_t over(RuleContext& context) {
 // What stood behind an If, of other people's models, is simpler once the branch is known.
 std::int64_t take_constant_branches(RuleContext& context) {
   if (!inline_constant_if(context.model())) return 0;
-  if (context.is_foreign()) emit_anew(context.model());
+  if (context.is_foreign()) canonicalize(context.model());
   return 1;
 }
 
@@ -39,54 +41,55 @@ std::int64_t take_constant_branches(RuleContext& context) {
 using Entry = std::variant<const Rule*, Pass>;
 
 const Pass kDropUnusedNodes = {"drop-unused-nodes", over<drop_unused_nodes>};
-const Pass kMoveTransposes = {"move-transposes", move_transposes, /*changes_weights=*/true};
+const Pass kPropagateTransposes = {"propagate-transposes", propagate_transposes,
+                                   /*changes_weights=*/true};
 
 // clang-format off: one a line
 const std::array kPipeline = {
     // A parameter of a program keeps its name.
     Entry{Pass{"share-weights", over<share_weights>, /*changes_weights=*/true, /*foreign=*/true}},
-    Entry{&kTakeFromList},  // whose sizes are known once they are no lists any more
-    Entry{&kTakeFromSplit},
-    Entry{Pass{.name = "emit-anew", .run = over<emit_anew>, .foreign = true}},
+    Entry{&kSequenceAtOfList},  // whose sizes are known once they are no lists any more
+    Entry{&kSequenceAtOfSplit},
+    Entry{Pass{.name = "canonicalize", .run = over<canonicalize>, .foreign = true}},
     Entry{Pass{"inline-constant-if", take_constant_branches}},
-    Entry{Pass{"hoist-from-loops", hoist_from_loops}},
+    Entry{Pass{"loop-invariant-code-motion", loop_invariant_code_motion}},
     Entry{kDropUnusedNodes},  // rules ask who else reads a value
-    Entry{kMoveTransposes},
+    Entry{kPropagateTransposes},
     Entry{&kDropIdentity},
-    Entry{&kDropNeutral},
-    Entry{&kDropRepeated},
-    Entry{&kSpellCastLike},
-    Entry{&kSpellNegation},
-    Entry{&kChooseKnown},
-    Entry{&kChooseWithoutNot},
-    Entry{&kBoundBeforeCasting},
-    Entry{&kDistanceBack},
+    Entry{&kNeutralElement},
+    Entry{&kIdempotent},
+    Entry{&kDecomposeCastLike},
+    Entry{&kDecomposeNegation},
+    Entry{&kFoldConstantWhere},
+    Entry{&kWhereOfNot},
+    Entry{&kClipBeforeCast},
+    Entry{&kNegatedMinToMax},
     Entry{&kFoldConstants},
     Entry{&kReshapeWeights},
     Entry{&kFoldWeights},
     Entry{&kFoldBatchNorm},
     Entry{&kFoldChannelAffine},
-    Entry{&kJoinPads},
+    Entry{&kMergePads},
     Entry{&kFoldPad},
     Entry{&kPoolPadded},
-    Entry{&kIndexByRanges},
-    Entry{&kIndexRowsByRanges},
+    Entry{&kGatherNdToSlice},
+    Entry{&kGatherRowsToSlice},
     Entry{&kUnflattenGemm},
     Entry{&kTransposeInsideReshapes},
-    Entry{&kJoinTransposes},
-    Entry{&kJoinTransposesRoundReshape},
-    Entry{&kTransposeWithoutNewAxes},
-    Entry{&kLoseAxesBeforeTransposing},
+    Entry{&kMergeTransposes},
+    Entry{&kMergeTransposesAcrossReshape},
+    Entry{&kDropUnitAxesAroundTranspose},
+    Entry{&kReduceBeforeTranspose},
     Entry{&kSplitPackedParts},
-    Entry{&kJoinConcats},
+    Entry{&kMergeConcats},
     Entry{&kReduceToShape},
-    Entry{&kJoinReshapes},
+    Entry{&kMergeReshapes},
     Entry{&kExpandForTile},
     Entry{&kMatmulForEinsum},
     Entry{&kResizeByScales},
     Entry{&kRaiseClip},
     Entry{&kRaiseRelu},
-    Entry{&kJoinClips},
+    Entry{&kMergeClips},
     Entry{&kRaiseSigmoid},
     Entry{&kRaiseSoftmax},
     Entry{&kSoftmaxWithoutMaximum},
@@ -100,7 +103,7 @@ const std::array kPipeline = {
     Entry{&kRaiseLayerNormalization},
     Entry{&kRaiseRmsNormalization},
     Entry{&kRaiseGroupNormalization},
-    Entry{&kNarrowNormalization},
+    Entry{&kNormalizeInHalf},
     Entry{&kScaleNormalization},
     Entry{&kShiftNormalization},
     Entry{&kScaleChannels},
@@ -110,12 +113,12 @@ const std::array kPipeline = {
     Entry{&kRaiseAttention},
     Entry{&kRaiseAttentionWithSinks},
     Entry{&kRaiseBooleanMask},
-    Entry{&kDropOpenMask},
-    Entry{&kPartAttentionHeads},
-    Entry{&kPartHeadsFromBatches},
+    Entry{&kEliminateAllTrueMask},
+    Entry{&kSplitAttentionHeads},
+    Entry{&kSplitHeadsFromBatches},
     Entry{&kShareAttentionHeads},
-    Entry{&kGiveAttentionItsCache},
-    Entry{&kRotateJoinedHeads},
+    Entry{&kFuseKvCache},
+    Entry{&kRotateMergedHeads},
     Entry{&kAffineGroupNormalization},
     Entry{&kAffineInstanceNormalization},
     Entry{&kRaiseDepthToSpace},
@@ -123,17 +126,17 @@ const std::array kPipeline = {
     Entry{&kDropRequantization},
     Entry{&kRaiseRecurrence},
     Entry{&kDropZeroStates},
-    Entry{&kJoinAttentionHeads},
+    Entry{&kMergeAttentionHeads},
     Entry{&kTransposeWeights},
     Entry{&kTransposeInsideGemm},
-    Entry{&kJoinSlices},
-    Entry{&kSliceOnePart},
-    Entry{&kSplitSlices},
+    Entry{&kMergeSlices},
+    Entry{&kSliceOfConcat},
+    Entry{&kSlicesToSplit},
     Entry{kDropUnusedNodes},
-    Entry{kMoveTransposes},  // those that rules have left
-    Entry{&kJoinViews},
-    Entry{&kJoinTransposes},
-    Entry{&kJoinTransposesRoundReshape},
+    Entry{kPropagateTransposes},  // those that rules have left
+    Entry{&kMergeViews},
+    Entry{&kMergeTransposes},
+    Entry{&kMergeTransposesAcrossReshape},
     Entry{kDropUnusedNodes},
     Entry{&kGatherRows},  // what no other rule knows better
     Entry{kDropUnusedNodes},
@@ -141,17 +144,17 @@ const std::array kPipeline = {
 // After lowering.
 const std::array kTidying = {
     Entry{kDropUnusedNodes},  // what lowering has left reads what rules ask about
-    Entry{&kDropNeutral},
+    Entry{&kNeutralElement},
     Entry{&kFoldWeights},
     Entry{&kSoftmaxOfAxes},
-    Entry{&kJoinFactors},
+    Entry{&kMergeScaleFactors},
     Entry{&kScaleProducts},
     Entry{&kFlattenProducts},
     Entry{&kFlattenDenseLayers},
-    Entry{&kJoinReshapes},
+    Entry{&kMergeReshapes},
     Entry{kDropUnusedNodes},  // definitions may leave some
-    Entry{&kJoinTransposesRoundReshape},
-    Entry{Pass{"let-readers-broadcast", let_readers_broadcast}},
+    Entry{&kMergeTransposesAcrossReshape},
+    Entry{Pass{"sink-broadcast", sink_broadcast}},
     Entry{kDropUnusedNodes},
     Entry{&kTransposeBeforeSplit},
 };
@@ -171,7 +174,7 @@ class Run {
     if (context_.model().has_training)
       base::fail("SX1803", "the model says how it is trained, by the names of its values",
                  "remove training_info from it, or leave it as it is");
-    for (onnx::Dispute& each : onnx::infer_types(context_.model()))
+    for (onnx::TypeConflict& each : onnx::infer_types(context_.model()))
       report_.declined.push_back({"infer-types", std::move(each.node), std::move(each.message)});
 #ifndef NDEBUG
     is_valid_ = is_valid();

@@ -22,7 +22,7 @@ constexpr std::size_t kSample = 16;
 // Elements that can be compared as bytes.
 bool is_plain(const Tensor& tensor) {
   return tensor.strings.empty() && !tensor.missing && tensor.data != nullptr &&
-         tensor.as_it_lies() && tensor.contiguous();
+         tensor.is_materialized() && tensor.contiguous();
 }
 
 std::string samples(const Tensor& tensor) {

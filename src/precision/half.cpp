@@ -11,7 +11,7 @@
 
 #include "onnx/gen/op.h"
 #include "onnx/graph/recipe.h"
-#include "precision/half_plan.h"
+#include "precision/mixed_precision_plan.h"
 
 namespace sardonyx::precision {
 namespace {
@@ -73,7 +73,8 @@ class Halving {
     for (ValueInfo* input : model_.graph->inputs) {
       if (!is_single(input)) continue;
       if (input->initial != nullptr)
-        input->initial = std::make_shared<const Tensor>(onnx::moved(*input->initial, half_, 0));
+        input->initial =
+            std::make_shared<const Tensor>(onnx::cast_with_offset(*input->initial, half_, 0));
       change(input);
     }
   }
@@ -185,7 +186,7 @@ class Halving {
   Tensor converted(const ValueInfo& value) const {
     const Tensor& tensor = *value.constant;
     if (value.is_weight || tensor.missing || tensor.element_count() > kMadeAtOnce)
-      return onnx::moved(tensor, half_, 0);
+      return onnx::cast_with_offset(tensor, half_, 0);
     return of_reals(tensor.reals().value(), tensor.dims);
   }
 
@@ -261,7 +262,7 @@ class Halving {
   onnx::Model& model_;
   DType half_;
   bool io_;
-  HalfPlan plan_;
+  MixedPrecisionPlan plan_;
   std::uint32_t old_nodes_;
   std::vector<bool> becomes_half_;  // by the value's id
   std::vector<ValueInfo*> changed_;

@@ -5,7 +5,7 @@
 
 #include "kernels/rounding_error.h"
 #include "onnx/graph/tensor.h"
-#include "precision/block_codes.h"
+#include "precision/block_quantizer.h"
 
 namespace sardonyx::precision {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "precision/coded_weight.h"
+#include "precision/quantized_weight.h"
 
 namespace sardonyx::precision {
 
@@ -22,7 +22,7 @@ struct HeldWeight {
   std::vector<std::string> made_of;
   bool is_table = false;  // rows of it are looked up, and not multiplied by
   // Of a weight in blocks: the error is measured as the codes are written, or when asked for.
-  std::shared_ptr<const CodedWeight> coded;
+  std::shared_ptr<const QuantizedWeight> coded;
 
   CodingError error() const { return coded != nullptr ? coded->error() : measured; }
 };

@@ -260,7 +260,7 @@ class Coding {
     if (site.rule.empty() && !is_named) site.rule = objection(node);
     if (!site.rule.empty()) site.bits = 0;
     if (site.bits != 0)
-      site.rows = site.by_rows ? *weight->constant : onnx::turned(*weight->constant, {1, 0});
+      site.rows = site.by_rows ? *weight->constant : onnx::permuted(*weight->constant, {1, 0});
     sites_.push_back(std::move(site));
   }
 
@@ -295,7 +295,7 @@ class Coding {
 
   // Parts are shared by readers that want the same.
   struct Parts {
-    std::shared_ptr<const CodedWeight> coded;
+    std::shared_ptr<const QuantizedWeight> coded;
     ValueInfo* codes = nullptr;
     ValueInfo* scales = nullptr;
     ValueInfo* zero_points = nullptr;
@@ -330,18 +330,18 @@ class Coding {
                          .symmetric = options_.symmetric,
                          .search = options_.search,
                          .scale = site.rows.dtype};
-    parts.coded = std::make_shared<const CodedWeight>(site.rows, layout, form);
-    const auto add = [&](CodedWeight::Part part, std::string_view suffix) {
+    parts.coded = std::make_shared<const QuantizedWeight>(site.rows, layout, form);
+    const auto add = [&](QuantizedWeight::Part part, std::string_view suffix) {
       ValueInfo* value = model_.add_weight(fmt::format("{}_{}", site.weight->name, suffix),
                                            parts.coded->part(part));
       value->is_weight = false;
       value->made_of = {site.weight};
       return value;
     };
-    parts.codes = add(CodedWeight::kCodes, fmt::format("int{}", bits));
-    parts.scales = add(CodedWeight::kScales, "scales");
+    parts.codes = add(QuantizedWeight::kCodes, fmt::format("int{}", bits));
+    parts.scales = add(QuantizedWeight::kScales, "scales");
     if (parts.coded->has_zero_points())
-      parts.zero_points = add(CodedWeight::kZeroPoints, "zero_points");
+      parts.zero_points = add(QuantizedWeight::kZeroPoints, "zero_points");
     report_.weights.push_back({site.weight->name,
                                site.node->name,
                                fmt::format("int{}", bits),

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "onnx/graph/ir.h"
-#include "precision/block_codes.h"
+#include "precision/block_quantizer.h"
 #include "precision/report.h"
 
 namespace sardonyx::precision {

@@ -13,14 +13,14 @@
 #include <string>
 #include <thread>
 
-#include "base/at_once.h"
 #include "base/diagnostic.h"
 #include "base/mapped_file.h"
+#include "base/parallel_for.h"
 #include "onnx/graph/ir.h"
 #include "onnx/graph/recipe.h"
-#include "proto/example_models.h"
-#include "proto/read.h"
-#include "proto/write.h"
+#include "proto/reader/example_models.h"
+#include "proto/reader/read.h"
+#include "proto/writer/write.h"
 
 namespace sardonyx::proto {
 namespace {
@@ -259,7 +259,7 @@ TEST(DestinationTest, ComputedWeightsThatVanishMeanwhileAreNoCrash) {
   put(folder / "copy.onnx", "before");
   fs::resize_file(folder / "m.onnx.data", 1 << 22);
   for (const onnx::Tensor& each :
-       {onnx::moved(tensor, base::DType::kFloat16, 0), onnx::turned(tensor, {1, 0})}) {
+       {onnx::cast_with_offset(tensor, base::DType::kFloat16, 0), onnx::permuted(tensor, {1, 0})}) {
     try {
       write(*adding_model(each), folder / "copy.onnx", options);
       FAIL();
@@ -284,7 +284,7 @@ TEST(DestinationTest, GivingUpAmongThreadsLeavesNothing) {
   };
   base::set_threads(4);
   const onnx::Tensor tensor =
-      onnx::moved(counting(std::int64_t{1} << 22), base::DType::kFloat16, 0);
+      onnx::cast_with_offset(counting(std::int64_t{1} << 22), base::DType::kFloat16, 0);
   EXPECT_THROW(write(*adding_model(tensor), folder / "m.onnx", options), std::runtime_error);
   base::set_threads(0);
   EXPECT_TRUE(folder.names().empty());

@@ -17,7 +17,7 @@
 #include "onnx/fold/fold.h"
 #include "onnx/infer/infer.h"
 #include "onnx/infer/infer_model.h"
-#include "proto/read.h"
+#include "proto/reader/read.h"
 
 namespace sardonyx::proto {
 namespace {
@@ -111,7 +111,7 @@ TEST_F(NodeCorpus, WholeModelsAreInferredWithoutDispute) {
   for (const auto& path : files) {
     if (path.extension() != ".onnx") continue;
     const auto model = read(path);
-    for (const onnx::Dispute& dispute : onnx::infer_types(*model))
+    for (const onnx::TypeConflict& dispute : onnx::infer_types(*model))
       ADD_FAILURE() << path.filename() << ": " << dispute.node << ": " << dispute.message;
     for (const Node* node = model->graph->first; node != nullptr; node = node->next) {
       for (const ValueInfo* output : node->outputs) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "onnx/graph/ir.h"
-#include "rewriting/index_ramps.h"
+#include "rewriting/affine_indices.h"
 
 namespace sardonyx::rewriting {
 

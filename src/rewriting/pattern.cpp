@@ -140,7 +140,7 @@ class Matcher {
     const std::size_t count = goal.term->operands;
     for (std::size_t i = count; i < node.inputs.size(); ++i)
       if (node.inputs[i] != nullptr) return false;
-    std::array<Goal, pattern::kMostOperands> goals{};
+    std::array<Goal, pattern::kMaxOperands> goals{};
     for (std::size_t i = 0; i < count; ++i)
       goals[i] = {operand(goal.term, i), node.input(i), i + 1 < count ? &goals[i + 1] : goal.next};
     return solve(count == 0 ? goal.next : goals.data());
@@ -207,7 +207,7 @@ class Matcher {
 
   const Node* root_;
   Match match_;
-  std::array<Found, Match::kMostNodes> nodes_{};
+  std::array<Found, Match::kMaxNodes> nodes_{};
   std::size_t count_ = 0;
   const ValueInfo* read_elsewhere_ = nullptr;
 };

@@ -51,11 +51,11 @@ struct Pattern {
   std::array<Term, N> terms;
 };
 
-inline constexpr std::size_t kMostOperands = 6;
+inline constexpr std::size_t kMaxOperands = 6;
 
 template <std::size_t... N>
 constexpr auto tree(Term root, const Pattern<N>&... operands) {
-  static_assert(sizeof...(N) <= kMostOperands);
+  static_assert(sizeof...(N) <= kMaxOperands);
   Pattern<(N + ... + 1)> made{};
   root.operands = sizeof...(N);
   root.size = made.terms.size();
@@ -116,7 +116,7 @@ constexpr auto shared(Pattern<N> operand) {
 
 class Match {
  public:
-  static constexpr std::size_t kMostSlots = 16, kMostNodes = 48;
+  static constexpr std::size_t kMaxSlots = 16, kMaxNodes = 48;
 
   // Null for what was optional and is not there.
   onnx::ValueInfo* operator[](int slot) const { return values_[static_cast<std::size_t>(slot)]; }
@@ -126,7 +126,7 @@ class Match {
 
  private:
   friend class Matcher;
-  std::array<onnx::ValueInfo*, kMostSlots> values_{};
+  std::array<onnx::ValueInfo*, kMaxSlots> values_{};
 };
 
 // The value of a constant of one element.

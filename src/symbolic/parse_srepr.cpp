@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "base/diagnostic.h"
-#include "base/real_text.h"
+#include "base/parse_double.h"
 #include "symbolic/build.h"
 
 namespace sardonyx::symbolic {

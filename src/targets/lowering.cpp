@@ -7,8 +7,8 @@
 #include "base/diagnostic.h"
 #include "onnx/definitions/definitions.h"
 #include "onnx/emit/emit_state.h"
-#include "onnx/emit/stand_ins.h"
-#include "targets/forms/older_forms.h"
+#include "onnx/emit/type_substitutes.h"
+#include "targets/opsets/downgrade.h"
 
 namespace sardonyx::targets {
 
@@ -132,8 +132,8 @@ bool fits(const Operator& op, const OperatorVersion& version, std::span<const Va
 
 }  // namespace
 
-// A node that was set aside (onnx/infer/incomplete.h) is written as it is, where the opset has its
-// operator at all.
+// A node that was set aside (onnx/infer/malformed_nodes.h) is written as it is, where the opset has
+// its operator at all.
 bool Lowering::has_name(const onnx::Node* node) const {
   const Operator* named = node->domain.empty() ? onnx::find_operator(node->op_type) : nullptr;
   return named == nullptr || named->at(opset()) != nullptr;

@@ -9,7 +9,7 @@
 
 #include "base/diagnostic.h"
 #include "onnx/emit/inlining.h"
-#include "onnx/emit/newest_forms.h"
+#include "onnx/emit/opset_upgrade.h"
 #include "onnx/emit/rebuild.h"
 #include "onnx/gen/op.h"
 #include "onnx/graph/attribute_data.h"

@@ -19,7 +19,7 @@ from .inputs import Recipe, recipes
 from .store import Store
 from .tiny import PROFILES, tiny_config, tiny_model
 
-_MOST_PARAMETERS = 150_000_000
+_MAX_PARAMETERS = 150_000_000
 
 
 @dataclass
@@ -71,7 +71,7 @@ def first_runnable(name: str, attempts: list[str]) -> _Runnable | None:
             with torch.device("meta"):
                 blank = transformers.AutoModel.from_config(config)
             parameters = sum(p.numel() for p in blank.parameters())
-            if parameters > _MOST_PARAMETERS:
+            if parameters > _MAX_PARAMETERS:
                 attempts.append(f"{profile.name}: {parameters} parameters")
                 continue
             model = tiny_model(config)

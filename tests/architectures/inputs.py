@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from sardonyx.hf.pictures import height_and_width
+from sardonyx.hf.inputs.image_inputs import height_and_width
 
 from .tiny import FIRST_PLAIN_TOKEN
 

@@ -1,4 +1,4 @@
-"""Quick capture held against torch.export: over models, operators and programs of every kind.
+"""Fake-tensor tracing held against torch.export: over models, operators and programs of every kind.
 
     python -m tests.capture [zoo mutation ...] [--names bert,gpt2] [--every 10] [--again]
 

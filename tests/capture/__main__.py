@@ -58,7 +58,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--resume", action="store_true", help="only what came to no end before")
     parser.add_argument("--again", action="store_true", help="torch.export's programs, too")
     parser.add_argument("--usual", action="store_true", help="torch.export's programs alone")
-    parser.add_argument("--quick-only", action="store_true", help="what quick capture declines")
+    parser.add_argument(
+        "--quick-only", action="store_true", help="what fake-tensor tracing declines"
+    )
     return parser.parse_args()
 
 

@@ -12,13 +12,13 @@ import torch
 from sardonyx import _native
 from sardonyx._capture.capture import capture, told_apart
 from sardonyx._capture.context import capturing
-from sardonyx._capture.dim_names import constant_dims
-from sardonyx._capture.quick.capture import quick_capture
-from sardonyx._capture.quick.declining import DeclinedError
-from sardonyx._capture.quick.program_text import lines_that_count
-from sardonyx._capture.shapes import prepare
-from sardonyx._capture.short_slices import short_slices
-from sardonyx._capture.wanted import Insistence
+from sardonyx._capture.meta_tracer.entry.capture import quick_capture
+from sardonyx._capture.meta_tracer.entry.program_text import lines_that_count
+from sardonyx._capture.meta_tracer.fallback import DeclinedError
+from sardonyx._capture.shapes.dim_names import constant_dims
+from sardonyx._capture.shapes.dim_spec import Insistence
+from sardonyx._capture.shapes.dynamic_shapes import prepare
+from sardonyx._capture.shapes.short_slices import short_slices
 from sardonyx._transformers_private.registration import register_caches
 
 from .explaining import explained
@@ -45,12 +45,12 @@ class Subject:
         return text_of(found.program)
 
     def quickly(self) -> str:
-        """The text of quick capture's; DeclinedError."""
+        """The text of fake-tensor tracing's; DeclinedError."""
         register_caches(self.model)
         dynamic = prepare(self.model, self.args, self.kwargs, self.shapes)
 
         def asked() -> Any:
-            raise AssertionError("torch.export is asked while quick capture runs")
+            raise AssertionError("torch.export is asked while fake-tensor tracing runs")
 
         with capturing():
             args, kwargs = told_apart((self.args, self.kwargs))

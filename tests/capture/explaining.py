@@ -93,7 +93,7 @@ _ENTERED = re.compile(r" *python::_(enter|exit)_autocast\(")
 
 
 def _with_marks_of_autocast(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
-    """With marks where quick capture has regions, within which places are not said."""
+    """With marks where fake-tensor tracing has regions, within which places are not said."""
     if not any(_ENTERED.match(line) for line in usual):
         return usual, quick
     depth, marked = 0, []
@@ -213,7 +213,7 @@ def _without_own_copies(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
 
 
 def _without_copies_of_rows(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
-    """Without contiguous() in quick capture's alone, of tensors that are in rows now that both know
+    """Without contiguous() in fake-tensor tracing's alone, of tensors in rows now that both know
     which sizes are equal."""
     plain = [[re.sub(r"%\d+", "%", line) for line in lines] for lines in (usual, quick)]
     kept, names = [], {}
@@ -280,8 +280,9 @@ EXPLAINED: dict[str, Change] = {
     ),
     "contiguous() copies for all sizes what it copies for some; torch.export takes the example's "
     "answer for a guard": _without_copies_of_rows,
-    "torch.export fixes a size that quick capture leaves open": _at_fixed_numbers,
+    "torch.export fixes a size that fake-tensor tracing leaves open": _at_fixed_numbers,
     "a size is said in other words": _at_numbers,
-    "how samples of torch.vmap lie in memory quick capture does not know: it says in rows, and "
+    "fake-tensor tracing does not know how samples of torch.vmap lie in memory: it says in rows, "
+    "and "
     "declines writes to them": _without_samples_layouts,
 }

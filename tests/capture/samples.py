@@ -15,7 +15,7 @@ RANGE = re.compile(r"(\w+): VR\[([\w-]+), (\w+)\]")
 _SYMBOL = re.compile(r"\b(?:s|u_|u|zuf_|zuf|zf)\d+\b")
 _ASSERTED = re.compile(r"assertion failed for expression (.*?) on node ")
 _LAID_OUT = re.compile(r"\[([\d, ]*)\] strides \[([\d, ]*)\]")
-_MOST_TRIED = 20_000
+_MAX_TRIED = 20_000
 
 
 def samples_within(program: str) -> Samples:
@@ -27,7 +27,7 @@ def samples_within(program: str) -> Samples:
         return ()
     sizes = sorted({size for named in asserted.values() for size in named})
     numbers, found = random.Random(1), []
-    for _ in range(_MOST_TRIED):
+    for _ in range(_MAX_TRIED):
         drawn = {size: numbers.randint(2, 130) for size in sizes}
         if all(eval(expression, _FUNCTIONS, dict(drawn)) for expression in asserted):
             found.append(drawn)

@@ -1,4 +1,4 @@
-"""Quick capture's programs are torch.export's, line by line, but for what is explained.
+"""Fake-tensor tracing's programs are torch.export's, line by line, but for what is explained.
 
 `make capture-sweep` compares all of what this takes a part of.
 """
@@ -11,7 +11,7 @@ import pytest
 import torch
 import torch.ao.quantization.fx._decomposed
 
-from sardonyx._capture.quick.declining import DeclinedError
+from sardonyx._capture.meta_tracer.fallback import DeclinedError
 
 from .comparison import Subject, difference
 from .explaining import explained

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import sardonyx
-from sardonyx._capture.keywords import call_signature, keywords_as_parameters
+from sardonyx._capture.patches.keywords import call_signature, keywords_as_parameters
 
 AUTO = torch.export.Dim.AUTO
 CAPTURES = ("auto", "quick", "torch", "trace")

@@ -1,4 +1,4 @@
-"""What quick capture makes of slices and layouts that only the example tells."""
+"""What fake-tensor tracing makes of slices and layouts that only the example tells."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from torch.export import Dim
 
 import sardonyx
 from sardonyx._capture.context import capturing
-from sardonyx._capture.quick.capture import quick_capture
-from sardonyx._capture.quick.declining import DeclinedError
-from sardonyx._capture.shapes import prepare
+from sardonyx._capture.meta_tracer.entry.capture import quick_capture
+from sardonyx._capture.meta_tracer.fallback import DeclinedError
+from sardonyx._capture.shapes.dynamic_shapes import prepare
 
 from .comparison import Subject, difference
 

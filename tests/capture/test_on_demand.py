@@ -7,7 +7,7 @@ from torch.export import Dim
 
 import sardonyx
 from sardonyx._capture.capture import Quick, capture
-from sardonyx._capture.shapes import prepare
+from sardonyx._capture.shapes.dynamic_shapes import prepare
 
 from .test_quick import MODELS, Rotary, Transformed
 

@@ -1,4 +1,4 @@
-"""Quick capture gives torch.export's program, call by call, or declines."""
+"""Fake-tensor tracing gives torch.export's program, call by call, or declines."""
 
 # Models draw numbers of NumPy's global state, as users' may.
 # ruff: noqa: NPY002
@@ -18,10 +18,10 @@ from torch.export import Dim
 import sardonyx
 from sardonyx._capture.capture import capture
 from sardonyx._capture.context import capturing
-from sardonyx._capture.quick.capture import quick_capture
-from sardonyx._capture.quick.declining import DeclinedError
-from sardonyx._capture.quick.program_text import lines_that_count
-from sardonyx._capture.shapes import prepare
+from sardonyx._capture.meta_tracer.entry.capture import quick_capture
+from sardonyx._capture.meta_tracer.entry.program_text import lines_that_count
+from sardonyx._capture.meta_tracer.fallback import DeclinedError
+from sardonyx._capture.shapes.dynamic_shapes import prepare
 
 from .comparison import text_of
 
@@ -158,7 +158,7 @@ MODELS = {
 
 
 def programs(name, is_dynamic):
-    """The text of torch.export's program, and of quick capture's."""
+    """The text of torch.export's program, and of fake-tensor tracing's."""
     model, args, kwargs, shapes = MODELS[name]
     dynamic = prepare(model.eval(), args, kwargs, shapes if is_dynamic else None)
     usual = capture(model, args, kwargs, dynamic, report=lambda _: None).program

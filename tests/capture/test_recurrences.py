@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 import sardonyx
-from sardonyx._capture.recurrences import _KERNELS, whole_recurrences
+from sardonyx._capture.patches.recurrences import _KERNELS, whole_recurrences
 from sardonyx._transformers_private.kernels import kernel_of
 from tests.harness import Session
 

@@ -1,4 +1,4 @@
-"""What quick capture takes for a relation that leaves sizes open."""
+"""What fake-tensor tracing takes for a relation that leaves sizes open."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from torch.export import Dim
 from torch.utils._sympy.functions import FloorDiv, Max, Min, Mod
 
 import sardonyx
-from sardonyx._capture.quick.periodic import always_holds
-from sardonyx._capture.quick.relations import fixes_sizes, leaves_sizes_open
+from sardonyx._capture.meta_tracer.symbolic.periodic import always_holds
+from sardonyx._capture.meta_tracer.symbolic.relations import fixes_sizes, leaves_sizes_open
 
 from .comparison import Subject, difference
 

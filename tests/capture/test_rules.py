@@ -1,4 +1,4 @@
-"""Quick capture's rules give what PyTorch's meta functions give, at the example's sizes and others,
+"""Fake-tensor tracing's rules give what PyTorch's meta functions give, at several sizes,
 or decline; and nothing where PyTorch raises."""
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from torch._dynamo.source import ConstantSource
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
-from sardonyx._capture.quick.declining import DeclinedError
-from sardonyx._capture.quick.results import Results
-from sardonyx._capture.quick.rules import TABLE
-from sardonyx._capture.quick.sizes import plain
-from sardonyx._capture.quick.tensor import QuickTensor
+from sardonyx._capture.meta_tracer.fallback import DeclinedError
+from sardonyx._capture.meta_tracer.meta.results import Results
+from sardonyx._capture.meta_tracer.meta.rules import TABLE
+from sardonyx._capture.meta_tracer.meta.tensor import QuickTensor
+from sardonyx._capture.meta_tracer.symbolic.sizes import plain
 
 from .rows import ROWS
 from .rows.said import S, T

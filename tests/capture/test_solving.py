@@ -10,7 +10,7 @@ from torch._dynamo.source import LocalSource
 from torch.fx.experimental.symbolic_shapes import DimConstraints
 from torch.utils._sympy.functions import FloorDiv
 
-from sardonyx._capture.quick.solving import _is_solvable
+from sardonyx._capture.meta_tracer.symbolic.solving import _is_solvable
 from sardonyx._torch_private.sizes import solving_equations_alone
 
 LENGTH = sympy.Symbol("s", integer=True, positive=True)

@@ -14,8 +14,8 @@ import torch
 
 import sardonyx
 from sardonyx._capture.context import capturing
-from sardonyx._capture.quick.capture import quick_capture
-from sardonyx._capture.shapes import prepare
+from sardonyx._capture.meta_tracer.entry.capture import quick_capture
+from sardonyx._capture.shapes.dynamic_shapes import prepare
 
 
 class Keeps(torch.nn.Module):

@@ -1,4 +1,4 @@
-"""Quick capture in releases of PyTorch that nobody has tried, and without what they lack."""
+"""Fake-tensor tracing in releases of PyTorch that nobody has tried, and without what they lack."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch.export import Dim
 
 import sardonyx
 from sardonyx._capture.features import features
-from sardonyx._capture.quick import self_check, trust
+from sardonyx._capture.meta_tracer.entry import self_check, trust
 from sardonyx._torch_private import export as torch_export
 from sardonyx._torch_private import features as torch_features
 from sardonyx._torch_private import operators, probing, questions
@@ -123,11 +123,11 @@ def test_where_programs_differ_torch_export_captures(unseen, capfd):
     _, answers = unseen
     answers.append("attention: another program")
     told = exported(capfd)
-    assert "quick capture declines: it does not fit this PyTorch: attention" in told
+    assert "fake-tensor tracing declines: it does not fit this PyTorch: attention" in told
     assert "captured by torch.export" in told
     with pytest.raises(sardonyx.CaptureError, match="attention: another program"):
         sardonyx.export(Small(), (torch.randn(3, 4),), capture="quick")
-    assert features()[0] == ("quick capture", False, "attention: another program")
+    assert features()[0] == ("fake-tensor tracing", False, "attention: another program")
 
 
 def test_without_the_modules_that_it_needs(monkeypatch, capfd):
@@ -188,5 +188,5 @@ def test_an_error_of_ours_leaves_the_model_to_torch_export(monkeypatch, capfd):
 
     monkeypatch.setattr(non_strict.FakeInputs, "of", given)
     told = exported(capfd)
-    assert "quick capture declines: TypeError: of() takes other arguments" in told
+    assert "fake-tensor tracing declines: TypeError: of() takes other arguments" in told
     assert "captured by torch.export" in told

@@ -190,7 +190,7 @@ def with_gradients(x):
     ids=lambda function: function.__name__,
 )
 def test_declines(function):
-    with pytest.raises(sardonyx.CaptureError, match="quick capture declines"):
+    with pytest.raises(sardonyx.CaptureError, match="fake-tensor tracing declines"):
         sardonyx.export(function, (torch.ones(3, 4),), capture="quick")
 
 

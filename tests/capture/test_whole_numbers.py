@@ -12,9 +12,9 @@ import torch
 from torch.export import Dim
 
 import sardonyx
-from sardonyx._capture.whole_numbers import whole_sizes
-from sardonyx.hf.graphs import Target, captured
-from sardonyx.hf.parts import Part
+from sardonyx._capture.patches.symbolic_int_calls import whole_sizes
+from sardonyx.hf.base.parts import Part
+from sardonyx.hf.conversion.graphs import Target, captured
 
 pytestmark = pytest.mark.skipif(
     sys.version_info < (3, 11), reason="instructions say what is called since Python 3.11"

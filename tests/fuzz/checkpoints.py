@@ -29,10 +29,10 @@ import safetensors.torch
 import torch
 
 import sardonyx
-from sardonyx.hf import gguf
-from sardonyx.hf.checkpoint import weights_in_folder
-from sardonyx.hf.distributed import Distributed
-from sardonyx.hf.weights import mapped, place_weights
+from sardonyx.hf.checkpoints import gguf
+from sardonyx.hf.checkpoints.checkpoint import weights_in_folder
+from sardonyx.hf.checkpoints.distributed import Distributed
+from sardonyx.hf.checkpoints.weights import mapped, place_weights
 from tests.hf.gguf_files import F32, Q4_0, write_gguf
 
 from .damage import damaged, damaged_json, text_of

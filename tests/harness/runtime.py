@@ -7,7 +7,7 @@ from pathlib import Path
 import onnxruntime as ort
 import torch
 
-from sardonyx._run.session import open_session, run
+from sardonyx._runtime.session import open_session, run
 
 # Warnings of the runtime would bury the report of a failing test.
 ort.set_default_logger_severity(3)

@@ -8,12 +8,12 @@ import torch
 import transformers
 
 import sardonyx
-from sardonyx.hf.building import build, load
-from sardonyx.hf.checkpoint import read_checkpoint
-from sardonyx.hf.composites import part_that_runs
-from sardonyx.hf.formats import weights_of
-from sardonyx.hf.progress import Progress
-from sardonyx.hf.tasks import choose
+from sardonyx.hf.base.progress import Progress
+from sardonyx.hf.base.tasks import choose
+from sardonyx.hf.checkpoints.building import build, load
+from sardonyx.hf.checkpoints.checkpoint import read_checkpoint
+from sardonyx.hf.checkpoints.formats import weights_of
+from sardonyx.hf.components.composites import part_that_runs
 from tests.architectures.tiny import PROFILES, tiny_config
 
 

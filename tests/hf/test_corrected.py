@@ -6,8 +6,8 @@ import pytest
 import torch
 import transformers
 
-from sardonyx.hf.corrected import corrected
-from sardonyx.hf.example import BATCH, CODES, LENGTH, Example, noise, token_ids
+from sardonyx.hf.base.example import BATCH, CODES, LENGTH, Example, noise, token_ids
+from sardonyx.hf.inputs.shape_repair import corrected
 
 _PLAIN = transformers.PretrainedConfig()
 

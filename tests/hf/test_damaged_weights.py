@@ -12,8 +12,8 @@ import torch
 
 import sardonyx
 from sardonyx._model.weight_files import weights_in
-from sardonyx.hf.checkpoint import weights_in_folder
-from sardonyx.hf.distributed import Distributed
+from sardonyx.hf.checkpoints.checkpoint import weights_in_folder
+from sardonyx.hf.checkpoints.distributed import Distributed
 
 
 def safetensors_file(path: Path, header: str) -> Path:

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from sardonyx import _native
-from sardonyx.hf import graphs
-from sardonyx.hf.graphs import Target, captured
-from sardonyx.hf.parts import Part
+from sardonyx.hf.base.parts import Part
+from sardonyx.hf.conversion import graphs
+from sardonyx.hf.conversion.graphs import Target, captured
 
 
 class _Windows(torch.nn.Module):
@@ -44,12 +44,12 @@ def _assert_sizes_are_the_examples(model: torch.nn.Module, output: str) -> None:
 def test_such_sizes_are_those_of_the_example_and_rows_stay_free(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(graphs, "_MOST_TERMS", 150)  # is soon reached
+    monkeypatch.setattr(graphs, "_MAX_TERMS", 150)  # is soon reached
     _assert_sizes_are_the_examples(_Windows(), "image")
 
 
 def test_so_they_are_where_all_that_is_asked_is_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graphs, "_MOST_IN_ALL", 1000)
+    monkeypatch.setattr(graphs, "_MAX_IN_ALL", 1000)
     _assert_sizes_are_the_examples(_Windows(), "image")
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 import transformers
 
-from sardonyx.hf import encoder_decoders
-from sardonyx.hf.tasks import choose
+from sardonyx.hf.base.tasks import choose
+from sardonyx.hf.components import encoder_decoders
 from tests.models.example import unsettle
 
 

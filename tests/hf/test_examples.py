@@ -9,10 +9,10 @@ import pytest
 import torch
 from transformers import PretrainedConfig
 
-from sardonyx.hf.documented import asked_for
-from sardonyx.hf.example import BATCH, noise
-from sardonyx.hf.examples import examples
-from sardonyx.hf.tasks import task_named
+from sardonyx.hf.base.example import BATCH, noise
+from sardonyx.hf.base.tasks import task_named
+from sardonyx.hf.inputs.docstring_inputs import asked_for
+from sardonyx.hf.inputs.examples import examples
 
 
 class _Inner(PretrainedConfig):

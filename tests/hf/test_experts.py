@@ -9,7 +9,7 @@ import torch
 import transformers
 
 import sardonyx
-from sardonyx.hf.experts import all_experts
+from sardonyx.hf.base.experts import all_experts
 
 from .checkpoints import saved
 

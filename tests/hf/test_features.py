@@ -7,7 +7,7 @@ import types
 import torch
 from transformers.modeling_outputs import BaseModelOutputWithPooling
 
-from sardonyx.hf.acceptance import features_of
+from sardonyx.hf.inputs.input_search import features_of
 
 
 class Model(torch.nn.Module):

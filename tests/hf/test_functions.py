@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from sardonyx.hf.graphs import Target, captured
-from sardonyx.hf.parts import Part
+from sardonyx.hf.base.parts import Part
+from sardonyx.hf.conversion.graphs import Target, captured
 
 
 class _Doubled(torch.autograd.Function):

@@ -10,7 +10,7 @@ import torch
 import transformers
 
 import sardonyx
-from sardonyx.hf.gguf_blocks import BLOCKS
+from sardonyx.hf.checkpoints.gguf_blocks import BLOCKS
 from tests.models.example import unsettle
 
 from .checkpoints import llama_config

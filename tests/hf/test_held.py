@@ -12,7 +12,7 @@ import torch
 
 import sardonyx
 from sardonyx._optimize.precision import HeldWeight
-from sardonyx.hf.held import HeldValues
+from sardonyx.hf.checkpoints.dequantized_reference import HeldValues
 
 from .checkpoints import llama, t5
 

@@ -9,7 +9,7 @@ import torch
 import transformers
 
 import sardonyx.hf
-from sardonyx.hf.pictures import of_size, pictures
+from sardonyx.hf.inputs.image_inputs import of_size, pictures
 
 from .checkpoints import saved
 

@@ -9,8 +9,8 @@ import torch
 from safetensors import SafetensorError
 from transformers import MarianConfig, MarianMTModel
 
-from sardonyx.hf.computed import kept
-from sardonyx.hf.initial import initial_values
+from sardonyx.hf.checkpoints.derived_weights import kept
+from sardonyx.hf.checkpoints.uninitialized_weights import initial_values
 
 
 def test_tables_are_computed_and_what_is_drawn_at_random_is_not() -> None:

@@ -10,7 +10,7 @@ import transformers
 
 import sardonyx
 from sardonyx import CaptureError
-from sardonyx.hf.known import KnownValues, with_known
+from sardonyx.hf.base.constant_inputs import KnownValues, with_known
 
 from .checkpoints import saved
 

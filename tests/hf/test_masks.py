@@ -11,7 +11,7 @@ from transformers.masking_utils import create_bidirectional_mask
 from transformers.modeling_outputs import BaseModelOutput
 
 import sardonyx
-from sardonyx.hf.parts import Part, without_padding
+from sardonyx.hf.base.parts import Part, without_padding
 
 
 def test_no_mask_is_made_where_none_was_given(tmp_path: Path) -> None:
@@ -47,9 +47,9 @@ class _Masked(torch.nn.Module):
 
 
 def test_an_encoder_alone_that_counts_by_its_mask_takes_no_padding() -> None:
-    from sardonyx.hf.architecture import whole_part
-    from sardonyx.hf.graphs import Target, captured
-    from sardonyx.hf.tasks import Chosen, task_named
+    from sardonyx.hf.base.tasks import Chosen, task_named
+    from sardonyx.hf.components.architecture import whole_part
+    from sardonyx.hf.conversion.graphs import Target, captured
 
     model = _Masked()
     model.config.num_mel_bins = 4

@@ -8,8 +8,8 @@ import torch
 from transformers import PretrainedConfig, PreTrainedModel
 
 import sardonyx
-from sardonyx.hf.acceptance import accepted_example
-from sardonyx.hf.tasks import task_named
+from sardonyx.hf.base.tasks import task_named
+from sardonyx.hf.inputs.input_search import accepted_example
 
 
 class _Config(PretrainedConfig):

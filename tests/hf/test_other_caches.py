@@ -6,7 +6,7 @@ import pytest
 import transformers
 
 import sardonyx
-from sardonyx.hf.decoders import decoder_part
+from sardonyx.hf.components.decoders import decoder_part
 from tests.architectures.tiny import PROFILES, tiny_config
 
 

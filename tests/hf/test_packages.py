@@ -11,7 +11,7 @@ import transformers
 
 import sardonyx
 from sardonyx._transformers_private import features
-from sardonyx.hf import packages
+from sardonyx.hf.base import packages
 
 
 def _refused(tmp_path: Path) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from sardonyx.hf.parts import Part
+from sardonyx.hf.base.parts import Part
 
 
 def test_inputs_have_the_names_of_the_model() -> None:

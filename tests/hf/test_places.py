@@ -5,9 +5,9 @@ from __future__ import annotations
 import torch
 from transformers import PretrainedConfig
 
-from sardonyx.hf.acceptance import accepted_example
-from sardonyx.hf.example import BATCH, LENGTH
-from sardonyx.hf.tasks import task_named
+from sardonyx.hf.base.example import BATCH, LENGTH
+from sardonyx.hf.base.tasks import task_named
+from sardonyx.hf.inputs.input_search import accepted_example
 
 
 class _Config(PretrainedConfig):

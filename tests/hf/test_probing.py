@@ -10,7 +10,7 @@ import pytest
 import torch
 from transformers.pytorch_utils import compile_compatible_method_lru_cache
 
-from sardonyx.hf.probing import counted_calls, probe
+from sardonyx.hf.inputs.meta_execution import counted_calls, probe
 
 
 class Keeping(torch.nn.Module):

@@ -15,7 +15,7 @@ import torch
 import transformers
 
 import sardonyx
-from sardonyx.hf.packed import AWQ_ORDER
+from sardonyx.hf.checkpoints.packed import AWQ_ORDER
 
 from .checkpoints import llama, saved
 

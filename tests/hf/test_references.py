@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from sardonyx.hf.references import as_sure, of_pytorch
+from sardonyx.hf.evaluation.references import as_sure, of_pytorch
 
 
 class Winner(torch.nn.Module):

@@ -9,12 +9,12 @@ import torch
 import transformers
 
 import sardonyx
-from sardonyx.hf.acceptance import accepted_example
-from sardonyx.hf.graphs import Target, captured
-from sardonyx.hf.media import SOUNDS
-from sardonyx.hf.multimodal import MediumEncoder
-from sardonyx.hf.parts import Part
-from sardonyx.hf.tasks import task_named
+from sardonyx.hf.base.media import SOUNDS
+from sardonyx.hf.base.parts import Part
+from sardonyx.hf.base.tasks import task_named
+from sardonyx.hf.components.multimodal import MediumEncoder
+from sardonyx.hf.conversion.graphs import Target, captured
+from sardonyx.hf.inputs.input_search import accepted_example
 
 from .checkpoints import saved
 

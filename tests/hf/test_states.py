@@ -10,7 +10,7 @@ import torch
 import transformers
 
 import sardonyx
-from sardonyx.hf.greedy import greedy
+from sardonyx.hf.evaluation.greedy import greedy
 
 from .checkpoints import saved
 

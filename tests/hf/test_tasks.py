@@ -12,7 +12,7 @@ import torch
 import transformers
 
 import sardonyx
-from sardonyx.hf.generation import decode_of_encoder
+from sardonyx.hf.evaluation.generation import decode_of_encoder
 from tests.architectures.tiny import PROFILES, tiny_config
 from tests.models.example import unsettle
 

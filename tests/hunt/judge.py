@@ -37,7 +37,7 @@ SIZES = [
 ]  # fmt: skip
 
 # Of a loop: one that adds to int8 until it exceeds 127 never ends.
-_MOST_TRIPS = 1000
+_MAX_TRIPS = 1000
 
 # What eager PyTorch gives: results, and the inputs that it wrote to, by their places.
 Eager = tuple[list[torch.Tensor], dict[int, torch.Tensor]]
@@ -259,7 +259,7 @@ def _uncompiled() -> Iterator[None]:
         trips = itertools.count()
 
         def goes_on(*values: Any) -> Any:
-            if next(trips) > _MOST_TRIPS:
+            if next(trips) > _MAX_TRIPS:
                 raise RuntimeError("a drawn loop that has no end")
             return condition(*values)
 
@@ -273,7 +273,7 @@ def _uncompiled() -> Iterator[None]:
 
 
 def _run(session: Any, feed: dict[str, torch.Tensor]) -> list[torch.Tensor]:
-    from sardonyx._run.session import run
+    from sardonyx._runtime.session import run
 
     taken = {i.name for i in session.get_inputs()}
     names = [o.name for o in session.get_outputs()]

@@ -20,7 +20,7 @@ _DTYPES = ("float32",) * 6 + (
 )  # fmt: skip
 _HOLE = re.compile(r"{(\w)}")
 _SHORT = (torch.float16, torch.bfloat16)
-_MOST_ELEMENTS = 4000
+_MAX_ELEMENTS = 4000
 # Of infinities, ONNX Runtime's Gelu gives infinity where PyTorch has NaN, and distances by products
 # NaN where PyTorch has infinity.
 _OF_FINITE = ("gelu", "cdist")
@@ -231,7 +231,7 @@ def _drawn(drawing: _Drawing, operator: Operator, target: str) -> Line | None:
             exec(text, space)
         else:
             made = eval(text, space)
-            if not isinstance(made, torch.Tensor) or made.numel() > _MOST_ELEMENTS:
+            if not isinstance(made, torch.Tensor) or made.numel() > _MAX_ELEMENTS:
                 return None
             if made.is_floating_point() and made.numel() and _is_vast(made):
                 return None

@@ -403,7 +403,7 @@ def test_sequences_of_recurrent_networks_stay_dynamic(kind: Any) -> None:
             return self.net(x)[0]
 
     from sardonyx._capture.capture import capture
-    from sardonyx._capture.shapes import prepare
+    from sardonyx._capture.shapes.dynamic_shapes import prepare
 
     model, args = Recurrent(), (torch.randn(2, 7, 4),)
     dynamic = prepare(model, args, {}, {"x": {0: "batch", 1: "sequence"}})
@@ -433,17 +433,52 @@ def test_capture_is_an_onnx_export() -> None:
     assert not torch.onnx.is_in_onnx_export()
 
 
-def test_a_capture_that_fails_says_what_each_strategy_said() -> None:
+def test_a_failed_capture_reports_one_cause_and_its_line() -> None:
     class Hopeless(nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             raise ValueError("no way")
 
     with pytest.raises(sardonyx.CaptureError) as failure:
         sardonyx.export(Hopeless(), (X,))
-    strategies = [d.message for d in failure.value.diagnostics]
-    assert len(strategies) >= 3
-    assert all(d.code == "SX1003" for d in failure.value.diagnostics)
-    assert "no way" in str(failure.value)
+    found = failure.value.diagnostics[0]
+    assert found.code == "SX1003"
+    assert Path(found.file) == Path(__file__)
+    assert found.function == "forward"
+    assert str(failure.value).count("no way") == 2  # the message, and the line of code
+    assert "strategies were tried" in str(failure.value)
+
+
+def test_verbose_reports_what_each_strategy_said(capsys: pytest.CaptureFixture[str]) -> None:
+    class Hopeless(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            raise ValueError("no way")
+
+    with pytest.raises(sardonyx.CaptureError):
+        sardonyx.export(Hopeless(), (X,), verbose=True)
+    assert capsys.readouterr().err.count("reported:\nValueError: no way") >= 3
+
+
+def test_arguments_that_do_not_fit_forward() -> None:
+    with pytest.raises(sardonyx.UsageError, match=r"do not fit Linear\.forward.*'input'") as error:
+        sardonyx.export(nn.Linear(3, 4))
+    assert "sardonyx.export(model, (input,))" in error.value.diagnostics[0].help
+
+
+def test_errors_name_the_public_module() -> None:
+    assert sardonyx.CaptureError.__module__ == "sardonyx.errors"
+    assert sardonyx.errors.CaptureError is sardonyx.CaptureError
+
+
+def test_a_diagnostic_reads_as_it_is_printed() -> None:
+    found = sardonyx.Diagnostic(
+        "SX1301", "no kernel", help="another way", op="aten::x", file="a.py", line=3, function="f"
+    )
+    assert str(found).splitlines() == [
+        "error[SX1301]: no kernel",
+        "  operator: aten::x",
+        "  --> a.py:3, in f",
+        "  help: another way",
+    ]
 
 
 def test_unsupported_operators_are_all_named_with_their_lines() -> None:

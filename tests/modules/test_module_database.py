@@ -16,7 +16,7 @@ from torch.testing._internal.common_modules import ModuleInfo, module_db
 from tests.harness import assert_exports, capture
 
 EVERY = int(os.environ.get("SARDONYX_MODULES_EVERY", "25"))
-MOST = 2 if EVERY > 1 else None
+MAX = 2 if EVERY > 1 else None
 DTYPES = (torch.float32, torch.float16)
 # torch.export does not capture these, or not with every argument: shapes depend on the lengths, a
 # check reads the variances, a mask makes nested tensors.
@@ -63,7 +63,7 @@ def test_module(info: ModuleInfo, dtype: torch.dtype) -> None:
     torch.manual_seed(0)
     samples = info.module_inputs_func(info, "cpu", dtype, requires_grad=False, training=False)
     programs = 0
-    for sample in samples[::EVERY][:MOST]:
+    for sample in samples[::EVERY][:MAX]:
         given = sample.forward_input
         program = _captured(_module(info, sample, dtype), given)
         if program is None:

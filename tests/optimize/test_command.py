@@ -67,6 +67,39 @@ def test_an_unknown_rule_is_told_with_those_near(path: Path, tmp_path: Path) -> 
         assert not out.exists()
 
 
+def test_the_former_name_of_a_rule_is_accepted(tmp_path: Path) -> None:
+    path, out = tmp_path / "model.onnx", tmp_path / "out.onnx"
+    x, y = (helper.make_tensor_value_info(n, 1, [2, 3]) for n in "xy")
+    twice = [helper.make_node("Neg", ["x"], ["a"]), helper.make_node("Relu", ["a"], ["b"])]
+    last = helper.make_node("Relu", ["b"], ["y"])
+    graph = helper.make_graph([*twice, last], "g", [x], [y])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)]), path)
+    for name in ("idempotent", "drop-repeated"):
+        done = run_command(
+            "optimize", path, "-o", out, "--disable", name, "--disable", "join-clips"
+        )
+        assert done.returncode == 0, done.stderr
+        assert nodes_of(out).count("Relu") == 2
+    assert "drop-repeated" not in run_command("optimize", "--list-rules").stdout.split()
+
+
+def test_a_file_of_another_kind_is_recognized(path: Path, tmp_path: Path) -> None:
+    archive, weights = tmp_path / "m.pt2", tmp_path / "m.safetensors"
+    archive.write_bytes(b"PK\x03\x04" + bytes(40))
+    weights.write_bytes((2).to_bytes(8, "little") + b"{}")
+    for command, file, what in (
+        ("optimize", archive, "`sardonyx convert` makes an ONNX model of it"),
+        ("optimize", weights, "a file of weights (safetensors)"),
+        ("convert", weights, "a file of weights (safetensors)"),
+        ("convert", path, "`sardonyx optimize` and `sardonyx inspect` read ONNX models"),
+    ):
+        done = run_command(command, file, "-o", tmp_path / "out.onnx")
+        assert done.returncode == 1
+        assert "SX1001" in done.stderr
+        assert what in done.stderr
+        assert not (tmp_path / "out.onnx").exists()
+
+
 def test_data_stays_outside_where_it_was(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     onnx.save(layered(), path, save_as_external_data=True, location="weights.bin")
@@ -101,9 +134,7 @@ def test_a_missing_input(tmp_path: Path) -> None:
     refused(tmp_path / "nothing.onnx", tmp_path / "out.onnx", "SX1101")
 
 
-@pytest.mark.parametrize(
-    "text", [b"", b"no model at all", b"\x00" * 64, b"PK\x03\x04", b"\xff" * 9]
-)
+@pytest.mark.parametrize("text", [b"", b"no model at all", b"\x00" * 64, b"\xff" * 9])
 def test_other_bytes(text: bytes, tmp_path: Path) -> None:
     path, out = tmp_path / "model.onnx", tmp_path / "out.onnx"
     path.write_bytes(text)

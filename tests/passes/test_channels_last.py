@@ -119,5 +119,5 @@ def test_transposed_no_more_than_it_must(name: str, opset: int | None) -> None:
 
 def test_a_rule_disabled_leaves_them() -> None:
     before = model(CASES["bias-and-activation"][0])
-    after, _ = sardonyx.optimize(before, disable=["move-transposes"])
+    after, _ = sardonyx.optimize(before, disable=["propagate-transposes"])
     assert Counter(node.op_type for node in after.graph.node)["Transpose"] == 4

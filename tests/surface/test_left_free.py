@@ -287,7 +287,7 @@ def test_a_scripted_loop_on_data_is_kept(function: Any, options: Any) -> None:
     ("capture", "reason"),
     [
         ("torch", "Could not extract specialized integer"),
-        ("quick", "quick capture declines .* data-dependent"),
+        ("quick", "fake-tensor tracing declines .* data-dependent"),
     ],
 )
 def test_a_scripted_loop_on_data_is_refused_by_torch_export(capture: str, reason: str) -> None:

@@ -140,7 +140,7 @@ def test_a_package_that_does_not_load_is_told_from_one_that_is_missing(tmp_path:
 def test_a_feature_that_torch_lacks_something_for_is_listed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from sardonyx._command import doctor as command
+    from sardonyx._cli import doctor as command
     from sardonyx._torch_private import features
 
     lacking = features.Feature("fake-tensor tracing", False, "torch has no FakeTensorMode")

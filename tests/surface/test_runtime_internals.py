@@ -10,10 +10,10 @@ import onnxruntime
 import pytest
 
 import sardonyx
-from sardonyx._run import registered
+from sardonyx._runtime import registered
 
 ROOT = Path(__file__).resolve().parents[2]
-HOME = "python/sardonyx/_run/registered.py"
+HOME = "python/sardonyx/_runtime/registered.py"
 CHECK = "tools/check_torch_private.py"  # names what it refuses
 # The extension module, and members that the package itself marks as its own.
 PRIVATE = re.compile(

@@ -17,7 +17,7 @@ from torch.nn import functional
 
 import sardonyx
 
-HEADS, GROUPS, SIZE, MOST = 4, 2, 16, 64
+HEADS, GROUPS, SIZE, MAX = 4, 2, 16, 64
 WIDTH = HEADS * SIZE
 
 
@@ -80,9 +80,9 @@ def feeds(batch: int, past: int, length: int, behind: int = 0) -> dict[str, torc
 def exported(model: nn.Module, runtime: str = "onnxruntime-genai") -> onnx.ModelProto:
     batch, past, length, total = (
         Dim("batch", max=8),
-        Dim("past", max=MOST // 2),
-        Dim("length", max=MOST // 2),
-        Dim("total", max=MOST),
+        Dim("past", max=MAX // 2),
+        Dim("length", max=MAX // 2),
+        Dim("total", max=MAX),
     )
     shapes = {
         "x": {0: batch, 1: length},

@@ -31,7 +31,7 @@ def write(path: Path, text: str) -> None:
         ("onnx/graph/ir.h", '"base/dtype.h"', None),
         ("aten/call.h", '"symbolic/expr.h"', None),
         ("aten/call.cpp", "<vector>", None),
-        ("onnx/graph/ir.h", '"program/program.h"', "onnx must not know layer program"),
+        ("onnx/graph/ir.h", '"program/ir/program.h"', "onnx must not know layer program"),
         ("passes/rule.cpp", '"aten/call.h"', "passes must not know layer aten"),
         ("frontends/archive/zip.cpp", '"onnx/graph/ir.h"', "archive must not know layer onnx"),
         ("proto/writer.cpp", '"aten/call.h"', "proto must not know layer aten"),

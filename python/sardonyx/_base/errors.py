@@ -28,6 +28,21 @@ class Diagnostic:
     function: str = ""
     contexts: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        """As printed: the severity with the code, the message, the place and the help."""
+        lines = [f"{self.severity}[{self.code}]: {self.message}"]
+        if self.op:
+            lines.append(f"  operator: {self.op}" + (f", node {self.node}" if self.node else ""))
+        if self.module_path:
+            lines.append(f"  module: {self.module_path}")
+        if self.file:
+            inside = f", in {self.function}" if self.function else ""
+            lines.append(f"  --> {self.file}:{self.line}{inside}")
+        lines += [f"  {context}" for context in self.contexts]
+        if self.help:
+            lines.append(f"  help: {self.help}")
+        return "\n".join(lines)
+
 
 class OnnxExporterError(RuntimeError):
     """What every error of the exporter is. `diagnostics` says each thing that is wrong."""
@@ -79,6 +94,14 @@ class SaveError(OnnxExporterError):
 class VerificationError(OnnxExporterError):
     """The model's answers are not those of the PyTorch model."""
 
+
+# Tracebacks and pickles name the public module.
+for _each in (
+    OnnxExporterError, UsageError, CaptureError, ProgramError, ConversionError,
+    UnsupportedOperatorError, SymbolicValueError, OnnxExporterWarning, UntestedReleaseWarning,
+    SaveError, VerificationError,
+):  # fmt: skip
+    _each.__module__ = "sardonyx.errors"
 
 _BY_STAGE: dict[str, type[OnnxExporterError]] = {
     "SX10": UsageError,

@@ -13,29 +13,30 @@ from sardonyx._base.state import raise_interrupt
 from sardonyx._torch_private import export as torch_export
 from sardonyx._torch_private import questions as torch_questions
 
-from .checks import Checks
 from .context import capturing
-from .dim_names import constant_dims
-from .frozen import Frozen
-from .places import Place, user_place
-from .questions import Questions
-from .quick.declining import DeclinedError
-from .ranges import bounded_dims
-from .scripted import check_numbers, is_scripted, readings_of
-from .shapes import DynamicShapes
-from .short_slices import short_slices
-from .strategies import Attempt, FixedSizeError, first_line, is_interpreted, strategies
-from .wanted import Insistence, Leaf
+from .failure import failure
+from .guards.assertions import Checks
+from .guards.guards import Questions
+from .guards.specializations import Frozen
+from .meta_tracer.fallback import DeclinedError
+from .shapes.dim_names import constant_dims
+from .shapes.dim_spec import Insistence, Leaf
+from .shapes.dynamic_shapes import DynamicShapes
+from .shapes.ranges import bounded_dims
+from .shapes.short_slices import short_slices
+from .source_location import Place, user_place
+from .strategies.strategies import Attempt, FixedSizeError, first_line, is_interpreted, strategies
+from .torchscript.scripted import check_numbers, is_scripted
 
 if TYPE_CHECKING:
     import torch
     from torch.export import ExportedProgram
 
-    from .script.program import ScriptProgram
+    from .torchscript.program import ScriptProgram
 
 
 class Quick(enum.Enum):
-    """What quick capture is to do."""
+    """What fake-tensor tracing is to do."""
 
     NO = "nothing"
     FIRST = "try, before torch.export"
@@ -74,7 +75,7 @@ def capture(
     `may_trace`, then draft export. `report` is told how each went. Raises CaptureError with what
     all of them said, or of the dimensions that must vary and that the model makes constant.
 
-    `quick` may have quick capture try before all of these, which declines what it is not sure of.
+    `quick` may have fake-tensor tracing try first. It declines what it is not sure of.
     """
     attempts: list[Attempt] = []
     args, kwargs = told_apart((args, kwargs))
@@ -85,7 +86,7 @@ def capture(
         except DeclinedError as reason:
             if quick is Quick.ALONE:
                 raise _declined(model, reason) from reason
-            report(f"quick capture declines: {reason}")
+            report(f"fake-tensor tracing declines: {reason}")
     places: dict[str, Place] = {}
     frozen, questions, checks = Frozen(), Questions(), Checks()
     spare: Captured | None = None  # where no capture holds for sizes of 1 as well
@@ -147,7 +148,7 @@ def capture(
         return spare
     if is_interpreted(model):
         attempts.append(Attempt("PyTorch's converter of TorchScript", 0, model.reason))
-    raise _failure(model, attempts, frozen)
+    raise failure(model, args, kwargs, attempts, frozen, report=report)
 
 
 def capture_by_trace(
@@ -161,8 +162,8 @@ def capture_by_trace(
 
     CaptureError where tracing fails; ProgramError of what the trace holds and ONNX cannot say.
     """
-    from .script.program import Example
-    from .tracing import program_of_trace
+    from .torchscript.program import Example
+    from .trace.tracing import program_of_trace
 
     args, kwargs = told_apart((args, kwargs))
     example = Example(args, kwargs, dynamic.leaves)
@@ -171,7 +172,7 @@ def capture_by_trace(
     def by_torch() -> ExportedProgram:
         program: Any = capture(model, args, kwargs, dynamic, report=report, may_trace=True).program
         if _is_script(program):  # the trace again, which would ask for this
-            raise _failure(model, [], frozen)
+            raise failure(model, args, kwargs, [], frozen, report=report)
         exported: ExportedProgram = program
         return exported
 
@@ -182,7 +183,8 @@ def capture_by_trace(
             raise
         except Exception as error:
             raise_interrupt(error)
-            raise _failure(model, [Attempt("torch.jit.trace", 0, error)], frozen) from error
+            attempts = [Attempt("torch.jit.trace", 0, error)]
+            raise failure(model, args, kwargs, attempts, frozen, report=report) from error
     return Captured(program, notes=tuple(frozen.notes()))
 
 
@@ -211,7 +213,7 @@ def _quick(
 ) -> tuple[ExportedProgram, list[Diagnostic]]:
     """What the export reads of a program, and what is worth knowing of it. DeclinedError, also of
     what a release of PyTorch that nobody has tried may raise."""
-    from .quick.trust import distrust
+    from .meta_tracer.entry.trust import distrust
 
     if reason := distrust():
         raise DeclinedError(f"it does not fit this PyTorch: {reason}")
@@ -231,7 +233,7 @@ def _quickly(
     dynamic: DynamicShapes,
     report: Callable[[str], None],
 ) -> tuple[ExportedProgram, list[Diagnostic]]:
-    from .quick.capture import quick_capture
+    from .meta_tracer.entry.capture import quick_capture
 
     def by_torch() -> ExportedProgram:
         usual = capture(model, args, kwargs, dynamic, report=report)
@@ -256,7 +258,7 @@ def _quickly(
     if any(map(_asked_by_script, asked)):
         raise DeclinedError("a scripted function asks for a size, which its own branches can keep")
     notes += [*asked, *checks.notes(), *program.notes]
-    report(f"captured by quick capture in {time.perf_counter() - start:.2f} s")
+    report(f"captured by fake-tensor tracing in {time.perf_counter() - start:.2f} s")
     return program, notes
 
 
@@ -267,7 +269,7 @@ def _asked_by_script(note: Diagnostic) -> bool:
 
 
 def _declined(model: torch.nn.Module, reason: DeclinedError) -> CaptureError:
-    text = f"quick capture declines {type(model).__name__}: {reason}"
+    text = f"fake-tensor tracing declines {type(model).__name__}: {reason}"
     help_text = "leave out capture='quick', so that torch.export captures it"
     diagnostic = Diagnostic("SX1003", text, help=help_text)
     return CaptureError(f"{text}\nhelp: {help_text}", [diagnostic])
@@ -279,7 +281,7 @@ def _named_leaves(program: Any, dynamic: DynamicShapes) -> tuple[Leaf, ...]:
 
 
 def _is_script(program: Any) -> TypeGuard[ScriptProgram]:
-    from .script.program import ScriptProgram  # needs torch, which is not there for files
+    from .torchscript.program import ScriptProgram  # needs torch, which is not there for files
 
     return isinstance(program, ScriptProgram)
 
@@ -330,43 +332,3 @@ def told_apart(inputs: Any) -> Any:
         return leaf
 
     return pytree.tree_map(apart, inputs)
-
-
-# Where data decide which way a model goes.
-_TRACE_HELP = (
-    "capture='trace' takes the branches and loops of Python that data decide as the example takes "
-    "them, for all inputs, and warns of each; functions under torch.jit.script keep theirs"
-)
-
-
-def _failure(model: torch.nn.Module, attempts: list[Attempt], frozen: Frozen) -> CaptureError:
-    fixed = [a.error for a in attempts if isinstance(a.error, FixedSizeError)]
-    if refusals := fixed[0].diagnostics if fixed else frozen.refusals():
-        text = "\n".join(f"error[{d.code}]: {d.message}\n  help: {d.help}" for d in refusals)
-        return CaptureError(text, refusals)
-    said = "\n\n".join(f"{a.strategy}:\n{type(a.error).__name__}: {a.error}" for a in attempts)
-    help_text = (
-        "make the model exportable by torch.export.export, or pass the ExportedProgram you get; "
-        "the first error above is mostly the telling one"
-    )
-    if by_data := any("DataDependent" in type(a.error).__name__ for a in attempts):
-        help_text += f"; {_TRACE_HELP}"
-    diagnostics = [
-        Diagnostic(
-            "SX1003",
-            f"{a.strategy} could not capture {type(model).__name__}: {first_line(a.error)}",
-            help=help_text,
-        )
-        for a in attempts
-        if a.error is not None
-    ]
-    if by_data:
-        scripted = Frozen(scripted=readings_of(model).decided).refusals()
-        diagnostics += scripted
-        said = "\n\n".join((said, *(d.message for d in scripted)))
-    error = CaptureError(
-        f"torch.export could not capture {type(model).__name__}.\n\n{said}\n\nhelp: {help_text}",
-        diagnostics,
-    )
-    error.__cause__ = attempts[0].error
-    return error

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from sardonyx._base.state import exporting, one_capture_at_a_time
 from sardonyx._torch_private import export as torch_export
 
-from .distributions import unvalidated_distributions
-from .generators import generators_left_out
-from .keywords import keywords_as_parameters
-from .missing_shapes import shapes_of_least_squares
-from .recurrences import whole_recurrences
-from .recurrent import whole_recurrent_operators
-from .shape_tensors import shapes_as_tensors
-from .tensor_indices import plain_indices
+from .patches.distributions import unvalidated_distributions
+from .patches.generators import generators_left_out
+from .patches.keywords import keywords_as_parameters
+from .patches.recurrences import whole_recurrences
+from .patches.recurrent import whole_recurrent_operators
+from .patches.tensor_indices import plain_indices
+from .shapes.missing_shapes import shapes_of_least_squares
+from .shapes.shape_tensors import shapes_as_tensors
 
 if TYPE_CHECKING:
     import torch

@@ -15,7 +15,7 @@ import torch
 from sardonyx._base.state import is_in_onnx_export
 from sardonyx._torch_private import fake_tensors, operators, pytree, state
 
-from .quick.aliases import written
+from .meta_tracer.meta.aliases import written
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram

@@ -15,12 +15,12 @@ from sardonyx._base.errors import (
     usage_error,
 )
 from sardonyx._capture.capture import Captured, capture, capture_by_trace
-from sardonyx._capture.dict_types import register_dict_types
-from sardonyx._capture.dim_names import constant_dims
-from sardonyx._capture.dynamic_axes import from_dynamic_axes
-from sardonyx._capture.number_inputs import has_numbers, numbers_as_tensors
-from sardonyx._capture.observed_run import observed_run
-from sardonyx._capture.shapes import prepare
+from sardonyx._capture.patches.dict_types import register_dict_types
+from sardonyx._capture.shapes.dim_names import constant_dims
+from sardonyx._capture.shapes.dynamic_axes import from_dynamic_axes
+from sardonyx._capture.shapes.dynamic_shapes import prepare
+from sardonyx._capture.strategies.number_inputs import has_numbers, numbers_as_tensors
+from sardonyx._capture.strategies.observed_run import observed_run
 from sardonyx._report.steps import Steps
 from sardonyx._torch_private import export as torch_export
 from sardonyx._torch_private.features import missed
@@ -151,9 +151,9 @@ def _numbers_made_constant(
     script: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> list[Diagnostic]:
     """A warning for each number, which torch.export takes for a constant."""
-    from sardonyx._capture import torchscript
+    from sardonyx._capture.torchscript import modules
 
-    given = torchscript.signature_of(script).bind(None, *args, **kwargs).arguments
+    given = modules.signature_of(script).bind(None, *args, **kwargs).arguments
     return [
         Diagnostic(
             "SX1008",
@@ -178,18 +178,18 @@ def _of_script(
     steps: Steps,
 ) -> Captured | None:
     """What the reader of TorchScript makes of it; None where it lacks an operator."""
-    from sardonyx._capture import torchscript
-    from sardonyx._capture.script.program import Example, Source, script_program
+    from sardonyx._capture.torchscript import modules
+    from sardonyx._capture.torchscript.program import Example, Source, script_program
 
-    declared = torchscript.declared(script)
+    declared = modules.declared(script)
     dynamic = prepare(declared, args, kwargs, _shapes(declared, args, kwargs, options))
 
     def by_torch() -> ExportedProgram:
-        module = torchscript.as_module(script, args, kwargs)
+        module = modules.as_module(script, args, kwargs)
         shapes = prepare(module, args, kwargs, _shapes(module, args, kwargs, options))
         return capture(module, args, kwargs, shapes, report=steps.say).program
 
-    signature = torchscript.signature_of(script)
+    signature = modules.signature_of(script)
     try:
         program: Any = script_program(
             Source(script, script, by_torch),
@@ -227,11 +227,12 @@ def _as_module(
 ) -> torch.nn.Module:
     import torch
 
-    from sardonyx._capture import callables, torchscript
+    from sardonyx._capture.strategies import callables
+    from sardonyx._capture.torchscript import modules
 
     if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
         script = model
-        model = steps.timed("TorchScript", lambda: torchscript.as_module(script, args, kwargs))
+        model = steps.timed("TorchScript", lambda: modules.as_module(script, args, kwargs))
     register_caches(model)
     if steps.verbose and type(model).__module__.startswith("transformers."):
         from sardonyx._transformers_private.features import missing

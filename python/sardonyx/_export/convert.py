@@ -14,7 +14,7 @@ from sardonyx._base.errors import (
     diagnostics_from_native,
     usage_error,
 )
-from sardonyx._capture.dim_names import one_size_a_name
+from sardonyx._capture.shapes.dim_names import one_size_a_name
 from sardonyx._model.program import ONNXProgram
 from sardonyx._translate.autograd import add_kept
 from sardonyx._translate.building import conversion
@@ -27,7 +27,7 @@ from .options import ConversionOptions, untimed
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
-    from sardonyx._capture.script.program import ScriptProgram
+    from sardonyx._capture.torchscript.program import ScriptProgram
     from sardonyx._optimize.precision import Precision, To
     from sardonyx._translate.registry import OnnxRegistry
 
@@ -170,7 +170,7 @@ class _Conversion:
         self._native.values_as_outputs = True
 
     def _of_live(self, live: ExportedProgram | ScriptProgram) -> _native.Model:
-        from sardonyx._capture.script.program import ScriptProgram  # needs torch; files do not
+        from sardonyx._capture.torchscript.program import ScriptProgram  # needs torch; files do not
 
         if isinstance(live, ScriptProgram):
             return self._translated(self.options.on_step("read", live.read))

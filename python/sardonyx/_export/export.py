@@ -16,8 +16,8 @@ from sardonyx._base.log import is_log_enabled
 from sardonyx._base.packages import torch_for
 from sardonyx._base.state import one_capture_at_a_time
 from sardonyx._capture.capture import Captured
-from sardonyx._capture.dim_names import symbol_names
-from sardonyx._capture.modes import notes_of_training, select_model_mode_for_export
+from sardonyx._capture.patches.modes import notes_of_training, select_model_mode_for_export
+from sardonyx._capture.shapes.dim_names import symbol_names
 from sardonyx._model.program import ONNXProgram
 from sardonyx._report.profile import Profile
 from sardonyx._report.report import write_report

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sardonyx._base.errors import ConversionError, Diagnostic, OnnxExporterError
 from sardonyx._base.overloads import overload_of
 from sardonyx._capture.context import capturing
-from sardonyx._capture.dim_names import constant_dims
+from sardonyx._capture.shapes.dim_names import constant_dims
 from sardonyx._torch_private import operators
 
 from . import flex_attention

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from sardonyx._base.errors import usage_error
-from sardonyx._capture.shapes import shaped_like
+from sardonyx._capture.shapes.dynamic_shapes import shaped_like
 from sardonyx._torch_private import pytree
 
 _PLAIN = (bool, int, float, str)

@@ -68,7 +68,7 @@ class Options:
             )
         if self.capture == "quick" and self.assertions_as_outputs:
             raise usage_error(
-                "quick capture does not see what a program asserts of its sizes",
+                "fake-tensor tracing does not see what a program asserts of its sizes",
                 "leave out capture='quick' or assertions_as_outputs",
             )
 
@@ -79,7 +79,7 @@ class Options:
 
     @property
     def quick(self) -> Quick:
-        """Whether quick capture is to try, and whether anything may take over.
+        """Whether fake-tensor tracing is to try, and whether anything may take over.
 
         Left to choose, it does not where torch.export's program is asked for as well.
         """

@@ -12,8 +12,8 @@ from sardonyx import _native
 from sardonyx._base.bytes_written import bytes_written
 from sardonyx._base.errors import Diagnostic, OnnxExporterError, SaveError
 from sardonyx._base.packages import package
-from sardonyx._run.options import ONNXRuntimeOptions
-from sardonyx._run.session import open_session, run
+from sardonyx._runtime.options import ONNXRuntimeOptions
+from sardonyx._runtime.session import open_session, run
 
 from .copies import over_the_same_weights
 from .inputs import feed_of

@@ -8,7 +8,7 @@ import pstats
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_MOST = 40
+_MAX = 40
 
 
 class Profile:
@@ -35,5 +35,5 @@ class Profile:
 
 def _text(profiler: cProfile.Profile) -> str:
     out = io.StringIO()
-    pstats.Stats(profiler, stream=out).strip_dirs().sort_stats("cumulative").print_stats(_MOST)
+    pstats.Stats(profiler, stream=out).strip_dirs().sort_stats("cumulative").print_stats(_MAX)
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()).strip()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sardonyx._model.program import ONNXProgram
 
 _MODULE_LEVELS = 3
-_MOST_MODULES = 40
+_MAX_MODULES = 40
 
 
 def write_report(
@@ -125,7 +125,7 @@ def _sizes(root: ModuleSize) -> Iterator[str]:
     yield "| module | size | share |"
     yield "|---|---|---|"
     for i, module in enumerate(root.each(_MODULE_LEVELS)):
-        if i == _MOST_MODULES:
+        if i == _MAX_MODULES:
             yield "| … | | |"
             break
         share = 100 * module.bytes / root.bytes

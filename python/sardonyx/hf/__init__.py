@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from sardonyx._base.packages import needing_torch
 
-from .report import ExportedPart, Report
+from .output.report import ExportedPart, Report
 
 try:
-    from .export import export
-    from .running import Loaded, load
+    from .conversion.export import export
+    from .evaluation.running import Loaded, load
 except ModuleNotFoundError as error:
     __getattr__ = needing_torch(__name__, error)
 

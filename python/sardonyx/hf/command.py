@@ -12,7 +12,7 @@ from typing import Any
 from sardonyx._base.errors import OnnxExporterError, UsageError, failure
 from sardonyx._optimize.precision import PRECISIONS
 
-from .tasks import TASKS, WITH_PAST
+from .base.tasks import TASKS, WITH_PAST
 
 _SUCCESS, _FAILURE, _USAGE = 0, 1, 2
 
@@ -50,8 +50,8 @@ def _export(options: argparse.Namespace) -> Any:
     _quieten()  # first: it reports packages that are not installed
     from sardonyx._base.threads import set_num_threads
 
-    from .export import export
-    from .progress import Progress, to_standard_error
+    from .base.progress import Progress, to_standard_error
+    from .conversion.export import export
 
     set_num_threads(options.threads)
     return export(
@@ -71,7 +71,7 @@ def _export(options: argparse.Namespace) -> Any:
 
 def _quieten() -> None:
     """transformers' own progress and warnings are about training and loading."""
-    from .packages import transformers
+    from .base.packages import transformers
 
     logging = transformers().utils.logging
     logging.set_verbosity_error()

@@ -3,7 +3,7 @@
 
 #include "aten/body.h"
 #include "aten/call.h"
-#include "program/regions.h"
+#include "program/ir/regions.h"
 
 namespace sardonyx::aten {
 

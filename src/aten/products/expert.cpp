@@ -33,7 +33,7 @@ bool is_fixed(Value value) {
 }
 
 // Above this, the nodes cost more than a loop: a runtime takes 1 to 2 us for each.
-constexpr std::int64_t kMostSpelledOut = 128;
+constexpr std::int64_t kMaxSpelledOut = 128;
 
 // One product a group, each with its own matrix, which a runtime can pack when it loads the model.
 // A Loop over the groups would copy each matrix out of the stack, and all rows so far once a group.
@@ -89,7 +89,7 @@ Value product_in_a_loop(Emit& onnx, Value rows, Value weights, Value ends) {
 Value grouped_product(Emit& onnx, Value rows, Value weights, Value ends) {
   const Expr count = weights.dim(0);
   const bool spelled_out =
-      count.is_constant() && count.value() > 0 && count.value() <= kMostSpelledOut;
+      count.is_constant() && count.value() > 0 && count.value() <= kMaxSpelledOut;
   return spelled_out && is_fixed(weights) ? product_a_group(onnx, rows, weights, ends)
                                           : product_in_a_loop(onnx, rows, weights, ends);
 }

@@ -69,12 +69,12 @@ Outputs choose_qparams_per_token(const Call& call, Emit& onnx) {
 // error is smaller.
 Outputs choose_qparams_per_token_asymmetric(const Call& call, Emit& onnx) {
   const Value x = onnx.cast(call.tensor("input"), computing_type(call.tensor("input").dtype()));
-  constexpr double kLeast = -128, kMost = 127;
+  constexpr double kLeast = -128, kMax = 127;
   const auto [low, high] = extremes(onnx, x, kLastAxis);
-  const Value spread = onnx.div(onnx.sub(high, low), number(onnx, x, kMost - kLeast));
+  const Value spread = onnx.div(onnx.sub(high, low), number(onnx, x, kMax - kLeast));
   const double eps = std::numeric_limits<float>::epsilon();
   const Value scale = onnx.max({spread, number(onnx, x, eps)});
-  const Value least = number(onnx, x, kLeast), most = number(onnx, x, kMost);
+  const Value least = number(onnx, x, kLeast), most = number(onnx, x, kMax);
   const Value from_low = onnx.div(low, scale), from_high = onnx.div(high, scale);
   const Value errors = onnx.add(onnx.add(least, from_low), onnx.add(most, from_high));
   const Value zero = onnx.where(onnx.greater(errors, number(onnx, x, 0)), onnx.sub(least, from_low),

@@ -79,12 +79,12 @@ class NodeArguments {
 
 }  // namespace
 
-Outputs fall_through(const Call& call, Emit& onnx, FallThrough how) {
+Outputs fall_through(const Call& call, Emit& onnx, UnsupportedOps how) {
   const program::Schema& schema = *call.captured().schema;
   NodeArguments arguments(call, onnx);
   for (const program::Parameter& parameter : schema.parameters) arguments.add(parameter);
   std::string domain(schema.space()), op_type(schema.base_name());
-  if (how == FallThrough::kATen && domain == "aten") {
+  if (how == UnsupportedOps::kATen && domain == "aten") {
     arguments.put("operator", op_type);
     arguments.put("overload_name", schema.overload);
     domain = "org.pytorch.aten";

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "aten/translation/translation.h"
-#include "program/naming.h"
+#include "program/ir/naming.h"
 
 namespace sardonyx::aten {
 

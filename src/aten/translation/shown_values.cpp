@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "aten/translation/translation.h"
-#include "program/regions.h"
+#include "program/ir/regions.h"
 
 namespace sardonyx::aten {
 namespace {

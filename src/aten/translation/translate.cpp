@@ -9,8 +9,8 @@
 #include "aten/translation/translation.h"
 #include "onnx/graph/names.h"
 #include "program/facts/facts.h"
-#include "program/place.h"
-#include "program/regions.h"
+#include "program/ir/place.h"
+#include "program/ir/regions.h"
 
 namespace sardonyx::aten {
 namespace {
@@ -111,7 +111,7 @@ void Translation::translate_calls(const program::Graph& graph) {
         failed_.insert(call->outputs.begin(), call->outputs.end());
         // All operators without a translation are reported at once, those behind others too.
         if (call->schema->space() != "sym" && !custom(*call) &&
-            options_.fall_through == FallThrough::kNo)
+            options_.fall_through == UnsupportedOps::kNo)
           translator(*call);
         continue;
       }
@@ -136,7 +136,7 @@ void Translation::translate_call(const program::Call& call) {
 Outputs Translation::apply(const program::Call& call) {
   Call view(call, environment_, emit_, this);
   if (const CustomTranslator* own = custom(call)) return (*own)(view, emit_);
-  if (options_.fall_through != FallThrough::kNo && !program::any_complex(call) && !known(call)) {
+  if (options_.fall_through != UnsupportedOps::kNo && !program::any_complex(call) && !known(call)) {
     return keep(call, view);
   }
   return translator(call)(view, emit_);

@@ -12,7 +12,7 @@
 #include "base/diagnostic.h"
 #include "onnx/emit/emit.h"
 #include "onnx/graph/ir.h"
-#include "program/program.h"
+#include "program/ir/program.h"
 
 namespace sardonyx::aten {
 
@@ -21,7 +21,7 @@ using CustomTranslator = std::function<Outputs(const Call& call, Emit& onnx)>;
 using CustomLookup = std::function<const CustomTranslator*(const program::Call& call)>;
 
 // What becomes of an operator that has no translation.
-enum class FallThrough : std::uint8_t {
+enum class UnsupportedOps : std::uint8_t {
   kNo,    // it is reported
   kAsIs,  // a node of its own name: aten::foo
   kATen,  // a node org.pytorch.aten::ATen with the name as an attribute
@@ -43,7 +43,7 @@ struct TranslateOptions {
   bool mutated_buffers_as_outputs = true;
   bool assertions_as_outputs = false;
   CustomLookup custom;  // may be empty
-  FallThrough fall_through = FallThrough::kNo;
+  UnsupportedOps fall_through = UnsupportedOps::kNo;
   // Where given, what failed is put there rather than thrown, and the model lacks it: for a caller
   // that has more to find.
   std::vector<base::Diagnostic>* failures = nullptr;

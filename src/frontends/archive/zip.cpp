@@ -27,8 +27,8 @@ constexpr std::size_t kCentralSize = 46;
 constexpr std::size_t kEndSize = 22;
 constexpr std::size_t kEnd64Size = 56;
 constexpr std::size_t kLocatorSize = 20;
-constexpr std::uint64_t kMostUnpacked = std::uint64_t{4} << 30;
-constexpr std::uint64_t kMostRatio = 16;
+constexpr std::uint64_t kMaxUnpacked = std::uint64_t{4} << 30;
+constexpr std::uint64_t kMaxRatio = 16;
 
 [[noreturn]] void damaged(const std::string& what) {
   base::fail(kDamaged, "the archive is damaged: " + what,
@@ -235,7 +235,7 @@ Bytes ZipReader::read(const ZipEntry& entry) const {
   }
   if (entry.size > std::numeric_limits<std::size_t>::max() / 2)
     damaged("entry '" + name + "' is too large");
-  const std::uint64_t most = kMostUnpacked + kMostRatio * archive_.data.size();
+  const std::uint64_t most = kMaxUnpacked + kMaxRatio * archive_.data.size();
   const std::uint64_t before = unpacked_->load();
   if (entry.size > most || before > most - entry.size) {
     base::fail(kDamaged, "the archive unpacks to more than 4 GB and 16 times its size",

@@ -4,7 +4,7 @@
 #include "frontends/live/python.h"
 #include "frontends/live/tensors.h"
 #include "frontends/live/walker.h"
-#include "program/strides.h"
+#include "program/ir/strides.h"
 
 namespace sardonyx::live {
 

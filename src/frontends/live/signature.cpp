@@ -6,7 +6,7 @@
 
 #include "frontends/live/python.h"
 #include "frontends/live/walker.h"
-#include "program/captured_symbols.h"
+#include "program/ir/captured_symbols.h"
 
 namespace sardonyx::live {
 

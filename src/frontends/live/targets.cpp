@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "frontends/live/python.h"
-#include "program/target.h"
+#include "program/ir/target.h"
 
 namespace sardonyx::live {
 namespace {

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "program/program.h"
+#include "program/ir/program.h"
 
 namespace sardonyx::live {
 

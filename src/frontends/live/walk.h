@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "program/program.h"
+#include "program/ir/program.h"
 
 namespace sardonyx::live {
 

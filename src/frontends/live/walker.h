@@ -12,8 +12,8 @@
 #include "frontends/live/sources.h"
 #include "frontends/live/targets.h"
 #include "frontends/live/weights.h"
-#include "program/program.h"
-#include "program/unread_outputs.h"
+#include "program/ir/program.h"
+#include "program/ir/unread_outputs.h"
 
 namespace sardonyx::live {
 

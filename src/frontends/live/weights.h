@@ -6,7 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "program/program.h"
+#include "program/ir/program.h"
 
 namespace sardonyx::live {
 

@@ -5,7 +5,7 @@
 
 #include "frontends/pt2/enums.h"
 #include "frontends/pt2/graph_reader.h"
-#include "program/target.h"
+#include "program/ir/target.h"
 
 namespace sardonyx::pt2 {
 

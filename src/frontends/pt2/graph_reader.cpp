@@ -1,6 +1,6 @@
 #include "frontends/pt2/graph_reader.h"
 
-#include "program/target.h"
+#include "program/ir/target.h"
 
 namespace sardonyx::pt2 {
 

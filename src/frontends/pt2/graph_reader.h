@@ -9,8 +9,8 @@
 
 #include "frontends/pt2/json.h"
 #include "frontends/pt2/metadata.h"
-#include "program/program.h"
-#include "program/unread_outputs.h"
+#include "program/ir/program.h"
+#include "program/ir/unread_outputs.h"
 
 namespace sardonyx::pt2 {
 

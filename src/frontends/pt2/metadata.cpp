@@ -6,7 +6,7 @@
 
 #include "base/diagnostic.h"
 #include "frontends/pt2/enums.h"
-#include "program/strides.h"
+#include "program/ir/strides.h"
 
 namespace sardonyx::pt2 {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "frontends/pt2/json.h"
-#include "program/program.h"
+#include "program/ir/program.h"
 
 namespace sardonyx::pt2 {
 

@@ -9,7 +9,7 @@
 #include "frontends/pt2/json.h"
 #include "frontends/pt2/signature.h"
 #include "frontends/pt2/weights.h"
-#include "program/captured_symbols.h"
+#include "program/ir/captured_symbols.h"
 
 namespace sardonyx::pt2 {
 namespace {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "program/program.h"
+#include "program/ir/program.h"
 
 namespace sardonyx::pt2 {
 

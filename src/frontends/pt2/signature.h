@@ -5,7 +5,7 @@
 #include "frontends/pt2/graph_reader.h"
 #include "frontends/pt2/json.h"
 #include "frontends/pt2/weights.h"
-#include "program/program.h"
+#include "program/ir/program.h"
 
 namespace sardonyx::pt2 {
 

@@ -5,7 +5,7 @@
 
 #include "frontends/pt2/enums.h"
 #include "frontends/pt2/json.h"
-#include "program/extent.h"
+#include "program/ir/extent.h"
 
 namespace sardonyx::pt2 {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "base/dtype.h"
 #include "frontends/archive/zip.h"
-#include "program/program.h"
+#include "program/ir/program.h"
 
 namespace sardonyx::pt2 {
 

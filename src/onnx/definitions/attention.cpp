@@ -130,11 +130,11 @@ bool replaces(const Node* where, double number) {
 }
 
 bool may_hold(const ValueInfo* mask, double number, int& budget) {
-  constexpr std::int64_t kMostElements = std::int64_t{1} << 20;
+  constexpr std::int64_t kMaxElements = std::int64_t{1} << 20;
   if (--budget < 0) return true;
   if (!base::is_floating(mask->dtype)) return false;
   if (mask->constant != nullptr) {
-    if (mask->constant->element_count() > kMostElements) return true;
+    if (mask->constant->element_count() > kMaxElements) return true;
     const auto elements = mask->constant->reals();
     return !elements || std::ranges::count(*elements, number) > 0;
   }

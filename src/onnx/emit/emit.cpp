@@ -8,9 +8,9 @@
 
 #include "base/diagnostic.h"
 #include "onnx/emit/emit_state.h"
-#include "onnx/emit/newest_forms.h"
+#include "onnx/emit/opset_upgrade.h"
 #include "onnx/emit/sharing.h"
-#include "onnx/emit/stand_ins.h"
+#include "onnx/emit/type_substitutes.h"
 #include "onnx/fold/fold.h"
 #include "onnx/gen/op.h"
 #include "onnx/infer/infer.h"

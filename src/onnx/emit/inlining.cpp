@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kDeepest = 200;
 // A file of a few lines can call functions that call functions until no memory is left.
-constexpr std::size_t kMostNodes = 5'000'000;
+constexpr std::size_t kMaxNodes = 5'000'000;
 
 const Attribute* attribute_of(std::span<const Attribute> attributes, std::string_view name) {
   const auto found = std::ranges::find(attributes, name, &Attribute::name);
@@ -73,8 +73,8 @@ class Inlining::Body {
 
   void nodes(const Graph* graph) {
     for (const Node* node = graph->first; node != nullptr; node = node->next) {
-      if (++inlining_.nodes_ > kMostNodes)
-        base::fail("SX1151", fmt::format("its functions have more than {} nodes", kMostNodes));
+      if (++inlining_.nodes_ > kMaxNodes)
+        base::fail("SX1151", fmt::format("its functions have more than {} nodes", kMaxNodes));
       const Values made = this->node(node);
       for (std::size_t i = 0; i < node->outputs.size(); ++i)
         if (node->outputs[i] != nullptr)

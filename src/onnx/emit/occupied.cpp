@@ -10,7 +10,7 @@
 namespace sardonyx::onnx {
 namespace {
 
-constexpr std::size_t kMaxNodes = 64;
+constexpr std::size_t kMaxVisitedNodes = 64;
 
 bool has_windows(const Node* node) {
   return node->is(Op::kConv) || node->is(Op::kConvTranspose) || node->is(Op::kMaxPool) ||
@@ -31,7 +31,7 @@ bool is_of_windows(const ValueInfo* x, symbolic::Expr size) {
   std::vector<const Node*> waiting;
   std::unordered_set<const Node*> seen;
   const auto wait = [&](const ValueInfo* value) {
-    if (value != nullptr && value->producer != nullptr && seen.size() < kMaxNodes &&
+    if (value != nullptr && value->producer != nullptr && seen.size() < kMaxVisitedNodes &&
         seen.insert(value->producer).second)
       waiting.push_back(value->producer);
   };

@@ -25,14 +25,14 @@ Table make_table() {
 }
 
 // What lies in strides is copied first; more than so many elements are left to passes on weights.
-constexpr std::int64_t kMostCopied = std::int64_t{1} << 20;
+constexpr std::int64_t kMaxCopied = std::int64_t{1} << 20;
 
 // Constants that are small enough and whole.
 bool usable(const ValueInfo* value, Weights weights, std::int64_t most_elements) {
   if (value->constant == nullptr || (value->is_weight && weights == Weights::kKeep)) return false;
   const Tensor& tensor = *value->constant;
-  return !tensor.missing && tensor.as_it_lies() && base::bit_width(tensor.dtype) >= 8 &&
-         tensor.element_count() <= (tensor.contiguous() ? most_elements : kMostCopied);
+  return !tensor.missing && tensor.is_materialized() && base::bit_width(tensor.dtype) >= 8 &&
+         tensor.element_count() <= (tensor.contiguous() ? most_elements : kMaxCopied);
 }
 
 }  // namespace

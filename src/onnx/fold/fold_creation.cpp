@@ -8,7 +8,7 @@ namespace sardonyx::onnx::folding {
 namespace {
 
 // A large result is better made by the runtime than carried in the file.
-constexpr std::int64_t kMostMade = 4096;
+constexpr std::int64_t kMaxMade = 4096;
 
 Result shape(const Operands& o) {
   const Tensor* x = o.at(0);
@@ -32,7 +32,7 @@ Result constant_of_shape(const Operands& o) {
   const auto dims = o.at(0) != nullptr ? o.at(0)->ints() : std::nullopt;
   if (!dims) return {};
   const auto count = o.count(*dims);
-  if (!count || *count > kMostMade) return {};
+  if (!count || *count > kMaxMade) return {};
   const Attribute* value = o.node.find("value");
   if (value == nullptr) return {{Tensor::filled(DType::kFloat32, *dims, 0)}};
   const auto* tensor = std::get_if<std::shared_ptr<const Tensor>>(&value->data);
@@ -52,7 +52,7 @@ Result range(const Operands& o) {
   if (delta == 0) return {};
   const double exact = std::ceil((static_cast<double>(limit) - static_cast<double>(start)) /
                                  static_cast<double>(delta));
-  if (exact > static_cast<double>(kMostMade)) return {};
+  if (exact > static_cast<double>(kMaxMade)) return {};
   const auto count = std::max<std::int64_t>(static_cast<std::int64_t>(exact), 0);
   std::vector<std::int64_t> values;
   for (std::int64_t i = 0; i < count; ++i) values.push_back(start + i * delta);

@@ -11,7 +11,7 @@ namespace sardonyx::onnx::folding {
 namespace {
 
 // Beyond this, products are left to the runtime.
-constexpr std::int64_t kMostProducts = std::int64_t{1} << 27;
+constexpr std::int64_t kMaxProducts = std::int64_t{1} << 27;
 
 using Reals = std::vector<double>;
 
@@ -100,7 +100,7 @@ Result product(const Operands& o, const Tensor& a, const Tensor& b) {
   dims.insert(dims.end(), {rows, columns});
   const auto count = o.count(dims);
   const auto left = a.reals(), right = b.reals();
-  if (!count || !left || !right || (inner != 0 && *count > kMostProducts / inner)) return {};
+  if (!count || !left || !right || (inner != 0 && *count > kMaxProducts / inner)) return {};
   const Dims step_a = broadcast_strides(lead_a, *lead), step_b = broadcast_strides(lead_b, *lead);
   Reals result(static_cast<std::size_t>(*count), 0.0);
   each_index(*lead, [&](std::int64_t batch, const Dims& index) {

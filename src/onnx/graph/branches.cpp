@@ -23,10 +23,12 @@ bool same_step(const Step& a, const Step& b) {
   if (a.index() != b.index()) return false;
   struct Compare {
     const Step& other;
-    bool operator()(const Turned& step) const { return step.axes == std::get<Turned>(other).axes; }
+    bool operator()(const Permuted& step) const {
+      return step.axes == std::get<Permuted>(other).axes;
+    }
     bool operator()(const Shaped& step) const { return step.dims == std::get<Shaped>(other).dims; }
-    bool operator()(const Moved& step) const {
-      const auto& moved = std::get<Moved>(other);
+    bool operator()(const CastWithOffset& step) const {
+      const auto& moved = std::get<CastWithOffset>(other);
       return step.dtype == moved.dtype && step.by == moved.by;
     }
     bool operator()(const Scaled& step) const {

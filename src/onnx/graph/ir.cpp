@@ -30,8 +30,8 @@ std::string constant_name(const Tensor& tensor) {
 }
 
 bool is_shared_by_content(const Tensor& tensor) {
-  return tensor.strings.empty() && tensor.contiguous() && tensor.as_it_lies() && !tensor.missing &&
-         tensor.byte_count() <= kSharedConstantBytes;
+  return tensor.strings.empty() && tensor.contiguous() && tensor.is_materialized() &&
+         !tensor.missing && tensor.byte_count() <= kSharedConstantBytes;
 }
 
 std::string content_key(const Tensor& tensor) {

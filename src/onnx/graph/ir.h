@@ -149,7 +149,7 @@ struct Node {
   std::string string_or(std::string_view attribute, std::string otherwise) const;
   const std::vector<std::int64_t>* ints(std::string_view attribute) const;
   bool is(Op known) const { return op == known; }
-  // One of ONNX's own; not what has its name and was set aside (onnx/infer/incomplete.h).
+  // One of ONNX's own; not what has its name and was set aside (onnx/infer/malformed_nodes.h).
   bool is(std::string_view type) const {
     return op != kUnknownOp && op_type == type && domain.empty();
   }

@@ -104,17 +104,17 @@ void Joined::put(std::size_t part, const Tensor& source, const Sink& sink) const
              [&](std::span<const std::byte> bytes, std::size_t /*thread*/) { sink(bytes); });
 }
 
-std::optional<Tensor> Joined::turned(std::span<const std::int64_t> axes) const {
+std::optional<Tensor> Joined::permuted(std::span<const std::int64_t> axes) const {
   std::vector<Tensor> parts;
   for (const Tensor& part : parts_)
-    parts.push_back(onnx::turned(part, std::vector<std::int64_t>(axes.begin(), axes.end())));
+    parts.push_back(onnx::permuted(part, std::vector<std::int64_t>(axes.begin(), axes.end())));
   const auto axis = std::ranges::find(axes, static_cast<std::int64_t>(axis_)) - axes.begin();
   return joined(std::move(parts), static_cast<std::size_t>(axis));
 }
 
-std::optional<Tensor> Joined::moved(base::DType dtype, std::int64_t by) const {
+std::optional<Tensor> Joined::cast_with_offset(base::DType dtype, std::int64_t by) const {
   std::vector<Tensor> parts;
-  for (const Tensor& part : parts_) parts.push_back(onnx::moved(part, dtype, by));
+  for (const Tensor& part : parts_) parts.push_back(onnx::cast_with_offset(part, dtype, by));
   return joined(std::move(parts), axis_);
 }
 

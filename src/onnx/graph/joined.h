@@ -22,8 +22,8 @@ class Joined : public Derivation {
   // Some rows at a time; `part` and `source` say nothing that the parts do not.
   void put(std::size_t part, const Tensor& source, const Sink& sink) const override;
   std::unique_ptr<Pieces> pieces(std::size_t part, const Tensor& source) const override;
-  std::optional<Tensor> turned(std::span<const std::int64_t> axes) const override;
-  std::optional<Tensor> moved(base::DType dtype, std::int64_t by) const override;
+  std::optional<Tensor> permuted(std::span<const std::int64_t> axes) const override;
+  std::optional<Tensor> cast_with_offset(base::DType dtype, std::int64_t by) const override;
 
  private:
   std::vector<Tensor> parts_;

@@ -24,10 +24,10 @@ TEST_F(JoinedTest, MatricesStandSideBySide) {
 }
 
 TEST_F(JoinedTest, TurnedMatricesStandOneAfterTheOther) {
-  const Tensor both = joined({turned(a, {1, 0}), turned(b, {1, 0})}, 0).value();
+  const Tensor both = joined({permuted(a, {1, 0}), permuted(b, {1, 0})}, 0).value();
   EXPECT_EQ(both.reals(), (std::vector<double>{1, 3, 2, 4, 5, 8, 6, 9, 7, 10}));
   // What is joined and then turned is joined still: nothing is computed until it is written.
-  const Tensor back = turned(both, {1, 0});
+  const Tensor back = permuted(both, {1, 0});
   ASSERT_NE(joined_of(back), nullptr);
   EXPECT_EQ(back.reals(), (std::vector<double>{1, 2, 5, 6, 7, 3, 4, 8, 9, 10}));
 }
@@ -36,7 +36,7 @@ TEST_F(JoinedTest, PartsAreComputedAsTheyAreRead) {
   const Tensor scaled_a = scaled(a, {.factors = {10, 100}, .inner = 1, .period = 2, .rows = 2});
   const Tensor both = joined({scaled_a, b}, 1).value();
   EXPECT_EQ(both.reals(), (std::vector<double>{10, 200, 5, 6, 7, 30, 400, 8, 9, 10}));
-  const Tensor half = moved(both, DType::kFloat16, 0);
+  const Tensor half = cast_with_offset(both, DType::kFloat16, 0);
   ASSERT_NE(joined_of(half), nullptr);
   EXPECT_EQ(half.dtype, DType::kFloat16);
   EXPECT_EQ(half.reals(), both.reals());

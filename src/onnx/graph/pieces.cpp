@@ -6,8 +6,8 @@
 #include <cstring>
 #include <vector>
 
-#include "base/at_once.h"
 #include "base/mapped_file.h"
+#include "base/parallel_for.h"
 #include "kernels/cast.h"
 #include "kernels/strided_copy.h"
 #include "onnx/graph/recipe.h"
@@ -35,9 +35,9 @@ constexpr std::int64_t kResidentBytes = std::int64_t{32} << 20;
 std::int64_t width_of(DType dtype) { return base::bit_width(dtype) / 8; }
 
 bool is_cast_alone(const Tensor& tensor) {
-  if (tensor.as_it_lies()) return true;
+  if (tensor.is_materialized()) return true;
   return std::ranges::all_of(tensor.recipe->computations, [](const Computation& each) {
-    const auto* move = std::get_if<Moved>(&each.step);
+    const auto* move = std::get_if<CastWithOffset>(&each.step);
     return move != nullptr && move->by == 0;
   });
 }
@@ -46,7 +46,7 @@ bool is_cast_alone(const Tensor& tensor) {
 void compute_run(const Tensor& tensor, bool is_cast, std::int64_t first, const std::byte* from,
                  std::int64_t count, DType dtype, std::byte* to) {
   const DType stored = tensor.stored_dtype();
-  if (tensor.as_it_lies() && stored == dtype) {
+  if (tensor.is_materialized() && stored == dtype) {
     std::memcpy(to, from, static_cast<std::size_t>(count * width_of(dtype)));
     return;
   }
@@ -155,7 +155,7 @@ class StridedPieces : public Pieces {
       : tensor_(tensor),
         dtype_(dtype),
         is_cast_(is_cast_alone(tensor)),
-        is_copy_(tensor.as_it_lies() && dtype == tensor.dtype),
+        is_copy_(tensor.is_materialized() && dtype == tensor.dtype),
         axes_(kernels::merged_axes(tensor.dims, tensor.strides)),
         residence_(tensor) {
     while (axes_.size() < 2) axes_.insert(axes_.begin(), Axis{1, 0});
@@ -334,7 +334,7 @@ void MatrixReader::read(std::int64_t row, std::int64_t rows, std::int64_t column
   const std::int64_t width = width_of(tensor_.stored_dtype());
   const std::byte* const from = tensor_.data + (row * down_ + column * across_) * width;
   const Axis down{rows, down_}, across{columns, across_};
-  if (tensor_.as_it_lies() && dtype == tensor_.dtype) {
+  if (tensor_.is_materialized() && dtype == tensor_.dtype) {
     kernels::copy_rectangle(from, down, across, static_cast<std::size_t>(width), to, pitch);
   } else {
     compute_rectangle(tensor_, is_cast_alone(tensor_), row * columns_ + column, columns_, from,

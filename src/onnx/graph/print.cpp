@@ -8,7 +8,7 @@
 namespace sardonyx::onnx {
 namespace {
 
-constexpr std::size_t kMostElementsShown = 8;
+constexpr std::size_t kMaxElementsShown = 8;
 
 // ONNX's own name of an element type, "FLOAT", "INT64".
 std::string_view type_name(DType dtype) {
@@ -95,7 +95,7 @@ std::string use_text(const ValueInfo* value) {
   std::string text = fmt::format("%\"{}\"", value->name);
   if (value->constant == nullptr || value->is_weight || value->constant->missing) return text;
   const auto count = static_cast<std::size_t>(value->constant->element_count());
-  return count <= kMostElementsShown ? text + contents(*value->constant) : text + "{...}";
+  return count <= kMaxElementsShown ? text + contents(*value->constant) : text + "{...}";
 }
 
 class Printer {
@@ -191,7 +191,7 @@ class Printer {
     std::string operator()(const std::string& value) const { return fmt::format("'{}'", value); }
     std::string operator()(const std::shared_ptr<const Tensor>& value) const {
       const auto count = static_cast<std::size_t>(value->element_count());
-      return fmt::format("Tensor{}", count <= kMostElementsShown ? contents(*value) : "{...}");
+      return fmt::format("Tensor{}", count <= kMaxElementsShown ? contents(*value) : "{...}");
     }
     std::string operator()(Graph* /*value*/) const { return {}; }  // printed below the node
     std::string operator()(const std::vector<Graph*>& /*value*/) const { return {}; }

@@ -147,22 +147,22 @@ bool scale_by_rows(const ChannelScale& scale, const Sizes& dims, const Sizes& st
 
 }  // namespace
 
-bool Tensor::as_it_lies() const {
+bool Tensor::is_materialized() const {
   return recipe == nullptr || (recipe->computations.empty() && recipe->source == nullptr);
 }
 
-base::DType Tensor::stored_dtype() const { return as_it_lies() ? dtype : recipe->dtype; }
+base::DType Tensor::stored_dtype() const { return is_materialized() ? dtype : recipe->dtype; }
 
-Tensor turned(const Tensor& tensor, Sizes axes) {
+Tensor permuted(const Tensor& tensor, Sizes axes) {
   if (const Derived* step = derivation_of(tensor)) {
-    if (auto result = step->how->turned(axes)) return *std::move(result);
-    return turned(computed(tensor), std::move(axes));
+    if (auto result = step->how->permuted(axes)) return *std::move(result);
+    return permuted(computed(tensor), std::move(axes));
   }
   Tensor result = tensor;
   if (result.strides.empty()) result.strides = row_major(result.dims);
   result.dims = reordered(tensor.dims, axes);
   result.strides = reordered(result.strides, axes);
-  const auto recipe = extended(tensor, Turned{axes});
+  const auto recipe = extended(tensor, Permuted{axes});
   for (Computation& each : recipe->computations) each.strides = reordered(each.strides, axes);
   result.recipe = recipe;
   return result;
@@ -191,13 +191,13 @@ Tensor scaled(const Tensor& tensor, ChannelScale scale) {
   return result;
 }
 
-Tensor moved(const Tensor& tensor, base::DType dtype, std::int64_t by) {
+Tensor cast_with_offset(const Tensor& tensor, base::DType dtype, std::int64_t by) {
   if (const Derived* step = derivation_of(tensor)) {
-    if (auto result = step->how->moved(dtype, by)) return *std::move(result);
-    return moved(computed(tensor), dtype, by);
+    if (auto result = step->how->cast_with_offset(dtype, by)) return *std::move(result);
+    return cast_with_offset(computed(tensor), dtype, by);
   }
   Tensor result = tensor;
-  const Moved step{dtype, by};
+  const CastWithOffset step{dtype, by};
   const auto recipe = extended(tensor, step);
   recipe->computations.push_back({step, row_major(tensor.dims)});
   result.recipe = recipe;
@@ -238,14 +238,16 @@ Tensor source_type(const Tensor& tensor) {
   return source;
 }
 
-Tensor remade(const Tensor& made, Tensor source) {
+Tensor rebuilt(const Tensor& made, Tensor source) {
   if (made.recipe == nullptr) return source;
   struct Follow {
     Tensor& tensor;
-    void operator()(const Turned& step) const { tensor = turned(tensor, step.axes); }
+    void operator()(const Permuted& step) const { tensor = permuted(tensor, step.axes); }
     void operator()(const Shaped& step) const { tensor = with_dims(tensor, step.dims).value(); }
     void operator()(const Scaled& step) const { tensor = scaled(tensor, *step.scale); }
-    void operator()(const Moved& step) const { tensor = moved(tensor, step.dtype, step.by); }
+    void operator()(const CastWithOffset& step) const {
+      tensor = cast_with_offset(tensor, step.dtype, step.by);
+    }
     void operator()(const Derived& step) const { tensor = derived(tensor, step); }
   };
   for (const Step& step : made.recipe->steps) std::visit(Follow{source}, step);
@@ -265,9 +267,9 @@ std::span<const std::byte> extent(const Tensor& tensor) {
 }
 
 void compute(const Tensor& tensor, std::int64_t first, std::span<double> values) {
-  if (tensor.as_it_lies()) return;
+  if (tensor.is_materialized()) return;
   for (const Computation& each : tensor.recipe->computations) {
-    if (const auto* move = std::get_if<Moved>(&each.step)) {
+    if (const auto* move = std::get_if<CastWithOffset>(&each.step)) {
       for (double& value : values) value += static_cast<double>(move->by);
       continue;
     }

@@ -30,7 +30,7 @@ struct ChannelScale {
   }
 };
 
-struct Turned {
+struct Permuted {
   std::vector<std::int64_t> axes;  // axis i is axis axes[i] of what there was
 };
 struct Shaped {
@@ -41,7 +41,7 @@ struct Scaled {
 };
 // Another element type of the same meaning, all elements so much more: int8 as uint8 by 128, or a
 // cast by 0.
-struct Moved {
+struct CastWithOffset {
   base::DType dtype;
   std::int64_t by;
 };
@@ -60,10 +60,10 @@ class Derivation {
     return nullptr;
   }
   // The same after one more step; nothing where it has to be computed for that.
-  virtual std::optional<Tensor> turned(std::span<const std::int64_t> /*axes*/) const {
+  virtual std::optional<Tensor> permuted(std::span<const std::int64_t> /*axes*/) const {
     return std::nullopt;
   }
-  virtual std::optional<Tensor> moved(base::DType /*dtype*/, std::int64_t /*by*/) const {
+  virtual std::optional<Tensor> cast_with_offset(base::DType /*dtype*/, std::int64_t /*by*/) const {
     return std::nullopt;
   }
 };
@@ -73,12 +73,12 @@ struct Derived {
   base::DType dtype;
   std::vector<std::int64_t> dims;
 };
-using Step = std::variant<Turned, Shaped, Scaled, Moved, Derived>;
+using Step = std::variant<Permuted, Shaped, Scaled, CastWithOffset, Derived>;
 
-// A Scaled or Moved, and how the elements were numbered then: the number of the one at an index of
-// the tensor as it is now is the sum of the index times `strides`.
+// A Scaled or CastWithOffset, and how the elements were numbered then: the number of the one at an
+// index of the tensor as it is now is the sum of the index times `strides`.
 struct Computation {
-  std::variant<Scaled, Moved> step;
+  std::variant<Scaled, CastWithOffset> step;
   std::vector<std::int64_t> strides;
 };
 
@@ -92,11 +92,11 @@ struct Recipe {
 };
 
 // The tensor after one more step; it keeps its bytes.
-Tensor turned(const Tensor& tensor, std::vector<std::int64_t> axes);
+Tensor permuted(const Tensor& tensor, std::vector<std::int64_t> axes);
 // Nothing for dims that differ from the tensor's own in more than ones.
 std::optional<Tensor> with_dims(const Tensor& tensor, std::vector<std::int64_t> dims);
 Tensor scaled(const Tensor& tensor, ChannelScale scale);
-Tensor moved(const Tensor& tensor, base::DType dtype, std::int64_t by);
+Tensor cast_with_offset(const Tensor& tensor, base::DType dtype, std::int64_t by);
 Tensor derived(const Tensor& tensor, Derived step);
 // The derivation that gives the tensor; null where it is none.
 const Derived* derivation_of(const Tensor& tensor);
@@ -106,7 +106,7 @@ Tensor computed(const Tensor& derived);
 // The tensor that the program had: its type and dims alone.
 Tensor source_type(const Tensor& tensor);
 // What was done to `made`, done to another tensor of the program's type and dims.
-Tensor remade(const Tensor& made, Tensor source);
+Tensor rebuilt(const Tensor& made, Tensor source);
 
 // The bytes from a tensor's first element to its last, whatever lies between; it has elements, of a
 // byte at least.

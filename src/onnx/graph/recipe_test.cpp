@@ -18,22 +18,22 @@ TEST(RecipeTest, AxesMoveNoByteAndComputationsFollowThem) {
   const Tensor source = shaped({1, 2, 3, 4, 5, 6}, {2, 3});
   const Tensor columns =
       scaled(source, {.factors = {1, 10, 100}, .inner = 1, .period = 3, .rows = 2});
-  const Tensor tensor = turned(columns, {1, 0});
+  const Tensor tensor = permuted(columns, {1, 0});
   EXPECT_EQ(tensor.data, source.data);
   EXPECT_EQ(tensor.dims, (std::vector<std::int64_t>{3, 2}));
   EXPECT_EQ(tensor.reals(), (std::vector<double>{1, 4, 20, 50, 300, 600}));
   // A second computation numbers the elements as they are by now.
   const Tensor rows = scaled(tensor, {.factors = {1, 0, 2}, .inner = 2, .period = 3, .rows = 1});
   EXPECT_EQ(rows.reals(), (std::vector<double>{1, 4, 0, 0, 600, 1200}));
-  EXPECT_EQ(turned(rows, {1, 0}).reals(), (std::vector<double>{1, 0, 600, 4, 0, 1200}));
+  EXPECT_EQ(permuted(rows, {1, 0}).reals(), (std::vector<double>{1, 0, 600, 4, 0, 1200}));
 }
 
 TEST(RecipeTest, ARecipeIsFollowedWithOtherData) {
   const Tensor source = shaped({1, 2, 3, 4, 5, 6}, {2, 3});
-  Tensor made = with_dims(turned(source, {1, 0}), {3, 1, 2}).value();
+  Tensor made = with_dims(permuted(source, {1, 0}), {3, 1, 2}).value();
   made = scaled(made, {.factors = {1, 2, 3}, .inner = 2, .period = 3, .rows = 1});
   EXPECT_EQ(source_type(made).dims, source.dims);
-  const Tensor other = remade(made, shaped({10, 20, 30, 40, 50, 60}, {2, 3}));
+  const Tensor other = rebuilt(made, shaped({10, 20, 30, 40, 50, 60}, {2, 3}));
   EXPECT_EQ(other.dims, made.dims);
   EXPECT_EQ(other.reals(), (std::vector<double>{10, 40, 40, 100, 90, 180}));
   EXPECT_FALSE(with_dims(made, {2, 3}).has_value());
@@ -41,7 +41,8 @@ TEST(RecipeTest, ARecipeIsFollowedWithOtherData) {
 
 TEST(RecipeTest, IntegersMoveToAnotherType) {
   const std::vector<std::byte> bytes = {std::byte{0x80}, std::byte{0xff}, std::byte{0x7f}};
-  const Tensor tensor = moved(Tensor::of_bytes(DType::kInt8, {3}, bytes), DType::kUInt8, 128);
+  const Tensor tensor =
+      cast_with_offset(Tensor::of_bytes(DType::kInt8, {3}, bytes), DType::kUInt8, 128);
   EXPECT_EQ(tensor.dtype, DType::kUInt8);
   EXPECT_EQ(tensor.stored_dtype(), DType::kInt8);
   EXPECT_EQ(tensor.ints(), (std::vector<std::int64_t>{0, 127, 255}));
@@ -92,7 +93,7 @@ TEST(RecipeTest, ScalesFollowTheAxes) {
     const std::vector<double> before = tensor.reals().value();
     std::vector<std::int64_t> axes = {0, 1, 2, 3};
     do {
-      const Tensor after = turned(tensor, axes);
+      const Tensor after = permuted(tensor, axes);
       const std::vector<double> values = after.reals().value();
       std::vector<double> expected;
       const std::vector<std::int64_t> strides = {60, 20, 5, 1};

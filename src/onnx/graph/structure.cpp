@@ -46,7 +46,7 @@ void add(Hash& hash, const Tensor& tensor) {
   for (const std::int64_t dim : tensor.dims) hash.add(static_cast<std::uint64_t>(dim));
   for (const std::string& text : tensor.strings) hash.add(text);
   const bool is_plain =
-      tensor.data != nullptr && !tensor.missing && tensor.contiguous() && tensor.as_it_lies();
+      tensor.data != nullptr && !tensor.missing && tensor.contiguous() && tensor.is_materialized();
   if (is_plain && tensor.byte_count() <= kComparedBytes) {
     hash.add(std::string_view(reinterpret_cast<const char*>(tensor.data),
                               static_cast<std::size_t>(tensor.byte_count())));

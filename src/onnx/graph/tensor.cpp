@@ -136,7 +136,7 @@ std::optional<std::vector<std::int64_t>> Tensor::ints() const {
     for (std::int64_t i = 0; i < count; ++i) values.push_back(packed_int(*this, i));
     return values;
   }
-  if (!as_it_lies()) {
+  if (!is_materialized()) {
     const std::vector<double> computed = reals().value();
     for (const double value : computed) values.push_back(static_cast<std::int64_t>(value));
     return values;
@@ -152,7 +152,7 @@ std::optional<std::vector<double>> Tensor::reals() const {
   if (derivation_of(*this) != nullptr) return computed(*this).reals();
   std::vector<double> values;
   values.reserve(static_cast<std::size_t>(count));
-  if (sub_byte(dtype) && as_it_lies()) {
+  if (sub_byte(dtype) && is_materialized()) {
     for (std::int64_t i = 0; i < count; ++i)
       values.push_back(base::is_floating(dtype)
                            ? kernels::decode_small_float(dtype, packed_bits(*this, i))
@@ -161,7 +161,7 @@ std::optional<std::vector<double>> Tensor::reals() const {
   }
   const DType stored = stored_dtype();
   for_each_element(*this, [&](std::int64_t at) { values.push_back(load_real(stored, data + at)); });
-  if (!as_it_lies()) compute(*this, 0, values);
+  if (!is_materialized()) compute(*this, 0, values);
   return values;
 }
 

@@ -31,7 +31,7 @@ struct Tensor {
   std::shared_ptr<const Recipe> recipe;
 
   // Whether the elements are what lies at `data`.
-  bool as_it_lies() const;
+  bool is_materialized() const;
   // Of the elements at `data`.
   base::DType stored_dtype() const;
   std::int64_t element_count() const;

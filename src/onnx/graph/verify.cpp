@@ -11,7 +11,7 @@
 namespace sardonyx::onnx {
 namespace {
 
-constexpr std::size_t kMostFindings = 20;
+constexpr std::size_t kMaxFindings = 20;
 
 class Verifier {
  public:
@@ -33,7 +33,7 @@ class Verifier {
 
  private:
   void find(std::string message) {
-    if (findings_.size() >= kMostFindings) return;
+    if (findings_.size() >= kMaxFindings) return;
     base::Diagnostic diagnostic;
     diagnostic.code = "SX1501";
     diagnostic.message = std::move(message);

@@ -13,7 +13,7 @@
 namespace sardonyx::onnx {
 namespace {
 
-constexpr std::int64_t kMostContents = 256;
+constexpr std::int64_t kMaxContents = 256;
 
 using Rule = void (*)(Inference&);
 
@@ -103,7 +103,7 @@ std::string type_text(const ValueInfo& value) {
 std::optional<std::vector<Expr>> contents_of(const ValueInfo* value) {
   if (value == nullptr) return std::nullopt;
   if (value->constant != nullptr) {
-    if (value->constant->element_count() > kMostContents) return std::nullopt;
+    if (value->constant->element_count() > kMaxContents) return std::nullopt;
     const auto ints = value->constant->ints();
     if (!ints) return std::nullopt;
     return std::vector<Expr>(ints->begin(), ints->end());
@@ -112,7 +112,7 @@ std::optional<std::vector<Expr>> contents_of(const ValueInfo* value) {
   // Not the elements, but how many there are.
   if (!value->has_rank || value->shape.size() > 1) return std::nullopt;
   const Expr count = value->shape.empty() ? Expr(1) : value->shape[0];
-  if (!count.is_constant() || count.value() > kMostContents || count.value() < 0)
+  if (!count.is_constant() || count.value() > kMaxContents || count.value() < 0)
     return std::nullopt;
   return std::vector<Expr>(static_cast<std::size_t>(count.value()));
 }
@@ -157,7 +157,7 @@ void Inference::set_rank(std::size_t i, std::int64_t rank) {
 
 void Inference::set_contents(std::size_t i, std::vector<Expr> contents) {
   ValueInfo* output = node_->output(i);
-  if (output == nullptr || static_cast<std::int64_t>(contents.size()) > kMostContents) return;
+  if (output == nullptr || static_cast<std::int64_t>(contents.size()) > kMaxContents) return;
   for (const Expr& element : contents) {
     if (!element.known()) continue;
     output->contents = std::move(contents);

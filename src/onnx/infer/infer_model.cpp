@@ -10,19 +10,19 @@
 
 #include "base/diagnostic.h"
 #include "onnx/gen/op.h"
-#include "onnx/infer/incomplete.h"
 #include "onnx/infer/infer.h"
 #include "onnx/infer/infer_ml.h"
 #include "onnx/infer/inference.h"
+#include "onnx/infer/malformed_nodes.h"
 #include "onnx/infer/merge_types.h"
 
 namespace sardonyx::onnx {
 namespace {
 
 // Each round takes what is known once through the model; loops and functions need a few.
-constexpr int kMostRounds = 8;
+constexpr int kMaxRounds = 8;
 // A loop's state either settles soon or has sizes that change.
-constexpr int kMostIterations = 4;
+constexpr int kMaxIterations = 4;
 // As many disputes mean that the file's declarations are of another model.
 constexpr std::size_t kStale = 3;
 
@@ -41,7 +41,7 @@ class Whole {
       if (function.body != nullptr) visit(*function.body);
   }
 
-  std::vector<Dispute> run() {
+  std::vector<TypeConflict> run() {
     settle_all();
     if (stale_ >= kStale) {
       for (auto& [value, type] : declared_)
@@ -92,7 +92,7 @@ class Whole {
 
   // Whether nothing was left to change. In hope, arguments of unknown type are not counted.
   bool rounds(bool hopeful = false) {
-    for (int round = 0; round < kMostRounds; ++round) {
+    for (int round = 0; round < kMaxRounds; ++round) {
       changed_ = false;
       calls_.clear();
       opset_ = opset_of(model_.graph);
@@ -181,8 +181,8 @@ class Whole {
   }
 
   void dispute(const Node* node, std::string message) {
-    Dispute said{node->name.empty() ? node->op_type : node->name, std::move(message)};
-    for (const Dispute& other : disputes_)
+    TypeConflict said{node->name.empty() ? node->op_type : node->name, std::move(message)};
+    for (const TypeConflict& other : disputes_)
       if (other.node == said.node && other.message == said.message) return;
     disputes_.push_back(std::move(said));
   }
@@ -215,7 +215,7 @@ class Whole {
   // Until the states, inputs from `in` on and outputs from `out` on, have a type that every step
   // keeps.
   void iterate(Graph* body, std::size_t states, std::size_t in, std::size_t out) {
-    for (int iteration = 0; iteration < kMostIterations; ++iteration) {
+    for (int iteration = 0; iteration < kMaxIterations; ++iteration) {
       graph(body);
       bool settled = true;
       for (std::size_t i = 0; i < states; ++i) {
@@ -223,7 +223,7 @@ class Whole {
         Type next = common(state, type_of(*body->outputs[i + out]));
         next.kind = state.kind;
         next.dtype = state.dtype;
-        if (iteration + 1 == kMostIterations && !(next == state))
+        if (iteration + 1 == kMaxIterations && !(next == state))
           next = {state.kind, state.dtype, false, {}};
         if (next == state) continue;
         settled = false;
@@ -314,16 +314,16 @@ class Whole {
   std::unordered_set<const ValueInfo*> disputed_;
   std::vector<ValueInfo*> flagged_;
   std::unordered_map<ValueInfo*, Type> declared_;
-  std::vector<Dispute> disputes_;
+  std::vector<TypeConflict> disputes_;
   std::map<std::tuple<std::string, std::string, std::string>, const Function*> functions_;
   std::unordered_map<const Function*, std::vector<Node*>> calls_;
 };
 
 }  // namespace
 
-std::vector<Dispute> infer_types(Model& model) {
-  std::vector<Dispute> disputes = set_incomplete_aside(model);
-  for (Dispute& each : Whole(model).run()) disputes.push_back(std::move(each));
+std::vector<TypeConflict> infer_types(Model& model) {
+  std::vector<TypeConflict> disputes = set_incomplete_aside(model);
+  for (TypeConflict& each : Whole(model).run()) disputes.push_back(std::move(each));
   return disputes;
 }
 

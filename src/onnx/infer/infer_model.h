@@ -9,7 +9,7 @@
 namespace sardonyx::onnx {
 
 // Where what a file declares and what an operator gives are not the same.
-struct Dispute {
+struct TypeConflict {
   std::string node;
   std::string message;
 };
@@ -22,6 +22,6 @@ struct Dispute {
 // - A function has the types that all its calls have in common.
 // A node that its operator does not accept is a dispute, and no error; one that lacks what its
 // operator needs is of an unknown operator from then on.
-std::vector<Dispute> infer_types(Model& model);
+std::vector<TypeConflict> infer_types(Model& model);
 
 }  // namespace sardonyx::onnx

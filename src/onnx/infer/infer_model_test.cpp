@@ -55,7 +55,7 @@ TEST_F(InferModelTest, AWrongDeclarationIsDisputedAndTheInterfaceStays) {
   declare(y, DType::kFloat32, {b, Expr(5)});
   declare(z, DType::kFloat32, {b, Expr(5)});
   set_outputs(model.graph, {z});
-  const std::vector<Dispute> disputes = infer_types(model);
+  const std::vector<TypeConflict> disputes = infer_types(model);
   ASSERT_EQ(disputes.size(), 2U);
   EXPECT_EQ(disputes[0].message, "'y' is declared float32[b, 5], but float32[b, 4]");
   EXPECT_TRUE(y->is_disputed);
@@ -94,7 +94,7 @@ TEST_F(InferModelTest, WhatLacksAnInputIsOfAnUnknownOperator) {
   ValueInfo* sum = node("Add", {nullptr, x.info()});
   ValueInfo* resized = node("Resize", {x.info(), nullptr, ints({2})});
   set_outputs(model.graph, {sum, resized});
-  const std::vector<Dispute> disputes = infer_types(model);
+  const std::vector<TypeConflict> disputes = infer_types(model);
   ASSERT_FALSE(disputes.empty());
   EXPECT_EQ(disputes[0].message, "it lacks 'A', which its operator needs");
   EXPECT_EQ(sum->producer->op, kUnknownOp);
@@ -112,7 +112,7 @@ TEST_F(InferModelTest, WhatHasMoreOrOtherThanItsOperatorIsOfAnUnknownOne) {
   ValueInfo* far = node("Softmax", {x.info()});
   set_attribute(far->producer, "axis", std::int64_t{1} << 40);
   set_outputs(model.graph, {cast, turned, whole, of_no_type, far});
-  const std::vector<Dispute> disputes = infer_types(model);
+  const std::vector<TypeConflict> disputes = infer_types(model);
   ASSERT_EQ(disputes.size(), 4U);
   EXPECT_EQ(disputes[0].message, "it has 2 inputs, more than its operator takes");
   EXPECT_EQ(disputes[1].message, "its attribute 'perm' is of another kind than its operator has");

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <string_view>
 
-#include "program/schema.h"
+#include "program/schema/schema.h"
 
 namespace sardonyx::program {
 
 // How a result lies in the argument that it is a view of. What a call's sizes, strides and numbers
-// decide besides is told by functionalize/views.h.
+// decide besides is told by functionalize/views/views.h.
 enum class ViewFamily : std::uint8_t {
   kNone,
   kAlias,       // the argument itself
@@ -41,8 +41,8 @@ enum class ViewFamily : std::uint8_t {
   kUnknown,  // the schema says that it is a view, and no row how
 };
 
-// What becomes of a write. Most follow from the schema (functionalize/writes.h): rows hold the
-// rest.
+// What becomes of a write. Most follow from the schema (functionalize/writes/writes.h): rows hold
+// the rest.
 enum class WriteKind : std::uint8_t {
   kNone,
   kInPlace,  // add_ -> add, cast to the dtype of what is written to

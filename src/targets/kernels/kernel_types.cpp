@@ -6,7 +6,7 @@
 #include "base/diagnostic.h"
 #include "onnx/definitions/definitions.h"
 #include "onnx/emit/emit_state.h"
-#include "onnx/emit/stand_ins.h"
+#include "onnx/emit/type_substitutes.h"
 #include "onnx/gen/op.h"
 #include "targets/kernels/double_forms.h"
 #include "targets/lowering.h"

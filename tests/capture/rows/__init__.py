@@ -1,4 +1,4 @@
-"""Calls that quick capture's rules are held against PyTorch with: rows of operators, with every
+"""Calls that compare fake-tensor tracing's rules with PyTorch: rows of operators, with every
 type of element, mixed types, numbers, sizes and layouts."""
 
 from __future__ import annotations

@@ -15,12 +15,12 @@ using namespace pattern;
 using onnx::Node;
 using onnx::Op;
 
-enum { kX, kSum, kAxes, kMostAxes };
+enum { kX, kSum, kAxes, kMaxAxes };
 
 bool keeps_axes(const Node* reduction) { return reduction->int_or("keepdims", 1) != 0; }
 
 constexpr auto kLessItsMost =
-    op(Op::kSub, any(kX), op(Op::kReduceMax, keeps_axes, any(kX), any(kMostAxes)));
+    op(Op::kSub, any(kX), op(Op::kReduceMax, keeps_axes, any(kX), any(kMaxAxes)));
 
 template <std::size_t N>
 constexpr auto shares(const Pattern<N>& x) {
@@ -47,7 +47,7 @@ bool raise(Node* root, RuleContext& context) {
   const auto axis = one_axis((*found)[kAxes], x->shape.size());
   if (!axis) return context.decline(root, "it is taken over several axes");
   // Whatever is subtracted along the axis makes no difference, but what varies along it does.
-  const auto* most = (*found)[kMostAxes];
+  const auto* most = (*found)[kMaxAxes];
   if (most != nullptr && one_axis(most, x->shape.size()) != axis)
     return context.decline(root, "the maximum is taken over another axis");
   Patch patch(context, root);

@@ -7,7 +7,7 @@ namespace sardonyx::passes {
 
 using namespace rewriting;
 
-extern const Rule kJoinClips;
+extern const Rule kMergeClips;
 extern const Rule kRaiseClip;
 extern const Rule kRaiseGelu;
 extern const Rule kRaiseHardSigmoid;

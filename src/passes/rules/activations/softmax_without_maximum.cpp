@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 
-#include "passes/known_ints.h"
+#include "passes/constant_ints.h"
 #include "passes/rules/activations/rules.h"
 #include "rewriting/patch.h"
 #include "rewriting/pattern.h"

@@ -9,7 +9,7 @@
 
 #include "onnx/gen/op.h"
 #include "onnx/graph/tensor.h"
-#include "passes/known_ints.h"
+#include "passes/constant_ints.h"
 #include "rewriting/pattern.h"
 #include "rewriting/rewrite.h"
 

@@ -8,11 +8,11 @@
 #include <optional>
 #include <vector>
 
-#include "passes/known_ints.h"
+#include "passes/constant_ints.h"
 #include "passes/rules/attention/heads.h"
 #include "passes/rules/attention/repeated_heads.h"
 #include "passes/rules/attention/rules.h"
-#include "passes/rules/shapes/cuts.h"
+#include "passes/rules/indexing/slice_ranges.h"
 #include "rewriting/patch.h"
 #include "rewriting/pattern.h"
 #include "rewriting/rewrite.h"

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "passes/known_ints.h"
+#include "passes/constant_ints.h"
 #include "passes/rules/attention/heads.h"
 #include "passes/rules/attention/rotary_tables.h"
 #include "passes/rules/attention/rotations.h"

@@ -22,7 +22,7 @@ using rewriting::RuleContext;
 namespace {
 
 // A table of positions is looked at element by element.
-constexpr std::int64_t kMostElements = std::int64_t{1} << 25;
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 25;
 
 // None of the axes is the last of `rank`.
 bool before_last(const ValueInfo* axes, std::size_t rank) {
@@ -36,7 +36,7 @@ bool before_last(const ValueInfo* axes, std::size_t rank) {
 
 bool angles_stand_twice(const Tensor& table, bool interleaved) {
   const auto size = static_cast<std::size_t>(table.dims.back());
-  if (size % 2 != 0 || table.element_count() > kMostElements) return false;
+  if (size % 2 != 0 || table.element_count() > kMaxElements) return false;
   const auto elements = table.reals();
   if (!elements) return false;
   const std::size_t step = interleaved ? 2 : 1, apart = interleaved ? 1 : size / 2;

@@ -7,7 +7,7 @@
 
 #include "onnx/gen/op.h"
 #include "passes/rules/attention/heads.h"
-#include "passes/rules/shapes/cuts.h"
+#include "passes/rules/indexing/slice_ranges.h"
 #include "rewriting/rewrite.h"
 
 namespace sardonyx::passes {

@@ -8,7 +8,7 @@
 
 #include "onnx/gen/op.h"
 #include "passes/rules/attention/heads.h"
-#include "passes/rules/shapes/reshaping.h"
+#include "passes/rules/reshape/reshaping.h"
 #include "rewriting/rewrite.h"
 
 namespace sardonyx::passes {

@@ -7,14 +7,14 @@ namespace sardonyx::passes {
 
 using namespace rewriting;
 
-extern const Rule kBoundBeforeCasting;
-extern const Rule kChooseKnown;
-extern const Rule kChooseWithoutNot;
+extern const Rule kClipBeforeCast;
+extern const Rule kFoldConstantWhere;
+extern const Rule kWhereOfNot;
 extern const Rule kDropIdentity;
-extern const Rule kDropNeutral;
-extern const Rule kDropRepeated;
-extern const Rule kJoinFactors;
-extern const Rule kSpellCastLike;
-extern const Rule kSpellNegation;
+extern const Rule kNeutralElement;
+extern const Rule kIdempotent;
+extern const Rule kMergeScaleFactors;
+extern const Rule kDecomposeCastLike;
+extern const Rule kDecomposeNegation;
 
 }  // namespace sardonyx::passes

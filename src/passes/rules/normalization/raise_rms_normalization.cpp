@@ -2,7 +2,7 @@
 // After:  y = RMSNormalization<axis = -1, epsilon = e>(x, ones)
 // So, too, where the square is Pow(x, 2), where x is divided by the root, and over several of the
 // last axes. The scale follows by scale-normalization, and what is computed in float32 on behalf of
-// float16 by narrow-normalization.
+// float16 by normalize-in-half.
 #include "passes/rules/normalization/rules.h"
 #include "passes/rules/normalization/statistics.h"
 #include "rewriting/patch.h"

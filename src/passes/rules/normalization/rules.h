@@ -12,7 +12,7 @@ extern const Rule kRaiseLayerNormalization;
 extern const Rule kRaiseRmsNormalization;
 extern const Rule kAffineGroupNormalization;
 extern const Rule kAffineInstanceNormalization;
-extern const Rule kNarrowNormalization;
+extern const Rule kNormalizeInHalf;
 extern const Rule kScaleChannels;
 extern const Rule kScaleNormalization;
 extern const Rule kShiftNormalization;

@@ -1,6 +1,6 @@
 #include "passes/rules/padding/padding.h"
 
-#include "passes/known_ints.h"
+#include "passes/constant_ints.h"
 
 namespace sardonyx::passes {
 namespace {

@@ -8,7 +8,7 @@ namespace sardonyx::passes {
 using namespace rewriting;
 
 extern const Rule kFoldPad;
-extern const Rule kJoinPads;
+extern const Rule kMergePads;
 extern const Rule kPoolPadded;
 
 }  // namespace sardonyx::passes

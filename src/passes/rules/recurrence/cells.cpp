@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "passes/known_ints.h"
+#include "passes/constant_ints.h"
 #include "rewriting/pattern.h"
 #include "rewriting/rewrite.h"
 

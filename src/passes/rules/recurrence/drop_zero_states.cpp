@@ -3,8 +3,8 @@
 // A recurrence that is given no state begins with zeros, as most do.
 #include <algorithm>
 
-#include "passes/filled.h"
 #include "passes/rules/recurrence/rules.h"
+#include "passes/splat.h"
 #include "rewriting/patch.h"
 #include "rewriting/rewrite.h"
 
@@ -16,10 +16,10 @@ using onnx::Op;
 using onnx::ValueInfo;
 
 // Larger tensors are weights that somebody has trained.
-constexpr std::int64_t kMostLookedAt = std::int64_t{1} << 20;
+constexpr std::int64_t kMaxLookedAt = std::int64_t{1} << 20;
 
 bool is_zero(const onnx::Tensor& tensor) {
-  if (tensor.missing || tensor.element_count() > kMostLookedAt) return false;
+  if (tensor.missing || tensor.element_count() > kMaxLookedAt) return false;
   const auto numbers = tensor.reals();
   return numbers && std::ranges::all_of(*numbers, [](double each) { return each == 0; });
 }

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "onnx/gen/op.h"
-#include "passes/known_ints.h"
-#include "passes/rules/shapes/cuts.h"
+#include "passes/constant_ints.h"
+#include "passes/rules/indexing/slice_ranges.h"
 #include "rewriting/pattern.h"
 #include "rewriting/rewrite.h"
 

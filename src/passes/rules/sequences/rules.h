@@ -7,7 +7,7 @@ namespace sardonyx::passes {
 
 using namespace rewriting;
 
-extern const Rule kTakeFromList;
-extern const Rule kTakeFromSplit;
+extern const Rule kSequenceAtOfList;
+extern const Rule kSequenceAtOfSplit;
 
 }  // namespace sardonyx::passes

@@ -23,7 +23,7 @@ using onnx::ValueInfo;
 
 bool whole(const ValueInfo* value) {
   const onnx::Tensor* tensor = value->constant.get();
-  return tensor != nullptr && tensor->data != nullptr && tensor->as_it_lies();
+  return tensor != nullptr && tensor->data != nullptr && tensor->is_materialized();
 }
 
 // A weight that something else reads, and that is too large to be there twice.

@@ -31,7 +31,7 @@ using onnx::Tensor;
 using onnx::ValueInfo;
 
 // Beyond these, products that were numbers might be infinite, or 0.
-constexpr double kLeast = 0x1p-20, kMost = 0x1p20;
+constexpr double kLeast = 0x1p-20, kMax = 0x1p20;
 
 // Of a row, columns may be as good as dead; what they hold stays far from where floats end.
 constexpr double kLeastOfRow = 0x1p-60;
@@ -68,7 +68,7 @@ std::vector<double> row_of(const ValueInfo* value, const ValueInfo* x, bool divi
   for (double& factor : row) {
     if (divides) factor = 1 / factor;
     const double size = std::abs(factor);
-    if (!(size <= kMost) || (size != 0 && size < kLeastOfRow)) return {};
+    if (!(size <= kMax) || (size != 0 && size < kLeastOfRow)) return {};
   }
   return row;
 }
@@ -242,7 +242,7 @@ bool fold(Node* node, RuleContext& context) {
   if (!scaling) return false;
   if (!scaling->row.empty()) return scale_behind(node, *scaling, context);
   const double size = std::abs(scaling->factor);
-  if (!(size >= kLeast && size <= kMost)) return false;
+  if (!(size >= kLeast && size <= kMax)) return false;
   return scale_behind(node, *scaling, context) || scale_before(node, *scaling, context);
 }
 

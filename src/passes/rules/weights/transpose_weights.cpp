@@ -50,7 +50,7 @@ bool copy_turned(Node* node, const Axes& axes, RuleContext& context) {
   Patch patch(context, node);
   patch.fold_in(weight);
   patch.replace(node->output(),
-                patch.weight(weight->name + "_turned", onnx::turned(*weight->constant, axes)));
+                patch.weight(weight->name + "_turned", onnx::permuted(*weight->constant, axes)));
   return patch.apply();
 }
 
@@ -73,7 +73,7 @@ bool transpose_weight(Node* node, RuleContext& context) {
   if (!is_own) return context.decline(node, "something else reads the weight");
   const std::vector<onnx::Use> uses = weight->uses;
   Patch patch(context, node);
-  patch.set_data(weight, onnx::turned(tensor, axes));
+  patch.set_data(weight, onnx::permuted(tensor, axes));
   for (const onnx::Use& use : uses) patch.replace(use.node->output(), weight);
   return patch.apply();
 }

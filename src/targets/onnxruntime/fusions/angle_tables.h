@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "onnx/graph/ir.h"
-#include "rewriting/index_ramps.h"
+#include "rewriting/affine_indices.h"
 #include "rewriting/patch.h"
 
 namespace sardonyx::targets {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "onnx/graph/ir.h"
-#include "rewriting/index_ramps.h"
+#include "rewriting/affine_indices.h"
 
 namespace sardonyx::targets {
 

@@ -7,7 +7,7 @@
 #include "rewriting/patch.h"
 #include "rewriting/rewrite.h"
 #include "targets/onnxruntime/fusions/fusions.h"
-#include "targets/onnxruntime/operators.h"
+#include "targets/onnxruntime/workarounds/operators.h"
 
 namespace sardonyx::targets {
 namespace {

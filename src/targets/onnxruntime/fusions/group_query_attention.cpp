@@ -30,7 +30,7 @@
 #include "targets/onnxruntime/fusions/attended_keys.h"
 #include "targets/onnxruntime/fusions/fusions.h"
 #include "targets/onnxruntime/fusions/packed_products.h"
-#include "targets/onnxruntime/operators.h"
+#include "targets/onnxruntime/workarounds/operators.h"
 
 namespace sardonyx::targets {
 namespace {
@@ -48,7 +48,7 @@ constexpr std::int64_t kHeadUnit = 8;
 constexpr std::int64_t kTurnedUnit = 16;
 constexpr std::size_t kSinks = 11;  // the operator's input
 // Tables for more positions take too much of a file.
-constexpr std::int64_t kMostPositions = std::int64_t{1} << 20;
+constexpr std::int64_t kMaxPositions = std::int64_t{1} << 20;
 
 enum Input : std::uint8_t { kQuery, kKey, kValue, kMask, kPastKey, kPastValue };
 
@@ -282,7 +282,7 @@ class Fusing {
       return std::nullopt;
     for (const std::string_view name : {"interleaved", "rotary_embedding_dim"})
       if (query->int_or(name, 0) != key->int_or(name, 0)) return std::nullopt;
-    if (longest() > kMostPositions)
+    if (longest() > kMaxPositions)
       return declined(query,
                       "no longest sequence is known, for which the kernel wants a table of "
                       "angles: give the length a max");

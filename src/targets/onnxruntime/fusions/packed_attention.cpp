@@ -15,7 +15,7 @@
 #include "rewriting/rewrite.h"
 #include "targets/onnxruntime/fusions/fusions.h"
 #include "targets/onnxruntime/fusions/packed_products.h"
-#include "targets/onnxruntime/operators.h"
+#include "targets/onnxruntime/workarounds/operators.h"
 
 namespace sardonyx::targets {
 namespace {

@@ -1,0 +1,121 @@
+"""The error of a model that no strategy captures: one cause, the line of the model, what to do."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError, usage_error
+
+from .guards.specializations import Frozen
+from .source_location import Place, place_of_error
+from .strategies.strategies import Attempt, FixedSizeError, first_line
+from .torchscript.scripted import readings_of
+
+if TYPE_CHECKING:
+    import torch
+
+_HELP = "make the model exportable by torch.export.export, or pass the ExportedProgram you get"
+_DATA_HELP = (
+    "write it with torch.cond, torch.while_loop or torch.where; capture='trace' keeps the "
+    "example's branches for all inputs, and warns of each"
+)
+
+
+def failure(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    attempts: list[Attempt],
+    frozen: Frozen,
+    *,
+    report: Callable[[str], None],
+) -> OnnxExporterError:
+    """The error to raise after `attempts`. `report` gets all that each strategy reported.
+
+    A UsageError where the arguments do not fit forward().
+    """
+    fixed = [a.error for a in attempts if isinstance(a.error, FixedSizeError)]
+    if refusals := fixed[0].diagnostics if fixed else frozen.refusals():
+        text = "\n".join(f"error[{d.code}]: {d.message}\n  help: {d.help}" for d in refusals)
+        return CaptureError(text, refusals)
+    if wrong := _wrong_arguments(model, args, kwargs):
+        return wrong
+    for each in attempts:
+        report(f"{each.strategy} reported:\n{type(each.error).__name__}: {each.error}")
+    by_data = any("DataDependent" in type(a.error).__name__ for a in attempts)
+    diagnostics = _diagnostics(model, attempts, by_data)
+    if by_data:
+        diagnostics += Frozen(scripted=readings_of(model).decided).refusals()
+    error = CaptureError(_text(diagnostics, attempts), diagnostics)
+    error.__cause__ = attempts[0].error if attempts else None
+    return error
+
+
+def _wrong_arguments(
+    model: torch.nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> OnnxExporterError | None:
+    try:
+        signature = inspect.signature(model.forward)
+    except (TypeError, ValueError):
+        return None
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        names = [
+            name
+            for name, each in signature.parameters.items()
+            if each.default is each.empty
+            and each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL)
+        ]
+        example = "".join(f"{name}, " for name in names).rstrip()
+        return usage_error(
+            f"the example inputs do not fit {type(model).__name__}.forward{signature}: {error}",
+            f"pass one value for each parameter: sardonyx.export(model, ({example}))",
+        )
+    return None
+
+
+def _diagnostics(
+    model: torch.nn.Module, attempts: list[Attempt], by_data: bool
+) -> list[Diagnostic]:
+    """One for each cause that differs from those before it; the one to act on comes first."""
+    found: dict[str, Diagnostic] = {}
+    for each in attempts:
+        if each.error is None:
+            continue
+        cause, place = first_line(each.error), place_of_error(each.error)
+        if cause in found:
+            continue
+        found[cause] = Diagnostic(
+            "SX1003",
+            f"{type(model).__name__} could not be captured by {each.strategy}: "
+            + (f"{cause}, at {place}" if place else cause),
+            help=_DATA_HELP if by_data else _HELP,
+            **_fields(place),
+        )
+    if not found:
+        text = f"{type(model).__name__} could not be captured"
+        return [Diagnostic("SX1003", text, help=_HELP)]
+    return list(found.values())
+
+
+def _fields(place: Place | None) -> dict[str, Any]:
+    if place is None:
+        return {}
+    return {"file": place.file, "line": place.line, "function": place.function}
+
+
+def _text(diagnostics: list[Diagnostic], attempts: list[Attempt]) -> str:
+    first, others = diagnostics[0], diagnostics[1:]
+    lines = [f"error[{first.code}]: {first.message}"]
+    lines += [f"error[{d.code}]: {d.message}" for d in others if d.code != first.code]
+    lines += [f"  help: {text}" for text in dict.fromkeys(d.help for d in diagnostics) if text]
+    more = sum(d.code == first.code for d in others)
+    if len(attempts) > 1:
+        ended = "all ended in the same error" if not more else f"{more} ended in another error"
+        lines.append(
+            f"  note: {len(attempts)} strategies were tried, {ended}; verbose=True prints each"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""Guards on sizes and data: what capture specialized, and why."""

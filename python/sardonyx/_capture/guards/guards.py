@@ -1,0 +1,240 @@
+"""What is asked of free sizes where no range can say the answer: by the model's own code, and by
+operators where the answer fixes a size."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from sardonyx._base.errors import Diagnostic
+from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes, fixes_sizes
+from sardonyx._capture.shapes.dim_names import named_inputs, symbol_names
+from sardonyx._capture.shapes.dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
+from sardonyx._capture.source_location import (
+    Place,
+    asking_frame,
+    frames_of_model,
+    parsed,
+    user_place,
+)
+from sardonyx._torch_private import questions as torch_questions
+
+from .bytecode_control_flow import is_caught
+from .irrelevant_guards import is_immaterial
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
+_SAMPLES = (2, 3, 4, 5, 7, 8, 16, 63, 64, 65, 100, 1000, 4099)
+_MAX_TRIED = 400
+
+
+class Questions:
+    """Relations of sizes that the program has as the example answered them, and where they were
+    asked."""
+
+    def __init__(self) -> None:
+        self._asked: dict[tuple[Any, Place], Any] = {}
+        self._by_operators: dict[Any, tuple[Place, Any]] = {}
+        self._of_few: dict[tuple[Any, Place], int] = {}  # for how many the answer is another
+
+    @contextmanager
+    def heard(self) -> Iterator[None]:
+        """Within it, they are written down; those of an earlier capture are forgotten."""
+        self._asked.clear()
+        self._by_operators.clear()
+        self._of_few.clear()
+        with (
+            torch_questions.watching_questions(self._hear),
+            torch_questions.watching_truths(self._hear_of_few),
+        ):
+            yield
+
+    def _hear_of_few(self, relation: Any, answer: bool) -> None:
+        """What is answered since captures take a free size for at least 2."""
+        other = _other_for(relation, answer)
+        if other is None or (frame := _frame_of_model()) is None or is_immaterial(frame):
+            return
+        place = user_place()
+        if place and (not _is_check(place) or is_caught(frames_of_model())):
+            self._of_few.setdefault((relation if answer else _denied(relation), place), other)
+
+    def _hear(self, env: Any, relation: Any) -> None:
+        if len(relation.free_symbols) == 1 and _is_bound(relation):
+            return  # the program's ranges say it
+        if asked_by_model():
+            place = user_place()
+            if place and (not _is_check(place) or is_caught(frames_of_model())):
+                self._asked.setdefault((relation, place), env)
+        elif fixes_sizes(relation) and (place := user_place()):
+            self._by_operators.setdefault(relation, (place, env))
+
+    def notes(self, program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
+        """A note of each whose answer is another for sizes that the program takes."""
+        if not self._asked and not self._by_operators and not self._of_few:
+            return []
+        ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}
+        names = _names(program, leaves)
+        told: dict[Place, tuple[str, str]] = {}
+
+        def tell(relation: Any, place: Place, env: Any, asker: str) -> None:
+            known = env.replace(relation)
+            if place not in told and not _always_so(known, ranges):
+                told[place] = _said(known, names), asker
+
+        for (relation, place), env in self._asked.items():
+            tell(relation, place, env, "the model's own code")
+        least = _least_free(program, leaves, ranges)
+        for (relation, place), few in self._of_few.items():
+            symbols = map(str, relation.free_symbols)
+            if place not in told and any(least.get(each, TAKEN_FOR) <= few for each in symbols):
+                told[place] = _said(relation, names), "the model's own code"
+        by_model = {relation for relation, _ in self._asked}
+        for relation, (place, env) in self._by_operators.items():
+            if relation not in by_model:
+                tell(relation, place, env, "an operator")
+        return [_note(relation, place, asker) for place, (relation, asker) in told.items()]
+
+
+def _is_bound(relation: Any) -> bool:
+    """Whether it bounds one size by a number."""
+    import sympy
+
+    if not isinstance(relation, sympy.core.relational.Relational):
+        return False
+    if isinstance(relation, sympy.Unequality):
+        return False
+    sides = (relation.lhs, relation.rhs)
+    return any(s.is_symbol for s in sides) and any(s.is_number for s in sides)
+
+
+@functools.lru_cache(maxsize=4096)
+def _other_for(relation: Any, answer: bool) -> int | None:
+    """Whether a relation of sizes has another answer where they are 1, or 0: which; None for
+    neither."""
+    import sympy
+
+    is_relation = isinstance(relation, sympy.core.relational.Relational)
+    if not is_relation or len(relation.free_symbols) != 1:
+        return None
+    for few in (1, 0):
+        found = at_sizes(relation, dict.fromkeys(relation.free_symbols, few))
+        if found is None:
+            return None
+        if found in (sympy.true, sympy.false) and bool(found) is not answer:
+            return few
+    return None
+
+
+def _denied(relation: Any) -> Any:
+    """The opposite of a relation, which sympy is not to decide."""
+    return relation.negated.func(*relation.args, evaluate=False)
+
+
+def _least_free(
+    program: ExportedProgram, leaves: Sequence[Leaf], ranges: Mapping[str, Any]
+) -> dict[str, int]:
+    """How few the program's sizes may be, of those that neither the user nor a bound which is told
+    of anyway says to be more than captures take them for."""
+    least = {
+        str(size_of(value, axis)): wanted.least
+        for _, value, leaf in named_inputs(program, leaves)
+        for axis, wanted in leaf.dims.items()
+        if axis != SCALAR
+    }
+    return {s: n for s, n in least.items() if s not in ranges or ranges[s].lower <= TAKEN_FOR}
+
+
+def asked_by_model() -> bool:
+    """Whether the answer goes to Python code of the model, or of layers, and not to an operator."""
+    return _frame_of_model() is not None
+
+
+def _frame_of_model() -> FrameType | None:
+    return asking_frame(_OF_TORCH, ("_torch_private/", "_capture/patches/symbolic_bools.py"))
+
+
+# Parts of torch between who asks about a size and what answers.
+_OF_TORCH = ("fx/", "__init__.py", "_logging/")
+
+
+def _always_so(relation: Any, ranges: Mapping[str, Any]) -> bool:
+    """Whether it is so of all sizes that are tried, within what the program takes."""
+    import sympy
+
+    symbols = sorted(relation.free_symbols, key=str)
+    if not symbols:
+        return bool(relation)
+    near = {int(n) + d for n in relation.atoms() if n.is_Integer for d in (-1, 0, 1)}
+    values = [_within(sorted(near.union(_SAMPLES)), ranges.get(str(s))) for s in symbols]
+    # Each with each, those that are all equal first, so that few are enough of many symbols.
+    together = zip(*values, strict=False)
+    tried = itertools.islice(itertools.chain(together, itertools.product(*values)), _MAX_TRIED)
+    # Where nothing can be said of a relation of numbers, it is not told.
+    return not any(
+        at_sizes(relation, dict(zip(symbols, sizes, strict=True))) == sympy.false for sizes in tried
+    )
+
+
+def _within(sizes: Sequence[int], known: Any) -> list[int]:
+    if known is None:
+        return [size for size in sizes if size >= TAKEN_FOR]
+    least = max(int(known.lower), TAKEN_FOR) if known.lower.is_number else TAKEN_FOR
+    found = [size for size in {*sizes, least} if least <= size <= known.upper]
+    return sorted(found) or [least]
+
+
+@functools.cache
+def _is_check(place: Place) -> bool:
+    """Whether the line asserts something, or only raises otherwise: then the model does no other
+    thing for other sizes."""
+    for node in ast.walk(parsed(place.file)):
+        if isinstance(node, ast.Assert) and node.lineno <= place.line <= (node.end_lineno or 0):
+            return True
+        if isinstance(node, ast.If) and node.test.lineno <= place.line <= (
+            node.test.end_lineno or 0
+        ):
+            return isinstance(node.body[-1], ast.Raise) and not node.orelse
+    return False
+
+
+def _names(program: ExportedProgram, leaves: Sequence[Leaf]) -> dict[str, str]:
+    """What users call the program's sizes: x.shape[0] of those that have no name."""
+    names = symbol_names(program, leaves)
+    for name, value, leaf in named_inputs(program, leaves):
+        for axis in leaf.dims:
+            size = value if axis == SCALAR else size_of(value, axis)
+            said = name if axis == SCALAR else f"{name}.shape[{axis}]"
+            names.setdefault(str(size), said)
+    return names
+
+
+def _said(relation: Any, names: Mapping[str, str]) -> str:
+    import sympy
+
+    stand = {s: sympy.Symbol(names.get(str(s), str(s))) for s in relation.free_symbols}
+    named = relation.xreplace(stand)
+    for kind, sign in ((sympy.Unequality, "!="), (sympy.Equality, "==")):
+        if isinstance(named, kind):
+            return f"{named.lhs} {sign} {named.rhs}"
+    return str(named)
+
+
+def _note(relation: str, place: Place, asker: str) -> Diagnostic:
+    by_model = "write the branch with torch.cond, or keep to such sizes"
+    by_operator = "give an example for which it is not so, of larger sizes, or keep to such sizes"
+    return Diagnostic(
+        "SX1015",
+        f"{asker} asks of sizes that were left free whether {relation}, at {place}: "
+        "what it computes of sizes for which the answer is another is not in the model",
+        severity="note",
+        help=by_operator if asker == "an operator" else by_model,
+        file=place.file,
+        line=place.line,
+        function=place.function,
+    )

@@ -1,0 +1,1 @@
+"""Control flow: bodies, branches, and runs that explore both."""

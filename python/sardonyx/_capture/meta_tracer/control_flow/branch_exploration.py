@@ -1,0 +1,211 @@
+"""Both ways of a program that data decide between in Python: `if mask.any():`.
+
+The model runs once for each answer. What it calls before the question is written down in the first
+of these runs alone; what comes behind it, to the model's end, is the body of a branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from sardonyx._base.errors import Diagnostic
+from sardonyx._capture.guards.assertions import asking_of_data, note_of_check
+from sardonyx._capture.meta_tracer.fallback import DeclinedError
+from sardonyx._capture.meta_tracer.isolation.side_effects import kept, not_told
+from sardonyx._capture.meta_tracer.symbolic.relations import denied
+from sardonyx._capture.meta_tracer.tracer.tracer import Recorder
+from sardonyx._capture.source_location import Place, is_raised_by_model, user_place
+from sardonyx._torch_private import questions as torch_questions
+from sardonyx._torch_private import sizes as torch_sizes
+
+from .data_questions import Truths
+from .higher_order_ops import Ran, branched
+from .scopes import Scope
+
+# Runs of a model: each question doubles what may follow it.
+_MAX_RUNS = 16
+
+# The leaves and the structure of what a run gives.
+Given = tuple[list[Any], Any]
+
+
+@dataclass
+class _Fork:
+    """A question of data, and the ways behind it."""
+
+    relation: Any  # of sizes, or the node of a tensor whose truth was asked for
+    opposite: Any
+    truth: torch.fx.Node  # of the relation
+    place: Place | None
+    calls: int  # before it
+    nodes: int
+    known: dict[Any, Any]
+    answer: bool = True
+    first: Ran | None = None
+    decided: list[_Fork] = field(default_factory=list)  # of what is asked in this way
+    scope: Scope = field(init=False)
+    closing: ExitStack = field(default_factory=ExitStack)
+
+
+class Ways:
+    """Those of one program."""
+
+    def __init__(self, recorder: Recorder, env: Any) -> None:
+        self._recorder = recorder
+        self._env = env
+        self._truths = Truths(recorder, env)
+        self._forks: list[_Fork] = []  # that are being followed, the first question first
+        self._decided: list[_Fork] = []  # that have one way alone, whatever was asked before
+        self._runs = 1
+        self._places: dict[Place, None] = {}  # where data decide
+        self._checks: dict[Place, None] = {}  # where they decide whether the model raises
+
+    @contextmanager
+    def followed(self) -> Iterator[None]:
+        """Within it, what the model asks of data has both answers, one in each run."""
+        with torch_questions.answering_of_data(self._answer):
+            yield
+
+    @property
+    def are_several(self) -> bool:
+        """Whether the run is one of several."""
+        return bool(self._forks)
+
+    def given(self, run: Callable[[], Given]) -> Given:
+        """What the model gives, which `run` runs."""
+        put_back = kept()
+        given = self._followed(run)
+        while given is None or self._forks:
+            if given is None:
+                self._runs += 1
+                put_back()
+                with not_told():
+                    given = self._followed(run)
+            else:
+                given = self._joined(self._forks[-1], given)
+        return given
+
+    def _joined(self, fork: _Fork, given: Given) -> Given | None:
+        """What either way gives; None where the second one is still to be run."""
+        ran = self._closed(fork, given)
+        if fork.first is None:
+            fork.first, fork.answer = ran, False
+            fork.decided.clear()
+            self._recorder.calls.begin_anew(fork.calls)
+            self._open(fork)
+            return None
+        self._forks.pop()
+        if fork.place is not None:
+            self._places.setdefault(fork.place)
+        return branched(self._recorder, fork.truth, (fork.first, ran), fork.known.keys())
+
+    def _followed(self, run: Callable[[], Given]) -> Given | None:
+        """What a way gives; None of one that only raises, whose question has the other answer from
+        now on: for data that lead there, PyTorch gives no answer that the program's could differ
+        from."""
+        try:
+            return run()
+        except Exception as error:
+            if not self._forks or not is_raised_by_model(error):
+                raise
+        fork = self._forks.pop()
+        fork.closing.close()
+        self._check(fork)
+        fork.answer = not fork.answer
+        (self._forks[-1].decided if self._forks else self._decided).append(fork)
+        if fork.place is not None:
+            self._checks.setdefault(fork.place)
+        self._recorder.calls.begin_anew(fork.calls)
+        return None
+
+    def notes(self) -> list[Diagnostic]:
+        """A note of each question."""
+        return [*map(note_of_check, self._checks), *(self._note(each) for each in self._places)]
+
+    def _note(self, place: Place) -> Diagnostic:
+        return Diagnostic(
+            "SX1018",
+            f"data decide which of two ways the model goes: {place}; both are in it, each with "
+            "all that follows",
+            severity="note",
+            help="nothing; torch.cond has in its branches only what differs",
+            file=place.file,
+            line=place.line,
+            function=place.function,
+        )
+
+    def _answer(self, node: Any) -> bool | None:
+        """What a question of data is answered; None for one of which the program takes no two ways:
+        an operator's, say, or in a body of control flow."""
+        if asking_of_data() is None:
+            return None
+        asked = self._recorder.asked
+        relation = node.expr if asked is None else getattr(asked, "made_by", None)
+        if relation is None:  # of a weight
+            return None
+        within = (each for fork in self._forks for each in (fork, *fork.decided))
+        for fork in (*self._decided, *within):
+            if relation == fork.relation:
+                return fork.answer
+            if relation == fork.opposite:
+                return not fork.answer
+        if self._runs + len(self._forks) >= _MAX_RUNS or not self._may_part():
+            return None
+        truth = self._truths.node(relation) if asked is None else self._truths.of(asked)
+        return None if truth is None else self._parted(relation, truth)
+
+    def _may_part(self) -> bool:
+        recorder = self._recorder
+        here = self._forks[-1].scope if self._forks else recorder.scopes.outermost
+        is_in_region = torch.is_grad_enabled() or torch.is_autocast_enabled("cpu")
+        return recorder.scopes.graph is here.graph and not (
+            is_in_region or recorder.mapping.is_open
+        )
+
+    def _parted(self, relation: Any, truth: torch.fx.Node) -> bool:
+        graph = self._recorder.graph
+        opposite = None if isinstance(relation, torch.fx.Node) else denied(relation)
+        before = (self._recorder.calls.count, _calls_in(graph), self._known_of_data())
+        fork = _Fork(relation, opposite, truth, user_place(), *before)
+        self._forks.append(fork)
+        self._open(fork)
+        return fork.answer
+
+    def _open(self, fork: _Fork) -> None:
+        fork.scope = fork.closing.enter_context(self._recorder.scopes.opened())
+
+    def _closed(self, fork: _Fork, given: Given) -> Ran:
+        leaves, spec = given
+        ran = Ran(fork.scope, leaves, spec)
+        ran.said = [self._recorder.said(each) for each in leaves]
+        fork.closing.close()
+        self._check(fork)
+        return ran
+
+    def _check(self, fork: _Fork) -> None:
+        """Declines what a run of one way has left to the other."""
+        if _calls_in(fork.truth.graph) != fork.nodes:
+            raise DeclinedError("what leads to a branch is not the same when it runs again")
+        now = self._known_of_data()
+        if any(now.get(symbol) != known for symbol, known in fork.known.items()):
+            raise DeclinedError("one way of a branch says of data what the other does not")
+
+    def _known_of_data(self) -> dict[Any, Any]:
+        """What is known of numbers that data decide."""
+        env = self._env
+        if env is None:
+            return {}
+        return {
+            symbol: (known, env.replacements.get(symbol))
+            for symbol, known in env.var_to_range.items()
+            if torch_sizes.is_of_data(symbol)
+        }
+
+
+def _calls_in(graph: torch.fx.Graph) -> int:
+    return sum(node.op != "placeholder" for node in graph.nodes)

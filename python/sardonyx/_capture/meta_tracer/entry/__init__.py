@@ -1,0 +1,1 @@
+"""The entry of fake-tensor tracing, and the program that it gives."""

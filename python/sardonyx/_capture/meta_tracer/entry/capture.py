@@ -1,0 +1,167 @@
+"""Fake-tensor tracing of one module."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from sardonyx._base.state import raise_interrupt
+from sardonyx._capture.meta_tracer.fallback import DeclinedError, none_forgotten
+from sardonyx._capture.meta_tracer.isolation.side_effects import run_again_where_declined
+from sardonyx._capture.shapes.dim_spec import SCALAR, Insistence, Leaf, size_of
+from sardonyx._torch_private import sizes as torch_sizes
+
+if TYPE_CHECKING:
+    import torch
+    from torch.export import ExportedProgram
+
+    from .program import QuickProgram
+
+
+def quick_capture(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    dynamic_shapes: Any,
+    export: Callable[[], ExportedProgram],
+    *,
+    leaves: Sequence[Leaf] = (),
+) -> QuickProgram:
+    """The program of one run of the model on tensors that hold nothing.
+
+    `leaves` say of the inputs' dimensions what they are called: those of one name are one size.
+    `export` captures it by torch.export, for those who ask for that program. DeclinedError says
+    what fake-tensor tracing is not sure of; the model's own errors count as such, too, so that
+    torch.export is the one to tell of them.
+    """
+    from sardonyx._capture.meta_tracer.isolation.interrupts import interrupts_wait
+    from sardonyx._capture.meta_tracer.symbolic.interning import inequalities_remembered
+    from sardonyx._capture.meta_tracer.tracer.tensor_len import LengthError, lengths_are_sizes
+
+    def capture() -> QuickProgram:
+        with (
+            run_again_where_declined(),
+            interrupts_wait(),
+            none_forgotten(),
+            inequalities_remembered(),
+        ):
+            return _captured(model, args, dict(kwargs), dynamic_shapes, export, leaves=leaves)
+
+    try:
+        try:
+            return capture()
+        except LengthError:
+            with lengths_are_sizes():
+                return capture()
+    except DeclinedError:
+        raise
+    except Exception as error:
+        raise_interrupt(error)
+        raise DeclinedError(f"{type(error).__name__}: {error}".splitlines()[0]) from error
+
+
+def _captured(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    dynamic_shapes: Any,
+    export: Callable[[], ExportedProgram],
+    *,
+    leaves: Sequence[Leaf],
+) -> QuickProgram:
+    from sardonyx._capture.meta_tracer.control_flow import higher_order_ops  # noqa: F401 (says what control flow is)
+    from sardonyx._capture.meta_tracer.control_flow.branch_exploration import Ways
+    from sardonyx._capture.meta_tracer.isolation.state import unchanged
+    from sardonyx._capture.meta_tracer.meta.fake_kernels import Fakes
+    from sardonyx._capture.meta_tracer.symbolic.solving import hearing_the_model, solve
+    from sardonyx._capture.meta_tracer.tracer.autocast_regions import finish
+    from sardonyx._capture.meta_tracer.tracer.module_calls import watching
+    from sardonyx._capture.meta_tracer.tracer.tracer import Overseer, Recorder, run
+    from sardonyx._torch_private import non_strict, operators, pytree, sizes
+
+    from .program import QuickProgram, QuickSignature
+    from .signature import Placeholders, output_specs
+
+    _check(model)
+    given = non_strict.FakeInputs.of(model, args, kwargs, dynamic_shapes)
+    fake_mode = given.fake_mode
+    _join_sizes(given.leaves, leaves)
+    placeholders = Placeholders(model, given)
+    recorder = Recorder(placeholders, Fakes(fake_mode))
+    recorder.watchers = (
+        non_strict.function_watcher(),
+        Overseer(recorder),
+    )
+    ways = Ways(recorder, fake_mode.shape_env)
+    stand_ins = [placeholders.quick(each) for each in given.leaves]
+    with (
+        warnings.catch_warnings(),
+        watching(model, recorder.modules) as called,
+        non_strict.model_runs(),
+        operators.bodies_uncompiled(),
+        sizes.arithmetic_remembered(),
+        hearing_the_model() as by_model,
+        ways.followed(),
+        recorder.watching(),
+    ):
+        # Sizes stand in arguments as they are: the native walk takes those.
+        warnings.filterwarnings("ignore", "Raw Sym")
+
+        def ran() -> tuple[list[Any], Any]:
+            with unchanged(model) as assigned:
+                # Within, as torch.export does it: caches may compute as they are put together.
+                quick_args, quick_kwargs = pytree.tree_unflatten(stand_ins, given.spec)
+                result = run(called, quick_args, quick_kwargs)
+                for buffer, now in assigned.changes():
+                    if ways.are_several:
+                        raise DeclinedError("a buffer is assigned behind a branch")
+                    recorder.assign(buffer, now)
+            return pytree.tree_flatten(result)
+
+        outputs, out_spec = ways.given(ran)
+    recorder.graph.output(tuple(recorder.said(each) for each in outputs))
+    recorder.check()
+    finish(recorder.graph)
+    # Not a GraphModule, which writes code of the graph that nobody runs: a fifth of the time.
+    graph_module: Any = SimpleNamespace(graph=recorder.graph, meta={})
+    solve(fake_mode, lambda: given.solve(graph_module), by_model)
+    sig = QuickSignature(placeholders.specs, output_specs(recorder.graph))
+    ranges = given.ranges(graph_module, sig)
+    names = given.argument_names()
+    call = SimpleNamespace(in_spec=given.spec, out_spec=out_spec, forward_arg_names=names)
+    return QuickProgram(
+        graph=recorder.graph,
+        graph_signature=sig,
+        state_dict=placeholders.state_dict,
+        constants=placeholders.constants,
+        range_constraints=ranges,
+        module_call_graph=[SimpleNamespace(fqn="", signature=call)],
+        example_inputs=(given.args, given.kwargs),
+        export=export,
+        notes=ways.notes(),
+    )
+
+
+def _join_sizes(inputs: Sequence[Any], leaves: Sequence[Leaf]) -> None:
+    """Has the sizes that the user calls by one name be one symbol."""
+    first: dict[str, Any] = {}
+    for value, leaf in zip(inputs, leaves, strict=False):
+        for axis, wanted in leaf.dims.items():
+            size = value if axis == SCALAR else size_of(value, axis)
+            if wanted.insistence is Insistence.SHOULD_VARY and hasattr(size, "node"):
+                torch_sizes.join_sizes(first.setdefault(str(wanted.name), size), size)
+
+
+def _check(model: torch.nn.Module) -> None:
+    """Declines modules of which more than operators would have to be seen."""
+    import torch
+
+    if isinstance(model, torch.fx.GraphModule):
+        raise DeclinedError("a graph module")
+    for name, module in model.named_modules():
+        if isinstance(module, torch.jit.ScriptModule):
+            raise DeclinedError(f"the module {name} is TorchScript")
+        if any(isinstance(v, torch.ScriptObject) for v in vars(module).values()):
+            raise DeclinedError(f"the module {name} holds a script object")

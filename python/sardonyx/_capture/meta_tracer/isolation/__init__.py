@@ -1,0 +1,1 @@
+"""Keeps a capture from changing the model and the process."""

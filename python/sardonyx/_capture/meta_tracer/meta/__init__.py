@@ -1,0 +1,1 @@
+"""Meta kernels: dtype, sizes and strides of operators' results."""

@@ -1,0 +1,270 @@
+"""Rules of operators that move elements."""
+
+# Rules take arguments by the names that operators' schemas give them, used or not.
+# ruff: noqa: ARG001, PLR0917
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from sardonyx._capture.meta_tracer.fallback import DeclinedError
+from sardonyx._capture.meta_tracer.symbolic.sizes import (
+    Size,
+    always_same,
+    filled_in,
+    hint,
+    is_by_data,
+    made_same,
+    plain,
+    same,
+    strides_of_view,
+    wrapped_axis,
+)
+
+from .results import Results, always, dims_of, numbers, steps_of
+from .tensor import QuickTensor
+
+
+def transpose(results: Results, self: torch.Tensor, dim0: int, dim1: int) -> QuickTensor:
+    order = list(range(len(dims_of(self))))
+    first, second = wrapped_axis(dim0, len(order)), wrapped_axis(dim1, len(order))
+    order[first], order[second] = order[second], order[first]
+    return permute(results, self, order)
+
+
+def permute(results: Results, self: torch.Tensor, dims: Sequence[int]) -> QuickTensor:
+    shape, steps = dims_of(self), steps_of(self)
+    order = [wrapped_axis(axis, len(shape)) for axis in dims]
+    if sorted(order) != list(range(len(shape))):
+        raise DeclinedError("axes that are no permutation")
+    return QuickTensor.of(
+        tuple(shape[a] for a in order), tuple(steps[a] for a in order), self.dtype
+    )
+
+
+def t(results: Results, self: torch.Tensor) -> QuickTensor:
+    if len(dims_of(self)) != 2:
+        raise DeclinedError("t() of what is no matrix")
+    return permute(results, self, (1, 0))
+
+
+def unsqueeze(results: Results, self: torch.Tensor, dim: int) -> QuickTensor:
+    shape, steps = dims_of(self), steps_of(self)
+    axis = wrapped_axis(dim, len(shape) + 1)
+    step = plain(shape[axis] * steps[axis]) if axis < len(shape) else 1
+    return QuickTensor.of(
+        (*shape[:axis], 1, *shape[axis:]), (*steps[:axis], step, *steps[axis:]), self.dtype
+    )
+
+
+def expand(
+    results: Results, self: torch.Tensor, size: Sequence[Size], *, implicit: bool = False
+) -> QuickTensor:
+    shape, steps = dims_of(self), steps_of(self)
+    new = len(size) - len(shape)
+    if new < 0:
+        raise DeclinedError("an expansion to fewer dims")
+    dims: list[Size] = []
+    strides: list[Size] = []
+    # From the back, since the stride of a new dim of 1 comes from the dim behind it.
+    for axis in reversed(range(len(size))):
+        behind = plain(dims[0] * strides[0]) if dims else 1
+        have, step = (shape[axis - new], steps[axis - new]) if axis >= new else (1, behind)
+        want = plain(size[axis])
+        if (axis >= new and type(want) is int and want == -1) or same(have, want):
+            want = have
+        elif type(have) is int and have == 1:
+            step = 0
+        else:
+            raise DeclinedError(f"an expansion from {have} to {want}")
+        dims.insert(0, want)
+        strides.insert(0, step)
+    if any(type(each) is int and each < 0 for each in dims):
+        raise DeclinedError("an expansion of no axis to -1")
+    return QuickTensor.of(tuple(dims), tuple(strides), self.dtype)
+
+
+def view(results: Results, self: torch.Tensor, size: Sequence[Size]) -> QuickTensor:
+    made = _viewed(results, self, size)
+    if made is None:
+        raise DeclinedError("a view that the layout does not allow")
+    return made
+
+
+def reshape(results: Results, self: torch.Tensor, shape: Sequence[Size]) -> QuickTensor:
+    made = _viewed(results, self, shape)
+    if made is not None:
+        return made
+    wanted = filled_in(shape, dims_of(self))
+    example = [tuple(map(hint, each)) for each in (dims_of(self), steps_of(self), wanted)]
+    if strides_of_view(*example) is not None:
+        results.copies_of_views += 1
+    return results.dense(wanted, self.dtype)
+
+
+def _viewed(results: Results, self: torch.Tensor, size: Sequence[Size]) -> QuickTensor | None:
+    shape, steps = dims_of(self), steps_of(self)
+    wanted = filled_in(size, shape)
+    if results.strides.is_contiguous(shape, steps):
+        return results.dense(wanted, self.dtype)
+    strides = strides_of_view(shape, steps, wanted)
+    return None if strides is None else QuickTensor.of(wanted, strides, self.dtype)
+
+
+def contiguous(
+    results: Results, self: torch.Tensor, *, memory_format: Any = torch.contiguous_format
+) -> torch.Tensor:
+    if memory_format is not torch.contiguous_format:
+        raise DeclinedError(f"the layout {memory_format}")
+    if results.strides.is_contiguous(dims_of(self), steps_of(self)):
+        return self
+    layout = (dims_of(self), steps_of(self))
+    # Of sizes that data decide there is no example: they may be any.
+    if any(map(is_by_data, layout)) or results.strides.is_contiguous(
+        *(tuple(map(hint, each)) for each in layout)
+    ):
+        results.copies_of_views += 1
+    return results.dense(dims_of(self), self.dtype)
+
+
+def slice_(
+    results: Results,
+    self: torch.Tensor,
+    dim: int = 0,
+    start: Size | None = None,
+    end: Size | None = None,
+    step: Size = 1,
+) -> QuickTensor:
+    shape, steps = dims_of(self), steps_of(self)
+    axis = wrapped_axis(dim, len(shape))
+    size = shape[axis]
+    first, last = _bound(start, size, 0), _bound(end, size, size)
+    if type(step) is not int or step < 1:
+        raise DeclinedError("a slice with a symbolic step")
+    length = plain(last - first)
+    if type(length) is int:
+        length = max(length, 0)
+    elif not always(length >= 0):
+        raise DeclinedError("a slice that may be empty")
+    if step != 1:
+        length = plain((length + step - 1) // step)
+    return QuickTensor.of(
+        (*shape[:axis], length, *shape[axis + 1 :]),
+        (*steps[:axis], plain(steps[axis] * step), *steps[axis + 1 :]),
+        self.dtype,
+    )
+
+
+def _bound(given: Size | None, size: Size, otherwise: Size) -> Size:
+    """Where a slice begins or ends, between 0 and `size`."""
+    if given is None:
+        return otherwise
+    given = plain(given)
+    if type(given) is int and given == 0x7FFFFFFFFFFFFFFF:
+        return size
+    counts_from_the_end = always(given < 0)
+    if counts_from_the_end:
+        given = plain(given + size)
+    if always(given >= 0) and always(given <= size):
+        return given
+    if always(given >= size):
+        return size
+    if counts_from_the_end and always(given <= 0):
+        return 0
+    # PyTorch assumes the same of the example's size, as a bound of what the program takes.
+    if type(size) is int and always(given >= 0) and given <= size:
+        return given
+    raise DeclinedError("a slice whose ends depend on sizes")
+
+
+def select(results: Results, self: torch.Tensor, dim: int, index: Size) -> QuickTensor:
+    shape, steps = dims_of(self), steps_of(self)
+    axis = wrapped_axis(dim, len(shape))
+    if not shape or not (always(index < shape[axis]) and always(index >= -shape[axis])):
+        raise DeclinedError("an index that may be out of bounds")
+    return QuickTensor.of(
+        (*shape[:axis], *shape[axis + 1 :]), (*steps[:axis], *steps[axis + 1 :]), self.dtype
+    )
+
+
+def as_strided(
+    results: Results,
+    self: torch.Tensor,
+    size: Sequence[Size],
+    stride: Sequence[Size],
+    storage_offset: Size | None = None,
+) -> QuickTensor:
+    """Where it begins is functionalisation's business, which sees what it is a view of."""
+    dims, steps = tuple(map(plain, size)), tuple(map(plain, stride))
+    if len(dims) != len(steps) or any(type(n) is int and n < 0 for n in (*dims, *steps)):
+        raise DeclinedError("as_strided of sizes that cannot be")
+    return QuickTensor.of(dims, steps, self.dtype)
+
+
+def copy_(
+    results: Results, self: torch.Tensor, src: torch.Tensor, non_blocking: bool = False
+) -> torch.Tensor:
+    own, given = dims_of(self), dims_of(src)
+    if len(given) > len(own) or 0 in numbers(steps_of(self)):
+        raise DeclinedError("a copy to what lies in one place, or of a tensor of more dims")
+    for size, other in zip(reversed(own), reversed(given), strict=False):
+        if not (type(other) is int and other == 1) and not always_same(size, other):
+            raise DeclinedError("a copy of a tensor that may not fit")
+    return self
+
+
+def cat(results: Results, tensors: Sequence[torch.Tensor], dim: int = 0) -> QuickTensor:
+    if len({tensor.dtype for tensor in tensors}) != 1:
+        raise DeclinedError("tensors of several types in cat")
+    # A tensor of shape [0] goes with any other, as caches begin; what may be one is not asked.
+    tensors = [each for each in tensors if not (each.dim() == 1 and 0 in numbers(dims_of(each)))]
+    if not tensors:
+        raise DeclinedError("empty tensors in cat")
+    shapes = [dims_of(tensor) for tensor in tensors]
+    axis = wrapped_axis(dim, len(shapes[0]))
+    if any(len(shape) != len(shapes[0]) or 0 in numbers(shape) for shape in shapes):
+        raise DeclinedError("empty tensors in cat")
+    for tensor in tensors:
+        if not results.strides.is_contiguous(dims_of(tensor), steps_of(tensor)):
+            _rows_or_declined(results, tensors)
+    for other in shapes[1:]:
+        for i, (a, b) in enumerate(zip(shapes[0], other, strict=True)):
+            if i != axis and not made_same(a, b):
+                raise DeclinedError(f"sizes {a} and {b} meet in cat")
+    total = plain(sum(shape[axis] for shape in shapes))
+    dims = (*shapes[0][:axis], total, *shapes[0][axis + 1 :])
+    return results.dense(dims, tensors[0].dtype)
+
+
+def _rows_or_declined(results: Results, tensors: Sequence[torch.Tensor]) -> None:
+    """cat keeps the layout of channels last where all of its tensors have it."""
+    if len(dims_of(tensors[0])) in (4, 5) and all(
+        _may_be_channels_last(tensor) for tensor in tensors
+    ):
+        raise DeclinedError("cat of tensors in another layout")
+
+
+def _may_be_channels_last(tensor: torch.Tensor) -> bool:
+    step = steps_of(tensor)[1]
+    return type(step) is int and step == 1
+
+
+def split(
+    results: Results, self: torch.Tensor, split_size: Size, dim: int = 0
+) -> list[QuickTensor]:
+    shape = dims_of(self)
+    axis = wrapped_axis(dim, len(shape))
+    if type(shape[axis]) is not int or type(split_size) is not int or split_size < 1:
+        raise DeclinedError("a split of symbolic sizes")
+    starts = range(0, max(shape[axis], 1), split_size)
+    return [slice_(results, self, axis, s, min(s + split_size, shape[axis])) for s in starts]
+
+
+def chunk(results: Results, self: torch.Tensor, chunks: int, dim: int = 0) -> list[QuickTensor]:
+    size = dims_of(self)[wrapped_axis(dim, len(dims_of(self)))]
+    if type(size) is not int or not 1 <= chunks <= size:
+        raise DeclinedError("chunks of a symbolic size")
+    return split(results, self, -(-size // chunks), dim)

@@ -1,0 +1,130 @@
+"""What operators give: dtype, sizes and strides of their results, by the operator's overload.
+
+A rule takes what PyTorch's operator takes. It gives the result, or the input itself where PyTorch
+gives that back, and declines what it is not sure of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from sardonyx._capture.meta_tracer.fallback import DeclinedError
+
+from . import contractions, elementwise, layout, matrix_products
+from .fake_kernels import Fakes
+from .results import Results
+
+_aten = torch.ops.aten
+
+
+class Rules:
+    """The rules of one capture. Where there is none, or it is not sure, fake tensors are asked."""
+
+    def __init__(self, fakes: Fakes) -> None:
+        self.results = Results()
+        self._fakes = fakes
+
+    def result(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What an operator gives."""
+        # Under autocast, PyTorch's kernels convert what they are given.
+        rule = None if torch.is_autocast_enabled("cpu") else TABLE.get(func)
+        if rule is not None:
+            try:
+                return rule(self.results, *args, **kwargs)
+            except DeclinedError as reason:
+                reason.answered()
+        return self._fakes.result(func, args, kwargs)
+
+
+TABLE: dict[Any, Callable[..., Any]] = {
+    **dict.fromkeys(
+        (
+            _aten.cos.default, _aten.sin.default, _aten.tanh.default, _aten.gelu.default,
+            _aten.silu.default, _aten.sigmoid.default, _aten.exp.default, _aten.rsqrt.default,
+            _aten.sqrt.default, _aten.erf.default,
+        ),
+        elementwise.unary,
+    ),
+    **dict.fromkeys(
+        (_aten.neg.default, _aten.relu.default, _aten.abs.default), elementwise.unary_any
+    ),
+    **dict.fromkeys(
+        (_aten.add.Tensor, _aten.sub.Tensor, _aten.rsub.Scalar), elementwise.scaled_sum
+    ),
+    _aten.mul.Tensor: elementwise.binary,
+    _aten.div.Tensor: elementwise.division,
+    **dict.fromkeys((_aten.pow.Tensor_Scalar, _aten.pow.Tensor_Tensor), elementwise.power),
+    **dict.fromkeys(
+        (
+            _aten.eq.Tensor, _aten.ne.Tensor, _aten.lt.Tensor, _aten.le.Tensor, _aten.gt.Tensor,
+            _aten.ge.Tensor, _aten.eq.Scalar, _aten.ne.Scalar, _aten.lt.Scalar, _aten.le.Scalar,
+            _aten.gt.Scalar, _aten.ge.Scalar,
+        ),
+        elementwise.comparison,
+    ),
+    **dict.fromkeys((_aten.where.self, _aten.where.ScalarOther), elementwise.where),
+    _aten.masked_fill.Scalar: elementwise.masked_fill,
+    _aten.transpose.int: layout.transpose,
+    _aten.permute.default: layout.permute,
+    _aten.t.default: layout.t,
+    _aten.unsqueeze.default: layout.unsqueeze,
+    _aten.expand.default: layout.expand,
+    _aten.view.default: layout.view,
+    _aten.reshape.default: layout.reshape,
+    _aten.contiguous.default: layout.contiguous,
+    _aten.slice.Tensor: layout.slice_,
+    _aten.select.int: layout.select,
+    _aten.as_strided.default: layout.as_strided,
+    _aten.copy_.default: layout.copy_,
+    _aten.cat.default: layout.cat,
+    _aten.split.Tensor: layout.split,
+    _aten.chunk.default: layout.chunk,
+    _aten.to.dtype: elementwise.to_dtype,
+    _aten.to.dtype_layout: elementwise.to_layout,
+    _aten.to.device: elementwise.to_device,
+    _aten.type_as.default: elementwise.type_as,
+    **dict.fromkeys(
+        (_aten.new_ones.default, _aten.new_zeros.default, _aten.new_full.default),
+        elementwise.new_filled,
+    ),
+    _aten.arange.default: elementwise.arange,
+    _aten.arange.start: elementwise.arange_from,
+    **dict.fromkeys(
+        (_aten.zeros.default, _aten.ones.default, _aten.full.default), elementwise.filled
+    ),
+    _aten.linear.default: matrix_products.linear,
+    _aten.addmm.default: matrix_products.addmm,
+    _aten.matmul.default: matrix_products.matmul,
+    _aten.einsum.default: contractions.einsum,
+    _aten.embedding.default: matrix_products.embedding,
+    _aten.diff.default: matrix_products.diff,
+    _aten.index.Tensor: matrix_products.index,
+    _aten.cumsum.default: elementwise.running,
+    _aten.flatten.using_ints: matrix_products.flatten,
+    **dict.fromkeys(
+        (_aten.ones_like.default, _aten.zeros_like.default, _aten.full_like.default),
+        elementwise.like,
+    ),
+    **dict.fromkeys(
+        (_aten.logical_and.default, _aten.logical_or.default, _aten.logical_not.default),
+        elementwise.logical,
+    ),
+    **dict.fromkeys(
+        (
+            _aten.bitwise_and.Tensor, _aten.bitwise_or.Tensor, _aten.__and__.Tensor,
+            _aten.__or__.Tensor,
+        ),
+        elementwise.bitwise,
+    ),
+    _aten.bitwise_not.default: elementwise.inverted,
+    _aten.gather.default: matrix_products.gather,
+    _aten.scaled_dot_product_attention.default: matrix_products.attention,
+    _aten.mean.dim: matrix_products.mean,
+    _aten.softmax.int: matrix_products.softmax,
+    _aten.layer_norm.default: matrix_products.layer_norm,
+    _aten.dropout.default: matrix_products.dropout,
+    _aten.affine_grid_generator.default: matrix_products.affine_grid,
+}  # fmt: skip

@@ -1,0 +1,1 @@
+"""Symbolic sizes, and what was asked of them."""

@@ -1,0 +1,52 @@
+"""What was asked of sizes: whether the answer leaves them open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def fixes_sizes(relation: Any) -> bool:
+    """Whether it makes a size, or a quotient, product or least of sizes, a number."""
+    import sympy
+
+    return isinstance(relation, sympy.Equality) and not leaves_sizes_open(relation)
+
+
+def leaves_sizes_open(relation: Any) -> bool:
+    """Whether it bounds sizes, relates some to others, excludes some, or is always so.
+
+    A quotient, product or least of sizes that has to be a number fixes them, or nearly so:
+    torch.export may then take them for numbers where fake-tensor tracing does not ask.
+    """
+    import sympy
+
+    from .periodic import always_holds  # needs sympy, which comes with torch
+
+    if isinstance(relation, (sympy.And, sympy.Or)):
+        return all(map(leaves_sizes_open, relation.args))
+    if not isinstance(relation, sympy.Equality):
+        return True
+    sides = (relation.lhs, relation.rhs)
+    is_of_number = any(not side.free_symbols for side in sides)
+    is_of_rest = any(type(side).__name__ in {"Mod", "PythonMod"} for side in sides)
+    return not is_of_number or is_of_rest or always_holds(relation)
+
+
+def denied(relation: Any) -> Any:
+    """What is so where the relation is not; None of floating numbers, where NaN makes neither."""
+    import sympy
+
+    if any(not each.is_integer for each in relation.free_symbols):
+        return None
+    return sympy.Not(relation)
+
+
+def at_sizes(expression: Any, sizes: Mapping[Any, int]) -> Any:
+    """The expression or relation where its symbols are these; None where it divides by zero."""
+    import sympy
+
+    try:
+        return expression.xreplace({each: sympy.Integer(size) for each, size in sizes.items()})
+    except ZeroDivisionError:
+        return None

@@ -1,0 +1,304 @@
+"""Sizes and strides: ints, and torch.export's own SymInts where the user left them open.
+
+Two sizes are the same where their expressions are. What cannot be told from expressions alone is
+declined, so that no rule assumes anything of a size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from sardonyx._capture.meta_tracer.fallback import DeclinedError
+from sardonyx._torch_private.sizes import is_always_true, plain_expression
+
+# An int, or a torch.SymInt, which has an int's operators.
+Size = Any
+Sizes = tuple[Size, ...]
+
+
+def key(size: Size) -> Hashable:
+    """What equal sizes have in common."""
+    if type(size) is int:
+        return size
+    node = size.node
+    learnt = len(node.shape_env.replacements)
+    if not learnt:
+        first: Hashable = plain_expression(node)
+        return first
+    kept: tuple[int, Hashable] | None = node.__dict__.get("_key")
+    if kept is None or kept[0] != learnt:
+        kept = node.__dict__["_key"] = (learnt, node.expr)
+    return kept[1]
+
+
+def same(a: Size, b: Size) -> bool:
+    """Whether two sizes are equal, whatever the inputs are."""
+    return a is b or bool(key(a) == key(b))
+
+
+def always_same(a: Size, b: Size) -> bool:
+    """Whether two sizes are equal as expressions, or for all values of their symbols: a sequence
+    that is padded to parts of 64 has 64 times as many elements as parts."""
+    if same(a, b):
+        return True
+    if is_static((a, b)) or is_by_data((a, b)):
+        return False
+    import sympy
+
+    from .periodic import always_holds
+
+    equality = sympy.Eq(key(a), key(b))
+    return bool(equality == sympy.true) or (
+        isinstance(equality, sympy.Equality) and always_holds(equality)
+    )
+
+
+def made_same(a: Size, b: Size) -> bool:
+    """Whether two sizes that have to be equal are; of symbols that is asked as PyTorch asks it."""
+    if same(a, b):
+        return True
+    if is_by_data((a, b)):
+        raise DeclinedError("sizes that data decide have to be equal")
+    return (type(a) is not int or type(b) is not int) and bool(a == b)
+
+
+def hint(size: Size) -> int:
+    """The size in the example."""
+    if type(size) is int:
+        return size
+    known = size.node.hint
+    if known is None:
+        raise DeclinedError("a size depends on data")
+    return int(known)
+
+
+def is_by_data(sizes: Sequence[Size]) -> bool:
+    """Whether data decide one of them."""
+    return any(type(size) is not int and size.node.hint is None for size in sizes)
+
+
+def is_static(sizes: Sequence[Size]) -> bool:
+    """Whether all of them are numbers."""
+    return all(type(size) is int for size in sizes)
+
+
+def plain(size: Size) -> Size:
+    """An int where the size is one. Declines everything that is neither an int nor a SymInt."""
+    if type(size) is int:
+        return size
+    if isinstance(size, bool) or not hasattr(size, "node"):
+        raise DeclinedError(f"a size is a {type(size).__name__}")
+    expression: Any = key(size)
+    return int(expression) if expression.is_number else size
+
+
+def product(sizes: Sequence[Size]) -> Size:
+    """Their product."""
+    number, symbols = 1, []
+    for size in sizes:
+        if type(size) is int:
+            number *= size
+        else:
+            symbols.append(size)
+    if not symbols or number == 0:
+        return number
+    result = math.prod(symbols[1:], start=symbols[0])
+    return plain(result if number == 1 else result * number)
+
+
+class Strides:
+    """Strides of the shapes that one capture sees, computed once each."""
+
+    def __init__(self) -> None:
+        self._contiguous: dict[Hashable, Sizes] = {}
+        self._order: dict[Hashable, bool] = {}
+
+    def contiguous(self, shape: Sizes) -> Sizes:
+        """Those of a tensor in row-major order."""
+        index = tuple(map(key, shape))
+        found = self._contiguous.get(index)
+        if found is None:
+            found = self._contiguous[index] = _row_major(shape)
+        return found
+
+    def is_contiguous(self, shape: Sizes, strides: Sizes) -> bool:
+        """Whether elements lie in row-major order; dims of 1 may lie anywhere."""
+        if any(type(size) is int and size == 0 for size in shape):
+            return True
+        if all(map(same, strides, self.contiguous(shape))):
+            return True
+        expected: Size = 1
+        for size, stride in zip(reversed(shape), reversed(strides), strict=True):
+            if type(size) is int and size == 1:
+                continue
+            if not same(stride, expected):
+                return False
+            expected = plain(expected * size)
+        return True
+
+    def is_one_dense(self, shape: Sizes, operands: Sequence[tuple[Sizes, Sizes]]) -> bool:
+        """Whether all operands lie alike, each element in its own place and none between them."""
+        strides = operands[0][1]
+        for other_shape, other in operands:
+            if not all(map(same, other_shape, shape)) or not all(map(same, other, strides)):
+                return False
+        order = sorted(range(len(shape)), key=lambda axis: hint(strides[axis]), reverse=True)
+        return self.is_contiguous(
+            tuple(shape[axis] for axis in order), tuple(strides[axis] for axis in order)
+        )
+
+    def at_most(self, a: Size, b: Size) -> bool:
+        """Whether one stride is never above the other. Declines where that depends on sizes."""
+        if type(a) is int and type(b) is int:
+            return a <= b
+        index = (key(a), key(b))
+        found = self._order.get(index)
+        if found is None:
+            found = self._order[index] = _at_most(a, b)
+        return found
+
+    def permuted_as(self, shape: Sizes, operands: Sequence[tuple[Sizes, Sizes]]) -> Sizes:
+        """Those of an elementwise result: dims in the order in which the operands' lie.
+
+        Operands have the result's rank, and stride 0 where they are broadcast. As in
+        TensorIterator::reorder_dimensions.
+        """
+        if all(self.is_contiguous(*operand) for operand in operands):
+            return self.contiguous(shape)
+        order = list(reversed(range(len(shape))))
+        for i in range(1, len(order)):
+            moved = i
+            for before in reversed(range(i)):
+                swap = self._swaps(shape, operands, order[before], order[moved])
+                if swap > 0:
+                    order[before], order[moved] = order[moved], order[before]
+                    moved = before
+                elif swap < 0:
+                    break
+        strides: list[Size] = [1] * len(shape)
+        step: Size = 1
+        for axis in order:
+            strides[axis] = step
+            step = plain(step * shape[axis])
+        return tuple(strides)
+
+    def _swaps(
+        self, shape: Sizes, operands: Sequence[tuple[Sizes, Sizes]], inner: int, outer: int
+    ) -> int:
+        for _, strides in operands:
+            a, b = strides[inner], strides[outer]
+            if (type(a) is int and a == 0) or (type(b) is int and b == 0):
+                continue
+            if same(a, b):
+                if not self.at_most(shape[inner], shape[outer]):
+                    return 1
+                continue
+            return -1 if self.at_most(a, b) else 1
+        return 0
+
+
+def _row_major(shape: Sizes) -> Sizes:
+    strides: list[Size] = []
+    step: Size = 1
+    for size in reversed(shape):
+        strides.append(step)
+        if not (type(size) is int and size in (0, 1)):
+            step = plain(step * size)
+    return tuple(reversed(strides))
+
+
+def _at_most(a: Size, b: Size) -> bool:
+    if is_always_true(a <= b):
+        return True
+    if is_always_true(a > b):
+        return False
+    raise DeclinedError("the order of dims in memory depends on sizes")
+
+
+def broadcast(shapes: Sequence[Sizes]) -> Sizes:
+    """The shape that all of these take. Declines where it depends on sizes."""
+    rank = max(map(len, shapes))
+    result: list[Size] = [1] * rank
+    for shape in shapes:
+        start = rank - len(shape)
+        for axis, size in enumerate(shape, start):
+            known = result[axis]
+            if type(size) is int and size == 1:
+                continue
+            if type(known) is int and known == 1:
+                result[axis] = size
+            elif not made_same(known, size):
+                raise DeclinedError(f"sizes {known} and {size} meet in a broadcast")
+    return tuple(result)
+
+
+def wrapped_axis(axis: int, rank: int) -> int:
+    """An axis from the front. Declines where there is no such, which PyTorch is to say, as it is
+    of single elements, for which some operators take 0 and -1."""
+    if type(axis) is not int or not -rank <= axis < rank:
+        raise DeclinedError(f"there is no axis {axis} of {rank}")
+    return axis % rank
+
+
+def filled_in(wanted: Sequence[Size], shape: Sizes) -> Sizes:
+    """A shape with as many elements as `shape`, and its -1 computed."""
+    sizes = [plain(size) for size in wanted]
+    total = product(shape)
+    open_axes = [i for i, size in enumerate(sizes) if type(size) is int and size == -1]
+    if len(open_axes) > 1:
+        raise DeclinedError("a shape has several -1")
+    if open_axes:
+        others = product([size for i, size in enumerate(sizes) if i != open_axes[0]])
+        if type(others) is int and others == 0:
+            raise DeclinedError("a shape has -1 and 0")
+        rest = plain(total // others)
+        if not always_same(plain(rest * others), total):
+            raise DeclinedError("a size of a view is a rounded quotient")
+        sizes[open_axes[0]] = rest
+    elif not always_same(product(sizes), total):
+        raise DeclinedError("a view may have another number of elements")
+    return tuple(sizes)
+
+
+def strides_of_view(shape: Sizes, strides: Sizes, wanted: Sizes) -> Sizes | None:
+    """Those by which memory of this layout has the wanted shape; None where it has not.
+
+    As in at::detail::computeStride. Declines where it depends on sizes.
+    """
+    if is_static(shape) and 0 in shape:
+        raise DeclinedError("a view of an empty tensor")
+    result: list[Size] = [0] * len(wanted)
+    axis = len(wanted) - 1
+    base = strides[-1] if strides else 1
+    run: Size = 1
+    done: Size = 1
+    for i in reversed(range(len(shape))):
+        run = plain(run * shape[i])
+        ends = i == 0 or (
+            not (type(shape[i - 1]) is int and shape[i - 1] == 1)
+            and not same(strides[i - 1], plain(run * base))
+        )
+        if not ends:
+            continue
+        while axis >= 0 and _takes_in(wanted[axis], done, run):
+            result[axis] = plain(done * base)
+            done = plain(done * wanted[axis])
+            axis -= 1
+        if not always_same(done, run):
+            if hint(done) == hint(run):
+                raise DeclinedError("whether a tensor can be viewed depends on sizes")
+            return None
+        if i > 0:
+            base = strides[i - 1]
+            run, done = 1, 1
+    return tuple(result) if axis == -1 else None
+
+
+def _takes_in(size: Size, done: Size, run: Size) -> bool:
+    """Whether one more dim belongs to those that are `done` of a run of elements; of one element
+    alone in the example that is not seen there."""
+    if hint(done) < hint(run) or same(size, 1):
+        return True
+    return hint(done) == hint(run) and hint(size) == 1 and not always_same(done, run)

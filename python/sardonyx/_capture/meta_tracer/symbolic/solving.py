@@ -1,0 +1,92 @@
+"""What was asked of sizes is checked against what the user said of them, as torch.export does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sardonyx._capture.guards.guards import asked_by_model
+from sardonyx._capture.meta_tracer.fallback import DeclinedError
+from sardonyx._torch_private import questions as torch_questions
+from sardonyx._torch_private import sizes as torch_sizes
+
+from .relations import leaves_sizes_open
+
+
+@contextmanager
+def hearing_the_model() -> Iterator[set[Any]]:
+    """Within it, what the model's own code asks of sizes goes into the set: `range(length // 64)`,
+    or a branch. torch.export hears the same question there, and answers it alike."""
+    heard: set[Any] = set()
+
+    def hear(_: Any, relation: Any) -> None:
+        if asked_by_model():
+            heard.add(torch_sizes.canonical_relation(relation))
+
+    with torch_questions.watching_questions(hear):
+        yield heard
+
+
+_hearing: list[Callable[[Collection[str]], None]] = []
+
+
+@contextmanager
+def hearing_fixed_sizes(hear: Callable[[Collection[str]], None]) -> Iterator[None]:
+    """Within it, `hear` is called with the names of sizes of inputs ("L['x'].size()[0]") of which
+    an answer fixes what is computed, before fake-tensor tracing declines such a model."""
+    _hearing.append(hear)
+    try:
+        yield
+    finally:
+        _hearing.remove(hear)
+
+
+def solve(fake_mode: Any, by_torch: Callable[[], None], by_model: Collection[Any] = ()) -> None:
+    """Runs torch.export's own check, which raises where the user said otherwise of a size.
+
+    Declines questions whose answer fixes sizes in ways that the program's ranges do not say, but
+    for those that the model asked.
+    """
+    env = fake_mode.shape_env
+    if env is None:
+        return
+    # Bounds of sizes that no equation fixes are solved for the sake of suggestions alone, and where
+    # these are told, torch.export is who tells them. Equations that sympy cannot solve end
+    # torch.export (`x / 320 == x // 40 // 8`, which says what x is divided by, and fixes nothing).
+    # They stay among the questions that are checked below.
+    with torch_sizes.solving_equations_alone(_is_solvable):
+        by_torch()
+    asserted = [each for asserts in env.deferred_runtime_asserts.values() for each in asserts]
+    # What is false of other sizes is an error there where PyTorch asserts it; where it was asked,
+    # something hangs on the answer.
+    asked = [guard.expr for guard in env.guards]
+    asked += [each.expr for each in asserted if each.msg.startswith(_ASKED)]
+    # torch.export asserts what it could not solve, and learns from that which sizes are equal.
+    for each in asserted:
+        env.guard_or_defer_runtime_assert(env.replace(each.expr), "assert")
+    for relation in asked:
+        if torch_sizes.symbols_of_data(relation):  # what the model asserts of data
+            continue
+        if torch_sizes.canonical_relation(relation) in by_model:
+            continue
+        # With what was learnt since of which sizes are equal.
+        if not leaves_sizes_open(known := env.replace(relation)):
+            names = torch_sizes.names_of_sizes(env, known.free_symbols)
+            for hear in _hearing:
+                hear(names)
+            raise DeclinedError(f"the model asks of its sizes whether {relation}")
+
+
+# How ShapeEnv begins the messages of assertions that were questions.
+_ASKED = "evaluate_expr"
+
+
+def _is_solvable(relation: Any, symbol: Any) -> bool:
+    from sympy.solvers.inequalities import reduce_inequalities
+
+    try:
+        reduce_inequalities([relation], symbol)
+    except NotImplementedError:
+        return False
+    return True

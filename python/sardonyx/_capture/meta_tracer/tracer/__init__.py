@@ -1,0 +1,1 @@
+"""The tracer: records the calls of a module while it runs."""

@@ -1,0 +1,1 @@
+"""What is patched in PyTorch while a model is captured."""

@@ -1,0 +1,56 @@
+"""Truths of sizes that PyTorch's functions want as Python's: `is_causal=x.shape[1] > 1`."""
+
+from __future__ import annotations
+
+import functools
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sardonyx._torch_private import torchscript
+
+from .patching import Replacement, replaced
+
+_WANTS_BOOL = re.compile(r"(\w+)\(\): argument '\w+'.* must be bool, not SymBool")
+
+
+def function_wanting_truths(error: Exception | None) -> str | None:
+    """The name of a function of PyTorch's that was given a truth of sizes where it declares a
+    bool."""
+    found = _WANTS_BOOL.search(str(error)) if isinstance(error, TypeError) else None
+    return found[1] if found else None
+
+
+@contextmanager
+def truths_decided(name: str) -> Iterator[None]:
+    """Within it, PyTorch's function of that name takes truths of sizes as the example's sizes have
+    them, and asks for that, so that a note tells of it. Modules that have imported it by itself
+    call the one that does, too."""
+    import torch
+
+    holders = (torch, torch.nn.functional, torchscript.functions_in_python()[1], torch.Tensor)
+    functions = [getattr(holder, name) for holder in holders if hasattr(holder, name)]
+    deciding = {id(function): _deciding(function) for function in functions}
+    modules = [module for module in list(sys.modules.values()) if module is not None]
+    with replaced(
+        Replacement(place, key, deciding[id(value)])
+        for place in (*modules, torch.Tensor)
+        for key, value in list(vars(place).items())
+        if id(value) in deciding
+    ):
+        yield
+
+
+def _deciding(function: Callable[..., Any]) -> Callable[..., Any]:
+    import torch
+
+    def decided(value: Any) -> Any:
+        return bool(value) if isinstance(value, torch.SymBool) else value
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return function(*map(decided, args), **{k: decided(v) for k, v in kwargs.items()})
+
+    return called

@@ -1,9 +1,0 @@
-"""The builds of PyTorch in which quick capture has been compared with torch.export by all of our
-tests. Written by tools/record_verified_torch.py; do not edit."""
-
-from __future__ import annotations
-
-# By the commit that PyTorch was built of, its release.
-VERIFIED: dict[str, str] = {
-    "cf30153c4c131c8164ee7798e5022d810682e2cb": "2.13.0",
-}

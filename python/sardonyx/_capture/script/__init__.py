@@ -1,1 +1,0 @@
-"""Programs of TorchScript that are in memory, read as their archives are."""

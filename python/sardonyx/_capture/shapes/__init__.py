@@ -1,0 +1,1 @@
+"""Dynamic dimensions: how users ask for them, and what capture does with them."""

@@ -1,0 +1,138 @@
+"""What the dimensions of a captured program are called, and which of them came out constant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sardonyx._base.errors import Diagnostic
+from sardonyx._capture.source_location import Place
+from sardonyx._torch_private.sizes import equal_sizes
+
+from .dim_spec import SCALAR, Insistence, Leaf, Wanted, size_of
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
+
+class ConstantDim(NamedTuple):
+    """A dimension that was to vary, and what the model's own code makes it."""
+
+    input: str
+    axis: int
+    size: int
+    wanted: Wanted
+    place: Place | None
+
+    def warning(self) -> Diagnostic:
+        """As of a dimension that should vary, but need not."""
+        should = self.wanted._replace(insistence=Insistence.SHOULD_VARY)
+        return self._replace(wanted=should).diagnostic()
+
+    def diagnostic(self) -> Diagnostic:
+        """SX1011 where it must vary, SX1008 where it should, SX1012 where it may."""
+        insistence = self.wanted.insistence
+        what = f"input '{self.input}'"
+        if self.axis != SCALAR:
+            what = f"dimension {self.axis} of {what}"
+        name = f" ('{self.wanted.name}')" if self.wanted.name else ""
+        asked = "may be" if insistence is Insistence.MAY_VARY else "was to be"
+        where = f", at {self.place}" if self.place else ""
+        code, severity = _TOLD[insistence]
+        return Diagnostic(
+            code,
+            f"{what} {asked} dynamic{name}, and the model's own code makes it {self.size}{where}",
+            severity=severity,
+            help=_HELP if insistence is Insistence.MUST_VARY else "",
+            file=self.place.file if self.place else "",
+            line=self.place.line if self.place else 0,
+            function=self.place.function if self.place else "",
+        )
+
+
+_TOLD = {
+    Insistence.MUST_VARY: ("SX1011", "error"),
+    Insistence.SHOULD_VARY: ("SX1008", "warning"),
+    Insistence.MAY_VARY: ("SX1012", "note"),
+}
+_HELP = (
+    "change the code that takes the size for a number, or say Dim.AUTO, which lets the model "
+    "decide, or Dim.STATIC"
+)
+
+
+def constant_dims(
+    program: ExportedProgram, leaves: Sequence[Leaf], places: Mapping[str, Place]
+) -> list[ConstantDim]:
+    """The dimensions of which something is wanted, and that capture made constant.
+
+    `places`: the lines that fixed sizes, by torch.export's names for these.
+    """
+    return [
+        ConstantDim(name, axis, size, wanted, places.get(leaf.source_of(axis)))
+        for name, value, leaf in named_inputs(program, leaves)
+        for axis, wanted in leaf.dims.items()
+        if (size := _constant(program, _size(value, axis))) is not None
+    ]
+
+
+def _size(value: Any, axis: int) -> Any:
+    return value if axis == SCALAR else size_of(value, axis)
+
+
+def _constant(program: ExportedProgram, size: Any) -> int | None:
+    """The one value that a size can have: a symbol that a guard fixed keeps its name."""
+    if isinstance(size, int):
+        return size
+    bounds = {str(symbol): known for symbol, known in program.range_constraints.items()}
+    known = bounds.get(str(size))
+    return int(known.lower) if known is not None and known.lower == known.upper else None
+
+
+def named_inputs(
+    program: ExportedProgram, leaves: Sequence[Leaf]
+) -> Iterator[tuple[str, Any, Leaf]]:
+    """The user's inputs by name, with the values that capture computed with."""
+    placeholders = program.graph.find_nodes(op="placeholder")
+    values = {n.name: n.meta.get("val") for n in placeholders}
+    user = [s for s in program.graph_signature.input_specs if s.kind.name == "USER_INPUT"]
+    for spec, leaf in zip(user, leaves, strict=False):
+        name = getattr(spec.arg, "name", "")
+        yield name, values.get(name), leaf
+
+
+def symbol_names(program: ExportedProgram, leaves: Sequence[Leaf]) -> dict[str, str]:
+    """What to call the program's symbols ("s77" -> "batch"), from the names of its inputs' leaves.
+
+    A dimension that became an expression keeps its own text, and so does one that became constant;
+    of one that the user said as an expression (2 * Dim("half")), the symbol in it has the name.
+    """
+    names: dict[str, str] = {}
+    for _, value, leaf in named_inputs(program, leaves):
+        for axis, wanted in leaf.dims.items():
+            size = _size(value, axis)
+            if not hasattr(size, "node") or _constant(program, size) is not None:
+                continue
+            if str(size).isidentifier():
+                if wanted.name is not None:
+                    names.setdefault(str(size), wanted.name)
+            elif wanted.root is not None and len(symbols := size.node.expr.free_symbols) == 1:
+                names.setdefault(str(*symbols), wanted.root)
+    return names
+
+
+@contextmanager
+def one_size_a_name(program: ExportedProgram, names: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """Within it, the symbols of the program's inputs that have one name are one symbol; gives the
+    names without those of symbols that another one stands for."""
+    groups: dict[str, list[Any]] = {}
+    for node in program.graph.find_nodes(op="placeholder"):
+        value = node.meta.get("val")
+        for size in (value, *getattr(value, "shape", ())):
+            if hasattr(size, "node") and (name := names.get(str(size))) is not None:
+                groups.setdefault(name, []).append(size)
+    sizes = [(str(size), size) for group in groups.values() for size in group]
+    with equal_sizes(groups.values()):
+        gone = {symbol for symbol, size in sizes if str(size) != symbol}
+        yield {symbol: name for symbol, name in names.items() if symbol not in gone}

@@ -1,0 +1,61 @@
+"""Sizes that were left free, and that the model's own code bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from sardonyx._base.errors import Diagnostic
+
+from .dim_names import named_inputs
+from .dim_spec import SCALAR, TAKEN_FOR, Leaf, Wanted, size_of
+
+if TYPE_CHECKING:
+    from torch.export import ExportedProgram
+
+# No memory has as many elements. PyTorch's own bounds of a size, 2**63, are divided where a
+# multiple of it is asked for.
+_ENDLESS = 1 << 48
+
+
+def bounded_dims(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
+    """A note for each dimension that fewer sizes are known to be right for than the user said."""
+    ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}
+    return [
+        _note(name, axis, wanted, bounds)
+        for name, value, leaf in named_inputs(program, leaves)
+        for axis, wanted in leaf.dims.items()
+        if axis != SCALAR
+        and (known := ranges.get(str(size_of(value, axis)))) is not None
+        and known.lower != known.upper
+        and (bounds := _narrower(known, wanted)) != ""
+    ]
+
+
+def _narrower(known: Any, wanted: Wanted) -> str:
+    """The bounds that the user did not say; empty where there are none."""
+    least, most = _number(known.lower, 0), _number(known.upper, None)
+    bounds = []
+    if least is not None and least > max(wanted.least, TAKEN_FOR):
+        bounds.append(f"at least {least}")
+    if most is not None and (wanted.most is None or most < wanted.most):
+        bounds.append(f"at most {most}")
+    return " and ".join(bounds)
+
+
+def _number(bound: Any, infinite: int | None) -> int | None:
+    text = str(bound)
+    number = int(text) if text.lstrip("-").isdigit() else None
+    return infinite if number is None or number >= _ENDLESS else number
+
+
+def _note(name: str, axis: int, wanted: Wanted, bounds: str) -> Diagnostic:
+    called = f" ('{wanted.name}')" if wanted.name else ""
+    return Diagnostic(
+        "SX1015",
+        f"dimension {axis} of input '{name}'{called} was left free, and the model's own code asks "
+        f"whether it is {bounds}: what it computes of other sizes is not in the model",
+        severity="note",
+        help="say the bounds, as in Dim('name', min=..., max=...), or write the branch with "
+        "torch.cond",
+    )

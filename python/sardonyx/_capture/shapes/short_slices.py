@@ -1,0 +1,87 @@
+"""Slices of free sizes that PyTorch's capture takes for 2 and more: x[-2:] of one row has one row,
+and the capture says two, whatever range the user gave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sardonyx._base.errors import Diagnostic
+from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes
+
+from .dim_names import named_inputs
+from .dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
+
+if TYPE_CHECKING:
+    import torch
+    from torch.export import ExportedProgram
+
+
+def short_slices(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
+    """A note (SX1015) of each slice whose length is another than the program says where the free
+    sizes are 1."""
+    free = _free_symbols(program, leaves)
+    if not free:
+        return []
+    return [_note(node) for node in _slices(program.graph) if _is_shorter(node, free)]
+
+
+def _free_symbols(program: ExportedProgram, leaves: Sequence[Leaf]) -> set[Any]:
+    """Those that the user lets be 1, and that the program bounds no more than any capture does."""
+    ranges = program.range_constraints
+    found: set[Any] = set()
+    for _, value, leaf in named_inputs(program, leaves):
+        for axis, wanted in leaf.dims.items():
+            size = None if axis == SCALAR else size_of(value, axis)
+            symbol = getattr(getattr(size, "node", None), "expr", None)
+            if symbol is None or not symbol.is_symbol or wanted.least >= TAKEN_FOR:
+                continue
+            known = ranges.get(symbol)
+            if known is None or known.lower <= TAKEN_FOR:
+                found.add(symbol)
+    return found
+
+
+def _slices(graph: torch.fx.Graph) -> Iterator[torch.fx.Node]:
+    import torch
+
+    yield from graph.find_nodes(op="call_function", target=torch.ops.aten.slice.Tensor)
+
+
+def _is_shorter(node: torch.fx.Node, free: set[Any]) -> bool:
+    given: dict[str, Any] = dict(
+        zip(("self", "dim", "start", "end", "step"), node.args, strict=False)
+    )
+    given |= node.kwargs
+    bounds = [given.get(each) for each in ("start", "end", "step")]
+    if not all(bound is None or isinstance(bound, int) for bound in bounds):
+        return False
+    dim = given.get("dim", 0)
+    size = _at_one(size_of(given["self"].meta["val"], dim), free)
+    length = _at_one(size_of(node.meta["val"], dim), free)
+    if size is None or length is None or size < 0:  # the program does not run at 1
+        return False
+    return length != len(range(*slice(*bounds).indices(size)))
+
+
+def _at_one(size: Any, free: set[Any]) -> int | None:
+    """The size where the free ones are 1, -1 where that is none; None where others decide it."""
+    if isinstance(size, int):
+        return size
+    expression = size.node.expr
+    if not expression.free_symbols <= free:
+        return None
+    value = at_sizes(expression, dict.fromkeys(expression.free_symbols, 1))
+    return int(value) if value is not None and value.is_Integer and value >= 0 else -1
+
+
+def _note(node: torch.fx.Node) -> Diagnostic:
+    return Diagnostic(
+        "SX1015",
+        f"a slice ({node.name}) is of dimensions that were left free, and PyTorch's capture takes "
+        "them for at least 2: what the model computes where one is 1 may be wrong",
+        severity="note",
+        help="say Dim('name', min=2), or keep to such sizes",
+        op="aten::slice.Tensor",
+        node=node.name,
+    )

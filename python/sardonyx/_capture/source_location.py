@@ -1,0 +1,121 @@
+"""Lines of the user's own code."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+import os
+import re
+import sys
+import sysconfig
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import NamedTuple
+
+_SCRIPT_RANGE = re.compile(r'File "(?P<file>.+)", line (?P<line>\d+)')
+_SARDONYX = str(Path(__file__).parent.parent) + os.sep
+_CAPTURE = str(Path(__file__).with_name("capture.py"))
+_PYTHON = sysconfig.get_paths()["stdlib"]
+
+
+class Place(NamedTuple):
+    """A line of a file, and the function that it stands in."""
+
+    file: str
+    line: int
+    function: str = ""
+
+    def __str__(self) -> str:
+        code = linecache.getline(self.file, self.line).strip()
+        inside = f", in {self.function}" if self.function else ""
+        return f"{self.file}, line {self.line}{inside}" + (f": {code}" if code else "")
+
+
+@functools.lru_cache(maxsize=64)
+def parsed(file: str) -> ast.Module:
+    """The code of a file; nothing where it is none that Python reads."""
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except SyntaxError:
+        return ast.Module([], [])
+
+
+def user_place() -> Place | None:
+    """The innermost line of the model that runs now; None where nothing of it does."""
+    frame = next(frames_of_model(), None)
+    if frame is None:
+        return None
+    return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+
+
+def frames_of_model() -> Iterator[FrameType]:
+    """What runs now of the model's own code, innermost first."""
+    import torch
+
+    others = (str(Path(torch.__file__).parent) + os.sep, _SARDONYX, "<")
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        code = frame.f_code
+        file = code.co_filename
+        if file == _CAPTURE and code.co_name in ("capture", "capture_by_trace"):
+            return
+        # Libraries of models are below the standard library's folder, too.
+        is_python = file.startswith(_PYTHON) and "site-packages" not in file
+        if not is_python and not file.startswith(others):
+            yield frame
+        frame = frame.f_back
+
+
+def place_of_error(error: BaseException) -> Place | None:
+    """The innermost line of the model's own code that the error passed through; None for none."""
+    import torch
+
+    others = (str(Path(torch.__file__).parent) + os.sep, _SARDONYX, "<")
+    place, trace = None, error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        file = code.co_filename
+        is_python = file.startswith(_PYTHON) and "site-packages" not in file
+        if not is_python and not file.startswith(others):
+            place = Place(code.co_filename, trace.tb_lineno, code.co_name)
+        trace = trace.tb_next
+    return place
+
+
+def is_raised_by_model(error: BaseException) -> bool:
+    """Whether a line of the model's own code raised the error."""
+    import torch
+
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    others = (str(Path(torch.__file__).parent) + os.sep, _SARDONYX, _PYTHON, "<")
+    return trace is not None and not trace.tb_frame.f_code.co_filename.startswith(others)
+
+
+def asking_frame(of_torch: Sequence[str], ours: Sequence[str]) -> FrameType | None:
+    """The frame of the model, or of a layer of torch's, that asks what this package is to answer;
+    None where an operator does. `of_torch` and `ours` are the parts of torch and of this package,
+    as paths below their folders, that hand a question on."""
+    import torch
+
+    root = str(Path(torch.__file__).parent) + os.sep
+    between = ("<", *(root + part for part in of_torch), *(_SARDONYX + part for part in ours))
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_SARDONYX):
+        frame = frame.f_back
+    while frame is not None and frame.f_code.co_filename.startswith(between):
+        frame = frame.f_back
+    if frame is None:
+        return None
+    file = frame.f_code.co_filename
+    is_model = file.startswith(root + "nn" + os.sep) or not file.startswith((root, _SARDONYX))
+    return frame if is_model else None
+
+
+def scripted_place(source_range: str) -> Place | None:
+    """The first line that a range of TorchScript's text names."""
+    found = _SCRIPT_RANGE.search(source_range)
+    return Place(found["file"], int(found["line"])) if found else None

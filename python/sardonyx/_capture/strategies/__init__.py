@@ -1,0 +1,1 @@
+"""The ways to capture a module, the best first."""

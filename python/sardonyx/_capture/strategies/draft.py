@@ -1,0 +1,53 @@
+"""Draft export: what torch.export makes of a model when it may guess."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from sardonyx._capture.guards.specializations import Frozen, FrozenBranchError
+from sardonyx._capture.source_location import Place
+from sardonyx._torch_private import export as torch_export
+
+if TYPE_CHECKING:
+    import torch
+    from torch.export import ExportedProgram
+
+
+def draft(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    dynamic_shapes: Any,
+    *,
+    frozen: Frozen,
+    may_freeze: bool,
+) -> ExportedProgram:
+    """A program that may lack the kernels by which PyTorch reasons about shapes.
+
+    Where it decides by the example's data what other data would decide otherwise, raises
+    FrozenBranchError, or tells `frozen` so where it `may_freeze`; what is scripted it may not.
+    """
+    program = torch_export.draft_export(model, args, kwargs, dynamic_shapes)
+    decided = list(_decided_by_data(program))
+    if decided and (frozen.scripted or not may_freeze):
+        lines = "".join(f"\n    {line}" for line in decided)
+        raise FrozenBranchError(
+            f"data decide here, and only what the example's decide would be in the model:{lines}\n"
+            "  write it with torch.cond or torch.where; export(..., dynamo=False) freezes it"
+        )
+    frozen.python += decided
+    return program
+
+
+def _decided_by_data(program: ExportedProgram) -> Iterator[Place]:
+    """The lines of the model where it is."""
+    report = torch_export.report_of_draft(program)
+    files = getattr(report, "str_to_filename", {})
+    for failure in getattr(report, "failures", ()):
+        if failure.failure_type.name != "DATA_DEPENDENT_ERROR":
+            continue
+        stack = failure.data.get("user_stack") or [{}]
+        place = stack[-1]
+        file = files.get(place.get("filename"), "?")
+        yield Place(file, place.get("line", 0), place.get("name", ""))

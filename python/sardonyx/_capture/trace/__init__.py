@@ -1,0 +1,1 @@
+"""Capture by torch.jit.trace, with sizes that stay dynamic."""

@@ -1,0 +1,1 @@
+"""What every part of the Hugging Face export shares."""

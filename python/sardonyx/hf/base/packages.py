@@ -1,0 +1,101 @@
+"""The packages that checkpoints need, imported only where one is read."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+from typing import Any
+
+from sardonyx._base import packages
+from sardonyx._base.errors import OnnxExporterError, UsageError, refusal
+from sardonyx._base.versions import conflicts, warn_untested
+
+# What of a package's requirements decides whether it fits the others that are installed.
+_FITTING = ("torch", "tokenizers", "huggingface-hub", "safetensors")
+# Of an error's text, which may be long.
+_MAX = 300
+
+
+def package(name: str, what: str) -> Any:
+    """The package; SX2006 says what needs it where it is not installed."""
+    return packages.package(name, what, code="SX2006")
+
+
+def transformers() -> Any:
+    """The package transformers; SX2006 where it is missing, lacks what every export needs, or does
+    not fit the packages beside it, with those that do."""
+    package("torch", "the export of a checkpoint")
+    installed = _release("transformers")
+    try:
+        found = package("transformers", "the export of a checkpoint")
+    except OnnxExporterError as error:
+        if not installed:
+            raise
+        raise _unfit(installed, _said(error.__cause__ or error)) from error
+    except Exception as error:  # a release for another PyTorch may raise anything
+        raise _unfit(installed, f"{type(error).__name__}: {_said(error)}") from error
+    from sardonyx._transformers_private.features import needed
+
+    if not found.is_torch_available():
+        raise _unfit(installed, f"it does not take PyTorch {_release('torch')}")
+    if lacks := [feature.reason for feature in needed() if not feature.available]:
+        raise refusal(
+            "SX2006",
+            f"transformers {found.__version__} is installed, and is too old or too new: "
+            f"{'; '.join(lacks)}",
+            "pip install --upgrade transformers, or the one that `sardonyx doctor` names",
+            UsageError,
+        )
+    for each in conflicts(("transformers",)):
+        if each.other == "torch":  # transformers would go on as if there were no torch
+            raise refusal("SX2006", str(each), each.help, UsageError)
+    warn_untested("transformers")
+    return found
+
+
+def _unfit(release: str, why: str) -> OnnxExporterError:
+    wanted = ", ".join(_wanted("transformers"))
+    return refusal(
+        "SX2006",
+        f"transformers {release} does not fit the packages that are installed: {why}",
+        f"transformers {release} wants {wanted}"
+        if wanted
+        else "pip install --upgrade transformers",
+        UsageError,
+    )
+
+
+def _wanted(name: str) -> list[str]:
+    """What a package's metadata says of the packages that have to fit it: "torch>=2.4"."""
+    try:
+        requirements = importlib.metadata.requires(name) or []
+    except importlib.metadata.PackageNotFoundError:
+        return []
+    found: dict[str, str] = {}
+    for each in requirements:
+        wanted = each.partition(";")[0].strip()
+        known = re.split(r"[^\w.-]", wanted, maxsplit=1)[0].lower().replace("_", "-")
+        if known in _FITTING and known != wanted:
+            found.setdefault(known, wanted)
+    return [found[each] for each in _FITTING if each in found]
+
+
+def _release(name: str) -> str:
+    """The installed release; empty where there is none."""
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def _said(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return " ".join(lines)[:_MAX] or type(error).__name__
+
+
+def lacking(what: str, error: ImportError) -> OnnxExporterError:
+    """What transformers says of packages that `what` needs, as SX2006."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return refusal(
+        "SX2006", f"{what} needs packages that are not installed: {' '.join(lines)}", "", UsageError
+    )

@@ -1,0 +1,1 @@
+"""Checkpoints: formats, weights, and models built without them."""

@@ -1,0 +1,1 @@
+"""One export, from a checkpoint to a folder."""

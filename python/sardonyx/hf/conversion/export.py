@@ -1,0 +1,144 @@
+"""`sardonyx.hf.export`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from sardonyx import _native
+from sardonyx._base.errors import UsageError, refusal
+from sardonyx._optimize.precision import PRECISIONS, Precision, To
+from sardonyx.hf.checkpoints.checkpoint import GGUF
+from sardonyx.hf.output.report import Report
+
+from .job import Job
+
+if TYPE_CHECKING:
+    import torch
+
+    from sardonyx.hf.base.progress import Progress
+
+    from .graphs import Target
+
+PrecisionName: TypeAlias = Literal["fp32"] | To
+
+
+def export(
+    model: str | os.PathLike[str] | torch.nn.Module,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    task: str | None = None,
+    precision: PrecisionName | Precision = "fp32",
+    runtime: str = "onnxruntime",
+    opset: int | None = None,
+    verify: bool = False,
+    weights_in_place: bool = False,
+    trust_remote_code: bool = False,
+    image_size: int | None = None,
+    capture: str = "auto",
+    progress: Progress | None = None,
+) -> Report:
+    """Exports a Hugging Face checkpoint to a folder of ONNX models.
+
+    Parameters:
+        model: the folder of a checkpoint (config.json and safetensors, GGUF, or what
+            torch.distributed.checkpoint wrote) or a GGUF file, whose weights are streamed; or a
+            model of transformers in memory.
+        out: the folder to write; complete when this returns, untouched when it raises.
+        task: a task of optimum, "text-generation-with-past"; by default that of the class that the
+            checkpoint was saved from, with its KV cache.
+        precision: "fp32", "fp16", "bf16", "int8", "int4", "fp16+int8", "fp16+int4", or a
+            `sardonyx.Precision`.
+        runtime: the target runtime, as `target_runtime` of `sardonyx.export`.
+        opset: 13 to 28; by default the best one for the runtime.
+        verify: compare with PyTorch: greedy tokens for models that generate, else outputs. The
+            model is then loaded into memory.
+        weights_in_place: write the ONNX models into the checkpoint's folder, and refer to the
+            weights in its files. Quantized and computed weights are written next to them.
+        trust_remote_code: run code that the checkpoint brings.
+        image_size: side length of the (square) images for the capture; by default the
+            configuration's. Encoders that take the size as an input are for this size alone.
+        capture: as for `sardonyx.export`.
+        progress: receives each step.
+
+    Returns:
+        A report. Its parts, inputs and outputs have the names of optimum; the tokenizer and
+            configurations are next to the models.
+
+    Raises:
+        UsageError: an argument is invalid (SX2002 task, SX2003 remote code, SX2008 folder, SX2010
+            weights in place).
+        ProgramError: the checkpoint is incomplete (SX2001, SX2004, SX2005).
+
+        Also what `sardonyx.export` raises.
+    """
+    from sardonyx.hf.base.packages import transformers
+    from sardonyx.hf.base.progress import Progress as Silent
+    from sardonyx.hf.inputs.image_inputs import of_size
+
+    transformers()
+    job = Job(
+        _place(model, out, weights_in_place),
+        weights_in_place,
+        task,
+        _target(precision, runtime, opset, capture),
+        progress or Silent(),
+    )
+    if image_size is not None and image_size < 1:
+        raise refusal("SX1001", f"there is no image of {image_size} pixels a side", "", UsageError)
+    with of_size(image_size):
+        if isinstance(model, (str, os.PathLike)):
+            return job.of_folder(Path(model), trust_remote_code, verify)
+        return job.of_model(model, verify)
+
+
+def _place(model: Any, out: str | os.PathLike[str] | None, in_place: bool) -> Path:
+    """The folder to write."""
+    if not in_place:
+        if out is None:
+            raise refusal("SX1001", "no folder was named to write the export to", "", UsageError)
+        return Path(out)
+    if not isinstance(model, (str, os.PathLike)):
+        raise refusal(
+            "SX1001",
+            "the weights of a model in memory are in no files that an export could refer to",
+            "save_pretrained() it, and export that folder",
+            UsageError,
+        )
+    folder = Path(model) if Path(model).suffix != GGUF else Path(model).parent
+    if out is not None and Path(out).resolve() != folder.resolve():
+        raise refusal(
+            "SX2010",
+            f"models that refer to the weights of {os.fspath(model)} have to lie there, not in "
+            f"{os.fspath(out)}: runtimes read no files outside of a model's folder",
+            "leave the folder to write out",
+            UsageError,
+        )
+    return folder
+
+
+def _target(
+    precision: PrecisionName | Precision, runtime: str, opset: int | None, capture: str
+) -> Target:
+    from .graphs import Target
+
+    names = ("fp32", *PRECISIONS)
+    if isinstance(precision, str) and precision not in names:
+        raise refusal(
+            "SX1001", f"there is no precision '{precision}'", ", ".join(names), UsageError
+        )
+    if runtime not in _native.target_names():
+        raise refusal(
+            "SX1010",
+            f"there is no runtime '{runtime}'",
+            ", ".join(_native.target_names()),
+            UsageError,
+        )
+    if isinstance(precision, Precision):
+        held: Precision | None = precision
+    elif precision == "fp32":
+        held = None
+    else:
+        held = Precision(precision, io=precision not in ("int8", "int4"))
+    return Target(held, runtime, opset, capture)

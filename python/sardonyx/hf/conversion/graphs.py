@@ -1,0 +1,263 @@
+"""From a part to an ONNX model: captured, given its weights, optimised."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import warnings
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from sardonyx import _native
+from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError, refusal, refusals
+from sardonyx._capture.meta_tracer.symbolic.solving import hearing_fixed_sizes
+from sardonyx._capture.patches.symbolic_int_calls import whole_sizes
+from sardonyx._export.export import export as export_module
+from sardonyx._model.program import ONNXProgram
+from sardonyx._model.weight_files import WeightInFile
+from sardonyx._optimize.optimize import optimize
+from sardonyx._optimize.precision import Precision
+from sardonyx._optimize.report import OptimizationReport
+from sardonyx._torch_private.questions import limiting_sizes
+from sardonyx._transformers_private.tracing import no_mask_where_none_given
+from sardonyx._translate.autograd import by_forward
+from sardonyx.hf.base.caches import PAST_LENGTH
+from sardonyx.hf.base.example import BATCH
+from sardonyx.hf.base.experts import all_experts
+from sardonyx.hf.base.parts import Part
+
+# Under which name parts hold the model.
+_PREFIX = "model."
+# Of what is asked of sizes. PyTorch multiplies it out: where windows are padded in each of four
+# stages (Swin), that is 1100 terms in the second, after ten seconds, and never ends in the last.
+_MAX_TERMS = 1000
+# And with all that is asked: what Hiera and SAM's encoder ask takes half a million and a minute; an
+# encoder behind SAM's, whose patches are its map (Unlimited-OCR), asks on and on.
+_MAX_IN_ALL = 700_000
+_DEEP = (
+    "what the model's own code computes of sizes is more than PyTorch can keep apart, so that "
+    "these are as in the example"
+)
+_FIXED = (
+    "the model takes what is computed of sizes of images for numbers, so that these are as in the "
+    "example"
+)
+_ONE_TOKEN = (
+    "the model's own code loops over tokens, so that input_ids is one token: prompts go through "
+    "token by token, as what follows them does"
+)
+_ONE_ROW = "the model's own code takes the number of rows for a constant, so that they are one"
+
+# What is said of an `int(…)` that made a number of a size.
+_OF_INT = re.compile(r"TruncToInt\(|\bint\(")
+
+
+@dataclass(frozen=True)
+class Target:
+    """What ONNX models are made for: as of `sardonyx.export` and `sardonyx.optimize`."""
+
+    precision: Precision | None = None
+    runtime: str = "onnxruntime"
+    opset: int | None = None
+    capture: str = "auto"
+
+
+def captured(part: Part, target: Target) -> tuple[Part, ONNXProgram, list[str]]:
+    """The part as an ONNX model with the weights that the module has, and what is to be told of it.
+    Nothing is computed of weights yet, since they may have none. Where the model's code takes the
+    number of tokens for a constant, that is the part for one token; where it does so with rows, for
+    one row; where it counts by a mask, for what has no padding; and where its sizes hang on those
+    of images by more than PyTorch can compute with, for images of the example's size."""
+    if part.one_token is not None:
+        whole, program = _of_decoder(part, part.one_token, target)
+        notes = [_ONE_TOKEN] if whole is part.one_token else []
+        if _for_one_batch(whole, program):
+            whole = whole.of_one_row()
+            program = _captured(whole, target)
+            notes.append(_ONE_ROW)
+        _check_free(whole, program)
+        return whole, program, notes
+    notes = []
+    try:
+        part, program = _of_sizes(part, target, notes)
+    except CaptureError:
+        if part.unpadded is None:
+            raise
+        # Its error is of the inputs that the part was to have.
+        with contextlib.suppress(CaptureError):
+            return part.unpadded, _captured(part.unpadded, target), notes
+        raise
+    if part.is_one_row:
+        notes.append(_ONE_ROW)
+    _check_free(part, program, {PAST_LENGTH, *part.must_vary})
+    if part.one_row is None or not _for_one_batch(part, program):
+        return part, program, notes
+    part, program = _of_sizes(part.one_row, target, notes)
+    return part, program, [*notes, _ONE_ROW]
+
+
+class _SizesError(BaseException):
+    """Sizes cannot be free. No capture has a way around that, and so none of what is tried after an
+    Exception would come to an end. `why`: what is told of it."""
+
+    why = ""
+
+
+class _DeepSizesError(_SizesError):
+    """What is computed of them has too many terms."""
+
+    why = _DEEP
+
+
+class _FixedSizesError(_SizesError):
+    """What is computed of those of images is fixed by what is asked of it."""
+
+    why = _FIXED
+
+
+def _of_sizes(part: Part, target: Target, notes: list[str]) -> tuple[Part, ONNXProgram]:
+    for fewer in part.with_fewer_dims():
+        images = {f"L['inputs']['{name}'].size()[{axis}]" for name, axis in part.sizes_of_images}
+
+        def check(sizes: Collection[str], images: set[str] = images) -> None:
+            if sizes and images.issuperset(sizes):
+                raise _FixedSizesError
+
+        try:
+            with (
+                limiting_sizes(_MAX_TERMS, _MAX_IN_ALL, _DeepSizesError),
+                hearing_fixed_sizes(check),
+            ):
+                return part, _captured(part, target)
+        except _SizesError as error:
+            names = {size for axes in part.dims.values() for size in axes.values()}
+            names -= {size for axes in fewer.dims.values() for size in axes.values()}
+            notes.append(f"{error.why}: {', '.join(sorted(names))}")
+            part = fewer
+    return part, _captured(part, target)
+
+
+def _of_decoder(part: Part, one_token: Part, target: Target) -> tuple[Part, ONNXProgram]:
+    refused: OnnxExporterError | None = None
+    if not part.loops:
+        try:
+            program = _captured(part, target)
+            least, most = _native.bounds(program._native, part.tokens, 1)
+            if least < most:
+                return part, program
+        except CaptureError as error:
+            refused = error
+    try:
+        return one_token, _captured(one_token, target)
+    except CaptureError as error:
+        raise refused or error from error
+
+
+def _for_one_batch(part: Part, program: ONNXProgram) -> bool:
+    rows = [name for name, axes in part.dims.items() if axes.get(0) == BATCH]
+    bounds = [_native.bounds(program._native, name, 0) for name in rows]
+    return any(least == most for least, most in bounds)
+
+
+def _check_free(part: Part, program: ONNXProgram, sizes: Collection[str] | None = None) -> None:
+    """SX2009 where a decoder would run for the example's batch or past alone, or for the example's
+    of those `sizes` that have to vary."""
+    for name, axes in part.dims.items():
+        for axis, size in axes.items():
+            if sizes is not None and size not in sizes:
+                continue
+            least, most = _native.bounds(program._native, name, axis)
+            if least == most:
+                told = [note.message for note in program.notes if note.code == "SX1008"]
+                raise refusal(
+                    "SX2009",
+                    f"the model's own code makes {size} of '{name}' {most}",
+                    "; ".join(told) or "export without a cache: leave `-with-past` out of the task",
+                )
+
+
+def _captured(part: Part, target: Target) -> ONNXProgram:
+    """The part as it is, or where the model's code makes Python's integers of sizes, with sizes in
+    the place of these, if that can be captured."""
+    program = _exported(part, target)
+    if any(note.code == "SX1015" and _OF_INT.search(note.message) for note in program.notes):
+        # torch.export may take minutes with what comes of that.
+        quick = replace(target, capture="quick" if target.capture == "auto" else target.capture)
+        with contextlib.suppress(OnnxExporterError, _DeepSizesError), whole_sizes(part.module):
+            return _exported(part, quick)
+    return program
+
+
+def _exported(part: Part, target: Target) -> ONNXProgram:
+    with warnings.catch_warnings():
+        # Dims that the model itself makes constant are in the notes; what it keeps of a call are
+        # tables that it makes once; and what do_constant_folding is for, here, is not what it is
+        # deprecated for.
+        warnings.filterwarnings("ignore", category=UserWarning, module="sardonyx")
+        warnings.filterwarnings("ignore", r".*tensors that forward\(\) keeps", UserWarning)
+        warnings.filterwarnings("ignore", "do_constant_folding", DeprecationWarning)
+        with torch.no_grad(), all_experts(part.module), no_mask_where_none_given(), by_forward():
+            return export_module(
+                part.module,
+                (part.inputs,),
+                dynamic_shapes={"inputs": dict(part.dims)},
+                input_names=list(part.inputs),
+                output_names=list(part.outputs),
+                opset_version=target.opset,
+                target_runtime=target.runtime,
+                do_constant_folding=False,
+                capture=target.capture,
+            )
+
+
+def give_weights(
+    program: ONNXProgram, model: torch.nn.Module, places: Mapping[str, WeightInFile]
+) -> None:
+    """Has the weights read from their files when the model is written, rounded to its types.
+
+    SX2004 for those that do not fit.
+    """
+    known = model.state_dict(keep_vars=True)
+    by_tensor = {id(known[name]): place for name, place in places.items()}
+    entries: list[Any] = []
+    problems: list[str] = []
+    for name in _native.weight_names(program._native):
+        own = name.removeprefix(_PREFIX)
+        place = places.get(own)
+        if place is None and own in known:
+            place = by_tensor.get(id(known[own]))
+        if place is not None:
+            entries.append((name, *place[1:]))
+        elif own in known and isinstance(known[own], torch.nn.Parameter):
+            problems.append(f"'{own}' is in no file")
+    problems += _native.apply_file_weights(program._native, entries, cast=True)
+    if problems:
+        raise refusals([Diagnostic("SX2004", problem) for problem in problems])
+
+
+def finished(
+    program: ONNXProgram,
+    target: Target,
+    longest: int | None = None,
+    kept: Collection[str] = (),
+) -> OptimizationReport:
+    """Names the weights as the checkpoint's model does, and optimises with what they hold.
+
+    `longest`: the tokens of the longest text there is to be. `kept`: weights that stay as they are.
+    """
+    if longest is not None:
+        _native.limit(program._native, "attention_mask", 1, longest)
+    names = _native.weight_names(program._native)
+    _native.rename_weights(
+        program._native,
+        {name: name.removeprefix(_PREFIX) for name in names if name.startswith(_PREFIX)},
+    )
+    precision = target.precision
+    there = {name.removeprefix(_PREFIX) for name in names} & set(kept)
+    if precision is not None and there:
+        patterns = [f"^{re.escape(name)}$" for name in sorted(there)]
+        precision = replace(precision, keep=[*precision.keep, *patterns])
+    return optimize(program, runtime=target.runtime, precision=precision).report

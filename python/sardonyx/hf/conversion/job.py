@@ -1,0 +1,438 @@
+"""One export of `sardonyx.hf.export`."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+import os
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sardonyx import _native
+from sardonyx._base.errors import Diagnostic, ProgramError, UsageError, refusal
+from sardonyx._model.program import ONNXProgram
+from sardonyx._report.module_sizes import module_sizes
+from sardonyx.hf.base.example import TOTAL_LENGTH
+from sardonyx.hf.output.in_place import beside, locations_of, save_in_place
+from sardonyx.hf.output.page import page
+from sardonyx.hf.output.report import ExportedPart, Report
+from sardonyx.hf.output.writing import PAGE, PIPELINE, REPORT, copy_companions, describe, new_folder
+
+if TYPE_CHECKING:
+    import torch
+
+    from sardonyx.hf.base.parts import Part
+    from sardonyx.hf.base.progress import Progress
+    from sardonyx.hf.base.tasks import Chosen
+    from sardonyx.hf.checkpoints.checkpoint import Checkpoint
+    from sardonyx.hf.checkpoints.dequantized_reference import HeldValues
+    from sardonyx.hf.checkpoints.quantized import Quantised
+    from sardonyx.hf.checkpoints.weights import Placed
+    from sardonyx.hf.components.sentence_embeddings import Sentences
+
+    from .graphs import Target
+
+_NOTHING_STAYS = (
+    "none of the weights could stay in the checkpoint's files: the models need all of them in "
+    "another form"
+)
+# ONNX Runtime 1.31: "TransposeDQWeightsForMatMulNBits Missing required weight".
+_NOT_MERGED = (
+    "there is no decoder of both steps in one file: ONNX Runtime finds weights in blocks in the "
+    "branch alone that reads them; --runtime onnxruntime-cpu writes one, with its own operators"
+)
+_WITHOUT_CACHE = (
+    "neither takes nor returns a cache, and is exported without one, so that each step takes the "
+    "whole text"
+)
+
+
+class Job:
+    """One export."""
+
+    def __init__(
+        self, out: Path, in_place: bool, task: str | None, target: Target, progress: Progress
+    ) -> None:
+        self._out = out
+        self._in_place = in_place
+        # Files that weights stay in, and where they are from the folder to write.
+        self._files: dict[str, str] = {}
+        self._task = task
+        self._target = target
+        self._progress = progress
+        self._sentences: Sentences | None = None
+        # Of weights in blocks, for verification.
+        self._values: HeldValues | None = None
+        # Weights that stay as they are in whatever precision.
+        self._kept: frozenset[str] = frozenset()
+
+    def of_folder(self, path: Path, trust_remote_code: bool, verify: bool) -> Report:
+        """Exports the checkpoint in a folder, or a GGUF file."""
+        from sardonyx.hf.base.tasks import choose
+        from sardonyx.hf.checkpoints import building
+        from sardonyx.hf.checkpoints.checkpoint import read_checkpoint
+        from sardonyx.hf.checkpoints.formats import weights_of
+        from sardonyx.hf.components.composites import part_that_runs, run_as_encoder
+        from sardonyx.hf.components.sentence_embeddings import read_sentences, transformer_of
+
+        if (path / PIPELINE).is_file():
+            return self._of_pipeline(path, verify)
+        checkpoint, told = part_that_runs(read_checkpoint(transformer_of(path), trust_remote_code))
+        folder = path if path.is_dir() else checkpoint.folder
+        chosen = choose(checkpoint.config, self._task)
+        if self._task in (None, "feature-extraction", "sentence-similarity"):
+            self._sentences = read_sentences(folder)
+            if self._sentences is not None:
+                chosen = choose(checkpoint.config, "feature-extraction")
+        self._watch_values(verify)
+        weights = weights_of(checkpoint)
+        with self._folder(folder, weights.paths, verify) as staging, ExitStack() as cleaning:
+            with self._progress.step("build"):
+                model = building.build(checkpoint, chosen.model_class)
+            scratch = staging / ".computed"
+            cleaning.callback(_remove, scratch)
+            placed = weights.placed(model, scratch, self._progress)
+            if weights.quantised is not None:
+                self._take_codes_of(weights.quantised, placed)
+            chosen, notes = self._settled(model, chosen)
+            report = self._report(model, chosen)
+            report.notes += [*told, *run_as_encoder(model), *notes, *_notes_of(placed)]
+            if weights.quantised is not None:
+                report.notes += weights.quantised.notes()
+            chosen = self._write(model, chosen, placed, staging, report)
+            if self._in_place and not any(part.bytes_in_place for part in report.parts):
+                report.notes.append(_NOTHING_STAYS)
+            if not self._in_place:
+                self._copy(folder, checkpoint, staging)
+            if verify:
+                held = None if weights.is_plain else placed
+                self._verify(checkpoint, chosen, staging, report, held)
+            cleaning.close()
+            _write_report(report, self._progress, staging)
+        return report
+
+    def _of_pipeline(self, folder: Path, verify: bool) -> Report:
+        """Of a folder with several models, each of which has one of its own."""
+        from sardonyx.hf.components import pipelines
+        from sardonyx.hf.evaluation.verification import compare_part
+
+        self._check_options_of_pipeline(folder)
+        found = pipelines.read_pipeline(folder)
+        precision = self._target.precision
+        report = Report(
+            found.pipeline_class,
+            "diffusers",
+            found.task,
+            "fp32" if precision is None else precision.to,
+            self._target.runtime,
+        )
+        with new_folder(self._out, folder) as staging, ExitStack() as cleaning:
+            scratch = staging / ".computed"
+            cleaning.callback(_remove, scratch)
+            for component in found.components:
+                model, placed, parts = pipelines.prepared(found, component, scratch, self._progress)
+                report.notes += [f"{component.name}: {note}" for note in _notes_of(placed)]
+                for wanted in parts:
+                    (staging / wanted.name).parent.mkdir(exist_ok=True)
+                    part, _ = self._write_part(wanted, model, placed, staging, report)
+                    if verify:
+                        with self._progress.step("verify"):
+                            compare_part(part, placed, staging, report)
+            pipelines.copy_beside(found, staging)
+            cleaning.close()
+            _write_report(report, self._progress, staging)
+        return report
+
+    def _check_options_of_pipeline(self, folder: Path) -> None:
+        if self._task is not None or self._in_place:
+            option = "--weights-in-place" if self._in_place else "--task"
+            raise refusal(
+                "SX1001",
+                f"{folder} is a pipeline of several models, for which there is no {option}",
+                "export the folder of one of its models",
+                UsageError,
+            )
+
+    def _copy(self, folder: Path, checkpoint: Checkpoint, staging: Path) -> None:
+        """What belongs to the model beside its weights."""
+        if not checkpoint.has_config:
+            describe(checkpoint, staging)
+            return
+        for source in dict.fromkeys((folder, checkpoint.folder)):
+            copy_companions(source, staging)
+
+    def _folder(
+        self, folder: Path, paths: Iterable[str], opened: bool
+    ) -> AbstractContextManager[Path]:
+        """The folder to write to, for a checkpoint in `folder`."""
+        if not self._in_place:
+            return new_folder(self._out, folder)
+        self._files = locations_of(paths, folder)
+        return beside(folder, self._files, opened)
+
+    def of_model(self, model: Any, verify: bool) -> Report:
+        """Exports a model in memory."""
+        from sardonyx.hf.base.tasks import choose
+
+        config = getattr(model, "config", None)
+        if config is None or not hasattr(model, "forward"):
+            raise refusal(
+                "SX2001", f"a {type(model).__name__} is no folder, and no model of transformers",
+                "sardonyx.export takes any module", UsageError,
+            )  # fmt: skip
+        chosen = choose(config, self._task, type(model))
+        chosen, notes = self._settled(model, chosen)
+        self._watch_values(verify)
+        with new_folder(self._out, None) as staging:
+            report = self._report(model, chosen)
+            report.notes += notes
+            chosen = self._write(model, chosen, None, staging, report)
+            config.save_pretrained(staging)
+            if getattr(model, "generation_config", None) is not None:
+                model.generation_config.save_pretrained(staging)
+            if verify:
+                # Values in few bits are put into it.
+                own = copy.deepcopy(model) if self._values else model
+                self._compare(own, chosen, staging, report)
+            _write_report(report, self._progress, staging)
+        return report
+
+    def _watch_values(self, verify: bool) -> None:
+        from sardonyx.hf.checkpoints.dequantized_reference import HeldValues
+
+        self._values = HeldValues() if verify else None
+
+    def _take_codes_of(self, quantised: Quantised, placed: Placed) -> None:
+        """What the checkpoint has in four bits is written in the same codes, and what it has in
+        full stays so, where the user asks for no more than four bits."""
+        precision = self._target.precision
+        if precision is None or (taken := quantised.precision(precision)) is precision:
+            return
+        self._target = dataclasses.replace(self._target, precision=taken)
+        names = set(quantised.names)
+        self._kept = frozenset(name for name, at in placed.places.items() if at.name not in names)
+
+    def _settled(self, model: torch.nn.Module, chosen: Chosen) -> tuple[Chosen, Iterable[str]]:
+        """What is exported of the model, and what is to be told of it."""
+        from sardonyx.hf.components.decoders import has_cache
+        from sardonyx.hf.components.separable import settled
+        from sardonyx.hf.output import genai
+
+        if self._is_by_default(chosen) and not has_cache(model, model.config):
+            chosen = dataclasses.replace(chosen, with_past=False)
+            return chosen, (f"{type(model).__name__} {_WITHOUT_CACHE}",)
+        alone = self._target.runtime == genai.RUNTIME
+        return settled(model, chosen, named=self._task is not None, decoder_alone=alone)
+
+    def _report(self, model: torch.nn.Module, chosen: Chosen) -> Report:
+        precision = self._target.precision
+        return Report(
+            type(model).__name__,
+            str(getattr(model.config, "model_type", "")),
+            chosen.name,
+            "fp32" if precision is None else precision.to,
+            self._target.runtime,
+        )
+
+    def _write(
+        self,
+        model: torch.nn.Module,
+        chosen: Chosen,
+        placed: Placed | None,
+        staging: Path,
+        report: Report,
+    ) -> Chosen:
+        """What was written. SX2009 where the cache that the task has by default is none that could
+        be taken apart: the help names the task without it."""
+        from sardonyx.hf.components.separable import without_cache
+
+        was_training = model.training
+        model.eval()
+        try:
+            self._write_parts(model, chosen, placed, staging, report)
+            return chosen
+        except ProgramError as error:
+            why = error.diagnostics[0] if error.diagnostics else None
+            if not self._is_by_default(chosen) or why is None or why.code != "SX2009":
+                raise
+            raise without_cache(chosen, why.message) from error
+        finally:
+            model.train(was_training)
+
+    def _is_by_default(self, chosen: Chosen) -> bool:
+        """Whether it has a cache that nobody asked for."""
+        from sardonyx.hf.output import genai
+
+        return self._task is None and chosen.with_past and self._target.runtime != genai.RUNTIME
+
+    def _write_parts(
+        self,
+        model: torch.nn.Module,
+        chosen: Chosen,
+        placed: Placed | None,
+        staging: Path,
+        report: Report,
+    ) -> None:
+        from sardonyx.hf.components import encoder_decoders
+        from sardonyx.hf.components.architecture import parts_of
+        from sardonyx.hf.output import genai
+
+        one_width = self._target.runtime == genai.RUNTIME
+        programs: dict[str, ONNXProgram] = {}
+        for wanted in parts_of(model, chosen, self._sentences, one_width):
+            part, program = self._write_part(wanted, model, placed, staging, report)
+            if one_width and chosen.with_past:
+                _describe_for_genai(program, part, model, staging)
+            programs[part.name] = program
+        both = encoder_decoders.merged(programs)
+        if both is not None and encoder_decoders.reads_blocks(programs):
+            report.notes.append(_NOT_MERGED)
+        elif both is not None:
+            with self._progress.step(f"write {encoder_decoders.MERGED}"):
+                path = staging / f"{encoder_decoders.MERGED}.onnx"
+                stays = save_in_place(both, path, self._files)
+            report.parts.append(_described(both, path, stays))
+
+    def _write_part(
+        self,
+        wanted: Part,
+        model: torch.nn.Module,
+        placed: Placed | None,
+        staging: Path,
+        report: Report,
+    ) -> tuple[Part, ONNXProgram]:
+        """What became of the part."""
+        from .graphs import captured, finished, give_weights
+
+        with self._progress.step(f"capture {wanted.name}"):
+            part, program, notes = captured(wanted, self._target)
+        report.notes += notes
+        report.notes += [
+            f"{name} is {_said(value)} in every run, and no input: {part.name} takes one image or "
+            f"sound of that size in each run"
+            for name, value in part.known.items()
+        ]
+        if placed is not None:
+            give_weights(program, model, placed.places)
+        with self._progress.step(f"optimize {part.name}"):
+            done = finished(program, self._target, self._longest(model), self._kept)
+            if self._values is not None:
+                self._values.take(done.weights)
+        with self._progress.step(f"write {part.name}"):
+            stays = self._save(program, part, staging)
+        path = staging / f"{part.name}.onnx"
+        report.parts.append(_described(program._native, path, stays, f"{part.name}.onnx"))
+        report.opset = program.opset_version
+        report.notes += [
+            part.told(note.message) for note in program.notes if _is_worth_telling(note)
+        ]
+        return part, program
+
+    def _longest(self, model: torch.nn.Module) -> int | None:
+        """The longest text that the runtime is told of; None where it asks for none."""
+        from sardonyx.hf.output import genai
+
+        return genai.context_length(model.config) if self._target.runtime == genai.RUNTIME else None
+
+    def _save(self, program: ONNXProgram, part: Part, staging: Path) -> int:
+        """How many bytes of weights stay in the files of the checkpoint."""
+        path = staging / f"{part.name}.onnx"
+        if self._in_place:
+            return save_in_place(program._native, path, self._files)
+        _native.write(program._native, os.fspath(path), progress=self._progress.written)
+        return 0
+
+    def _verify(
+        self,
+        checkpoint: Checkpoint,
+        chosen: Chosen,
+        staging: Path,
+        report: Report,
+        placed: Placed | None,
+    ) -> None:
+        """`placed`: where the weights are that transformers would not read without packages."""
+        from sardonyx.hf.checkpoints import building
+
+        with self._progress.step("load for verification"):
+            if placed is None:
+                model = building.load(checkpoint, chosen.model_class)
+            else:
+                model = building.filled(building.build(checkpoint, chosen.model_class), placed)
+        self._compare(model, chosen, staging, report)
+
+    def _compare(
+        self, model: torch.nn.Module, chosen: Chosen, staging: Path, report: Report
+    ) -> None:
+        from sardonyx.hf.evaluation.verification import compare
+
+        with self._progress.step("verify"):
+            report.verified = compare(
+                model, chosen, staging, report, self._sentences, held=self._values
+            )
+
+
+def _said(value: torch.Tensor) -> str:
+    ones = value.numel() > 8 and bool((value == 1).all())
+    return f"{list(value.shape)} ones" if ones else str(value.tolist())
+
+
+def _is_worth_telling(note: Diagnostic) -> bool:
+    """What a model asks of the length of all of a text always holds: it is the past's length and
+    the tokens' together, which PyTorch knows as three sizes."""
+    return note.code != "SX1015" or TOTAL_LENGTH not in note.message
+
+
+def _notes_of(placed: Placed) -> Iterable[str]:
+    if placed.computed:
+        yield (
+            f"{len(placed.computed)} weights were computed of several tensors of the checkpoint, "
+            "as transformers does when it loads them"
+        )
+    if placed.unused:
+        shown = ", ".join(placed.unused[:5]) + (", …" if len(placed.unused) > 5 else "")
+        yield f"{len(placed.unused)} tensors of the checkpoint are not the model's: {shown}"
+
+
+def _describe_for_genai(
+    program: ONNXProgram, part: Part, model: torch.nn.Module, staging: Path
+) -> None:
+    """Writes the runtime's configuration. SX2009 where it does not run the model."""
+    from sardonyx.hf.output import genai
+
+    if reason := genai.declined(program._native):
+        raise refusal(
+            "SX2009",
+            f"onnxruntime-genai does not run {type(model).__name__}: {reason}",
+            "--runtime onnxruntime exports it for ONNX Runtime itself",
+        )
+    genai.write_genai_config(staging, f"{part.name}.onnx", program._native, model)
+
+
+def _described(native: Any, path: Path, in_place: int, file: str = "") -> ExportedPart:
+    """`file`: its name in the folder, where it is not directly in it."""
+    return ExportedPart(
+        file or path.name,
+        {name: shape or [] for name, _, shape in native.inputs},
+        {name: shape or [] for name, _, shape in native.outputs},
+        native.node_count,
+        sum(each.stat().st_size for each in path.parent.glob(f"{path.name}*")),
+        in_place,
+        module_sizes(native),
+    )
+
+
+def _write_report(report: Report, progress: Progress, folder: Path) -> None:
+    report.notes = list(dict.fromkeys(report.notes))
+    report.seconds = progress.seconds
+    text = json.dumps(report.as_dict(), indent=2, ensure_ascii=False)
+    (folder / REPORT).write_text(text + "\n", encoding="utf-8")
+    (folder / PAGE).write_text(page(report), encoding="utf-8")
+
+
+def _remove(folder: Path) -> None:
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)

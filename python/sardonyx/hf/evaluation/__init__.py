@@ -1,0 +1,1 @@
+"""Exported folders, run and compared with PyTorch."""

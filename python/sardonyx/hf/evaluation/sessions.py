@@ -1,0 +1,64 @@
+"""The ONNX files of a folder, opened in ONNX Runtime."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from sardonyx._runtime.session import open_session, run
+
+# Element types by ONNX Runtime's names.
+TYPES = {
+    "tensor(float)": torch.float32,
+    "tensor(float16)": torch.float16,
+    "tensor(bfloat16)": torch.bfloat16,
+    "tensor(int64)": torch.int64,
+}
+
+
+# Of products with weights that DequantizeLinear makes of blocks; ONNX Runtime's own is 4.
+_ACCURACY = "session.qdq_matmulnbits_accuracy_level"
+
+
+class Sessions:
+    """The ONNX files of a folder.
+
+    Attributes:
+        folder: where they are.
+        rounds: whether the runtime may round the other factor of weights in blocks to 8 bits, as it
+            does where a model does not say otherwise.
+        tokens_first: whether rows are to have their padding behind their tokens: a decoder for
+            onnxruntime-genai counts the tokens of a row, and takes them for the first.
+    """
+
+    def __init__(self, folder: Path, rounds: bool = True, tokens_first: bool = False) -> None:
+        """None is opened yet."""
+        self.folder = folder
+        self.rounds = rounds
+        self.tokens_first = tokens_first
+        self._sessions: dict[str, Any] = {}
+
+    def session(self, part: str) -> Any:
+        """The onnxruntime.InferenceSession of a part, opened when it is first asked for."""
+        if part not in self._sessions:
+            settings = {} if self.rounds else {_ACCURACY: "0"}
+            path = str(self.folder / f"{part}.onnx")
+            self._sessions[part] = open_session(path, settings=settings)
+        return self._sessions[part]
+
+    def inputs(self, part: str) -> dict[str, list[Any]]:
+        """The inputs of a part with their sizes, by name where they vary."""
+        return {value.name: list(value.shape) for value in self.session(part).get_inputs()}
+
+    def __call__(self, part: str = "model", **inputs: torch.Tensor) -> dict[str, torch.Tensor]:
+        """Runs a part; returns its outputs by name. Floating inputs are rounded to its types."""
+        session = self.session(part)
+        types = {value.name: TYPES.get(value.type) for value in session.get_inputs()}
+        inputs = {
+            name: value.to(types.get(name)) if value.is_floating_point() else value
+            for name, value in inputs.items()
+        }
+        outputs = [value.name for value in session.get_outputs()]
+        return dict(zip(outputs, run(session, inputs, outputs), strict=True))

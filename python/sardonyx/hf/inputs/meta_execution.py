@@ -1,0 +1,152 @@
+"""What a model does with inputs, found without computing: runs on tensors that have no data."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import torch
+
+from sardonyx._capture.patches.recurrences import whole_recurrences
+from sardonyx._torch_private import fake_tensors, modes
+from sardonyx._transformers_private.models import batched_experts
+from sardonyx._transformers_private.tracing import nothing_kept
+from sardonyx.hf.base.experts import all_experts
+
+from .placeholder_weights import some_weights
+
+T = TypeVar("T")
+# What tensors without data raise where a model looks at data, or makes a size of it.
+_OF_DATA = fake_tensors.looks_at_data()
+# What modules keep things in.
+_CONTAINERS = (dict, OrderedDict, list)
+
+
+class _Counting(modes.TorchDispatchMode):
+    """Counts the calls of operators."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.calls = 0
+
+    def __torch_dispatch__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        self.calls += 1
+        return function(*args, **(kwargs or {}))
+
+
+@dataclass
+class Counted:
+    """How many calls of operators the last run without data made; 0 where it could not."""
+
+    without_data: int = 0
+
+
+_counted: ContextVar[Counted | None] = ContextVar("_counted", default=None)
+
+
+@contextlib.contextmanager
+def counted_calls() -> Iterator[Counted]:
+    """Counts what the probes within do."""
+    token = _counted.set(Counted())
+    try:
+        found = _counted.get()
+        assert found is not None
+        yield found
+    finally:
+        _counted.reset(token)
+
+
+def probe(model: torch.nn.Module, call: Callable[..., T], **inputs: Any) -> T:
+    """What `call`, which runs the model, returns, its tensors without data; where the model looks
+    at data, it is run, with weights that stand in where it does not run with those that have no
+    values yet. What the model keeps of the run is gone after it."""
+    with (
+        torch.no_grad(),
+        batched_experts(model),
+        _as_it_was(model),
+        all_experts(model),
+        whole_recurrences(model),
+    ):
+        try:
+            with _fake(), _Counting() as counting:
+                result = call(**_copies(inputs))
+            if (counted := _counted.get()) is not None:
+                counted.without_data = counting.calls
+            return result
+        except Exception as first:
+            try:
+                return call(**inputs)
+            except Exception:
+                if not isinstance(first, _OF_DATA):
+                    raise
+                with some_weights(model):
+                    return call(**inputs)
+
+
+@contextlib.contextmanager
+def _fake() -> Iterator[None]:
+    with (
+        fake_tensors.FakeTensorMode(allow_non_fake_inputs=True),
+        nothing_kept(),
+        _nothing_logged(),
+    ):
+        yield
+
+
+@contextlib.contextmanager
+def _nothing_logged() -> Iterator[None]:
+    """PyTorch logs what a tensor without data cannot do, with all calls that led to it; here that
+    is an example that a model does not take."""
+    logger = fake_tensors.logger()
+    former = logger.disabled
+    logger.disabled = True
+    try:
+        yield
+    finally:
+        logger.disabled = former
+
+
+@contextlib.contextmanager
+def _as_it_was(model: torch.nn.Module) -> Iterator[None]:
+    """What modules keep of a run (biases by device, tables by length) would have no data, or be
+    computed of weights that have none yet, and would stand in the captured program."""
+    former: list[tuple[Any, Any]] = []
+    for module in model.modules():
+        attributes = vars(module)
+        former.append((attributes, dict(attributes)))
+        former += [(v, v.copy()) for v in attributes.values() if type(v) in _CONTAINERS]
+        former += [(vars(v), dict(vars(v))) for v in attributes.values() if _is_helper(v)]
+    try:
+        yield
+    finally:
+        for now, before in former:
+            if not _same(now, before):
+                now.clear()
+                (now.extend if isinstance(now, list) else now.update)(before)
+
+
+def _is_helper(value: Any) -> bool:
+    """Whether it is an object of the model's own, which may keep what it computed, as Chameleon's
+    keeps the places of its words."""
+    if not hasattr(value, "__dict__") or callable(value) or hasattr(value, "to_dict"):
+        return False
+    return not isinstance(value, (torch.Tensor, *_CONTAINERS))
+
+
+def _same(now: Any, before: Any) -> bool:
+    if isinstance(now, list):
+        return len(now) == len(before) and all(a is b for a, b in zip(now, before, strict=True))
+    return list(now) == list(before) and all(now[key] is before[key] for key in before)
+
+
+def _copies(values: Any) -> Any:
+    """The same within the mode: what a model writes to must not be the user's."""
+    from sardonyx._torch_private import pytree
+
+    return pytree.tree_map_only(torch.Tensor, torch.empty_like, values)

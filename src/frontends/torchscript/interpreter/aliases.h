@@ -1,0 +1,21 @@
+// Lists and dictionaries that may be one and the same, as data decide. What a branch or a loop
+// gives is a copy: where something else holds one of those that it may be, no write to either may
+// go unseen.
+#pragma once
+
+#include <unordered_set>
+
+#include "frontends/torchscript/interpreter/abstract_interpreter.h"
+#include "frontends/torchscript/syntax/liveness.h"
+
+namespace sardonyx::torchscript {
+
+using Containers = std::unordered_set<const Container*>;
+
+// Everything that these hold, one in the other.
+void add_held(Containers& found, const AbstractValue& datum);
+
+// The lists and dictionaries among what a value holds, itself too, that can be changed.
+std::vector<std::shared_ptr<Container>> changeable(const AbstractValue& datum);
+
+}  // namespace sardonyx::torchscript

@@ -1,0 +1,59 @@
+// Before: y = Slice(Concat<axis = 3>(a, b), [0], [4], [3]), a being 4 wide there
+// After:  y = a
+// A part of one of those that are put side by side is taken from that one.
+#include <cstdint>
+#include <vector>
+
+#include "passes/rules/indexing/rules.h"
+#include "passes/rules/indexing/slice_ranges.h"
+#include "rewriting/patch.h"
+#include "rewriting/rewrite.h"
+
+namespace sardonyx::passes {
+namespace {
+
+using onnx::Node;
+using onnx::Op;
+using onnx::ValueInfo;
+
+bool take(Node* slice, RuleContext& context) {
+  const Node* concat = made_by(slice->input(0), Op::kConcat);
+  const auto cuts = concat == nullptr ? std::nullopt : cuts_of(slice);
+  const ValueInfo* whole = slice->input(0);
+  if (!cuts || cuts->size() != 1 || !whole->has_rank || slice->output() == nullptr) return false;
+  Cut cut = cuts->front();
+  const std::int64_t axis = concat->int_or("axis", 0);
+  if (cut.axis != (axis < 0 ? axis + static_cast<std::int64_t>(whole->shape.size()) : axis) ||
+      cut.start < 0 || cut.end < 0)
+    return false;
+  const auto along = static_cast<std::size_t>(cut.axis);
+  for (ValueInfo* part : concat->inputs) {
+    if (!part->has_rank || part->shape.size() != whole->shape.size() ||
+        !part->shape[along].is_constant())
+      return false;
+    const std::int64_t size = part->shape[along].value();
+    if (cut.start < size) {
+      if (cut.end > size) return false;
+      Patch patch(context, slice);
+      ValueInfo* const y = slice->output();
+      const bool is_all = cut.start == 0 && cut.end == size && cut.step == 1;
+      std::vector<ValueInfo*> inputs{part, patch.ints({cut.start}), patch.ints({cut.end}),
+                                     patch.ints({cut.axis})};
+      if (cut.step != 1) inputs.push_back(patch.ints({cut.step}));
+      patch.replace(y, is_all ? part : patch.node(Op::kSlice, std::move(inputs), {}, y->name));
+      return patch.apply();
+    }
+    cut.start -= size;
+    cut.end -= size;
+  }
+  return false;
+}
+
+constexpr Op kRoots[] = {Op::kSlice};
+
+}  // namespace
+
+// Before opset 10 the places were attributes.
+const Rule kSliceOfConcat = {"slice-of-concat", kRoots, take, 10};
+
+}  // namespace sardonyx::passes
