@@ -67,11 +67,23 @@ Values Lowering::by_rules(const Use& use, const Rule* after) {
 
 namespace {
 
+// What a value of TypeKind::kOther is on the outside: its type is carried as a TypeProto, whose
+// first byte is the tag of a field (`sequence_type` or `optional_type`).
+onnx::TypeKind outer_kind(const onnx::ValueInfo& value) {
+  constexpr char kSequenceTag = 4 << 3 | 2, kOptionalTag = 9 << 3 | 2;
+  if (value.type_kind != onnx::TypeKind::kOther || !value.carried || value.carried->type.empty())
+    return value.type_kind;
+  const char tag = value.carried->type.front();
+  return tag == kSequenceTag   ? onnx::TypeKind::kSequence
+         : tag == kOptionalTag ? onnx::TypeKind::kOptional
+                               : onnx::TypeKind::kOther;
+}
+
 // Whether the formal has the type, as far as either is known.
 bool has_type(const onnx::Formal* formal, const onnx::ValueInfo* value) {
   if (formal == nullptr || formal->dtypes == 0 || value == nullptr) return true;
   const auto has = [&](onnx::DTypeSet bits) { return (formal->dtypes & bits) != 0; };
-  switch (value->type_kind) {
+  switch (outer_kind(*value)) {
     case onnx::TypeKind::kTensor:
       break;
     case onnx::TypeKind::kSequence:
@@ -99,8 +111,10 @@ const onnx::ValueInfo* not_given(const OperatorVersion& version, const Outputs& 
 std::string type_of(const onnx::ValueInfo& value) {
   const std::string_view dtype = base::dtype_name(value.dtype);
   if (value.type_kind == onnx::TypeKind::kTensor) return std::string(dtype);
-  const bool is_sequence = value.type_kind == onnx::TypeKind::kSequence;
-  return fmt::format("{} of {}", is_sequence ? "sequence" : "optional", dtype);
+  const bool is_sequence = outer_kind(value) == onnx::TypeKind::kSequence;
+  const bool is_nested = value.type_kind == onnx::TypeKind::kOther;
+  return fmt::format("{} of {}", is_sequence ? "sequence" : "optional",
+                     is_nested ? "what is no tensor" : dtype);
 }
 
 // Throws for a value whose type the operator takes or gives in later versions alone.
@@ -113,6 +127,20 @@ template <class Has>
     if (version.since > opset && has(version))
       base::fail_before_opset(version.since, "SX1504", message);
   base::fail("SX1504", message);
+}
+
+// Throws for an input whose type later versions alone take; of one that none takes, inference says
+// so.
+void check_taken(const Operator& op, const OperatorVersion& version, const Values& inputs,
+                 std::int64_t opset) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const onnx::ValueInfo* input = inputs[i].info();
+    if (input == nullptr || has_type(version.input(i), input)) continue;
+    const auto takes = [&](const OperatorVersion& later) {
+      return has_type(later.input(i), input);
+    };
+    if (std::ranges::any_of(op.versions, takes)) refuse_type(op, *input, "takes", opset, takes);
+  }
 }
 
 // Whether the version has every input, attribute and type of this use; an attribute that it has not
@@ -144,7 +172,8 @@ bool Lowering::says(const onnx::Node* node) const {
   const Operator& op = onnx::operator_of(node->op);
   const OperatorVersion* version = op.at(opset());
   const Values inputs(node->inputs.begin(), node->inputs.end());
-  return version != nullptr && fits(op, *version, inputs, node->attributes) &&
+  return version != nullptr && !changes_form(op, opset()) &&
+         fits(op, *version, inputs, node->attributes) &&
          not_given(*version, node->outputs) == nullptr;
 }
 
@@ -169,9 +198,15 @@ Values Lowering::lowered(const onnx::Node* node, std::span<const Value> inputs) 
     base::fail("SX1504", fmt::format("opset {} has no {}, and this node is none of that operator, "
                                      "so that it cannot be spelt out",
                                      opset(), node->op_type));
-  return by_rules(
-      {*this, onnx::operator_of(node->op), inputs, node->attributes, node->outputs.size(), node},
-      nullptr);
+  const Operator& op = onnx::operator_of(node->op);
+  // What comes out of a body has its type there: no cast changes it.
+  if (const OperatorVersion* version = op.at(opset());
+      version != nullptr && !onnx::bodies(node).empty())
+    if (const onnx::ValueInfo* output = not_given(*version, node->outputs))
+      refuse_type(op, *output, "gives", opset(), [&](const OperatorVersion& later) {
+        return not_given(later, node->outputs) == nullptr;
+      });
+  return by_rules({*this, op, inputs, node->attributes, node->outputs.size(), node}, nullptr);
 }
 
 Values Lowering::without(const Rule& rule, const Use& use, std::span<const Value> inputs,
@@ -221,6 +256,7 @@ Values Lowering::emitted(const Operator& op, Values inputs, std::vector<Attribut
   if (auto values = without_node(op, inputs, attributes, outputs)) return *values;
   if (auto values = with_output_type(op, version, inputs, attributes)) return *values;
   if (auto values = with_kernel_types(op, version, inputs, attributes, outputs)) return *values;
+  check_taken(op, version, inputs, opset());
   Values values = emit_node(op, inputs, std::move(attributes), outputs);
   std::vector<const onnx::ValueInfo*> given;
   for (const Value value : values) given.push_back(value.info());

@@ -1,4 +1,6 @@
 // Overlapping patches summed back into an image.
+#include <algorithm>
+
 #include "onnx/definitions/images.h"
 #include "onnx/definitions/windows.h"
 #include "onnx/infer/inference.h"
@@ -38,7 +40,8 @@ std::optional<Values> spelled_out_col2im(const Composite& call) {
   const Value x = call.input(0);
   const auto sizes = contents_of(call.input(1).info());
   const auto kernel = contents_of(call.input(2).info());
-  if (!x.has_rank() || x.rank() != 3 || !sizes || !kernel || kernel->size() != sizes->size())
+  if (!x.has_rank() || x.rank() != 3 || !sizes || !kernel || kernel->size() != sizes->size() ||
+      !std::ranges::all_of(*sizes, &Expr::known) || !std::ranges::all_of(*kernel, &Expr::known))
     return std::nullopt;
   const std::size_t spatial = sizes->size();
   const auto padding = padding_of(call, spatial);

@@ -296,8 +296,8 @@ bool has_older_form(const Operator& op, std::int64_t opset) {
 Result in_newest_form(Emit& onnx, const Operator& op, std::int64_t opset, Values& inputs,
                       Attributes& attributes, std::size_t outputs) {
   const Form* form = form_of(op, opset);
-  // Missing inputs are found by the check that follows.
-  if (form == nullptr || inputs.empty() || !inputs[0]) return std::nullopt;
+  // Missing inputs are found by the check that follows; those of Scan may be.
+  if (form == nullptr || inputs.empty() || (!inputs[0] && op.id != Op::kScan)) return std::nullopt;
   return form->change({onnx, op, opset, inputs, attributes, outputs});
 }
 

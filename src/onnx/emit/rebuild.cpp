@@ -117,6 +117,11 @@ class Walk {
 
   static void take_type(const ValueInfo* from, ValueInfo* to) {
     to->is_complex = to->is_complex || from->is_complex;
+    // Nothing was inferred: a sequence or an optional keeps the type that it had.
+    if (from->type_kind != TypeKind::kTensor && to->dtype == DType::kUndefined) {
+      to->type_kind = from->type_kind;
+      if (!to->carried) to->carried = from->carried;
+    }
     if (from->dtype != DType::kUndefined) to->dtype = from->dtype;
     if (from->has_rank) {
       const bool same_rank = to->has_rank && to->shape.size() == from->shape.size();

@@ -97,13 +97,27 @@ std::optional<Values> resize(Lowering& onnx, Values& inputs, Attributes& attribu
   drop(attributes, "axes");
   const Value x = inputs[0];
   const std::int64_t rank = x.rank();
-  const auto spread = [&](Value some, const std::vector<Value>& all) {
-    Values pieces = all;
+  const auto axis_count = static_cast<std::int64_t>(axes.size());
+  // Those of the axes in `some`, from `first` on, among those of all axes.
+  const auto pieces_of = [&](Value some, std::int64_t first, Values all) {
     for (std::size_t i = 0; i < axes.size(); ++i)
-      pieces[static_cast<std::size_t>(axes[i] < 0 ? axes[i] + rank : axes[i])] =
-          onnx.gather(some, onnx.ints({static_cast<std::int64_t>(i)}));
-    return onnx.concat(pieces, 0);
+      all[static_cast<std::size_t>(axes[i] < 0 ? axes[i] + rank : axes[i])] =
+          onnx.gather(some, onnx.ints({first + static_cast<std::int64_t>(i)}));
+    return all;
   };
+  const auto spread = [&](Value some, const Values& all) {
+    return onnx.concat(pieces_of(some, 0, all), 0);
+  };
+  if (inputs.size() > 1 && inputs[1]) {
+    // A region of interest: where it begins, then where it ends, as parts of each axis.
+    const auto bounds = [&](double whole, std::int64_t first) {
+      const Value bound = onnx.constant(Tensor::filled(inputs[1].dtype(), {1}, whole));
+      return onnx.concat(pieces_of(inputs[1], first, Values(static_cast<std::size_t>(rank), bound)),
+                         0);
+    };
+    const bool is_empty = inputs[1].has_rank() && inputs[1].dim(0).is(0);
+    if (!is_empty) inputs[1] = onnx.concat({{bounds(0, 0), bounds(1, axis_count)}}, 0);
+  }
   if (inputs.size() > 2 && inputs[2]) {
     const Value one = onnx.constant(Tensor::filled(DType::kFloat32, {1}, 1));
     inputs[2] = spread(inputs[2], Values(static_cast<std::size_t>(rank), one));
@@ -327,6 +341,21 @@ std::optional<Values> mod(Lowering& onnx, Values& inputs, Attributes& attributes
   return onnx::spelled_out({onnx, inputs, attributes}, op);
 }
 
+// Opset 18: what is no optional, or is not there at all.
+std::optional<Values> optional_has_element(Lowering& onnx, Values& inputs, Attributes&) {
+  const bool given = !inputs.empty() && inputs[0];
+  if (given && inputs[0]->type_kind == onnx::TypeKind::kOptional) return std::nullopt;
+  if (given && inputs[0]->type_kind == onnx::TypeKind::kOther) return std::nullopt;
+  return Values{onnx.constant(Tensor::filled_int(onnx::DType::kBool, {}, given ? 1 : 0))};
+}
+
+std::optional<Values> optional_get_element(Lowering& onnx, Values& inputs, Attributes&) {
+  if (inputs[0]->type_kind == onnx::TypeKind::kOptional ||
+      inputs[0]->type_kind == onnx::TypeKind::kOther)
+    return std::nullopt;
+  return Values{onnx.identity(inputs[0])};
+}
+
 struct Form {
   Op op;
   std::int64_t until;  // the first opset that has the newest form
@@ -340,6 +369,8 @@ constexpr Form kForms[] = {
     {Op::kLpPool, 18, norm_pool},
     {Op::kMaxPool, 22, max_pool},
     {Op::kMod, 28, mod},
+    {Op::kOptionalGetElement, 18, optional_get_element},
+    {Op::kOptionalHasElement, 18, optional_has_element},
     {Op::kPad, 18, pad},
     {Op::kQuantizeLinear, 21, quantize},
     {Op::kReduceL1, 18, reduce},
@@ -398,7 +429,7 @@ std::optional<Values> in_form_from_13(Lowering& onnx, const Operator& op, Values
 std::optional<Values> in_older_form(Lowering& onnx, const Operator& op, Values& inputs,
                                     Attributes& attributes, std::size_t outputs) {
   // Missing inputs are found by the check that follows.
-  if (inputs.empty() || !inputs[0]) return std::nullopt;
+  if ((inputs.empty() || !inputs[0]) && op.id != Op::kOptionalHasElement) return std::nullopt;
   if (auto values = in_form_from_13(onnx, op, inputs, attributes, outputs)) return values;
   if (onnx.opset() >= 13) return std::nullopt;
   if (auto values = in_form_before_13(onnx, op, inputs, attributes)) return values;

@@ -1,0 +1,1 @@
+"""The onnx package's node models through `optimize`, and into every opset."""
