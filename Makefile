@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-makers bench-optimize bench-llm bench-weights architectures hf-sweep libtorch detection sweep hunt fuzz threads compat aarch64 elsewhere capture-sweep format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-makers bench-optimize bench-llm bench-weights architectures hf-sweep libtorch detection node-models targets sweep hunt fuzz threads compat aarch64 elsewhere capture-sweep format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -37,6 +37,8 @@ help:
 	@echo "make operators  edge cases of every operator family, and a third of the sweep"
 	@echo "make capture-sweep  fake-tensor tracing beside torch.export, program by program (long)"
 	@echo "make sweep     every operator's sample inputs (long)"
+	@echo "make node-models  the onnx package's node models, optimized and in every opset (ARGS='--names attention')"
+	@echo "make targets   the rows of ONNX Runtime's tables, tried again in the installed release"
 	@echo "make hf-sweep  folders of every architecture of a task, exported and run (long)"
 	@echo "make architectures  a small model of every architecture in transformers (long)"
 	@echo "make wheels    wheels that install elsewhere, without a compiler"
@@ -120,6 +122,14 @@ pytest: build
 	ninja -C "$(BUILD)" -j$(JOBS) --quiet proto_test
 	$(RUN) OMP_NUM_THREADS=1 SARDONYX_ROWS_EVERY=2 SARDONYX_FIXED_EVERY=4 \
 	    SARDONYX_OPERATORS_EVERY=3 $(PYTHON) -m pytest -n $(JOBS) tests
+
+# The onnx package's node models at their own opset and at every other one.
+node-models: build
+	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.node_models --jobs $(JOBS) $(ARGS)
+
+# What the installed release of ONNX Runtime still needs, and what it computes otherwise.
+targets: build
+	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) tools/try_targets.py
 
 # Edge cases of every operator family, and a third of the operator sweep.
 operators: build

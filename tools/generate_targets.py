@@ -30,6 +30,11 @@ Every target also gets older forms of operators for older opsets, decompositions
 and casts around dtypes without a kernel, if the kernels are listed (`src/targets/gen/`). \
 `tools/generate_targets.py` writes this page from the tables in `src/targets/`.
 
+Models for ONNX Runtime are for every recorded release that loads their opset (`tools/kernels/`): \
+up to opset 26 that is 1.31 and newer, from opset 27 on 1.32 and newer. A row that a release has \
+fixed isn't used for opsets that only this release and newer ones load. `make targets` tries each \
+row again in the installed release.
+
 ```sh
 sardonyx optimize model.onnx -o model-openvino.onnx --runtime openvino
 ```
@@ -58,6 +63,11 @@ def opsets(row: dict[str, Any]) -> str:
     return f"{first}\u2013" if last is None else f"{first or ''}\u2013{last}"
 
 
+def releases(row: dict[str, Any]) -> str:
+    """In which the fault was seen, and which is the first one without it."""
+    return f"{row['since']}, fixed in {row['until']}" if row["until"] else str(row["since"])
+
+
 def lines_of(rows: list[dict[str, Any]]) -> list[str]:
     lines = [
         "| row | operator | types | opsets | reason | what happens | seen in |",
@@ -65,7 +75,7 @@ def lines_of(rows: list[dict[str, Any]]) -> list[str]:
     ]
     lines += [
         f"| `{row['name']}` | {row['operator']} | {', '.join(row['types']) or 'all'} "
-        f"| {opsets(row)} | {REASONS[row['reason']]} | {cell(row['why'])} | {row['since']} |"
+        f"| {opsets(row)} | {REASONS[row['reason']]} | {cell(row['why'])} | {releases(row)} |"
         for row in sorted(rows, key=lambda row: (row["operator"], row["name"]))
     ]
     return lines

@@ -52,6 +52,7 @@ nb::dict row_of(const targets::Rule& rule) {
   row["last_opset"] = rule.last == targets::Rule::kAnyOpset ? nb::none() : nb::cast(rule.last);
   row["why"] = text(rule.why);
   row["since"] = text(rule.since);
+  row["until"] = rule.until.empty() ? nb::object(nb::none()) : nb::object(text(rule.until));
   return row;
 }
 
@@ -73,7 +74,14 @@ nb::list tables() {
     entry["title"] = text(target.title);
     entry["about"] = text(target.about);
     entry["opset"] = target.opset;
-    entry["has_kernels"] = !target.kernels.empty();
+    nb::list releases;
+    for (const targets::Release& release : target.releases) {
+      nb::dict row;
+      row["name"] = text(release.name);
+      row["opset"] = release.opset;
+      releases.append(row);
+    }
+    entry["releases"] = releases;
     entry["source"] = text(target.source);
     nb::list rows;
     for (const targets::Rules& table : target.rules)

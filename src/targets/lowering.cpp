@@ -51,7 +51,7 @@ const Rule* Lowering::rule_for(const Use& use, const Rule* after) const {
       passed = rule == after;
       continue;
     }
-    if (opset() < rule->first || opset() > rule->last) continue;
+    if (!target_.has_rule(*rule, opset())) continue;
     if (rule->types != 0 && (rule->types & onnx::dtype_bit(use.dtype())) == 0) continue;
     if (rule->when == nullptr || rule->when(use)) return rule;
   }

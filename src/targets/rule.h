@@ -68,8 +68,9 @@ struct Rule {
   // What is emitted instead; nothing where it declines after all. Emitting the operator itself
   // through `use.onnx.without(rule, ...)` asks the rules after this one only.
   std::optional<Values> (*how)(const Use& use, const Rule& rule);
-  std::string_view why;    // what the runtime does, for the documentation
-  std::string_view since;  // the release in which it was seen
+  std::string_view why;         // what the runtime does, for the documentation
+  std::string_view since;       // the release in which it was seen
+  std::string_view until = {};  // the release that is without it; empty: none known
 };
 
 using Rules = std::span<const Rule>;

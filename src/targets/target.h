@@ -17,8 +17,9 @@ struct Target {
   std::string_view title;  // "ONNX Runtime's CPU provider", as messages say it
   std::string_view about;  // a sentence for the documentation
   std::int64_t opset;      // that serves it best
-  // The kernels that there are; empty: whatever the standard allows.
-  std::span<const Kernel> kernels;
+  // The releases that models are for, oldest first, with the kernels that they have; none: whatever
+  // the standard allows.
+  std::span<const Release> releases;
   // What it cannot take as it is, in the order in which rules are asked.
   std::span<const Rules> rules;
   // The operators of its own that it is given for several of the core dialect.
@@ -28,9 +29,14 @@ struct Target {
   // Inputs that it feeds where the model has them: those that nothing reads are dropped.
   std::span<const std::string_view> fed_if_read = {};
 
-  // The kernels of an operator, which may be none: such an operator is a function that the runtime
-  // expands.
-  std::span<const Kernel> kernels_of(onnx::Op op) const;
+  // The oldest release that loads models of the opset: what it has, a newer one has too. The newest
+  // one where none is known to load it; null where the target has none.
+  const Release* release_for(std::int64_t opset) const;
+  // The kernels of an operator in that release, which may be none: such an operator is a function
+  // that the runtime expands.
+  std::span<const Kernel> kernels_of(onnx::Op op, std::int64_t opset) const;
+  // Whether the rule holds in that release.
+  bool has_rule(const Rule& rule, std::int64_t opset) const;
   std::span<const Rule* const> rules_of(onnx::Op op) const;
 };
 

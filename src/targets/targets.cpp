@@ -23,18 +23,24 @@ struct ByOperator {
 
 struct Index {
   ByOperator<const Rule*> rules;
-  std::vector<std::span<const Kernel>> kernels =
-      std::vector<std::span<const Kernel>>(onnx::operators().size());
+  using Kernels = std::vector<std::span<const Kernel>>;  // of each operator
+  std::vector<Kernels> releases;
 
   explicit Index(const Target& target) {
     for (const Rules& table : target.rules)
       for (const Rule& rule : table) rules.of(rule.op).push_back(&rule);
-    for (std::size_t i = 0; i < target.kernels.size();) {
+    for (const Release& release : target.releases) releases.push_back(by_operator(release.kernels));
+  }
+
+  static Kernels by_operator(std::span<const Kernel> all) {
+    Kernels kernels(onnx::operators().size());
+    for (std::size_t i = 0; i < all.size();) {
       std::size_t end = i;
-      while (end < target.kernels.size() && target.kernels[end].op == target.kernels[i].op) ++end;
-      kernels[static_cast<std::size_t>(target.kernels[i].op)] = target.kernels.subspan(i, end - i);
+      while (end < all.size() && all[end].op == all[i].op) ++end;
+      kernels[static_cast<std::size_t>(all[i].op)] = all.subspan(i, end - i);
       i = end;
     }
+    return kernels;
   }
 };
 
@@ -45,8 +51,27 @@ const Index& index_of(const Target& target) {
 
 }  // namespace
 
-std::span<const Kernel> Target::kernels_of(Op op) const {
-  return index_of(*this).kernels[static_cast<std::size_t>(op)];
+const Release* Target::release_for(std::int64_t at_opset) const {
+  if (releases.empty()) return nullptr;
+  const auto found = std::ranges::find_if(
+      releases, [at_opset](const Release& release) { return release.opset >= at_opset; });
+  return found == releases.end() ? &releases.back() : &*found;
+}
+
+std::span<const Kernel> Target::kernels_of(Op op, std::int64_t at_opset) const {
+  const Release* release = release_for(at_opset);
+  if (release == nullptr) return {};
+  const auto place = static_cast<std::size_t>(release - releases.data());
+  return index_of(*this).releases[place][static_cast<std::size_t>(op)];
+}
+
+bool Target::has_rule(const Rule& rule, std::int64_t at_opset) const {
+  if (at_opset < rule.first || at_opset > rule.last) return false;
+  const Release* release = rule.until.empty() ? nullptr : release_for(at_opset);
+  if (release == nullptr) return true;
+  // Releases are recorded in their order, the one that is without the fault among them.
+  const auto fixed = std::ranges::find(releases, rule.until, &Release::name);
+  return fixed == releases.end() || release < &*fixed;
 }
 
 std::span<const Rule* const> Target::rules_of(Op op) const {
@@ -62,30 +87,30 @@ std::span<const Target> targets() {
                       "dtypes without a kernel are computed in the nearest one, and its "
                       "faults are worked around.",
              .opset = 20,
-             .kernels = cpu_kernels(),
+             .releases = onnxruntime_releases(),
              .rules = onnxruntime_cpu_tables(),
              .fusions = {},
-             .source = "tried with ONNX Runtime 1.31"},
+             .source = "tried with ONNX Runtime 1.31 and 1.32"},
       Target{.name = "onnxruntime-cpu",
              .title = "ONNX Runtime's CPU provider",
              .about = "The same at opset 23, for whose Attention and RMSNormalization the "
                       "CPU provider has kernels, and with contrib operators where these are "
                       "measured to be no slower.",
              .opset = 23,
-             .kernels = cpu_kernels(),
+             .releases = onnxruntime_releases(),
              .rules = onnxruntime_cpu_tables(),
              .fusions = onnxruntime_cpu_fusions(),
-             .source = "tried with ONNX Runtime 1.31"},
+             .source = "tried with ONNX Runtime 1.31 and 1.32"},
       Target{.name = "onnxruntime-avx2",
              .title = "ONNX Runtime's CPU provider on x86 without VNNI",
              .about = "As onnxruntime, for x86 processors that have neither VNNI nor AMX (before "
                       "Ice Lake and Zen 4): ONNX Runtime's products of uint8 and int8 saturate "
                       "there, so that int8 weights become uint8. Elsewhere that form is slower.",
              .opset = 20,
-             .kernels = cpu_kernels(),
+             .releases = onnxruntime_releases(),
              .rules = onnxruntime_avx2_tables(),
              .fusions = {},
-             .source = "tried with ONNX Runtime 1.31"},
+             .source = "tried with ONNX Runtime 1.31 and 1.32"},
       Target{.name = "onnxruntime-genai",
              .title = "onnxruntime-genai on the CPU",
              .about = "Language models for onnxruntime-genai: as onnxruntime-cpu, and "
@@ -93,7 +118,7 @@ std::span<const Target> targets() {
                       "`position_ids` continue from the cache, and past and present keys "
                       "and values may share a buffer.",
              .opset = 23,
-             .kernels = cpu_kernels(),
+             .releases = onnxruntime_releases(),
              .rules = onnxruntime_cpu_tables(),
              .fusions = onnxruntime_genai_fusions(),
              .source = "tried with onnxruntime-genai 0.18 and ONNX Runtime 1.31",
@@ -104,7 +129,7 @@ std::span<const Target> targets() {
                       "optimizer. ONNX Runtime runs operators without a CUDA kernel on the "
                       "CPU.",
              .opset = 20,
-             .kernels = cpu_kernels(),
+             .releases = onnxruntime_releases(),
              .rules = onnxruntime_tables(),
              .fusions = {},
              .source = "ONNX Runtime 1.31 on the CPU, and its documentation: no GPU was at hand"},
@@ -114,7 +139,7 @@ std::span<const Target> targets() {
                       "int32, divides, sums and multiplies integer matrices beyond 2^24 in "
                       "float32, and drops NaN in Relu, Clip, Max and Min.",
              .opset = 20,
-             .kernels = {},
+             .releases = {},
              .rules = openvino_tables(),
              .fusions = {},
              .source = "tried with OpenVINO 2026.4.1"},
@@ -122,7 +147,7 @@ std::span<const Target> targets() {
              .title = "TensorRT",
              .about = "Operators that NVIDIA's ONNX parser supports.",
              .opset = 20,
-             .kernels = {},
+             .releases = {},
              .rules = tensorrt_tables(),
              .fusions = {},
              .source = "the list of operators of its reader of ONNX models, 10.15: it cannot be "
@@ -132,7 +157,7 @@ std::span<const Target> targets() {
              .about = "The ONNX specification without workarounds, for any conforming "
                       "runtime.",
              .opset = 20,
-             .kernels = {},
+             .releases = {},
              .rules = {},
              .fusions = {},
              .source = "the specification"},

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 from onnx import numpy_helper
 
@@ -31,8 +32,10 @@ class Case:
 
 
 def as_array(value: Any) -> Any:
-    """Tensors of types that numpy lacks are handed out as TensorProto."""
-    return numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else value
+    """As feeds take it: scalars, and tensors of types that numpy lacks, are none yet."""
+    if isinstance(value, onnx.TensorProto):
+        return numpy_helper.to_array(value)
+    return np.asarray(value) if isinstance(value, np.generic) else value
 
 
 def load_cases() -> list[Case]:

@@ -14,7 +14,7 @@ from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
 Answers = list[Any] | None
-LAST_DIGITS = {"bfloat16": 2.0**-6, "float16": 2.0**-10}
+LAST_DIGITS = {"bfloat16": 2.0**-6, "float16": 2.0**-9}
 RANDOM = {
     "Bernoulli",
     "Multinomial",

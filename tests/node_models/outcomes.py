@@ -116,3 +116,19 @@ def _interface_change(before: onnx.ModelProto, after: onnx.ModelProto) -> str:
 def judged(case: Case, runtimes: Sequence[str], opsets: Sequence[int | None]) -> list[Outcome]:
     judge = Judge(case)
     return [judge.outcome(runtime, opset) for runtime in runtimes for opset in opsets]
+
+
+def runtime_fault(case: Case) -> str:
+    """How ONNX Runtime's answer to the optimized model differs from the onnx package's."""
+    judge = Judge(case)
+    try:
+        made = sardonyx.optimize(judge.model, runtime="onnxruntime")[0]
+    except sardonyx.ConversionError:
+        return ""
+    got = ENGINES["runtime"](made.SerializeToString(), case.feeds)
+    if got is None:
+        return ""
+    found = difference(got, case.expected, case.rtol, case.atol, judge.values)
+    return found and difference(
+        got, judge.answers["reference"] or case.expected, case.rtol, case.atol, judge.values
+    )

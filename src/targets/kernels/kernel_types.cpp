@@ -92,7 +92,7 @@ DType output_type(const Attribute* attribute, std::span<const Value> inputs, Op 
   for (std::int64_t older = opset - 1; older > 0; --older) {
     const OperatorVersion* version = op.at(older);
     if (version == nullptr) break;
-    if (!std::ranges::any_of(target.kernels_of(op.id),
+    if (!std::ranges::any_of(target.kernels_of(op.id, older),
                              [&](const Kernel& k) { return k.serves(version->since); }))
       continue;
     help = fmt::format("convert with opset_version={}, or for the standard alone", older);
@@ -133,18 +133,20 @@ struct OutputType {
 };
 
 OutputType output_type_of(const Target& target, const Operator& op, const OperatorVersion& version,
-                          std::span<const Value> inputs, std::span<const Attribute> attributes) {
+                          std::span<const Value> inputs, std::span<const Attribute> attributes,
+                          std::int64_t opset) {
   OutputType type{.attribute = output_type_attribute(op.id)};
   if (type.attribute.empty()) return type;
   type.wanted = output_type(find_attribute(attributes, type.attribute), inputs, op.id);
   type.taken = version.output(0)->dtypes;
-  const DTypeSet served = served_types(target.kernels_of(op.id), version);
+  const DTypeSet served = served_types(target.kernels_of(op.id, opset), version);
   if (served != 0) type.taken &= served;
   return type;
 }
 
-bool lacks_opset(const Target& target, const Operator& op, const OperatorVersion& version) {
-  const std::span<const Kernel> kernels = target.kernels_of(op.id);
+bool lacks_opset(const Target& target, const Operator& op, const OperatorVersion& version,
+                 std::int64_t opset) {
+  const std::span<const Kernel> kernels = target.kernels_of(op.id, opset);
   return !kernels.empty() && std::ranges::none_of(kernels, [&](const Kernel& kernel) {
     return kernel.serves(version.since);
   });
@@ -158,14 +160,14 @@ struct Plan {
 };
 
 Plan plan_for(const Target& target, const Operator& op, const OperatorVersion& version,
-              std::span<const Value> inputs) {
+              std::span<const Value> inputs, std::int64_t opset) {
   using enum Plan::Way;
   Plan plan{.bindings = onnx::bind(version, inputs)};
   Bindings bindings = plan.bindings;
   if (bindings.count == 0) return plan;
   std::optional<int> best;
   bool served = false;
-  for (const Kernel& kernel : target.kernels_of(op.id)) {
+  for (const Kernel& kernel : target.kernels_of(op.id, opset)) {
     if (!kernel.serves(version.since)) continue;
     served = true;
     const auto distance =
@@ -183,7 +185,7 @@ Plan plan_for(const Target& target, const Operator& op, const OperatorVersion& v
         expanded(op.id) && std::ranges::all_of(bindings.all(), [](const Binding& b) {
           return !base::is_floating(b.dtype) || b.dtype == kFloat32 || b.dtype == kFloat16;
         });
-    if (!target.kernels.empty() && (!single || lacks_opset(target, op, version))) {
+    if (!target.releases.empty() && (!single || lacks_opset(target, op, version, opset))) {
       plan.way = kSpelledOut;
       plan.is_stand_in = best.value_or(0) > 0;
       return plan;
@@ -200,15 +202,15 @@ Plan plan_for(const Target& target, const Operator& op, const OperatorVersion& v
 bool Lowering::has_kernel(const Operator& op, const OperatorVersion& version,
                           std::span<const Value> inputs,
                           const std::vector<Attribute>& attributes) const {
-  return output_type_of(target_, op, version, inputs, attributes).served() &&
-         plan_for(target_, op, version, inputs).way == Plan::Way::kAsItIs;
+  return output_type_of(target_, op, version, inputs, attributes, opset()).served() &&
+         plan_for(target_, op, version, inputs, opset()).way == Plan::Way::kAsItIs;
 }
 
 std::optional<Values> Lowering::with_output_type(const Operator& op, const OperatorVersion& version,
                                                  std::span<const Value> inputs,
                                                  const std::vector<Attribute>& attributes) {
-  const OutputType type = output_type_of(target_, op, version, inputs, attributes);
-  if (!type.attribute.empty() && lacks_opset(target_, op, version))
+  const OutputType type = output_type_of(target_, op, version, inputs, attributes, opset());
+  if (!type.attribute.empty() && lacks_opset(target_, op, version, opset()))
     refuse_opset(target_, op, opset());
   if (type.served()) return std::nullopt;
   for (const DType choice : stand_ins(type.wanted)) {
@@ -229,15 +231,15 @@ std::optional<Values> Lowering::with_kernel_types(const Operator& op,
                                                   std::span<const Value> inputs,
                                                   const std::vector<Attribute>& attributes,
                                                   std::size_t outputs) {
-  Plan plan = plan_for(target_, op, version, inputs);
+  Plan plan = plan_for(target_, op, version, inputs, opset());
   if (plan.way == Plan::Way::kAsItIs) return std::nullopt;
   if (plan.way == Plan::Way::kSpelledOut) {
     if (auto values = onnx::spelled_out({*this, inputs, attributes, outputs}, op)) return values;
-    if (lacks_opset(target_, op, version)) refuse_opset(target_, op, opset());
+    if (lacks_opset(target_, op, version, opset())) refuse_opset(target_, op, opset());
     if (!plan.is_stand_in) return std::nullopt;
   }
   if (plan.way == Plan::Way::kNot) {
-    if (!target_.kernels_of(op.id).empty()) refuse_types(target_, op, plan.bindings);
+    if (!target_.kernels_of(op.id, opset()).empty()) refuse_types(target_, op, plan.bindings);
     return std::nullopt;  // inference says what the schema has against it
   }
   const bool loses = std::ranges::any_of(

@@ -36,8 +36,15 @@ struct Kernel {
   }
 };
 
-// Of ONNX Runtime's CPU provider, sorted by operator.
-std::span<const Kernel> cpu_kernels();
+// A release of a runtime: the newest opset that it loads, and its kernels, sorted by operator.
+struct Release {
+  std::string_view name;  // "1.31"
+  std::int16_t opset;
+  std::span<const Kernel> kernels;
+};
+
+// Of ONNX Runtime, with the kernels of its CPU provider; oldest first.
+std::span<const Release> onnxruntime_releases();
 std::span<const KernelType> types_of(const Kernel& kernel);
 
 }  // namespace sardonyx::targets

@@ -59,7 +59,8 @@ constexpr Rule kRows[] = {
      .how = begun_with_zero,
      .why = "where the inner size is 0 it leaves what was in memory, or forgets the batch, unless "
             "the first factor alone has the result's batch",
-     .since = "1.31"},
+     .since = "1.31",
+     .until = "1.32"},
 };
 
 }  // namespace

@@ -62,7 +62,8 @@ constexpr Rule kRewritten[] = {
      .when = is_padded,
      .how = kept_from_padding,
      .why = "a Pad by zeros is moved into the MaxPool behind it, which pads by minus infinity",
-     .since = "1.31"},
+     .since = "1.31",
+     .until = "1.32"},
     {.name = "mean-of-widely-padded",
      .op = Op::kAveragePool,
      .reason = Reason::kFails,
@@ -70,7 +71,8 @@ constexpr Rule kRewritten[] = {
      .how = kept_from_padding,
      .why = "a Pad is moved into the AveragePool behind it, which refuses to pad by its window's "
             "size or more",
-     .since = "1.31"},
+     .since = "1.31",
+     .until = "1.32"},
 };
 
 constexpr Rule kLacking[] = {
