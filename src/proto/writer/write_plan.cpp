@@ -23,6 +23,10 @@ bool is_quantizer(const Node* node) {
   return node->op_type == "DequantizeLinear" || node->op_type == "QuantizeLinear";
 }
 
+// Bodies of operators that are not the standard's may be run by themselves: the preview operator
+// FlexAttention is, by onnx's reference evaluator. They hold what they read.
+bool runs_apart(const Node* node) { return node->op == onnx::kUnknownOp; }
+
 bool is_initializer(const ValueInfo* value) {
   return value != nullptr && value->constant != nullptr && value->producer == nullptr;
 }
@@ -46,18 +50,20 @@ bool (*which_apart(const Model& model, const WriteOptions& options))(const Value
 // The constants that a graph and the bodies inside it read, each once.
 class ConstantsRead {
  public:
-  // `apart`: what bodies hold of that which their quantizers read; it is not among them.
+  // `apart`: what bodies hold of that which their quantizers read, or all nodes of a body that runs
+  // apart; it is not among them.
   ConstantsRead(const Model& model, bool (*apart)(const ValueInfo*))
       : seen_(model.value_count(), false), apart_(apart) {}
 
-  void visit(const Graph& graph) {
+  void visit(const Graph& graph, bool is_apart = false) {
     for (const Node* node = graph.first; node != nullptr; node = node->next) {
-      const bool reads_inner = graph.parent != nullptr && is_quantizer(node);
+      const bool reads_inner = is_apart || (graph.parent != nullptr && is_quantizer(node));
       for (const ValueInfo* input : node->inputs)
         if (!reads_inner || !apart_(input)) add(input);
-      for (const Graph* body : onnx::bodies(node)) visit(*body);
+      for (const Graph* body : onnx::bodies(node)) visit(*body, is_apart || runs_apart(node));
     }
-    for (const ValueInfo* output : graph.outputs) add(output);
+    for (const ValueInfo* output : graph.outputs)
+      if (!is_apart || !apart_(output)) add(output);
   }
 
   // Constants that nothing reads, but something which is carried through names.
@@ -92,7 +98,7 @@ class ConstantsRead {
   std::vector<const ValueInfo*> values_;
 };
 
-// Which constants each body holds for its quantizers.
+// Which constants each body holds for its quantizers, or for all nodes where it runs apart.
 class InnerConstants {
  public:
   InnerConstants(const Model& model, const std::vector<const ValueInfo*>& outer,
@@ -101,16 +107,18 @@ class InnerConstants {
     for (const ValueInfo* value : outer) count_[value->id] = 1;
   }
 
-  void visit(const Graph& graph) {
+  void visit(const Graph& graph, bool is_apart = false) {
     std::vector<const ValueInfo*> held;
-    for (const Node* node = graph.first; node != nullptr; node = node->next) {
-      if (graph.parent != nullptr && is_quantizer(node))
-        for (const ValueInfo* input : node->inputs)
-          if (apart_(input) && std::ranges::find(held, input) == held.end()) held.push_back(input);
-    }
+    const auto add = [&](const ValueInfo* value) {
+      if (apart_(value) && std::ranges::find(held, value) == held.end()) held.push_back(value);
+    };
+    for (const Node* node = graph.first; node != nullptr; node = node->next)
+      if (is_apart || (graph.parent != nullptr && is_quantizer(node)))
+        std::ranges::for_each(node->inputs, add);
+    if (is_apart) std::ranges::for_each(graph.outputs, add);
     for (const ValueInfo* value : held) hold(graph, *value);
     for (const Node* node = graph.first; node != nullptr; node = node->next)
-      for (const Graph* body : onnx::bodies(node)) visit(*body);
+      for (const Graph* body : onnx::bodies(node)) visit(*body, is_apart || runs_apart(node));
     // Bodies beside this one may have the same names.
     for (const ValueInfo* value : held) --count_[value->id];
   }
