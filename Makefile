@@ -20,7 +20,7 @@ TYPED_FILES = $(shell git ls-files 'python/*.py' 'python/*.pyi' 'tools/*.py' \
     ':!python/sardonyx/op.py' \
     $(if $(wildcard python/sardonyx/__init__.py),'demo/*.py' 'bench/*.py'))
 
-.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-makers bench-optimize bench-llm bench-weights architectures hf-sweep libtorch detection node-models targets sweep hunt fuzz threads compat aarch64 elsewhere capture-sweep format tidy clean
+.PHONY: help setup build test test-fast check lint ctest sanitize pytest operators wheel wheels site test-examples demo bench bench-capture bench-kernels bench-large bench-makers bench-optimize bench-llm bench-weights architectures hf-sweep libtorch detection node-models targets update-onnx sweep hunt fuzz threads compat aarch64 elsewhere capture-sweep format tidy clean
 
 help:
 	@echo "make demo      real models through Sardonyx and ONNX Runtime, compared with PyTorch"
@@ -38,6 +38,7 @@ help:
 	@echo "make capture-sweep  fake-tensor tracing beside torch.export, program by program (long)"
 	@echo "make sweep     every operator's sample inputs (long)"
 	@echo "make node-models  the onnx package's node models, optimized and in every opset (ARGS='--names attention')"
+	@echo "make update-onnx  tables of a new release of onnx or ONNX Runtime, and what it changed"
 	@echo "make targets   the rows of ONNX Runtime's tables, tried again in the installed release"
 	@echo "make hf-sweep  folders of every architecture of a task, exported and run (long)"
 	@echo "make architectures  a small model of every architecture in transformers (long)"
@@ -126,6 +127,20 @@ pytest: build
 # The onnx package's node models at their own opset and at every other one.
 node-models: build
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.node_models --jobs $(JOBS) $(ARGS)
+
+# After a new release of onnx or ONNX Runtime was installed: everything that is generated of them,
+# what the newest opset changed, and the tests of both.
+update-onnx: setup
+	$(PYTHON) tools/generate_emitter.py
+	$(PYTHON) tools/generate_op_stub.py
+	+$(MAKE) build
+	$(RUN) $(PYTHON) tools/generate_kernels.py
+	+$(MAKE) build
+	$(RUN) $(PYTHON) tools/generate_targets.py
+	$(PYTHON) tools/list_opset_changes.py \
+	    $$($(PYTHON) -c "import onnx; print(onnx.defs.onnx_opset_version())")
+	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m pytest -q -n $(JOBS) tests/emitter tests/opset_changes
+	+$(MAKE) node-models targets
 
 # What the installed release of ONNX Runtime still needs, and what it computes otherwise.
 targets: build

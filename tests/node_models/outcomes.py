@@ -90,7 +90,7 @@ class Judge:
         wanted: list[list[Any]] = [a for a in (self.answers[engine], self.case.expected) if a]
         rtol, atol = self.case.rtol, self.case.atol
         found = [difference(got, each, rtol, atol, self.values) for each in wanted]
-        return "" if not all(found) else found[0]
+        return found[0] if found and all(found) else ""
 
 
 def _violation(model: onnx.ModelProto) -> str:

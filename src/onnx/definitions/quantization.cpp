@@ -48,15 +48,22 @@ DType quantized_type(const Composite& call) {
   return asked == DType::kUndefined ? DType::kUInt8 : asked;
 }
 
+// The type that an attribute names.
+DType type_or(const Composite& call, std::string_view attribute, DType otherwise) {
+  const auto asked = static_cast<DType>(call.integer(attribute, 0));
+  return asked == DType::kUndefined ? otherwise : asked;
+}
+
 }  // namespace
 
 std::optional<Values> quantize_linear(const Composite& call) {
   const DType dtype = quantized_type(call);
   const auto affine = base::is_integer(dtype) ? affine_of(call) : std::nullopt;
-  if (!affine) return std::nullopt;
+  // Opset 19 has scales that are integers, of whose quotients nothing says how they are rounded.
+  if (!affine || !base::is_floating(affine->scale.dtype())) return std::nullopt;
   Emit& onnx = call.onnx;
-  const DType real = affine->scale.dtype();
-  Value q = onnx.round(onnx.div(onnx.cast(affine->x, real), affine->scale));
+  const DType real = type_or(call, "precision", affine->scale.dtype());
+  Value q = onnx.round(onnx.div(onnx.cast(affine->x, real), onnx.cast(affine->scale, real)));
   if (affine->zero_point) q = onnx.add(q, onnx.cast(affine->zero_point, real));
   const auto bound = [&](std::int64_t value) {
     return onnx.scalar(static_cast<double>(value), real);
@@ -70,10 +77,13 @@ std::optional<Values> dequantize_linear(const Composite& call) {
   const auto affine = affine_of(call);
   if (!affine) return std::nullopt;
   Emit& onnx = call.onnx;
-  const DType real = affine->scale.dtype();
+  const DType scale = affine->scale.dtype(), result = type_or(call, "output_dtype", scale);
+  // In the wider one: what is asked for may have fewer digits or more.
+  const DType real = base::bit_width(result) > base::bit_width(scale) ? result : scale;
   Value steps = onnx.cast(affine->x, real);
   if (affine->zero_point) steps = onnx.sub(steps, onnx.cast(affine->zero_point, real));
-  return Values{onnx.reshape_like(onnx.mul(steps, affine->scale), call.input(0))};
+  const Value y = onnx.mul(steps, onnx.cast(affine->scale, real));
+  return Values{onnx.reshape_like(onnx.cast(y, result), call.input(0))};
 }
 
 }  // namespace sardonyx::onnx

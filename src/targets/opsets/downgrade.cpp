@@ -318,6 +318,19 @@ std::optional<Values> quantize(Lowering& onnx, Values& inputs, Attributes& attri
   return std::nullopt;
 }
 
+// Opset 23: output_dtype; before, the scale tells.
+std::optional<Values> dequantize(Lowering& onnx, Values& inputs, Attributes& attributes) {
+  const auto dtype = static_cast<DType>(int_attribute(attributes, "output_dtype", 0));
+  drop(attributes, "output_dtype");
+  if (dtype == DType::kUndefined || inputs.size() < 2 || dtype == inputs[1].dtype())
+    return std::nullopt;
+  if (base::bit_width(dtype) > base::bit_width(inputs[1].dtype())) {
+    inputs[1] = onnx.cast(inputs[1], dtype);
+    return std::nullopt;
+  }
+  return Values{onnx.cast(onnx.node("", "DequantizeLinear", inputs, attributes, 1).front(), dtype)};
+}
+
 // Opset 16: sums and products; opset 18: extremes.
 bool scatters(const Lowering& onnx, Attributes& attributes) {
   const std::string reduction = text_attribute(attributes, "reduction", "none");
@@ -365,6 +378,7 @@ struct Form {
 constexpr Form kForms[] = {
     {Op::kAveragePool, 22, average_pool},
     {Op::kDFT, 20, dft},
+    {Op::kDequantizeLinear, 23, dequantize},
     {Op::kGridSample, 20, grid_sample},
     {Op::kLpPool, 18, norm_pool},
     {Op::kMaxPool, 22, max_pool},

@@ -1,0 +1,1 @@
+"""Models across each change between the versions of ONNX's operators."""
