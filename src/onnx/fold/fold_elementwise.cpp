@@ -343,21 +343,64 @@ Result where(const Operands& o) {
   return {{Tensor::of_bytes(x->dtype, *dims, bytes)}};
 }
 
+// The same bytes as elements of another type of their size.
+Result bit_cast(const Operands& o) {
+  const Tensor* x = o.at(0);
+  const auto to = static_cast<DType>(o.node.int_or("to", 0));
+  // What is no truth value would become one.
+  if (x == nullptr || to == DType::kUndefined || to == DType::kBool || to == DType::kString ||
+      base::bit_width(to) != base::bit_width(x->dtype))
+    return {};
+  const auto bytes = static_cast<std::size_t>(x->byte_count());
+  return {{Tensor::of_bytes(to, x->dims, std::span(x->data, bytes))}};
+}
+
+// By numbers of bits that the type has: others, the standard leaves open.
+Result bit_shift(const Operands& o) {
+  const Tensor *x = o.at(0), *by = o.at(1);
+  if (x == nullptr || by == nullptr || x->dtype != by->dtype) return {};
+  const auto dims = broadcast(x->dims, by->dims);
+  const auto values = x->ints(), counts = by->ints();
+  if (!dims || !o.count(*dims) || !values || !counts) return {};
+  const std::int64_t width = base::bit_width(x->dtype);
+  if (!std::ranges::all_of(*counts, [&](std::int64_t n) { return n >= 0 && n < width; })) return {};
+  const bool is_left = o.node.string_or("direction", "") == "LEFT";
+  const bool is_signed = base::is_signed(x->dtype);
+  const Dims at_x = broadcast_strides(x->dims, *dims), at_by = broadcast_strides(by->dims, *dims);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(*o.count(*dims) * width / 8));
+  each_index(*dims, [&](std::int64_t i, const Dims& index) {
+    std::int64_t from = 0, count = 0;
+    for (std::size_t axis = 0; axis < index.size(); ++axis) {
+      from += index[axis] * at_x[axis];
+      count += index[axis] * at_by[axis];
+    }
+    const std::int64_t value = (*values)[static_cast<std::size_t>(from)];
+    const std::int64_t bits = (*counts)[static_cast<std::size_t>(count)];
+    const auto pattern = static_cast<std::uint64_t>(value);
+    const std::int64_t right =
+        is_signed ? value >> bits : static_cast<std::int64_t>(pattern >> bits);
+    store_int(x->dtype, is_left ? static_cast<std::int64_t>(pattern << bits) : right,
+              bytes.data() + i * width / 8);
+  });
+  return {{Tensor::of_bytes(x->dtype, *dims, bytes)}};
+}
+
 constexpr Entry kEntries[] = {
-    {"Abs", absolute},    {"Add", add},
-    {"And", logical_and}, {"Cast", cast},
-    {"Ceil", round_up},   {"Cos", cosine},
-    {"Div", div},         {"Equal", equal},
-    {"Exp", exponential}, {"Floor", round_down},
-    {"Greater", greater}, {"GreaterOrEqual", greater_or_equal},
-    {"Less", less},       {"LessOrEqual", less_or_equal},
-    {"Log", logarithm},   {"Max", maximum},
-    {"Min", minimum},     {"Mod", mod},
-    {"Mul", mul},         {"Neg", neg},
-    {"Not", logical_not}, {"Or", logical_or},
-    {"Pow", power},       {"Reciprocal", reciprocal},
-    {"Sin", sine},        {"Sqrt", square_root},
-    {"Sub", sub},         {"Where", where},
+    {"BitCast", bit_cast}, {"BitShift", bit_shift},
+    {"Abs", absolute},     {"Add", add},
+    {"And", logical_and},  {"Cast", cast},
+    {"Ceil", round_up},    {"Cos", cosine},
+    {"Div", div},          {"Equal", equal},
+    {"Exp", exponential},  {"Floor", round_down},
+    {"Greater", greater},  {"GreaterOrEqual", greater_or_equal},
+    {"Less", less},        {"LessOrEqual", less_or_equal},
+    {"Log", logarithm},    {"Max", maximum},
+    {"Min", minimum},      {"Mod", mod},
+    {"Mul", mul},          {"Neg", neg},
+    {"Not", logical_not},  {"Or", logical_or},
+    {"Pow", power},        {"Reciprocal", reciprocal},
+    {"Sin", sine},         {"Sqrt", square_root},
+    {"Sub", sub},          {"Where", where},
     {"Xor", logical_xor},
 };
 

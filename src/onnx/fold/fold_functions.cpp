@@ -48,6 +48,11 @@ Result hyperbolic_tangent(const Operands& o) {
 Result sigmoid(const Operands& o) {
   return rounds_off(o) ? each(o, [](double x) { return 1 / (1 + std::exp(-x)); }) : Result{};
 }
+Result swish(const Operands& o) {
+  const double alpha = o.node.float_or("alpha", 1);
+  return rounds_off(o) ? each(o, [=](double x) { return x / (1 + std::exp(-alpha * x)); })
+                       : Result{};
+}
 Result error_function(const Operands& o) {
   return rounds_off(o) ? each(o, [](double x) { return std::erf(x); }) : Result{};
 }
@@ -134,9 +139,9 @@ Result gemm(const Operands& o) {
 }
 
 constexpr Entry kEntries[] = {
-    {"Clip", clip}, {"Erf", error_function}, {"Gemm", gemm},
-    {"Relu", relu}, {"Round", round_off},    {"Sigmoid", sigmoid},
-    {"Sign", sign}, {"Softmax", softmax},    {"Tanh", hyperbolic_tangent},
+    {"Clip", clip},       {"Erf", error_function},      {"Gemm", gemm}, {"Relu", relu},
+    {"Round", round_off}, {"Sigmoid", sigmoid},         {"Sign", sign}, {"Softmax", softmax},
+    {"Swish", swish},     {"Tanh", hyperbolic_tangent},
 };
 
 }  // namespace

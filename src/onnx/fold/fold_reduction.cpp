@@ -141,18 +141,20 @@ Result reduce_min(const Operands& o) {
   return reduce(o, [](std::int64_t a, std::int64_t b) { return std::min(a, b); });
 }
 
-// Sums of what lies along an axis, up to each one.
-template <class Number>
-std::vector<Number> sums_up_to(std::vector<Number> values, const Dims& dims, std::size_t along) {
+// What lies along an axis, combined up to each one.
+template <class Number, class Combine>
+std::vector<Number> up_to_each(std::vector<Number> values, const Dims& dims, std::size_t along,
+                               const Combine& combine) {
   const auto step = static_cast<std::size_t>(row_major(dims)[along]);
   each_index(dims, [&](std::int64_t i, const Dims& index) {
     const auto here = static_cast<std::size_t>(i);
-    if (index[along] > 0) values[here] += values[here - step];
+    if (index[along] > 0) values[here] = combine(values[here - step], values[here]);
   });
   return values;
 }
 
-Result cumulative_sum(const Operands& o) {
+template <class Combine>
+Result accumulated(const Operands& o, const Combine& combine) {
   const Tensor *x = o.at(0), *at = o.at(1);
   const auto axis_of = at != nullptr ? at->ints() : std::nullopt;
   if (x == nullptr || !axis_of || axis_of->size() != 1) return {};
@@ -164,23 +166,35 @@ Result cumulative_sum(const Operands& o) {
   if (x->dtype == DType::kInt64) {
     const auto ints = x->ints();
     if (!ints) return {};
-    const auto sums =
-        sums_up_to(std::vector<std::uint64_t>(ints->begin(), ints->end()), x->dims, along);
-    return {{Tensor::of_ints(std::vector<std::int64_t>(sums.begin(), sums.end()), x->dims)}};
+    const auto all =
+        up_to_each(std::vector<std::uint64_t>(ints->begin(), ints->end()), x->dims, along, combine);
+    return {{Tensor::of_ints(std::vector<std::int64_t>(all.begin(), all.end()), x->dims)}};
   }
   const bool rounds_off = o.weights == Weights::kFold && x->dtype == DType::kFloat32;
   const auto reals = rounds_off ? x->reals() : std::nullopt;
   if (!reals) return {};
-  const auto sums = sums_up_to(*reals, x->dims, along);
-  const std::vector<float> rounded(sums.begin(), sums.end());
+  const auto all = up_to_each(*reals, x->dims, along, combine);
+  const std::vector<float> rounded(all.begin(), all.end());
   return {{Tensor::of_bytes(x->dtype, x->dims, std::as_bytes(std::span(rounded)))}};
 }
 
+Result cumulative_sum(const Operands& o) {
+  return accumulated(o, [](auto before, auto each) { return before + each; });
+}
+Result cumulative_product(const Operands& o) {
+  return accumulated(o, [](auto before, auto each) { return before * each; });
+}
+
 constexpr Entry kEntries[] = {
-    {"CumSum", cumulative_sum}, {"ReduceL2", reduce_l2},
-    {"ReduceMax", reduce_max},  {"ReduceMean", reduce_mean},
-    {"ReduceMin", reduce_min},  {"ReduceProd", reduce_prod},
-    {"ReduceSum", reduce_sum},  {"ReduceSumSquare", reduce_sum_square},
+    {"CumProd", cumulative_product},
+    {"CumSum", cumulative_sum},
+    {"ReduceL2", reduce_l2},
+    {"ReduceMax", reduce_max},
+    {"ReduceMean", reduce_mean},
+    {"ReduceMin", reduce_min},
+    {"ReduceProd", reduce_prod},
+    {"ReduceSum", reduce_sum},
+    {"ReduceSumSquare", reduce_sum_square},
 };
 
 }  // namespace

@@ -107,6 +107,30 @@ TEST_F(Fold, CumSumAddsUpAlongItsAxis) {
   EXPECT_TRUE(run("CumSum", {x, ints({1}, {})}, {{"reverse", std::int64_t{1}, {}}}).empty());
 }
 
+TEST_F(Fold, CumProdMultipliesAlongItsAxis) {
+  ValueInfo* x = ints({1, 2, 3, 4, 5, 6}, {2, 3});
+  EXPECT_EQ(values(run("CumProd", {x, ints({0}, {})})),
+            (std::vector<std::int64_t>{1, 2, 3, 4, 10, 18}));
+  EXPECT_TRUE(run("CumProd", {x, ints({1}, {})}, {{"exclusive", std::int64_t{1}, {}}}).empty());
+}
+
+TEST_F(Fold, ShiftsBits) {
+  const auto shifted = [&](std::vector<std::int64_t> by, std::string direction) {
+    return values(run("BitShift", {vector({-7, 5}), vector(std::move(by))},
+                      {{"direction", std::move(direction), {}}}));
+  };
+  EXPECT_EQ(shifted({1}, "RIGHT"), (std::vector<std::int64_t>{-4, 2}));
+  EXPECT_EQ(shifted({1, 62}, "LEFT"), (std::vector<std::int64_t>{-14, std::int64_t{1} << 62}));
+  EXPECT_EQ(shifted({64}, "LEFT"), std::vector<std::int64_t>{-999}) << "open in the standard";
+}
+
+TEST_F(Fold, CastsBits) {
+  ValueInfo* const one = filled(DType::kFloat32, 1);
+  EXPECT_EQ(values(run("BitCast", {one}, {{"to", std::int64_t{6}, {}}})),
+            std::vector<std::int64_t>{0x3f800000});
+  EXPECT_TRUE(run("BitCast", {one}, {{"to", std::int64_t{7}, {}}}).empty()) << "another width";
+}
+
 TEST_F(Fold, MovesElements) {
   ValueInfo* x = ints({1, 2, 3, 4, 5, 6}, {2, 3});
   EXPECT_EQ(values(run("Transpose", {x}, {{"perm", std::vector<std::int64_t>{1, 0}, {}}})),
@@ -237,6 +261,7 @@ TEST_F(FoldOfWeights, Functions) {
   EXPECT_EQ(of_weights("Round", {x}), (std::vector<double>{-2, 0, 0, 2}));
   EXPECT_EQ(of_weights("Clip", {x, filled(DType::kFloat32, -1), filled(DType::kFloat32, 1)}),
             (std::vector<double>{-1, 0, 0.5, 1}));
+  EXPECT_EQ(of_weights("Swish", {x})[1], 0);
   EXPECT_EQ(of_weights("Softmax", {weight({1, 2}, {3, 3})}), (std::vector<double>{0.5, 0.5}));
   EXPECT_EQ(of_weights("CumSum", {x, ints({0}, {})}), (std::vector<double>{-2, -2, -1.5, 1}));
 }
