@@ -161,3 +161,16 @@ def test_scales_of_a_type_that_the_older_opset_has_not_are_cast(tmp_path: Path) 
     saved(path, 21, [node], inputs, [("y", T.UINT8, [2, 3])])
     lowered = optimized(path, "--opset", "18")
     assert {node.op_type for node in lowered.graph.node} == {"Cast", "QLinearMatMul"}
+
+
+def test_the_state_of_a_causal_convolution_has_a_shape(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    nodes = [
+        helper.make_node("CausalConvWithState", ["a", "b"], ["y", "state"]),
+        helper.make_node("Shape", ["state"], ["z"]),
+    ]
+    inputs = [("a", T.FLOAT, [2, 3, 5]), ("b", T.FLOAT, [3, 1, 4])]
+    outputs = [("y", T.FLOAT, [2, 3, 5]), ("z", T.INT64, [3])]
+    saved(path, 28, nodes, inputs, outputs)
+    model = optimized(path, "--opset", "28", "--runtime", "standard")
+    assert "Shape" not in [node.op_type for node in model.graph.node]

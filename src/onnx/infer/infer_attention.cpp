@@ -53,10 +53,15 @@ void linear_attention(Inference& node) {
                  {query[0], heads, symbolic::exact_quotient(node.shape(1)[2], heads), value_size});
 }
 
+// Input [batch, channels, length], weight [channels, 1, kernel]; the state is what the first window
+// reaches back for.
 void causal_convolution(Inference& node) {
   node.same_as(0, 0);
   node.set_dtype(1, node.dtype(0));
-  if (node.has_rank(3)) node.set_shape(1, node.shape(3));
+  if (node.has_rank(3))
+    node.set_shape(1, node.shape(3));
+  else if (node.has_rank(0, 3) && node.has_rank(1, 3))
+    node.set_shape(1, {node.shape(0)[0], node.shape(0)[1], node.shape(1)[2] - 1});
 }
 
 constexpr InferenceRule kRules[] = {
