@@ -62,7 +62,7 @@ std::vector<std::string> user_output_names(const Program& program,
 // borrowed.
 Program read_script(const nb::bytes& archive, std::string method, std::vector<std::string> names,
                     std::vector<std::string> inputs, const nb::dict& tensors,
-                    const nb::object& operators, bool sizes_were_numbers) {
+                    const nb::object& operators, bool sizes_were_numbers, bool ranks_may_differ) {
   const auto owner = std::make_shared<const std::string>(archive.c_str(), archive.size());
   std::optional<live::Weights> weights;
   torchscript::ReadOptions options;
@@ -70,6 +70,7 @@ Program read_script(const nb::bytes& archive, std::string method, std::vector<st
   options.names = std::move(names);
   options.inputs = std::move(inputs);
   options.sizes_were_numbers = sizes_were_numbers;
+  options.ranks_may_differ = ranks_may_differ;
   options.weight = [&](program::Program& program,
                        const std::string& name) -> const program::Weight* {
     const nb::str key(name.c_str(), name.size());
@@ -96,9 +97,11 @@ void bind_program(nb::module_& module) {
              "The Program of a torch.export.ExportedProgram; dim_names: symbol -> name.");
   module.def("read_script", &read_script, "archive"_a, "method"_a, "names"_a, "inputs"_a,
              "tensors"_a, "operators"_a.none() = nb::none(), "sizes_were_numbers"_a = false,
+             "ranks_may_differ"_a = false,
              "The Program of what torch.jit.save() wrote, whose weights `tensors` holds by name; "
              "`operators` (schemas(op), results(op, arguments)) knows those that this build does "
-             "not; sizes_were_numbers: in Python, where the archive makes tensors of them.");
+             "not; sizes_were_numbers: in Python, where the archive makes tensors of them; "
+             "ranks_may_differ: outputs may declare no rank.");
   module.def(
       "read",
       [](const std::string& path, std::vector<std::string> inputs,

@@ -80,6 +80,7 @@ def read_script(
     tensors: dict[str, Any],
     operators: Any = None,
     sizes_were_numbers: bool = False,
+    ranks_may_differ: bool = False,
 ) -> Program: ...
 
 class ConvertOptions:

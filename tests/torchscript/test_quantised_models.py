@@ -15,6 +15,7 @@ import onnx
 import onnxruntime as ort
 import pytest
 import torch
+from onnx import TensorProto
 from torch import Tensor, nn
 from torch.ao import quantization
 from torch.nn import functional as F
@@ -296,5 +297,10 @@ def test_a_quantised_input_is_its_integers_scale_and_zero_point(
     model = sardonyx.export(program, (x,), dynamo=dynamo, verify=True)
     names = [i.name for i in model.model_proto.graph.input]
     assert names == ["input", "input_scale", "input_zero_point"]
+    # The older exporter has them in float64 and int64.
+    expected = [TensorProto.UINT8, TensorProto.FLOAT, TensorProto.UINT8]
+    wide = [TensorProto.UINT8, TensorProto.DOUBLE, TensorProto.INT64]
+    dtypes = [i.type.tensor_type.elem_type for i in model.model_proto.graph.input]
+    assert dtypes == (expected if dynamo else wide)
     for each in (x, other):
         assert_parts(model(each), layer(each))

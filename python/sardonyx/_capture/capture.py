@@ -157,8 +157,11 @@ def capture_by_trace(
     kwargs: Mapping[str, Any],
     dynamic: DynamicShapes,
     report: Callable[[str], None],
+    *,
+    doubles: bool = False,
 ) -> Captured:
-    """Captures what torch.jit.trace sees of `model` on the example inputs.
+    """Captures what torch.jit.trace sees of `model` on the example inputs. `doubles`: the model's
+    inputs have the older exporter's types.
 
     CaptureError where tracing fails; ProgramError of what the trace holds and ONNX cannot say.
     """
@@ -166,7 +169,7 @@ def capture_by_trace(
     from .trace.tracing import program_of_trace
 
     args, kwargs = told_apart((args, kwargs))
-    example = Example(args, kwargs, dynamic.leaves)
+    example = Example(args, kwargs, dynamic.leaves, doubles)
     frozen = Frozen()
 
     def by_torch() -> ExportedProgram:

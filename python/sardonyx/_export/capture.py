@@ -103,11 +103,14 @@ def _of_module(
     steps: Steps,
 ) -> Captured:
     dynamic = prepare(module, args, kwargs, _shapes(module, args, kwargs, options))
+
+    def by_trace() -> Captured:
+        doubles = not options.dynamo
+        return capture_by_trace(module, args, kwargs, dynamic, steps.say, doubles=doubles)
+
     # torch.export captures no quantised tensors; tracing runs on them.
     if options.is_trace or _has_quantized(args, kwargs):
-        return steps.timed(
-            "capture", lambda: capture_by_trace(module, args, kwargs, dynamic, steps.say)
-        )
+        return steps.timed("capture", by_trace)
 
     def by_torch() -> Captured:
         return capture(
@@ -130,9 +133,7 @@ def _of_module(
             made = steps.timed("capture", by_torch)
         elif seen.packs_sequences or seen.gives_quantized:
             steps.say("torch.export does not capture packed sequences and quantised results")
-            made = steps.timed(
-                "capture", lambda: capture_by_trace(module, args, kwargs, dynamic, steps.say)
-            )
+            made = steps.timed("capture", by_trace)
         else:
             raise
     for feature in missed():

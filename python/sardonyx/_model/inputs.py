@@ -28,7 +28,8 @@ def feed_of(
         leaves = with_parts(pytree.tree_leaves((args, dict(kwargs))))
         return [leaf for leaf in leaves if leaf is not None]
     in_order = _as_captured(program, args, kwargs)
-    leaves = with_parts(pytree.tree_leaves(in_order))
+    wide = getattr(program, "is_older", False)
+    leaves = with_parts(pytree.tree_leaves(in_order), wide=wide)
     user_inputs = [
         spec.arg for spec in program.graph_signature.input_specs if spec.kind.name == "USER_INPUT"
     ]

@@ -156,18 +156,7 @@ void require_settled(const Graph& graph) {
 
 }  // namespace
 
-void require_settled(const Program& program) {
-  require_settled(*program.graph);
-  for (const Argument& output : program.graph->outputs) {
-    const Value* tensor = tensor_of(output);
-    if (!tensor || tensor->has_rank) continue;
-    fail("SX1207",
-         "the output '" + tensor->name +
-             "' has one rank or another, as data decide, and ONNX wants a rank of each output",
-         tensor->producer,
-         "return tensors of one rank, by unsqueeze() or reshape(-1) where it differs");
-  }
-}
+void require_settled(const Program& program) { require_settled(*program.graph); }
 
 void verify(const Program& program) {
   if (!program.graph) refuse("it has no graph");

@@ -64,7 +64,8 @@ class Texts:
                     known = each.name or f"{name}_dim_{axis % len(sizes)}"
                     sizes[axis] = known if known.isidentifier() else json.dumps(known)
             text = f"{str(value.dtype).removeprefix('torch.')}[{', '.join(sizes)}]"
-            return text + _layout(value)
+            has_wide_parts = value.is_quantized and self._float == _DOUBLE
+            return text + (f"@{_DOUBLE}" if has_wide_parts else "") + _layout(value)
         if value is None:
             return "None"
         if isinstance(value, str):

@@ -43,6 +43,9 @@ class ScriptProgram:
     # Whether Python computed with the sizes that the archive makes tensors of: it was traced for
     # this export.
     of_python: bool = False
+    # Whether the model is as the older exporter has it: the types of quantized inputs' scale and
+    # zero point, and outputs of any rank.
+    is_older: bool = False
     _read: _native.Program | None = field(default=None, repr=False)
     _exported: ExportedProgram | None = field(default=None, repr=False)
 
@@ -57,6 +60,7 @@ class ScriptProgram:
             self.archived.weights,
             Operators(),
             self.of_python,
+            self.is_older,
         )
 
     def check(self) -> ScriptProgram:
@@ -85,8 +89,9 @@ class Source(NamedTuple):
 
 
 class Example(NamedTuple):
-    """The inputs, what is wanted of their leaves' dimensions, and whether floats among them are
-    tensors of float64 to the model, as the older exporter has them."""
+    """The inputs, what is wanted of their leaves' dimensions, and whether the model's inputs have
+    the older exporter's types: float64 for floats, float64 and int64 for the scale and zero point
+    of a quantized tensor."""
 
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
@@ -122,7 +127,7 @@ def traced_program(
 
     Raises as script_program() does.
     """
-    texts = Texts([leaf for _, _, leaf in tensors])
+    texts = Texts([leaf for _, _, leaf in tensors], doubles=example.doubles)
     given = [Given(name, tensor) for name, tensor, _ in tensors]
     names = [name for name, _, _ in tensors]
     made = _program(source, texts, given, names, example)
@@ -159,6 +164,7 @@ def _program(
         constants={},
         method=source.method,
         leaves=example.leaves,
+        is_older=example.doubles,
         export=source.export,
     )
 

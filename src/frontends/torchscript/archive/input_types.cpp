@@ -140,6 +140,15 @@ class Parser {
       made.dim_is_quoted.push_back(peek() == '"');
       made.dims.push_back(made.dim_is_quoted.back() ? quoted() : word());
     }
+    if (take('@')) suffix(made);
+  }
+
+  void suffix(InputType& made) {
+    if (peek() == '[') return layout(made);
+    constexpr std::string_view kDouble = "double";
+    if (!text_.substr(at_).starts_with(kDouble)) fail("has an unknown suffix");
+    at_ += kDouble.size();
+    made.has_wide_parts = true;
     if (take('@')) layout(made);
   }
 

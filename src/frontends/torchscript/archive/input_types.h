@@ -28,6 +28,9 @@ struct InputType {
   std::string element;
   std::vector<std::string> dims;    // "batch", "3"
   std::vector<bool> dim_is_quoted;  // a name, though it may look like a number
+  // Scale and zero point of a quantised tensor are float64 and int64, as the older exporter has
+  // them: "quint8[n]@double".
+  bool has_wide_parts = false;
   // Of the example, for each dimension; none where it is contiguous or not known.
   std::vector<std::string> example_sizes, example_strides;
   std::vector<InputType> items;

@@ -26,6 +26,15 @@ TEST(InputTypes, AnExampleSaysHowItLiesInMemory) {
     EXPECT_THROW(parse_input_type(text), base::Error) << text;
 }
 
+TEST(InputTypes, QuantizedTensorsMayHaveWideParts) {
+  EXPECT_FALSE(parse_input_type("x:quint8[n]").type.has_wide_parts);
+  EXPECT_TRUE(parse_input_type("x:quint8[n]@double").type.has_wide_parts);
+  const InputType x = parse_input_type("x:quint8[n,4]@double@[5:1,4:5]").type;
+  EXPECT_TRUE(x.has_wide_parts);
+  EXPECT_EQ(x.example_strides, (std::vector<std::string>{"1", "5"}));
+  EXPECT_THROW(parse_input_type("x:quint8[n]@float"), base::Error);
+}
+
 TEST(InputTypes, NumbersVaryOrAreConstant) {
   EXPECT_EQ(parse_input_type("n:int").type.kind, Kind::kInt);
   EXPECT_EQ(parse_input_type("n:float").type.kind, Kind::kFloat);

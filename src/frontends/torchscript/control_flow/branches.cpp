@@ -272,13 +272,18 @@ void AbstractInterpreter::branch_to_the_end(const Statement& statement,
   append(longer.body, rest);
   append(longer.otherwise, rest);
   ++tails_;
+  const std::size_t first_level = std::exchange(first_level_, levels_.size());
+  const auto leave = [&] {
+    --tails_;
+    first_level_ = first_level;
+  };
   try {
     branch_on_data(longer, condition, rest.empty() ? &statement : &rest.back());
   } catch (...) {
-    --tails_;
+    leave();
     throw;
   }
-  --tails_;
+  leave();
   // Without a return it is for the branch around this one.
   const auto result = frame_->variables.find(kResult);
   const bool returns = std::ranges::any_of(
@@ -303,14 +308,28 @@ void read_numbers(AbstractInterpreter& follower, const std::vector<Value*>& pend
 
 }  // namespace
 
+// With what the branch knows: the condition, where sizes decide it.
+void AbstractInterpreter::follow_assuming(Body& body, const std::vector<Statement>& block,
+                                          const AbstractValue& condition, bool truth) {
+  const std::size_t before = assumed_.size();
+  if (condition.expr.known()) assumed_.emplace_back(condition.expr, truth);
+  try {
+    body.follow(block);
+  } catch (...) {
+    assumed_.resize(before);
+    throw;
+  }
+  assumed_.resize(before);
+}
+
 // `last`: where `statement` also holds what stands behind it in its block, the end of that; ranks
 // may differ.
 void AbstractInterpreter::branch_on_data(const Statement& statement, const AbstractValue& condition,
                                          const Statement* last) {
   const std::uint64_t first_serial = Container::next_serial();
   Body taken(*this, "then"), other(*this, "else");
-  taken.follow(statement.body);
-  other.follow(statement.otherwise);
+  follow_assuming(taken, statement.body, condition, true);
+  follow_assuming(other, statement.otherwise, condition, false);
   // An assertion: the program goes on where nothing is raised.
   if (taken.raised && other.raised) throw Raised{taken.message};
   if (taken.raised) return follow(statement.otherwise);
@@ -363,7 +382,8 @@ void AbstractInterpreter::branch_on_data(const Statement& statement, const Abstr
   doubt_what_is_held(last ? *last : statement, merge);
 }
 
-// What one of two calls gives, as data decide. Neither changes a variable or a container.
+// What one of two calls gives, of one rank or another, as data decide. Neither changes a variable
+// or a container.
 AbstractValue AbstractInterpreter::either(const AbstractValue& condition,
                                           const std::function<AbstractValue()>& first,
                                           const std::function<AbstractValue()>& second) {
@@ -376,13 +396,8 @@ AbstractValue AbstractInterpreter::either(const AbstractValue& condition,
   call->schema = program::find_schema("higher_order::cond");
   call->name = new_name("cond");
   call->source = source();
-  Merge merge(*this, *call, taken, other, first_serial, false);
-  AbstractValue made;
-  try {
-    made = merge.merge(left, right, kResult);
-  } catch (const RanksDiffer&) {
-    refuse("an axis that only a run tells decides the rank of a result");
-  }
+  Merge merge(*this, *call, taken, other, first_serial, true);
+  AbstractValue made = merge.merge(left, right, kResult);
   List operands = close({taken.graph, other.graph}, program_);
   call->arguments = {argument(condition), taken.graph, other.graph, std::move(operands)};
   graph_->calls.push_back(call);

@@ -68,8 +68,8 @@ const AbstractValue* Operands::find(std::size_t position, std::string_view name)
 }
 
 AbstractInterpreter::AbstractInterpreter(Archive& archive, program::Program& program,
-                                         const ReadOptions& options)
-    : archive_(archive), program_(program), options_(options) {
+                                         const ReadOptions& options, bool squeezes)
+    : archive_(archive), program_(program), options_(options), squeezes_(squeezes) {
   graph_ = program_.add_graph();
   program_.graph = graph_;
 }
@@ -316,6 +316,7 @@ AbstractValue AbstractInterpreter::call(const std::string& op,
   upgrade(operands, archive_.version());
   if (std::optional<AbstractValue> known = builtin(*this, operands)) return *known;
   if (std::optional<AbstractValue> viewed = change_geometry(operands)) return *viewed;
+  if (std::optional<AbstractValue> narrower = squeeze(operands)) return *narrower;
   Resolved resolved = resolve(*this, operands);
   check_write(*resolved.schema, resolved.arguments);
   if (std::optional<AbstractValue> chosen =

@@ -38,15 +38,21 @@ struct Operands {
   const AbstractValue* find(std::size_t position, std::string_view name) const;
 };
 
+class Body;
 class Merge;
 
 class AbstractInterpreter {
  public:
-  AbstractInterpreter(Archive& archive, program::Program& program, const ReadOptions& options);
+  // `squeezes`: where a size decides whether squeeze() removes an axis, the program is followed for
+  // either answer; otherwise the axis is kept, with a warning.
+  AbstractInterpreter(Archive& archive, program::Program& program, const ReadOptions& options,
+                      bool squeezes);
 
   // What the method gives for these inputs. Failures are collected; see failures().
   AbstractValue run(const std::string& method, const std::vector<AbstractValue>& inputs);
   const std::vector<base::Diagnostic>& failures() const { return failures_; }
+  // Whether the size of an axis that squeeze() may remove is not known.
+  bool squeezes_by_size() const { return squeezes_by_size_; }
 
   program::Program& program() { return program_; }
   symbolic::Pool& pool() { return *program_.pool; }
@@ -137,10 +143,19 @@ class AbstractInterpreter {
   void assign_attribute(const Expression& target, const AbstractValue& value);
   void fail_targets(const std::vector<Statement>& block);
 
+  // squeezes.cpp
+  std::optional<AbstractValue> squeeze(const Operands& operands);
+  std::optional<bool> is_one(symbolic::Expr size) const;
+  std::size_t level_that_knows(symbolic::Expr size) const;
+  void note_kept_axis(const program::Value& tensor, std::size_t axis);
+  void branch_on_size(symbolic::Expr condition, std::span<const Statement> statements);
+
   // branches.cpp
   void branch(const Statement& statement);
   void branch_on_data(const Statement& statement, const AbstractValue& condition,
                       const Statement* last);
+  void follow_assuming(Body& body, const std::vector<Statement>& block,
+                       const AbstractValue& condition, bool truth);
   void branch_to_the_end(const Statement& statement, const AbstractValue& condition,
                          std::span<const Statement> rest);
   AbstractValue either(const AbstractValue& condition, const std::function<AbstractValue()>& first,
@@ -156,6 +171,13 @@ class AbstractInterpreter {
   friend class Body;
   friend class Merge;
   friend class DynamicLoop;
+
+  // A statement that is followed, and the graph as it was before.
+  struct Level {
+    const program::Graph* graph;
+    std::size_t calls;
+  };
+  class Followed;
 
   // expressions.cpp
   AbstractValue evaluate(const Expression& expression);
@@ -200,12 +222,19 @@ class AbstractInterpreter {
   Archive& archive_;
   program::Program& program_;
   const ReadOptions& options_;
+  const bool squeezes_;
+  bool squeezes_by_size_ = false;
   std::unordered_map<std::string, std::vector<const program::Schema*>> overloads_elsewhere_;
   program::Graph* graph_ = nullptr;
   Frame* frame_ = nullptr;
   Frame* body_frame_ = nullptr;  // of the innermost body: what bodies change in it is taken back
   int depth_ = 0;
-  int tails_ = 0;  // branches around it that hold all that stands behind them
+  int tails_ = 0;              // branches around it that hold all that stands behind them
+  std::vector<Level> levels_;  // statements that are followed, the innermost last
+  // The first of them that is not yet followed for either answer of a branch.
+  std::size_t first_level_ = 0;
+  // Conditions on sizes that hold, or do not, in the branch that is followed.
+  std::vector<std::pair<symbolic::Expr, bool>> assumed_;
   std::int64_t steps_ = 0;
   std::vector<program::ModuleFrame> modules_;
   std::vector<std::pair<const SourceFile*, std::size_t>> places_;  // calls, innermost last
@@ -242,6 +271,13 @@ Resolved resolve(AbstractInterpreter& follower, const Operands& operands);
 // A branch that data decide leaves a tensor of one rank or of another.
 struct RanksDiffer {
   AbstractValue condition;
+};
+
+// A size decides the rank of a tensor: the statement at this level of those that are followed, and
+// what stands behind it, has to be followed for either answer.
+struct SizeDecides {
+  symbolic::Expr condition;
+  std::size_t level;
 };
 
 // Thrown where something is left out because what it needs has failed, which is reported.

@@ -182,8 +182,11 @@ class Inputs {
   AbstractValue tensor_of_choice(const std::string& name, const InputType& choice) {
     if (const auto integers = integers_of_quantized(choice.element)) {
       AbstractValue values = tensor(name, *integers, shape_of(choice));
-      AbstractValue scale = tensor(name + "_scale", DType::kFloat32, {});
-      AbstractValue zero_point = tensor(name + "_zero_point", *integers, {});
+      const bool is_wide = choice.has_wide_parts;
+      AbstractValue scale =
+          tensor(name + "_scale", is_wide ? DType::kFloat64 : DType::kFloat32, {});
+      AbstractValue zero_point =
+          tensor(name + "_zero_point", is_wide ? DType::kInt64 : *integers, {});
       return quantized_datum(std::move(values), std::move(scale), std::move(zero_point));
     }
     const auto dtype = base::dtype_from_name(choice.element);

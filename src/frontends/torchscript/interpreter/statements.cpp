@@ -21,17 +21,35 @@ bool is_dead(const AbstractValue& datum) { return datum.kind == Kind::kFailed; }
 
 }  // namespace
 
+// A level of statements, while it lives.
+class AbstractInterpreter::Followed {
+ public:
+  Followed(std::vector<Level>& levels, Level level) : levels_(levels) { levels_.push_back(level); }
+  ~Followed() { levels_.pop_back(); }
+  Followed(const Followed&) = delete;
+  Followed& operator=(const Followed&) = delete;
+
+ private:
+  std::vector<Level>& levels_;
+};
+
 void AbstractInterpreter::follow(const std::vector<Statement>& block) {
   for (const Statement& statement : block) {
     const std::span<const Statement> rest(&statement + 1, block.data() + block.size());
     bool is_last = false;
     if (++steps_ > kMaxSteps) refuse("the program runs too many steps to be followed");
     places_.back().second = statement.offset;
+    const Followed followed(levels_, {graph_, graph_->calls.size()});
     try {
       try {
         follow(statement);
       } catch (const RanksDiffer& differing) {
         branch_to_the_end(statement, differing.condition, rest);
+        is_last = true;
+      } catch (const SizeDecides& asked) {
+        if (asked.level + 1 != levels_.size()) throw;
+        graph_->calls.resize(levels_.back().calls);
+        branch_on_size(asked.condition, {&statement, rest.size() + 1});
         is_last = true;
       }
     } catch (const Failed&) {

@@ -108,33 +108,116 @@ void add_outputs(AbstractInterpreter& follower, const AbstractValue& result,
   program.outputs.push_back({program::OutputKind::kUser, argument, {}});
 }
 
+// One pass over an archive.
+class Reader {
+ public:
+  explicit Reader(const ReadOptions& options) : options_(options) {}
+
+  std::unique_ptr<program::Program> read(archive::Bytes bytes, bool squeezes) {
+    Archive archive(std::move(bytes));
+    auto program = std::make_unique<program::Program>();
+    const std::vector<AbstractValue> inputs = make_inputs(archive, options_, *program);
+    AbstractInterpreter follower(archive, *program, options_, squeezes);
+    AbstractValue result;
+    try {
+      result = follow(follower, inputs);
+    } catch (...) {
+      squeezes_by_size = follower.squeezes_by_size();
+      throw;
+    }
+    squeezes_by_size = follower.squeezes_by_size();
+    add_outputs(follower, result, *program);
+    follower.add_state();
+    order_inputs(*program);
+    Symbols read;
+    add_read_sizes(*program->graph, read);
+    drop_unread(*program->graph, read);
+    program::verify(*program);
+    return program;
+  }
+
+  // Whether the last pass met a squeeze() that a size decides.
+  bool squeezes_by_size = false;
+
+ private:
+  AbstractValue follow(AbstractInterpreter& follower,
+                       const std::vector<AbstractValue>& inputs) const {
+    AbstractValue result;
+    try {
+      result = follower.run(options_.method, inputs);
+    } catch (const Raised& raised) {
+      // What could not be followed may be why.
+      if (!follower.failures().empty()) throw base::Error(follower.failures());
+      base::fail("SX1214", "the program raises an exception for these inputs: " + raised.message);
+    } catch (const Failed&) {
+    }
+    if (!follower.failures().empty()) throw base::Error(follower.failures());
+    return result;
+  }
+
+  const ReadOptions& options_;
+};
+
+std::vector<const Value*> rankless_outputs(const program::Program& program) {
+  std::vector<const Value*> found;
+  for (const program::Argument& output : program.graph->outputs) {
+    const Value* const tensor = program::tensor_of(output);
+    if (tensor && !tensor->has_rank) found.push_back(tensor);
+  }
+  return found;
+}
+
+base::Diagnostic about(const Value& output, const char* code, std::string message,
+                       std::string help) {
+  base::Diagnostic made;
+  made.code = code;
+  made.message = std::move(message);
+  made.help = std::move(help);
+  if (output.producer && output.producer->source) {
+    made.module_path = output.producer->source->module_path();
+    made.location = output.producer->source->location();
+  }
+  return made;
+}
+
+void note_no_rank(program::Program& program, const Value& output) {
+  program.notes.push_back(about(output, "SX1216",
+                                "the output '" + output.name +
+                                    "' has one rank or another, as data or sizes decide: the model "
+                                    "declares none, which onnx.checker rejects",
+                                "return tensors of one rank"));
+  program.notes.back().severity = base::Severity::kWarning;
+}
+
+[[noreturn]] void refuse_no_rank(const Value& output) {
+  throw base::Error(about(output, "SX1207",
+                          "the output '" + output.name +
+                              "' has one rank or another, as data decide, and ONNX wants a rank of "
+                              "each output",
+                          "return tensors of one rank, by unsqueeze() or reshape(-1) where it "
+                          "differs; with dynamo=False the output declares none"));
+}
+
 }  // namespace
 
 bool is_torchscript(const archive::ZipReader& zip) { return Archive::recognises(zip); }
 
 std::unique_ptr<program::Program> read_torchscript(archive::Bytes bytes,
                                                    const ReadOptions& options) {
-  Archive archive(std::move(bytes));
-  auto program = std::make_unique<program::Program>();
-  const std::vector<AbstractValue> inputs = make_inputs(archive, options, *program);
-  AbstractInterpreter follower(archive, *program, options);
-  AbstractValue result;
+  Reader reader(options);
+  std::unique_ptr<program::Program> program;
   try {
-    result = follower.run(options.method, inputs);
-  } catch (const Raised& raised) {
-    // What could not be followed may be why.
-    if (!follower.failures().empty()) throw base::Error(follower.failures());
-    base::fail("SX1214", "the program raises an exception for these inputs: " + raised.message);
-  } catch (const Failed&) {
+    program = reader.read(bytes, true);
+  } catch (const base::Error&) {
+    if (!reader.squeezes_by_size) throw;
   }
-  if (!follower.failures().empty()) throw base::Error(follower.failures());
-  add_outputs(follower, result, *program);
-  follower.add_state();
-  order_inputs(*program);
-  Symbols read;
-  add_read_sizes(*program->graph, read);
-  drop_unread(*program->graph, read);
-  program::verify(*program);
+  const bool is_declared = program && rankless_outputs(*program).empty();
+  if (program && (is_declared || options.ranks_may_differ)) {
+    for (const Value* output : rankless_outputs(*program)) note_no_rank(*program, *output);
+    return program;
+  }
+  if (reader.squeezes_by_size) program = reader.read(bytes, false);
+  for (const Value* output : rankless_outputs(*program)) refuse_no_rank(*output);
   return program;
 }
 

@@ -26,6 +26,9 @@ struct ReadOptions {
   // promotion: of a module that is traced for this, not of one that its user traced, which computes
   // with tensors.
   bool sizes_were_numbers = false;
+  // Outputs may have one rank or another, as data or sizes decide: the older exporter's models do,
+  // which ONNX Runtime runs and onnx.checker rejects.
+  bool ranks_may_differ = false;
   // A weight, by its name, that does not lie in the archive; null for one that does.
   std::function<const program::Weight*(program::Program&, const std::string& name)> weight;
   // Who knows operators that this build does not; nobody for a file.

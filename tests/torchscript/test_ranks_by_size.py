@@ -1,0 +1,79 @@
+"""Outputs whose rank sizes or data decide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import sardonyx
+
+SIZES = ((2, 1, 4), (2, 2, 3), (2, 2, 1), (1, 1, 1))
+AXES = {"x": {0: "a", 1: "b", 2: "c"}}
+
+
+class Squeeze(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x.squeeze(1)
+
+
+class SqueezeAll(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.squeeze(x)
+
+
+class ByData(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        if bool(x.sum() > 0):  # noqa: SIM108 (the branches are what is asked)
+            y = x
+        else:
+            y = x[0]
+        return y
+
+
+class AnyAxis(nn.Module):
+    def forward(self, x: Tensor, axis: int) -> Tensor:
+        return x.squeeze(axis)
+
+
+@pytest.mark.parametrize(
+    "module", [Squeeze(), SqueezeAll(), ByData()], ids=lambda m: type(m).__name__
+)
+def test_the_older_exporter_declares_no_rank(module: nn.Module) -> None:
+    with pytest.warns(UserWarning, match="one rank or another"):
+        program = sardonyx.export(
+            torch.jit.script(module),
+            (torch.randn(2, 1, 4),),
+            dynamo=False,
+            input_names=["x"],
+            dynamic_axes=AXES,
+        )
+    for sizes in SIZES:
+        for sign in (1, -1):
+            x = sign * torch.rand(sizes)
+            torch.testing.assert_close(program(x)[0], module(x))
+
+
+def test_an_axis_that_a_run_has_decides_the_rank() -> None:
+    script: Any = torch.jit.script(AnyAxis())
+    x = torch.randn(2, 1, 4)
+    with pytest.warns(UserWarning, match="one rank or another"):
+        program = sardonyx.export(script, (x, 1), dynamo=False)
+    for axis in (1, 0, -2):
+        torch.testing.assert_close(program(x, axis)[0], x.squeeze(axis))
+
+
+def test_a_kept_axis_is_warned_of() -> None:
+    with pytest.warns(UserWarning, match="keeps axis 1 of 'x', whose size b"):
+        program = sardonyx.export(
+            torch.jit.script(Squeeze()), (torch.randn(2, 2, 4),), dynamic_shapes=AXES
+        )
+    x = torch.randn(3, 5, 2)
+    torch.testing.assert_close(program(x)[0], x)
+
+
+def test_a_rank_by_data_is_an_error() -> None:
+    with pytest.raises(sardonyx.OnnxExporterError, match="SX1207.*one rank or another"):
+        sardonyx.export(torch.jit.script(ByData()), (torch.randn(2, 3),))
