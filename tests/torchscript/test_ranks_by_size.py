@@ -77,3 +77,23 @@ def test_a_kept_axis_is_warned_of() -> None:
 def test_a_rank_by_data_is_an_error() -> None:
     with pytest.raises(sardonyx.OnnxExporterError, match="SX1207.*one rank or another"):
         sardonyx.export(torch.jit.script(ByData()), (torch.randn(2, 3),))
+
+
+@pytest.mark.parametrize("sizes", [(2, 1, 4), (2, 3, 4)])
+@pytest.mark.parametrize("module", [Squeeze(), SqueezeAll()], ids=lambda m: type(m).__name__)
+def test_an_eager_module_is_traced_for_the_older_exporter(
+    module: nn.Module, sizes: tuple[int, ...]
+) -> None:
+    with pytest.warns(UserWarning, match="one rank or another"):
+        program = sardonyx.export(
+            module, (torch.randn(sizes),), dynamo=False, input_names=["x"], dynamic_axes=AXES
+        )
+    for each in SIZES:
+        x = torch.randn(each)
+        torch.testing.assert_close(program(x)[0], module(x))
+
+
+def test_a_removed_axis_is_not_dynamic() -> None:
+    x = torch.randn(2, 1, 4)
+    with pytest.raises(sardonyx.OnnxExporterError, match="removes axis 1 of 'x'|SX1011"):
+        sardonyx.export(Squeeze(), (x,), dynamic_shapes=({1: torch.export.Dim("b")},))

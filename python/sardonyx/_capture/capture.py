@@ -18,6 +18,7 @@ from .failure import failure
 from .guards.assertions import Checks
 from .guards.guards import Questions
 from .guards.specializations import Frozen
+from .kept_axes import check_squeezes, kept_axes
 from .meta_tracer.fallback import DeclinedError
 from .shapes.dim_names import constant_dims
 from .shapes.dim_spec import Insistence, Leaf
@@ -79,9 +80,15 @@ def capture(
     """
     attempts: list[Attempt] = []
     args, kwargs = told_apart((args, kwargs))
+
+    def by_trace() -> Captured | None:
+        return _sizes_kept_by_trace(model, args, kwargs, dynamic, report, doubles=may_trace)
+
     if quick is not Quick.NO:
         try:
             made, notes = _quick(model, args, kwargs, dynamic, report)
+            if may_trace and kept_axes(made) and (kept := by_trace()):
+                return kept
             return Captured(made, dynamic.leaves, tuple(notes))
         except DeclinedError as reason:
             if quick is Quick.ALONE:
@@ -90,9 +97,6 @@ def capture(
     places: dict[str, Place] = {}
     frozen, questions, checks = Frozen(), Questions(), Checks()
     spare: Captured | None = None  # where no capture holds for sizes of 1 as well
-
-    def by_trace() -> Captured | None:
-        return _sizes_kept_by_trace(model, args, kwargs, dynamic, report)
 
     with (
         capturing(model, kwargs),
@@ -115,7 +119,10 @@ def capture(
                 with questions.heard(), checks.passed():
                     program: Any = strategy.run()
                 notes = [*frozen.notes(), *checks.notes()]
+                is_kept = False
                 if not _is_script(program):
+                    check_squeezes(program)
+                    is_kept = bool(kept_axes(program))
                     check_numbers(_whole(program), model, frozen)
                     notes += _notes_of_dims(program, dynamic, places)
                     notes += questions.notes(program, dynamic.leaves)
@@ -133,7 +140,7 @@ def capture(
             report(f"captured by {strategy.name} in {seconds:.2f} s")
             fixed = [note for note in notes if note.code == "SX1008" or _asked_by_script(note)]
             tries = may_trace or (by_sizes and all(map(is_scripted, fixed)))
-            if fixed and tries and (kept := by_trace()):
+            if ((fixed and tries) or (is_kept and may_trace)) and (kept := by_trace()):
                 return kept
             short = [] if _is_script(program) else short_slices(program, dynamic.leaves)
             named = _named_leaves(program, dynamic)
@@ -197,10 +204,12 @@ def _sizes_kept_by_trace(
     kwargs: Mapping[str, Any],
     dynamic: DynamicShapes,
     report: Callable[[str], None],
+    *,
+    doubles: bool,
 ) -> Captured | None:
     """A scripted loop over a size stays one where it is traced; None where Python looped."""
     try:
-        captured = capture_by_trace(model, args, kwargs, dynamic, report)
+        captured = capture_by_trace(model, args, kwargs, dynamic, report, doubles=doubles)
     except OnnxExporterError as error:
         report(f"torch.jit.trace does not keep the sizes: {first_line(error)}")
         return None
@@ -252,6 +261,7 @@ def _quickly(
                 model, args, kwargs, dynamic.shapes, by_torch, leaves=dynamic.leaves
             )
     try:
+        check_squeezes(program)
         notes = _notes_of_dims(program, dynamic, places)
     except FixedSizeError as error:
         raise DeclinedError(first_line(error)) from error

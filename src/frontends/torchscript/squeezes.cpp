@@ -64,8 +64,8 @@ std::optional<bool> AbstractInterpreter::is_one(Expr size) const {
   return found == assumed_.end() ? std::nullopt : std::optional(found->second);
 }
 
-// The outermost statement that is followed once and before which the size is known; levels_.size()
-// where none is.
+// The outermost statement that is followed once and before which the size is known;
+// levels_.size() where none is.
 std::size_t AbstractInterpreter::level_that_knows(Expr size) const {
   Symbols known;
   for (std::size_t level = 0; level < levels_.size(); ++level) {

@@ -87,7 +87,7 @@ def strategies(
         from sardonyx._capture.torchscript.program import Example
         from sardonyx._capture.trace.tracing import program_of_trace
 
-        example = Example(args, kwargs, dynamic.leaves)
+        example = Example(args, kwargs, dynamic.leaves, doubles=may_trace)
         return program_of_trace(model, example, frozen, exported_trace)
 
     def of_trace_by_sizes() -> ScriptProgram:

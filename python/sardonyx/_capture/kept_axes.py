@@ -1,0 +1,64 @@
+"""Axes that squeeze() keeps in a captured program, since their sizes are dynamic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sardonyx._base.errors import Diagnostic
+
+from .strategies.strategies import FixedSizeError
+
+if TYPE_CHECKING:
+    import torch
+    from torch.export import ExportedProgram
+
+
+class KeptAxis(NamedTuple):
+    """An axis that squeeze() is asked to remove if its size is 1."""
+
+    node: torch.fx.Node
+    axis: int
+    is_one: bool  # in the example: the program is wrong for it
+
+
+def kept_axes(program: ExportedProgram) -> list[KeptAxis]:
+    """Those whose size is dynamic."""
+    import torch
+
+    aten = torch.ops.aten
+    found: list[KeptAxis] = []
+    for target in (aten.squeeze.default, aten.squeeze.dim, aten.squeeze.dims):
+        for node in program.graph.find_nodes(op="call_function", target=target):
+            found += _of(node)
+    return found
+
+
+def check_squeezes(program: ExportedProgram) -> None:
+    """FixedSizeError where an axis is kept that is 1 in the example: PyTorch removes it."""
+    wrong = [_diagnostic(each) for each in kept_axes(program) if each.is_one]
+    if wrong:
+        raise FixedSizeError(wrong)
+
+
+def _of(node: torch.fx.Node) -> Iterator[KeptAxis]:
+    given: Any = node.args[0]
+    shape = given.meta["val"].shape
+    asked: Any = node.args[1] if len(node.args) > 1 else node.kwargs.get("dim", range(len(shape)))
+    for axis in [asked] if isinstance(asked, int) else asked:
+        size = shape[axis] if len(shape) else 0
+        if not isinstance(size, int):
+            yield KeptAxis(node, axis % len(shape), size.node.hint == 1)
+
+
+def _diagnostic(kept: KeptAxis) -> Diagnostic:
+    given: Any = kept.node.args[0]
+    return Diagnostic(
+        "SX1011",
+        f"squeeze() removes axis {kept.axis} of '{given.name}', whose size is 1 in the example, "
+        "and a dynamic dimension keeps it",
+        help="make the dimension constant, or select(axis, 0); with dynamo=False the model has "
+        "either rank",
+        op="aten::squeeze",
+        node=kept.node.name,
+    )
