@@ -75,7 +75,7 @@ def test_a_kept_axis_is_warned_of() -> None:
 
 
 def test_a_rank_by_data_is_an_error() -> None:
-    with pytest.raises(sardonyx.OnnxExporterError, match="SX1207.*one rank or another"):
+    with pytest.raises(sardonyx.OnnxExporterError, match=r"SX1207.*one rank or another"):
         sardonyx.export(torch.jit.script(ByData()), (torch.randn(2, 3),))
 
 
@@ -95,5 +95,5 @@ def test_an_eager_module_is_traced_for_the_older_exporter(
 
 def test_a_removed_axis_is_not_dynamic() -> None:
     x = torch.randn(2, 1, 4)
-    with pytest.raises(sardonyx.OnnxExporterError, match="removes axis 1 of 'x'|SX1011"):
+    with pytest.raises(sardonyx.OnnxExporterError, match=r"removes axis 1 of 'x'|SX1011"):
         sardonyx.export(Squeeze(), (x,), dynamic_shapes=({1: torch.export.Dim("b")},))

@@ -1,4 +1,4 @@
-// Windows for spectral analysis: constants, their length being known.
+// Windows for spectral analysis: constants where their length is known.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -12,11 +12,15 @@ namespace {
 
 constexpr double kPi = std::numbers::pi;
 
+bool is_periodic(const Call& call) {
+  const bool asks = call.captured().schema->find("periodic").has_value();
+  return !asks || call.flag("periodic");
+}
+
 // shape(p) for p = i / n, where n is the length, or one less for a window that ends as it begins.
 Outputs window(const Call& call, Emit& onnx, const std::function<double(double)>& shape) {
   const std::int64_t length = call.integer("window_length");
-  const bool asks = call.captured().schema->find("periodic").has_value();
-  const bool periodic = !asks || call.flag("periodic");
+  const bool periodic = is_periodic(call);
   const auto count = static_cast<double>(periodic ? length : length - 1);
   std::vector<double> values;
   for (std::int64_t i = 0; i < length; ++i) {
@@ -27,8 +31,36 @@ Outputs window(const Call& call, Emit& onnx, const std::function<double(double)>
   return {cast_to_result(onnx, call, constant)};
 }
 
-Outputs cosine_window(const Call& call, Emit& onnx, double alpha, double beta) {
-  return window(call, onnx, [=](double p) { return alpha - beta * std::cos(2 * kPi * p); });
+// The same of a length that only a run tells, in float64. A window of one element is 1.
+Outputs computed_window(const Call& call, Emit& onnx, const std::function<Value(Value)>& shape) {
+  constexpr DType kReal = DType::kFloat64;
+  const Expr length = call.size("window_length");
+  Value count = onnx.size(length);
+  const Value is_one = onnx.equal(count, onnx.int_scalar(1));
+  if (!is_periodic(call)) count = onnx.sub(count, onnx.int_scalar(1));
+  const Value divisor = onnx.where(is_one, onnx.int_scalar(1), count);
+  const Value places = onnx.cast(onnx.range(length), kReal);
+  const Value made = shape(onnx.div(places, onnx.cast(divisor, kReal)));
+  return {cast_to_result(onnx, call, onnx.where(is_one, onnx.one(kReal), made))};
+}
+
+bool has_known_length(const Call& call) { return call.size("window_length").is_constant(); }
+
+// alpha - beta cos(2 pi p) + gamma cos(4 pi p)
+Outputs cosine_window(const Call& call, Emit& onnx, double alpha, double beta, double gamma = 0) {
+  if (has_known_length(call)) {
+    return window(call, onnx, [=](double p) {
+      return alpha - beta * std::cos(2 * kPi * p) + gamma * std::cos(4 * kPi * p);
+    });
+  }
+  return computed_window(call, onnx, [&](Value p) {
+    const auto number = [&](double value) { return onnx.scalar_like(value, p); };
+    const auto wave = [&](double factor, double turns) {
+      return onnx.mul(number(factor), onnx.cos(onnx.mul(p, number(turns * kPi))));
+    };
+    const Value made = onnx.sub(number(alpha), wave(beta, 2));
+    return gamma == 0 ? made : onnx.add(made, wave(gamma, 4));
+  });
 }
 
 Outputs hann(const Call& call, Emit& onnx) { return cosine_window(call, onnx, 0.5, 0.5); }
@@ -41,13 +73,16 @@ Outputs hamming(const Call& call, Emit& onnx) {
 }
 
 Outputs blackman(const Call& call, Emit& onnx) {
-  return window(call, onnx, [](double p) {
-    return 0.42 - 0.5 * std::cos(2 * kPi * p) + 0.08 * std::cos(4 * kPi * p);
-  });
+  return cosine_window(call, onnx, 0.42, 0.5, 0.08);
 }
 
 Outputs bartlett(const Call& call, Emit& onnx) {
-  return window(call, onnx, [](double p) { return 1 - std::abs(2 * p - 1); });
+  if (has_known_length(call))
+    return window(call, onnx, [](double p) { return 1 - std::abs(2 * p - 1); });
+  return computed_window(call, onnx, [&](Value p) {
+    const Value one = onnx.one(p.dtype());
+    return onnx.sub(one, onnx.abs(onnx.sub(onnx.mul(p, onnx.scalar_like(2, p)), one)));
+  });
 }
 
 // The modified Bessel function of order 0, by its series: libc++ has no std::cyl_bessel_i.

@@ -226,3 +226,24 @@ class Bags(nn.Module):
 @case((grid(2),), (grid(3),))
 def rolled(x: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
     return x.roll(1, 0), torch.roll(x, [1, -1], [0, 1]), torch.roll(x, 1)
+
+
+@case((5,), (0,), (1,), (2,), (8,))
+def windows(length: int) -> Several:
+    return [
+        torch.hann_window(length),
+        torch.hann_window(length, periodic=False),
+        torch.hamming_window(length),
+        torch.blackman_window(length, periodic=False),
+        torch.bartlett_window(length, dtype=torch.float64).float(),
+    ]
+
+
+@case((noise(3), torch.tensor(-1)), (noise(3), torch.tensor(3)))
+def expanded_to_a_size_of_data(x: Tensor, size: Tensor) -> Tensor:
+    return x.expand(size)
+
+
+@case((noise(1, 3), 2, -1), (noise(1, 3), 4, 3), (noise(1, 3), -1, -1))
+def expanded_to_sizes_of_a_run(x: Tensor, rows: int, columns: int) -> Tensor:
+    return x.expand(rows, columns)

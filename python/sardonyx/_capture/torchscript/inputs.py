@@ -101,9 +101,15 @@ def _layout(tensor: torch.Tensor) -> str:
     return f"@[{', '.join(f'{size}:{stride}' for size, stride in dims)}]"
 
 
-def text_of_default(name: str, value: Any) -> str:
-    """Of a parameter that is left out, with the default of it."""
-    return f"{name}:{_constant(value)}"
+def text_of_default(name: str, value: Any, weights: dict[str, torch.Tensor]) -> str:
+    """Of a parameter that is left out, with the default of it; a tensor is one of `weights`."""
+    if not isinstance(value, torch.Tensor):
+        return f"{name}:{_constant(value)}"
+    known = f"{name}_default"
+    while known in weights:
+        known += "_"
+    weights[known] = value
+    return f"{name}:${known}"
 
 
 def _constant(value: Any) -> str:

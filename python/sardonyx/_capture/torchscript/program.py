@@ -102,8 +102,9 @@ class Example(NamedTuple):
 def script_program(source: Source, signature: inspect.Signature, example: Example) -> ScriptProgram:
     """Of a ScriptModule or ScriptFunction, whose parameters `signature` names, `self` first.
 
-    Raises TypeError for arguments that are none of TorchScript's, what PyTorch raises of programs
-    that it does not save, and ProgramError of what the program holds and ONNX cannot say.
+    Raises TypeError for arguments that are none of TorchScript's and where PyTorch's default dtype
+    is not float32, what PyTorch raises of programs that it does not save, and ProgramError of what
+    the program holds and ONNX cannot say.
     """
     bound = signature.bind(None, *example.args, **example.kwargs).arguments
     bound.pop("self")
@@ -112,8 +113,9 @@ def script_program(source: Source, signature: inspect.Signature, example: Exampl
     texts = Texts(leaves, doubles=example.doubles)
     given = [Given(name, value, declared.get(name, "")) for name, value in bound.items()]
     made = _program(source, texts, given, list(declared), example)
+    weights = made.archived.weights
     made.inputs += [
-        text_of_default(name, parameter.default)
+        text_of_default(name, parameter.default, weights)
         for name, parameter in signature.parameters.items()
         if name not in bound and parameter.default is not inspect.Parameter.empty
     ]
@@ -147,6 +149,8 @@ def traced_program(
 def _program(
     source: Source, texts: Texts, given: Sequence[Given], names: list[str], example: Example
 ) -> ScriptProgram:
+    if torch.get_default_dtype() != torch.float32:
+        raise TypeError("the default dtype is not float32, which TorchScript's code does not say")
     inputs = [texts.of(each) for each in given]
     kwargs = example.kwargs
     by_name = {each.name: kwargs[each.name] for each in given if each.name in kwargs}

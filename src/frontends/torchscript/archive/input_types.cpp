@@ -86,6 +86,9 @@ class Parser {
     } else if (take('=')) {
       made.kind = Kind::kConstant;
       made.element = word();
+    } else if (take('$')) {
+      made.kind = Kind::kWeight;
+      made.element = word();
     } else if (peek() == '"') {
       made.kind = Kind::kText;
       made.element = quoted();

@@ -18,6 +18,7 @@ struct InputType {
     kDouble,    // the same, of which the model takes a tensor of float64
     kBool,      // the same
     kConstant,  // element: "None", "True", "3", "0.5", "text"
+    kWeight,    // element: the name of a tensor that the caller has, a parameter's default
     kText,      // element, which was quoted: a text, whatever stands in it
     kTuple,     // items
     kList,      // items

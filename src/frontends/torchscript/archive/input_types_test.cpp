@@ -35,6 +35,13 @@ TEST(InputTypes, QuantizedTensorsMayHaveWideParts) {
   EXPECT_THROW(parse_input_type("x:quint8[n]@float"), base::Error);
 }
 
+TEST(InputTypes, ADefaultIsAWeight) {
+  const InputType x = parse_input_type("x:$x_default").type;
+  EXPECT_EQ(x.kind, Kind::kWeight);
+  EXPECT_EQ(x.element, "x_default");
+  EXPECT_THROW(parse_input_type("x:$"), base::Error);
+}
+
 TEST(InputTypes, NumbersVaryOrAreConstant) {
   EXPECT_EQ(parse_input_type("n:int").type.kind, Kind::kInt);
   EXPECT_EQ(parse_input_type("n:float").type.kind, Kind::kFloat);

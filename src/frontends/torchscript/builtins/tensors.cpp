@@ -478,6 +478,7 @@ std::optional<AbstractValue> builtin(AbstractInterpreter& follower, const Operan
     BuiltinTable table;
     add_container_builtins(table);
     add_search_builtins(table);
+    add_size_builtins(table);
     add_tensor_builtins(table);
     add_traced_builtins(table);
     add_number_builtins(table);

@@ -84,9 +84,10 @@ AbstractValue AbstractInterpreter::run(const std::string& method,
   return invoke_method(archive_.root(), method, std::move(given), {});
 }
 
-// A float that the model takes as a tensor.
+// A float that the model takes as a tensor, or a tensor that is a parameter's default.
 AbstractValue AbstractInterpreter::number_of_input(const AbstractValue& input) {
   if (input.kind == Kind::kFloat && input.value) return item(AbstractValue::of_tensor(input.value));
+  if (input.kind == Kind::kStored) return weight(*input.stored, program::InputKind::kBuffer);
   const bool holds_more =
       input.kind == Kind::kTuple || input.kind == Kind::kList || input.kind == Kind::kDict;
   if (holds_more)

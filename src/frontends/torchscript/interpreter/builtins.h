@@ -19,6 +19,7 @@ void add_logic_builtins(BuiltinTable& table);         // builtins_logic.cpp
 void add_function_builtins(BuiltinTable& table);      // builtins_functions.cpp
 void add_container_builtins(BuiltinTable& table);     // builtins_containers.cpp
 void add_search_builtins(BuiltinTable& table);        // builtins_searches.cpp
+void add_size_builtins(BuiltinTable& table);          // builtins_sizes.cpp
 void add_tensor_builtins(BuiltinTable& table);        // builtins_tensors.cpp
 void add_traced_builtins(BuiltinTable& table);        // builtins_traced.cpp
 void add_text_builtins(BuiltinTable& table);          // builtins_texts.cpp

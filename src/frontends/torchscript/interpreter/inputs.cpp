@@ -147,6 +147,8 @@ class Inputs {
     switch (choice.kind) {
       case InputType::Kind::kConstant:
         return constant(choice.element);
+      case InputType::Kind::kWeight:
+        return default_tensor(name, choice.element);
       case InputType::Kind::kText:
         add_constant();
         return AbstractValue::of_text(choice.element);
@@ -169,6 +171,17 @@ class Inputs {
       default:
         return container_of_choice(name, choice);
     }
+  }
+
+  // Of a parameter that is left out: a weight of the model.
+  AbstractValue default_tensor(const std::string& name, const std::string& weight) {
+    if (!options_.weight) refuse_input("nothing says what the input '" + name + "' is");
+    add_constant();
+    AbstractValue made;
+    made.kind = Kind::kStored;
+    made.stored = std::make_shared<StoredTensor>();
+    made.stored->name = weight;
+    return made;
   }
 
   // A quantised tensor, of PyTorch's type "quint8": its integers, their scale and zero point.

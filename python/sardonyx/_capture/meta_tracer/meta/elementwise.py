@@ -204,6 +204,8 @@ def arange_from(
     pin_memory: Any = None,
 ) -> QuickTensor:
     dense_on_cpu(layout, device, pin_memory)
+    if not all(isinstance(bound, (int, torch.SymInt)) for bound in (start, end)):
+        raise DeclinedError("a range of real numbers")
     length = plain(plain(end) - plain(start))
     if not always(length >= 0):
         raise DeclinedError("a range that may be empty")

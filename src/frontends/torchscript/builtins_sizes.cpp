@@ -1,0 +1,52 @@
+// Sizes that only a run tells and that may be -1, by which an operator means the tensor's own.
+#include <algorithm>
+
+#include "frontends/torchscript/interpreter/builtins.h"
+
+namespace sardonyx::torchscript {
+
+using Kind = AbstractValue::Kind;
+using symbolic::Expr;
+
+namespace {
+
+bool may_mean_own(const AbstractValue& size) {
+  return size.kind == Kind::kInt && size.expr.is_symbol() &&
+         !symbolic::certainly_nonnegative(size.expr);
+}
+
+AbstractValue own_where_negative(AbstractInterpreter& follower, const AbstractValue& size,
+                                 Expr own) {
+  const AbstractValue given = AbstractValue::of_tensor(follower.tensor(size));
+  const AbstractValue means_own = follower.call("aten::eq", {given, AbstractValue::of_int(-1)});
+  const AbstractValue other = AbstractValue::of_tensor(follower.tensor(AbstractValue::of_int(own)));
+  AbstractValue made = follower.item(follower.call("aten::where", {means_own, other, given}));
+  follower.pool().constrain(made.expr, symbolic::Range{.low = 0});
+  return made;
+}
+
+std::optional<AbstractValue> expand(AbstractInterpreter& follower, const Operands& operands) {
+  const AbstractValue* const sizes = operands.find(1, "size");
+  const AbstractValue& self = operands.at(0);
+  if (!sizes || !sizes->held || !self.is_tensor() || !self.value || !self.value->has_rank)
+    return std::nullopt;
+  std::vector<AbstractValue> items = sizes->held->items;
+  const std::size_t rank = self.value->rank();
+  if (items.size() < rank || std::ranges::none_of(items, may_mean_own)) return std::nullopt;
+  const std::size_t added = items.size() - rank;
+  bool differs = false;
+  for (std::size_t i = added; i < items.size(); ++i) {
+    if (!may_mean_own(items[i])) continue;
+    items[i] = own_where_negative(follower, items[i], self.value->shape[i - added]);
+    differs = true;
+  }
+  if (!differs) return std::nullopt;
+  return follower.call("aten::expand",
+                       {self, AbstractValue::of_items(Kind::kList, std::move(items))});
+}
+
+}  // namespace
+
+void add_size_builtins(BuiltinTable& table) { table.emplace("aten::expand", expand); }
+
+}  // namespace sardonyx::torchscript
