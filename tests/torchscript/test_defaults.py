@@ -10,11 +10,11 @@ from torch import Tensor, nn
 
 import sardonyx
 
+ONES, TWOS = torch.ones(2, 3), torch.full((3,), 2.0)
+
 
 class Defaults(nn.Module):
-    def forward(
-        self, x: Tensor, y: Tensor = torch.ones(2, 3), z: Tensor | None = torch.full((3,), 2.0)
-    ) -> Tensor:
+    def forward(self, x: Tensor, y: Tensor = ONES, z: Tensor | None = TWOS) -> Tensor:
         if z is not None:
             y = y * z
         return x + y
