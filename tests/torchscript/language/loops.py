@@ -552,3 +552,15 @@ def while_float(x: Tensor, limit: float) -> Tensor:
         x = x + step
         step = step * 2
     return x
+
+
+@case(*SIGNS)
+def truths_written_in_a_loop(x: Tensor) -> Tuple[Tensor, int]:
+    seen = torch.zeros(x.size(0), dtype=torch.bool)
+    count = 0
+    for i in range(x.size(0)):
+        if bool(seen.any()) and float(x[i].max()) > 1.9:
+            return seen, count
+        seen[i] = bool(x[i].sum() > 0)
+        count += 1
+    return seen, count

@@ -168,6 +168,18 @@ std::optional<AbstractValue> equality(AbstractInterpreter& follower, const Abstr
   return all;
 }
 
+// scalar_tensor() of a truth that is a tensor of data, which no number stands for.
+static std::optional<AbstractValue> tensor_of_truth(AbstractInterpreter& follower,
+                                                    const Operands& operands) {
+  const AbstractValue& given = operands.at(0);
+  const bool is_truth = given.kind == Kind::kBool && given.value;
+  const bool is_tensor = given.is_tensor() && given.value && given.value->has_rank &&
+                         given.value->rank() == 0 && given.value->dtype == base::DType::kBool;
+  const AbstractValue* const dtype = operands.find(1, "dtype");
+  if (!(is_truth || is_tensor) || !dtype || dtype->kind != Kind::kInt) return std::nullopt;
+  return follower.call("aten::to", {AbstractValue::of_tensor(given.value), *dtype});
+}
+
 void add_logic_builtins(BuiltinTable& table) {
   using S = SymbolicKind;
   const std::pair<std::string_view, Builtin> rows[] = {
@@ -184,6 +196,7 @@ void add_logic_builtins(BuiltinTable& table) {
       {"aten::__not__", invert},
       {"aten::Bool", make_bool},
       {"aten::is_nonzero", make_bool},
+      {"aten::scalar_tensor", tensor_of_truth},
       {"aten::_unwrap_optional", unwrapped},
       {"prim::unchecked_unwrap_optional", unwrapped},
   };
