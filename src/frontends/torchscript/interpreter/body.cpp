@@ -177,6 +177,9 @@ List close(const std::vector<Graph*>& bodies, program::Program& program) {
 
 AbstractValue stand_in(AbstractInterpreter& follower, const AbstractValue& other,
                        const Body& from) {
+  // What was there before is itself: writes to it show.
+  const bool is_earlier = (other.is_tensor() && other.value) || other.is_number();
+  if (is_earlier && !from.is_local(other)) return other;
   if (other.is_tensor()) {
     std::vector<AbstractValue> sizes;
     const std::size_t rank = other.value ? other.value->rank() : 0;
