@@ -81,22 +81,6 @@ std::size_t AbstractInterpreter::level_that_knows(Expr size) const {
   return levels_.size();
 }
 
-// As torch.export has it.
-void AbstractInterpreter::note_kept_axis(const Value& tensor, std::size_t axis) {
-  base::Diagnostic note;
-  note.severity = base::Severity::kWarning;
-  note.code = "SX1216";
-  note.message = "squeeze() keeps axis " + std::to_string(axis) + " of '" + tensor.name +
-                 "', whose size " + tensor.shape[axis].str() +
-                 " only a run tells: the model is wrong where that is 1";
-  note.help = "make the dimension constant, or reshape() to a shape that is meant";
-  locate(note);
-  const bool is_known = std::ranges::any_of(program_.notes, [&](const base::Diagnostic& each) {
-    return each.code == note.code && each.message == note.message;
-  });
-  if (!is_known) program_.notes.push_back(std::move(note));
-}
-
 // The statements, to the end of their block, for either answer.
 void AbstractInterpreter::branch_on_size(Expr condition, std::span<const Statement> statements) {
   Statement both;
@@ -115,17 +99,19 @@ std::optional<AbstractValue> AbstractInterpreter::squeeze(const Operands& operan
   if (!axes || std::ranges::all_of(*axes, [&](std::size_t i) { return shape[i].is_constant(); }))
     return std::nullopt;
   std::vector<std::size_t> removed;
+  bool keeps = false;  // as torch.export has it, which the conversion reports
   for (const std::size_t axis : *axes) {
     const auto is_removed = is_one(shape[axis]);
     if (!is_removed) {
       squeezes_by_size_ = true;
       const std::size_t level = squeezes_ ? level_that_knows(shape[axis]) : levels_.size();
       if (level < levels_.size()) throw SizeDecides{equals_one(shape[axis]), level};
-      note_kept_axis(*self.value, axis);
+      keeps = true;
     } else if (*is_removed) {
       removed.push_back(axis);
     }
   }
+  if (keeps && (removed.empty() || !squeezes_)) return std::nullopt;
   std::ranges::sort(removed, std::greater<>());
   AbstractValue made = call("aten::alias", {self});
   for (const std::size_t axis : removed) {

@@ -54,7 +54,7 @@ constexpr Rule kRules[] = {
     {"SX1213", "program structure", "the dtype or shape of an operator's result is unknown", "use register_fake for a custom operator; else export with torch.export"},
     {"SX1214", "program structure", "the TorchScript program raises an exception for the given inputs", "give other inputs"},
     {"SX1215", "program structure", "warning: a TorchScript program changes a module attribute that isn't a tensor (a number or a list); every run of the model starts from the captured value", "keep the state in a buffer (register_buffer)"},
-    {"SX1216", "program structure", "warning: the rank of a tensor in a TorchScript program depends on sizes or data: an output declares no rank (dynamo=False), or squeeze() keeps an axis whose size may be 1", "return tensors of one rank; make the dimension constant"},
+    {"SX1216", "program structure", "warning: the rank of an output of a TorchScript program depends on sizes or data; with dynamo=False it declares no rank, which onnx.checker rejects and ONNX Runtime accepts", "return tensors of one rank; make the dimension constant"},
     {"SX1221", "program structure", "the program holds tensors of a dtype or layout (sparse) that ONNX doesn't have", "cast them, or call to_dense(), before the export"},
     {"SX1222", "program structure", "a weight is a tensor subclass or quantized tensor without plain data", "replace it by a dense tensor before the export"},
     {"SX1223", "program structure", "the program's graph holds a node that torch.export doesn't make", "convert what torch.export.export() returned, unchanged"},

@@ -44,7 +44,7 @@ class Merge;
 class AbstractInterpreter {
  public:
   // `squeezes`: where a size decides whether squeeze() removes an axis, the program is followed for
-  // either answer; otherwise the axis is kept, with a warning.
+  // either answer; otherwise the axis is kept.
   AbstractInterpreter(Archive& archive, program::Program& program, const ReadOptions& options,
                       bool squeezes);
 
@@ -147,7 +147,6 @@ class AbstractInterpreter {
   std::optional<AbstractValue> squeeze(const Operands& operands);
   std::optional<bool> is_one(symbolic::Expr size) const;
   std::size_t level_that_knows(symbolic::Expr size) const;
-  void note_kept_axis(const program::Value& tensor, std::size_t axis);
   void branch_on_size(symbolic::Expr condition, std::span<const Statement> statements);
 
   // branches.cpp
