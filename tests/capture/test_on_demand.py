@@ -13,10 +13,10 @@ from .test_quick import MODELS, Rotary, Transformed
 
 
 class Branches(torch.nn.Module):
-    """Its own code asks of a size."""
+    """Its own code asks of a size, and what either side gives is of another rank."""
 
     def forward(self, x):
-        return x * 2 if x.shape[0] % 2 == 0 else x
+        return x * 2 if x.shape[0] % 2 == 0 else x[0]
 
 
 def captured(model, shapes):

@@ -59,9 +59,12 @@ def test_sizes_stay_sizes() -> None:
         torch.testing.assert_close(program(x)[0], Longer()(x))
 
 
-def test_without_it_the_example_decides_and_is_told() -> None:
-    (note, *_) = [note.message for note in _free(Longer()).notes if "TruncToInt" in note.message]
-    assert "int(length * factor)" in note
+def test_an_export_does_so_by_itself() -> None:
+    program = _free(Longer())
+    assert not program.notes
+    for length in (5, 8, 13):
+        x = torch.ones(2, length)
+        torch.testing.assert_close(program(x)[0], Longer()(x))
 
 
 class OfInputs(torch.nn.Module):

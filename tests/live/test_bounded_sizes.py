@@ -12,6 +12,7 @@ from torch.export import Dim
 from torch.nn.functional import scaled_dot_product_attention as attention
 
 import sardonyx
+from sardonyx._base.errors import CaptureError, SpecializationWarning
 
 
 class Branches(nn.Module):
@@ -35,11 +36,35 @@ def bounds(model: nn.Module, rows: int, dim: Any, capture: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("capture", ["torch", "auto"])
-@pytest.mark.parametrize("dim", ["rows", Dim.DYNAMIC, Dim.AUTO])
-def test_a_branch_on_a_free_size_is_told(dim: Any, capture: str) -> None:
-    assert bounds(Branches(), 6, dim, capture) == ["at least 5"]
-    assert bounds(Branches(), 3, dim, capture) == ["at most 4"]
+@pytest.mark.parametrize("dim", ["rows", Dim.AUTO])
+def test_a_branch_on_a_free_size_is_warned_of(dim: Any) -> None:
+    with pytest.warns(SpecializationWarning, match="at least 5"):
+        assert bounds(Branches(), 6, dim, "torch") == ["at least 5"]
+    with pytest.warns(SpecializationWarning, match="at most 4"):
+        assert bounds(Branches(), 3, dim, "torch") == ["at most 4"]
+
+
+@pytest.mark.parametrize("dim", [Dim("rows"), Dim.DYNAMIC])
+def test_a_branch_on_a_size_that_must_vary_is_an_error(dim: Any) -> None:
+    with pytest.raises(CaptureError, match="at least 5") as caught:
+        bounds(Branches(), 6, dim, "torch")
+    assert [each.code for each in caught.value.diagnostics] == ["SX1015"]
+
+
+@pytest.mark.parametrize("dim", ["rows", Dim("rows"), Dim.DYNAMIC, Dim.AUTO])
+def test_both_sides_of_a_branch_on_a_free_size_are_in_the_model(dim: Any) -> None:
+    assert bounds(Branches(), 6, dim, "auto") == []
+    assert bounds(Branches(), 3, dim, "auto") == []
+
+
+def test_what_is_warned_of_is_where_the_program_is_looked_at() -> None:
+    with pytest.warns(SpecializationWarning):
+        program = sardonyx.export(
+            Branches(), (torch.ones(6, 4),), dynamic_shapes=({0: "rows"},), capture="torch"
+        )
+    assert str(program).startswith("# warning[SX1015]: dimension 0 of input 'x'")
+    assert repr(program).endswith("1 warning)")
+    assert "warning[SX1015]" in program._repr_html_()
 
 
 @pytest.mark.parametrize("capture", ["torch", "auto"])
@@ -116,7 +141,6 @@ def asked(model: nn.Module, shapes: Any, capture: str) -> list[tuple[str, int]]:
 _FREE = ({0: "rows"}, {0: Dim.AUTO})
 
 
-@pytest.mark.parametrize("capture", ["torch", "auto"])
 @pytest.mark.parametrize(
     ("model", "relation"),
     [
@@ -126,12 +150,13 @@ _FREE = ({0: "rows"}, {0: Dim.AUTO})
         (Area, "rows*y.shape[0] > 20"),
     ],
 )
-def test_what_no_range_can_say_is_told(model: Any, relation: str, capture: str) -> None:
+def test_what_no_range_can_say_is_told(model: Any, relation: str) -> None:
     line = inspect.getsourcelines(model.forward)[1]
-    (said, place), *others = asked(model(), _FREE, capture)
+    (said, place), *others = asked(model(), _FREE, "torch")
     assert said == relation
     assert line < place <= line + 3
     assert not others
+    assert not asked(model(), _FREE, "auto")  # both sides are in the model
 
 
 @pytest.mark.parametrize("capture", ["torch", "auto"])
@@ -145,7 +170,11 @@ def test_what_is_so_of_all_sizes_is_not_told(capture: str) -> None:
 @pytest.mark.parametrize("capture", ["torch", "auto"])
 def test_an_error_that_the_model_catches_is_a_branch(capture: str) -> None:
     assert asked(Checks(), _FREE, capture) == []
-    ((said, line),) = asked(Caught(), _FREE, capture)
+    told = asked(Caught(), _FREE, capture)
+    if capture == "auto":
+        assert not told  # both sides are in the model
+        return
+    ((said, line),) = told
     assert said == "rows*y.shape[0] < 1000000"
     assert line == inspect.getsourcelines(Checks.forward)[1] + 3
 
@@ -178,7 +207,6 @@ class FewApart(nn.Module):
         return x - 1
 
 
-@pytest.mark.parametrize("capture", ["torch", "auto"])
 @pytest.mark.parametrize(
     ("dim", "told"),
     [
@@ -188,13 +216,18 @@ class FewApart(nn.Module):
         (Dim.STATIC, []),
     ],
 )
-def test_branches_for_sizes_of_0_and_1_are_told(dim: Any, told: list[str], capture: str) -> None:
-    # Captures take every free size for at least 2.
-    program = sardonyx.export(
-        FewApart(), (torch.ones(3, 4),), dynamic_shapes=({0: dim},), capture=capture
-    )
+def test_branches_for_sizes_of_0_and_1_are_told(dim: Any, told: list[str]) -> None:
+    # torch.export takes every free size for at least 2.
+    inputs, shapes = (torch.ones(3, 4),), ({0: dim},)
+    program = sardonyx.export(FewApart(), inputs, dynamic_shapes=shapes, capture="torch")
     said = [n.message.split("whether ")[1].split(", at")[0] for n in program.notes]
     assert said == told
+    program = sardonyx.export(FewApart(), inputs, dynamic_shapes=shapes)
+    assert {note.code for note in program.notes} == ({"SX1018"} if told else set())
+    least = 3 if dim is Dim.STATIC else getattr(dim, "min", 0)
+    for rows in (3,) if dim is Dim.STATIC else (each for each in (0, 1, 2, 7) if each >= least):
+        x = torch.randn(rows, 4)
+        torch.testing.assert_close(program(x)[0], FewApart()(x))
 
 
 class Shared(nn.Module):
@@ -204,8 +237,11 @@ class Shared(nn.Module):
 
 def test_a_question_that_has_no_answer_for_0_is_no_error() -> None:
     inputs = (torch.ones(2, 4), torch.ones(4, 4))
-    program = sardonyx.export(Shared(), inputs, dynamic_shapes=({0: "a"}, {0: "b"}))
+    shapes = ({0: "a"}, {0: "b"})
+    program = sardonyx.export(Shared(), inputs, dynamic_shapes=shapes, capture="torch")
     assert [note.code for note in program.notes] == ["SX1015"]
+    program = sardonyx.export(Shared(), inputs, dynamic_shapes=shapes)
+    assert [note.code for note in program.notes] == ["SX1018"]
 
 
 class Joined(nn.Module):
@@ -224,14 +260,16 @@ class Joined(nn.Module):
         return torch.relu(x) if (mask is not None or x.shape[0] != 1) else x
 
 
-@pytest.mark.parametrize("capture", ["torch", "auto"])
+@pytest.mark.parametrize(("capture", "code"), [("torch", "SX1015"), ("auto", "SX1018")])
 @pytest.mark.parametrize("mask", [None, 1])
-def test_a_question_whose_answer_changes_nothing_is_not_told(capture: str, mask: object) -> None:
+def test_a_question_whose_answer_changes_nothing_is_not_told(
+    capture: str, code: str, mask: object
+) -> None:
     program = sardonyx.export(
         Joined(mask), (torch.randn(3, 2),), dynamic_shapes=({0: "rows"},), capture=capture
     )
     line = inspect.getsourcelines(Joined.forward)[1]
-    told = [note.line for note in program.notes if note.code == "SX1015"]
+    told = sorted(note.line for note in program.notes if note.code == code)
     assert told == ([line + 2, line + 6] if mask is None else [])
 
 
@@ -245,10 +283,9 @@ class Beside(nn.Module):
         return x * 2 if second and not first and one and not other else x
 
 
-@pytest.mark.parametrize("capture", ["torch", "auto"])
-def test_a_question_is_told_beside_one_that_changes_nothing(capture: str) -> None:
+def test_a_question_is_told_beside_one_that_changes_nothing() -> None:
     program = sardonyx.export(
-        Beside(), (torch.randn(3, 2),), dynamic_shapes=({0: "rows"},), capture=capture
+        Beside(), (torch.randn(3, 2),), dynamic_shapes=({0: "rows"},), capture="torch"
     )
     line = inspect.getsourcelines(Beside.forward)[1]
     told = [note.line for note in program.notes if note.code == "SX1015"]

@@ -87,6 +87,10 @@ class UntestedReleaseWarning(OnnxExporterWarning):
     """A package is of a release that Sardonyx was not tested with (docs/compatibility.md)."""
 
 
+class SpecializationWarning(OnnxExporterWarning):
+    """The model holds for some of the sizes, or of the data, alone that were asked for."""
+
+
 class SaveError(OnnxExporterError):
     """The model cannot be written."""
 
@@ -99,9 +103,18 @@ class VerificationError(OnnxExporterError):
 for _each in (
     OnnxExporterError, UsageError, CaptureError, ProgramError, ConversionError,
     UnsupportedOperatorError, SymbolicValueError, OnnxExporterWarning, UntestedReleaseWarning,
-    SaveError, VerificationError,
+    SpecializationWarning, SaveError, VerificationError,
 ):  # fmt: skip
     _each.__module__ = "sardonyx.errors"
+
+# What a model that is specialized is warned of by.
+_SPECIALIZED = frozenset({"SX1008", "SX1012", "SX1013", "SX1015"})
+
+
+def warning_of(code: str) -> type[Warning]:
+    """The category of a warning of that code."""
+    return SpecializationWarning if code in _SPECIALIZED else OnnxExporterWarning
+
 
 _BY_STAGE: dict[str, type[OnnxExporterError]] = {
     "SX10": UsageError,

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _exporting = 0
+_leaving_size_branches = 0
 _capture = threading.RLock()
 
 
@@ -39,6 +40,22 @@ def exporting() -> Iterator[None]:
         yield
     finally:
         _exporting -= 1
+
+
+def follows_size_branches() -> bool:
+    """Whether both sides of Python's branches on sizes are to be in the program."""
+    return _leaving_size_branches == 0
+
+
+@contextmanager
+def leaving_size_branches() -> Iterator[None]:
+    """Within it, programs have one side of branches on sizes, as the example takes them."""
+    global _leaving_size_branches  # noqa: PLW0603 (that is what the module is for)
+    _leaving_size_branches += 1
+    try:
+        yield
+    finally:
+        _leaving_size_branches -= 1
 
 
 @contextmanager

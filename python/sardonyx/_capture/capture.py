@@ -5,11 +5,12 @@ from __future__ import annotations
 import enum
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError
-from sardonyx._base.state import raise_interrupt
+from sardonyx._base.state import follows_size_branches, raise_interrupt
 from sardonyx._torch_private import export as torch_export
 from sardonyx._torch_private import questions as torch_questions
 
@@ -21,7 +22,7 @@ from .guards.specializations import Frozen
 from .kept_axes import check_squeezes, kept_axes
 from .meta_tracer.fallback import DeclinedError
 from .shapes.dim_names import constant_dims
-from .shapes.dim_spec import Insistence, Leaf
+from .shapes.dim_spec import Leaf
 from .shapes.dynamic_shapes import DynamicShapes
 from .shapes.ranges import bounded_dims
 from .shapes.short_slices import short_slices
@@ -124,8 +125,7 @@ def capture(
                     check_squeezes(program)
                     is_kept = bool(kept_axes(program))
                     check_numbers(_whole(program), model, frozen)
-                    notes += _notes_of_dims(program, dynamic, places)
-                    notes += questions.notes(program, dynamic.leaves)
+                    notes += _notes_of_sizes(program, dynamic, places, questions)
             except Exception as error:
                 raise_interrupt(error)
                 attempts.append(Attempt(strategy.name, time.perf_counter() - start, error))
@@ -245,34 +245,84 @@ def _quickly(
     dynamic: DynamicShapes,
     report: Callable[[str], None],
 ) -> tuple[ExportedProgram, list[Diagnostic]]:
+    """Once as torch.export would capture it. Where the model's own code decides by sizes, or
+    computes real numbers of them, once more with both branches and with these numbers in the
+    program, which is taken where that succeeds."""
+    start, questions = time.perf_counter(), Questions(keeps_conditions=True)
+
+    def attempt(*, size_branches: bool) -> tuple[ExportedProgram, list[Diagnostic]]:
+        return _quick_attempt(
+            model, args, kwargs, dynamic, report, questions=questions, size_branches=size_branches
+        )
+
+    failure: DeclinedError | None = None
+    notes: list[Diagnostic] = []
+    program: Any = None
+    try:
+        program, notes = attempt(size_branches=False)
+    except DeclinedError as error:
+        failure = error
+    is_decided = failure is not None or any(note.code in _SPECIALIZED for note in notes)
+    if is_decided and questions.by_model and follows_size_branches():
+        try:
+            other, other_notes = attempt(size_branches=True)
+        except DeclinedError as error:
+            report(f"branches on sizes are not in the model: {error}")
+        else:
+            failure, program, notes = None, other, other_notes
+    if failure is not None:
+        raise failure
+    report(f"captured by fake-tensor tracing in {time.perf_counter() - start:.2f} s")
+    return program, notes
+
+
+def _quick_attempt(
+    model: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    dynamic: DynamicShapes,
+    report: Callable[[str], None],
+    *,
+    questions: Questions,
+    size_branches: bool,
+) -> tuple[ExportedProgram, list[Diagnostic]]:
     from .meta_tracer.entry.capture import quick_capture
+    from .real_numbers import real_sizes
 
     def by_torch() -> ExportedProgram:
         usual = capture(model, args, kwargs, dynamic, report=report)
         program.told_by_torch = [note for note in usual.notes if note not in notes]
         return usual.program
 
-    start, questions, checks = time.perf_counter(), Questions(), Checks()
+    checks = Checks()
     places: dict[str, Place] = {}
+    real = real_sizes(model, questions.codes) if size_branches else nullcontext()
     with capturing(model, kwargs):
         watching = torch_questions.watching_sizes(lambda sizes: _keep_place(places, sizes))
-        with questions.heard(), checks.passed(), watching:
+        with questions.heard(), checks.passed(), watching, real:
             program: Any = quick_capture(
-                model, args, kwargs, dynamic.shapes, by_torch, leaves=dynamic.leaves
+                model,
+                args,
+                kwargs,
+                dynamic.shapes,
+                by_torch,
+                leaves=dynamic.leaves,
+                size_branches=size_branches,
             )
     try:
         check_squeezes(program)
-        notes = _notes_of_dims(program, dynamic, places)
+        notes = _notes_of_sizes(program, dynamic, places, questions)
     except FixedSizeError as error:
         raise DeclinedError(first_line(error)) from error
     if short_slices(program, dynamic.leaves):
         raise DeclinedError("a slice of a size that may be 1")
-    asked = questions.notes(program, dynamic.leaves)
-    if any(map(_asked_by_script, asked)):
+    if any(map(_asked_by_script, notes)):
         raise DeclinedError("a scripted function asks for a size, which its own branches can keep")
-    notes += [*asked, *checks.notes(), *program.notes]
-    report(f"captured by fake-tensor tracing in {time.perf_counter() - start:.2f} s")
-    return program, notes
+    return program, [*notes, *checks.notes(), *program.notes]
+
+
+# What tells that the program holds for some of the sizes alone that were left free.
+_SPECIALIZED = ("SX1008", "SX1012", "SX1015")
 
 
 def _asked_by_script(note: Diagnostic) -> bool:
@@ -306,15 +356,23 @@ def _keep_place(places: dict[str, Place], sizes: list[str]) -> None:
         places.update(dict.fromkeys(new, place))
 
 
-def _notes_of_dims(
-    program: ExportedProgram, dynamic: DynamicShapes, places: Mapping[str, Place]
+def _notes_of_sizes(
+    program: ExportedProgram,
+    dynamic: DynamicShapes,
+    places: Mapping[str, Place],
+    questions: Questions,
 ) -> list[Diagnostic]:
-    """Of those that are constant or bounded. FixedSizeError for those that must vary."""
-    constant = constant_dims(program, dynamic.leaves, places)
-    refused = [d for d in constant if d.wanted.insistence is Insistence.MUST_VARY]
-    if refused:
-        raise FixedSizeError([d.diagnostic() for d in refused])
-    return [*(d.diagnostic() for d in constant), *bounded_dims(program, dynamic.leaves)]
+    """Of those that are constant or bounded, and of what was asked of them. FixedSizeError for
+    those that must vary."""
+    constant = [each.diagnostic() for each in constant_dims(program, dynamic.leaves, places)]
+    bounded = bounded_dims(program, dynamic.leaves, questions)
+    asked = questions.notes(program, dynamic.leaves)
+    # Of scripted functions, tracing keeps the branches.
+    asked = [replace(n, severity="warning") if _asked_by_script(n) else n for n in asked]
+    found = [*constant, *bounded, *asked]
+    if refused := [each for each in found if each.severity == "error"]:
+        raise FixedSizeError(refused)
+    return found
 
 
 def _whole(program: ExportedProgram) -> ExportedProgram:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from sardonyx._base.errors import usage_error
+from sardonyx._base.errors import usage_error, warning_of
 from sardonyx._base.log import is_log_enabled
 from sardonyx._base.packages import torch_for
 from sardonyx._base.state import one_capture_at_a_time
@@ -185,7 +185,7 @@ def export(
             for note in made.notes:
                 steps.say(note.message)
                 if note.severity == "warning":
-                    warnings.warn(note.message, UserWarning, stacklevel=2)
+                    warnings.warn(note.message, warning_of(note.code), stacklevel=2)
             if verbose:
                 print(made)
             if f is not None:

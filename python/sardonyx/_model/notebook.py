@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -19,10 +20,11 @@ class _Module:
     children: dict[str, _Module] = field(default_factory=dict)
 
 
-def page_of(model: _native.Model, title: str) -> str:
+def page_of(model: _native.Model, title: str, warnings: Sequence[str] = ()) -> str:
     """HTML that needs no script and no style of the page's."""
+    warned = "".join(f"<div>{escape(each)}</div>" for each in warnings)
     return (
-        f"<div><b>{escape(title)}</b>, opset {model.opsets['']}, {model.node_count} nodes"
+        f"<div><b>{escape(title)}</b>, opset {model.opsets['']}, {model.node_count} nodes{warned}"
         f"{_values('inputs', model.inputs)}{_values('outputs', model.outputs)}"
         f"{_tree('model', _modules(model), 0)}</div>"
     )

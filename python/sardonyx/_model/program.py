@@ -113,16 +113,23 @@ class ONNXProgram:
         """The version of ONNX's own operators."""
         return self._model.opsets[""]
 
+    @property
+    def _warnings(self) -> list[str]:
+        return [f"{n.severity}[{n.code}]: {n.message}" for n in self.notes if n.severity != "note"]
+
     def __str__(self) -> str:
-        return str(self._model)
+        said = "".join(f"# {line}\n" for text in self._warnings for line in text.splitlines())
+        return said + str(self._model)
 
     def __repr__(self) -> str:
         inputs, outputs = ", ".join(self.input_names), ", ".join(self.output_names)
-        return f"ONNXProgram(({inputs}) -> ({outputs}), {self.node_count} nodes)"
+        count = len(self._warnings)
+        warned = f", {count} warning{'s' if count > 1 else ''}" if count else ""
+        return f"ONNXProgram(({inputs}) -> ({outputs}), {self.node_count} nodes{warned})"
 
     def _repr_html_(self) -> str:
         """What notebooks show: inputs and outputs, and the graph by module."""
-        return page_of(self._model, "ONNXProgram")
+        return page_of(self._model, "ONNXProgram", self._warnings)
 
     # --- copying it
 

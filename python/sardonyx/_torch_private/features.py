@@ -39,6 +39,7 @@ _PROBES = (
     questions.TRUTHS,
     questions.ANSWERS,
     questions.LIMITS,
+    questions.BRANCHES,
     export.SIZES_ONE,
     export.REFINED,
     export.DERIVATIVES,

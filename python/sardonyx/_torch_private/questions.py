@@ -192,3 +192,62 @@ def _count_terms(expression: Any, most: int) -> int:
         count += 1
         left.extend(left.pop().args)
     return count
+
+
+BRANCHES = Probe(
+    "branches on sizes that are in the model",
+    has(_NODE, "SymNode.guard_bool", "SymNode.hint"),
+    has(_SYMBOLIC, "ShapeEnv.evaluate_expr", "ShapeEnv.guard_or_defer_runtime_assert"),
+)
+
+
+@contextmanager
+def answering_of_sizes(
+    truth: Callable[[Any], bool | None],
+    value: Callable[[Any, Any, Any], Any],
+    check: Callable[[Any, Any], bool | None],
+    hint: Callable[[Any], Any],
+) -> Iterator[None]:
+    """Within it, others answer what is asked of symbolic sizes, where they do not give None.
+
+    `truth` is given a SymNode that Python asks the truth of, `value` a ShapeEnv, an expression that
+    PyTorch evaluates and its fallback, `check` a ShapeEnv and a relation that PyTorch asserts, and
+    `hint` a SymNode whose size in the example is asked."""
+    kind, env_kind = lookup(_NODE, "SymNode"), lookup(_SYMBOLIC, "ShapeEnv")
+    asked, known = kind.guard_bool, kind.hint.fget
+    evaluated, asserted = env_kind.evaluate_expr, env_kind.guard_or_defer_runtime_assert
+
+    def ask(node: Any, *args: Any, **kwargs: Any) -> Any:
+        answer = truth(node)
+        return asked(node, *args, **kwargs) if answer is None else answer
+
+    def evaluate(env: Any, expression: Any, *args: Any, **kwargs: Any) -> Any:
+        answer = value(env, expression, kwargs.get("fallback_value"))
+        return evaluated(env, expression, *args, **kwargs) if answer is None else answer
+
+    def assert_(env: Any, relation: Any, *args: Any, **kwargs: Any) -> Any:
+        answer = check(env, relation)
+        return asserted(env, relation, *args, **kwargs) if answer is None else answer
+
+    def size(node: Any) -> Any:
+        answer = hint(node)
+        return known(node) if answer is None else answer
+
+    with (
+        patched(kind, "guard_bool", ask),
+        patched(kind, "hint", property(size)),
+        patched(env_kind, "evaluate_expr", evaluate),
+        patched(env_kind, "guard_or_defer_runtime_assert", assert_),
+    ):
+        yield
+
+
+def relation_of(node: Any) -> Any:
+    """The relation that a truth of sizes stands for, also one that sympy takes for always so."""
+    return getattr(node, "compared", node.expr)
+
+
+def relation_that_may_fail(truth: Any) -> Any:
+    """The relation of a SymBool that sympy takes for always so, or never, of which a size of 0 may
+    make something else; None of other truths."""
+    return getattr(getattr(truth, "node", None), "compared", None)

@@ -3,9 +3,13 @@ what is equal among them."""
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
+
+import torch
 
 from .probing import patched
 
@@ -157,3 +161,38 @@ def is_of_data(symbol: Any) -> bool:
     from torch.utils._sympy.symbol import SymT, symbol_is_type
 
     return bool(symbol_is_type(symbol, (SymT.UNBACKED_INT, SymT.UNBACKED_FLOAT)))
+
+
+def example_sizes(env: Any) -> dict[Any, Any]:
+    """What each symbol of an input's size is in the example."""
+    known = getattr(env, "backed_var_to_val", None)  # its name since PyTorch 2.10
+    return dict(env.var_to_val if known is None else known)
+
+
+def is_known(env: Any, relation: Any) -> bool:
+    """Whether the ranges of sizes decide a relation of them."""
+    return env._maybe_evaluate_static(relation) is not None
+
+
+def guards_of(env: Any) -> list[Any]:
+    """The relations that were asked of sizes, and that hold for those of the program."""
+    return [each.expr for each in env.guards]
+
+
+@functools.cache
+def _opaque_function(name: str) -> Any:
+    """sympy's name for a function of floats, of which it knows nothing but values."""
+    from torch.utils._sympy import functions
+
+    known = getattr(functions, f"OpaqueUnaryFn_{name}", None)
+    return functions.make_opaque_unary_fn(name) if known is None else known
+
+
+def real_function(name: str, size: Any) -> Any:
+    """What the function of that name in `math` gives of a SymInt or SymFloat: a SymFloat."""
+    from torch.fx.experimental.sym_node import SymNode
+
+    node = size.node
+    hint = None if node.hint is None else getattr(math, name)(node.hint)
+    made = SymNode(_opaque_function(name)(node.expr), node.shape_env, float, hint, fx_node=None)
+    return torch.SymFloat(made)

@@ -8,13 +8,14 @@ import functools
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import FrameType
+from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import Diagnostic
+from sardonyx._capture.conditions import watched_conditions
 from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes, fixes_sizes
 from sardonyx._capture.shapes.dim_names import named_inputs, symbol_names
-from sardonyx._capture.shapes.dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
+from sardonyx._capture.shapes.dim_spec import SCALAR, TAKEN_FOR, Insistence, Leaf, size_of
 from sardonyx._capture.source_location import (
     Place,
     asking_frame,
@@ -24,24 +25,35 @@ from sardonyx._capture.source_location import (
 )
 from sardonyx._torch_private import questions as torch_questions
 
-from .bytecode_control_flow import is_caught
+from .bytecode_control_flow import answer_that_goes_on, is_caught
 from .irrelevant_guards import is_immaterial
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
 
 _SAMPLES = (2, 3, 4, 5, 7, 8, 16, 63, 64, 65, 100, 1000, 4099)
+# Who asks.
+BY_BRANCH, BY_OPERATOR = "the model's own code", "an operator"
+BY_CHECK = "a check"  # which otherwise only raises
+
 _MAX_TRIED = 400
+_MAX_SYMBOLS = 4
 
 
 class Questions:
     """Relations of sizes that the program has as the example answered them, and where they were
     asked."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps_conditions: bool = False) -> None:
+        """`keeps_conditions`: whether torch.cond keeps what sympy takes for always so."""
+        self.keeps_conditions = keeps_conditions
         self._asked: dict[tuple[Any, Place], Any] = {}
         self._by_operators: dict[Any, tuple[Place, Any]] = {}
         self._of_few: dict[tuple[Any, Place], int] = {}  # for how many the answer is another
+        # Who asks for them, by symbol; in captures with the bounds that PyTorch suggests, nobody.
+        self._bounds: dict[str, str] = {}
+        self.by_model = False  # whether the model's own code asked anything
+        self.codes: set[CodeType] = set()  # of the functions of the model that ran then
 
     @contextmanager
     def heard(self) -> Iterator[None]:
@@ -49,9 +61,11 @@ class Questions:
         self._asked.clear()
         self._by_operators.clear()
         self._of_few.clear()
+        self.by_model = False
         with (
             torch_questions.watching_questions(self._hear),
             torch_questions.watching_truths(self._hear_of_few),
+            watched_conditions(None if self.keeps_conditions else self._hear_of_few),
         ):
             yield
 
@@ -61,44 +75,86 @@ class Questions:
         if other is None or (frame := _frame_of_model()) is None or is_immaterial(frame):
             return
         place = user_place()
-        if place and (not _is_check(place) or is_caught(frames_of_model())):
+        if place and not _only_raises(place, frame):
+            self._note_code()
             self._of_few.setdefault((relation if answer else _denied(relation), place), other)
 
     def _hear(self, env: Any, relation: Any) -> None:
         if len(relation.free_symbols) == 1 and _is_bound(relation):
+            self._hear_bound(str(*relation.free_symbols))
             return  # the program's ranges say it
-        if asked_by_model():
+        if (frame := _frame_of_model()) is not None:
             place = user_place()
-            if place and (not _is_check(place) or is_caught(frames_of_model())):
+            if place and not _only_raises(place, frame):
+                self._note_code()
                 self._asked.setdefault((relation, place), env)
         elif fixes_sizes(relation) and (place := user_place()):
             self._by_operators.setdefault(relation, (place, env))
 
+    def _hear_bound(self, symbol: str) -> None:
+        asker = BY_OPERATOR
+        if (frame := _frame_of_model()) is not None:
+            place = user_place()
+            asker = BY_CHECK if place and _only_raises(place, frame) else BY_BRANCH
+            if asker is BY_BRANCH:
+                self._note_code()
+        if self._bounds.get(symbol) is not BY_BRANCH:
+            self._bounds[symbol] = (
+                asker if asker is not BY_CHECK else (self._bounds.get(symbol, BY_CHECK))
+            )
+
+    def _note_code(self) -> None:
+        self.by_model = True
+        self.codes.update(each.f_code for each in frames_of_model())
+
+    def asker_of_bound(self, symbol: str) -> str:
+        """Who asks whether a size is within bounds: what goes on elsewhere counts most, what only
+        raises least."""
+        return self._bounds.get(symbol, BY_OPERATOR)
+
     def notes(self, program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
-        """A note of each whose answer is another for sizes that the program takes."""
+        """What tells of each whose answer is another for sizes that the program takes: an error
+        where a size must vary that the model's own code asks of, a warning otherwise."""
         if not self._asked and not self._by_operators and not self._of_few:
             return []
         ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}
         names = _names(program, leaves)
-        told: dict[Place, tuple[str, str]] = {}
+        told: dict[Place, tuple[str, str, str]] = {}
+        required = _required(program, leaves)
 
         def tell(relation: Any, place: Place, env: Any, asker: str) -> None:
             known = env.replace(relation)
             if place not in told and not _always_so(known, ranges):
-                told[place] = _said(known, names), asker
+                is_error = asker == BY_BRANCH and required & set(map(str, known.free_symbols))
+                told[place] = _said(known, names), asker, "error" if is_error else "warning"
 
         for (relation, place), env in self._asked.items():
-            tell(relation, place, env, "the model's own code")
+            tell(relation, place, env, BY_BRANCH)
         least = _least_free(program, leaves, ranges)
         for (relation, place), few in self._of_few.items():
             symbols = map(str, relation.free_symbols)
             if place not in told and any(least.get(each, TAKEN_FOR) <= few for each in symbols):
-                told[place] = _said(relation, names), "the model's own code"
+                told[place] = _said(relation, names), BY_BRANCH, "warning"
         by_model = {relation for relation, _ in self._asked}
         for relation, (place, env) in self._by_operators.items():
             if relation not in by_model:
-                tell(relation, place, env, "an operator")
-        return [_note(relation, place, asker) for place, (relation, asker) in told.items()]
+                tell(relation, place, env, BY_OPERATOR)
+        return [_note(place, *said) for place, said in told.items()]
+
+
+def _required(program: ExportedProgram, leaves: Sequence[Leaf]) -> set[str]:
+    """The symbols of sizes that must vary."""
+    return {
+        str(symbol)
+        for _, value, leaf in named_inputs(program, leaves)
+        for axis, wanted in leaf.dims.items()
+        if wanted.insistence is Insistence.MUST_VARY
+        for symbol in _symbols(value if axis == SCALAR else size_of(value, axis))
+    }
+
+
+def _symbols(size: Any) -> Any:
+    return size.node.expr.free_symbols if hasattr(size, "node") else ()
 
 
 def _is_bound(relation: Any) -> bool:
@@ -119,11 +175,16 @@ def _other_for(relation: Any, answer: bool) -> int | None:
     neither."""
     import sympy
 
+    symbols = relation.free_symbols
     is_relation = isinstance(relation, sympy.core.relational.Relational)
-    if not is_relation or len(relation.free_symbols) != 1:
+    if not is_relation or not symbols or len(symbols) > _MAX_SYMBOLS:
         return None
-    for few in (1, 0):
-        found = at_sizes(relation, dict.fromkeys(relation.free_symbols, few))
+    if len(symbols) > 1 and any(
+        at_sizes(relation, dict.fromkeys(symbols, size)) is not sympy.S(answer) for size in (3, 64)
+    ):
+        return None  # other sizes give other answers, too
+    for few, symbol in itertools.product((1, 0), symbols):
+        found = at_sizes(relation, {**dict.fromkeys(symbols, 3), symbol: few})
         if found is None:
             return None
         if found in (sympy.true, sympy.false) and bool(found) is not answer:
@@ -189,6 +250,16 @@ def _within(sizes: Sequence[int], known: Any) -> list[int]:
     return sorted(found) or [least]
 
 
+def _only_raises(place: Place, asking: FrameType) -> bool:
+    """Whether the model does no other thing for other sizes than raise. A layer of PyTorch's asks
+    in a line of its own."""
+    callers = list(frames_of_model())
+    if _is_check(place) and not is_caught(callers):
+        return True
+    others = [each for each in callers if each is not asking]
+    return answer_that_goes_on([asking, *others], asked_by_call=False) is not None
+
+
 @functools.cache
 def _is_check(place: Place) -> bool:
     """Whether the line asserts something, or only raises otherwise: then the model does no other
@@ -225,15 +296,15 @@ def _said(relation: Any, names: Mapping[str, str]) -> str:
     return str(named)
 
 
-def _note(relation: str, place: Place, asker: str) -> Diagnostic:
+def _note(place: Place, relation: str, asker: str, severity: str) -> Diagnostic:
     by_model = "write the branch with torch.cond, or keep to such sizes"
     by_operator = "give an example for which it is not so, of larger sizes, or keep to such sizes"
     return Diagnostic(
         "SX1015",
         f"{asker} asks of sizes that were left free whether {relation}, at {place}: "
         "what it computes of sizes for which the answer is another is not in the model",
-        severity="note",
-        help=by_operator if asker == "an operator" else by_model,
+        severity=severity,
+        help=by_operator if asker == BY_OPERATOR else by_model,
         file=place.file,
         line=place.line,
         function=place.function,

@@ -1,4 +1,4 @@
-"""Calls of `int(…)` that give sizes where they are given sizes.
+"""Calls of `int(…)` and `float(…)` that give sizes where they are given sizes.
 
 Python's `int(length * 1.5)` is an integer of Python's own, whatever the number says that it is
 called for, so that a captured program has the example's there. Within `whole_sizes()`, the code of
@@ -11,13 +11,12 @@ from __future__ import annotations
 import dis
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 
-_NAME = "__sardonyx_int__"
 # The instruction says whether what it loads is called since Python 3.11.
 _SAYS_CALLS = sys.version_info >= (3, 11)
 _LOADS = "LOAD_GLOBAL"
@@ -25,26 +24,32 @@ _MAX = 255  # of what an instruction holds by itself
 
 
 @contextmanager
-def whole_sizes(model: torch.nn.Module) -> Iterator[None]:
-    """Within it, sizes and what is computed of them stay sizes in `int(…)`."""
+def whole_sizes(
+    model: torch.nn.Module, others: Sequence[types.FunctionType] = ()
+) -> Iterator[None]:
+    """Within it, sizes and what is computed of them stay sizes in `int(…)`, in the code of the
+    model's modules and of `others`."""
     changed: list[tuple[types.FunctionType, types.CodeType]] = []
     holders: list[dict[str, Any]] = []
     try:
-        for function in _functions_of(model):
+        functions = _functions_of(model)
+        known = set(map(id, functions))
+        for function in (*functions, *(f for f in others if _SAYS_CALLS and id(f) not in known)):
             code = _with_other_calls(function.__code__)
             if code is function.__code__:
                 continue
             changed.append((function, function.__code__))
-            if _NAME not in function.__globals__:
+            if not _OTHERS.keys() & function.__globals__.keys():
                 holders.append(function.__globals__)
-                function.__globals__[_NAME] = _int
+                function.__globals__.update(_OTHERS)
             function.__code__ = code
         yield
     finally:
         for function, code in changed:
             function.__code__ = code
         for names in holders:
-            del names[_NAME]
+            for name in _OTHERS:
+                del names[name]
 
 
 def _int(*args: Any, **kwargs: Any) -> Any:
@@ -52,6 +57,17 @@ def _int(*args: Any, **kwargs: Any) -> Any:
     if len(args) == 1 and not kwargs and isinstance(args[0], (torch.SymInt, torch.SymFloat)):
         return torch.sym_int(args[0])
     return int(*args, **kwargs)
+
+
+def _float(*args: Any) -> Any:
+    """Python's `float`, but for sizes."""
+    if len(args) == 1 and isinstance(args[0], (torch.SymInt, torch.SymFloat)):
+        return torch.sym_float(args[0])
+    return float(*args)
+
+
+_NAMES = {"int": "__sardonyx_int__", "float": "__sardonyx_float__"}
+_OTHERS = {"__sardonyx_int__": _int, "__sardonyx_float__": _float}
 
 
 def _functions_of(model: torch.nn.Module) -> list[types.FunctionType]:
@@ -90,23 +106,24 @@ def _unwrapped(value: Any) -> Iterator[types.FunctionType]:
 
 
 def _with_other_calls(code: types.CodeType) -> types.CodeType:
-    """The same code, where it does not call `int`."""
+    """The same code, where it calls neither `int` nor `float`."""
     inner = tuple(
         _with_other_calls(each) if isinstance(each, types.CodeType) else each
         for each in code.co_consts
     )
-    other = len(code.co_names) << 1 | 1
     calls = [
         each
         for each in dis.get_instructions(code)
-        if each.opname == _LOADS and each.argval == "int" and (each.arg or 0) & 1
+        if each.opname == _LOADS and each.argval in _NAMES and (each.arg or 0) & 1
     ]
-    fits = other <= _MAX and all((each.arg or 0) <= _MAX for each in calls)
+    called = list(dict.fromkeys(each.argval for each in calls))
+    others = {name: (len(code.co_names) + at) << 1 | 1 for at, name in enumerate(called)}
+    fits = all(each <= _MAX for each in (*others.values(), *(c.arg or 0 for c in calls)))
     if calls and fits:
         written = bytearray(code.co_code)
         for each in calls:
-            written[each.offset + 1] = other
-        names = (*code.co_names, _NAME)
+            written[each.offset + 1] = others[each.argval]
+        names = (*code.co_names, *map(_NAMES.__getitem__, called))
         return code.replace(co_code=bytes(written), co_names=names, co_consts=inner)
     same = all(a is b for a, b in zip(inner, code.co_consts, strict=True))
     return code if same else code.replace(co_consts=inner)

@@ -31,13 +31,14 @@ class ConstantDim(NamedTuple):
         return self._replace(wanted=should).diagnostic()
 
     def diagnostic(self) -> Diagnostic:
-        """SX1011 where it must vary, SX1008 where it should, SX1012 where it may."""
+        """SX1011 where it must vary, SX1008 where it should, SX1012 where the model decides."""
         insistence = self.wanted.insistence
         what = f"input '{self.input}'"
         if self.axis != SCALAR:
             what = f"dimension {self.axis} of {what}"
         name = f" ('{self.wanted.name}')" if self.wanted.name else ""
-        asked = "may be" if insistence is Insistence.MAY_VARY else "was to be"
+        is_left = insistence in (Insistence.LEFT_TO_MODEL, Insistence.MAY_VARY)
+        asked = "may be" if is_left else "was to be"
         where = f", at {self.place}" if self.place else ""
         code, severity = _TOLD[insistence]
         return Diagnostic(
@@ -54,6 +55,7 @@ class ConstantDim(NamedTuple):
 _TOLD = {
     Insistence.MUST_VARY: ("SX1011", "error"),
     Insistence.SHOULD_VARY: ("SX1008", "warning"),
+    Insistence.LEFT_TO_MODEL: ("SX1012", "warning"),
     Insistence.MAY_VARY: ("SX1012", "note"),
 }
 _HELP = (

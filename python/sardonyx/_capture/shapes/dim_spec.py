@@ -27,7 +27,8 @@ class Insistence(enum.Enum):
 
     MUST_VARY = "refused"  # Dim.DYNAMIC and Dim("batch"), as torch.export has it
     SHOULD_VARY = "warned of"  # "batch", and dynamic_axes
-    MAY_VARY = "noted"  # Dim.AUTO
+    LEFT_TO_MODEL = "warned of, too"  # Dim.AUTO
+    MAY_VARY = "noted"  # "auto", which is said of all dimensions
 
 
 class Wanted(NamedTuple):
@@ -48,6 +49,11 @@ class Leaf:
 
     source: str
     dims: dict[int, Wanted]
+
+    def left_to_model(self) -> Leaf:
+        """The same where nobody asked for any one of its dimensions."""
+        said = {k: v._replace(insistence=Insistence.MAY_VARY) for k, v in self.dims.items()}
+        return Leaf(self.source, said)
 
     @property
     def label(self) -> str:
@@ -79,7 +85,7 @@ def _wanted(dim: Any) -> Wanted | None:
         known = name if name.isidentifier() else None
         return Wanted(known, Insistence.MUST_VARY, root, *_bounds(dim))
     hint = getattr(getattr(dim, "type", None), "name", None)  # of Dim.DYNAMIC and its like
-    insistence = {"DYNAMIC": Insistence.MUST_VARY, "AUTO": Insistence.MAY_VARY}.get(hint or "")
+    insistence = {"DYNAMIC": Insistence.MUST_VARY, "AUTO": Insistence.LEFT_TO_MODEL}.get(hint or "")
     return None if insistence is None else Wanted(None, insistence, None, *_bounds(dim))
 
 

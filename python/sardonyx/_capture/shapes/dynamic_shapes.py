@@ -94,7 +94,8 @@ def prepare(
         labels = [Leaf(source, {}).label for source in sources]
         values = pytree.tree_leaves(value)
         leaves = [_counted(*each) for each in zip(leaves, values, labels, strict=True)]
-        wanted[name] = [Leaf(s, wanted_of(leaf)) for s, leaf in zip(sources, leaves, strict=True)]
+        made = [Leaf(s, wanted_of(leaf)) for s, leaf in zip(sources, leaves, strict=True)]
+        wanted[name] = [each.left_to_model() for each in made] if every else made
         shapes[name] = shaped_like(spec, [_for_export(leaf, _dim) for leaf in leaves])
         relaxed[name] = shaped_like(spec, [_for_export(leaf, _relaxed_dim) for leaf in leaves])
     ordered = tuple(in_call_order(model, args, kwargs, wanted))

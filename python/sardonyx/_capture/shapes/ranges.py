@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import Diagnostic
+from sardonyx._capture.guards.guards import BY_BRANCH, BY_CHECK, Questions
 
 from .dim_names import named_inputs
-from .dim_spec import SCALAR, TAKEN_FOR, Leaf, Wanted, size_of
+from .dim_spec import SCALAR, TAKEN_FOR, Insistence, Leaf, Wanted, size_of
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -18,11 +19,15 @@ if TYPE_CHECKING:
 _ENDLESS = 1 << 48
 
 
-def bounded_dims(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
-    """A note for each dimension that fewer sizes are known to be right for than the user said."""
+def bounded_dims(
+    program: ExportedProgram, leaves: Sequence[Leaf], questions: Questions
+) -> list[Diagnostic]:
+    """What tells of each dimension that fewer sizes are known to be right for than the user said:
+    an error where it must vary, and a branch of the model asks; a note where a check does, which
+    raises of other sizes in PyTorch, too."""
     ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}
     return [
-        _note(name, axis, wanted, bounds)
+        _note(name, axis, wanted, bounds, questions.asker_of_bound(str(size_of(value, axis))))
         for name, value, leaf in named_inputs(program, leaves)
         for axis, wanted in leaf.dims.items()
         if axis != SCALAR
@@ -49,13 +54,14 @@ def _number(bound: Any, infinite: int | None) -> int | None:
     return infinite if number is None or number >= _ENDLESS else number
 
 
-def _note(name: str, axis: int, wanted: Wanted, bounds: str) -> Diagnostic:
+def _note(name: str, axis: int, wanted: Wanted, bounds: str, asker: str) -> Diagnostic:
+    is_error = asker == BY_BRANCH and wanted.insistence is Insistence.MUST_VARY
     called = f" ('{wanted.name}')" if wanted.name else ""
     return Diagnostic(
         "SX1015",
         f"dimension {axis} of input '{name}'{called} was left free, and the model's own code asks "
         f"whether it is {bounds}: what it computes of other sizes is not in the model",
-        severity="note",
+        severity="error" if is_error else "note" if asker == BY_CHECK else "warning",
         help="say the bounds, as in Dim('name', min=..., max=...), or write the branch with "
         "torch.cond",
     )

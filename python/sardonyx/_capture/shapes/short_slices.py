@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def short_slices(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
-    """A note (SX1015) of each slice whose length is another than the program says where the free
+    """A warning (SX1015) of each slice whose length is another than the program says where the free
     sizes are 1."""
     free = _free_symbols(program, leaves)
     if not free:
@@ -80,7 +80,7 @@ def _note(node: torch.fx.Node) -> Diagnostic:
         "SX1015",
         f"a slice ({node.name}) is of dimensions that were left free, and PyTorch's capture takes "
         "them for at least 2: what the model computes where one is 1 may be wrong",
-        severity="note",
+        severity="warning",
         help="say Dim('name', min=2), or keep to such sizes",
         op="aten::slice.Tensor",
         node=node.name,

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from sardonyx._base.errors import Diagnostic
+from sardonyx._capture.conditions import plain_conditions
 from sardonyx._capture.guards.specializations import Frozen, FrozenBranchError
 from sardonyx._capture.patches.symbolic_bools import function_wanting_truths, truths_decided
 from sardonyx._capture.shapes.dynamic_shapes import DynamicShapes
@@ -70,7 +71,8 @@ def strategies(
     def export(strict: bool, shapes: Any, source: Any = model) -> ExportedProgram:
         import torch
 
-        with torch.no_grad(), around():
+        conditions = plain_conditions() if strict else contextlib.nullcontext()
+        with torch.no_grad(), around(), conditions:
             return torch.export.export(
                 source,
                 args,

@@ -13,6 +13,7 @@ import torch
 
 from sardonyx import _native
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError, refusal, refusals
+from sardonyx._base.state import leaving_size_branches
 from sardonyx._capture.meta_tracer.symbolic.solving import hearing_fixed_sizes
 from sardonyx._capture.patches.symbolic_int_calls import whole_sizes
 from sardonyx._export.export import export as export_module
@@ -199,7 +200,13 @@ def _exported(part: Part, target: Target) -> ONNXProgram:
         warnings.filterwarnings("ignore", category=UserWarning, module="sardonyx")
         warnings.filterwarnings("ignore", r".*tensors that forward\(\) keeps", UserWarning)
         warnings.filterwarnings("ignore", "do_constant_folding", DeprecationWarning)
-        with torch.no_grad(), all_experts(part.module), no_mask_where_none_given(), by_forward():
+        with (
+            torch.no_grad(),
+            all_experts(part.module),
+            no_mask_where_none_given(),
+            by_forward(),
+            leaving_size_branches(),  # what such models ask of their inputs' sizes always holds
+        ):
             return export_module(
                 part.module,
                 (part.inputs,),

@@ -1,4 +1,4 @@
-"""Both ways of a program that data decide between in Python: `if mask.any():`.
+"""Both ways of a program that data or sizes decide between in Python: `if mask.any():`.
 
 The model runs once for each answer. What it calls before the question is written down in the first
 of these runs alone; what comes behind it, to the model's end, is the body of a branch.
@@ -17,6 +17,8 @@ from sardonyx._base.errors import Diagnostic
 from sardonyx._capture.guards.assertions import asking_of_data, note_of_check
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.isolation.side_effects import kept, not_told
+from sardonyx._capture.meta_tracer.size_branches import SizeBranches
+from sardonyx._capture.meta_tracer.size_samples import Condition, SizeSamples
 from sardonyx._capture.meta_tracer.symbolic.relations import denied
 from sardonyx._capture.meta_tracer.tracer.tracer import Recorder
 from sardonyx._capture.source_location import Place, is_raised_by_model, user_place
@@ -36,15 +38,16 @@ Given = tuple[list[Any], Any]
 
 @dataclass
 class _Fork:
-    """A question of data, and the ways behind it."""
+    """A question of data or sizes, and the ways behind it."""
 
-    relation: Any  # of sizes, or the node of a tensor whose truth was asked for
+    relation: Any  # of numbers, or the node of a tensor whose truth was asked for
     opposite: Any
     truth: torch.fx.Node  # of the relation
     place: Place | None
     calls: int  # before it
     nodes: int
     known: dict[Any, Any]
+    of_sizes: bool  # of the inputs, not of data
     answer: bool = True
     first: Ran | None = None
     decided: list[_Fork] = field(default_factory=list)  # of what is asked in this way
@@ -55,20 +58,30 @@ class _Fork:
 class Ways:
     """Those of one program."""
 
-    def __init__(self, recorder: Recorder, env: Any) -> None:
+    def __init__(self, recorder: Recorder, env: Any, samples: SizeSamples | None = None) -> None:
+        """Of branches on data, and on sizes where there are samples of these."""
         self._recorder = recorder
         self._env = env
         self._truths = Truths(recorder, env)
         self._forks: list[_Fork] = []  # that are being followed, the first question first
         self._decided: list[_Fork] = []  # that have one way alone, whatever was asked before
         self._runs = 1
-        self._places: dict[Place, None] = {}  # where data decide
+        self._places: dict[Place, str] = {}  # where data decide, or sizes
         self._checks: dict[Place, None] = {}  # where they decide whether the model raises
+        self._sizes = (
+            None
+            if samples is None
+            else SizeBranches(env, samples, self._path_of_sizes, self._parted_on_sizes)
+        )
 
     @contextmanager
     def followed(self) -> Iterator[None]:
-        """Within it, what the model asks of data has both answers, one in each run."""
-        with torch_questions.answering_of_data(self._answer):
+        """Within it, what the model asks of data, and of sizes where these are followed, has both
+        answers, one in each run."""
+        with ExitStack() as stack:
+            stack.enter_context(torch_questions.answering_of_data(self._answer))
+            if self._sizes is not None:
+                stack.enter_context(self._sizes.followed())
             yield
 
     @property
@@ -96,12 +109,13 @@ class Ways:
         if fork.first is None:
             fork.first, fork.answer = ran, False
             fork.decided.clear()
-            self._recorder.calls.begin_anew(fork.calls)
+            self._begin_anew(fork)
             self._open(fork)
             return None
         self._forks.pop()
+        self._begin_path()
         if fork.place is not None:
-            self._places.setdefault(fork.place)
+            self._places.setdefault(fork.place, "sizes" if fork.of_sizes else "data")
         return branched(self._recorder, fork.truth, (fork.first, ran), fork.known.keys())
 
     def _followed(self, run: Callable[[], Given]) -> Given | None:
@@ -120,18 +134,29 @@ class Ways:
         (self._forks[-1].decided if self._forks else self._decided).append(fork)
         if fork.place is not None:
             self._checks.setdefault(fork.place)
-        self._recorder.calls.begin_anew(fork.calls)
+        self._begin_anew(fork)
         return None
+
+    def _begin_anew(self, fork: _Fork) -> None:
+        self._recorder.calls.begin_anew(fork.calls)
+        self._begin_path(anew=True)
+
+    def _begin_path(self, *, anew: bool = False) -> None:
+        if self._sizes is not None:
+            self._recorder.fakes.forget()  # what operators gave behind another answer
+            self._sizes.begin_path(anew=anew)
 
     def notes(self) -> list[Diagnostic]:
         """A note of each question."""
-        return [*map(note_of_check, self._checks), *(self._note(each) for each in self._places)]
+        checks = {**self._checks, **(self._sizes.checks if self._sizes else {})}
+        branches = (self._note(*each) for each in self._places.items())
+        return [*map(note_of_check, checks), *branches]
 
-    def _note(self, place: Place) -> Diagnostic:
+    def _note(self, place: Place, deciding: str) -> Diagnostic:
         return Diagnostic(
             "SX1018",
-            f"data decide which of two ways the model goes: {place}; both are in it, each with "
-            "all that follows",
+            f"{deciding} decide which of two ways the model goes: {place}; both are in it, each "
+            "with all that follows",
             severity="note",
             help="nothing; torch.cond has in its branches only what differs",
             file=place.file,
@@ -148,16 +173,38 @@ class Ways:
         relation = node.expr if asked is None else getattr(asked, "made_by", None)
         if relation is None:  # of a weight
             return None
-        within = (each for fork in self._forks for each in (fork, *fork.decided))
-        for fork in (*self._decided, *within):
-            if relation == fork.relation:
-                return fork.answer
-            if relation == fork.opposite:
-                return not fork.answer
+        if (answer := self._answered(relation)) is not None:
+            return answer
         if self._runs + len(self._forks) >= _MAX_RUNS or not self._may_part():
             return None
         truth = self._truths.node(relation) if asked is None else self._truths.of(asked)
         return None if truth is None else self._parted(relation, truth)
+
+    def _answered(self, relation: Any) -> bool | None:
+        """What a relation that was asked before is where the run is; None of others."""
+        for fork in self._path():
+            if relation == fork.relation:
+                return fork.answer
+            if relation == fork.opposite:
+                return not fork.answer
+        return None
+
+    def _path(self) -> Iterator[_Fork]:
+        yield from self._decided
+        for fork in self._forks:
+            yield fork
+            yield from fork.decided
+
+    def _path_of_sizes(self) -> list[Condition]:
+        return [Condition(each.relation, each.answer) for each in self._path() if each.of_sizes]
+
+    def _parted_on_sizes(self, relation: Any) -> bool:
+        if self._runs + len(self._forks) >= _MAX_RUNS:
+            raise DeclinedError(f"branches on sizes lead to more than {_MAX_RUNS} ways")
+        truth = self._truths.node(relation) if self._may_part() else None
+        if truth is None:
+            raise DeclinedError(f"whether {relation} is no branch that the program can have")
+        return self._parted(relation, truth, of_sizes=True)
 
     def _may_part(self) -> bool:
         recorder = self._recorder
@@ -167,12 +214,13 @@ class Ways:
             is_in_region or recorder.mapping.is_open
         )
 
-    def _parted(self, relation: Any, truth: torch.fx.Node) -> bool:
+    def _parted(self, relation: Any, truth: torch.fx.Node, *, of_sizes: bool = False) -> bool:
         graph = self._recorder.graph
         opposite = None if isinstance(relation, torch.fx.Node) else denied(relation)
         before = (self._recorder.calls.count, _calls_in(graph), self._known_of_data())
-        fork = _Fork(relation, opposite, truth, user_place(), *before)
+        fork = _Fork(relation, opposite, truth, user_place(), *before, of_sizes)
         self._forks.append(fork)
+        self._begin_path()
         self._open(fork)
         return fork.answer
 

@@ -10,6 +10,7 @@ from sardonyx._capture.meta_tracer.meta.results import dims_of
 from sardonyx._capture.meta_tracer.meta.tensor import QuickTensor
 from sardonyx._capture.meta_tracer.symbolic.relations import denied
 from sardonyx._capture.meta_tracer.tracer.tracer import Recorder
+from sardonyx._torch_private import sizes as torch_sizes
 
 _aten = torch.ops.aten
 _COMPARING = {
@@ -19,6 +20,15 @@ _COMPARING = {
     "<=": _aten.le.Scalar,
     ">": _aten.gt.Scalar,
     ">=": _aten.ge.Scalar,
+}
+
+_OF_TENSORS = {
+    "==": _aten.eq.Tensor,
+    "!=": _aten.ne.Tensor,
+    "<": _aten.lt.Tensor,
+    "<=": _aten.le.Tensor,
+    ">": _aten.gt.Tensor,
+    ">=": _aten.ge.Tensor,
 }
 
 
@@ -42,7 +52,11 @@ class Truths:
         sign = getattr(relation, "rel_op", None)
         if sign not in _COMPARING:
             return None
-        return self._of_integers(relation, sign) or self._of_one(relation, sign)
+        return (
+            self._of_integers(relation, sign)
+            or self._of_one(relation, sign)
+            or self._of_reals(relation, sign)
+        )
 
     def of(self, tensor: torch.Tensor) -> torch.fx.Node | None:
         """The truth of a tensor of one element, 0-d."""
@@ -72,6 +86,29 @@ class Truths:
         wide = self._written(_aten.to.dtype, (held, torch.float64), torch.float64)
         return self._compared(wide, sign, float(other))
 
+    def _of_reals(self, relation: Any, sign: str) -> torch.fx.Node | None:
+        """Of real numbers that are computed of sizes, in Python's precision."""
+        if any(map(torch_sizes.is_of_data, relation.free_symbols)):
+            return None
+        kind = {"dtype": torch.float64}
+        sides = [
+            self._written(
+                _aten.scalar_tensor.default,
+                (float(side) if side.is_number else self._real(side),),
+                torch.float64,
+                kind,
+            )
+            for side in (relation.lhs, relation.rhs)
+        ]
+        return self._written(_OF_TENSORS[sign], tuple(sides), torch.bool)
+
+    def _real(self, number: Any) -> Any:
+        return (
+            torch.sym_float(self._env.create_symintnode(number, hint=None))
+            if (number.is_integer)
+            else self._env.create_symfloatnode(number, hint=None)
+        )
+
     def _held(self, number: Any) -> torch.fx.Node | None:
         """The 0-d tensor that a number was read from."""
         read = self._recorder.numbers.made_by(number)
@@ -92,7 +129,9 @@ class Truths:
         self, func: Any, args: tuple[Any, ...], dtype: torch.dtype, kwargs: Any = None
     ) -> torch.fx.Node:
         made = QuickTensor.of((), (), dtype)
-        return self._recorder.write(func, args, made, kwargs)
+        node = self._recorder.write(func, args, made, kwargs)
+        made.made_by = node
+        return node
 
 
 def _dtype(node: torch.fx.Node) -> torch.dtype:

@@ -22,6 +22,7 @@ from sardonyx._capture.meta_tracer.symbolic.sizes import is_static, same
 from sardonyx._capture.meta_tracer.tracer.autocast_regions import finish
 from sardonyx._capture.meta_tracer.tracer.tracer import Recorder
 from sardonyx._torch_private import operators, pytree, sizes
+from sardonyx._torch_private.questions import relation_that_may_fail
 
 from .closures import unchanged_by_running
 from .scopes import Scope, held, share_what_they_read
@@ -56,6 +57,7 @@ def cond(
     operands: Sequence[Any] = (),
 ) -> Any:
     """One of two bodies."""
+    pred = _truth_of_sizes(recorder, pred)
     one, other = (_ran(recorder, fn, (), operands) for fn in (true_fn, false_fn))
     if one.spec != other.spec:
         raise DeclinedError("branches give results of different structure")
@@ -66,6 +68,19 @@ def cond(
     )
     _write_branches(recorder, recorder.said(pred), (one, other), given)
     return pytree.tree_unflatten(given, one.spec)
+
+
+def _truth_of_sizes(recorder: Recorder, pred: Any) -> Any:
+    """A predicate that sympy takes for always so, since sizes are positive to it, as a tensor."""
+    relation = relation_that_may_fail(pred)
+    if relation is None:
+        return pred
+    from .data_questions import Truths  # needs this module
+
+    node = Truths(recorder, pred.node.shape_env).node(relation)
+    if node is None:
+        raise DeclinedError(f"torch.cond of {relation}")
+    return node.meta["val"]
 
 
 def branched(

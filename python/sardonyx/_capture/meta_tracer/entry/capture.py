@@ -28,10 +28,12 @@ def quick_capture(
     export: Callable[[], ExportedProgram],
     *,
     leaves: Sequence[Leaf] = (),
+    size_branches: bool = False,
 ) -> QuickProgram:
     """The program of one run of the model on tensors that hold nothing.
 
     `leaves` say of the inputs' dimensions what they are called: those of one name are one size.
+    `size_branches` has both sides of Python's branches on sizes be in the program.
     `export` captures it by torch.export, for those who ask for that program. DeclinedError says
     what fake-tensor tracing is not sure of; the model's own errors count as such, too, so that
     torch.export is the one to tell of them.
@@ -47,7 +49,15 @@ def quick_capture(
             none_forgotten(),
             inequalities_remembered(),
         ):
-            return _captured(model, args, dict(kwargs), dynamic_shapes, export, leaves=leaves)
+            return _captured(
+                model,
+                args,
+                dict(kwargs),
+                dynamic_shapes,
+                export,
+                leaves=leaves,
+                size_branches=size_branches,
+            )
 
     try:
         try:
@@ -70,11 +80,13 @@ def _captured(
     export: Callable[[], ExportedProgram],
     *,
     leaves: Sequence[Leaf],
+    size_branches: bool,
 ) -> QuickProgram:
     from sardonyx._capture.meta_tracer.control_flow import higher_order_ops  # noqa: F401 (says what control flow is)
     from sardonyx._capture.meta_tracer.control_flow.branch_exploration import Ways
     from sardonyx._capture.meta_tracer.isolation.state import unchanged
     from sardonyx._capture.meta_tracer.meta.fake_kernels import Fakes
+    from sardonyx._capture.meta_tracer.size_samples import SizeSamples, bounds_of
     from sardonyx._capture.meta_tracer.symbolic.solving import hearing_the_model, solve
     from sardonyx._capture.meta_tracer.tracer.autocast_regions import finish
     from sardonyx._capture.meta_tracer.tracer.module_calls import watching
@@ -94,7 +106,10 @@ def _captured(
         non_strict.function_watcher(),
         Overseer(recorder),
     )
-    ways = Ways(recorder, fake_mode.shape_env)
+    samples = None
+    if size_branches and fake_mode.shape_env is not None:
+        samples = SizeSamples(fake_mode.shape_env, bounds_of(given.leaves, leaves))
+    ways = Ways(recorder, fake_mode.shape_env, samples)
     stand_ins = [placeholders.quick(each) for each in given.leaves]
     with (
         warnings.catch_warnings(),

@@ -37,6 +37,11 @@ class Fakes:
         self._own: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
         self._known: dict[Hashable, Any] = {}
 
+    def forget(self) -> None:
+        """Has operators be asked again: sizes are known to be others."""
+        self._made.clear()
+        self._known.clear()
+
     def number(self) -> Any:
         """An integer of which nothing is known."""
         made = self._mode.shape_env.create_unbacked_symint()

@@ -7,7 +7,8 @@ declined, so that no rule assumes anything of a size.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
@@ -38,6 +39,20 @@ def same(a: Size, b: Size) -> bool:
     return a is b or bool(key(a) == key(b))
 
 
+# What tells whether sizes are equal behind the branches on sizes that are followed.
+_known_equal: list[Callable[[Any], bool]] = []
+
+
+@contextmanager
+def told_of_equal_sizes(is_equal: Callable[[Any], bool]) -> Iterator[None]:
+    """Within it, `is_equal` says of an equality of sizes whether it holds on the path of a run."""
+    _known_equal.append(is_equal)
+    try:
+        yield
+    finally:
+        _known_equal.pop()
+
+
 def always_same(a: Size, b: Size) -> bool:
     """Whether two sizes are equal as expressions, or for all values of their symbols: a sequence
     that is padded to parts of 64 has 64 times as many elements as parts."""
@@ -50,9 +65,9 @@ def always_same(a: Size, b: Size) -> bool:
     from .periodic import always_holds
 
     equality = sympy.Eq(key(a), key(b))
-    return bool(equality == sympy.true) or (
-        isinstance(equality, sympy.Equality) and always_holds(equality)
-    )
+    if not isinstance(equality, sympy.Equality):
+        return bool(equality == sympy.true)
+    return always_holds(equality) or any(is_equal(equality) for is_equal in _known_equal)
 
 
 def made_same(a: Size, b: Size) -> bool:

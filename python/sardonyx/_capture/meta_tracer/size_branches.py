@@ -1,0 +1,153 @@
+"""Branches of Python on sizes: `if x.shape[1] > 5:`.
+
+What the model asks of sizes before such a branch, and what operators ask, becomes guards as in
+torch.export. Behind it, guards would hold for one side alone. So what is asked there is answered
+by samples of the sizes that lead there, and declined where these disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from sardonyx._capture.guards.assertions import asking_of_data
+from sardonyx._capture.guards.bytecode_control_flow import answer_that_goes_on
+from sardonyx._capture.guards.irrelevant_guards import is_immaterial
+from sardonyx._capture.source_location import Place, frames_of_model, user_place
+from sardonyx._torch_private import questions as torch_questions
+from sardonyx._torch_private import sizes as torch_sizes
+
+from .fallback import DeclinedError
+from .size_samples import Condition, Row, SizeSamples, truth_at
+from .symbolic.relations import at_sizes
+from .symbolic.sizes import told_of_equal_sizes
+
+
+class SizeBranches:
+    """What is asked of sizes in a program whose branches on them are followed.
+
+    `path` gives the branches on sizes that the run has taken, `part` the answer to a question that
+    both sides of a branch are to be followed for.
+    """
+
+    def __init__(
+        self,
+        env: Any,
+        samples: SizeSamples,
+        path: Callable[[], list[Condition]],
+        part: Callable[[Any], bool],
+    ) -> None:
+        self.checks: dict[Place, None] = {}  # of sizes, that the program leaves out
+        self._env = env
+        self._samples = samples
+        self._path = path
+        self._part = part
+        self._example: Row = {}  # of the path, where it is not the user's
+        self._asserted: list[Condition] = []
+
+    @contextmanager
+    def followed(self) -> Iterator[None]:
+        """Within it, both sides of branches on sizes are followed."""
+        answers = (self._truth, self._value, self._check, self._size)
+        with told_of_equal_sizes(self._is_so), torch_questions.answering_of_sizes(*answers):
+            yield
+
+    def begin_path(self, *, anew: bool) -> None:
+        """Has the example's sizes be such as lead to where the run is, which may begin anew."""
+        if anew:
+            self._asserted.clear()
+        self._example = {}
+        if self._path():
+            found = self._samples.example(self._conditions())
+            if found is None:
+                raise DeclinedError("no sizes are found that lead to a branch")
+            self._example = found
+
+    def _conditions(self) -> list[Condition]:
+        """What is known of sizes where the run is."""
+        guards = [Condition(each, True) for each in torch_sizes.guards_of(self._env)]
+        return [*guards, *self._path(), *self._asserted]
+
+    def _truth(self, node: Any) -> bool | None:
+        """The answer to a question of the model's own code; None where others give it."""
+        relation = torch_questions.relation_of(node)
+        if not _is_of_sizes(relation) or (asking := asking_of_data()) is None:
+            return None
+        is_behind = bool(self._path())
+        answers = self._samples.answers(self._conditions(), relation) - {None}
+        if len(answers) == 1:
+            return answers.pop() if is_behind else None
+        if (goes_on := _answer_of_check(asking)) is not None:
+            return self._checked(relation, goes_on) if is_behind else None
+        if is_immaterial(asking):
+            return truth_at(relation, self._example) if is_behind else None
+        return self._part(relation)
+
+    def _checked(self, relation: Any, goes_on: bool) -> bool:
+        self._asserted.append(Condition(relation, goes_on))
+        if (place := user_place()) is not None:
+            self.checks.setdefault(place)
+        return goes_on
+
+    def _value(self, _: Any, expression: Any, fallback: Any) -> Any:
+        """What an expression is, which PyTorch asks for: of the model's own code, too."""
+        if not self._path() or not _is_of_sizes(expression):
+            return None
+        value = self._samples.value(self._conditions(), expression)
+        if value is not None:
+            return value
+        if fallback is None:
+            fallback = _generic_answer(expression)
+        if fallback is None:
+            raise DeclinedError(f"behind a branch on sizes, PyTorch asks for {expression}")
+        return _as_sympy(fallback)
+
+    def _is_so(self, relation: Any) -> bool:
+        """Whether a relation holds for all sizes that lead to where the run is."""
+        if not self._path() or not _is_of_sizes(relation):
+            return False
+        return self._samples.answers(self._conditions(), relation) == {True}
+
+    def _check(self, _: Any, relation: Any) -> bool | None:
+        """What PyTorch asserts, or torch._check()."""
+        if not self._path() or not _is_of_sizes(relation):
+            return None
+        self._asserted.append(Condition(relation, True))
+        return True
+
+    def _size(self, node: Any) -> Any:
+        """What a size is in the example of the path."""
+        if not self._example:
+            return None
+        found = at_sizes(node.expr, self._example)
+        is_known = found is not None and (found.is_number or found.is_Boolean)
+        return node.pytype(found) if is_known else None
+
+
+def _is_of_sizes(relation: Any) -> bool:
+    symbols = getattr(relation, "free_symbols", ())
+    return bool(symbols) and not any(map(torch_sizes.is_of_data, symbols))
+
+
+def _answer_of_check(asking: FrameType) -> bool | None:
+    """What a question has to be answered for the model to go on, where it otherwise only raises;
+    None of other questions."""
+    callers = [each for each in frames_of_model() if each is not asking]
+    return answer_that_goes_on([asking, *callers], asked_by_call=False)
+
+
+def _generic_answer(relation: Any) -> bool | None:
+    """What an equality of sizes is but for a few of them, for which operators compute the same."""
+    import sympy
+
+    if isinstance(relation, sympy.Equality):
+        return False
+    return True if isinstance(relation, sympy.Unequality) else None
+
+
+def _as_sympy(truth: Any) -> Any:
+    import sympy
+
+    return sympy.true if truth else sympy.false

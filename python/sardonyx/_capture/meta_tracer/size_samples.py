@@ -1,0 +1,178 @@
+"""Sizes that a program may run with, and what relations of sizes are for all of them.
+
+A relation that asks more than ranges say is decided by samples: sizes near the numbers in it, and
+a few of every magnitude, which satisfy all that is known on the path of a branch.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sardonyx._capture.shapes.dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
+from sardonyx._torch_private import sizes as torch_sizes
+
+from .symbolic.relations import at_sizes
+
+_SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65, 100, 128, 1000, 4099)
+_MAX_ROWS = 500
+_MAX_RANDOM = 150
+
+# A size for each symbol.
+Row = dict[Any, int]
+
+
+class Condition(NamedTuple):
+    """A relation of sizes, and whether it holds."""
+
+    relation: Any
+    truth: bool
+
+    def holds(self, row: Row) -> bool:
+        """Whether it is so for these sizes."""
+        return truth_at(self.relation, row) is self.truth
+
+
+def truth_at(relation: Any, row: Row) -> bool | None:
+    """What a relation is for these sizes; None where it is neither true nor false."""
+    import sympy
+
+    found = at_sizes(relation, row)
+    return bool(found) if found in (sympy.true, sympy.false) else None
+
+
+class Bounds(NamedTuple):
+    """The least and the most that a size may be; `most` is None where nothing bounds it."""
+
+    least: int
+    most: int | None
+
+
+def bounds_of(inputs: Sequence[Any], leaves: Sequence[Leaf]) -> dict[str, Bounds]:
+    """What the user says of each symbol of the inputs' sizes."""
+    found: dict[str, Bounds] = {}
+    for value, leaf in zip(inputs, leaves, strict=False):
+        for axis, wanted in leaf.dims.items():
+            size = value if axis == SCALAR else size_of(value, axis)
+            if hasattr(size, "node") and size.node.expr.is_symbol:
+                known = found.get(str(size))
+                least = wanted.least if known is None else max(known.least, wanted.least)
+                found[str(size)] = Bounds(least, wanted.most)
+    return found
+
+
+class SizeSamples:
+    """Samples of the sizes of one program."""
+
+    def __init__(self, env: Any, bounds: Mapping[str, Bounds]) -> None:
+        self._env = env
+        self._bounds = bounds
+        self._known: dict[Any, list[Row]] = {}
+
+    def rows(self, conditions: Sequence[Condition], relation: Any) -> list[Row]:
+        """Sizes that satisfy the conditions, and differ in what the relation asks of."""
+        relevant = _connected(conditions, relation.free_symbols)
+        key = (tuple(relevant), relation)
+        if key not in self._known:
+            self._known[key] = [
+                row
+                for row in self._candidates([each.relation for each in relevant] + [relation])
+                if all(each.holds(row) for each in conditions)
+            ]
+        return self._known[key]
+
+    def answers(self, conditions: Sequence[Condition], relation: Any) -> set[bool | None]:
+        """All that the relation is of such sizes."""
+        return {truth_at(relation, row) for row in self.rows(conditions, relation)}
+
+    def value(self, conditions: Sequence[Condition], expression: Any) -> Any:
+        """The one value that an expression or a relation has for all such sizes of at least 2,
+        or, where there are none, for all; None where it has several."""
+        rows = self.rows(conditions, expression)
+        symbols = expression.free_symbols
+        several = [row for row in rows if all(row[s] >= TAKEN_FOR for s in symbols if s in row)]
+        values = {at_sizes(expression, row) for row in several or rows}
+        return values.pop() if len(values) == 1 else None
+
+    def example(self, conditions: Sequence[Condition]) -> Row | None:
+        """Sizes for a run on a path: the example's where they satisfy the conditions, otherwise
+        such that are neither 0, 1 nor equal by chance, where there are any. None where nothing
+        satisfies them."""
+        known = self._example()
+        if all(each.holds(known) for each in conditions):
+            return known
+        import sympy
+
+        relations = [each.relation for each in conditions]
+        rows = self.rows(conditions, sympy.And(*relations, evaluate=False))
+        return min(rows, key=_strangeness, default=None)
+
+    def _example(self) -> Row:
+        return {each: int(size) for each, size in torch_sizes.example_sizes(self._env).items()}
+
+    def _candidates(self, relations: Sequence[Any]) -> Iterator[Row]:
+        import sympy
+
+        example = self._example()
+        asked = sorted(set().union(*(each.free_symbols for each in relations)), key=str)
+        asked = [each for each in asked if each in example]
+        numbers = {
+            int(number) + step
+            for each in relations
+            for number in each.atoms(sympy.Integer)
+            for step in (-1, 0, 1)
+            if abs(number) < 1 << 40
+        }
+        values = {
+            each: self._within(each, {*numbers, *_SIZES, size}) for each, size in example.items()
+        }
+        yield example
+        for size in sorted({*numbers, *_SIZES}):
+            yield {each: self._nearest(each, size) for each in example}
+        for each in asked:  # every size once, whatever the others are
+            for size in values[each]:
+                yield {**example, each: size}
+        drawn = random.Random(0)
+        if len(asked) > 1:
+            product = list(itertools.islice(
+                itertools.product(*(values[each] for each in asked)), _MAX_ROWS * 20
+            ))  # fmt: skip
+            for sizes in drawn.sample(product, min(len(product), _MAX_ROWS)):
+                yield {**example, **dict(zip(asked, sizes, strict=True))}
+        for _ in range(_MAX_RANDOM if len(example) > 1 else 0):
+            yield {each: drawn.choice(values[each]) for each in example}
+
+    def _within(self, symbol: Any, sizes: Iterable[int]) -> list[int]:
+        least, most = self._bounds_of(symbol)
+        found = {size for size in sizes if size >= least and (most is None or size <= most)}
+        found |= {least} if most is None else {least, most}
+        return sorted(found)
+
+    def _nearest(self, symbol: Any, size: int) -> int:
+        least, most = self._bounds_of(symbol)
+        size = max(size, least)
+        return size if most is None else min(size, most)
+
+    def _bounds_of(self, symbol: Any) -> Bounds:
+        return self._bounds.get(str(symbol), Bounds(TAKEN_FOR, None))
+
+
+def _connected(conditions: Sequence[Condition], symbols: Iterable[Any]) -> list[Condition]:
+    """The conditions that say something of these symbols, also by way of others."""
+    left, known, found = list(conditions), set(symbols), []
+    while more := [each for each in left if each.relation.free_symbols & known]:
+        found += more
+        left = [each for each in left if each not in more]
+        known = known.union(*(each.relation.free_symbols for each in more))
+    return found
+
+
+def _strangeness(row: Row) -> tuple[int, int, int]:
+    sizes = list(row.values())
+    return (
+        sum(size < TAKEN_FOR for size in sizes),
+        len(sizes) - len(set(sizes)),
+        sum(sizes),
+    )

@@ -1,0 +1,147 @@
+"""Branches of Python on sizes, and real arithmetic of sizes: the model gives what eager PyTorch
+gives at every size."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+from math import log2, sqrt
+
+import pytest
+import torch
+from torch.export import Dim
+
+import sardonyx
+from tests.harness import difference
+
+SIZES = (0, 1, 2, 3, 5, 6, 7, 33)
+
+
+def halvings(x):
+    n, count = x.shape[1], 0
+    while n > 1:
+        n //= 2
+        count += 1
+    return x * count
+
+
+def padded(x):
+    if x.shape[1] >= 5:
+        return x[:, :5]
+    return torch.nn.functional.pad(x, (0, 5 - x.shape[1]))
+
+
+def three_ways(x):
+    if x.shape[1] < 3:
+        return x + 1
+    return x + 2 if x.shape[1] < 6 else x + 3
+
+
+def checks_behind_a_branch(x):
+    if x.shape[1] < 6:
+        assert x.shape[1] < 8
+        return x + 1
+    torch._check(x.shape[1] >= 3)
+    return x - 1
+
+
+BRANCHES = {
+    "bound": lambda x: x * 2 if x.shape[1] > 5 else x - 1,
+    "empty": lambda x: x * 2 if x.numel() > 0 else x.new_ones(3, 4),
+    "remainder": lambda x: (
+        x.reshape(x.shape[0], -1, 2).sum(-1) if x.shape[1] % 2 == 0 else x[:, :-1]
+    ),
+    "equal": lambda x: x @ x if x.size(0) == x.size(1) else x.sum(1, keepdim=True),
+    "no columns": lambda x: x.new_ones(2) if x.shape[1] == 0 else x.max(1).values,
+    "one column": lambda x: x * 3 if x.shape[1] == 1 else x - x.mean(1, keepdim=True),
+    "two questions": lambda x: x + 1 if x.shape[1] > 2 and x.shape[0] < 4 else x,
+    "number by size": lambda x: x[:, : (3 if x.shape[1] > 3 else 1)],
+    "by either size": lambda x: torch.arange(x.shape[1] if x.shape[1] > 4 else x.shape[0]),
+    "padded": padded,
+    "three ways": three_ways,
+    "halvings": halvings,
+    "checks": checks_behind_a_branch,
+}
+REALS = {
+    "log": lambda x: x * math.log(x.shape[1] / 16 + 1),
+    "log of a base": lambda x: x * math.log(x.shape[1] + 1, 3),
+    "int": lambda x: x[:, : int(x.shape[1] * 0.25)],
+    "sqrt": lambda x: x / sqrt(x.shape[1] + 1),
+    "float": lambda x: x / float(x.shape[1] + 1),
+    "ceil": lambda x: x[:, : math.ceil(x.shape[1] / 3)],
+    "power": lambda x: x * (x.shape[1] ** 0.5),
+    "round": lambda x: x[:, : round(x.shape[1] * 0.3)],
+    "exp": lambda x: x * math.exp(-x.shape[1] / 8),
+    "int of log2": lambda x: x * int(log2(x.shape[1] + 1)),
+    "branch on a real": lambda x: x * 2 if x.shape[1] / 3 > 1.5 else x,
+}
+DIMS = {
+    "name": ("rows", "columns"),
+    "Dim": (Dim("rows", min=0, max=64), Dim("columns", min=0, max=64)),
+    "AUTO": (Dim.AUTO, Dim.AUTO),
+    "DYNAMIC": (Dim.DYNAMIC, Dim.DYNAMIC),
+}
+
+
+class Calls(torch.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, x):
+        return self.function(x)
+
+
+@pytest.mark.parametrize("dims", DIMS.values(), ids=DIMS)
+@pytest.mark.parametrize("function", [*BRANCHES.values(), *REALS.values()], ids=[*BRANCHES, *REALS])
+def test_every_size_is_right(function, dims):
+    model = Calls(function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", sardonyx.errors.OnnxExporterWarning)
+        made = sardonyx.export(
+            model, (torch.randn(3, 8),), dynamic_shapes=(dict(enumerate(dims)),), capture="quick"
+        )
+    assert {note.code for note in made.notes} <= {"SX1017", "SX1018"}
+    for rows, columns in itertools.product(SIZES, SIZES):
+        x = torch.randn(rows, columns)
+        try:
+            wanted = model(x)
+        except RuntimeError:  # a view of no elements with -1
+            continue
+        assert difference(torch.as_tensor(made(x)[0]), wanted) is None, (rows, columns)
+
+
+def test_more_ways_than_runs_are_warned_of():
+    def many(x):
+        for bound in range(3, 30):
+            x = x * 2 if x.shape[0] > bound else x + 1
+        return x
+
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match="makes it 8"):
+        sardonyx.export(many, (torch.ones(8),), dynamic_shapes=({0: "n"},))
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [lambda x: x.shape[0] > 0, lambda x: x.numel() != 0, lambda x: x.shape[0] % 2 == 0],
+    ids=["size", "elements", "remainder"],
+)
+def test_conditions_of_no_rows_stay(asks):
+    def chosen(x):
+        return torch.cond(asks(x), lambda x: x.sum() + 1, lambda x: x.sum() - 1, (x,))
+
+    shapes = ({0: Dim("rows", min=0, max=9)},)
+    made = sardonyx.export(chosen, (torch.ones(4, 2),), dynamic_shapes=shapes, capture="quick")
+    for rows in (0, 1, 2, 7):
+        x = torch.ones(rows, 2)
+        assert made(x)[0] == chosen(x)
+
+
+def test_torch_export_warns_of_conditions_of_no_rows():
+    def chosen(x):
+        return torch.cond(x.numel() > 0, lambda x: x.sum() + 1, lambda x: x.sum() - 1, (x,))
+
+    shapes = ({0: Dim("rows", min=0, max=9)},)
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match=r"2\*rows > 0"):
+        sardonyx.export(chosen, (torch.ones(4, 2),), dynamic_shapes=shapes, capture="torch")
