@@ -14,11 +14,13 @@ from sardonyx._base.state import follows_size_branches, raise_interrupt
 from sardonyx._torch_private import export as torch_export
 from sardonyx._torch_private import questions as torch_questions
 
+from .clamped_slices import clamped_slices
 from .context import capturing
 from .failure import failure
 from .guards.assertions import Checks
 from .guards.guards import Questions
 from .guards.specializations import Frozen
+from .isolation import module_kept_on_error, tensors_unmarked
 from .kept_axes import check_squeezes, kept_axes
 from .meta_tracer.fallback import DeclinedError
 from .shapes.dim_names import constant_dims
@@ -117,7 +119,12 @@ def capture(
             frozen.python.clear()
             frozen.elements.clear()
             try:
-                with questions.heard(), checks.passed():
+                with (
+                    questions.heard(),
+                    checks.passed(),
+                    tensors_unmarked((args, kwargs)),
+                    module_kept_on_error(model),
+                ):
                     program: Any = strategy.run()
                 notes = [*frozen.notes(), *checks.notes()]
                 is_kept = False
@@ -263,7 +270,7 @@ def _quickly(
     except DeclinedError as error:
         failure = error
     is_decided = failure is not None or any(note.code in _SPECIALIZED for note in notes)
-    if is_decided and questions.by_model and follows_size_branches():
+    if is_decided and (questions.by_model or questions.are_any) and follows_size_branches():
         try:
             other, other_notes = attempt(size_branches=True)
         except DeclinedError as error:
@@ -299,7 +306,8 @@ def _quick_attempt(
     real = real_sizes(model, questions.codes) if size_branches else nullcontext()
     with capturing(model, kwargs):
         watching = torch_questions.watching_sizes(lambda sizes: _keep_place(places, sizes))
-        with questions.heard(), checks.passed(), watching, real:
+        unmarked = tensors_unmarked((args, kwargs))
+        with questions.heard(), checks.passed(), watching, real, unmarked:
             program: Any = quick_capture(
                 model,
                 args,
@@ -370,6 +378,8 @@ def _notes_of_sizes(
     # Of scripted functions, tracing keeps the branches.
     asked = [replace(n, severity="warning") if _asked_by_script(n) else n for n in asked]
     found = [*constant, *bounded, *asked]
+    if follows_size_branches():
+        found += clamped_slices(program, dynamic.leaves)
     if refused := [each for each in found if each.severity == "error"]:
         raise FixedSizeError(refused)
     return found

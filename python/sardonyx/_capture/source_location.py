@@ -15,6 +15,7 @@ from types import FrameType
 from typing import NamedTuple
 
 _SCRIPT_RANGE = re.compile(r'File "(?P<file>.+)", line (?P<line>\d+)')
+_TRACE_LINE = re.compile(r'File "(?P<file>.+)", line (?P<line>\d+), in (?P<function>\S+)')
 _SARDONYX = str(Path(__file__).parent.parent) + os.sep
 _CAPTURE = str(Path(__file__).with_name("capture.py"))
 _PYTHON = sysconfig.get_paths()["stdlib"]
@@ -119,3 +120,11 @@ def scripted_place(source_range: str) -> Place | None:
     """The first line that a range of TorchScript's text names."""
     found = _SCRIPT_RANGE.search(source_range)
     return Place(found["file"], int(found["line"])) if found else None
+
+
+def place_of_trace(trace: str) -> Place | None:
+    """The innermost line of a node's stack trace."""
+    found = list(_TRACE_LINE.finditer(trace))
+    if not found:
+        return None
+    return Place(found[-1]["file"], int(found[-1]["line"]), found[-1]["function"])

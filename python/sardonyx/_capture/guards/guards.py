@@ -53,6 +53,7 @@ class Questions:
         # Who asks for them, by symbol; in captures with the bounds that PyTorch suggests, nobody.
         self._bounds: dict[str, str] = {}
         self.by_model = False  # whether the model's own code asked anything
+        self.are_any = False  # whether anyone did
         self.codes: set[CodeType] = set()  # of the functions of the model that ran then
 
     @contextmanager
@@ -61,7 +62,7 @@ class Questions:
         self._asked.clear()
         self._by_operators.clear()
         self._of_few.clear()
-        self.by_model = False
+        self.by_model = self.are_any = False
         with (
             torch_questions.watching_questions(self._hear),
             torch_questions.watching_truths(self._hear_of_few),
@@ -80,6 +81,7 @@ class Questions:
             self._of_few.setdefault((relation if answer else _denied(relation), place), other)
 
     def _hear(self, env: Any, relation: Any) -> None:
+        self.are_any = True
         if len(relation.free_symbols) == 1 and _is_bound(relation):
             self._hear_bound(str(*relation.free_symbols))
             return  # the program's ranges say it

@@ -99,10 +99,29 @@ class SizeBranches:
         if value is not None:
             return value
         if fallback is None:
-            fallback = _generic_answer(expression)
+            fallback = self._generic_answer(expression)
         if fallback is None:
             raise DeclinedError(f"behind a branch on sizes, PyTorch asks for {expression}")
         return _as_sympy(fallback)
+
+    def _generic_answer(self, relation: Any) -> bool | None:
+        """What an equality of sizes is but for a few of them, for which operators compute the
+        same, or raise."""
+        import sympy
+
+        if not isinstance(relation, (sympy.Equality, sympy.Unequality)):
+            return None
+        rows = self._samples.rows(self._conditions(), relation)
+        return 2 * sum(truth_at(relation, row) is True for row in rows) > len(rows)
+
+    def holds(self, truth: Any) -> bool:
+        """Whether a truth of sizes is so for all that lead to where the run is."""
+        if isinstance(truth, bool):
+            return truth
+        relation = torch_questions.relation_of(truth.node)
+        if not _is_of_sizes(relation):
+            return torch_sizes.is_always_true(truth)
+        return self._samples.answers(self._conditions(), relation) == {True}
 
     def _is_so(self, relation: Any) -> bool:
         """Whether a relation holds for all sizes that lead to where the run is."""
@@ -136,15 +155,6 @@ def _answer_of_check(asking: FrameType) -> bool | None:
     None of other questions."""
     callers = [each for each in frames_of_model() if each is not asking]
     return answer_that_goes_on([asking, *callers], asked_by_call=False)
-
-
-def _generic_answer(relation: Any) -> bool | None:
-    """What an equality of sizes is but for a few of them, for which operators compute the same."""
-    import sympy
-
-    if isinstance(relation, sympy.Equality):
-        return False
-    return True if isinstance(relation, sympy.Unequality) else None
 
 
 def _as_sympy(truth: Any) -> Any:

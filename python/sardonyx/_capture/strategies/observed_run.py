@@ -33,6 +33,7 @@ def observed_run(
     """Runs the module on copies of its inputs; its buffers and random numbers are as before."""
     import torch
 
+    from sardonyx._capture.isolation import module_kept
     from sardonyx._torch_private.operators import watching_packed_sequences
 
     from .buffers import buffers_put_back
@@ -45,7 +46,8 @@ def observed_run(
     try:
         inputs = copy.deepcopy((args, dict(kwargs)))
         watching = watching_packed_sequences(on_packed)
-        with torch.no_grad(), torch.random.fork_rng(), buffers_put_back(module), watching:
+        kept = module_kept(module)
+        with torch.no_grad(), torch.random.fork_rng(), kept, buffers_put_back(module), watching:
             seen.results = module(*inputs[0], **inputs[1])
     except Exception:
         return Observed()

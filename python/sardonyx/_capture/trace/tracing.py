@@ -14,6 +14,7 @@ import torch
 
 from sardonyx._capture.guards.data_dependence import telling_of_elements
 from sardonyx._capture.guards.specializations import Frozen
+from sardonyx._capture.isolation import module_kept
 from sardonyx._capture.shapes.dim_spec import Leaf, in_call_order, sources_of
 from sardonyx._capture.shapes.dynamic_shapes import bound_inputs
 from sardonyx._capture.source_location import Place
@@ -93,6 +94,7 @@ def program_of_trace(
     with (
         torch.no_grad(),
         _tracer_warnings(frozen),
+        module_kept(model),
         buffers_put_back(model),
         _attached(model, run),
         numbers_kept_in_lists(frozen),

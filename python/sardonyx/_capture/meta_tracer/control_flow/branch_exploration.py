@@ -85,6 +85,12 @@ class Ways:
             yield
 
     @property
+    def holds(self) -> Callable[[Any], bool] | None:
+        """What tells whether a relation holds for all sizes that lead to where the run is; None
+        where branches on sizes are not followed."""
+        return None if self._sizes is None else self._sizes.holds
+
+    @property
     def are_several(self) -> bool:
         """Whether the run is one of several."""
         return bool(self._forks)

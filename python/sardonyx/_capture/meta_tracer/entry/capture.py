@@ -110,6 +110,7 @@ def _captured(
     if size_branches and fake_mode.shape_env is not None:
         samples = SizeSamples(fake_mode.shape_env, bounds_of(given.leaves, leaves))
     ways = Ways(recorder, fake_mode.shape_env, samples)
+    recorder.results.holds = ways.holds
     stand_ins = [placeholders.quick(each) for each in given.leaves]
     with (
         warnings.catch_warnings(),

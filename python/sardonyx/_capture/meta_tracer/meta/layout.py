@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -141,11 +141,16 @@ def slice_(
     shape, steps = dims_of(self), steps_of(self)
     axis = wrapped_axis(dim, len(shape))
     size = shape[axis]
-    first, last = _bound(start, size, 0), _bound(end, size, size)
     if type(step) is not int or step < 1:
         raise DeclinedError("a slice with a symbolic step")
+    if results.holds is not None:
+        first, last = exact_bounds(start, end, size, results.holds)
+    else:
+        first, last = _bound(start, size, 0), _bound(end, size, size)
     length = plain(last - first)
-    if type(length) is int:
+    if results.holds is not None:
+        length = plain(length)
+    elif type(length) is int:
         length = max(length, 0)
     elif not always(length >= 0):
         raise DeclinedError("a slice that may be empty")
@@ -158,12 +163,44 @@ def slice_(
     )
 
 
+# Whether a relation holds for all sizes that the program takes.
+Holds = Callable[[Any], bool]
+
+
+def exact_bounds(
+    start: Size | None, end: Size | None, size: Size, holds: Holds
+) -> tuple[Size, Size]:
+    """Where a slice begins and ends for all sizes, as PyTorch clamps it."""
+    first = 0 if start is None else _clamped(start, 0, size, holds)
+    last = size if end is None or _is_endless(end) else _clamped(end, first, size, holds)
+    return first, last
+
+
+def _clamped(given: Size, least: Size, size: Size, holds: Holds) -> Size:
+    """An index within `least` and `size`; below 0 it counts from the end."""
+    given = plain(given)
+    if holds(given < 0):
+        given = plain(given + size)
+    elif not holds(given >= 0):
+        is_negative = torch.sym_min(torch.sym_max(-given, 0), 1)
+        given = plain(given + is_negative * size)
+    if not holds(given >= least):
+        given = least if holds(given <= least) else torch.sym_max(given, least)
+    if not holds(given <= size):
+        given = size if holds(given >= size) else torch.sym_min(given, size)
+    return plain(given)
+
+
+def _is_endless(end: Size) -> bool:
+    return type(end) is int and end == 0x7FFFFFFFFFFFFFFF
+
+
 def _bound(given: Size | None, size: Size, otherwise: Size) -> Size:
     """Where a slice begins or ends, between 0 and `size`."""
     if given is None:
         return otherwise
     given = plain(given)
-    if type(given) is int and given == 0x7FFFFFFFFFFFFFFF:
+    if _is_endless(given):
         return size
     counts_from_the_end = always(given < 0)
     if counts_from_the_end:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -29,6 +29,9 @@ class Results:
 
     def __init__(self) -> None:
         self.strides = Strides()
+        # What tells whether a relation of sizes holds for all of them, where slices are to have
+        # the size that they have then; without it, that which they have in the example.
+        self.holds: Callable[[Any], bool] | None = None
         self.copies_of_views = 0  # of what needs none in the example
 
     def dense(self, dims: Sizes, dtype: torch.dtype) -> QuickTensor:

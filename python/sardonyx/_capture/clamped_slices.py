@@ -1,0 +1,134 @@
+"""Slices whose length is another than the program says, for some sizes: `x[:, n:]` of a tensor that
+has fewer columns is empty, and `x[:, :n]` of it has all of them.
+
+PyTorch's capture takes the length that the example has, and asserts that other sizes do not come.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sardonyx._base.errors import Diagnostic
+
+from .meta_tracer.symbolic.relations import at_sizes
+from .shapes.dim_names import named_inputs
+from .shapes.dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
+from .source_location import place_of_trace
+
+if TYPE_CHECKING:
+    import torch
+    from torch.export import ExportedProgram
+
+_SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 16, 33, 64, 100, 1000)
+_MAX_ROWS = 150
+
+
+def clamped_slices(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
+    """A warning (SX1015) of each, by its line. Of sizes of 1 `short_slices` tells; of sizes of 0
+    only a length below 0 is counted, since x[-1:] is rarely meant for no rows."""
+    ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}
+    free = _free(program, leaves)
+    if not free:
+        return []
+    known: dict[Any, bool] = {}
+    found: dict[Any, Diagnostic] = {}
+    for node in _slices(program):
+        parts = _parts(node)
+        if parts is None or not any(hasattr(each, "free_symbols") for each in parts[1:3]):
+            continue
+        if parts not in known:
+            known[parts] = _differs(parts, ranges)
+        if known[parts]:
+            note = _note(node)
+            found.setdefault((note.file, note.line), note)
+    return list(found.values())
+
+
+def _free(program: ExportedProgram, leaves: Sequence[Leaf]) -> bool:
+    return any(
+        hasattr(value if axis == SCALAR else size_of(value, axis), "node")
+        for _, value, leaf in named_inputs(program, leaves)
+        for axis in leaf.dims
+    )
+
+
+def _slices(program: ExportedProgram) -> Iterator[torch.fx.Node]:
+    import torch
+
+    yield from program.graph.find_nodes(op="call_function", target=torch.ops.aten.slice.Tensor)
+
+
+def _parts(node: torch.fx.Node) -> tuple[Any, ...] | None:
+    """The size, the start, the end, the step and the length; None where a number is read of data,
+    or nothing tells."""
+    given: dict[str, Any] = dict(
+        zip(("self", "dim", "start", "end", "step"), node.args, strict=False)
+    )
+    given |= node.kwargs
+    dim = given.get("dim", 0)
+    size, length = size_of(given["self"].meta["val"], dim), size_of(node.meta["val"], dim)
+    parts = (size, given.get("start"), given.get("end"), given.get("step", 1), length)
+    return tuple(map(_expression, parts)) if all(map(_is_known, parts)) else None
+
+
+def _is_known(part: Any) -> bool:
+    part = part.meta.get("val") if hasattr(part, "meta") else part
+    return part is None or isinstance(part, int) or getattr(part, "node", None) is not None
+
+
+def _expression(part: Any) -> Any:
+    part = part.meta.get("val") if hasattr(part, "meta") else part
+    return part.node.expr if hasattr(part, "node") else part
+
+
+def _differs(parts: tuple[Any, ...], ranges: Mapping[str, Any]) -> bool:
+    """Whether the length is another for some sizes that the program takes."""
+    symbols = sorted(set().union(*(getattr(p, "free_symbols", ()) for p in parts)), key=str)
+    values = [[s for s in _SIZES if _is_within(s, ranges.get(str(each)))] for each in symbols]
+    tried = itertools.islice(itertools.product(*values), _MAX_ROWS)
+    for sizes in tried:
+        row = dict(zip(symbols, sizes, strict=True))
+        size, start, end, step, length = (_number(each, row) for each in parts)
+        if size is None or length is None or size < 0:
+            continue  # the program does not run at such sizes
+        has_few = any(each < TAKEN_FOR for each in sizes)
+        if length < 0 or (not has_few and length != _length(size, start, end, step)):
+            return True
+    return False
+
+
+def _length(size: int, start: int | None, end: int | None, step: int | None) -> int:
+    return len(range(*slice(start, end, step).indices(size)))
+
+
+def _is_within(size: int, known: Any) -> bool:
+    """Whether the program takes the size; captures take 0 and 1 for 2."""
+    if known is None:
+        return True
+    return bool(size <= known.upper and (known.lower <= TAKEN_FOR or size >= known.lower))
+
+
+def _number(part: Any, row: Mapping[Any, int]) -> int | None:
+    if part is None or isinstance(part, int):
+        return part
+    value = at_sizes(part, row)
+    return int(value) if value is not None and value.is_Integer else None
+
+
+def _note(node: torch.fx.Node) -> Diagnostic:
+    place = place_of_trace(node.meta.get("stack_trace") or "")
+    return Diagnostic(
+        "SX1015",
+        f"a slice ({node.name}) may begin or end past the end of a dimension that was left free"
+        f"{f', at {place}' if place else ''}: what the model computes of such sizes is "
+        "not in the model",
+        severity="warning",
+        help="bound the slice by the dimension's own size, as in x[:, : min(n, x.shape[1])]",
+        op="aten::slice.Tensor",
+        node=node.name,
+        file=place.file if place else "",
+        line=place.line if place else 0,
+        function=place.function if place else "",
+    )
