@@ -145,3 +145,48 @@ def test_torch_export_warns_of_conditions_of_no_rows():
     shapes = ({0: Dim("rows", min=0, max=9)},)
     with pytest.warns(sardonyx.errors.SpecializationWarning, match=r"2\*rows > 0"):
         sardonyx.export(chosen, (torch.ones(4, 2),), dynamic_shapes=shapes, capture="torch")
+
+
+# --- examples of one row
+
+
+def of_one_row(x, theta):
+    return torch.nn.functional.affine_grid(theta, x.shape, align_corners=False)
+
+
+@pytest.mark.parametrize(
+    "dims",
+    [
+        ({0: "b", 2: "h", 3: "w"}, {0: "b"}),
+        ({0: Dim("b"), 2: Dim("h", min=1), 3: Dim("w", min=1)}, {0: Dim("b")}),
+        ({0: Dim.DYNAMIC, 2: Dim.DYNAMIC, 3: Dim.DYNAMIC}, {0: Dim.DYNAMIC}),
+        ({0: Dim.AUTO, 2: Dim.AUTO, 3: Dim.AUTO}, {0: Dim.AUTO}),
+    ],
+)
+@pytest.mark.parametrize("rows", [1, 2])
+def test_grids_keep_every_kind_of_dim(rows, dims):
+    made = sardonyx.export(
+        of_one_row, (torch.randn(rows, 2, 6, 7), torch.randn(rows, 2, 3)), dynamic_shapes=dims
+    )
+    inputs = torch.randn(3, 2, 5, 4), torch.randn(3, 2, 3)
+    torch.testing.assert_close(made(*inputs)[0], of_one_row(*inputs))
+
+
+def test_an_example_of_one_row_takes_both_sides():
+    def by_rows(x):
+        return x * 2 if x.shape[0] == 1 else x - 1
+
+    made = sardonyx.export(by_rows, (torch.ones(1, 3),), dynamic_shapes=({0: "rows"},))
+    for rows in (0, 1, 2, 7):
+        x = torch.randn(rows, 3)
+        torch.testing.assert_close(made(x)[0], by_rows(x))
+
+
+def test_a_number_of_data_is_the_end_of_several_ranges():
+    def ranges(end):
+        return torch.arange(end), torch.arange(0, end)
+
+    made = sardonyx.export(ranges, (torch.tensor(6.2),))
+    for end in (4.5, 7.0):
+        for got, wanted in zip(made(torch.tensor(end)), ranges(torch.tensor(end)), strict=True):
+            assert difference(torch.as_tensor(got), wanted) is None

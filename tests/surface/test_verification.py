@@ -383,3 +383,64 @@ def test_view(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "netron", None)
     with pytest.raises(sardonyx.OnnxExporterError, match="pip install netron"):
         sardonyx.view(program)
+
+
+class OfRanks(torch.nn.Module):
+    """What either side gives is of another rank, so that the model has one side alone."""
+
+    def forward(self, x):
+        return x.sum() if x.shape[0] > 4 else x - 1
+
+
+@pytest.mark.filterwarnings("ignore::sardonyx.errors.SpecializationWarning")
+@pytest.mark.parametrize("capture", ["quick", "torch"])
+@pytest.mark.parametrize(
+    ("dim", "said"), [("rows", "rows is 1"), (torch.export.Dim.AUTO, r"x.shape\[0\] is 1")]
+)
+def test_verify_names_the_size_that_differs(dim, said, capture):
+    with pytest.raises(sardonyx.VerificationError, match=said):
+        sardonyx.export(
+            OfRanks(), (torch.ones(6, 3),), dynamic_shapes=({0: dim},), capture=capture, verify=True
+        )
+
+
+class Counts(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.calls = 0
+
+    def forward(self, x):
+        self.calls += 1
+        return x * 2 if x.shape[0] > 4 else x + 1
+
+
+def test_verify_runs_the_module_at_several_sizes_and_leaves_it_as_it_was():
+    seen = []
+    model = Counts()
+    hook = model.register_forward_hook(lambda _, inputs, __: seen.append(inputs[0].shape[0]))
+    shapes = ({0: torch.export.Dim("rows", min=0, max=64)},)
+    made = sardonyx.export(model, (torch.ones(6, 3),), dynamic_shapes=shapes, verify=True)
+    hook.remove()
+    assert made.accuracy
+    assert {0, 1, 6, 7} <= {size for size in seen if type(size) is int}
+    assert model.calls == 0
+
+
+def test_sizes_that_pytorch_does_not_take_are_not_verified():
+    def checked(x):
+        if x.shape[0] < 4:
+            raise ValueError("too few")
+        return x + 1
+
+    sardonyx.export(checked, (torch.ones(6, 3),), dynamic_shapes=({0: "rows"},), verify=True)
+
+
+def test_a_report_is_written_where_torch_export_captures_nothing(tmp_path):
+    def branches(x):
+        return x * 2 if x.shape[0] > 4 else x - 1
+
+    shapes = ({0: torch.export.Dim("rows")},)
+    sardonyx.export(
+        branches, (torch.ones(6, 3),), dynamic_shapes=shapes, report=True, artifacts_dir=tmp_path
+    )
+    assert list(tmp_path.glob("*.md"))

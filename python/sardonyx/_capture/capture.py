@@ -269,7 +269,7 @@ def _quickly(
         program, notes = attempt(size_branches=False)
     except DeclinedError as error:
         failure = error
-    is_decided = failure is not None or any(note.code in _SPECIALIZED for note in notes)
+    is_decided = failure is not None or any(map(_is_warned_of, notes))
     if is_decided and (questions.by_model or questions.are_any) and follows_size_branches():
         try:
             other, other_notes = attempt(size_branches=True)
@@ -331,6 +331,10 @@ def _quick_attempt(
 
 # What tells that the program holds for some of the sizes alone that were left free.
 _SPECIALIZED = ("SX1008", "SX1012", "SX1015")
+
+
+def _is_warned_of(note: Diagnostic) -> bool:
+    return note.code in _SPECIALIZED and note.severity != "note"
 
 
 def _asked_by_script(note: Diagnostic) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from sardonyx._base.errors import usage_error, warning_of
+from sardonyx._base.errors import OnnxExporterError, usage_error, warning_of
 from sardonyx._base.log import is_log_enabled
 from sardonyx._base.packages import torch_for
 from sardonyx._base.state import one_capture_at_a_time
@@ -182,7 +182,8 @@ def export(
             if dump_exported_program:
                 _dump(_exported(program), artifacts_dir)
             made = _converted(captured, options, steps)
-            for note in made.notes:
+            # What torch.export alone says is of the dump, which it captured anew.
+            for note in (*made.notes, *getattr(program, "told_by_torch", ())):
                 steps.say(note.message)
                 if note.severity == "warning":
                     warnings.warn(note.message, warning_of(note.code), stacklevel=2)
@@ -191,7 +192,8 @@ def export(
             if f is not None:
                 _save(made, f, options, steps)
             if verify:
-                _verify(made, positional, keywords, steps)
+                with select_model_mode_for_export(model, options.older.mode):
+                    _verify(made, captured, model, (positional, keywords), steps)
     except Exception as error:
         failure = error
         raise
@@ -201,7 +203,7 @@ def export(
                 artifacts_dir,
                 steps,
                 program=made,
-                captured=_exported(program) if program is not None and failure is None else program,
+                captured=_for_report(program, failed=failure is not None),
                 error=failure,
                 profile=measured.text,
             )
@@ -269,9 +271,21 @@ def _save(
 
 
 def _verify(
-    program: ONNXProgram, args: tuple[Any, ...], kwargs: Mapping[str, Any], steps: Steps
+    program: ONNXProgram,
+    captured: Captured,
+    model: Any,
+    example: tuple[tuple[Any, ...], dict[str, Any]],
+    steps: Steps,
 ) -> None:
-    steps.timed("verify", lambda: verify_example(program, args, kwargs))
+    """The very model against the module in eager PyTorch; an ExportedProgram stands for itself."""
+    is_program = hasattr(model, "graph_signature")
+
+    def verify() -> None:
+        verify_example(
+            program, *example, model=None if is_program else model, leaves=captured.leaves
+        )
+
+    steps.timed("verify", verify)
 
 
 def _exported(program: ExportedProgram) -> ExportedProgram:
@@ -279,6 +293,16 @@ def _exported(program: ExportedProgram) -> ExportedProgram:
     on_demand = getattr(program, "exported", None)
     made: ExportedProgram = program if on_demand is None else on_demand()
     return made
+
+
+def _for_report(program: Any, *, failed: bool) -> Any:
+    """torch.export's program, where it captures the model, too."""
+    if program is None or failed:
+        return program
+    try:
+        return _exported(program)
+    except OnnxExporterError:
+        return program
 
 
 def _dump(program: ExportedProgram, folder: str | os.PathLike[str]) -> None:

@@ -81,14 +81,12 @@ class Options:
     def quick(self) -> Quick:
         """Whether fake-tensor tracing is to try, and whether anything may take over.
 
-        Left to choose, it does not where torch.export's program is asked for as well.
+        Left to choose, it does not where torch.export's assertions are asked for. What is verified,
+        reported and dumped is of the program that users get without it.
         """
         if self.capture == "quick":
             return Quick.ALONE
-        asks_for_program = (
-            self.assertions_as_outputs or self.report or self.verify or self.dump_exported_program
-        )
-        is_left_open = self.capture == "auto" and not asks_for_program
+        is_left_open = self.capture == "auto" and not self.assertions_as_outputs
         return Quick.FIRST if is_left_open else Quick.NO
 
     @cached_property

@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from .probing import patched
 
 if TYPE_CHECKING:
@@ -190,6 +188,7 @@ def _opaque_function(name: str) -> Any:
 
 def real_function(name: str, size: Any) -> Any:
     """What the function of that name in `math` gives of a SymInt or SymFloat: a SymFloat."""
+    import torch
     from torch.fx.experimental.sym_node import SymNode
 
     node = size.node

@@ -73,7 +73,7 @@ class Questions:
     def _hear_of_few(self, relation: Any, answer: bool) -> None:
         """What is answered since captures take a free size for at least 2."""
         other = _other_for(relation, answer)
-        if other is None or (frame := _frame_of_model()) is None or is_immaterial(frame):
+        if other is None or (frame := frame_of_model()) is None or is_immaterial(frame):
             return
         place = user_place()
         if place and not _only_raises(place, frame):
@@ -85,7 +85,7 @@ class Questions:
         if len(relation.free_symbols) == 1 and _is_bound(relation):
             self._hear_bound(str(*relation.free_symbols))
             return  # the program's ranges say it
-        if (frame := _frame_of_model()) is not None:
+        if (frame := frame_of_model()) is not None:
             place = user_place()
             if place and not _only_raises(place, frame):
                 self._note_code()
@@ -95,7 +95,7 @@ class Questions:
 
     def _hear_bound(self, symbol: str) -> None:
         asker = BY_OPERATOR
-        if (frame := _frame_of_model()) is not None:
+        if (frame := frame_of_model()) is not None:
             place = user_place()
             asker = BY_CHECK if place and _only_raises(place, frame) else BY_BRANCH
             if asker is BY_BRANCH:
@@ -215,10 +215,11 @@ def _least_free(
 
 def asked_by_model() -> bool:
     """Whether the answer goes to Python code of the model, or of layers, and not to an operator."""
-    return _frame_of_model() is not None
+    return frame_of_model() is not None
 
 
-def _frame_of_model() -> FrameType | None:
+def frame_of_model() -> FrameType | None:
+    """Who asks about sizes, of the model or of layers; None where an operator does."""
     return asking_frame(_OF_TORCH, ("_torch_private/", "_capture/patches/symbolic_bools.py"))
 
 

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from sardonyx._capture.guards.assertions import asking_of_data
 from sardonyx._capture.guards.bytecode_control_flow import answer_that_goes_on
+from sardonyx._capture.guards.guards import frame_of_model
 from sardonyx._capture.guards.irrelevant_guards import is_immaterial
 from sardonyx._capture.source_location import Place, frames_of_model, user_place
 from sardonyx._torch_private import questions as torch_questions
@@ -73,7 +73,7 @@ class SizeBranches:
     def _truth(self, node: Any) -> bool | None:
         """The answer to a question of the model's own code; None where others give it."""
         relation = torch_questions.relation_of(node)
-        if not _is_of_sizes(relation) or (asking := asking_of_data()) is None:
+        if not _is_of_sizes(relation) or (asking := frame_of_model()) is None:
             return None
         is_behind = bool(self._path())
         answers = self._samples.answers(self._conditions(), relation) - {None}

@@ -84,6 +84,7 @@ def _captured(
 ) -> QuickProgram:
     from sardonyx._capture.meta_tracer.control_flow import higher_order_ops  # noqa: F401 (says what control flow is)
     from sardonyx._capture.meta_tracer.control_flow.branch_exploration import Ways
+    from sardonyx._capture.meta_tracer.examples import generic_inputs
     from sardonyx._capture.meta_tracer.isolation.state import unchanged
     from sardonyx._capture.meta_tracer.meta.fake_kernels import Fakes
     from sardonyx._capture.meta_tracer.size_samples import SizeSamples, bounds_of
@@ -97,7 +98,8 @@ def _captured(
     from .signature import Placeholders, output_specs
 
     _check(model)
-    given = non_strict.FakeInputs.of(model, args, kwargs, dynamic_shapes)
+    example = generic_inputs(args, kwargs, leaves)
+    given = non_strict.FakeInputs.of(model, *example, dynamic_shapes)
     fake_mode = given.fake_mode
     _join_sizes(given.leaves, leaves)
     placeholders = Placeholders(model, given)
@@ -154,7 +156,7 @@ def _captured(
         constants=placeholders.constants,
         range_constraints=ranges,
         module_call_graph=[SimpleNamespace(fqn="", signature=call)],
-        example_inputs=(given.args, given.kwargs),
+        example_inputs=(given.args, given.kwargs) if example[0] is args else (args, kwargs),
         export=export,
         notes=ways.notes(),
     )

@@ -260,6 +260,6 @@ def affine_grid(
     axes = len(wanted) - 2
     if axes not in (2, 3) or len(shape) != 3 or shape[1:] != (axes, axes + 1):
         raise DeclinedError("a grid of another rank")
-    if not same(shape[0], wanted[0]) or not theta.dtype.is_floating_point:
+    if not made_same(shape[0], wanted[0]) or not theta.dtype.is_floating_point:
         raise DeclinedError("a grid for another batch")
     return results.dense((wanted[0], *wanted[2:], axes), theta.dtype)

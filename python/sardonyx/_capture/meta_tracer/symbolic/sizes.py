@@ -103,7 +103,7 @@ def plain(size: Size) -> Size:
     """An int where the size is one. Declines everything that is neither an int nor a SymInt."""
     if type(size) is int:
         return size
-    if isinstance(size, bool) or not hasattr(size, "node"):
+    if isinstance(size, bool) or not hasattr(size, "node") or size.node.pytype is not int:
         raise DeclinedError(f"a size is a {type(size).__name__}")
     expression: Any = key(size)
     return int(expression) if expression.is_number else size
