@@ -26,7 +26,7 @@ from .meta_tracer.fallback import DeclinedError
 from .shapes.dim_names import constant_dims
 from .shapes.dim_spec import Leaf
 from .shapes.dynamic_shapes import DynamicShapes
-from .shapes.ranges import bounded_dims
+from .shapes.ranges import bounded_dims, is_least_raised
 from .shapes.short_slices import short_slices
 from .source_location import Place, user_place
 from .strategies.strategies import Attempt, FixedSizeError, first_line, is_interpreted, strategies
@@ -269,8 +269,17 @@ def _quickly(
         program, notes = attempt(size_branches=False)
     except DeclinedError as error:
         failure = error
-    is_decided = failure is not None or any(map(_is_warned_of, notes))
-    if is_decided and (questions.by_model or questions.are_any) and follows_size_branches():
+    # A table that has no more rows bounds a size for good.
+    is_decided = failure is not None or (
+        any(map(_is_warned_of, notes))
+        and (
+            questions.by_model
+            or is_least_raised(program, dynamic.leaves)
+            or any(note.op.startswith("aten::slice") for note in notes)
+        )
+    )
+    is_asked = questions.by_model or questions.are_any
+    if is_decided and is_asked and follows_size_branches():
         try:
             other, other_notes = attempt(size_branches=True)
         except DeclinedError as error:

@@ -37,6 +37,18 @@ def bounded_dims(
     ]
 
 
+def is_least_raised(program: ExportedProgram, leaves: Sequence[Leaf]) -> bool:
+    """Whether a size has to be more than the user said, as for `x[:, 4:7]`."""
+    ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}
+    return any(
+        (known := ranges.get(str(size_of(value, axis)))) is not None
+        and "at least" in _narrower(known, wanted)
+        for _, value, leaf in named_inputs(program, leaves)
+        for axis, wanted in leaf.dims.items()
+        if axis != SCALAR
+    )
+
+
 def _narrower(known: Any, wanted: Wanted) -> str:
     """The bounds that the user did not say; empty where there are none."""
     least, most = _number(known.lower, 0), _number(known.upper, None)
