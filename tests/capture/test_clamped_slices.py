@@ -34,7 +34,6 @@ SLICES = {
     "joined": lambda x, y: torch.cat([x[:, :3], x[:, y.size(0) :]], 1),
     "twice": lambda x, y: x[:, : y.size(0)][:, 1:].reshape(-1),
     "of both": lambda x, y: x[:, : y.size(0)] + y[: x.size(1)],
-    "constant": lambda x, y: torch.arange(10)[y.size(0) :],
 }
 DIMS = {
     "name": ("columns", "length"),
@@ -79,3 +78,11 @@ def test_torch_export_warns_of_what_it_asserts():
         sardonyx.export(
             model, (torch.randn(2, 8), torch.randn(4)), dynamic_shapes=shapes, capture="torch"
         )
+
+
+def test_a_table_that_has_no_more_rows_is_warned_of():
+    def rest(y):
+        return torch.arange(10)[y.size(0) :]
+
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match="at most 10"):
+        sardonyx.export(rest, (torch.randn(4),), dynamic_shapes=({0: "length"},))
