@@ -14,18 +14,18 @@ from sardonyx._base.state import follows_size_branches, raise_interrupt
 from sardonyx._torch_private import export as torch_export
 from sardonyx._torch_private import questions as torch_questions
 
-from .clamped_slices import clamped_slices
 from .context import capturing
 from .failure import failure
 from .guards.assertions import Checks
 from .guards.guards import Questions
 from .guards.specializations import Frozen
-from .isolation import module_kept_on_error, tensors_unmarked
-from .kept_axes import check_squeezes, kept_axes
 from .meta_tracer.fallback import DeclinedError
+from .patches.isolation import module_kept_on_error, tensors_unmarked
+from .shapes.clamped_slices import clamped_slices
 from .shapes.dim_names import constant_dims
 from .shapes.dim_spec import Leaf
 from .shapes.dynamic_shapes import DynamicShapes
+from .shapes.kept_axes import check_squeezes, kept_axes
 from .shapes.ranges import bounded_dims, is_least_raised
 from .shapes.short_slices import short_slices
 from .source_location import Place, user_place
@@ -303,7 +303,7 @@ def _quick_attempt(
     size_branches: bool,
 ) -> tuple[ExportedProgram, list[Diagnostic]]:
     from .meta_tracer.entry.capture import quick_capture
-    from .real_numbers import real_sizes
+    from .patches.symbolic_math import real_sizes
 
     def by_torch() -> ExportedProgram:
         usual = capture(model, args, kwargs, dynamic, report=report)

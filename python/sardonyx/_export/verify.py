@@ -60,7 +60,7 @@ def _eager(model: Any) -> Callable[[Inputs], Any]:
     """What runs the model on copies of inputs, and leaves it as it was."""
     import torch
 
-    from sardonyx._capture.isolation import module_kept
+    from sardonyx._capture.patches.isolation import module_kept
     from sardonyx._capture.strategies.buffers import buffers_put_back
 
     def run(inputs: Inputs) -> Any:

@@ -12,8 +12,8 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import Diagnostic
-from sardonyx._capture.conditions import watched_conditions
 from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes, fixes_sizes
+from sardonyx._capture.patches.conditions import watched_conditions
 from sardonyx._capture.shapes.dim_names import named_inputs, symbol_names
 from sardonyx._capture.shapes.dim_spec import SCALAR, TAKEN_FOR, Insistence, Leaf, size_of
 from sardonyx._capture.source_location import (

@@ -10,8 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from sardonyx._base.errors import Diagnostic
-from sardonyx._capture.conditions import plain_conditions
 from sardonyx._capture.guards.specializations import Frozen, FrozenBranchError
+from sardonyx._capture.patches.conditions import plain_conditions
 from sardonyx._capture.patches.symbolic_bools import function_wanting_truths, truths_decided
 from sardonyx._capture.shapes.dynamic_shapes import DynamicShapes
 from sardonyx._capture.torchscript.scripted import check_numbers, readings_of

@@ -15,11 +15,11 @@ import torch
 
 from sardonyx._base.errors import Diagnostic
 from sardonyx._capture.guards.assertions import asking_of_data, note_of_check
+from sardonyx._capture.meta_tracer.control_flow.size_branches import SizeBranches
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
 from sardonyx._capture.meta_tracer.isolation.side_effects import kept, not_told
-from sardonyx._capture.meta_tracer.size_branches import SizeBranches
-from sardonyx._capture.meta_tracer.size_samples import Condition, SizeSamples
 from sardonyx._capture.meta_tracer.symbolic.relations import denied
+from sardonyx._capture.meta_tracer.symbolic.size_samples import Condition, SizeSamples
 from sardonyx._capture.meta_tracer.tracer.tracer import Recorder
 from sardonyx._capture.source_location import Place, is_raised_by_model, user_place
 from sardonyx._torch_private import questions as torch_questions

@@ -84,10 +84,10 @@ def _captured(
 ) -> QuickProgram:
     from sardonyx._capture.meta_tracer.control_flow import higher_order_ops  # noqa: F401 (says what control flow is)
     from sardonyx._capture.meta_tracer.control_flow.branch_exploration import Ways
-    from sardonyx._capture.meta_tracer.examples import generic_inputs
+    from sardonyx._capture.meta_tracer.entry.examples import generic_inputs
     from sardonyx._capture.meta_tracer.isolation.state import unchanged
     from sardonyx._capture.meta_tracer.meta.fake_kernels import Fakes
-    from sardonyx._capture.meta_tracer.size_samples import SizeSamples, bounds_of
+    from sardonyx._capture.meta_tracer.symbolic.size_samples import SizeSamples, bounds_of
     from sardonyx._capture.meta_tracer.symbolic.solving import hearing_the_model, solve
     from sardonyx._capture.meta_tracer.tracer.autocast_regions import finish
     from sardonyx._capture.meta_tracer.tracer.module_calls import watching

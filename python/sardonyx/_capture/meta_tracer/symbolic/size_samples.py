@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from sardonyx._capture.shapes.dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
 from sardonyx._torch_private import sizes as torch_sizes
 
-from .symbolic.relations import at_sizes
+from .relations import at_sizes
 
 _SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65, 100, 128, 1000, 4099)
 _MAX_ROWS = 500

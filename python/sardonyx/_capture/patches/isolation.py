@@ -62,9 +62,8 @@ def _state_of(model: torch.nn.Module) -> Callable[[], None]:
     among them, and settings of PyTorch."""
     import torch
 
+    from sardonyx._capture.meta_tracer.isolation.side_effects import kept
     from sardonyx._torch_private.state import writes_to
-
-    from .meta_tracer.isolation.side_effects import kept
 
     settings = kept()
     before = [

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sardonyx._base.errors import Diagnostic
-
-from .strategies.strategies import FixedSizeError
+from sardonyx._capture.strategies.strategies import FixedSizeError
 
 if TYPE_CHECKING:
     import torch

@@ -15,14 +15,18 @@ from typing import Any
 from sardonyx._capture.guards.bytecode_control_flow import answer_that_goes_on
 from sardonyx._capture.guards.guards import frame_of_model
 from sardonyx._capture.guards.irrelevant_guards import is_immaterial
+from sardonyx._capture.meta_tracer.fallback import DeclinedError
+from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes
+from sardonyx._capture.meta_tracer.symbolic.size_samples import (
+    Condition,
+    Row,
+    SizeSamples,
+    truth_at,
+)
+from sardonyx._capture.meta_tracer.symbolic.sizes import told_of_equal_sizes
 from sardonyx._capture.source_location import Place, frames_of_model, user_place
 from sardonyx._torch_private import questions as torch_questions
 from sardonyx._torch_private import sizes as torch_sizes
-
-from .fallback import DeclinedError
-from .size_samples import Condition, Row, SizeSamples, truth_at
-from .symbolic.relations import at_sizes
-from .symbolic.sizes import told_of_equal_sizes
 
 
 class SizeBranches:

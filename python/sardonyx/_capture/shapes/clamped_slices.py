@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import Diagnostic
+from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes
+from sardonyx._capture.source_location import place_of_trace
 
-from .meta_tracer.symbolic.relations import at_sizes
-from .shapes.dim_names import named_inputs
-from .shapes.dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
-from .source_location import place_of_trace
+from .dim_names import named_inputs
+from .dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
 
 if TYPE_CHECKING:
     import torch

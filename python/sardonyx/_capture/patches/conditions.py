@@ -8,7 +8,7 @@ from typing import Any
 
 from sardonyx._torch_private.questions import relation_that_may_fail
 
-from .patches.patching import Replacement, replaced
+from .patching import Replacement, replaced
 
 _ORIGINAL = "_without_watcher"
 

@@ -15,8 +15,8 @@ import torch
 
 from sardonyx._torch_private import sizes as torch_sizes
 
-from .patches.patching import Replacement, replaced
-from .patches.symbolic_int_calls import whole_sizes
+from .patching import Replacement, replaced
+from .symbolic_int_calls import whole_sizes
 
 # Functions of one number for which ONNX has an operator, or a formula.
 _FUNCTIONS = (
