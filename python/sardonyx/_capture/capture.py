@@ -25,7 +25,7 @@ from .shapes.clamped_slices import clamped_slices
 from .shapes.dim_names import constant_dims
 from .shapes.dim_spec import Leaf
 from .shapes.dynamic_shapes import DynamicShapes
-from .shapes.kept_axes import check_squeezes, kept_axes
+from .shapes.kept_axes import check_squeezes, kept_axes, symbols_of_ones
 from .shapes.ranges import bounded_dims, is_least_raised
 from .shapes.short_slices import short_slices
 from .source_location import Place, user_place
@@ -327,7 +327,7 @@ def _quick_attempt(
                 size_branches=size_branches,
             )
     try:
-        check_squeezes(program)
+        check_squeezes(program, symbols_of_ones(program, (args, kwargs), dynamic.leaves))
         notes = _notes_of_sizes(program, dynamic, places, questions)
     except FixedSizeError as error:
         raise DeclinedError(first_line(error)) from error

@@ -45,7 +45,7 @@ def verify_example(
     actual = program(*args, **kwargs)
     program.accuracy = tuple(_accuracy(program.output_names, expected, actual))
     findings = list(_findings(program.output_names, expected, actual, ""))
-    if not findings:
+    if not findings and getattr(captured, "graph", None) is not None:  # none of a ScriptProgram
         names = labels_of_sizes(captured, leaves) | symbol_names(captured, leaves)
         for sizes, inputs in inputs_of_other_sizes(captured, example, leaves):
             where = ", ".join(f"{names.get(name, name)} is {size}" for name, size in sizes.items())

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sardonyx._base.errors import Diagnostic
+from sardonyx._capture.shapes.dim_names import named_inputs
+from sardonyx._capture.shapes.dim_spec import SCALAR, Leaf
 from sardonyx._capture.strategies.strategies import FixedSizeError
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ class KeptAxis(NamedTuple):
 
     node: torch.fx.Node
     axis: int
+    size: torch.SymInt
     is_one: bool  # in the example: the program is wrong for it
 
 
@@ -33,11 +36,32 @@ def kept_axes(program: ExportedProgram) -> list[KeptAxis]:
     return found
 
 
-def check_squeezes(program: ExportedProgram) -> None:
-    """FixedSizeError where an axis is kept that is 1 in the example: PyTorch removes it."""
-    wrong = [_diagnostic(each) for each in kept_axes(program) if each.is_one]
+def check_squeezes(program: ExportedProgram, ones: frozenset[str] = frozenset()) -> None:
+    """FixedSizeError where an axis is kept that is 1 in the example: PyTorch removes it.
+
+    `ones` are the symbols of sizes that are 1 in the user's example where the capture ran on
+    another one.
+    """
+    kept = kept_axes(program)
+    wrong = [_diagnostic(each) for each in kept if each.is_one or str(each.size) in ones]
     if wrong:
         raise FixedSizeError(wrong)
+
+
+def symbols_of_ones(
+    program: ExportedProgram, inputs: tuple[Any, Mapping[str, Any]], leaves: Sequence[Leaf]
+) -> frozenset[str]:
+    """The symbols of dynamic dimensions that are 1 in `inputs`, args and kwargs."""
+    from sardonyx._torch_private import pytree
+
+    values, _ = pytree.tree_flatten(inputs)
+    found: set[str] = set()
+    for value, (_, captured, leaf) in zip(values, named_inputs(program, leaves), strict=False):
+        for axis in leaf.dims:
+            shape = getattr(value, "shape", ())
+            if axis != SCALAR and -len(shape) <= axis < len(shape) and shape[axis] == 1:
+                found.add(str(captured.shape[axis]))
+    return frozenset(found)
 
 
 def _of(node: torch.fx.Node) -> Iterator[KeptAxis]:
@@ -47,7 +71,7 @@ def _of(node: torch.fx.Node) -> Iterator[KeptAxis]:
     for axis in [asked] if isinstance(asked, int) else asked:
         size = shape[axis] if len(shape) else 0
         if not isinstance(size, int):
-            yield KeptAxis(node, axis % len(shape), size.node.hint == 1)
+            yield KeptAxis(node, axis % len(shape), size, size.node.hint == 1)
 
 
 def _diagnostic(kept: KeptAxis) -> Diagnostic:
