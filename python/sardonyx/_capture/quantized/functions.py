@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from . import rounding
 from .operators import OPERATORS
 from .rules import RULES, Rule, UnsupportedError, called
 from .scalars import add_scalar, mul_scalar
@@ -34,11 +35,7 @@ def _clamped(q: Quantized, *args: float | None, inplace: bool = False, **named: 
 
 def _in_steps(q: Quantized, number: float | None) -> int | None:
     """A number quantised as the elements are."""
-    if number is None:
-        return None
-    limits = torch.iinfo(q.integers.dtype)
-    steps = round(number / q.affine.scale + q.affine.zero_point)
-    return int(max(limits.min, min(limits.max, steps)))
+    return None if number is None else rounding.number_in_integers(number, q.affine)
 
 
 def _padded(
@@ -104,7 +101,8 @@ def _joined(tensors: list[Quantized], dim: int = 0) -> Quantized:
         raise UnsupportedError("tensors quantised per channel are joined; dequantize() them first")
     if all(q.affine is first.affine for q in tensors):
         return first.copied(torch.cat([q.integers for q in tensors], dim))
-    return first.requantized(torch.cat([q.dequantized() for q in tensors], dim))
+    x = torch.cat([q.dequantized() for q in tensors], dim)
+    return Quantized(rounding.rounded(x, first.affine), first.affine)
 
 
 RULES.update(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from sardonyx._torch_private import operators
+from sardonyx._torch_private import modes, operators
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,19 @@ class Affine:
         return replace(self, scale=scale, zero_point=zero_point)
 
 
+@functools.cache
+def _adds_before_rounding() -> bool:
+    """Whether the installed PyTorch adds the zero point before it rounds, which decides ties.
+    Builds differ in it, so its kernel is run: 0.5 becomes 1.5 and 2, or 0 and 1."""
+    with modes.computing():
+        half = torch.full((1,), 0.5, device="cpu")
+        return bool(torch.quantize_per_tensor(half, 1.0, 1, torch.quint8).int_repr().item() == 2)
+
+
 def rounded(x: torch.Tensor, affine: Affine) -> torch.Tensor:
-    """x in integers. The zero point is added before rounding, which decides ties."""
+    """x in integers, as the installed PyTorch rounds ties."""
+    if not _adds_before_rounding():
+        return requantized(x, affine)
     zero_point = _against(affine.zero_point, x, affine)
     steps = x * _inverse(_against(affine.scale, x, affine)) + zero_point
     return requantized(steps, Affine(1.0, 0, affine.dtype))
@@ -44,9 +56,28 @@ def requantized(x: torch.Tensor, affine: Affine) -> torch.Tensor:
     return _call("quantize", x, affine)
 
 
-def from_steps(steps: torch.Tensor, affine: Affine) -> torch.Tensor:
+def from_steps(steps: torch.Tensor, affine: Affine, *, rounds_first: bool = False) -> torch.Tensor:
     """Integers of a tensor that is counted in steps of the scale and inside their range."""
+    if rounds_first:
+        steps = torch.round(steps)
     return torch.round(steps + affine.zero_point).to(affine.integers)
+
+
+def resampled(steps: torch.Tensor, affine: Affine) -> torch.Tensor:
+    """from_steps() of kernels that round as quantize_per_tensor() does."""
+    return from_steps(steps, affine, rounds_first=not _adds_before_rounding())
+
+
+def number_in_integers(number: float, affine: Affine) -> int:
+    """A number quantized as the elements of a tensor are."""
+    limits = torch.iinfo(affine.integers)
+    steps = number / affine.scale
+    whole = (
+        round(steps + affine.zero_point)
+        if _adds_before_rounding()
+        else round(steps) + affine.zero_point
+    )
+    return int(max(limits.min, min(limits.max, whole)))
 
 
 def in_steps(integers: torch.Tensor, affine: Affine) -> torch.Tensor:

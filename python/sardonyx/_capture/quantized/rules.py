@@ -8,6 +8,8 @@ from typing import Any
 
 import torch
 
+from . import rounding
+
 Rule = Callable[..., Any]
 
 RULES: dict[str, Rule] = {}
@@ -23,9 +25,10 @@ _VIEWS = frozenset(
 # Scale and zero point stay what they are.
 _IN_STEPS = frozenset(
     ("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "avg_pool1d",
-     "avg_pool2d", "avg_pool3d", "interpolate", "max_pool1d", "max_pool2d",
-     "max_pool3d", "mean", "upsample")
+     "avg_pool2d", "avg_pool3d", "max_pool1d", "max_pool2d", "max_pool3d", "mean")
 )  # fmt: skip
+# Likewise, rounded as quantize_per_tensor() rounds.
+_RESAMPLING = frozenset(("interpolate", "upsample"))
 
 
 class UnsupportedError(RuntimeError):
@@ -42,6 +45,10 @@ def rule_of(name: str) -> Rule:
         return lambda q, *args, **kwargs: q.moved(called(name, q.integers, args, kwargs))
     if name in _IN_STEPS:
         return lambda q, *args, **kwargs: q.in_steps(lambda x: called(name, x, args, kwargs))
+    if name in _RESAMPLING:
+        return lambda q, *args, **kwargs: q.in_steps(
+            lambda x: called(name, x, args, kwargs), rounding.resampled
+        )
     raise UnsupportedError(
         f"'{name}' of a quantised tensor is not supported; dequantize() the tensor before it"
     )

@@ -106,9 +106,13 @@ class Quantized:
             affine = Affine(scale, zero_point, affine.dtype)
         return Quantized(rounding.requantized(x, affine), affine)
 
-    def in_steps(self, function: Callable[[torch.Tensor], torch.Tensor]) -> Quantized:
+    def in_steps(
+        self,
+        function: Callable[[torch.Tensor], torch.Tensor],
+        to_integers: Callable[[torch.Tensor, Affine], torch.Tensor] = rounding.from_steps,
+    ) -> Quantized:
         """A function that keeps scale and zero point, computed on whole steps."""
         if self.affine.axis is not None:
             raise UnsupportedError("a tensor quantised per channel is computed with")
         steps = function(rounding.in_steps(self.integers, self.affine))
-        return Quantized(rounding.from_steps(steps, self.affine), self.affine)
+        return Quantized(to_integers(steps, self.affine), self.affine)
