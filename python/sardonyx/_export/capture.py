@@ -24,6 +24,7 @@ from sardonyx._capture.strategies.observed_run import observed_run
 from sardonyx._report.steps import Steps
 from sardonyx._torch_private import export as torch_export
 from sardonyx._torch_private.features import missed
+from sardonyx._torch_private.shape_specs import dynamic_shapes_of, undeclared
 from sardonyx._transformers_private.registration import register_caches
 
 from .deprecated import ends_with_no_keywords, is_older_form
@@ -70,12 +71,24 @@ def captured_program(
         constant = _numbers_made_constant(script, args, kwargs)
     module = _as_module(model, args, kwargs, steps)
     register_dict_types((args, kwargs))
+    shapes = dynamic_shapes_of(module, options.dynamic_shapes)
+    with undeclared(module):
+        made = _of_inputs(module, args, kwargs, replace(options, dynamic_shapes=shapes), steps)
+    return replace(made, notes=(*made.notes, *constant))
+
+
+def _of_inputs(
+    module: torch.nn.Module,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    options: Options,
+    steps: Steps,
+) -> Captured:
     if not options.dynamo and has_numbers(args, kwargs):
         with_numbers = _with_numbers_as_inputs(module, args, kwargs, options, steps)
         if with_numbers is not None:
             return with_numbers
-    made = _of_module(module, args, kwargs, options, steps)
-    return replace(made, notes=(*made.notes, *constant))
+    return _of_module(module, args, kwargs, options, steps)
 
 
 def _with_numbers_as_inputs(
