@@ -52,7 +52,7 @@ class Subject:
         def asked() -> Any:
             raise AssertionError("torch.export is asked while fake-tensor tracing runs")
 
-        with capturing():
+        with capturing(self.model, self.kwargs):
             args, kwargs = told_apart((self.args, self.kwargs))
             program: Any = quick_capture(self.model, args, kwargs, dynamic.shapes, asked)
             constant = constant_dims(program, dynamic.leaves, {})
