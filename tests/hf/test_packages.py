@@ -23,7 +23,8 @@ def _refused(tmp_path: Path) -> str:
 def test_a_transformers_that_takes_no_such_torch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(transformers, "is_torch_available", lambda: False)
+    # As imported now: other tests may have imported it anew.
+    monkeypatch.setattr("transformers.is_torch_available", lambda: False)
     said = _refused(tmp_path)
     assert f"transformers {transformers.__version__} does not fit" in said
     assert "it does not take PyTorch 2." in said
