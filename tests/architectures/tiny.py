@@ -159,6 +159,7 @@ _LENGTHS = {
 _VOCABULARIES = frozenset(
     (
         "vocab_size",
+        "unpadded_vocab_size",
         "vocab_size_per_layer_input",
         "vocab_offset",
         "input_vocab_size",
