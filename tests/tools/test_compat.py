@@ -63,11 +63,17 @@ def test_metadata_have_the_oldest_tested_releases() -> None:
     assert 'onnx = ["onnx>=1.18"]\nall = ["onnx>=1.18", "onnx-ir"]' in made
 
 
-def test_bounds_are_the_oldest_releases_of_the_table_without_a_failure() -> None:
-    first = generate.bounds([])
-    assert first["torch"] == "2.9"
-    assert first["python"] == "3.10"
-    assert generate.bounds([row("torch-2.9", failed=1)])["torch"] == "2.13"
+def test_bounds_claim_only_what_ran() -> None:
+    old = row("old", torch="2.9.1")
+    new = row("new", torch="2.13.0+cpu")
+    new.versions["python"] = "3.12.1"
+    assert generate.bounds([new])["torch"] == "2.13"
+    assert generate.bounds([old, new])["torch"] == "2.9"
+    assert generate.bounds([new])["python"] == "3.12"
+    assert generate.pythons([old, new]) == ["3.11", "3.12"]
+    failed = row("old", failed=1, torch="2.9.1")
+    assert generate.bounds([failed, new])["torch"] == "2.13"
+    assert generate.pythons([failed, new]) == ["3.12"]
 
 
 def test_the_page_names_failures_and_disabled_features() -> None:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from .checks import ROOT, Outcome
-from .environments import ENVIRONMENTS
 from .record import Row
 
 PAGE = ROOT / "docs" / "compatibility.md"
@@ -64,21 +63,14 @@ def ranges(rows: Iterable[Row]) -> dict[str, tuple[str, str]]:
 
 
 def bounds(rows: Iterable[Row]) -> dict[str, str]:
-    """The oldest minor release of each package that an environment of the table names, unless
-    something failed there."""
-    failed = {row.name for row in rows if not row.passed}
-    named: dict[str, set[str]] = {}
-    for each in ENVIRONMENTS:
-        for name, version in {**each.packages, "python": each.python}.items():
-            if name in TITLES and version and each.name not in failed:
-                named.setdefault(name, set()).add(_minor(version))
-    return {name: min(found, key=_key) for name, found in named.items()}
+    """The oldest minor release of each package that an environment ran with where nothing failed:
+    the metadata claims no more than what ran."""
+    return {name: _minor(oldest) for name, (oldest, _) in ranges(rows).items()}
 
 
 def pythons(rows: Iterable[Row]) -> list[str]:
-    """The minor releases of Python of the table, but for those where something failed."""
-    failed = {row.name for row in rows if not row.passed}
-    return sorted({each.python for each in ENVIRONMENTS if each.name not in failed}, key=_key)
+    """The minor releases of Python that an environment ran with where nothing failed."""
+    return sorted({_minor(row.versions["python"]) for row in rows if row.passed}, key=_key)
 
 
 def ranges_module(found: dict[str, tuple[str, str]]) -> str:
