@@ -60,8 +60,11 @@ def capture(
     *,
     strict: bool = False,
 ) -> ExportedProgram:
+    from sardonyx._capture.patches.keywords import keywords_as_parameters
+
     inputs = Inputs(args, kwargs or {}).copied()
-    with torch.no_grad():
+    # Releases of PyTorch differ in what dynamic_shapes are for what forward() takes in **kwargs.
+    with torch.no_grad(), keywords_as_parameters(model, inputs.kwargs):
         return torch.export.export(
             model,
             inputs.args,
