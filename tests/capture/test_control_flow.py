@@ -49,7 +49,7 @@ WRITING = {"writes_in_one_branch_only", "writes_in_a_nested_branch", "writes_to_
 class Writing(torch.nn.Module):
     def forward(self, x):
         y = x.clone()
-        torch.cond(x.sum() > 0, lambda: y.add_(1).sum(), lambda: y.sum(), ())
+        torch.cond(x.sum() > 0, lambda: y.add_(1).sum(), lambda: y.sum() + 1, ())
         return y
 
 
