@@ -67,7 +67,7 @@ def inputs(tokens: int) -> tuple[torch.Tensor, ...]:
     return (*parts, *rates, torch.randn(BATCH, HEADS, KEY, VALUE))
 
 
-def exported(name: str, tokens: int, whole: bool, runtime: str) -> Any:
+def exported(name: str, tokens: int, whole: bool, runtime: Any) -> Any:
     import sardonyx
     from sardonyx._capture.patches import recurrences
 

@@ -51,7 +51,7 @@ def import_all() -> None:
         sardonyx.hf.export(Path(work) / "checkpoint", Path(work) / "out")
 
 
-def _exported(folder: Path, out: Path, task: str | None, runtime: str) -> dict[str, Any]:
+def _exported(folder: Path, out: Path, task: str | None, runtime: Any) -> dict[str, Any]:
     import sardonyx
 
     began = time.monotonic()

@@ -123,7 +123,7 @@ def runtime_fault(case: Case) -> str:
     """How ONNX Runtime's answer to the optimized model differs from the onnx package's."""
     judge = Judge(case)
     try:
-        made = sardonyx.optimize(judge.model, runtime="onnxruntime")[0]
+        made: Any = sardonyx.optimize(judge.model, runtime="onnxruntime")[0]
     except sardonyx.ConversionError:
         return ""
     got = ENGINES["runtime"](made.SerializeToString(), case.feeds)

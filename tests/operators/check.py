@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.harness.rotation import rotating
 from tests.opinfo import exporter as exporters
 from tests.opinfo.capture import can_vary, capture_module
 from tests.opinfo.judge import REFUSED, RIGHT, UNCAPTURABLE, Outcome, judge_program
@@ -82,13 +83,14 @@ class Call(torch.nn.Module):
 # One row of so many, and of these one of so many with fixed sizes where they can vary: `make test`
 # and `make test-fast` ask for fewer.
 _EVERY = int(os.environ.get("SARDONYX_ROWS_EVERY", "1"))
+_FIRST = rotating(_EVERY)
 _FIXED_EVERY = int(os.environ.get("SARDONYX_FIXED_EVERY", "1"))
 
 
 def table(*rows: Row | Marked, dynamic: bool = True) -> pytest.MarkDecorator:
     """Parametrises a test over the rows, static and (where a size can change) dynamic."""
     cases = []
-    for place, given in enumerate(rows[::_EVERY]):
+    for place, given in enumerate(rows[_FIRST::_EVERY] or rows[:1]):
         marked = given if isinstance(given, Marked) else Marked(given)
         function, *inputs = marked.row
         varies = dynamic and can_vary(inputs)

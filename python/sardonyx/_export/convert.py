@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sardonyx import _native
+from sardonyx._base.choices import Runtime
 from sardonyx._base.errors import (
     ConversionError,
     Diagnostic,
@@ -42,7 +43,7 @@ def convert(
     opset_version: int | None = None,
     optimize: bool = True,
     fold_weights: bool = True,
-    target_runtime: str = "onnxruntime",
+    target_runtime: Runtime = "onnxruntime",
     mutations_as_outputs: bool = True,
     assertions_as_outputs: bool = False,
     dim_names: Mapping[str, str] | None = None,

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from sardonyx._base.choices import CaptureStrategy, Runtime
 from sardonyx._base.errors import OnnxExporterError, usage_error, warning_of
 from sardonyx._base.log import is_log_enabled
 from sardonyx._base.packages import torch_for
@@ -61,7 +62,7 @@ def export(
     dump_exported_program: bool = False,
     artifacts_dir: str | os.PathLike[str] = ".",
     keep_initializers_as_inputs: bool = False,
-    target_runtime: str = "onnxruntime",
+    target_runtime: Runtime = "onnxruntime",
     mutations_as_outputs: bool = True,
     assertions_as_outputs: bool = False,
     decompose: bool = True,
@@ -73,7 +74,7 @@ def export(
     autograd_inlining: bool = True,
     registry: OnnxRegistry | None = None,
     plugins: Sequence[str | os.PathLike[str]] = (),
-    capture: str = "auto",
+    capture: CaptureStrategy = "auto",
 ) -> ONNXProgram:
     """Exports a PyTorch model to ONNX.
 

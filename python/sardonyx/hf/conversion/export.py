@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sardonyx import _native
+from sardonyx._base.choices import CaptureStrategy, Runtime
 from sardonyx._base.errors import UsageError, refusal
 from sardonyx._optimize.precision import PRECISIONS, Precision, To
 from sardonyx.hf.checkpoints.checkpoint import GGUF
@@ -30,13 +31,13 @@ def export(
     *,
     task: str | None = None,
     precision: PrecisionName | Precision = "fp32",
-    runtime: str = "onnxruntime",
+    runtime: Runtime = "onnxruntime",
     opset: int | None = None,
     verify: bool = False,
     weights_in_place: bool = False,
     trust_remote_code: bool = False,
     image_size: int | None = None,
-    capture: str = "auto",
+    capture: CaptureStrategy = "auto",
     progress: Progress | None = None,
 ) -> Report:
     """Exports a Hugging Face checkpoint to a folder of ONNX models.
@@ -119,7 +120,10 @@ def _place(model: Any, out: str | os.PathLike[str] | None, in_place: bool) -> Pa
 
 
 def _target(
-    precision: PrecisionName | Precision, runtime: str, opset: int | None, capture: str
+    precision: PrecisionName | Precision,
+    runtime: Runtime,
+    opset: int | None,
+    capture: CaptureStrategy,
 ) -> Target:
     from .graphs import Target
 

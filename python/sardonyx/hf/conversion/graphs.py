@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from sardonyx import _native
+from sardonyx._base.choices import CaptureStrategy, Runtime
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError, refusal, refusals
 from sardonyx._base.state import leaving_size_branches
 from sardonyx._capture.meta_tracer.symbolic.solving import hearing_fixed_sizes
@@ -61,9 +62,9 @@ class Target:
     """What ONNX models are made for: as of `sardonyx.export` and `sardonyx.optimize`."""
 
     precision: Precision | None = None
-    runtime: str = "onnxruntime"
+    runtime: Runtime = "onnxruntime"
     opset: int | None = None
-    capture: str = "auto"
+    capture: CaptureStrategy = "auto"
 
 
 def captured(part: Part, target: Target) -> tuple[Part, ONNXProgram, list[str]]:
