@@ -1,4 +1,4 @@
-#include "api/file_kinds.h"
+#include "pipeline/file_kinds.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "api/snapshot.h"
+#include "pipeline/snapshot.h"
 
 #include <algorithm>
 #include <span>

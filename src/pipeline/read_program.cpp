@@ -4,11 +4,11 @@
 #include <string>
 #include <utility>
 
-#include "api/file_kinds.h"
 #include "base/mapped_file.h"
 #include "frontends/archive/zip.h"
 #include "frontends/pt2/pt2.h"
 #include "frontends/torchscript/interpreter/torchscript.h"
+#include "pipeline/file_kinds.h"
 #include "sardonyx/sardonyx.h"
 
 namespace sardonyx {

@@ -1,4 +1,4 @@
-#include "api/precision.h"
+#include "pipeline/precision.h"
 
 #include <fmt/format.h>
 

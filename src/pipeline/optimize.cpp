@@ -1,0 +1,209 @@
+// Models that exist: made simpler, of another opset or precision, and for a target.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "onnx/emit/inlining.h"
+#include "onnx/graph/count_nodes.h"
+#include "onnx/graph/structure.h"
+#include "onnx/infer/infer_model.h"
+#include "passes/former_names.h"
+#include "passes/outlining/outline_layers.h"
+#include "passes/passes.h"
+#include "pipeline/precision.h"
+#include "pipeline/snapshot.h"
+#include "pipeline/stages.h"
+#include "sardonyx/sardonyx.h"
+#include "targets/raise.h"
+
+namespace sardonyx {
+namespace pipeline {
+namespace {
+
+// Of this opset on, models that somebody else made keep theirs.
+constexpr std::int64_t kOldestKept = 9;
+// Of this one on, it has what rules may make.
+constexpr std::int64_t kOldestSafe = 11;
+
+// A model with operators of a runtime is for that runtime alone, which a newer opset may serve
+// better.
+std::int64_t opset_to_begin_with(const targets::Target& target, const OptimizeOptions& options,
+                                 std::int64_t own) {
+  const bool is_for_it_alone = !options.runtime.empty() && !target.fusions.empty();
+  return is_for_it_alone ? std::max(own, target.opset) : own;
+}
+
+[[noreturn]] void refuse_precision(const onnx::Model& model, std::int64_t opset) {
+  if (model.has_training)
+    base::fail("SX1803", "the model says how it is trained, by the names of its values",
+               "remove training_info from it, or leave its precision as it is");
+  base::fail(
+      "SX1815",
+      fmt::format("precision is changed from opset {} on, and not in {}", kOldestKept, opset),
+      "ask for a newer opset");
+}
+
+constexpr std::string_view kFreezing = "freeze-initializers";
+
+void hint_at_freezing(const onnx::Model& model, OptimizationReport& done) {
+  const std::int64_t weights = passes::count_overridable_weights(model);
+  if (weights == 0) return;
+  done.declined.push_back(
+      {std::string(kFreezing),
+       {},
+       fmt::format("{} weights are inputs too, so that nothing is folded into them and runtimes do "
+                   "not prepare them; --freeze-initializers makes them constants",
+                   weights)});
+}
+
+void outline(onnx::Model& model, const OptimizeOptions& options, OptimizationReport& done) {
+  const std::int64_t calls = options.functions ? passes::outline_layers(model) : 0;
+  if (calls > 0) done.applied.push_back({"functions", calls});
+}
+
+// `as_it_is`: in its own operators.
+OptimizationReport simplify(onnx::Model& inner, const OptimizeOptions& options, bool as_it_is) {
+  std::string runtime = options.runtime.empty() ? inner.target : options.runtime;
+  if (runtime.empty()) runtime = "onnxruntime";
+  const targets::Target& target = target_of(runtime);
+  if (options.opset) check_opset(*options.opset);
+  check(options.precision);
+  const std::int64_t own = onnx::opset_of(inner.graph);
+  const rewriting::Options passing{.stop_after = passes::current_name(options.stop_after),
+                                   .infer_types = true,
+                                   .limits = {},
+                                   .disabled = passes::current_names(options.disable)};
+  // Older models stay what they are, unless they are to become newer ones.
+  const bool has_target = options.opset || (own >= kOldestKept && own <= kNewestOpset && !as_it_is);
+  if (!has_target || inner.has_training) {
+    if (!options.precision.to.empty()) refuse_precision(inner, own);
+    OptimizationReport done = told(passes::optimize(inner, passing));
+    outline(inner, options, done);
+    return done;
+  }
+  const std::int64_t opset = opset_for(options.precision, target.name, options.opset,
+                                       opset_to_begin_with(target, options, own));
+  const std::vector<onnx::TypeConflict> disputes = onnx::infer_types(inner);
+  targets::raise(inner,
+                 options.inline_functions || onnx::has_functions_of_other_operators(inner, opset));
+  rewriting::Report report = rewritten(inner, target, passing);
+  for (const onnx::TypeConflict& each : disputes)
+    report.declined.insert(report.declined.begin(), {"infer-types", each.node, each.message});
+  OptimizationReport done = told(report);
+  change_precision(inner, options.precision, target.name, done);
+  lower_or_name_rules(inner, target, {.opset = opset, .keep_what_fails = true}, done);
+  tidy(inner, passing, done);
+  outline(inner, options, done);
+  return done;
+}
+
+Model read_again(const Model& model) {
+  Model again = read_model(model.file());
+  again.internal().target = model.internal().target;
+  return again;
+}
+
+Model restored(const Snapshot& snapshot, const OptimizeOptions& options) {
+  Model model = snapshot.restored();
+  if (options.freeze_initializers) passes::freeze_initializers(model.internal());
+  return model;
+}
+
+// Rules make operators of the newest opset. Those whose operators do not come back to the target
+// are left out.
+OptimizationReport simplify_without(Model& model, OptimizeOptions options, const Snapshot& before) {
+  const std::vector<std::string> disabled = options.disable;
+  std::optional<NotLowered> problem;
+  const auto simplified = [&](const std::vector<std::string>& rules) {
+    options.disable = disabled;
+    options.disable.insert(options.disable.end(), rules.begin(), rules.end());
+    return simplify(model.internal(), options, /*as_it_is=*/false);
+  };
+  try {
+    return simplified({});
+  } catch (const NotLowered& error) {
+    problem = error;
+  }
+  const auto works = [&](const std::vector<std::string>& rules) {
+    try {
+      model = restored(before, options);
+      simplified(rules);
+      return true;
+    } catch (const targets::Unsupported&) {
+      return false;
+    }
+  };
+  const std::vector<std::string> rules = rules_to_leave_out(problem->applied(), works);
+  if (rules.empty()) throw *problem;
+  model = restored(before, options);
+  OptimizationReport done = simplified(rules);
+  add_left_out(done, rules, *problem);
+  return done;
+}
+
+// A model whose opset and precision are to stay is never refused: what does not come back to its
+// opset, or to opsets 9 and 10 in more nodes than before, is simplified as it is.
+OptimizationReport simplify_or_keep(Model& model, const OptimizeOptions& options) {
+  const std::int64_t own = onnx::opset_of(model.internal().graph);
+  const bool stays = own >= kOldestKept && !options.opset && options.precision.to.empty();
+  const Snapshot snapshot(model);
+  const std::int64_t before = model.node_count();
+  std::vector<OptimizationReport::Declined> reasons;
+  try {
+    OptimizationReport done = simplify_without(model, options, snapshot);
+    if (!stays || own >= kOldestSafe || model.node_count() <= before) return done;
+    reasons = {{"lower", {}, "there would be more nodes than before"}};
+  } catch (const targets::Unsupported& error) {
+    if (!stays) throw;
+    for (const Diagnostic& each : error.diagnostics())
+      reasons.push_back({"lower", each.node, each.message});
+  }
+  model = restored(snapshot, options);
+  OptimizationReport done = simplify(model.internal(), options, /*as_it_is=*/true);
+  done.declined.insert(done.declined.end(), reasons.begin(), reasons.end());
+  return done;
+}
+
+}  // namespace
+}  // namespace pipeline
+
+OptimizationReport simplify(Model& model, const OptimizeOptions& options) {
+  using namespace pipeline;
+  const std::int64_t before = model.node_count();
+  // Of a model in memory it is asked before it changes, of a file only when it matters.
+  const std::filesystem::path file = options.is_as_read ? model.file() : std::filesystem::path();
+  const bool was_valid = !file.empty() || conforms(model.internal());
+  const std::int64_t frozen =
+      options.freeze_initializers ? passes::freeze_initializers(model.internal()) : 0;
+  const auto structure = [&] { return file.empty() ? 0 : onnx::structure_of(model.internal()); };
+  const std::uint64_t structure_before = structure();
+  OptimizationReport done = simplify_or_keep(model, options);
+  // What comes out as it was but for names and order keeps these: nothing is done twice.
+  if (!file.empty() && frozen == 0 && structure() == structure_before) {
+    model = read_again(model);
+    done.applied.clear();
+  }
+  if (frozen > 0) done.applied.insert(done.applied.begin(), {std::string(kFreezing), frozen});
+  hint_at_freezing(model.internal(), done);
+  // What is wrong in a file is not our fault.
+  try {
+    if (was_valid) check_schemas(model.internal());
+  } catch (const Error&) {
+    if (file.empty() || conforms(read_model(file).internal())) throw;
+  }
+  done.nodes_before = before;
+  done.nodes_after = model.node_count();
+  return done;
+}
+
+std::vector<std::string> optimize(Model& model, const OptimizeOptions& options) {
+  std::vector<std::string> names;
+  for (OptimizationReport::Applied& each : simplify(model, options).applied)
+    names.push_back(std::move(each.name));
+  return names;
+}
+
+}  // namespace sardonyx

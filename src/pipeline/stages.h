@@ -1,0 +1,61 @@
+// What conversion and optimization have in common: targets, rules, lowering, and the check of what
+// comes out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "onnx/graph/ir.h"
+#include "rewriting/report.h"
+#include "sardonyx/sardonyx.h"
+#include "targets/lower.h"
+#include "targets/target.h"
+#include "targets/unsupported.h"
+
+namespace sardonyx::pipeline {
+
+// Adds to a report what rules did; a rule that ran twice has one row.
+void tell(OptimizationReport& result, const rewriting::Report& report);
+OptimizationReport told(const rewriting::Report& report);
+
+// Throws SX1010 for a runtime that is no target.
+const targets::Target& target_of(const std::string& name);
+// Throws SX1002 for an opset that is not supported.
+void check_opset(std::int64_t opset);
+
+// By the passes, and after them by the fusions of the target: a name is of either.
+rewriting::Report rewritten(onnx::Model& model, const targets::Target& target,
+                            const rewriting::Options& options);
+
+// What the target does not support of a model, and the rules that had changed it.
+class NotLowered : public targets::Unsupported {
+ public:
+  NotLowered(const Unsupported& error, const OptimizationReport& done);
+  const std::vector<std::string>& applied() const { return applied_; }
+
+ private:
+  std::vector<std::string> applied_;
+};
+
+// Throws NotLowered.
+void lower_or_name_rules(onnx::Model& model, const targets::Target& target,
+                         const targets::LowerOptions& options, const OptimizationReport& done);
+
+// The last rule without which it works, or with it those that were applied after it; none where it
+// works without none of them.
+std::vector<std::string> rules_to_leave_out(
+    const std::vector<std::string>& applied,
+    const std::function<bool(const std::vector<std::string>&)>& works);
+void add_left_out(OptimizationReport& done, const std::vector<std::string>& rules,
+                  const Error& problem);
+
+// After lowering, unless an earlier rule was to be the last.
+void tidy(onnx::Model& model, const rewriting::Options& options, OptimizationReport& done);
+
+// Before anything is written. Throws SX1501.
+void check_schemas(onnx::Model& model);
+bool conforms(onnx::Model& model);
+
+}  // namespace sardonyx::pipeline
