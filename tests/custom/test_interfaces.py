@@ -263,23 +263,6 @@ def test_options_of_the_runtime() -> None:
     torch.testing.assert_close(program(X)[0], model(X))
 
 
-# --- captures that fail
-
-
-def test_a_capture_that_fails_says_what_each_strategy_said() -> None:
-    class Refuses(nn.Module):
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            raise ValueError("not with me")
-
-    with pytest.raises(sardonyx.CaptureError) as failure:
-        sardonyx.export(Refuses(), (X,))
-    text = str(failure.value)
-    assert "torch.export:" in text
-    assert "torch.export with TorchDynamo:" in text
-    assert "draft export:" in text
-    assert text.count("not with me") >= 2
-
-
 # --- names
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import CaptureError, Diagnostic, OnnxExporterError, usage_error
 
-from .guards.specializations import Frozen
+from .guards.specializations import Frozen, FrozenBranchError
 from .source_location import Place, place_of_error
 from .strategies.strategies import Attempt, FixedSizeError, first_line
 from .torchscript.scripted import readings_of
@@ -80,9 +80,10 @@ def _wrong_arguments(
 def _diagnostics(
     model: torch.nn.Module, attempts: list[Attempt], by_data: bool
 ) -> list[Diagnostic]:
-    """One for each cause that differs from those before it; the one to act on comes first."""
+    """One for each cause that differs from those before it; the one to act on comes first: what
+    Sardonyx itself rejects, then in the order of the attempts."""
     found: dict[str, Diagnostic] = {}
-    for each in attempts:
+    for each in sorted(attempts, key=lambda each: not _is_ours(each.error)):
         if each.error is None:
             continue
         cause, place = first_line(each.error), place_of_error(each.error)
@@ -99,6 +100,12 @@ def _diagnostics(
         text = f"{type(model).__name__} could not be captured"
         return [Diagnostic("SX1003", text, help=_HELP)]
     return list(found.values())
+
+
+def _is_ours(error: BaseException | None) -> bool:
+    """Whether Sardonyx rejects the model, and not a capture that only guesses (draft export)."""
+    ours = type(error).__module__.startswith("sardonyx.")
+    return ours and not isinstance(error, FrozenBranchError)
 
 
 def _fields(place: Place | None) -> dict[str, Any]:

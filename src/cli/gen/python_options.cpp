@@ -26,7 +26,7 @@ constexpr PythonOption kOptions[] = {
     {"run", "--size", "NAME=N", "size of a dynamic dimension (default: 1); repeatable"},
     {"run", "--seed", "SEED", "seed of --random (default: 0)"},
     {"run", "--repeat", "REPEAT", "number of measured runs (default: 5)"},
-    {"run", "--provider", "PROVIDER", "execution provider of ONNX Runtime"},
+    {"run", "--provider", "PROVIDER", "execution provider of ONNX Runtime: cpu, cuda, or its full name"},
     {"run", "--svg", "FILE", "write a chart of the time of each operator"},
     {"run", "--json", "", "print the result as JSON"},
 };

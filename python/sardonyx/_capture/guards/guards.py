@@ -127,7 +127,10 @@ class Questions:
         def tell(relation: Any, place: Place, env: Any, asker: str) -> None:
             known = env.replace(relation)
             if place not in told and not _always_so(known, ranges):
-                is_error = asker == BY_BRANCH and required & set(map(str, known.free_symbols))
+                # A relation of several sizes is one that callers keep to: a mask is as long as the
+                # past and the tokens.
+                symbols = set(map(str, known.free_symbols))
+                is_error = asker == BY_BRANCH and len(symbols) == 1 and symbols <= required
                 told[place] = _said(known, names), asker, "error" if is_error else "warning"
 
         for (relation, place), env in self._asked.items():
