@@ -278,7 +278,7 @@ def _quickly(
             or any(note.op.startswith("aten::slice") for note in notes)
         )
     )
-    is_asked = questions.by_model or questions.are_any
+    is_asked = (questions.by_model or questions.are_any) and not questions.relate_many
     if is_decided and is_asked and follows_size_branches():
         try:
             other, other_notes = attempt(size_branches=True)

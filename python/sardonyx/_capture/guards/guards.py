@@ -37,6 +37,7 @@ BY_BRANCH, BY_OPERATOR = "the model's own code", "an operator"
 BY_CHECK = "a check"  # which otherwise only raises
 
 _MAX_TRIED = 400
+_MAX_RELATED = 2
 _MAX_SYMBOLS = 4
 
 
@@ -108,6 +109,13 @@ class Questions:
     def _note_code(self) -> None:
         self.by_model = True
         self.codes.update(each.f_code for each in frames_of_model())
+
+    @property
+    def relate_many(self) -> bool:
+        """Whether the model's own code asks of more than two sizes at once, as of a mask that may
+        be longer than the past and the tokens. What PyTorch asks behind such a branch is hardly
+        ever known, and so the branch is not followed."""
+        return any(len(relation.free_symbols) > _MAX_RELATED for relation, _ in self._asked)
 
     def asker_of_bound(self, symbol: str) -> str:
         """Who asks whether a size is within bounds: what goes on elsewhere counts most, what only
