@@ -115,17 +115,8 @@ std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Targe
   } catch (const NotLowered& error) {
     problem = error;
   }
-  const auto works = [&](const std::vector<std::string>& rules) {
-    try {
-      convert_without(rules);
-      return true;
-    } catch (const targets::Unsupported&) {
-      return false;
-    }
-  };
   const auto on_simplified = std::exchange(options.on_simplified, {});
-  const std::vector<std::string> rules = rules_to_leave_out(problem->applied(), works);
-  if (rules.empty()) throw *problem;
+  const std::vector<std::string> rules = rules_to_leave_out(*problem, convert_without);
   if (on_simplified)
     options.on_simplified = [&](OptimizationReport done) {
       add_left_out(done, rules, *problem);

@@ -46,7 +46,7 @@ std::int64_t Model::node_count() const { return onnx::count_nodes(*model_->graph
 
 namespace {
 
-// What cannot be opened is left to the reader, which reports it.
+// Throws where a file that is no ONNX model is of a kind that another command reads.
 void check_kind(const std::filesystem::path& path) {
   std::array<char, 16> start{};
   std::ifstream file(path, std::ios::binary);
@@ -62,10 +62,14 @@ void check_kind(const std::filesystem::path& path) {
 }  // namespace
 
 Model read_model(const std::filesystem::path& path) {
-  check_kind(path);
   bool has_data_file = false;
-  std::unique_ptr<onnx::Model> model = proto::read(path, &has_data_file);
-  return Model(std::move(model), has_data_file, path);
+  try {
+    std::unique_ptr<onnx::Model> model = proto::read(path, &has_data_file);
+    return Model(std::move(model), has_data_file, path);
+  } catch (const Error&) {
+    check_kind(path);
+    throw;
+  }
 }
 
 void write(const Model& model, const std::filesystem::path& path, const WriteOptions& options) {

@@ -127,19 +127,12 @@ OptimizationReport simplify_without(Model& model, OptimizeOptions options, const
   } catch (const NotLowered& error) {
     problem = error;
   }
-  const auto works = [&](const std::vector<std::string>& rules) {
-    try {
-      model = restored(before, options);
-      simplified(rules);
-      return true;
-    } catch (const targets::Unsupported&) {
-      return false;
-    }
+  const auto simplified_anew = [&](const std::vector<std::string>& rules) {
+    model = restored(before, options);
+    return simplified(rules);
   };
-  const std::vector<std::string> rules = rules_to_leave_out(problem->applied(), works);
-  if (rules.empty()) throw *problem;
-  model = restored(before, options);
-  OptimizationReport done = simplified(rules);
+  const std::vector<std::string> rules = rules_to_leave_out(*problem, simplified_anew);
+  OptimizationReport done = simplified_anew(rules);
   add_left_out(done, rules, *problem);
   return done;
 }

@@ -87,13 +87,22 @@ void lower_or_name_rules(onnx::Model& model, const targets::Target& target,
 }
 
 std::vector<std::string> rules_to_leave_out(
-    const std::vector<std::string>& applied,
-    const std::function<bool(const std::vector<std::string>&)>& works) {
+    const NotLowered& problem,
+    const std::function<void(const std::vector<std::string>&)>& attempt) {
+  const std::vector<std::string>& applied = problem.applied();
+  const auto works = [&](const std::vector<std::string>& rules) {
+    try {
+      attempt(rules);
+      return true;
+    } catch (const targets::Unsupported&) {
+      return false;
+    }
+  };
   const auto from = [&](std::size_t first) {
     return std::vector<std::string>(applied.begin() + static_cast<std::ptrdiff_t>(first),
                                     applied.end());
   };
-  if (applied.empty() || !works(applied)) return {};
+  if (applied.empty() || !works(applied)) throw problem;
   // It works without those from `first` on, and not without those from `last` on alone.
   std::size_t first = 0, last = applied.size();
   while (last - first > 1) {

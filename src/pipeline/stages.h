@@ -43,11 +43,10 @@ class NotLowered : public targets::Unsupported {
 void lower_or_name_rules(onnx::Model& model, const targets::Target& target,
                          const targets::LowerOptions& options, const OptimizationReport& done);
 
-// The last rule without which it works, or with it those that were applied after it; none where it
-// works without none of them.
+// The last rule without which `attempt` succeeds, or with it those that were applied after it.
+// Throws `problem` where it fails without all of them.
 std::vector<std::string> rules_to_leave_out(
-    const std::vector<std::string>& applied,
-    const std::function<bool(const std::vector<std::string>&)>& works);
+    const NotLowered& problem, const std::function<void(const std::vector<std::string>&)>& attempt);
 void add_left_out(OptimizationReport& done, const std::vector<std::string>& rules,
                   const Error& problem);
 

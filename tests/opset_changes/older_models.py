@@ -27,7 +27,7 @@ class Older:
     covers: tuple[str, ...]
 
 
-def older(  # noqa: PLR0917
+def older(  # noqa: PLR0917 (as the table's rows have them)
     op: str,
     opset: int,
     inputs: dict[str, Array],

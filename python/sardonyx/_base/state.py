@@ -6,9 +6,11 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 _exporting = 0
-_leaving_size_branches = 0
+# Of the export that asks: another thread's has its own.
+_follows_size_branches: ContextVar[bool] = ContextVar("follows_size_branches", default=True)
 _capture = threading.RLock()
 
 
@@ -44,18 +46,17 @@ def exporting() -> Iterator[None]:
 
 def follows_size_branches() -> bool:
     """Whether both sides of Python's branches on sizes are to be in the program."""
-    return _leaving_size_branches == 0
+    return _follows_size_branches.get()
 
 
 @contextmanager
 def leaving_size_branches() -> Iterator[None]:
     """Within it, programs have one side of branches on sizes, as the example takes them."""
-    global _leaving_size_branches  # noqa: PLW0603 (that is what the module is for)
-    _leaving_size_branches += 1
+    token = _follows_size_branches.set(False)
     try:
         yield
     finally:
-        _leaving_size_branches -= 1
+        _follows_size_branches.reset(token)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import sysconfig
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import NamedTuple
@@ -53,33 +53,39 @@ def user_place() -> Place | None:
 
 def frames_of_model() -> Iterator[FrameType]:
     """What runs now of the model's own code, innermost first."""
-    import torch
-
-    others = (str(Path(torch.__file__).parent) + os.sep, _SARDONYX, "<")
+    is_of_model = _is_of_model()
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
         file = code.co_filename
         if file == _CAPTURE and code.co_name in ("capture", "capture_by_trace"):
             return
-        # Libraries of models are below the standard library's folder, too.
-        is_python = file.startswith(_PYTHON) and "site-packages" not in file
-        if not is_python and not file.startswith(others):
+        if is_of_model(file):
             yield frame
         frame = frame.f_back
 
 
-def place_of_error(error: BaseException) -> Place | None:
-    """The innermost line of the model's own code that the error passed through; None for none."""
+def _is_of_model() -> Callable[[str], bool]:
+    """Whether a file holds the model's own code, and is none of PyTorch, Python or this package."""
     import torch
 
     others = (str(Path(torch.__file__).parent) + os.sep, _SARDONYX, "<")
+
+    def is_of_model(file: str) -> bool:
+        # Libraries of models are below the standard library's folder, too.
+        is_python = file.startswith(_PYTHON) and "site-packages" not in file
+        return not is_python and not file.startswith(others)
+
+    return is_of_model
+
+
+def place_of_error(error: BaseException) -> Place | None:
+    """The innermost line of the model's own code that the error passed through; None for none."""
+    is_of_model = _is_of_model()
     place, trace = None, error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
-        file = code.co_filename
-        is_python = file.startswith(_PYTHON) and "site-packages" not in file
-        if not is_python and not file.startswith(others):
+        if is_of_model(code.co_filename):
             place = Place(code.co_filename, trace.tb_lineno, code.co_name)
         trace = trace.tb_next
     return place

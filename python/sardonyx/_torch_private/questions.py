@@ -248,6 +248,6 @@ def relation_of(node: Any) -> Any:
 
 
 def relation_that_may_fail(truth: Any) -> Any:
-    """The relation of a SymBool that sympy takes for always so, or never, of which a size of 0 may
-    make something else; None of other truths."""
+    """The relation of a SymBool that sympy simplifies to true or false since it assumes positive
+    sizes, and that a size of 0 may change; None for any other SymBool."""
     return getattr(getattr(truth, "node", None), "compared", None)

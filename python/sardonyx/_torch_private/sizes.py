@@ -179,7 +179,7 @@ def guards_of(env: Any) -> list[Any]:
 
 @functools.cache
 def _opaque_function(name: str) -> Any:
-    """sympy's name for a function of floats, of which it knows nothing but values."""
+    """sympy's name for a function of floats. sympy can only evaluate it."""
     from torch.utils._sympy import functions
 
     known = getattr(functions, f"OpaqueUnaryFn_{name}", None)

@@ -48,7 +48,7 @@ def real_sizes(model: torch.nn.Module, codes: Collection[CodeType]) -> Iterator[
 
 
 def _functions_with(codes: Collection[CodeType]) -> list[FunctionType]:
-    """The functions, of which a frame gives the code alone."""
+    """The functions with these code objects: a frame has its code, and not its function."""
     if not codes:
         return []
     found = gc.get_referrers(*codes)

@@ -382,8 +382,8 @@ void AbstractInterpreter::branch_on_data(const Statement& statement, const Abstr
   doubt_what_is_held(last ? *last : statement, merge);
 }
 
-// What one of two calls gives, of one rank or another, as data decide. Neither changes a variable
-// or a container.
+// The result of one of two calls, chosen by data. Their ranks may differ. Neither changes a
+// variable or a container.
 AbstractValue AbstractInterpreter::either(const AbstractValue& condition,
                                           const std::function<AbstractValue()>& first,
                                           const std::function<AbstractValue()>& second) {

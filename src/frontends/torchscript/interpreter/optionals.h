@@ -1,5 +1,5 @@
-// Values that are None or something, as data decide: Optional[Tensor] after a branch, say. A truth
-// of data tells which, and what stands beside it where it is None is read by nothing.
+// Data-dependent optionals, such as an Optional[Tensor] after a branch: a bool tensor that is true
+// where there is a value, and the value, which nothing reads where it is None.
 #pragma once
 
 #include "frontends/torchscript/interpreter/body.h"

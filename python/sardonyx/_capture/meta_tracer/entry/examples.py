@@ -38,7 +38,7 @@ def generic_inputs(
 
 
 def _few_of(value: Any, leaf: Leaf) -> list[int]:
-    """The axes of which a size of 0 or 1 is to be dynamic, and may be more."""
+    """The axes that are to be dynamic, have a size of 0 or 1, and may have a larger one."""
     if not _is_tensor(value) or not value.is_contiguous():
         return []
     return [
