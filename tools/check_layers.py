@@ -129,6 +129,11 @@ RESTRICTED = {
     "simdjson": {"program", "archive", "pt2"},
 }
 
+# Layers in which no runtime is named, in code or comments.
+RUNTIME_FREE = {"symbolic", "program", "functionalize", "aten", "onnx", "rewriting", "passes"}
+RUNTIME_FREE |= {"precision", "pipeline"}
+RUNTIME = re.compile(r"ONNX ?Runtime|\"?onnxruntime|OpenVINO|TensorRT|tensorrt")
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 KEYWORDS = {"USES", "PRECOMPILE", "JOINED", "ALONE"}  # what may follow DEPENDS
 LAYER_CALL = re.compile(r"sardonyx_layer\(([^)]*)\)")
@@ -204,6 +209,16 @@ def check_rooms(source: Path, file: Path, name: str) -> Iterator[str]:
             yield f"{file}:{number}: {own or 'the root'} of {name} must not know {other}"
 
 
+def check_runtimes(file: Path, name: str) -> Iterator[str]:
+    """Complaints about runtimes that are named where their table is not: what a runtime can do and
+    what it is slow at stands in targets/."""
+    if name not in RUNTIME_FREE or file.name.endswith("_test.cpp"):
+        return
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        if match := RUNTIME.search(line):
+            yield f"{file}:{number}: layer {name} must not name {match[0]}: that is for targets/"
+
+
 def check_circles(source: Path) -> Iterator[str]:
     """Complaints about headers that include each other in a circle."""
     includes = {}
@@ -265,6 +280,7 @@ def check(source: Path) -> list[str]:
         else:
             complaints.extend(check_includes(source, file, name))
             complaints.extend(check_rooms(source, file, name))
+            complaints.extend(check_runtimes(file, name))
     return complaints
 
 

@@ -76,6 +76,9 @@ class SARDONYX_API Model {
 SARDONYX_API std::vector<std::string> target_names();
 // The opset that serves a target best, which it has where none is named; SX1010 for an unknown one.
 SARDONYX_API std::int64_t target_opset(const std::string& name);
+// The accuracy_level of block-wise quantized weights for a target where no other is requested; 0
+// where the target does not round activations. SX1010 for an unknown one.
+SARDONYX_API int target_accuracy_level(const std::string& name);
 
 // What becomes of an operator that has no translation.
 enum class UnsupportedOps : std::uint8_t {

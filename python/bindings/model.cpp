@@ -222,6 +222,8 @@ void bind_options(nb::module_& module) {
           });
   module.def("target_opset", &sardonyx::target_opset, "name"_a,
              "The opset that serves a target best.");
+  module.def("target_accuracy_level", &sardonyx::target_accuracy_level, "name"_a,
+             "The accuracy_level of quantized weights for a target by default.");
   module.def(
       "target_names", [] { return sardonyx::target_names(); }, "What target_runtime may be.");
   module.def(

@@ -32,6 +32,10 @@ bool translates(std::string_view op) {
 
 std::int64_t target_opset(const std::string& name) { return pipeline::target_of(name).opset; }
 
+int target_accuracy_level(const std::string& name) {
+  return pipeline::target_of(name).accuracy_level;
+}
+
 void set_threads(int count) { base::set_threads(static_cast<std::size_t>(std::max(count, 0))); }
 
 std::string_view version() { return SARDONYX_VERSION; }

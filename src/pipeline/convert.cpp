@@ -77,11 +77,12 @@ std::unique_ptr<onnx::Model> convert_once(std::int64_t opset, const targets::Tar
   const rewriting::Options passing{.stop_after = passes::current_name(options.stop_after),
                                    .keep_weights = !options.fold_weights,
                                    .limits = {},
+                                   .tuning = target.tuning,
                                    .disabled = passes::current_names(options.disable)};
   OptimizationReport done;
   const std::int64_t before = onnx::count_nodes(*model->graph);
   if (options.optimize) done = told(rewritten(*model, target, passing));
-  change_precision(*model, options.precision, target.name, done);
+  change_precision(*model, options.precision, target, done);
   lower_or_name_rules(
       *model, target,
       {.opset = opset,
@@ -134,7 +135,7 @@ std::unique_ptr<onnx::Model> convert_to(const targets::Target& target,
                                         std::vector<Diagnostic>& notes) {
   if (options.opset) check_opset(*options.opset);
   check(options.precision);
-  std::int64_t opset = opset_for(options.precision, target.name, options.opset, target.opset);
+  std::int64_t opset = opset_for(options.precision, target, options.opset, target.opset);
   try {
     return convert_at(opset, target, program, options, custom, shown, notes);
   } catch (const Error& error) {

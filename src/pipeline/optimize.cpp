@@ -67,7 +67,7 @@ void outline(onnx::Model& model, const OptimizeOptions& options, OptimizationRep
 // `as_it_is`: in its own operators.
 OptimizationReport simplify(onnx::Model& inner, const OptimizeOptions& options, bool as_it_is) {
   std::string runtime = options.runtime.empty() ? inner.target : options.runtime;
-  if (runtime.empty()) runtime = "onnxruntime";
+  if (runtime.empty()) runtime = targets::targets().front().name;
   const targets::Target& target = target_of(runtime);
   if (options.opset) check_opset(*options.opset);
   check(options.precision);
@@ -75,6 +75,7 @@ OptimizationReport simplify(onnx::Model& inner, const OptimizeOptions& options, 
   const rewriting::Options passing{.stop_after = passes::current_name(options.stop_after),
                                    .infer_types = true,
                                    .limits = {},
+                                   .tuning = target.tuning,
                                    .disabled = passes::current_names(options.disable)};
   // Older models stay what they are, unless they are to become newer ones.
   const bool has_target = options.opset || (own >= kOldestKept && own <= kNewestOpset && !as_it_is);
@@ -84,7 +85,7 @@ OptimizationReport simplify(onnx::Model& inner, const OptimizeOptions& options, 
     outline(inner, options, done);
     return done;
   }
-  const std::int64_t opset = opset_for(options.precision, target.name, options.opset,
+  const std::int64_t opset = opset_for(options.precision, target, options.opset,
                                        opset_to_begin_with(target, options, own));
   const std::vector<onnx::TypeConflict> disputes = onnx::infer_types(inner);
   targets::raise(inner,
@@ -93,7 +94,7 @@ OptimizationReport simplify(onnx::Model& inner, const OptimizeOptions& options, 
   for (const onnx::TypeConflict& each : disputes)
     report.declined.insert(report.declined.begin(), {"infer-types", each.node, each.message});
   OptimizationReport done = told(report);
-  change_precision(inner, options.precision, target.name, done);
+  change_precision(inner, options.precision, target, done);
   lower_or_name_rules(inner, target, {.opset = opset, .keep_what_fails = true}, done);
   tidy(inner, passing, done);
   outline(inner, options, done);

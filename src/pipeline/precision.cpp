@@ -29,14 +29,6 @@ Types types_of(const PrecisionOptions& options) {
   return {to.substr(0, sign), to.substr(sign + 1)};
 }
 
-bool is_cpu(std::string_view runtime) {
-  return runtime == "onnxruntime-cpu" || runtime == "onnxruntime-genai";
-}
-
-bool has_own_operators(std::string_view runtime) {
-  return is_cpu(runtime) || runtime == "onnxruntime-cuda";
-}
-
 [[noreturn]] void refuse(std::string_view what, const std::string& word, std::string_view known) {
   base::fail("SX1810", fmt::format("there is no {} `{}`", what, word),
              fmt::format("choose one of {}", known));
@@ -49,22 +41,22 @@ int bits_of(const std::string& word) {
 }
 
 precision::Report to_blocks(onnx::Model& model, const PrecisionOptions& options,
-                            std::string_view runtime) {
+                            const targets::Target& target) {
   precision::WeightOnlyOptions weights{.bits = bits_of(types_of(options).blocks),
                                        .block_size = options.block_size,
                                        .symmetric = options.symmetric,
                                        .search = options.method == "search",
                                        .keep = options.keep,
                                        .mixed = {},
-                                       .contrib = has_own_operators(runtime)};
+                                       .contrib = target.has_quantized_operators};
   for (const PrecisionOptions::Mixed& each : options.mixed)
     weights.mixed.push_back({each.pattern, bits_of(each.to)});
-  weights.accuracy_level = options.accuracy_level.value_or(is_cpu(runtime) ? 4 : 0);
+  weights.accuracy_level = options.accuracy_level.value_or(target.accuracy_level);
   return precision::code_weights(model, weights);
 }
 
 precision::Report change(onnx::Model& model, const PrecisionOptions& options,
-                         std::string_view runtime) {
+                         const targets::Target& target) {
   const Types types = types_of(options);
   precision::Report report;
   if (!types.half.empty()) {
@@ -72,7 +64,7 @@ precision::Report change(onnx::Model& model, const PrecisionOptions& options,
     report = precision::to_half(model, {.dtype = half, .io = options.io, .keep = options.keep});
   }
   if (types.blocks.empty()) return report;
-  precision::Report coded = to_blocks(model, options, runtime);
+  precision::Report coded = to_blocks(model, options, target);
   std::erase_if(report.weights, [&](const precision::HeldWeight& each) {
     return std::ranges::find(coded.weights, each.weight, &precision::HeldWeight::weight) !=
            coded.weights.end();
@@ -98,22 +90,22 @@ void check(const PrecisionOptions& options) {
     refuse("mixed precision with", options.to, "int8, int4, fp16+int8, fp16+int4");
 }
 
-std::int64_t opset_for(const PrecisionOptions& options, std::string_view runtime,
-                       std::optional<std::int64_t> asked, std::int64_t otherwise) {
-  const std::int64_t opset = asked.value_or(otherwise);
-  const bool in_blocks = !types_of(options).blocks.empty() && !has_own_operators(runtime);
+std::int64_t opset_for(const PrecisionOptions& options, const targets::Target& target,
+                       std::optional<std::int64_t> requested, std::int64_t default_opset) {
+  const std::int64_t opset = requested.value_or(default_opset);
+  const bool in_blocks = !types_of(options).blocks.empty() && !target.has_quantized_operators;
   if (!in_blocks || opset >= kOpsetOfBlocks) return opset;
-  if (!asked) return kOpsetOfBlocks;
+  if (!requested) return kOpsetOfBlocks;
   base::fail("SX1815",
              fmt::format("weights of {} in blocks are of opset {}, and not of {}", options.to,
                          kOpsetOfBlocks, opset),
              "ask for a newer opset or for none, or for a runtime with operators of its own");
 }
 
-void change_precision(onnx::Model& model, const PrecisionOptions& options, std::string_view runtime,
-                      OptimizationReport& done) {
+void change_precision(onnx::Model& model, const PrecisionOptions& options,
+                      const targets::Target& target, OptimizationReport& done) {
   if (options.to.empty()) return;
-  precision::Report report = change(model, options, runtime);
+  precision::Report report = change(model, options, target);
   if (!report.weights.empty())
     done.applied.push_back({"precision", static_cast<std::int64_t>(report.weights.size())});
   for (precision::Stayed& each : report.stayed)

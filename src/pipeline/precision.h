@@ -3,23 +3,24 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "onnx/graph/ir.h"
 #include "sardonyx/sardonyx.h"
+#include "targets/target.h"
 
 namespace sardonyx {
 
 // Throws SX1810 for a word that is none of those there are.
 void check(const PrecisionOptions& options);
 
-// The opset that the weights ask for: blocks are of opset 21, unless the runtime has operators of
-// its own for them. SX1815 where another is asked for.
-std::int64_t opset_for(const PrecisionOptions& options, std::string_view runtime,
-                       std::optional<std::int64_t> asked, std::int64_t otherwise);
+// The opset that the weights need: block-wise quantization needs opset 21, unless the target has
+// contrib operators for it. `default_opset` is used where none was `requested`. Throws SX1815 where
+// an older one was.
+std::int64_t opset_for(const PrecisionOptions& options, const targets::Target& target,
+                       std::optional<std::int64_t> requested, std::int64_t default_opset);
 
-// Between simplifying and lowering; what it did goes to `done`.
-void change_precision(onnx::Model& model, const PrecisionOptions& options, std::string_view runtime,
-                      OptimizationReport& done);
+// After the canonical rewriting and before lowering. Adds what it changed to `done`.
+void change_precision(onnx::Model& model, const PrecisionOptions& options,
+                      const targets::Target& target, OptimizationReport& done);
 
 }  // namespace sardonyx

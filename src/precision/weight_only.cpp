@@ -77,8 +77,8 @@ bool is_floating(const Tensor& tensor) {
   return tensor.dtype == DType::kFloat32 || tensor.dtype == DType::kFloat16;
 }
 
-// ONNX Runtime 1.31 takes rows that are dequantised right before a product, whose other factor is,
-// too, for a product of integers without blocks.
+// A runtime may fuse rows that are dequantized right before a MatMul, whose other operand is
+// dequantized as well, into an integer MatMul without blocks.
 bool feeds_product(const Node* node) {
   return std::ranges::any_of(node->outputs[0]->uses, [](const onnx::Use& use) {
     return use.node->is(Op::kMatMul) || use.node->is(Op::kGemm);
@@ -164,7 +164,7 @@ std::string obstacle(const Node* node, const Tensor& weight, const WeightOnlyOpt
     if (length % options.block_size != 0)
       return fmt::format("rows of {} are no whole blocks of {}", length, options.block_size);
     if (!options.contrib && feeds_product(node))
-      return "ONNX Runtime takes it for a product of integers with the one behind it";
+      return "a runtime may fuse it with the MatMul after it into an integer MatMul";
   }
   if (node->is(Op::kMatMul) && (!node->inputs[0]->has_rank || node->inputs[0]->shape.size() < 2))
     return "the other factor is no matrix";
@@ -321,7 +321,7 @@ class Coding {
 
   const Parts& parts_of(const Site& site) {
     const Layout layout = layout_for(site);
-    // ONNX Runtime's Gather takes no numbers of 4 bits.
+    // Gather of 4-bit elements has kernels almost nowhere.
     const int bits = layout == Layout::kRows ? 8 : site.bits;
     Parts& parts = parts_[{site.weight, layout, bits, site.by_rows}];
     if (parts.coded != nullptr) return parts;

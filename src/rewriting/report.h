@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "rewriting/tuning.h"
+
 namespace sardonyx::rewriting {
 
 // What rules may make of a model.
@@ -25,6 +27,8 @@ struct Options {
   // others, the report says so.
   bool infer_types = false;
   Limits limits;
+  // Of the target that the model is for.
+  Tuning tuning = {};
   // The names of rules and passes that do not run.
   std::vector<std::string> disabled = {};
 };

@@ -21,6 +21,7 @@ class RuleContext {
 
   onnx::Model& model() const { return model_; }
   const Limits& limits() const { return options_.limits; }
+  const Tuning& tuning() const { return options_.tuning; }
   bool may_change_weights() const { return !options_.keep_weights; }
   // Whether somebody else made the model, whose weights are what they are.
   bool is_foreign() const { return options_.infer_types; }

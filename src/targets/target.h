@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "rewriting/tuning.h"
 #include "targets/fusion.h"
 #include "targets/kernels/kernels.h"
 #include "targets/rule.h"
@@ -24,6 +25,12 @@ struct Target {
   std::span<const Rules> rules;
   // The operators of its own that it is given for several of the core dialect.
   Fusions fusions;
+  // Whether it has the contrib operators for block-wise quantized weights.
+  bool has_quantized_operators = false;
+  // The accuracy_level that these are given where nobody asks for another: 4 rounds activations to
+  // 8 bits, 0 leaves the choice to the runtime.
+  int accuracy_level = 0;
+  rewriting::Tuning tuning = {};
   // Where the rows come from: "tried with ONNX Runtime 1.31", "read in its documentation".
   std::string_view source;
   // Inputs that it feeds where the model has them: those that nothing reads are dropped.

@@ -49,6 +49,9 @@ const Index& index_of(const Target& target) {
   return indices[static_cast<std::size_t>(&target - targets().data())];
 }
 
+// Measured on x86 with ONNX Runtime 1.31.
+constexpr rewriting::Tuning kCpuTuning{.min_gemm_rows = 49, .max_gemm_row_length = 384};
+
 }  // namespace
 
 const Release* Target::release_for(std::int64_t at_opset) const {
@@ -90,6 +93,7 @@ std::span<const Target> targets() {
              .releases = onnxruntime_releases(),
              .rules = onnxruntime_cpu_tables(),
              .fusions = {},
+             .tuning = kCpuTuning,
              .source = "tried with ONNX Runtime 1.31 and 1.32"},
       Target{.name = "onnxruntime-cpu",
              .title = "ONNX Runtime's CPU provider",
@@ -100,6 +104,9 @@ std::span<const Target> targets() {
              .releases = onnxruntime_releases(),
              .rules = onnxruntime_cpu_tables(),
              .fusions = onnxruntime_cpu_fusions(),
+             .has_quantized_operators = true,
+             .accuracy_level = 4,
+             .tuning = kCpuTuning,
              .source = "tried with ONNX Runtime 1.31 and 1.32"},
       Target{.name = "onnxruntime-avx2",
              .title = "ONNX Runtime's CPU provider on x86 without VNNI",
@@ -110,6 +117,7 @@ std::span<const Target> targets() {
              .releases = onnxruntime_releases(),
              .rules = onnxruntime_avx2_tables(),
              .fusions = {},
+             .tuning = kCpuTuning,
              .source = "tried with ONNX Runtime 1.31 and 1.32"},
       Target{.name = "onnxruntime-genai",
              .title = "onnxruntime-genai on the CPU",
@@ -121,6 +129,9 @@ std::span<const Target> targets() {
              .releases = onnxruntime_releases(),
              .rules = onnxruntime_cpu_tables(),
              .fusions = onnxruntime_genai_fusions(),
+             .has_quantized_operators = true,
+             .accuracy_level = 4,
+             .tuning = kCpuTuning,
              .source = "tried with onnxruntime-genai 0.18 and ONNX Runtime 1.31",
              .fed_if_read = kFedIfRead},
       Target{.name = "onnxruntime-cuda",
@@ -132,6 +143,8 @@ std::span<const Target> targets() {
              .releases = onnxruntime_releases(),
              .rules = onnxruntime_tables(),
              .fusions = {},
+             .has_quantized_operators = true,
+             .tuning = kCpuTuning,
              .source = "ONNX Runtime 1.31 on the CPU, and its documentation: no GPU was at hand"},
       Target{.name = "openvino",
              .title = "OpenVINO",
@@ -160,6 +173,7 @@ std::span<const Target> targets() {
              .releases = {},
              .rules = {},
              .fusions = {},
+             .tuning = kCpuTuning,
              .source = "the specification"},
   };
   return kTargets;

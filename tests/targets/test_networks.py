@@ -37,6 +37,12 @@ def test_attention_mask_of_lowest() -> None:
     assert alone.run("Attention", query, query, query, other, opset=23).min() == 1
 
 
+def test_log_softmax_in_double() -> None:
+    x = np.array([[1.0, np.nan, 2.0]])
+    assert np.isfinite(alone.run("LogSoftmax", x)).any()
+    assert np.isnan(alone.run("LogSoftmax", x.astype(np.float32))).all()
+
+
 def nodes_loaded(node: onnx.NodeProto, feed: dict[str, np.ndarray], opset: int, at: Path) -> int:
     """How many nodes ONNX Runtime makes of one."""
     options = ort.SessionOptions()

@@ -33,7 +33,7 @@ Value has_sign(Emit& onnx, Value x) {
   return onnx.less(base::is_floating(x.dtype()) ? away_from_zero(onnx, x) : x, zero);
 }
 
-// By a product, since ONNX Runtime's Where makes 0 of a -0 that it takes where the condition holds.
+// By a product: a kernel that selects by adding what it masked makes 0 of -0.
 Value with_sign_of(Emit& onnx, Value magnitude, Value like) {
   const DType dtype = magnitude.dtype();
   const Value sign = onnx.where(has_sign(onnx, like), onnx.scalar(-1, dtype), onnx.one(dtype));

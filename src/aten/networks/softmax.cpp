@@ -31,20 +31,9 @@ Outputs safe_softmax(const Call& call, Emit& onnx) {
   })};
 }
 
-// Spelt out in float64, where ONNX Runtime's kernel passes by NaN and infinity.
-Value spelt_log_softmax(Value x, std::int64_t axis, Emit& onnx) {
-  const auto over_axis = [&](const char* reduction, Value of) {
-    return onnx.reduce(reduction, of, {&axis, 1}, /*keep_dims=*/true);
-  };
-  const Value shifted = onnx.sub(x, over_axis("ReduceMax", x));
-  return onnx.sub(shifted, onnx.log(over_axis("ReduceSum", onnx.exp(shifted))));
-}
-
 Outputs log_softmax(const Call& call, Emit& onnx) {
-  return {over_axis(call, onnx, [&](Value x, std::int64_t axis) {
-    return x.dtype() == DType::kFloat64 ? spelt_log_softmax(x, axis, onnx)
-                                        : onnx.log_softmax(x, {.axis = axis});
-  })};
+  return {over_axis(
+      call, onnx, [&](Value x, std::int64_t axis) { return onnx.log_softmax(x, {.axis = axis}); })};
 }
 
 constexpr Row kRows[] = {

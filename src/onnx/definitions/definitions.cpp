@@ -25,7 +25,7 @@ Value gelu(const Composite& call) {
   Emit& onnx = call.onnx;
   const Value x = call.input(0);
   const auto number = [&](double value) { return onnx.scalar_like(value, x); };
-  // As language models write it: ONNX Runtime, which has an operator for it, knows that form.
+  // As language models write it: runtimes that have a kernel for it recognize this form.
   if (call.text("approximate") == "tanh") {
     const Value sum = onnx.add(x, onnx.mul(onnx.pow(x, number(3)), number(0.044715)));
     const Value bent = onnx.tanh(onnx.mul(sum, number(std::sqrt(2.0 / 3.14159265358979323846))));
@@ -179,8 +179,8 @@ Value stashed(const Composite& call, Value x) {
   return call.onnx.cast(x, static_cast<DType>(call.integer("stash_type", 1)));
 }
 
-// By Pow, in which ONNX Runtime recognises normalisations; in float64 it would take another epsilon
-// for the one that is there.
+// By Pow, the form in which runtimes recognize normalizations. In float64 they would replace the
+// epsilon by another one.
 Value square(Emit& onnx, Value x) {
   return x.dtype() == DType::kFloat64 ? onnx.mul(x, x) : onnx.pow(x, onnx.scalar_like(2, x));
 }

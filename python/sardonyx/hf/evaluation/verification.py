@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from sardonyx import _native
 from sardonyx._base.errors import Diagnostic, VerificationError, refusals
 from sardonyx._compare.tensors import difference
 from sardonyx.hf.base.example import BATCH, Tensors
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from sardonyx.hf.checkpoints.dequantized_reference import HeldValues
     from sardonyx.hf.checkpoints.weights import Placed
     from sardonyx.hf.output.report import Report
-
-# Runtimes whose products with weights in blocks are made to round the other factor to 8 bits.
-_ROUNDING = ("onnxruntime-cpu", "onnxruntime-genai")
 
 
 def compare(
@@ -55,7 +53,8 @@ def compare(
         others = held.put(model)
         exact = Loaded(folder, report.as_dict(), rounds=False)
         of_held = _compared(model, chosen, exact, sentences)
-        rounds = report.runtime in _ROUNDING or report.precision not in ("int8", "int4")
+        rounds_activations = _native.target_accuracy_level(report.runtime) > 0
+        rounds = rounds_activations or report.precision not in ("int8", "int4")
         if of_held["different"] and not others and not rounds:
             raise refusals(
                 [

@@ -2,8 +2,8 @@
 // After:  y = Add(Reshape(Gemm(Gelu(Gemm(Reshape(x, [-1, k]), v, a)), w, c), [n, rows, k]), r)
 // Gemm adds the bias as it multiplies, which saves two walks over what was computed, and what
 // stands between needs no axes. So, too, without r, and with other operators of one input. Of few
-// rows, and of long ones, whose products take nearly all of the time, nothing is gained. Behind
-// lowering, since rules look for sums.
+// rows, and of long ones, whose products take nearly all of the time, nothing is gained: the
+// target's tuning has both limits. After lowering, since rules look for sums.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -24,21 +24,20 @@ using onnx::Node;
 using onnx::Op;
 using onnx::ValueInfo;
 
-constexpr std::int64_t kMinRows = 49, kLongestRow = 384;
 constexpr std::array kActivations = {Op::kGelu,    Op::kHardSwish, Op::kMish, Op::kRelu,
                                      Op::kSigmoid, Op::kSoftplus,  Op::kTanh};
 
-bool has_many_short_rows(const ValueInfo* x) {
-  if (x == nullptr || x->dtype != onnx::DType::kFloat32 || !x->has_rank || x->shape.size() < 3 ||
-      x->is_disputed)
+bool has_many_short_rows(const ValueInfo* x, const rewriting::Tuning& tuning) {
+  if (tuning.max_gemm_row_length == 0 || x == nullptr || x->dtype != onnx::DType::kFloat32 ||
+      !x->has_rank || x->shape.size() < 3 || x->is_disputed)
     return false;
   std::int64_t rows = 1;
   for (std::size_t i = 1; i < x->shape.size(); ++i) {
     const symbolic::Expr size = x->shape[i];
     if (!size.known() || !size.is_constant() || size.value() < 1) return false;
-    if (i + 1 < x->shape.size()) rows = std::min(rows, kMinRows) * size.value();
+    if (i + 1 < x->shape.size()) rows = std::min(rows, tuning.min_gemm_rows) * size.value();
   }
-  return rows >= kMinRows && x->shape.back().value() <= kLongestRow;
+  return rows >= tuning.min_gemm_rows && x->shape.back().value() <= tuning.max_gemm_row_length;
 }
 
 void made_of(ValueInfo* made, const Node* origin) {
@@ -48,7 +47,7 @@ void made_of(ValueInfo* made, const Node* origin) {
 
 bool flatten(Node* root, RuleContext& context) {
   ValueInfo* const x = root->input(0);
-  if (!has_many_short_rows(x)) return false;
+  if (!has_many_short_rows(x, context.tuning())) return false;
   const Dense first = dense_of(root);
   if (first.sum == nullptr || first.added != nullptr) return false;
   Node* const activation = only_reader(first.sum);

@@ -7,7 +7,7 @@
 // and shift-normalization.
 // Over the channels of an image, or another axis of a constant size that is not the last one:
 // After:  y = Transpose(LayerNormalization<axis = -1, epsilon = e>(Transpose(x), ones))
-// In ONNX Runtime that takes a quarter to two thirds of the time. Scale and bias follow by
+// Measured, that takes a quarter to two thirds of the time. Scale and bias follow by
 // scale-channels.
 #include <algorithm>
 #include <cstddef>

@@ -35,6 +35,18 @@ std::optional<Values> unchanged(const Use& use, const Rule&) {
   return Values{use.input(0)};
 }
 
+// x - max(x) - log(sum(exp(x - max(x)))) along the axis.
+std::optional<Values> log_softmax_by_sums(const Use& use, const Rule&) {
+  const Value x = use.input(0);
+  const std::int64_t axis = use.integer("axis", -1);
+  const auto over_axis = [&](const char* reduction, Value of) {
+    return use.onnx.reduce(reduction, of, {&axis, 1}, /*keep_dims=*/true);
+  };
+  const Value shifted = use.onnx.sub(x, over_axis("ReduceMax", x));
+  const Value sums = over_axis("ReduceSum", use.onnx.exp(shifted));
+  return Values{use.onnx.sub(shifted, use.onnx.log(sums))};
+}
+
 // The scores' last two axes where the mask has 1: it is to be laid out along them.
 onnx::Shape laid_out(const Use& use) {
   const Value query = use.input(0), key = use.input(1), mask = use.input(3), past = use.input(4);
@@ -133,6 +145,13 @@ constexpr Rule kRows[] = {
      .when = normalises_nothing,
      .how = unchanged,
      .why = "it normalises at least one element",
+     .since = "1.31"},
+    {.name = "log-softmax-in-double",
+     .op = Op::kLogSoftmax,
+     .reason = Reason::kWrong,
+     .types = kDouble,
+     .how = log_softmax_by_sums,
+     .why = "NaN and infinity in one element do not reach the others",
      .since = "1.31"},
     {.name = "lstm-in-double",
      .op = Op::kLSTM,
