@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import logging
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -456,6 +457,15 @@ def test_verbose_reports_what_each_strategy_said(capsys: pytest.CaptureFixture[s
     with pytest.raises(sardonyx.CaptureError):
         sardonyx.export(Hopeless(), (X,), verbose=True)
     assert capsys.readouterr().err.count("reported:\nValueError: no way") >= 3
+
+
+def test_steps_are_logged(
+    caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with caplog.at_level(logging.INFO, logger="sardonyx"):
+        sardonyx.export(nn.Linear(4, 3), (X,))
+    assert [record for record in caplog.records if " ms" in record.getMessage()]
+    assert not capsys.readouterr().err
 
 
 def test_arguments_that_do_not_fit_forward() -> None:

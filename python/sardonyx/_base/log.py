@@ -1,18 +1,23 @@
-"""Whether exports tell how they go although nobody asked them by `verbose`."""
+"""The logger `sardonyx`, and whether exports print their steps without `verbose=True`."""
 
 from __future__ import annotations
+
+import logging
+
+LOGGER = logging.getLogger("sardonyx")
+LOGGER.addHandler(logging.NullHandler())  # a library prints no records that nobody asked for
 
 _enabled = False
 
 
 def enable_log() -> None:
-    """From here on every export tells its steps on standard error."""
+    """Every later export prints its steps on standard error."""
     global _enabled  # noqa: PLW0603 (that is what the module is for)
     _enabled = True
 
 
 def disable_log() -> None:
-    """From here on exports tell their steps with `verbose=True` only."""
+    """Later exports print their steps with `verbose=True` only."""
     global _enabled  # noqa: PLW0603 (as above)
     _enabled = False
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sardonyx._base.errors import Diagnostic, OnnxExporterError
+from sardonyx._base.log import LOGGER
 
 _LEVELS = {"note": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
@@ -26,11 +27,10 @@ class DiagnosticOptions:
         """Logs them to the logger "sardonyx"; raises OnnxExporterError for warnings that are to be
         errors, all of them in one."""
         found = list(diagnostics)
-        logger = logging.getLogger("sardonyx")
         for diagnostic in found:
             level = _LEVELS[diagnostic.severity]
             if level >= self.verbosity_level:
-                logger.log(level, "%s: %s", diagnostic.code, diagnostic.message)
+                LOGGER.log(level, "%s: %s", diagnostic.code, diagnostic.message)
         warnings = [d for d in found if d.severity == "warning"]
         if self.warnings_as_errors and warnings:
             raise OnnxExporterError("\n".join(d.message for d in warnings), warnings)

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from sardonyx._base.log import LOGGER
+
 T = TypeVar("T")
 
 
@@ -22,7 +24,7 @@ class Step:
 
 @dataclass
 class Steps:
-    """Told on standard error as they happen when `verbose`."""
+    """Logged at INFO as they happen, and printed on standard error where `verbose`."""
 
     verbose: bool
     done: list[Step] = field(default_factory=list)
@@ -31,6 +33,7 @@ class Steps:
     def say(self, text: str) -> None:
         """A line for the user, kept for the report."""
         self.said.append(text)
+        LOGGER.info("%s", text)
         if self.verbose:
             print(f"[sardonyx] {text}", file=sys.stderr)
 

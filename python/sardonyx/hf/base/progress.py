@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from sardonyx._base.log import LOGGER
+
 _SECONDS_BETWEEN = 0.5
 
 
@@ -34,6 +36,7 @@ class Progress:
             yield
         finally:
             taken = time.perf_counter() - begun
+            LOGGER.info("%s: %.1f s", name, taken)
             self.seconds[name] = round(self.seconds.get(name, 0) + taken, 3)
             self._line(f"{name}: {taken:.1f} s", last=True)
 
