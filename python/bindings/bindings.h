@@ -14,5 +14,6 @@ void bind_parts(nanobind::module_& module);
 void bind_apart(nanobind::module_& module);
 void bind_report(nanobind::module_& module);
 void bind_targets(nanobind::module_& module);
+void bind_result_types(nanobind::module_& module);
 
 }  // namespace sardonyx::bindings

@@ -19,4 +19,5 @@ NB_MODULE(_native, module) {
   sardonyx::bindings::bind_apart(module);
   sardonyx::bindings::bind_report(module);
   sardonyx::bindings::bind_targets(module);
+  sardonyx::bindings::bind_result_types(module);
 }

@@ -71,11 +71,17 @@ Expr count_of_steps(Expr start, Expr end, Expr step) {
                     : symbolic::max(symbolic::ceil_div(end - start, step), 0);
 }
 
+// A bool counts as an integer.
+Argument counted(const Argument& number) {
+  const bool* flag = number.get<bool>();
+  return flag == nullptr ? number : Argument(Expr(*flag ? 1 : 0));
+}
+
 ResultTensors arange(const Bound& call) {
   const Argument one = Expr(1), zero = Expr(0);
-  const Argument& start = call.has("start") ? argument(call, "start") : zero;
-  const Argument& end = argument(call, "end");
-  const Argument& step = call.has("step") ? argument(call, "step") : one;
+  const Argument start = call.has("start") ? counted(argument(call, "start")) : zero;
+  const Argument end = counted(argument(call, "end"));
+  const Argument step = call.has("step") ? counted(argument(call, "step")) : one;
   const bool integers = start.get<Expr>() && end.get<Expr>() && step.get<Expr>() &&
                         !start.get<Expr>()->is_float() && !end.get<Expr>()->is_float();
   const DType dtype = call.dtype().value_or(integers ? DType::kInt64 : kFloat);

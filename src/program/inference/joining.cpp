@@ -100,6 +100,7 @@ Sizes cut(const Bound& call, Expr whole, std::int64_t length) {
     call.refuse("into how many parts it cuts a dimension of " + whole.str() +
                 " is not known beforehand");
   }
+  if (length == 0 && whole.is(0)) return {0};
   if (length <= 0) call.refuse("parts of no length");
   Sizes lengths;
   for (std::int64_t rest = whole.value(); rest > 0; rest -= length) {
