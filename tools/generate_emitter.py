@@ -81,33 +81,12 @@ KINDS = {
 }
 # onnx::TensorProto::DataType by the names of type strings.
 DTYPES = {
-    "float": 1,
-    "uint8": 2,
-    "int8": 3,
-    "uint16": 4,
-    "int16": 5,
-    "int32": 6,
-    "int64": 7,
-    "string": 8,
-    "bool": 9,
-    "float16": 10,
-    "double": 11,
-    "uint32": 12,
-    "uint64": 13,
-    "complex64": 14,
-    "complex128": 15,
-    "bfloat16": 16,
-    "float8e4m3fn": 17,
-    "float8e4m3fnuz": 18,
-    "float8e5m2": 19,
-    "float8e5m2fnuz": 20,
-    "uint4": 21,
-    "int4": 22,
-    "float4e2m1": 23,
-    "float8e8m0": 24,
-    "uint2": 25,
-    "int2": 26,
-}
+    "float": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7,
+    "string": 8, "bool": 9, "float16": 10, "double": 11, "uint32": 12, "uint64": 13,
+    "complex64": 14, "complex128": 15, "bfloat16": 16, "float8e4m3fn": 17, "float8e4m3fnuz": 18,
+    "float8e5m2": 19, "float8e5m2fnuz": 20, "uint4": 21, "int4": 22, "float4e2m1": 23,
+    "float8e8m0": 24, "uint2": 25, "int2": 26, "float6e2m3": 27, "float6e3m2": 28,
+}  # fmt: skip
 
 
 def snake_case(name: str) -> str:

@@ -64,7 +64,7 @@ base::DType dtype_among(const onnx::OperatorVersion* version, std::size_t index,
     }
   }
   // A type of its own, where there is but one.
-  for (int number = 1; number <= static_cast<int>(base::DType::kInt2); ++number) {
+  for (int number = 1; number <= static_cast<int>(base::kLastDType); ++number) {
     const auto dtype = static_cast<base::DType>(number);
     if (own->dtypes == onnx::dtype_bit(dtype)) return dtype;
   }

@@ -35,7 +35,7 @@ const char* reason_of(targets::Reason reason) {
 
 nb::list types_of(onnx::DTypeSet types) {
   nb::list names;
-  for (int number = 1; number <= static_cast<int>(base::DType::kInt2); ++number) {
+  for (int number = 1; number <= static_cast<int>(base::kLastDType); ++number) {
     const auto dtype = static_cast<base::DType>(number);
     if ((types & onnx::dtype_bit(dtype)) != 0) names.append(text(base::dtype_name(dtype)));
   }

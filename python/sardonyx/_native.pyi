@@ -81,6 +81,7 @@ def read_script(
     operators: Any = None,
     sizes_were_numbers: bool = False,
     ranks_may_differ: bool = False,
+    zero_point_after_rounding: bool = False,
 ) -> Program: ...
 
 class ConvertOptions:

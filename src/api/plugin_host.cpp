@@ -162,7 +162,7 @@ sardonyx_value* constant(sardonyx_call* call, std::int32_t number, std::int32_t 
                          const std::int64_t* dims, const void* data, std::size_t bytes) {
   return guarded<sardonyx_value*>(call, nullptr, [&] {
     const bool known =
-        number > 0 && number <= static_cast<int>(DType::kInt2) && number != 8;  // no strings
+        number > 0 && number <= static_cast<int>(base::kLastDType) && number != 8;  // no strings
     if (!known) call->captured.refuse("a constant has the data type " + std::to_string(number));
     if (dims_count < 0) call->captured.refuse("a constant has a negative rank");
     const auto shape = listed(call, dims, static_cast<std::size_t>(dims_count));

@@ -15,7 +15,7 @@ struct Facts {
 };
 
 // Indexed by the number of the type.
-constexpr std::array<Facts, 27> kFacts = {{
+constexpr std::array<Facts, 29> kFacts = {{
     {"undefined", 0, Group::kOther},
     {"float32", 32, Group::kFloating},
     {"uint8", 8, Group::kUnsigned},
@@ -43,6 +43,8 @@ constexpr std::array<Facts, 27> kFacts = {{
     {"float8_e8m0fnu", 8, Group::kFloating},
     {"uint2", 2, Group::kUnsigned},
     {"int2", 2, Group::kSigned},
+    {"float6_e2m3fn", 6, Group::kFloating},
+    {"float6_e3m2fn", 6, Group::kFloating},
 }};
 
 const Facts& facts(DType dtype) { return kFacts[static_cast<std::size_t>(dtype)]; }

@@ -36,7 +36,10 @@ enum class DType : std::uint8_t {
   kFloat8E8M0 = 24,
   kUInt2 = 25,
   kInt2 = 26,
+  kFloat6E2M3 = 27,
+  kFloat6E3M2 = 28,
 };
+inline constexpr DType kLastDType = DType::kFloat6E3M2;
 
 // "float32", "int64", "bool", ...: PyTorch's names.
 std::string_view dtype_name(DType dtype);
@@ -50,7 +53,8 @@ int bit_width(DType dtype);
 // is beyond 64 bits.
 std::int64_t byte_size(DType dtype, std::int64_t count);
 
-bool is_floating(DType dtype);  // float16, bfloat16, float32, float64, every float8 and float4
+bool is_floating(
+    DType dtype);  // float16, bfloat16, float32, float64, every float8, float6 and float4
 bool is_complex(DType dtype);
 bool is_integer(DType dtype);  // signed and unsigned; bool is not an integer
 bool is_signed(DType dtype);   // signed integers, floating and complex types

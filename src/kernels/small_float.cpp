@@ -37,6 +37,10 @@ constexpr Format format_of(DType dtype) {
       return {5, 2, 15, Special::kIeee};
     case DType::kFloat8E5M2FNUZ:
       return {5, 2, 16, Special::kNegativeZero};
+    case DType::kFloat6E2M3:
+      return {2, 3, 1, Special::kNone};
+    case DType::kFloat6E3M2:
+      return {3, 2, 3, Special::kNone};
     default:
       return {2, 1, 1, Special::kNone};  // float4e2m1
   }

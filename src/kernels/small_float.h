@@ -10,7 +10,7 @@ namespace sardonyx::kernels {
 inline bool is_float8(base::DType dtype) {
   return base::is_floating(dtype) && base::bit_width(dtype) == 8;
 }
-// float16, bfloat16, every float8 and float4. The bits stand in the low end of the word.
+// float16, bfloat16, every float8, float6 and float4. The bits stand in the low end of the word.
 float decode_small_float(base::DType dtype, std::uint32_t bits);
 // Whether PyTorch converts what is too large to the largest number, as ONNX's Cast does unless told
 // otherwise, and not to infinity or NaN.

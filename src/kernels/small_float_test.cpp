@@ -15,7 +15,8 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 TEST(SmallFloat, EveryPatternComesBack) {
   for (const DType dtype :
        {DType::kFloat16, DType::kBFloat16, DType::kFloat8E4M3FN, DType::kFloat8E4M3FNUZ,
-        DType::kFloat8E5M2, DType::kFloat8E5M2FNUZ, DType::kFloat8E8M0, DType::kFloat4E2M1}) {
+        DType::kFloat8E5M2, DType::kFloat8E5M2FNUZ, DType::kFloat8E8M0, DType::kFloat4E2M1,
+        DType::kFloat6E2M3, DType::kFloat6E3M2}) {
     const std::uint32_t patterns = 1U << base::bit_width(dtype);
     for (std::uint32_t bits = 0; bits < patterns; ++bits) {
       const float value = decode_small_float(dtype, bits);

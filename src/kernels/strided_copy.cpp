@@ -109,22 +109,25 @@ std::int64_t offset_of(std::span<const Axis> axes, std::int64_t number) {
 
 void copy_packed(const std::byte* from, std::span<const Axis> axes, int bits, std::int64_t first,
                  std::int64_t count, std::byte* to) {
-  const std::int64_t in_byte = 8 / bits;
   const unsigned mask = (1U << bits) - 1;
   const Axis last = axes.empty() ? Axis{1, 0} : axes.back();
   const std::span<const Axis> outer = axes.empty() ? axes : axes.first(axes.size() - 1);
   unsigned packed = 0;
-  std::int64_t filled = 0;
+  int filled = 0;  // bits of `packed`
   for (std::int64_t number = first; number < first + count;) {
     std::int64_t offset = offset_of(outer, number / last.size) + number % last.size * last.stride;
     const std::int64_t end = std::min(first + count, (number / last.size + 1) * last.size);
     for (; number < end; ++number, offset += last.stride) {
-      const unsigned byte = std::to_integer<unsigned>(from[offset / in_byte]);
-      packed |= ((byte >> (offset % in_byte * bits)) & mask) << (filled * bits);
-      if (++filled < in_byte) continue;
+      const std::int64_t bit = offset * bits;
+      unsigned read = std::to_integer<unsigned>(from[bit / 8]);
+      // Six bits may go on in the next byte.
+      if (bit % 8 + bits > 8) read |= std::to_integer<unsigned>(from[bit / 8 + 1]) << 8;
+      packed |= ((read >> (bit % 8)) & mask) << filled;
+      filled += bits;
+      if (filled < 8) continue;
       *to++ = static_cast<std::byte>(packed);
-      packed = 0;
-      filled = 0;
+      packed >>= 8;
+      filled -= 8;
     }
   }
   if (filled > 0) *to = static_cast<std::byte>(packed);

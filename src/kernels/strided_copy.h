@@ -26,7 +26,7 @@ void copy_rectangle(const std::byte* from, Axis rows, Axis columns, std::size_t 
 // The offset of element `number` in row-major order.
 std::int64_t offset_of(std::span<const Axis> axes, std::int64_t number);
 
-// Elements [first, first + count) of 4 or 2 bits in row-major order, packed, the first in the
+// Elements [first, first + count) of 2, 4 or 6 bits in row-major order, packed, the first in the
 // lowest bits; strides count elements.
 void copy_packed(const std::byte* from, std::span<const Axis> axes, int bits, std::int64_t first,
                  std::int64_t count, std::byte* to);

@@ -10,11 +10,12 @@ import torch
 from torch.export import Dim
 
 import sardonyx
+from sardonyx._base import probing
 from sardonyx._capture.features import features
 from sardonyx._capture.meta_tracer.entry import self_check, trust
 from sardonyx._torch_private import export as torch_export
 from sardonyx._torch_private import features as torch_features
-from sardonyx._torch_private import operators, probing, questions
+from sardonyx._torch_private import operators, questions
 from sardonyx._torch_private.state import build_of_torch
 
 

@@ -13,7 +13,7 @@ import transformers
 from transformers import DynamicCache, EncoderDecoderCache
 
 import sardonyx
-from sardonyx._transformers_private import features, kernels, tracing, trees, weights
+from sardonyx._transformers_private import features, kernels, registration, tracing, trees, weights
 from sardonyx._transformers_private.caches import (
     cache_parameter,
     has_windows,
@@ -196,3 +196,16 @@ def test_features_stand_in_one_form() -> None:
 
     assert OfDiffusers._fields == features.Feature._fields
     assert list(inspect.signature(features.features).parameters) == []
+
+
+def test_static_caches_of_a_release_that_cannot_export_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As with transformers 5.2, whose layers do not know their length."""
+    config = transformers.LlamaConfig(num_hidden_layers=1)
+    cache = transformers.StaticCache(config=config, max_cache_len=4)
+    register_caches()
+    _without(monkeypatch, registration.STATIC)
+    told = r"SX1016.*StaticCache(.|\n)*transformers>="
+    with pytest.raises(sardonyx.OnnxExporterError, match=told):
+        torch.utils._pytree.tree_flatten(cache)

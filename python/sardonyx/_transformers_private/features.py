@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from . import gguf, kernels, models, outputs, tracing, weights
+from . import gguf, kernels, models, outputs, registration, tracing, weights
 from .probing import Probe, has
 
 
@@ -24,14 +24,10 @@ WINDOWS = Probe(
     "all of the past in caches with sliding windows",
     has("cache_utils", "DynamicSlidingWindowLayer"),
 )
-STATIC = Probe(
-    "static caches as inputs and outputs",
-    has("cache_utils", "StaticCache", "StaticLayer"),
-)
 _PROBES = (
     CACHES,
     WINDOWS,
-    STATIC,
+    registration.STATIC,
     outputs.ENCODERS,
     models.CLASSES,
     models.UNINITIALIZED,

@@ -11,6 +11,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from sardonyx._base.errors import OnnxExporterError, refusal
+from sardonyx._base.versions import fitting, installed
+
+from .probing import MissingError, Probe, has, lookup
+
 _Flatten = Callable[[Any], tuple[list[Any], Any]]
 _Unflatten = Callable[[Iterable[Any], Any], Any]
 
@@ -139,18 +144,40 @@ def _unflatten_pair(children: Iterable[Any], _: Any) -> Any:
     return known.EncoderDecoderCache(*children)
 
 
-_STATIC = ["key_cache", "value_cache", "cumulative_length"]
+_LENGTH = "cumulative_length"
+
+
+def _layers_know_their_length() -> None:
+    layer = lookup("cache_utils", "StaticLayer")(1)
+    if not hasattr(layer, _LENGTH):
+        raise MissingError(f"static layers of this transformers have no {_LENGTH}")
+
+
+STATIC = Probe(
+    "static caches as inputs and outputs",
+    has("cache_utils", "StaticCache", "StaticLayer"),
+    _layers_know_their_length,
+)
+_STATIC = ["key_cache", "value_cache", _LENGTH]
 # What a layer knows besides its tensors; all of it follows from them but the longest length.
 _STATIC_FACTS = ("dtype", "device", "batch_size", "num_heads", "k_head_dim", "v_head_dim")
 
 
 def _flatten_static(cache: Any) -> tuple[list[Any], Any]:
     known: Any = sys.modules["transformers.cache_utils"]
+    if not STATIC.available:
+        raise refusal(
+            "SX1016",
+            f"a StaticCache of transformers {installed('transformers')} cannot be exported: "
+            f"{STATIC.reason}",
+            f"pip install '{fitting('transformers')}'",
+            OnnxExporterError,
+        )
     layers = cache.layers
     if any(type(each) is not known.StaticLayer or not each.is_initialized for each in layers):
         raise TypeError("a StaticCache must hold initialised StaticLayers only to be exported")
     parts = [[getattr(layer, name) for layer in layers] for name in ("keys", "values")]
-    parts.append([layer.cumulative_length for layer in layers])
+    parts.append([getattr(layer, _LENGTH) for layer in layers])
     return parts, [_STATIC, [layer.max_cache_len for layer in layers]]
 
 

@@ -80,7 +80,8 @@ struct Request {
 
 DType declared(const Call& call, std::int64_t number) {
   const auto dtype = static_cast<DType>(number);
-  if (number <= 0 || number > static_cast<std::int64_t>(DType::kInt2) || base::is_complex(dtype)) {
+  if (number <= 0 || number > static_cast<std::int64_t>(base::kLastDType) ||
+      base::is_complex(dtype)) {
     call.refuse("an output of " + call.text("op_type") + " is declared with the data type " +
                 std::to_string(number) + ", which a model cannot hand on");
   }

@@ -501,7 +501,15 @@ constexpr Formal kFormal97[] = {
   {"output", FormalOption::kRequired, "T2", 0x7ff3ffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion98[] = {
+constexpr Formal kFormal98[] = {
+  {"input", FormalOption::kRequired, "T1", 0x1fff3ffeU},
+};
+
+constexpr Formal kFormal99[] = {
+  {"output", FormalOption::kRequired, "T2", 0x1fff3ffeU},
+};
+
+constexpr OperatorVersion kOperatorVersion100[] = {
   {6, false, 1, 1, 1, 1, kFormal80, kFormal81, kAttributeFormal62},
   {9, false, 1, 1, 1, 1, kFormal82, kFormal83, kAttributeFormal62},
   {13, false, 1, 1, 1, 1, kFormal84, kFormal85, kAttributeFormal62},
@@ -510,247 +518,247 @@ constexpr OperatorVersion kOperatorVersion98[] = {
   {23, false, 1, 1, 1, 1, kFormal91, kFormal92, kAttributeFormal88},
   {24, false, 1, 1, 1, 1, kFormal93, kFormal94, kAttributeFormal95},
   {25, false, 1, 1, 1, 1, kFormal96, kFormal97, kAttributeFormal95},
-  {28, false, 1, 1, 1, 1, kFormal96, kFormal97, kAttributeFormal95},
+  {28, false, 1, 1, 1, 1, kFormal98, kFormal99, kAttributeFormal95},
 };
 
-constexpr Formal kFormal99[] = {
+constexpr Formal kFormal101[] = {
   {"input", FormalOption::kRequired, "T1", 0x13ffeU},
   {"target_type", FormalOption::kRequired, "T2", 0x13ffeU},
 };
 
-constexpr Formal kFormal100[] = {
+constexpr Formal kFormal102[] = {
   {"input", FormalOption::kRequired, "T1", 0x1f3ffeU},
   {"target_type", FormalOption::kRequired, "T2", 0x1f3ffeU},
 };
 
-constexpr AttributeFormal kAttributeFormal101[] = {
+constexpr AttributeFormal kAttributeFormal103[] = {
   {"saturate", AttributeKind::kInt, false, true, 1, 0.0F, ""},
 };
 
-constexpr Formal kFormal102[] = {
+constexpr Formal kFormal104[] = {
   {"input", FormalOption::kRequired, "T1", 0x7f3ffeU},
   {"target_type", FormalOption::kRequired, "T2", 0x7f3ffeU},
 };
 
-constexpr Formal kFormal103[] = {
+constexpr Formal kFormal105[] = {
   {"input", FormalOption::kRequired, "T1", 0xff3ffeU},
   {"target_type", FormalOption::kRequired, "T2", 0xff3ffeU},
 };
 
-constexpr Formal kFormal104[] = {
+constexpr Formal kFormal106[] = {
   {"input", FormalOption::kRequired, "T1", 0x1ff3ffeU},
   {"target_type", FormalOption::kRequired, "T2", 0x1ff3ffeU},
 };
 
-constexpr AttributeFormal kAttributeFormal105[] = {
+constexpr AttributeFormal kAttributeFormal107[] = {
   {"round_mode", AttributeKind::kString, false, true, 0, 0.0F, "up"},
   {"saturate", AttributeKind::kInt, false, true, 1, 0.0F, ""},
 };
 
-constexpr Formal kFormal106[] = {
+constexpr Formal kFormal108[] = {
   {"input", FormalOption::kRequired, "T1", 0x7ff3ffeU},
   {"target_type", FormalOption::kRequired, "T2", 0x7ff3ffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion107[] = {
-  {15, false, 2, 2, 1, 1, kFormal99, kFormal85, {}},
-  {19, false, 2, 2, 1, 1, kFormal100, kFormal87, kAttributeFormal101},
-  {21, false, 2, 2, 1, 1, kFormal102, kFormal90, kAttributeFormal101},
-  {23, false, 2, 2, 1, 1, kFormal103, kFormal92, kAttributeFormal101},
-  {24, false, 2, 2, 1, 1, kFormal104, kFormal94, kAttributeFormal105},
-  {25, false, 2, 2, 1, 1, kFormal106, kFormal97, kAttributeFormal105},
+constexpr OperatorVersion kOperatorVersion109[] = {
+  {15, false, 2, 2, 1, 1, kFormal101, kFormal85, {}},
+  {19, false, 2, 2, 1, 1, kFormal102, kFormal87, kAttributeFormal103},
+  {21, false, 2, 2, 1, 1, kFormal104, kFormal90, kAttributeFormal103},
+  {23, false, 2, 2, 1, 1, kFormal105, kFormal92, kAttributeFormal103},
+  {24, false, 2, 2, 1, 1, kFormal106, kFormal94, kAttributeFormal107},
+  {25, false, 2, 2, 1, 1, kFormal108, kFormal97, kAttributeFormal107},
 };
 
-constexpr Formal kFormal108[] = {
+constexpr Formal kFormal110[] = {
   {"input", FormalOption::kRequired, "T", 0x10402U},
   {"weight", FormalOption::kRequired, "T", 0x10402U},
   {"bias", FormalOption::kOptional, "T", 0x10402U},
   {"past_state", FormalOption::kOptional, "T", 0x10402U},
 };
 
-constexpr Formal kFormal109[] = {
+constexpr Formal kFormal111[] = {
   {"output", FormalOption::kRequired, "T", 0x10402U},
   {"present_state", FormalOption::kRequired, "T", 0x10402U},
 };
 
-constexpr AttributeFormal kAttributeFormal110[] = {
+constexpr AttributeFormal kAttributeFormal112[] = {
   {"activation", AttributeKind::kString, false, true, 0, 0.0F, "none"},
 };
 
-constexpr OperatorVersion kOperatorVersion111[] = {
-  {27, false, 2, 4, 2, 2, kFormal108, kFormal109, kAttributeFormal110},
+constexpr OperatorVersion kOperatorVersion113[] = {
+  {27, false, 2, 4, 2, 2, kFormal110, kFormal111, kAttributeFormal112},
 };
 
-constexpr OperatorVersion kOperatorVersion112[] = {
+constexpr OperatorVersion kOperatorVersion114[] = {
   {6, false, 1, 1, 1, 1, kFormal37, kFormal38, {}},
   {13, false, 1, 1, 1, 1, kFormal42, kFormal43, {}},
 };
 
-constexpr Formal kFormal113[] = {
+constexpr Formal kFormal115[] = {
   {"X", FormalOption::kRequired, "T", 0x2U},
 };
 
-constexpr Formal kFormal114[] = {
+constexpr Formal kFormal116[] = {
   {"Y", FormalOption::kRequired, "T", 0x2U},
 };
 
-constexpr AttributeFormal kAttributeFormal115[] = {
+constexpr AttributeFormal kAttributeFormal117[] = {
   {"alpha", AttributeKind::kFloat, false, true, 0, 1.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion116[] = {
-  {12, false, 1, 1, 1, 1, kFormal113, kFormal114, kAttributeFormal115},
-  {28, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal115},
+constexpr OperatorVersion kOperatorVersion118[] = {
+  {12, false, 1, 1, 1, 1, kFormal115, kFormal116, kAttributeFormal117},
+  {28, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal117},
 };
 
-constexpr Formal kFormal117[] = {
+constexpr Formal kFormal119[] = {
   {"input_data", FormalOption::kRequired, "T", 0x1fffeU},
   {"shape", FormalOption::kRequired, "Tind", 0xc0U},
 };
 
-constexpr Formal kFormal118[] = {
+constexpr Formal kFormal120[] = {
   {"output_data", FormalOption::kRequired, "T", 0x1fffeU},
 };
 
-constexpr AttributeFormal kAttributeFormal119[] = {
+constexpr AttributeFormal kAttributeFormal121[] = {
   {"axes", AttributeKind::kInts, false, false, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion120[] = {
-  {18, false, 2, 2, 1, 1, kFormal117, kFormal118, kAttributeFormal119},
+constexpr OperatorVersion kOperatorVersion122[] = {
+  {18, false, 2, 2, 1, 1, kFormal119, kFormal120, kAttributeFormal121},
 };
 
-constexpr AttributeFormal kAttributeFormal121[] = {
+constexpr AttributeFormal kAttributeFormal123[] = {
   {"max", AttributeKind::kFloat, false, true, 0, 3.40282347e+38F, ""},
   {"min", AttributeKind::kFloat, false, true, 0, -3.40282347e+38F, ""},
 };
 
-constexpr Formal kFormal122[] = {
+constexpr Formal kFormal124[] = {
   {"input", FormalOption::kRequired, "T", 0xc02U},
   {"min", FormalOption::kOptional, "T", 0xc02U},
   {"max", FormalOption::kOptional, "T", 0xc02U},
 };
 
-constexpr Formal kFormal123[] = {
+constexpr Formal kFormal125[] = {
   {"input", FormalOption::kRequired, "T", 0x3cfeU},
   {"min", FormalOption::kOptional, "T", 0x3cfeU},
   {"max", FormalOption::kOptional, "T", 0x3cfeU},
 };
 
-constexpr Formal kFormal124[] = {
+constexpr Formal kFormal126[] = {
   {"output", FormalOption::kRequired, "T", 0x3cfeU},
 };
 
-constexpr Formal kFormal125[] = {
+constexpr Formal kFormal127[] = {
   {"input", FormalOption::kRequired, "T", 0x13cfeU},
   {"min", FormalOption::kOptional, "T", 0x13cfeU},
   {"max", FormalOption::kOptional, "T", 0x13cfeU},
 };
 
-constexpr Formal kFormal126[] = {
+constexpr Formal kFormal128[] = {
   {"output", FormalOption::kRequired, "T", 0x13cfeU},
 };
 
-constexpr OperatorVersion kOperatorVersion127[] = {
-  {6, false, 1, 1, 1, 1, kFormal5, kFormal6, kAttributeFormal121},
-  {11, false, 1, 3, 1, 1, kFormal122, kFormal6, {}},
-  {12, false, 1, 3, 1, 1, kFormal123, kFormal124, {}},
-  {13, false, 1, 3, 1, 1, kFormal125, kFormal126, {}},
+constexpr OperatorVersion kOperatorVersion129[] = {
+  {6, false, 1, 1, 1, 1, kFormal5, kFormal6, kAttributeFormal123},
+  {11, false, 1, 3, 1, 1, kFormal124, kFormal6, {}},
+  {12, false, 1, 3, 1, 1, kFormal125, kFormal126, {}},
+  {13, false, 1, 3, 1, 1, kFormal127, kFormal128, {}},
 };
 
-constexpr Formal kFormal128[] = {
+constexpr Formal kFormal130[] = {
   {"input", FormalOption::kRequired, "T", 0x1fffeU},
   {"image_shape", FormalOption::kRequired, "", 0x80U},
   {"block_shape", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr Formal kFormal129[] = {
+constexpr Formal kFormal131[] = {
   {"output", FormalOption::kRequired, "T", 0x1fffeU},
 };
 
-constexpr AttributeFormal kAttributeFormal130[] = {
+constexpr AttributeFormal kAttributeFormal132[] = {
   {"dilations", AttributeKind::kInts, false, false, 0, 0.0F, ""},
   {"pads", AttributeKind::kInts, false, false, 0, 0.0F, ""},
   {"strides", AttributeKind::kInts, false, false, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion131[] = {
-  {18, false, 3, 3, 1, 1, kFormal128, kFormal129, kAttributeFormal130},
+constexpr OperatorVersion kOperatorVersion133[] = {
+  {18, false, 3, 3, 1, 1, kFormal130, kFormal131, kAttributeFormal132},
 };
 
-constexpr Formal kFormal132[] = {
+constexpr Formal kFormal134[] = {
   {"input", FormalOption::kRequired, "T", 0xfffeU},
   {"condition", FormalOption::kRequired, "T1", 0x200U},
 };
 
-constexpr Formal kFormal133[] = {
+constexpr Formal kFormal135[] = {
   {"output", FormalOption::kRequired, "T", 0xfffeU},
 };
 
-constexpr AttributeFormal kAttributeFormal134[] = {
+constexpr AttributeFormal kAttributeFormal136[] = {
   {"axis", AttributeKind::kInt, false, false, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal135[] = {
+constexpr Formal kFormal137[] = {
   {"input", FormalOption::kRequired, "T", 0x1fffeU},
   {"condition", FormalOption::kRequired, "T1", 0x200U},
 };
 
-constexpr OperatorVersion kOperatorVersion136[] = {
-  {9, false, 2, 2, 1, 1, kFormal132, kFormal133, kAttributeFormal134},
-  {11, false, 2, 2, 1, 1, kFormal132, kFormal133, kAttributeFormal134},
-  {28, false, 2, 2, 1, 1, kFormal135, kFormal129, kAttributeFormal134},
+constexpr OperatorVersion kOperatorVersion138[] = {
+  {9, false, 2, 2, 1, 1, kFormal134, kFormal135, kAttributeFormal136},
+  {11, false, 2, 2, 1, 1, kFormal134, kFormal135, kAttributeFormal136},
+  {28, false, 2, 2, 1, 1, kFormal137, kFormal131, kAttributeFormal136},
 };
 
-constexpr Formal kFormal137[] = {
+constexpr Formal kFormal139[] = {
   {"inputs", FormalOption::kVariadic, "T", 0xfffeU},
 };
 
-constexpr Formal kFormal138[] = {
+constexpr Formal kFormal140[] = {
   {"concat_result", FormalOption::kRequired, "T", 0xfffeU},
 };
 
-constexpr AttributeFormal kAttributeFormal139[] = {
+constexpr AttributeFormal kAttributeFormal141[] = {
   {"axis", AttributeKind::kInt, true, false, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal140[] = {
+constexpr Formal kFormal142[] = {
   {"inputs", FormalOption::kVariadic, "T", 0x1fffeU},
 };
 
-constexpr Formal kFormal141[] = {
+constexpr Formal kFormal143[] = {
   {"concat_result", FormalOption::kRequired, "T", 0x1fffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion142[] = {
-  {4, false, 1, 65535, 1, 1, kFormal137, kFormal138, kAttributeFormal139},
-  {11, false, 1, 65535, 1, 1, kFormal137, kFormal138, kAttributeFormal139},
-  {13, false, 1, 65535, 1, 1, kFormal140, kFormal141, kAttributeFormal139},
+constexpr OperatorVersion kOperatorVersion144[] = {
+  {4, false, 1, 65535, 1, 1, kFormal139, kFormal140, kAttributeFormal141},
+  {11, false, 1, 65535, 1, 1, kFormal139, kFormal140, kAttributeFormal141},
+  {13, false, 1, 65535, 1, 1, kFormal142, kFormal143, kAttributeFormal141},
 };
 
-constexpr Formal kFormal143[] = {
+constexpr Formal kFormal145[] = {
   {"input_sequence", FormalOption::kRequired, "S", 0x8000fffeU},
 };
 
-constexpr AttributeFormal kAttributeFormal144[] = {
+constexpr AttributeFormal kAttributeFormal146[] = {
   {"axis", AttributeKind::kInt, true, false, 0, 0.0F, ""},
   {"new_axis", AttributeKind::kInt, false, true, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion145[] = {
-  {11, false, 1, 1, 1, 1, kFormal143, kFormal138, kAttributeFormal144},
+constexpr OperatorVersion kOperatorVersion147[] = {
+  {11, false, 1, 1, 1, 1, kFormal145, kFormal140, kAttributeFormal146},
 };
 
-constexpr AttributeFormal kAttributeFormal146[] = {
+constexpr AttributeFormal kAttributeFormal148[] = {
   {"value", AttributeKind::kTensor, true, false, 0, 0.0F, ""},
 };
 
-constexpr AttributeFormal kAttributeFormal147[] = {
+constexpr AttributeFormal kAttributeFormal149[] = {
   {"sparse_value", AttributeKind::kOther, false, false, 0, 0.0F, ""},
   {"value", AttributeKind::kTensor, false, false, 0, 0.0F, ""},
 };
 
-constexpr AttributeFormal kAttributeFormal148[] = {
+constexpr AttributeFormal kAttributeFormal150[] = {
   {"sparse_value", AttributeKind::kOther, false, false, 0, 0.0F, ""},
   {"value", AttributeKind::kTensor, false, false, 0, 0.0F, ""},
   {"value_float", AttributeKind::kFloat, false, false, 0, 0.0F, ""},
@@ -761,83 +769,83 @@ constexpr AttributeFormal kAttributeFormal148[] = {
   {"value_strings", AttributeKind::kStrings, false, false, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal149[] = {
+constexpr Formal kFormal151[] = {
   {"output", FormalOption::kRequired, "T", 0x1ffffeU},
 };
 
-constexpr Formal kFormal150[] = {
+constexpr Formal kFormal152[] = {
   {"output", FormalOption::kRequired, "T", 0x7ffffeU},
 };
 
-constexpr Formal kFormal151[] = {
+constexpr Formal kFormal153[] = {
   {"output", FormalOption::kRequired, "T", 0xfffffeU},
 };
 
-constexpr Formal kFormal152[] = {
+constexpr Formal kFormal154[] = {
   {"output", FormalOption::kRequired, "T", 0x1fffffeU},
 };
 
-constexpr Formal kFormal153[] = {
+constexpr Formal kFormal155[] = {
   {"output", FormalOption::kRequired, "T", 0x7fffffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion154[] = {
-  {1, false, 0, 0, 1, 1, {}, kFormal6, kAttributeFormal146},
-  {9, false, 0, 0, 1, 1, {}, kFormal133, kAttributeFormal146},
-  {11, false, 0, 0, 1, 1, {}, kFormal133, kAttributeFormal147},
-  {12, false, 0, 0, 1, 1, {}, kFormal133, kAttributeFormal148},
-  {13, false, 0, 0, 1, 1, {}, kFormal129, kAttributeFormal148},
-  {19, false, 0, 0, 1, 1, {}, kFormal149, kAttributeFormal148},
-  {21, false, 0, 0, 1, 1, {}, kFormal150, kAttributeFormal148},
-  {23, false, 0, 0, 1, 1, {}, kFormal151, kAttributeFormal148},
-  {24, false, 0, 0, 1, 1, {}, kFormal152, kAttributeFormal148},
-  {25, false, 0, 0, 1, 1, {}, kFormal153, kAttributeFormal148},
-};
-
-constexpr Formal kFormal155[] = {
-  {"input", FormalOption::kRequired, "T1", 0x80U},
-};
-
-constexpr AttributeFormal kAttributeFormal156[] = {
-  {"value", AttributeKind::kTensor, false, false, 0, 0.0F, ""},
+constexpr OperatorVersion kOperatorVersion156[] = {
+  {1, false, 0, 0, 1, 1, {}, kFormal6, kAttributeFormal148},
+  {9, false, 0, 0, 1, 1, {}, kFormal135, kAttributeFormal148},
+  {11, false, 0, 0, 1, 1, {}, kFormal135, kAttributeFormal149},
+  {12, false, 0, 0, 1, 1, {}, kFormal135, kAttributeFormal150},
+  {13, false, 0, 0, 1, 1, {}, kFormal131, kAttributeFormal150},
+  {19, false, 0, 0, 1, 1, {}, kFormal151, kAttributeFormal150},
+  {21, false, 0, 0, 1, 1, {}, kFormal152, kAttributeFormal150},
+  {23, false, 0, 0, 1, 1, {}, kFormal153, kAttributeFormal150},
+  {24, false, 0, 0, 1, 1, {}, kFormal154, kAttributeFormal150},
+  {25, false, 0, 0, 1, 1, {}, kFormal155, kAttributeFormal150},
 };
 
 constexpr Formal kFormal157[] = {
-  {"output", FormalOption::kRequired, "T2", 0x1f3efeU},
+  {"input", FormalOption::kRequired, "T1", 0x80U},
 };
 
-constexpr Formal kFormal158[] = {
-  {"output", FormalOption::kRequired, "T2", 0x7f3efeU},
+constexpr AttributeFormal kAttributeFormal158[] = {
+  {"value", AttributeKind::kTensor, false, false, 0, 0.0F, ""},
 };
 
 constexpr Formal kFormal159[] = {
-  {"output", FormalOption::kRequired, "T2", 0xff3efeU},
+  {"output", FormalOption::kRequired, "T2", 0x1f3efeU},
 };
 
 constexpr Formal kFormal160[] = {
-  {"output", FormalOption::kRequired, "T2", 0x1ff3efeU},
+  {"output", FormalOption::kRequired, "T2", 0x7f3efeU},
 };
 
 constexpr Formal kFormal161[] = {
-  {"output", FormalOption::kRequired, "T2", 0x7ff3efeU},
+  {"output", FormalOption::kRequired, "T2", 0xff3efeU},
 };
 
-constexpr OperatorVersion kOperatorVersion162[] = {
-  {9, false, 1, 1, 1, 1, kFormal155, kFormal81, kAttributeFormal156},
-  {20, false, 1, 1, 1, 1, kFormal155, kFormal157, kAttributeFormal156},
-  {21, false, 1, 1, 1, 1, kFormal155, kFormal158, kAttributeFormal156},
-  {23, false, 1, 1, 1, 1, kFormal155, kFormal159, kAttributeFormal156},
-  {24, false, 1, 1, 1, 1, kFormal155, kFormal160, kAttributeFormal156},
-  {25, false, 1, 1, 1, 1, kFormal155, kFormal161, kAttributeFormal156},
+constexpr Formal kFormal162[] = {
+  {"output", FormalOption::kRequired, "T2", 0x1ff3efeU},
 };
 
 constexpr Formal kFormal163[] = {
+  {"output", FormalOption::kRequired, "T2", 0x7ff3efeU},
+};
+
+constexpr OperatorVersion kOperatorVersion164[] = {
+  {9, false, 1, 1, 1, 1, kFormal157, kFormal81, kAttributeFormal158},
+  {20, false, 1, 1, 1, 1, kFormal157, kFormal159, kAttributeFormal158},
+  {21, false, 1, 1, 1, 1, kFormal157, kFormal160, kAttributeFormal158},
+  {23, false, 1, 1, 1, 1, kFormal157, kFormal161, kAttributeFormal158},
+  {24, false, 1, 1, 1, 1, kFormal157, kFormal162, kAttributeFormal158},
+  {25, false, 1, 1, 1, 1, kFormal157, kFormal163, kAttributeFormal158},
+};
+
+constexpr Formal kFormal165[] = {
   {"X", FormalOption::kRequired, "T", 0xc02U},
   {"W", FormalOption::kRequired, "T", 0xc02U},
   {"B", FormalOption::kOptional, "T", 0xc02U},
 };
 
-constexpr AttributeFormal kAttributeFormal164[] = {
+constexpr AttributeFormal kAttributeFormal166[] = {
   {"auto_pad", AttributeKind::kString, false, true, 0, 0.0F, "NOTSET"},
   {"dilations", AttributeKind::kInts, false, false, 0, 0.0F, ""},
   {"group", AttributeKind::kInt, false, true, 1, 0.0F, ""},
@@ -846,34 +854,34 @@ constexpr AttributeFormal kAttributeFormal164[] = {
   {"strides", AttributeKind::kInts, false, false, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal165[] = {
+constexpr Formal kFormal167[] = {
   {"X", FormalOption::kRequired, "T", 0x10c02U},
   {"W", FormalOption::kRequired, "T", 0x10c02U},
   {"B", FormalOption::kOptional, "T", 0x10c02U},
 };
 
-constexpr OperatorVersion kOperatorVersion166[] = {
-  {1, false, 2, 3, 1, 1, kFormal163, kFormal38, kAttributeFormal164},
-  {11, false, 2, 3, 1, 1, kFormal163, kFormal38, kAttributeFormal164},
-  {22, false, 2, 3, 1, 1, kFormal165, kFormal43, kAttributeFormal164},
+constexpr OperatorVersion kOperatorVersion168[] = {
+  {1, false, 2, 3, 1, 1, kFormal165, kFormal38, kAttributeFormal166},
+  {11, false, 2, 3, 1, 1, kFormal165, kFormal38, kAttributeFormal166},
+  {22, false, 2, 3, 1, 1, kFormal167, kFormal43, kAttributeFormal166},
 };
 
-constexpr Formal kFormal167[] = {
+constexpr Formal kFormal169[] = {
   {"x", FormalOption::kRequired, "T1", 0xcU},
   {"w", FormalOption::kRequired, "T2", 0xcU},
   {"x_zero_point", FormalOption::kOptional, "T1", 0xcU},
   {"w_zero_point", FormalOption::kOptional, "T2", 0xcU},
 };
 
-constexpr Formal kFormal168[] = {
+constexpr Formal kFormal170[] = {
   {"y", FormalOption::kRequired, "T3", 0x40U},
 };
 
-constexpr OperatorVersion kOperatorVersion169[] = {
-  {10, false, 2, 4, 1, 1, kFormal167, kFormal168, kAttributeFormal164},
+constexpr OperatorVersion kOperatorVersion171[] = {
+  {10, false, 2, 4, 1, 1, kFormal169, kFormal170, kAttributeFormal166},
 };
 
-constexpr AttributeFormal kAttributeFormal170[] = {
+constexpr AttributeFormal kAttributeFormal172[] = {
   {"auto_pad", AttributeKind::kString, false, true, 0, 0.0F, "NOTSET"},
   {"dilations", AttributeKind::kInts, false, false, 0, 0.0F, ""},
   {"group", AttributeKind::kInt, false, true, 1, 0.0F, ""},
@@ -884,76 +892,76 @@ constexpr AttributeFormal kAttributeFormal170[] = {
   {"strides", AttributeKind::kInts, false, false, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion171[] = {
-  {1, false, 2, 3, 1, 1, kFormal163, kFormal38, kAttributeFormal170},
-  {11, false, 2, 3, 1, 1, kFormal163, kFormal38, kAttributeFormal170},
-  {22, false, 2, 3, 1, 1, kFormal165, kFormal43, kAttributeFormal170},
+constexpr OperatorVersion kOperatorVersion173[] = {
+  {1, false, 2, 3, 1, 1, kFormal165, kFormal38, kAttributeFormal172},
+  {11, false, 2, 3, 1, 1, kFormal165, kFormal38, kAttributeFormal172},
+  {22, false, 2, 3, 1, 1, kFormal167, kFormal43, kAttributeFormal172},
 };
 
-constexpr Formal kFormal172[] = {
+constexpr Formal kFormal174[] = {
   {"x", FormalOption::kRequired, "T", 0x13cc2U},
   {"axis", FormalOption::kRequired, "T2", 0xc0U},
 };
 
-constexpr Formal kFormal173[] = {
+constexpr Formal kFormal175[] = {
   {"y", FormalOption::kRequired, "T", 0x13cc2U},
 };
 
-constexpr AttributeFormal kAttributeFormal174[] = {
+constexpr AttributeFormal kAttributeFormal176[] = {
   {"exclusive", AttributeKind::kInt, false, true, 0, 0.0F, ""},
   {"reverse", AttributeKind::kInt, false, true, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion175[] = {
-  {26, false, 2, 2, 1, 1, kFormal172, kFormal173, kAttributeFormal174},
+constexpr OperatorVersion kOperatorVersion177[] = {
+  {26, false, 2, 2, 1, 1, kFormal174, kFormal175, kAttributeFormal176},
 };
 
-constexpr Formal kFormal176[] = {
+constexpr Formal kFormal178[] = {
   {"x", FormalOption::kRequired, "T", 0x38c2U},
   {"axis", FormalOption::kRequired, "T2", 0xc0U},
 };
 
-constexpr Formal kFormal177[] = {
+constexpr Formal kFormal179[] = {
   {"y", FormalOption::kRequired, "T", 0x38c2U},
 };
 
-constexpr OperatorVersion kOperatorVersion178[] = {
-  {11, false, 2, 2, 1, 1, kFormal176, kFormal177, kAttributeFormal174},
-  {14, false, 2, 2, 1, 1, kFormal172, kFormal173, kAttributeFormal174},
+constexpr OperatorVersion kOperatorVersion180[] = {
+  {11, false, 2, 2, 1, 1, kFormal178, kFormal179, kAttributeFormal176},
+  {14, false, 2, 2, 1, 1, kFormal174, kFormal175, kAttributeFormal176},
 };
 
-constexpr Formal kFormal179[] = {
+constexpr Formal kFormal181[] = {
   {"input", FormalOption::kRequired, "T1", 0x10c02U},
   {"dft_length", FormalOption::kOptional, "T2", 0xc0U},
 };
 
-constexpr Formal kFormal180[] = {
+constexpr Formal kFormal182[] = {
   {"output", FormalOption::kRequired, "T1", 0x10c02U},
 };
 
-constexpr AttributeFormal kAttributeFormal181[] = {
+constexpr AttributeFormal kAttributeFormal183[] = {
   {"axis", AttributeKind::kInt, false, true, 1, 0.0F, ""},
   {"inverse", AttributeKind::kInt, false, true, 0, 0.0F, ""},
   {"onesided", AttributeKind::kInt, false, true, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal182[] = {
+constexpr Formal kFormal184[] = {
   {"input", FormalOption::kRequired, "T1", 0x10c02U},
   {"dft_length", FormalOption::kOptional, "T2", 0xc0U},
   {"axis", FormalOption::kOptional, "", 0x80U},
 };
 
-constexpr AttributeFormal kAttributeFormal183[] = {
+constexpr AttributeFormal kAttributeFormal185[] = {
   {"inverse", AttributeKind::kInt, false, true, 0, 0.0F, ""},
   {"onesided", AttributeKind::kInt, false, true, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion184[] = {
-  {17, false, 1, 2, 1, 1, kFormal179, kFormal180, kAttributeFormal181},
-  {20, false, 1, 3, 1, 1, kFormal182, kFormal180, kAttributeFormal183},
+constexpr OperatorVersion kOperatorVersion186[] = {
+  {17, false, 1, 2, 1, 1, kFormal181, kFormal182, kAttributeFormal183},
+  {20, false, 1, 3, 1, 1, kFormal184, kFormal182, kAttributeFormal185},
 };
 
-constexpr Formal kFormal185[] = {
+constexpr Formal kFormal187[] = {
   {"X", FormalOption::kRequired, "T", 0xc02U},
   {"W", FormalOption::kRequired, "T", 0xc02U},
   {"offset", FormalOption::kRequired, "T", 0xc02U},
@@ -961,7 +969,7 @@ constexpr Formal kFormal185[] = {
   {"mask", FormalOption::kOptional, "T", 0xc02U},
 };
 
-constexpr AttributeFormal kAttributeFormal186[] = {
+constexpr AttributeFormal kAttributeFormal188[] = {
   {"dilations", AttributeKind::kInts, false, false, 0, 0.0F, ""},
   {"group", AttributeKind::kInt, false, true, 1, 0.0F, ""},
   {"kernel_shape", AttributeKind::kInts, false, false, 0, 0.0F, ""},
@@ -970,7 +978,7 @@ constexpr AttributeFormal kAttributeFormal186[] = {
   {"strides", AttributeKind::kInts, false, false, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal187[] = {
+constexpr Formal kFormal189[] = {
   {"X", FormalOption::kRequired, "T", 0x10c02U},
   {"W", FormalOption::kRequired, "T", 0x10c02U},
   {"offset", FormalOption::kRequired, "T", 0x10c02U},
@@ -978,319 +986,325 @@ constexpr Formal kFormal187[] = {
   {"mask", FormalOption::kOptional, "T", 0x10c02U},
 };
 
-constexpr OperatorVersion kOperatorVersion188[] = {
-  {19, false, 3, 5, 1, 1, kFormal185, kFormal38, kAttributeFormal186},
-  {22, false, 3, 5, 1, 1, kFormal187, kFormal43, kAttributeFormal186},
+constexpr OperatorVersion kOperatorVersion190[] = {
+  {19, false, 3, 5, 1, 1, kFormal187, kFormal38, kAttributeFormal188},
+  {22, false, 3, 5, 1, 1, kFormal189, kFormal43, kAttributeFormal188},
 };
 
-constexpr Formal kFormal189[] = {
+constexpr Formal kFormal191[] = {
   {"input", FormalOption::kRequired, "T", 0xfffeU},
 };
 
-constexpr AttributeFormal kAttributeFormal190[] = {
+constexpr AttributeFormal kAttributeFormal192[] = {
   {"blocksize", AttributeKind::kInt, true, false, 0, 0.0F, ""},
 };
 
-constexpr AttributeFormal kAttributeFormal191[] = {
+constexpr AttributeFormal kAttributeFormal193[] = {
   {"blocksize", AttributeKind::kInt, true, false, 0, 0.0F, ""},
   {"mode", AttributeKind::kString, false, true, 0, 0.0F, "DCR"},
 };
 
-constexpr Formal kFormal192[] = {
+constexpr Formal kFormal194[] = {
   {"input", FormalOption::kRequired, "T", 0x1fffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion193[] = {
-  {1, false, 1, 1, 1, 1, kFormal189, kFormal133, kAttributeFormal190},
-  {11, false, 1, 1, 1, 1, kFormal189, kFormal133, kAttributeFormal191},
-  {13, false, 1, 1, 1, 1, kFormal192, kFormal129, kAttributeFormal191},
-  {28, false, 1, 1, 1, 1, kFormal192, kFormal129, kAttributeFormal191},
+constexpr OperatorVersion kOperatorVersion195[] = {
+  {1, false, 1, 1, 1, 1, kFormal191, kFormal135, kAttributeFormal192},
+  {11, false, 1, 1, 1, 1, kFormal191, kFormal135, kAttributeFormal193},
+  {13, false, 1, 1, 1, 1, kFormal194, kFormal131, kAttributeFormal193},
+  {28, false, 1, 1, 1, 1, kFormal194, kFormal131, kAttributeFormal193},
 };
 
-constexpr Formal kFormal194[] = {
+constexpr Formal kFormal196[] = {
   {"x", FormalOption::kRequired, "T", 0x4cU},
   {"x_scale", FormalOption::kRequired, "", 0x2U},
   {"x_zero_point", FormalOption::kOptional, "T", 0x4cU},
 };
 
-constexpr Formal kFormal195[] = {
+constexpr Formal kFormal197[] = {
   {"y", FormalOption::kRequired, "", 0x2U},
 };
 
-constexpr AttributeFormal kAttributeFormal196[] = {
+constexpr AttributeFormal kAttributeFormal198[] = {
   {"axis", AttributeKind::kInt, false, true, 1, 0.0F, ""},
 };
 
-constexpr Formal kFormal197[] = {
+constexpr Formal kFormal199[] = {
   {"x", FormalOption::kRequired, "T1", 0x1e004cU},
   {"x_scale", FormalOption::kRequired, "T2", 0x10402U},
   {"x_zero_point", FormalOption::kOptional, "T1", 0x1e004cU},
 };
 
-constexpr Formal kFormal198[] = {
+constexpr Formal kFormal200[] = {
   {"y", FormalOption::kRequired, "T2", 0x10402U},
 };
 
-constexpr Formal kFormal199[] = {
+constexpr Formal kFormal201[] = {
   {"x", FormalOption::kRequired, "T1", 0x7e007cU},
   {"x_scale", FormalOption::kRequired, "T2", 0x10402U},
   {"x_zero_point", FormalOption::kOptional, "T1", 0x7e007cU},
 };
 
-constexpr AttributeFormal kAttributeFormal200[] = {
+constexpr AttributeFormal kAttributeFormal202[] = {
   {"axis", AttributeKind::kInt, false, true, 1, 0.0F, ""},
   {"block_size", AttributeKind::kInt, false, true, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal201[] = {
+constexpr Formal kFormal203[] = {
   {"x", FormalOption::kRequired, "T1", 0xfe007cU},
   {"x_scale", FormalOption::kRequired, "T2", 0x10402U},
   {"x_zero_point", FormalOption::kOptional, "T1", 0xfe007cU},
 };
 
-constexpr Formal kFormal202[] = {
+constexpr Formal kFormal204[] = {
   {"y", FormalOption::kRequired, "T3", 0x10402U},
 };
 
-constexpr AttributeFormal kAttributeFormal203[] = {
+constexpr AttributeFormal kAttributeFormal205[] = {
   {"axis", AttributeKind::kInt, false, true, 1, 0.0F, ""},
   {"block_size", AttributeKind::kInt, false, true, 0, 0.0F, ""},
   {"output_dtype", AttributeKind::kInt, false, true, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal204[] = {
+constexpr Formal kFormal206[] = {
   {"x", FormalOption::kRequired, "T1", 0xfe007cU},
   {"x_scale", FormalOption::kRequired, "T2", 0x1010402U},
   {"x_zero_point", FormalOption::kOptional, "T1", 0xfe007cU},
 };
 
-constexpr Formal kFormal205[] = {
+constexpr Formal kFormal207[] = {
   {"x", FormalOption::kRequired, "T1", 0x6fe007cU},
   {"x_scale", FormalOption::kRequired, "T2", 0x1010402U},
   {"x_zero_point", FormalOption::kOptional, "T1", 0x6fe007cU},
 };
 
-constexpr OperatorVersion kOperatorVersion206[] = {
-  {10, false, 2, 3, 1, 1, kFormal194, kFormal195, {}},
-  {13, false, 2, 3, 1, 1, kFormal194, kFormal195, kAttributeFormal196},
-  {19, false, 2, 3, 1, 1, kFormal197, kFormal198, kAttributeFormal196},
-  {21, false, 2, 3, 1, 1, kFormal199, kFormal198, kAttributeFormal200},
-  {23, false, 2, 3, 1, 1, kFormal201, kFormal202, kAttributeFormal203},
-  {24, false, 2, 3, 1, 1, kFormal204, kFormal202, kAttributeFormal203},
-  {25, false, 2, 3, 1, 1, kFormal205, kFormal202, kAttributeFormal203},
-  {28, false, 2, 3, 1, 1, kFormal205, kFormal202, kAttributeFormal203},
+constexpr Formal kFormal208[] = {
+  {"x", FormalOption::kRequired, "T1", 0x1efe007cU},
+  {"x_scale", FormalOption::kRequired, "T2", 0x1010402U},
+  {"x_zero_point", FormalOption::kOptional, "T1", 0x1efe007cU},
 };
 
-constexpr OperatorVersion kOperatorVersion207[] = {
+constexpr OperatorVersion kOperatorVersion209[] = {
+  {10, false, 2, 3, 1, 1, kFormal196, kFormal197, {}},
+  {13, false, 2, 3, 1, 1, kFormal196, kFormal197, kAttributeFormal198},
+  {19, false, 2, 3, 1, 1, kFormal199, kFormal200, kAttributeFormal198},
+  {21, false, 2, 3, 1, 1, kFormal201, kFormal200, kAttributeFormal202},
+  {23, false, 2, 3, 1, 1, kFormal203, kFormal204, kAttributeFormal205},
+  {24, false, 2, 3, 1, 1, kFormal206, kFormal204, kAttributeFormal205},
+  {25, false, 2, 3, 1, 1, kFormal207, kFormal204, kAttributeFormal205},
+  {28, false, 2, 3, 1, 1, kFormal208, kFormal204, kAttributeFormal205},
+};
+
+constexpr OperatorVersion kOperatorVersion210[] = {
   {11, false, 1, 1, 1, 1, kFormal37, kFormal38, {}},
   {22, false, 1, 1, 1, 1, kFormal42, kFormal43, {}},
 };
 
-constexpr Formal kFormal208[] = {
+constexpr Formal kFormal211[] = {
   {"data", FormalOption::kRequired, "T", 0xc02U},
 };
 
-constexpr Formal kFormal209[] = {
+constexpr Formal kFormal212[] = {
   {"output", FormalOption::kRequired, "T", 0xc02U},
   {"mask", FormalOption::kOptional, "T", 0xc02U},
 };
 
-constexpr AttributeFormal kAttributeFormal210[] = {
+constexpr AttributeFormal kAttributeFormal213[] = {
   {"ratio", AttributeKind::kFloat, false, true, 0, 0.5F, ""},
 };
 
-constexpr Formal kFormal211[] = {
+constexpr Formal kFormal214[] = {
   {"output", FormalOption::kRequired, "T", 0xc02U},
   {"mask", FormalOption::kOptional, "T1", 0x200U},
 };
 
-constexpr Formal kFormal212[] = {
-  {"data", FormalOption::kRequired, "T", 0xc02U},
-  {"ratio", FormalOption::kOptional, "T1", 0xc02U},
-  {"training_mode", FormalOption::kOptional, "T2", 0x200U},
-};
-
-constexpr Formal kFormal213[] = {
-  {"output", FormalOption::kRequired, "T", 0xc02U},
-  {"mask", FormalOption::kOptional, "T2", 0x200U},
-};
-
-constexpr AttributeFormal kAttributeFormal214[] = {
-  {"seed", AttributeKind::kInt, false, false, 0, 0.0F, ""},
-};
-
 constexpr Formal kFormal215[] = {
-  {"data", FormalOption::kRequired, "T", 0x10c02U},
+  {"data", FormalOption::kRequired, "T", 0xc02U},
   {"ratio", FormalOption::kOptional, "T1", 0xc02U},
   {"training_mode", FormalOption::kOptional, "T2", 0x200U},
 };
 
 constexpr Formal kFormal216[] = {
+  {"output", FormalOption::kRequired, "T", 0xc02U},
+  {"mask", FormalOption::kOptional, "T2", 0x200U},
+};
+
+constexpr AttributeFormal kAttributeFormal217[] = {
+  {"seed", AttributeKind::kInt, false, false, 0, 0.0F, ""},
+};
+
+constexpr Formal kFormal218[] = {
+  {"data", FormalOption::kRequired, "T", 0x10c02U},
+  {"ratio", FormalOption::kOptional, "T1", 0xc02U},
+  {"training_mode", FormalOption::kOptional, "T2", 0x200U},
+};
+
+constexpr Formal kFormal219[] = {
   {"output", FormalOption::kRequired, "T", 0x10c02U},
   {"mask", FormalOption::kOptional, "T2", 0x200U},
 };
 
-constexpr Formal kFormal217[] = {
+constexpr Formal kFormal220[] = {
   {"data", FormalOption::kRequired, "T", 0x1f0c02U},
   {"ratio", FormalOption::kOptional, "T1", 0x1f0c02U},
   {"training_mode", FormalOption::kOptional, "T2", 0x200U},
 };
 
-constexpr Formal kFormal218[] = {
+constexpr Formal kFormal221[] = {
   {"output", FormalOption::kRequired, "T", 0x1f0c02U},
   {"mask", FormalOption::kOptional, "T2", 0x200U},
 };
 
-constexpr OperatorVersion kOperatorVersion219[] = {
-  {7, false, 1, 1, 1, 2, kFormal208, kFormal209, kAttributeFormal210},
-  {10, false, 1, 1, 1, 2, kFormal208, kFormal211, kAttributeFormal210},
-  {12, false, 1, 3, 1, 2, kFormal212, kFormal213, kAttributeFormal214},
-  {13, false, 1, 3, 1, 2, kFormal215, kFormal216, kAttributeFormal214},
-  {22, false, 1, 3, 1, 2, kFormal217, kFormal218, kAttributeFormal214},
+constexpr OperatorVersion kOperatorVersion222[] = {
+  {7, false, 1, 1, 1, 2, kFormal211, kFormal212, kAttributeFormal213},
+  {10, false, 1, 1, 1, 2, kFormal211, kFormal214, kAttributeFormal213},
+  {12, false, 1, 3, 1, 2, kFormal215, kFormal216, kAttributeFormal217},
+  {13, false, 1, 3, 1, 2, kFormal218, kFormal219, kAttributeFormal217},
+  {22, false, 1, 3, 1, 2, kFormal220, kFormal221, kAttributeFormal217},
 };
 
-constexpr Formal kFormal220[] = {
+constexpr Formal kFormal223[] = {
   {"x", FormalOption::kRequired, "T1", 0x2U},
 };
 
-constexpr Formal kFormal221[] = {
+constexpr Formal kFormal224[] = {
   {"y", FormalOption::kRequired, "T2", 0x4U},
   {"y_scale", FormalOption::kRequired, "", 0x2U},
   {"y_zero_point", FormalOption::kRequired, "T2", 0x4U},
 };
 
-constexpr OperatorVersion kOperatorVersion222[] = {
-  {11, false, 1, 1, 3, 3, kFormal220, kFormal221, {}},
-};
-
-constexpr Formal kFormal223[] = {
-  {"Inputs", FormalOption::kVariadic, "T", 0x3cfeU},
-};
-
-constexpr Formal kFormal224[] = {
-  {"Output", FormalOption::kRequired, "T", 0x3cfeU},
-};
-
-constexpr AttributeFormal kAttributeFormal225[] = {
-  {"equation", AttributeKind::kString, true, false, 0, 0.0F, ""},
+constexpr OperatorVersion kOperatorVersion225[] = {
+  {11, false, 1, 1, 3, 3, kFormal223, kFormal224, {}},
 };
 
 constexpr Formal kFormal226[] = {
-  {"Inputs", FormalOption::kVariadic, "T", 0x13cfeU},
+  {"Inputs", FormalOption::kVariadic, "T", 0x3cfeU},
 };
 
 constexpr Formal kFormal227[] = {
-  {"Output", FormalOption::kRequired, "T", 0x13cfeU},
+  {"Output", FormalOption::kRequired, "T", 0x3cfeU},
 };
 
-constexpr OperatorVersion kOperatorVersion228[] = {
-  {12, false, 1, 65535, 1, 1, kFormal223, kFormal224, kAttributeFormal225},
-  {28, false, 1, 65535, 1, 1, kFormal226, kFormal227, kAttributeFormal225},
+constexpr AttributeFormal kAttributeFormal228[] = {
+  {"equation", AttributeKind::kString, true, false, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion229[] = {
-  {6, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal115},
-  {22, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal115},
+constexpr Formal kFormal229[] = {
+  {"Inputs", FormalOption::kVariadic, "T", 0x13cfeU},
 };
 
 constexpr Formal kFormal230[] = {
+  {"Output", FormalOption::kRequired, "T", 0x13cfeU},
+};
+
+constexpr OperatorVersion kOperatorVersion231[] = {
+  {12, false, 1, 65535, 1, 1, kFormal226, kFormal227, kAttributeFormal228},
+  {28, false, 1, 65535, 1, 1, kFormal229, kFormal230, kAttributeFormal228},
+};
+
+constexpr OperatorVersion kOperatorVersion232[] = {
+  {6, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal117},
+  {22, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal117},
+};
+
+constexpr Formal kFormal233[] = {
   {"A", FormalOption::kRequired, "T", 0x2c0U},
   {"B", FormalOption::kRequired, "T", 0x2c0U},
 };
 
-constexpr Formal kFormal231[] = {
+constexpr Formal kFormal234[] = {
   {"A", FormalOption::kRequired, "T", 0x3efeU},
   {"B", FormalOption::kRequired, "T", 0x3efeU},
 };
 
-constexpr Formal kFormal232[] = {
+constexpr Formal kFormal235[] = {
   {"A", FormalOption::kRequired, "T", 0x13efeU},
   {"B", FormalOption::kRequired, "T", 0x13efeU},
 };
 
-constexpr Formal kFormal233[] = {
+constexpr Formal kFormal236[] = {
   {"A", FormalOption::kRequired, "T", 0x13ffeU},
   {"B", FormalOption::kRequired, "T", 0x13ffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion234[] = {
-  {7, false, 2, 2, 1, 1, kFormal230, kFormal23, {}},
-  {11, false, 2, 2, 1, 1, kFormal231, kFormal23, {}},
-  {13, false, 2, 2, 1, 1, kFormal232, kFormal23, {}},
-  {19, false, 2, 2, 1, 1, kFormal233, kFormal23, {}},
+constexpr OperatorVersion kOperatorVersion237[] = {
+  {7, false, 2, 2, 1, 1, kFormal233, kFormal23, {}},
+  {11, false, 2, 2, 1, 1, kFormal234, kFormal23, {}},
+  {13, false, 2, 2, 1, 1, kFormal235, kFormal23, {}},
+  {19, false, 2, 2, 1, 1, kFormal236, kFormal23, {}},
 };
 
-constexpr Formal kFormal235[] = {
+constexpr Formal kFormal238[] = {
   {"input", FormalOption::kRequired, "T", 0x3cfeU},
 };
 
-constexpr OperatorVersion kOperatorVersion236[] = {
-  {9, false, 1, 1, 1, 1, kFormal235, kFormal124, {}},
+constexpr OperatorVersion kOperatorVersion239[] = {
+  {9, false, 1, 1, 1, 1, kFormal238, kFormal126, {}},
   {13, false, 1, 1, 1, 1, kFormal7, kFormal8, {}},
 };
 
-constexpr OperatorVersion kOperatorVersion237[] = {
+constexpr OperatorVersion kOperatorVersion240[] = {
   {6, false, 1, 1, 1, 1, kFormal5, kFormal6, {}},
   {13, false, 1, 1, 1, 1, kFormal7, kFormal8, {}},
 };
 
-constexpr Formal kFormal238[] = {
+constexpr Formal kFormal241[] = {
   {"input", FormalOption::kRequired, "T", 0xfffeU},
   {"shape", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr Formal kFormal239[] = {
+constexpr Formal kFormal242[] = {
   {"input", FormalOption::kRequired, "T", 0x1fffeU},
   {"shape", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr OperatorVersion kOperatorVersion240[] = {
-  {8, false, 2, 2, 1, 1, kFormal238, kFormal133, {}},
-  {13, false, 2, 2, 1, 1, kFormal239, kFormal129, {}},
+constexpr OperatorVersion kOperatorVersion243[] = {
+  {8, false, 2, 2, 1, 1, kFormal241, kFormal135, {}},
+  {13, false, 2, 2, 1, 1, kFormal242, kFormal131, {}},
 };
 
-constexpr AttributeFormal kAttributeFormal241[] = {
+constexpr AttributeFormal kAttributeFormal244[] = {
   {"dtype", AttributeKind::kInt, false, false, 0, 0.0F, ""},
   {"k", AttributeKind::kInt, false, true, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal242[] = {
+constexpr Formal kFormal245[] = {
   {"input", FormalOption::kRequired, "T1", 0x13efeU},
 };
 
-constexpr OperatorVersion kOperatorVersion243[] = {
-  {9, false, 1, 1, 1, 1, kFormal80, kFormal81, kAttributeFormal241},
-  {22, false, 1, 1, 1, 1, kFormal242, kFormal56, kAttributeFormal241},
-};
-
-constexpr Formal kFormal244[] = {
-  {"input", FormalOption::kRequired, "T", 0x7ffffeU},
-};
-
-constexpr Formal kFormal245[] = {
-  {"input", FormalOption::kRequired, "T", 0xfffffeU},
-};
-
-constexpr Formal kFormal246[] = {
-  {"input", FormalOption::kRequired, "T", 0x1fffffeU},
+constexpr OperatorVersion kOperatorVersion246[] = {
+  {9, false, 1, 1, 1, 1, kFormal80, kFormal81, kAttributeFormal244},
+  {22, false, 1, 1, 1, 1, kFormal245, kFormal56, kAttributeFormal244},
 };
 
 constexpr Formal kFormal247[] = {
-  {"input", FormalOption::kRequired, "T", 0x7fffffeU},
+  {"input", FormalOption::kRequired, "T", 0x7ffffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion248[] = {
-  {1, false, 1, 1, 1, 1, kFormal5, kFormal6, kAttributeFormal196},
-  {9, false, 1, 1, 1, 1, kFormal189, kFormal133, kAttributeFormal196},
-  {11, false, 1, 1, 1, 1, kFormal189, kFormal133, kAttributeFormal196},
-  {13, false, 1, 1, 1, 1, kFormal192, kFormal129, kAttributeFormal196},
-  {21, false, 1, 1, 1, 1, kFormal244, kFormal150, kAttributeFormal196},
-  {23, false, 1, 1, 1, 1, kFormal245, kFormal151, kAttributeFormal196},
-  {24, false, 1, 1, 1, 1, kFormal246, kFormal152, kAttributeFormal196},
-  {25, false, 1, 1, 1, 1, kFormal247, kFormal153, kAttributeFormal196},
+constexpr Formal kFormal248[] = {
+  {"input", FormalOption::kRequired, "T", 0xfffffeU},
 };
 
 constexpr Formal kFormal249[] = {
+  {"input", FormalOption::kRequired, "T", 0x1fffffeU},
+};
+
+constexpr Formal kFormal250[] = {
+  {"input", FormalOption::kRequired, "T", 0x7fffffeU},
+};
+
+constexpr OperatorVersion kOperatorVersion251[] = {
+  {1, false, 1, 1, 1, 1, kFormal5, kFormal6, kAttributeFormal198},
+  {9, false, 1, 1, 1, 1, kFormal191, kFormal135, kAttributeFormal198},
+  {11, false, 1, 1, 1, 1, kFormal191, kFormal135, kAttributeFormal198},
+  {13, false, 1, 1, 1, 1, kFormal194, kFormal131, kAttributeFormal198},
+  {21, false, 1, 1, 1, 1, kFormal247, kFormal152, kAttributeFormal198},
+  {23, false, 1, 1, 1, 1, kFormal248, kFormal153, kAttributeFormal198},
+  {24, false, 1, 1, 1, 1, kFormal249, kFormal154, kAttributeFormal198},
+  {25, false, 1, 1, 1, 1, kFormal250, kFormal155, kAttributeFormal198},
+};
+
+constexpr Formal kFormal252[] = {
   {"X", FormalOption::kRequired, "T", 0xc02U},
   {"W", FormalOption::kRequired, "T", 0xc02U},
   {"R", FormalOption::kRequired, "T", 0xc02U},
@@ -1299,12 +1313,12 @@ constexpr Formal kFormal249[] = {
   {"initial_h", FormalOption::kOptional, "T", 0xc02U},
 };
 
-constexpr Formal kFormal250[] = {
+constexpr Formal kFormal253[] = {
   {"Y", FormalOption::kOptional, "T", 0xc02U},
   {"Y_h", FormalOption::kOptional, "T", 0xc02U},
 };
 
-constexpr AttributeFormal kAttributeFormal251[] = {
+constexpr AttributeFormal kAttributeFormal254[] = {
   {"activation_alpha", AttributeKind::kFloats, false, false, 0, 0.0F, ""},
   {"activation_beta", AttributeKind::kFloats, false, false, 0, 0.0F, ""},
   {"activations", AttributeKind::kStrings, false, false, 0, 0.0F, ""},
@@ -1314,7 +1328,7 @@ constexpr AttributeFormal kAttributeFormal251[] = {
   {"linear_before_reset", AttributeKind::kInt, false, true, 0, 0.0F, ""},
 };
 
-constexpr AttributeFormal kAttributeFormal252[] = {
+constexpr AttributeFormal kAttributeFormal255[] = {
   {"activation_alpha", AttributeKind::kFloats, false, false, 0, 0.0F, ""},
   {"activation_beta", AttributeKind::kFloats, false, false, 0, 0.0F, ""},
   {"activations", AttributeKind::kStrings, false, false, 0, 0.0F, ""},
@@ -1325,7 +1339,7 @@ constexpr AttributeFormal kAttributeFormal252[] = {
   {"linear_before_reset", AttributeKind::kInt, false, true, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal253[] = {
+constexpr Formal kFormal256[] = {
   {"X", FormalOption::kRequired, "T", 0x10c02U},
   {"W", FormalOption::kRequired, "T", 0x10c02U},
   {"R", FormalOption::kRequired, "T", 0x10c02U},
@@ -1334,441 +1348,441 @@ constexpr Formal kFormal253[] = {
   {"initial_h", FormalOption::kOptional, "T", 0x10c02U},
 };
 
-constexpr Formal kFormal254[] = {
+constexpr Formal kFormal257[] = {
   {"Y", FormalOption::kOptional, "T", 0x10c02U},
   {"Y_h", FormalOption::kOptional, "T", 0x10c02U},
 };
 
-constexpr OperatorVersion kOperatorVersion255[] = {
-  {7, false, 3, 6, 0, 2, kFormal249, kFormal250, kAttributeFormal251},
-  {14, false, 3, 6, 0, 2, kFormal249, kFormal250, kAttributeFormal252},
-  {22, false, 3, 6, 0, 2, kFormal253, kFormal254, kAttributeFormal252},
+constexpr OperatorVersion kOperatorVersion258[] = {
+  {7, false, 3, 6, 0, 2, kFormal252, kFormal253, kAttributeFormal254},
+  {14, false, 3, 6, 0, 2, kFormal252, kFormal253, kAttributeFormal255},
+  {22, false, 3, 6, 0, 2, kFormal256, kFormal257, kAttributeFormal255},
 };
 
-constexpr Formal kFormal256[] = {
+constexpr Formal kFormal259[] = {
   {"data", FormalOption::kRequired, "T", 0xfffeU},
   {"indices", FormalOption::kRequired, "Tind", 0xc0U},
 };
 
-constexpr AttributeFormal kAttributeFormal257[] = {
+constexpr AttributeFormal kAttributeFormal260[] = {
   {"axis", AttributeKind::kInt, false, true, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal258[] = {
+constexpr Formal kFormal261[] = {
   {"data", FormalOption::kRequired, "T", 0x1fffeU},
   {"indices", FormalOption::kRequired, "Tind", 0xc0U},
 };
 
-constexpr OperatorVersion kOperatorVersion259[] = {
-  {1, false, 2, 2, 1, 1, kFormal256, kFormal133, kAttributeFormal257},
-  {11, false, 2, 2, 1, 1, kFormal256, kFormal133, kAttributeFormal257},
-  {13, false, 2, 2, 1, 1, kFormal258, kFormal129, kAttributeFormal257},
+constexpr OperatorVersion kOperatorVersion262[] = {
+  {1, false, 2, 2, 1, 1, kFormal259, kFormal135, kAttributeFormal260},
+  {11, false, 2, 2, 1, 1, kFormal259, kFormal135, kAttributeFormal260},
+  {13, false, 2, 2, 1, 1, kFormal261, kFormal131, kAttributeFormal260},
 };
 
-constexpr OperatorVersion kOperatorVersion260[] = {
-  {11, false, 2, 2, 1, 1, kFormal256, kFormal133, kAttributeFormal257},
-  {13, false, 2, 2, 1, 1, kFormal258, kFormal129, kAttributeFormal257},
+constexpr OperatorVersion kOperatorVersion263[] = {
+  {11, false, 2, 2, 1, 1, kFormal259, kFormal135, kAttributeFormal260},
+  {13, false, 2, 2, 1, 1, kFormal261, kFormal131, kAttributeFormal260},
 };
 
-constexpr Formal kFormal261[] = {
+constexpr Formal kFormal264[] = {
   {"data", FormalOption::kRequired, "T", 0xfffeU},
   {"indices", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr AttributeFormal kAttributeFormal262[] = {
+constexpr AttributeFormal kAttributeFormal265[] = {
   {"batch_dims", AttributeKind::kInt, false, true, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal263[] = {
+constexpr Formal kFormal266[] = {
   {"data", FormalOption::kRequired, "T", 0x1fffeU},
   {"indices", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr OperatorVersion kOperatorVersion264[] = {
-  {11, false, 2, 2, 1, 1, kFormal261, kFormal133, {}},
-  {12, false, 2, 2, 1, 1, kFormal261, kFormal133, kAttributeFormal262},
-  {13, false, 2, 2, 1, 1, kFormal263, kFormal129, kAttributeFormal262},
+constexpr OperatorVersion kOperatorVersion267[] = {
+  {11, false, 2, 2, 1, 1, kFormal264, kFormal135, {}},
+  {12, false, 2, 2, 1, 1, kFormal264, kFormal135, kAttributeFormal265},
+  {13, false, 2, 2, 1, 1, kFormal266, kFormal131, kAttributeFormal265},
 };
 
-constexpr AttributeFormal kAttributeFormal265[] = {
+constexpr AttributeFormal kAttributeFormal268[] = {
   {"approximate", AttributeKind::kString, false, true, 0, 0.0F, "none"},
 };
 
-constexpr OperatorVersion kOperatorVersion266[] = {
-  {20, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal265},
+constexpr OperatorVersion kOperatorVersion269[] = {
+  {20, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal268},
 };
 
-constexpr Formal kFormal267[] = {
+constexpr Formal kFormal270[] = {
   {"A", FormalOption::kRequired, "T", 0xc02U},
   {"B", FormalOption::kRequired, "T", 0xc02U},
   {"C", FormalOption::kRequired, "T", 0xc02U},
 };
 
-constexpr AttributeFormal kAttributeFormal268[] = {
+constexpr AttributeFormal kAttributeFormal271[] = {
   {"alpha", AttributeKind::kFloat, false, true, 0, 1.0F, ""},
   {"beta", AttributeKind::kFloat, false, true, 0, 1.0F, ""},
   {"transA", AttributeKind::kInt, false, true, 0, 0.0F, ""},
   {"transB", AttributeKind::kInt, false, true, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal269[] = {
+constexpr Formal kFormal272[] = {
   {"A", FormalOption::kRequired, "T", 0x3cc2U},
   {"B", FormalOption::kRequired, "T", 0x3cc2U},
   {"C", FormalOption::kRequired, "T", 0x3cc2U},
 };
 
-constexpr Formal kFormal270[] = {
+constexpr Formal kFormal273[] = {
   {"Y", FormalOption::kRequired, "T", 0x3cc2U},
 };
 
-constexpr Formal kFormal271[] = {
+constexpr Formal kFormal274[] = {
   {"A", FormalOption::kRequired, "T", 0x3cc2U},
   {"B", FormalOption::kRequired, "T", 0x3cc2U},
   {"C", FormalOption::kOptional, "T", 0x3cc2U},
 };
 
-constexpr Formal kFormal272[] = {
+constexpr Formal kFormal275[] = {
   {"A", FormalOption::kRequired, "T", 0x13cc2U},
   {"B", FormalOption::kRequired, "T", 0x13cc2U},
   {"C", FormalOption::kOptional, "T", 0x13cc2U},
 };
 
-constexpr Formal kFormal273[] = {
+constexpr Formal kFormal276[] = {
   {"Y", FormalOption::kRequired, "T", 0x13cc2U},
 };
 
-constexpr OperatorVersion kOperatorVersion274[] = {
-  {7, false, 3, 3, 1, 1, kFormal267, kFormal38, kAttributeFormal268},
-  {9, false, 3, 3, 1, 1, kFormal269, kFormal270, kAttributeFormal268},
-  {11, false, 2, 3, 1, 1, kFormal271, kFormal270, kAttributeFormal268},
-  {13, false, 2, 3, 1, 1, kFormal272, kFormal273, kAttributeFormal268},
+constexpr OperatorVersion kOperatorVersion277[] = {
+  {7, false, 3, 3, 1, 1, kFormal270, kFormal38, kAttributeFormal271},
+  {9, false, 3, 3, 1, 1, kFormal272, kFormal273, kAttributeFormal271},
+  {11, false, 2, 3, 1, 1, kFormal274, kFormal273, kAttributeFormal271},
+  {13, false, 2, 3, 1, 1, kFormal275, kFormal276, kAttributeFormal271},
 };
 
-constexpr OperatorVersion kOperatorVersion275[] = {
+constexpr OperatorVersion kOperatorVersion278[] = {
   {1, false, 1, 1, 1, 1, kFormal37, kFormal38, {}},
   {22, false, 1, 1, 1, 1, kFormal42, kFormal43, {}},
 };
 
-constexpr AttributeFormal kAttributeFormal276[] = {
+constexpr AttributeFormal kAttributeFormal279[] = {
   {"p", AttributeKind::kInt, false, true, 2, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion277[] = {
-  {2, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal276},
-  {22, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal276},
+constexpr OperatorVersion kOperatorVersion280[] = {
+  {2, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal279},
+  {22, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal279},
 };
 
-constexpr Formal kFormal278[] = {
+constexpr Formal kFormal281[] = {
   {"A", FormalOption::kRequired, "T", 0xc02U},
   {"B", FormalOption::kRequired, "T", 0xc02U},
 };
 
-constexpr Formal kFormal279[] = {
+constexpr Formal kFormal282[] = {
   {"A", FormalOption::kRequired, "T", 0x3cfeU},
   {"B", FormalOption::kRequired, "T", 0x3cfeU},
 };
 
-constexpr OperatorVersion kOperatorVersion280[] = {
-  {7, false, 2, 2, 1, 1, kFormal278, kFormal23, {}},
-  {9, false, 2, 2, 1, 1, kFormal279, kFormal23, {}},
+constexpr OperatorVersion kOperatorVersion283[] = {
+  {7, false, 2, 2, 1, 1, kFormal281, kFormal23, {}},
+  {9, false, 2, 2, 1, 1, kFormal282, kFormal23, {}},
   {13, false, 2, 2, 1, 1, kFormal15, kFormal23, {}},
 };
 
-constexpr OperatorVersion kOperatorVersion281[] = {
-  {12, false, 2, 2, 1, 1, kFormal279, kFormal23, {}},
+constexpr OperatorVersion kOperatorVersion284[] = {
+  {12, false, 2, 2, 1, 1, kFormal282, kFormal23, {}},
   {16, false, 2, 2, 1, 1, kFormal15, kFormal23, {}},
 };
 
-constexpr Formal kFormal282[] = {
+constexpr Formal kFormal285[] = {
   {"X", FormalOption::kRequired, "T1", 0xfffeU},
   {"grid", FormalOption::kRequired, "T2", 0xc02U},
 };
 
-constexpr Formal kFormal283[] = {
+constexpr Formal kFormal286[] = {
   {"Y", FormalOption::kRequired, "T1", 0xfffeU},
 };
 
-constexpr AttributeFormal kAttributeFormal284[] = {
+constexpr AttributeFormal kAttributeFormal287[] = {
   {"align_corners", AttributeKind::kInt, false, true, 0, 0.0F, ""},
   {"mode", AttributeKind::kString, false, true, 0, 0.0F, "bilinear"},
   {"padding_mode", AttributeKind::kString, false, true, 0, 0.0F, "zeros"},
 };
 
-constexpr AttributeFormal kAttributeFormal285[] = {
+constexpr AttributeFormal kAttributeFormal288[] = {
   {"align_corners", AttributeKind::kInt, false, true, 0, 0.0F, ""},
   {"mode", AttributeKind::kString, false, true, 0, 0.0F, "linear"},
   {"padding_mode", AttributeKind::kString, false, true, 0, 0.0F, "zeros"},
 };
 
-constexpr Formal kFormal286[] = {
+constexpr Formal kFormal289[] = {
   {"X", FormalOption::kRequired, "T1", 0x1fffeU},
   {"grid", FormalOption::kRequired, "T2", 0x10c02U},
 };
 
-constexpr Formal kFormal287[] = {
+constexpr Formal kFormal290[] = {
   {"Y", FormalOption::kRequired, "T1", 0x1fffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion288[] = {
-  {16, false, 2, 2, 1, 1, kFormal282, kFormal283, kAttributeFormal284},
-  {20, false, 2, 2, 1, 1, kFormal282, kFormal283, kAttributeFormal285},
-  {22, false, 2, 2, 1, 1, kFormal286, kFormal287, kAttributeFormal285},
+constexpr OperatorVersion kOperatorVersion291[] = {
+  {16, false, 2, 2, 1, 1, kFormal285, kFormal286, kAttributeFormal287},
+  {20, false, 2, 2, 1, 1, kFormal285, kFormal286, kAttributeFormal288},
+  {22, false, 2, 2, 1, 1, kFormal289, kFormal290, kAttributeFormal288},
 };
 
-constexpr Formal kFormal289[] = {
+constexpr Formal kFormal292[] = {
   {"X", FormalOption::kRequired, "T", 0x10c02U},
   {"scale", FormalOption::kRequired, "T", 0x10c02U},
   {"bias", FormalOption::kRequired, "T", 0x10c02U},
 };
 
-constexpr AttributeFormal kAttributeFormal290[] = {
+constexpr AttributeFormal kAttributeFormal293[] = {
   {"epsilon", AttributeKind::kFloat, false, true, 0, 9.99999975e-06F, ""},
   {"num_groups", AttributeKind::kInt, true, false, 0, 0.0F, ""},
 };
 
-constexpr AttributeFormal kAttributeFormal291[] = {
+constexpr AttributeFormal kAttributeFormal294[] = {
   {"epsilon", AttributeKind::kFloat, false, true, 0, 9.99999975e-06F, ""},
   {"num_groups", AttributeKind::kInt, true, false, 0, 0.0F, ""},
   {"stash_type", AttributeKind::kInt, false, true, 1, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion292[] = {
-  {18, true, 3, 3, 1, 1, kFormal289, kFormal43, kAttributeFormal290},
-  {21, false, 3, 3, 1, 1, kFormal289, kFormal43, kAttributeFormal291},
+constexpr OperatorVersion kOperatorVersion295[] = {
+  {18, true, 3, 3, 1, 1, kFormal292, kFormal43, kAttributeFormal293},
+  {21, false, 3, 3, 1, 1, kFormal292, kFormal43, kAttributeFormal294},
 };
 
-constexpr AttributeFormal kAttributeFormal293[] = {
+constexpr AttributeFormal kAttributeFormal296[] = {
   {"alpha", AttributeKind::kFloat, false, true, 0, 0.200000003F, ""},
   {"beta", AttributeKind::kFloat, false, true, 0, 0.5F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion294[] = {
-  {6, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal293},
-  {22, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal293},
+constexpr OperatorVersion kOperatorVersion297[] = {
+  {6, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal296},
+  {22, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal296},
 };
 
-constexpr OperatorVersion kOperatorVersion295[] = {
+constexpr OperatorVersion kOperatorVersion298[] = {
   {14, false, 1, 1, 1, 1, kFormal37, kFormal38, {}},
   {22, false, 1, 1, 1, 1, kFormal42, kFormal43, {}},
 };
 
-constexpr AttributeFormal kAttributeFormal296[] = {
+constexpr AttributeFormal kAttributeFormal299[] = {
   {"axis", AttributeKind::kInt, false, true, -1, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion297[] = {
-  {1, false, 1, 1, 1, 1, kFormal5, kFormal6, kAttributeFormal196},
-  {11, false, 1, 1, 1, 1, kFormal5, kFormal6, kAttributeFormal196},
-  {13, false, 1, 1, 1, 1, kFormal7, kFormal8, kAttributeFormal296},
-};
-
-constexpr Formal kFormal298[] = {
-  {"input", FormalOption::kRequired, "V", 0x8001fffeU},
-};
-
-constexpr Formal kFormal299[] = {
-  {"output", FormalOption::kRequired, "V", 0x8001fffeU},
-};
-
-constexpr Formal kFormal300[] = {
-  {"input", FormalOption::kRequired, "V", 0xc001fffeU},
+constexpr OperatorVersion kOperatorVersion300[] = {
+  {1, false, 1, 1, 1, 1, kFormal5, kFormal6, kAttributeFormal198},
+  {11, false, 1, 1, 1, 1, kFormal5, kFormal6, kAttributeFormal198},
+  {13, false, 1, 1, 1, 1, kFormal7, kFormal8, kAttributeFormal299},
 };
 
 constexpr Formal kFormal301[] = {
-  {"output", FormalOption::kRequired, "V", 0xc001fffeU},
+  {"input", FormalOption::kRequired, "V", 0x8001fffeU},
 };
 
 constexpr Formal kFormal302[] = {
-  {"input", FormalOption::kRequired, "V", 0xc01ffffeU},
+  {"output", FormalOption::kRequired, "V", 0x8001fffeU},
 };
 
 constexpr Formal kFormal303[] = {
-  {"output", FormalOption::kRequired, "V", 0xc01ffffeU},
+  {"input", FormalOption::kRequired, "V", 0xc001fffeU},
 };
 
 constexpr Formal kFormal304[] = {
-  {"input", FormalOption::kRequired, "V", 0xc07ffffeU},
+  {"output", FormalOption::kRequired, "V", 0xc001fffeU},
 };
 
 constexpr Formal kFormal305[] = {
-  {"output", FormalOption::kRequired, "V", 0xc07ffffeU},
+  {"input", FormalOption::kRequired, "V", 0xc01ffffeU},
 };
 
 constexpr Formal kFormal306[] = {
-  {"input", FormalOption::kRequired, "V", 0xc0fffffeU},
+  {"output", FormalOption::kRequired, "V", 0xc01ffffeU},
 };
 
 constexpr Formal kFormal307[] = {
-  {"output", FormalOption::kRequired, "V", 0xc0fffffeU},
+  {"input", FormalOption::kRequired, "V", 0xc07ffffeU},
 };
 
 constexpr Formal kFormal308[] = {
-  {"input", FormalOption::kRequired, "V", 0xc1fffffeU},
+  {"output", FormalOption::kRequired, "V", 0xc07ffffeU},
 };
 
 constexpr Formal kFormal309[] = {
-  {"output", FormalOption::kRequired, "V", 0xc1fffffeU},
+  {"input", FormalOption::kRequired, "V", 0xc0fffffeU},
 };
 
 constexpr Formal kFormal310[] = {
-  {"input", FormalOption::kRequired, "V", 0xc7fffffeU},
+  {"output", FormalOption::kRequired, "V", 0xc0fffffeU},
 };
 
 constexpr Formal kFormal311[] = {
-  {"output", FormalOption::kRequired, "V", 0xc7fffffeU},
+  {"input", FormalOption::kRequired, "V", 0xc1fffffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion312[] = {
-  {1, false, 1, 1, 1, 1, kFormal189, kFormal133, {}},
-  {13, false, 1, 1, 1, 1, kFormal192, kFormal129, {}},
-  {14, false, 1, 1, 1, 1, kFormal298, kFormal299, {}},
-  {16, false, 1, 1, 1, 1, kFormal300, kFormal301, {}},
-  {19, false, 1, 1, 1, 1, kFormal302, kFormal303, {}},
-  {21, false, 1, 1, 1, 1, kFormal304, kFormal305, {}},
-  {23, false, 1, 1, 1, 1, kFormal306, kFormal307, {}},
-  {24, false, 1, 1, 1, 1, kFormal308, kFormal309, {}},
-  {25, false, 1, 1, 1, 1, kFormal310, kFormal311, {}},
+constexpr Formal kFormal312[] = {
+  {"output", FormalOption::kRequired, "V", 0xc1fffffeU},
 };
 
 constexpr Formal kFormal313[] = {
-  {"cond", FormalOption::kRequired, "B", 0x200U},
+  {"input", FormalOption::kRequired, "V", 0xc7fffffeU},
 };
 
 constexpr Formal kFormal314[] = {
+  {"output", FormalOption::kRequired, "V", 0xc7fffffeU},
+};
+
+constexpr OperatorVersion kOperatorVersion315[] = {
+  {1, false, 1, 1, 1, 1, kFormal191, kFormal135, {}},
+  {13, false, 1, 1, 1, 1, kFormal194, kFormal131, {}},
+  {14, false, 1, 1, 1, 1, kFormal301, kFormal302, {}},
+  {16, false, 1, 1, 1, 1, kFormal303, kFormal304, {}},
+  {19, false, 1, 1, 1, 1, kFormal305, kFormal306, {}},
+  {21, false, 1, 1, 1, 1, kFormal307, kFormal308, {}},
+  {23, false, 1, 1, 1, 1, kFormal309, kFormal310, {}},
+  {24, false, 1, 1, 1, 1, kFormal311, kFormal312, {}},
+  {25, false, 1, 1, 1, 1, kFormal313, kFormal314, {}},
+};
+
+constexpr Formal kFormal316[] = {
+  {"cond", FormalOption::kRequired, "B", 0x200U},
+};
+
+constexpr Formal kFormal317[] = {
   {"outputs", FormalOption::kVariadic, "V", 0xfffeU},
 };
 
-constexpr AttributeFormal kAttributeFormal315[] = {
+constexpr AttributeFormal kAttributeFormal318[] = {
   {"else_branch", AttributeKind::kGraph, true, false, 0, 0.0F, ""},
   {"then_branch", AttributeKind::kGraph, true, false, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal316[] = {
+constexpr Formal kFormal319[] = {
   {"outputs", FormalOption::kVariadic, "V", 0x8000fffeU},
 };
 
-constexpr Formal kFormal317[] = {
+constexpr Formal kFormal320[] = {
   {"outputs", FormalOption::kVariadic, "V", 0xc001fffeU},
 };
 
-constexpr Formal kFormal318[] = {
+constexpr Formal kFormal321[] = {
   {"outputs", FormalOption::kVariadic, "V", 0xc01ffffeU},
 };
 
-constexpr Formal kFormal319[] = {
+constexpr Formal kFormal322[] = {
   {"outputs", FormalOption::kVariadic, "V", 0xc07ffffeU},
 };
 
-constexpr Formal kFormal320[] = {
+constexpr Formal kFormal323[] = {
   {"outputs", FormalOption::kVariadic, "V", 0xc0fffffeU},
 };
 
-constexpr Formal kFormal321[] = {
+constexpr Formal kFormal324[] = {
   {"outputs", FormalOption::kVariadic, "V", 0xc1fffffeU},
 };
 
-constexpr Formal kFormal322[] = {
+constexpr Formal kFormal325[] = {
   {"outputs", FormalOption::kVariadic, "V", 0xc7fffffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion323[] = {
-  {1, false, 1, 1, 1, 65535, kFormal313, kFormal314, kAttributeFormal315},
-  {11, false, 1, 1, 1, 65535, kFormal313, kFormal314, kAttributeFormal315},
-  {13, false, 1, 1, 1, 65535, kFormal313, kFormal316, kAttributeFormal315},
-  {16, false, 1, 1, 1, 65535, kFormal313, kFormal317, kAttributeFormal315},
-  {19, false, 1, 1, 1, 65535, kFormal313, kFormal318, kAttributeFormal315},
-  {21, false, 1, 1, 1, 65535, kFormal313, kFormal319, kAttributeFormal315},
-  {23, false, 1, 1, 1, 65535, kFormal313, kFormal320, kAttributeFormal315},
-  {24, false, 1, 1, 1, 65535, kFormal313, kFormal321, kAttributeFormal315},
-  {25, false, 1, 1, 1, 65535, kFormal313, kFormal322, kAttributeFormal315},
+constexpr OperatorVersion kOperatorVersion326[] = {
+  {1, false, 1, 1, 1, 65535, kFormal316, kFormal317, kAttributeFormal318},
+  {11, false, 1, 1, 1, 65535, kFormal316, kFormal317, kAttributeFormal318},
+  {13, false, 1, 1, 1, 65535, kFormal316, kFormal319, kAttributeFormal318},
+  {16, false, 1, 1, 1, 65535, kFormal316, kFormal320, kAttributeFormal318},
+  {19, false, 1, 1, 1, 65535, kFormal316, kFormal321, kAttributeFormal318},
+  {21, false, 1, 1, 1, 65535, kFormal316, kFormal322, kAttributeFormal318},
+  {23, false, 1, 1, 1, 65535, kFormal316, kFormal323, kAttributeFormal318},
+  {24, false, 1, 1, 1, 65535, kFormal316, kFormal324, kAttributeFormal318},
+  {25, false, 1, 1, 1, 65535, kFormal316, kFormal325, kAttributeFormal318},
 };
 
-constexpr Formal kFormal324[] = {
+constexpr Formal kFormal327[] = {
   {"encoded_stream", FormalOption::kRequired, "T1", 0x4U},
 };
 
-constexpr Formal kFormal325[] = {
+constexpr Formal kFormal328[] = {
   {"image", FormalOption::kRequired, "T2", 0x4U},
 };
 
-constexpr AttributeFormal kAttributeFormal326[] = {
+constexpr AttributeFormal kAttributeFormal329[] = {
   {"pixel_format", AttributeKind::kString, false, true, 0, 0.0F, "RGB"},
 };
 
-constexpr OperatorVersion kOperatorVersion327[] = {
-  {20, false, 1, 1, 1, 1, kFormal324, kFormal325, kAttributeFormal326},
+constexpr OperatorVersion kOperatorVersion330[] = {
+  {20, false, 1, 1, 1, 1, kFormal327, kFormal328, kAttributeFormal329},
 };
 
-constexpr Formal kFormal328[] = {
+constexpr Formal kFormal331[] = {
   {"input", FormalOption::kRequired, "T", 0xc02U},
   {"scale", FormalOption::kRequired, "T", 0xc02U},
   {"B", FormalOption::kRequired, "T", 0xc02U},
 };
 
-constexpr AttributeFormal kAttributeFormal329[] = {
+constexpr AttributeFormal kAttributeFormal332[] = {
   {"epsilon", AttributeKind::kFloat, false, true, 0, 9.99999975e-06F, ""},
 };
 
-constexpr Formal kFormal330[] = {
+constexpr Formal kFormal333[] = {
   {"input", FormalOption::kRequired, "T", 0x10c02U},
   {"scale", FormalOption::kRequired, "T", 0x10c02U},
   {"B", FormalOption::kRequired, "T", 0x10c02U},
 };
 
-constexpr OperatorVersion kOperatorVersion331[] = {
-  {6, false, 3, 3, 1, 1, kFormal328, kFormal6, kAttributeFormal329},
-  {22, false, 3, 3, 1, 1, kFormal330, kFormal8, kAttributeFormal329},
+constexpr OperatorVersion kOperatorVersion334[] = {
+  {6, false, 3, 3, 1, 1, kFormal331, kFormal6, kAttributeFormal332},
+  {22, false, 3, 3, 1, 1, kFormal333, kFormal8, kAttributeFormal332},
 };
 
-constexpr Formal kFormal332[] = {
+constexpr Formal kFormal335[] = {
   {"X", FormalOption::kRequired, "T1", 0x802U},
 };
 
-constexpr Formal kFormal333[] = {
+constexpr Formal kFormal336[] = {
   {"Y", FormalOption::kRequired, "T2", 0x200U},
 };
 
-constexpr AttributeFormal kAttributeFormal334[] = {
+constexpr AttributeFormal kAttributeFormal337[] = {
   {"detect_negative", AttributeKind::kInt, false, true, 1, 0.0F, ""},
   {"detect_positive", AttributeKind::kInt, false, true, 1, 0.0F, ""},
 };
 
-constexpr Formal kFormal335[] = {
+constexpr Formal kFormal338[] = {
   {"X", FormalOption::kRequired, "T1", 0x1f0c02U},
 };
 
-constexpr OperatorVersion kOperatorVersion336[] = {
-  {10, false, 1, 1, 1, 1, kFormal332, kFormal333, kAttributeFormal334},
-  {20, false, 1, 1, 1, 1, kFormal335, kFormal333, kAttributeFormal334},
+constexpr OperatorVersion kOperatorVersion339[] = {
+  {10, false, 1, 1, 1, 1, kFormal335, kFormal336, kAttributeFormal337},
+  {20, false, 1, 1, 1, 1, kFormal338, kFormal336, kAttributeFormal337},
 };
 
-constexpr Formal kFormal337[] = {
+constexpr Formal kFormal340[] = {
   {"X", FormalOption::kRequired, "T1", 0xc02U},
 };
 
-constexpr Formal kFormal338[] = {
+constexpr Formal kFormal341[] = {
   {"X", FormalOption::kRequired, "T1", 0x10c02U},
 };
 
-constexpr OperatorVersion kOperatorVersion339[] = {
-  {9, false, 1, 1, 1, 1, kFormal337, kFormal333, {}},
-  {13, false, 1, 1, 1, 1, kFormal338, kFormal333, {}},
-  {20, false, 1, 1, 1, 1, kFormal335, kFormal333, {}},
+constexpr OperatorVersion kOperatorVersion342[] = {
+  {9, false, 1, 1, 1, 1, kFormal340, kFormal336, {}},
+  {13, false, 1, 1, 1, 1, kFormal341, kFormal336, {}},
+  {20, false, 1, 1, 1, 1, kFormal338, kFormal336, {}},
 };
 
-constexpr AttributeFormal kAttributeFormal340[] = {
+constexpr AttributeFormal kAttributeFormal343[] = {
   {"alpha", AttributeKind::kFloat, false, true, 0, 9.99999975e-05F, ""},
   {"beta", AttributeKind::kFloat, false, true, 0, 0.75F, ""},
   {"bias", AttributeKind::kFloat, false, true, 0, 1.0F, ""},
   {"size", AttributeKind::kInt, true, false, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion341[] = {
-  {1, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal340},
-  {13, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal340},
+constexpr OperatorVersion kOperatorVersion344[] = {
+  {1, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal343},
+  {13, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal343},
 };
 
-constexpr Formal kFormal342[] = {
+constexpr Formal kFormal345[] = {
   {"X", FormalOption::kRequired, "T", 0xc02U},
   {"W", FormalOption::kRequired, "T", 0xc02U},
   {"R", FormalOption::kRequired, "T", 0xc02U},
@@ -1779,13 +1793,13 @@ constexpr Formal kFormal342[] = {
   {"P", FormalOption::kOptional, "T", 0xc02U},
 };
 
-constexpr Formal kFormal343[] = {
+constexpr Formal kFormal346[] = {
   {"Y", FormalOption::kOptional, "T", 0xc02U},
   {"Y_h", FormalOption::kOptional, "T", 0xc02U},
   {"Y_c", FormalOption::kOptional, "T", 0xc02U},
 };
 
-constexpr AttributeFormal kAttributeFormal344[] = {
+constexpr AttributeFormal kAttributeFormal347[] = {
   {"activation_alpha", AttributeKind::kFloats, false, false, 0, 0.0F, ""},
   {"activation_beta", AttributeKind::kFloats, false, false, 0, 0.0F, ""},
   {"activations", AttributeKind::kStrings, false, false, 0, 0.0F, ""},
@@ -1795,7 +1809,7 @@ constexpr AttributeFormal kAttributeFormal344[] = {
   {"input_forget", AttributeKind::kInt, false, true, 0, 0.0F, ""},
 };
 
-constexpr AttributeFormal kAttributeFormal345[] = {
+constexpr AttributeFormal kAttributeFormal348[] = {
   {"activation_alpha", AttributeKind::kFloats, false, false, 0, 0.0F, ""},
   {"activation_beta", AttributeKind::kFloats, false, false, 0, 0.0F, ""},
   {"activations", AttributeKind::kStrings, false, false, 0, 0.0F, ""},
@@ -1806,7 +1820,7 @@ constexpr AttributeFormal kAttributeFormal345[] = {
   {"layout", AttributeKind::kInt, false, true, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal346[] = {
+constexpr Formal kFormal349[] = {
   {"X", FormalOption::kRequired, "T", 0x10c02U},
   {"W", FormalOption::kRequired, "T", 0x10c02U},
   {"R", FormalOption::kRequired, "T", 0x10c02U},
@@ -1817,50 +1831,50 @@ constexpr Formal kFormal346[] = {
   {"P", FormalOption::kOptional, "T", 0x10c02U},
 };
 
-constexpr Formal kFormal347[] = {
+constexpr Formal kFormal350[] = {
   {"Y", FormalOption::kOptional, "T", 0x10c02U},
   {"Y_h", FormalOption::kOptional, "T", 0x10c02U},
   {"Y_c", FormalOption::kOptional, "T", 0x10c02U},
 };
 
-constexpr OperatorVersion kOperatorVersion348[] = {
-  {7, false, 3, 8, 0, 3, kFormal342, kFormal343, kAttributeFormal344},
-  {14, false, 3, 8, 0, 3, kFormal342, kFormal343, kAttributeFormal345},
-  {22, false, 3, 8, 0, 3, kFormal346, kFormal347, kAttributeFormal345},
+constexpr OperatorVersion kOperatorVersion351[] = {
+  {7, false, 3, 8, 0, 3, kFormal345, kFormal346, kAttributeFormal347},
+  {14, false, 3, 8, 0, 3, kFormal345, kFormal346, kAttributeFormal348},
+  {22, false, 3, 8, 0, 3, kFormal349, kFormal350, kAttributeFormal348},
 };
 
-constexpr Formal kFormal349[] = {
+constexpr Formal kFormal352[] = {
   {"X", FormalOption::kRequired, "T", 0x10c02U},
   {"Scale", FormalOption::kRequired, "T", 0x10c02U},
   {"B", FormalOption::kOptional, "T", 0x10c02U},
 };
 
-constexpr Formal kFormal350[] = {
+constexpr Formal kFormal353[] = {
   {"Y", FormalOption::kRequired, "T", 0x10c02U},
   {"Mean", FormalOption::kOptional, "U", 0x10002U},
   {"InvStdDev", FormalOption::kOptional, "U", 0x10002U},
 };
 
-constexpr AttributeFormal kAttributeFormal351[] = {
+constexpr AttributeFormal kAttributeFormal354[] = {
   {"axis", AttributeKind::kInt, false, true, -1, 0.0F, ""},
   {"epsilon", AttributeKind::kFloat, false, true, 0, 9.99999975e-06F, ""},
   {"stash_type", AttributeKind::kInt, false, true, 1, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion352[] = {
-  {17, false, 2, 3, 1, 3, kFormal349, kFormal350, kAttributeFormal351},
+constexpr OperatorVersion kOperatorVersion355[] = {
+  {17, false, 2, 3, 1, 3, kFormal352, kFormal353, kAttributeFormal354},
 };
 
-constexpr AttributeFormal kAttributeFormal353[] = {
+constexpr AttributeFormal kAttributeFormal356[] = {
   {"alpha", AttributeKind::kFloat, false, true, 0, 0.00999999978F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion354[] = {
-  {6, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal353},
-  {16, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal353},
+constexpr OperatorVersion kOperatorVersion357[] = {
+  {6, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal356},
+  {16, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal356},
 };
 
-constexpr Formal kFormal355[] = {
+constexpr Formal kFormal358[] = {
   {"query", FormalOption::kRequired, "T", 0x10402U},
   {"key", FormalOption::kRequired, "T", 0x10402U},
   {"value", FormalOption::kRequired, "T", 0x10402U},
@@ -1869,12 +1883,12 @@ constexpr Formal kFormal355[] = {
   {"beta", FormalOption::kOptional, "T", 0x10402U},
 };
 
-constexpr Formal kFormal356[] = {
+constexpr Formal kFormal359[] = {
   {"output", FormalOption::kRequired, "T", 0x10402U},
   {"present_state", FormalOption::kRequired, "S", 0x10402U},
 };
 
-constexpr AttributeFormal kAttributeFormal357[] = {
+constexpr AttributeFormal kAttributeFormal360[] = {
   {"chunk_size", AttributeKind::kInt, false, true, 64, 0.0F, ""},
   {"kv_num_heads", AttributeKind::kInt, true, false, 0, 0.0F, ""},
   {"q_num_heads", AttributeKind::kInt, true, false, 0, 0.0F, ""},
@@ -1882,117 +1896,117 @@ constexpr AttributeFormal kAttributeFormal357[] = {
   {"update_rule", AttributeKind::kString, false, true, 0, 0.0F, "gated_delta"},
 };
 
-constexpr OperatorVersion kOperatorVersion358[] = {
-  {27, false, 3, 6, 2, 2, kFormal355, kFormal356, kAttributeFormal357},
-};
-
-constexpr Formal kFormal359[] = {
-  {"M", FormalOption::kOptional, "I", 0x80U},
-  {"cond", FormalOption::kOptional, "B", 0x200U},
-  {"v_initial", FormalOption::kVariadic, "V", 0xfffeU},
-};
-
-constexpr Formal kFormal360[] = {
-  {"v_final_and_scan_outputs", FormalOption::kVariadic, "V", 0xfffeU},
-};
-
-constexpr AttributeFormal kAttributeFormal361[] = {
-  {"body", AttributeKind::kGraph, true, false, 0, 0.0F, ""},
+constexpr OperatorVersion kOperatorVersion361[] = {
+  {27, false, 3, 6, 2, 2, kFormal358, kFormal359, kAttributeFormal360},
 };
 
 constexpr Formal kFormal362[] = {
   {"M", FormalOption::kOptional, "I", 0x80U},
   {"cond", FormalOption::kOptional, "B", 0x200U},
-  {"v_initial", FormalOption::kVariadic, "V", 0x8000fffeU},
+  {"v_initial", FormalOption::kVariadic, "V", 0xfffeU},
 };
 
 constexpr Formal kFormal363[] = {
+  {"v_final_and_scan_outputs", FormalOption::kVariadic, "V", 0xfffeU},
+};
+
+constexpr AttributeFormal kAttributeFormal364[] = {
+  {"body", AttributeKind::kGraph, true, false, 0, 0.0F, ""},
+};
+
+constexpr Formal kFormal365[] = {
+  {"M", FormalOption::kOptional, "I", 0x80U},
+  {"cond", FormalOption::kOptional, "B", 0x200U},
+  {"v_initial", FormalOption::kVariadic, "V", 0x8000fffeU},
+};
+
+constexpr Formal kFormal366[] = {
   {"v_final_and_scan_outputs", FormalOption::kVariadic, "V", 0x8000fffeU},
 };
 
-constexpr Formal kFormal364[] = {
+constexpr Formal kFormal367[] = {
   {"M", FormalOption::kOptional, "I", 0x80U},
   {"cond", FormalOption::kOptional, "B", 0x200U},
   {"v_initial", FormalOption::kVariadic, "V", 0xc001fffeU},
 };
 
-constexpr Formal kFormal365[] = {
+constexpr Formal kFormal368[] = {
   {"v_final_and_scan_outputs", FormalOption::kVariadic, "V", 0xc001fffeU},
 };
 
-constexpr Formal kFormal366[] = {
+constexpr Formal kFormal369[] = {
   {"M", FormalOption::kOptional, "I", 0x80U},
   {"cond", FormalOption::kOptional, "B", 0x200U},
   {"v_initial", FormalOption::kVariadic, "V", 0xc01ffffeU},
 };
 
-constexpr Formal kFormal367[] = {
+constexpr Formal kFormal370[] = {
   {"v_final_and_scan_outputs", FormalOption::kVariadic, "V", 0xc01ffffeU},
 };
 
-constexpr Formal kFormal368[] = {
+constexpr Formal kFormal371[] = {
   {"M", FormalOption::kOptional, "I", 0x80U},
   {"cond", FormalOption::kOptional, "B", 0x200U},
   {"v_initial", FormalOption::kVariadic, "V", 0xc07ffffeU},
 };
 
-constexpr Formal kFormal369[] = {
+constexpr Formal kFormal372[] = {
   {"v_final_and_scan_outputs", FormalOption::kVariadic, "V", 0xc07ffffeU},
 };
 
-constexpr Formal kFormal370[] = {
+constexpr Formal kFormal373[] = {
   {"M", FormalOption::kOptional, "I", 0x80U},
   {"cond", FormalOption::kOptional, "B", 0x200U},
   {"v_initial", FormalOption::kVariadic, "V", 0xc0fffffeU},
 };
 
-constexpr Formal kFormal371[] = {
+constexpr Formal kFormal374[] = {
   {"v_final_and_scan_outputs", FormalOption::kVariadic, "V", 0xc0fffffeU},
 };
 
-constexpr Formal kFormal372[] = {
+constexpr Formal kFormal375[] = {
   {"M", FormalOption::kOptional, "I", 0x80U},
   {"cond", FormalOption::kOptional, "B", 0x200U},
   {"v_initial", FormalOption::kVariadic, "V", 0xc1fffffeU},
 };
 
-constexpr Formal kFormal373[] = {
+constexpr Formal kFormal376[] = {
   {"v_final_and_scan_outputs", FormalOption::kVariadic, "V", 0xc1fffffeU},
 };
 
-constexpr Formal kFormal374[] = {
+constexpr Formal kFormal377[] = {
   {"M", FormalOption::kOptional, "I", 0x80U},
   {"cond", FormalOption::kOptional, "B", 0x200U},
   {"v_initial", FormalOption::kVariadic, "V", 0xc7fffffeU},
 };
 
-constexpr Formal kFormal375[] = {
+constexpr Formal kFormal378[] = {
   {"v_final_and_scan_outputs", FormalOption::kVariadic, "V", 0xc7fffffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion376[] = {
-  {1, false, 3, 65535, 1, 65535, kFormal359, kFormal360, kAttributeFormal361},
-  {11, false, 2, 65535, 1, 65535, kFormal359, kFormal360, kAttributeFormal361},
-  {13, false, 2, 65535, 1, 65535, kFormal362, kFormal363, kAttributeFormal361},
-  {16, false, 2, 65535, 1, 65535, kFormal364, kFormal365, kAttributeFormal361},
-  {19, false, 2, 65535, 1, 65535, kFormal366, kFormal367, kAttributeFormal361},
-  {21, false, 2, 65535, 1, 65535, kFormal368, kFormal369, kAttributeFormal361},
-  {23, false, 2, 65535, 1, 65535, kFormal370, kFormal371, kAttributeFormal361},
-  {24, false, 2, 65535, 1, 65535, kFormal372, kFormal373, kAttributeFormal361},
-  {25, false, 2, 65535, 1, 65535, kFormal374, kFormal375, kAttributeFormal361},
+constexpr OperatorVersion kOperatorVersion379[] = {
+  {1, false, 3, 65535, 1, 65535, kFormal362, kFormal363, kAttributeFormal364},
+  {11, false, 2, 65535, 1, 65535, kFormal362, kFormal363, kAttributeFormal364},
+  {13, false, 2, 65535, 1, 65535, kFormal365, kFormal366, kAttributeFormal364},
+  {16, false, 2, 65535, 1, 65535, kFormal367, kFormal368, kAttributeFormal364},
+  {19, false, 2, 65535, 1, 65535, kFormal369, kFormal370, kAttributeFormal364},
+  {21, false, 2, 65535, 1, 65535, kFormal371, kFormal372, kAttributeFormal364},
+  {23, false, 2, 65535, 1, 65535, kFormal373, kFormal374, kAttributeFormal364},
+  {24, false, 2, 65535, 1, 65535, kFormal375, kFormal376, kAttributeFormal364},
+  {25, false, 2, 65535, 1, 65535, kFormal377, kFormal378, kAttributeFormal364},
 };
 
-constexpr AttributeFormal kAttributeFormal377[] = {
+constexpr AttributeFormal kAttributeFormal380[] = {
   {"axis", AttributeKind::kInt, false, true, -1, 0.0F, ""},
   {"p", AttributeKind::kInt, false, true, 2, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion378[] = {
-  {1, false, 1, 1, 1, 1, kFormal5, kFormal6, kAttributeFormal377},
-  {22, false, 1, 1, 1, 1, kFormal7, kFormal8, kAttributeFormal377},
+constexpr OperatorVersion kOperatorVersion381[] = {
+  {1, false, 1, 1, 1, 1, kFormal5, kFormal6, kAttributeFormal380},
+  {22, false, 1, 1, 1, 1, kFormal7, kFormal8, kAttributeFormal380},
 };
 
-constexpr AttributeFormal kAttributeFormal379[] = {
+constexpr AttributeFormal kAttributeFormal382[] = {
   {"auto_pad", AttributeKind::kString, false, true, 0, 0.0F, "NOTSET"},
   {"kernel_shape", AttributeKind::kInts, true, false, 0, 0.0F, ""},
   {"p", AttributeKind::kInt, false, true, 2, 0.0F, ""},
@@ -2000,7 +2014,7 @@ constexpr AttributeFormal kAttributeFormal379[] = {
   {"strides", AttributeKind::kInts, false, false, 0, 0.0F, ""},
 };
 
-constexpr AttributeFormal kAttributeFormal380[] = {
+constexpr AttributeFormal kAttributeFormal383[] = {
   {"auto_pad", AttributeKind::kString, false, true, 0, 0.0F, "NOTSET"},
   {"ceil_mode", AttributeKind::kInt, false, true, 0, 0.0F, ""},
   {"dilations", AttributeKind::kInts, false, false, 0, 0.0F, ""},
@@ -2010,78 +2024,78 @@ constexpr AttributeFormal kAttributeFormal380[] = {
   {"strides", AttributeKind::kInts, false, false, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion381[] = {
-  {2, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal379},
-  {11, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal379},
-  {18, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal380},
-  {22, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal380},
+constexpr OperatorVersion kOperatorVersion384[] = {
+  {2, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal382},
+  {11, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal382},
+  {18, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal383},
+  {22, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal383},
 };
 
-constexpr OperatorVersion kOperatorVersion382[] = {
-  {1, false, 2, 2, 1, 1, kFormal278, kFormal38, {}},
-  {9, false, 2, 2, 1, 1, kFormal11, kFormal270, {}},
-  {13, false, 2, 2, 1, 1, kFormal13, kFormal273, {}},
+constexpr OperatorVersion kOperatorVersion385[] = {
+  {1, false, 2, 2, 1, 1, kFormal281, kFormal38, {}},
+  {9, false, 2, 2, 1, 1, kFormal11, kFormal273, {}},
+  {13, false, 2, 2, 1, 1, kFormal13, kFormal276, {}},
 };
 
-constexpr Formal kFormal383[] = {
+constexpr Formal kFormal386[] = {
   {"A", FormalOption::kRequired, "T1", 0xcU},
   {"B", FormalOption::kRequired, "T2", 0xcU},
   {"a_zero_point", FormalOption::kOptional, "T1", 0xcU},
   {"b_zero_point", FormalOption::kOptional, "T2", 0xcU},
 };
 
-constexpr Formal kFormal384[] = {
+constexpr Formal kFormal387[] = {
   {"Y", FormalOption::kRequired, "T3", 0x40U},
 };
 
-constexpr OperatorVersion kOperatorVersion385[] = {
-  {10, false, 2, 4, 1, 1, kFormal383, kFormal384, {}},
-};
-
-constexpr Formal kFormal386[] = {
-  {"data_0", FormalOption::kVariadic, "T", 0xc02U},
-};
-
-constexpr Formal kFormal387[] = {
-  {"max", FormalOption::kRequired, "T", 0xc02U},
-};
-
-constexpr Formal kFormal388[] = {
-  {"data_0", FormalOption::kVariadic, "T", 0x3cfeU},
+constexpr OperatorVersion kOperatorVersion388[] = {
+  {10, false, 2, 4, 1, 1, kFormal386, kFormal387, {}},
 };
 
 constexpr Formal kFormal389[] = {
-  {"max", FormalOption::kRequired, "T", 0x3cfeU},
+  {"data_0", FormalOption::kVariadic, "T", 0xc02U},
 };
 
 constexpr Formal kFormal390[] = {
-  {"data_0", FormalOption::kVariadic, "T", 0x13cfeU},
+  {"max", FormalOption::kRequired, "T", 0xc02U},
 };
 
 constexpr Formal kFormal391[] = {
+  {"data_0", FormalOption::kVariadic, "T", 0x3cfeU},
+};
+
+constexpr Formal kFormal392[] = {
+  {"max", FormalOption::kRequired, "T", 0x3cfeU},
+};
+
+constexpr Formal kFormal393[] = {
+  {"data_0", FormalOption::kVariadic, "T", 0x13cfeU},
+};
+
+constexpr Formal kFormal394[] = {
   {"max", FormalOption::kRequired, "T", 0x13cfeU},
 };
 
-constexpr OperatorVersion kOperatorVersion392[] = {
-  {6, false, 1, 65535, 1, 1, kFormal386, kFormal387, {}},
-  {8, false, 1, 65535, 1, 1, kFormal386, kFormal387, {}},
-  {12, false, 1, 65535, 1, 1, kFormal388, kFormal389, {}},
-  {13, false, 1, 65535, 1, 1, kFormal390, kFormal391, {}},
+constexpr OperatorVersion kOperatorVersion395[] = {
+  {6, false, 1, 65535, 1, 1, kFormal389, kFormal390, {}},
+  {8, false, 1, 65535, 1, 1, kFormal389, kFormal390, {}},
+  {12, false, 1, 65535, 1, 1, kFormal391, kFormal392, {}},
+  {13, false, 1, 65535, 1, 1, kFormal393, kFormal394, {}},
 };
 
-constexpr AttributeFormal kAttributeFormal393[] = {
+constexpr AttributeFormal kAttributeFormal396[] = {
   {"auto_pad", AttributeKind::kString, false, true, 0, 0.0F, "NOTSET"},
   {"kernel_shape", AttributeKind::kInts, true, false, 0, 0.0F, ""},
   {"pads", AttributeKind::kInts, false, false, 0, 0.0F, ""},
   {"strides", AttributeKind::kInts, false, false, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal394[] = {
+constexpr Formal kFormal397[] = {
   {"Y", FormalOption::kRequired, "T", 0xc02U},
   {"Indices", FormalOption::kOptional, "I", 0x80U},
 };
 
-constexpr AttributeFormal kAttributeFormal395[] = {
+constexpr AttributeFormal kAttributeFormal398[] = {
   {"auto_pad", AttributeKind::kString, false, true, 0, 0.0F, "NOTSET"},
   {"kernel_shape", AttributeKind::kInts, true, false, 0, 0.0F, ""},
   {"pads", AttributeKind::kInts, false, false, 0, 0.0F, ""},
@@ -2089,7 +2103,7 @@ constexpr AttributeFormal kAttributeFormal395[] = {
   {"strides", AttributeKind::kInts, false, false, 0, 0.0F, ""},
 };
 
-constexpr AttributeFormal kAttributeFormal396[] = {
+constexpr AttributeFormal kAttributeFormal399[] = {
   {"auto_pad", AttributeKind::kString, false, true, 0, 0.0F, "NOTSET"},
   {"ceil_mode", AttributeKind::kInt, false, true, 0, 0.0F, ""},
   {"dilations", AttributeKind::kInts, false, false, 0, 0.0F, ""},
@@ -2099,105 +2113,105 @@ constexpr AttributeFormal kAttributeFormal396[] = {
   {"strides", AttributeKind::kInts, false, false, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal397[] = {
+constexpr Formal kFormal400[] = {
   {"X", FormalOption::kRequired, "T", 0xc0eU},
 };
 
-constexpr Formal kFormal398[] = {
+constexpr Formal kFormal401[] = {
   {"Y", FormalOption::kRequired, "T", 0xc0eU},
   {"Indices", FormalOption::kOptional, "I", 0x80U},
 };
 
-constexpr Formal kFormal399[] = {
+constexpr Formal kFormal402[] = {
   {"X", FormalOption::kRequired, "T", 0x10c0eU},
 };
 
-constexpr Formal kFormal400[] = {
+constexpr Formal kFormal403[] = {
   {"Y", FormalOption::kRequired, "T", 0x10c0eU},
   {"Indices", FormalOption::kOptional, "I", 0x80U},
 };
 
-constexpr OperatorVersion kOperatorVersion401[] = {
-  {1, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal393},
-  {8, false, 1, 1, 1, 2, kFormal37, kFormal394, kAttributeFormal395},
-  {10, false, 1, 1, 1, 2, kFormal37, kFormal394, kAttributeFormal396},
-  {11, false, 1, 1, 1, 2, kFormal37, kFormal394, kAttributeFormal396},
-  {12, false, 1, 1, 1, 2, kFormal397, kFormal398, kAttributeFormal396},
-  {22, false, 1, 1, 1, 2, kFormal399, kFormal400, kAttributeFormal396},
+constexpr OperatorVersion kOperatorVersion404[] = {
+  {1, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal396},
+  {8, false, 1, 1, 1, 2, kFormal37, kFormal397, kAttributeFormal398},
+  {10, false, 1, 1, 1, 2, kFormal37, kFormal397, kAttributeFormal399},
+  {11, false, 1, 1, 1, 2, kFormal37, kFormal397, kAttributeFormal399},
+  {12, false, 1, 1, 1, 2, kFormal400, kFormal401, kAttributeFormal399},
+  {22, false, 1, 1, 1, 2, kFormal402, kFormal403, kAttributeFormal399},
 };
 
-constexpr Formal kFormal402[] = {
+constexpr Formal kFormal405[] = {
   {"X", FormalOption::kRequired, "T", 0xc02U},
   {"rois", FormalOption::kRequired, "T", 0xc02U},
 };
 
-constexpr AttributeFormal kAttributeFormal403[] = {
+constexpr AttributeFormal kAttributeFormal406[] = {
   {"pooled_shape", AttributeKind::kInts, true, false, 0, 0.0F, ""},
   {"spatial_scale", AttributeKind::kFloat, false, true, 0, 1.0F, ""},
 };
 
-constexpr Formal kFormal404[] = {
+constexpr Formal kFormal407[] = {
   {"X", FormalOption::kRequired, "T", 0x10c02U},
   {"rois", FormalOption::kRequired, "T", 0x10c02U},
 };
 
-constexpr OperatorVersion kOperatorVersion405[] = {
-  {1, false, 2, 2, 1, 1, kFormal402, kFormal38, kAttributeFormal403},
-  {22, false, 2, 2, 1, 1, kFormal404, kFormal43, kAttributeFormal403},
+constexpr OperatorVersion kOperatorVersion408[] = {
+  {1, false, 2, 2, 1, 1, kFormal405, kFormal38, kAttributeFormal406},
+  {22, false, 2, 2, 1, 1, kFormal407, kFormal43, kAttributeFormal406},
 };
 
-constexpr Formal kFormal406[] = {
+constexpr Formal kFormal409[] = {
   {"X", FormalOption::kRequired, "T1", 0xc02U},
   {"I", FormalOption::kRequired, "T2", 0x80U},
   {"output_shape", FormalOption::kOptional, "T2", 0x80U},
 };
 
-constexpr Formal kFormal407[] = {
+constexpr Formal kFormal410[] = {
   {"output", FormalOption::kRequired, "T1", 0xc02U},
 };
 
-constexpr AttributeFormal kAttributeFormal408[] = {
+constexpr AttributeFormal kAttributeFormal411[] = {
   {"kernel_shape", AttributeKind::kInts, true, false, 0, 0.0F, ""},
   {"pads", AttributeKind::kInts, false, false, 0, 0.0F, ""},
   {"strides", AttributeKind::kInts, false, false, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal409[] = {
+constexpr Formal kFormal412[] = {
   {"X", FormalOption::kRequired, "T1", 0x10c02U},
   {"I", FormalOption::kRequired, "T2", 0x80U},
   {"output_shape", FormalOption::kOptional, "T2", 0x80U},
 };
 
-constexpr OperatorVersion kOperatorVersion410[] = {
-  {9, false, 2, 3, 1, 1, kFormal406, kFormal407, kAttributeFormal408},
-  {11, false, 2, 3, 1, 1, kFormal406, kFormal407, kAttributeFormal408},
-  {22, false, 2, 3, 1, 1, kFormal409, kFormal180, kAttributeFormal408},
+constexpr OperatorVersion kOperatorVersion413[] = {
+  {9, false, 2, 3, 1, 1, kFormal409, kFormal410, kAttributeFormal411},
+  {11, false, 2, 3, 1, 1, kFormal409, kFormal410, kAttributeFormal411},
+  {22, false, 2, 3, 1, 1, kFormal412, kFormal182, kAttributeFormal411},
 };
 
-constexpr Formal kFormal411[] = {
+constexpr Formal kFormal414[] = {
   {"mean", FormalOption::kRequired, "T", 0xc02U},
 };
 
-constexpr Formal kFormal412[] = {
+constexpr Formal kFormal415[] = {
   {"data_0", FormalOption::kVariadic, "T", 0x10c02U},
 };
 
-constexpr Formal kFormal413[] = {
+constexpr Formal kFormal416[] = {
   {"mean", FormalOption::kRequired, "T", 0x10c02U},
 };
 
-constexpr OperatorVersion kOperatorVersion414[] = {
-  {6, false, 1, 65535, 1, 1, kFormal386, kFormal411, {}},
-  {8, false, 1, 65535, 1, 1, kFormal386, kFormal411, {}},
-  {13, false, 1, 65535, 1, 1, kFormal412, kFormal413, {}},
+constexpr OperatorVersion kOperatorVersion417[] = {
+  {6, false, 1, 65535, 1, 1, kFormal389, kFormal414, {}},
+  {8, false, 1, 65535, 1, 1, kFormal389, kFormal414, {}},
+  {13, false, 1, 65535, 1, 1, kFormal415, kFormal416, {}},
 };
 
-constexpr OperatorVersion kOperatorVersion415[] = {
-  {9, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal119},
-  {13, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal119},
+constexpr OperatorVersion kOperatorVersion418[] = {
+  {9, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal121},
+  {13, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal121},
 };
 
-constexpr Formal kFormal416[] = {
+constexpr Formal kFormal419[] = {
   {"num_mel_bins", FormalOption::kRequired, "T1", 0xc0U},
   {"dft_length", FormalOption::kRequired, "T1", 0xc0U},
   {"sample_rate", FormalOption::kRequired, "T1", 0xc0U},
@@ -2205,124 +2219,124 @@ constexpr Formal kFormal416[] = {
   {"upper_edge_hertz", FormalOption::kRequired, "T2", 0x10c02U},
 };
 
-constexpr Formal kFormal417[] = {
+constexpr Formal kFormal420[] = {
   {"output", FormalOption::kRequired, "T3", 0x13cfeU},
 };
 
-constexpr AttributeFormal kAttributeFormal418[] = {
+constexpr AttributeFormal kAttributeFormal421[] = {
   {"output_datatype", AttributeKind::kInt, false, true, 1, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion419[] = {
-  {17, false, 5, 5, 1, 1, kFormal416, kFormal417, kAttributeFormal418},
+constexpr OperatorVersion kOperatorVersion422[] = {
+  {17, false, 5, 5, 1, 1, kFormal419, kFormal420, kAttributeFormal421},
 };
 
-constexpr Formal kFormal420[] = {
+constexpr Formal kFormal423[] = {
   {"min", FormalOption::kRequired, "T", 0xc02U},
 };
 
-constexpr Formal kFormal421[] = {
+constexpr Formal kFormal424[] = {
   {"min", FormalOption::kRequired, "T", 0x3cfeU},
 };
 
-constexpr Formal kFormal422[] = {
+constexpr Formal kFormal425[] = {
   {"min", FormalOption::kRequired, "T", 0x13cfeU},
 };
 
-constexpr OperatorVersion kOperatorVersion423[] = {
-  {6, false, 1, 65535, 1, 1, kFormal386, kFormal420, {}},
-  {8, false, 1, 65535, 1, 1, kFormal386, kFormal420, {}},
-  {12, false, 1, 65535, 1, 1, kFormal388, kFormal421, {}},
-  {13, false, 1, 65535, 1, 1, kFormal390, kFormal422, {}},
+constexpr OperatorVersion kOperatorVersion426[] = {
+  {6, false, 1, 65535, 1, 1, kFormal389, kFormal423, {}},
+  {8, false, 1, 65535, 1, 1, kFormal389, kFormal423, {}},
+  {12, false, 1, 65535, 1, 1, kFormal391, kFormal424, {}},
+  {13, false, 1, 65535, 1, 1, kFormal393, kFormal425, {}},
 };
 
-constexpr OperatorVersion kOperatorVersion424[] = {
+constexpr OperatorVersion kOperatorVersion427[] = {
   {18, false, 1, 1, 1, 1, kFormal37, kFormal38, {}},
   {22, false, 1, 1, 1, 1, kFormal42, kFormal43, {}},
 };
 
-constexpr Formal kFormal425[] = {
+constexpr Formal kFormal428[] = {
   {"C", FormalOption::kRequired, "T", 0x3cfeU},
 };
 
-constexpr AttributeFormal kAttributeFormal426[] = {
+constexpr AttributeFormal kAttributeFormal429[] = {
   {"fmod", AttributeKind::kInt, false, true, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion427[] = {
-  {10, false, 2, 2, 1, 1, kFormal279, kFormal425, kAttributeFormal426},
-  {13, false, 2, 2, 1, 1, kFormal15, kFormal16, kAttributeFormal426},
-  {28, false, 2, 2, 1, 1, kFormal15, kFormal16, kAttributeFormal426},
+constexpr OperatorVersion kOperatorVersion430[] = {
+  {10, false, 2, 2, 1, 1, kFormal282, kFormal428, kAttributeFormal429},
+  {13, false, 2, 2, 1, 1, kFormal15, kFormal16, kAttributeFormal429},
+  {28, false, 2, 2, 1, 1, kFormal15, kFormal16, kAttributeFormal429},
 };
 
-constexpr Formal kFormal428[] = {
+constexpr Formal kFormal431[] = {
   {"output", FormalOption::kRequired, "T2", 0xc0U},
 };
 
-constexpr AttributeFormal kAttributeFormal429[] = {
+constexpr AttributeFormal kAttributeFormal432[] = {
   {"dtype", AttributeKind::kInt, false, true, 6, 0.0F, ""},
   {"sample_size", AttributeKind::kInt, false, true, 1, 0.0F, ""},
   {"seed", AttributeKind::kFloat, false, false, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion430[] = {
-  {7, false, 1, 1, 1, 1, kFormal55, kFormal428, kAttributeFormal429},
-  {22, false, 1, 1, 1, 1, kFormal58, kFormal428, kAttributeFormal429},
-};
-
-constexpr Formal kFormal431[] = {
-  {"X", FormalOption::kRequired, "T", 0xceaU},
-};
-
-constexpr Formal kFormal432[] = {
-  {"Y", FormalOption::kRequired, "T", 0xceaU},
-};
-
-constexpr Formal kFormal433[] = {
-  {"X", FormalOption::kRequired, "T", 0x10ceaU},
+constexpr OperatorVersion kOperatorVersion433[] = {
+  {7, false, 1, 1, 1, 1, kFormal55, kFormal431, kAttributeFormal432},
+  {22, false, 1, 1, 1, 1, kFormal58, kFormal431, kAttributeFormal432},
 };
 
 constexpr Formal kFormal434[] = {
-  {"Y", FormalOption::kRequired, "T", 0x10ceaU},
+  {"X", FormalOption::kRequired, "T", 0xceaU},
 };
 
-constexpr OperatorVersion kOperatorVersion435[] = {
-  {6, false, 1, 1, 1, 1, kFormal431, kFormal432, {}},
-  {13, false, 1, 1, 1, 1, kFormal433, kFormal434, {}},
+constexpr Formal kFormal435[] = {
+  {"Y", FormalOption::kRequired, "T", 0xceaU},
 };
 
 constexpr Formal kFormal436[] = {
+  {"X", FormalOption::kRequired, "T", 0x10ceaU},
+};
+
+constexpr Formal kFormal437[] = {
+  {"Y", FormalOption::kRequired, "T", 0x10ceaU},
+};
+
+constexpr OperatorVersion kOperatorVersion438[] = {
+  {6, false, 1, 1, 1, 1, kFormal434, kFormal435, {}},
+  {13, false, 1, 1, 1, 1, kFormal436, kFormal437, {}},
+};
+
+constexpr Formal kFormal439[] = {
   {"input", FormalOption::kRequired, "T", 0xc02U},
   {"target", FormalOption::kRequired, "Tind", 0xc0U},
   {"weight", FormalOption::kOptional, "T", 0xc02U},
 };
 
-constexpr Formal kFormal437[] = {
+constexpr Formal kFormal440[] = {
   {"loss", FormalOption::kRequired, "T", 0xc02U},
 };
 
-constexpr AttributeFormal kAttributeFormal438[] = {
+constexpr AttributeFormal kAttributeFormal441[] = {
   {"ignore_index", AttributeKind::kInt, false, false, 0, 0.0F, ""},
   {"reduction", AttributeKind::kString, false, true, 0, 0.0F, "mean"},
 };
 
-constexpr Formal kFormal439[] = {
+constexpr Formal kFormal442[] = {
   {"input", FormalOption::kRequired, "T", 0x10c02U},
   {"target", FormalOption::kRequired, "Tind", 0xc0U},
   {"weight", FormalOption::kOptional, "T", 0x10c02U},
 };
 
-constexpr Formal kFormal440[] = {
+constexpr Formal kFormal443[] = {
   {"loss", FormalOption::kRequired, "T", 0x10c02U},
 };
 
-constexpr OperatorVersion kOperatorVersion441[] = {
-  {12, false, 2, 3, 1, 1, kFormal436, kFormal437, kAttributeFormal438},
-  {13, false, 2, 3, 1, 1, kFormal436, kFormal437, kAttributeFormal438},
-  {22, false, 2, 3, 1, 1, kFormal439, kFormal440, kAttributeFormal438},
+constexpr OperatorVersion kOperatorVersion444[] = {
+  {12, false, 2, 3, 1, 1, kFormal439, kFormal440, kAttributeFormal441},
+  {13, false, 2, 3, 1, 1, kFormal439, kFormal440, kAttributeFormal441},
+  {22, false, 2, 3, 1, 1, kFormal442, kFormal443, kAttributeFormal441},
 };
 
-constexpr Formal kFormal442[] = {
+constexpr Formal kFormal445[] = {
   {"boxes", FormalOption::kRequired, "", 0x2U},
   {"scores", FormalOption::kRequired, "", 0x2U},
   {"max_output_boxes_per_class", FormalOption::kOptional, "", 0x80U},
@@ -2330,269 +2344,269 @@ constexpr Formal kFormal442[] = {
   {"score_threshold", FormalOption::kOptional, "", 0x2U},
 };
 
-constexpr Formal kFormal443[] = {
+constexpr Formal kFormal446[] = {
   {"selected_indices", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr AttributeFormal kAttributeFormal444[] = {
+constexpr AttributeFormal kAttributeFormal447[] = {
   {"center_point_box", AttributeKind::kInt, false, true, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion445[] = {
-  {10, false, 2, 5, 1, 1, kFormal442, kFormal443, kAttributeFormal444},
-  {11, false, 2, 5, 1, 1, kFormal442, kFormal443, kAttributeFormal444},
+constexpr OperatorVersion kOperatorVersion448[] = {
+  {10, false, 2, 5, 1, 1, kFormal445, kFormal446, kAttributeFormal447},
+  {11, false, 2, 5, 1, 1, kFormal445, kFormal446, kAttributeFormal447},
 };
 
-constexpr Formal kFormal446[] = {
+constexpr Formal kFormal449[] = {
   {"X", FormalOption::kRequired, "T", 0xfffeU},
 };
 
-constexpr Formal kFormal447[] = {
+constexpr Formal kFormal450[] = {
   {"Y", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr Formal kFormal448[] = {
+constexpr Formal kFormal451[] = {
   {"X", FormalOption::kRequired, "T", 0x1fffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion449[] = {
-  {9, false, 1, 1, 1, 1, kFormal446, kFormal447, {}},
-  {13, false, 1, 1, 1, 1, kFormal448, kFormal447, {}},
-};
-
-constexpr Formal kFormal450[] = {
-  {"X", FormalOption::kRequired, "T", 0x200U},
-};
-
-constexpr Formal kFormal451[] = {
-  {"Y", FormalOption::kRequired, "T", 0x200U},
-};
-
 constexpr OperatorVersion kOperatorVersion452[] = {
-  {1, false, 1, 1, 1, 1, kFormal450, kFormal451, {}},
+  {9, false, 1, 1, 1, 1, kFormal449, kFormal450, {}},
+  {13, false, 1, 1, 1, 1, kFormal451, kFormal450, {}},
 };
 
 constexpr Formal kFormal453[] = {
+  {"X", FormalOption::kRequired, "T", 0x200U},
+};
+
+constexpr Formal kFormal454[] = {
+  {"Y", FormalOption::kRequired, "T", 0x200U},
+};
+
+constexpr OperatorVersion kOperatorVersion455[] = {
+  {1, false, 1, 1, 1, 1, kFormal453, kFormal454, {}},
+};
+
+constexpr Formal kFormal456[] = {
   {"indices", FormalOption::kRequired, "T1", 0x3cfeU},
   {"depth", FormalOption::kRequired, "T2", 0x3cfeU},
   {"values", FormalOption::kRequired, "T3", 0xfffeU},
 };
 
-constexpr Formal kFormal454[] = {
+constexpr Formal kFormal457[] = {
   {"output", FormalOption::kRequired, "T3", 0xfffeU},
 };
 
-constexpr Formal kFormal455[] = {
+constexpr Formal kFormal458[] = {
   {"indices", FormalOption::kRequired, "T1", 0x3cfeU},
   {"depth", FormalOption::kRequired, "T2", 0x3cfeU},
   {"values", FormalOption::kRequired, "T3", 0x1fffeU},
 };
 
-constexpr Formal kFormal456[] = {
+constexpr Formal kFormal459[] = {
   {"output", FormalOption::kRequired, "T3", 0x1fffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion457[] = {
-  {9, false, 3, 3, 1, 1, kFormal453, kFormal454, kAttributeFormal296},
-  {11, false, 3, 3, 1, 1, kFormal453, kFormal454, kAttributeFormal296},
-  {28, false, 3, 3, 1, 1, kFormal455, kFormal456, kAttributeFormal296},
-};
-
-constexpr Formal kFormal458[] = {
-  {"input", FormalOption::kOptional, "V", 0x8000fffeU},
-};
-
-constexpr Formal kFormal459[] = {
-  {"output", FormalOption::kRequired, "O", 0xc000fffeU},
-};
-
-constexpr AttributeFormal kAttributeFormal460[] = {
-  {"type", AttributeKind::kOther, false, false, 0, 0.0F, ""},
+constexpr OperatorVersion kOperatorVersion460[] = {
+  {9, false, 3, 3, 1, 1, kFormal456, kFormal457, kAttributeFormal299},
+  {11, false, 3, 3, 1, 1, kFormal456, kFormal457, kAttributeFormal299},
+  {28, false, 3, 3, 1, 1, kFormal458, kFormal459, kAttributeFormal299},
 };
 
 constexpr Formal kFormal461[] = {
-  {"input", FormalOption::kOptional, "V", 0x87fffffeU},
+  {"input", FormalOption::kOptional, "V", 0x8000fffeU},
 };
 
 constexpr Formal kFormal462[] = {
-  {"output", FormalOption::kRequired, "O", 0xc7fffffeU},
+  {"output", FormalOption::kRequired, "O", 0xc000fffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion463[] = {
-  {15, false, 0, 1, 1, 1, kFormal458, kFormal459, kAttributeFormal460},
-  {28, false, 0, 1, 1, 1, kFormal461, kFormal462, kAttributeFormal460},
+constexpr AttributeFormal kAttributeFormal463[] = {
+  {"type", AttributeKind::kOther, false, false, 0, 0.0F, ""},
 };
 
 constexpr Formal kFormal464[] = {
-  {"input", FormalOption::kRequired, "O", 0xc000fffeU},
+  {"input", FormalOption::kOptional, "V", 0x9ffffffeU},
 };
 
 constexpr Formal kFormal465[] = {
-  {"output", FormalOption::kRequired, "V", 0x8000fffeU},
+  {"output", FormalOption::kRequired, "O", 0xdffffffeU},
 };
 
-constexpr Formal kFormal466[] = {
-  {"input", FormalOption::kRequired, "O", 0xc7fffffeU},
+constexpr OperatorVersion kOperatorVersion466[] = {
+  {15, false, 0, 1, 1, 1, kFormal461, kFormal462, kAttributeFormal463},
+  {28, false, 0, 1, 1, 1, kFormal464, kFormal465, kAttributeFormal463},
 };
 
 constexpr Formal kFormal467[] = {
-  {"output", FormalOption::kRequired, "V", 0x87fffffeU},
+  {"input", FormalOption::kRequired, "O", 0xc000fffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion468[] = {
-  {15, false, 1, 1, 1, 1, kFormal464, kFormal465, {}},
-  {18, false, 1, 1, 1, 1, kFormal464, kFormal465, {}},
-  {28, false, 1, 1, 1, 1, kFormal466, kFormal467, {}},
+constexpr Formal kFormal468[] = {
+  {"output", FormalOption::kRequired, "V", 0x8000fffeU},
 };
 
 constexpr Formal kFormal469[] = {
-  {"output", FormalOption::kRequired, "B", 0x200U},
+  {"input", FormalOption::kRequired, "O", 0xdffffffeU},
 };
 
 constexpr Formal kFormal470[] = {
-  {"input", FormalOption::kOptional, "O", 0xc000fffeU},
+  {"output", FormalOption::kRequired, "V", 0x9ffffffeU},
 };
 
-constexpr Formal kFormal471[] = {
-  {"input", FormalOption::kOptional, "O", 0xc7fffffeU},
+constexpr OperatorVersion kOperatorVersion471[] = {
+  {15, false, 1, 1, 1, 1, kFormal467, kFormal468, {}},
+  {18, false, 1, 1, 1, 1, kFormal467, kFormal468, {}},
+  {28, false, 1, 1, 1, 1, kFormal469, kFormal470, {}},
 };
 
-constexpr OperatorVersion kOperatorVersion472[] = {
-  {15, false, 1, 1, 1, 1, kFormal464, kFormal469, {}},
-  {18, false, 0, 1, 1, 1, kFormal470, kFormal469, {}},
-  {28, false, 0, 1, 1, 1, kFormal471, kFormal469, {}},
+constexpr Formal kFormal472[] = {
+  {"output", FormalOption::kRequired, "B", 0x200U},
 };
 
 constexpr Formal kFormal473[] = {
+  {"input", FormalOption::kOptional, "O", 0xc000fffeU},
+};
+
+constexpr Formal kFormal474[] = {
+  {"input", FormalOption::kOptional, "O", 0xdffffffeU},
+};
+
+constexpr OperatorVersion kOperatorVersion475[] = {
+  {15, false, 1, 1, 1, 1, kFormal467, kFormal472, {}},
+  {18, false, 0, 1, 1, 1, kFormal473, kFormal472, {}},
+  {28, false, 0, 1, 1, 1, kFormal474, kFormal472, {}},
+};
+
+constexpr Formal kFormal476[] = {
   {"X", FormalOption::kRequired, "T", 0xc02U},
   {"slope", FormalOption::kRequired, "T", 0xc02U},
 };
 
-constexpr Formal kFormal474[] = {
+constexpr Formal kFormal477[] = {
   {"X", FormalOption::kRequired, "T", 0x3cc2U},
   {"slope", FormalOption::kRequired, "T", 0x3cc2U},
 };
 
-constexpr Formal kFormal475[] = {
+constexpr Formal kFormal478[] = {
   {"X", FormalOption::kRequired, "T", 0x13cc2U},
   {"slope", FormalOption::kRequired, "T", 0x13cc2U},
 };
 
-constexpr OperatorVersion kOperatorVersion476[] = {
-  {7, false, 2, 2, 1, 1, kFormal473, kFormal38, {}},
-  {9, false, 2, 2, 1, 1, kFormal474, kFormal270, {}},
-  {16, false, 2, 2, 1, 1, kFormal475, kFormal273, {}},
+constexpr OperatorVersion kOperatorVersion479[] = {
+  {7, false, 2, 2, 1, 1, kFormal476, kFormal38, {}},
+  {9, false, 2, 2, 1, 1, kFormal477, kFormal273, {}},
+  {16, false, 2, 2, 1, 1, kFormal478, kFormal276, {}},
 };
 
-constexpr AttributeFormal kAttributeFormal477[] = {
+constexpr AttributeFormal kAttributeFormal480[] = {
   {"mode", AttributeKind::kString, false, true, 0, 0.0F, "constant"},
   {"pads", AttributeKind::kInts, true, false, 0, 0.0F, ""},
   {"value", AttributeKind::kFloat, false, true, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal478[] = {
+constexpr Formal kFormal481[] = {
   {"data", FormalOption::kRequired, "T", 0x3cfeU},
   {"pads", FormalOption::kRequired, "", 0x80U},
   {"constant_value", FormalOption::kOptional, "T", 0x3cfeU},
 };
 
-constexpr AttributeFormal kAttributeFormal479[] = {
+constexpr AttributeFormal kAttributeFormal482[] = {
   {"mode", AttributeKind::kString, false, true, 0, 0.0F, "constant"},
 };
 
-constexpr Formal kFormal480[] = {
+constexpr Formal kFormal483[] = {
   {"data", FormalOption::kRequired, "T", 0x1fffeU},
   {"pads", FormalOption::kRequired, "", 0x80U},
   {"constant_value", FormalOption::kOptional, "T", 0x1fffeU},
 };
 
-constexpr Formal kFormal481[] = {
+constexpr Formal kFormal484[] = {
   {"data", FormalOption::kRequired, "T", 0x1fffeU},
   {"pads", FormalOption::kRequired, "", 0x80U},
   {"constant_value", FormalOption::kOptional, "T", 0x1fffeU},
   {"axes", FormalOption::kOptional, "Tind", 0xc0U},
 };
 
-constexpr Formal kFormal482[] = {
+constexpr Formal kFormal485[] = {
   {"data", FormalOption::kRequired, "T", 0x7ffffeU},
   {"pads", FormalOption::kRequired, "", 0x80U},
   {"constant_value", FormalOption::kOptional, "T", 0x7ffffeU},
   {"axes", FormalOption::kOptional, "Tind", 0xc0U},
 };
 
-constexpr Formal kFormal483[] = {
+constexpr Formal kFormal486[] = {
   {"data", FormalOption::kRequired, "T", 0xfffffeU},
   {"pads", FormalOption::kRequired, "", 0x80U},
   {"constant_value", FormalOption::kOptional, "T", 0xfffffeU},
   {"axes", FormalOption::kOptional, "Tind", 0xc0U},
 };
 
-constexpr Formal kFormal484[] = {
+constexpr Formal kFormal487[] = {
   {"data", FormalOption::kRequired, "T", 0x1fffffeU},
   {"pads", FormalOption::kRequired, "", 0x80U},
   {"constant_value", FormalOption::kOptional, "T", 0x1fffffeU},
   {"axes", FormalOption::kOptional, "Tind", 0xc0U},
 };
 
-constexpr Formal kFormal485[] = {
+constexpr Formal kFormal488[] = {
   {"data", FormalOption::kRequired, "T", 0x7fffffeU},
   {"pads", FormalOption::kRequired, "", 0x80U},
   {"constant_value", FormalOption::kOptional, "T", 0x7fffffeU},
   {"axes", FormalOption::kOptional, "Tind", 0xc0U},
 };
 
-constexpr OperatorVersion kOperatorVersion486[] = {
-  {2, false, 1, 1, 1, 1, kFormal208, kFormal6, kAttributeFormal477},
-  {11, false, 2, 3, 1, 1, kFormal478, kFormal124, kAttributeFormal479},
-  {13, false, 2, 3, 1, 1, kFormal480, kFormal129, kAttributeFormal479},
-  {18, false, 2, 4, 1, 1, kFormal481, kFormal129, kAttributeFormal479},
-  {19, false, 2, 4, 1, 1, kFormal481, kFormal129, kAttributeFormal479},
-  {21, false, 2, 4, 1, 1, kFormal482, kFormal150, kAttributeFormal479},
-  {23, false, 2, 4, 1, 1, kFormal483, kFormal151, kAttributeFormal479},
-  {24, false, 2, 4, 1, 1, kFormal484, kFormal152, kAttributeFormal479},
-  {25, false, 2, 4, 1, 1, kFormal485, kFormal153, kAttributeFormal479},
+constexpr OperatorVersion kOperatorVersion489[] = {
+  {2, false, 1, 1, 1, 1, kFormal211, kFormal6, kAttributeFormal480},
+  {11, false, 2, 3, 1, 1, kFormal481, kFormal126, kAttributeFormal482},
+  {13, false, 2, 3, 1, 1, kFormal483, kFormal131, kAttributeFormal482},
+  {18, false, 2, 4, 1, 1, kFormal484, kFormal131, kAttributeFormal482},
+  {19, false, 2, 4, 1, 1, kFormal484, kFormal131, kAttributeFormal482},
+  {21, false, 2, 4, 1, 1, kFormal485, kFormal152, kAttributeFormal482},
+  {23, false, 2, 4, 1, 1, kFormal486, kFormal153, kAttributeFormal482},
+  {24, false, 2, 4, 1, 1, kFormal487, kFormal154, kAttributeFormal482},
+  {25, false, 2, 4, 1, 1, kFormal488, kFormal155, kAttributeFormal482},
 };
 
-constexpr Formal kFormal487[] = {
+constexpr Formal kFormal490[] = {
   {"X", FormalOption::kRequired, "T", 0xc02U},
   {"Y", FormalOption::kRequired, "T", 0xc02U},
 };
 
-constexpr Formal kFormal488[] = {
+constexpr Formal kFormal491[] = {
   {"Z", FormalOption::kRequired, "T", 0xc02U},
 };
 
-constexpr Formal kFormal489[] = {
+constexpr Formal kFormal492[] = {
   {"X", FormalOption::kRequired, "T", 0xcc2U},
   {"Y", FormalOption::kRequired, "T1", 0x3cfeU},
 };
 
-constexpr Formal kFormal490[] = {
+constexpr Formal kFormal493[] = {
   {"Z", FormalOption::kRequired, "T", 0xcc2U},
 };
 
-constexpr Formal kFormal491[] = {
+constexpr Formal kFormal494[] = {
   {"X", FormalOption::kRequired, "T", 0x10cc2U},
   {"Y", FormalOption::kRequired, "T1", 0x3cfeU},
 };
 
-constexpr Formal kFormal492[] = {
+constexpr Formal kFormal495[] = {
   {"Z", FormalOption::kRequired, "T", 0x10cc2U},
 };
 
-constexpr Formal kFormal493[] = {
+constexpr Formal kFormal496[] = {
   {"X", FormalOption::kRequired, "T", 0x10cc2U},
   {"Y", FormalOption::kRequired, "T1", 0x13cfeU},
 };
 
-constexpr OperatorVersion kOperatorVersion494[] = {
-  {7, false, 2, 2, 1, 1, kFormal487, kFormal488, {}},
-  {12, false, 2, 2, 1, 1, kFormal489, kFormal490, {}},
-  {13, false, 2, 2, 1, 1, kFormal491, kFormal492, {}},
-  {15, false, 2, 2, 1, 1, kFormal493, kFormal492, {}},
+constexpr OperatorVersion kOperatorVersion497[] = {
+  {7, false, 2, 2, 1, 1, kFormal490, kFormal491, {}},
+  {12, false, 2, 2, 1, 1, kFormal492, kFormal493, {}},
+  {13, false, 2, 2, 1, 1, kFormal494, kFormal495, {}},
+  {15, false, 2, 2, 1, 1, kFormal496, kFormal495, {}},
 };
 
-constexpr Formal kFormal495[] = {
+constexpr Formal kFormal498[] = {
   {"x", FormalOption::kRequired, "T1", 0xcU},
   {"x_scale", FormalOption::kRequired, "", 0x2U},
   {"x_zero_point", FormalOption::kRequired, "T1", 0xcU},
@@ -2604,15 +2618,15 @@ constexpr Formal kFormal495[] = {
   {"B", FormalOption::kOptional, "T4", 0x40U},
 };
 
-constexpr Formal kFormal496[] = {
+constexpr Formal kFormal499[] = {
   {"y", FormalOption::kRequired, "T3", 0xcU},
 };
 
-constexpr OperatorVersion kOperatorVersion497[] = {
-  {10, false, 8, 9, 1, 1, kFormal495, kFormal496, kAttributeFormal164},
+constexpr OperatorVersion kOperatorVersion500[] = {
+  {10, false, 8, 9, 1, 1, kFormal498, kFormal499, kAttributeFormal166},
 };
 
-constexpr Formal kFormal498[] = {
+constexpr Formal kFormal501[] = {
   {"a", FormalOption::kRequired, "T1", 0xcU},
   {"a_scale", FormalOption::kRequired, "", 0x2U},
   {"a_zero_point", FormalOption::kRequired, "T1", 0xcU},
@@ -2623,7 +2637,7 @@ constexpr Formal kFormal498[] = {
   {"y_zero_point", FormalOption::kRequired, "T3", 0xcU},
 };
 
-constexpr Formal kFormal499[] = {
+constexpr Formal kFormal502[] = {
   {"a", FormalOption::kRequired, "T1", 0x1e000cU},
   {"a_scale", FormalOption::kRequired, "TS", 0x10402U},
   {"a_zero_point", FormalOption::kRequired, "T1", 0x1e000cU},
@@ -2634,68 +2648,68 @@ constexpr Formal kFormal499[] = {
   {"y_zero_point", FormalOption::kRequired, "T3", 0x1e000cU},
 };
 
-constexpr Formal kFormal500[] = {
+constexpr Formal kFormal503[] = {
   {"y", FormalOption::kRequired, "T3", 0x1e000cU},
 };
 
-constexpr OperatorVersion kOperatorVersion501[] = {
-  {10, false, 8, 8, 1, 1, kFormal498, kFormal496, {}},
-  {21, false, 8, 8, 1, 1, kFormal499, kFormal500, {}},
+constexpr OperatorVersion kOperatorVersion504[] = {
+  {10, false, 8, 8, 1, 1, kFormal501, kFormal499, {}},
+  {21, false, 8, 8, 1, 1, kFormal502, kFormal503, {}},
 };
 
-constexpr Formal kFormal502[] = {
+constexpr Formal kFormal505[] = {
   {"x", FormalOption::kRequired, "T1", 0x42U},
   {"y_scale", FormalOption::kRequired, "", 0x2U},
   {"y_zero_point", FormalOption::kOptional, "T2", 0xcU},
 };
 
-constexpr Formal kFormal503[] = {
+constexpr Formal kFormal506[] = {
   {"y", FormalOption::kRequired, "T2", 0xcU},
-};
-
-constexpr Formal kFormal504[] = {
-  {"x", FormalOption::kRequired, "T1", 0x10442U},
-  {"y_scale", FormalOption::kRequired, "T1", 0x10442U},
-  {"y_zero_point", FormalOption::kOptional, "T2", 0x1e000cU},
-};
-
-constexpr Formal kFormal505[] = {
-  {"y", FormalOption::kRequired, "T2", 0x1e000cU},
-};
-
-constexpr AttributeFormal kAttributeFormal506[] = {
-  {"axis", AttributeKind::kInt, false, true, 1, 0.0F, ""},
-  {"saturate", AttributeKind::kInt, false, true, 1, 0.0F, ""},
 };
 
 constexpr Formal kFormal507[] = {
   {"x", FormalOption::kRequired, "T1", 0x10442U},
   {"y_scale", FormalOption::kRequired, "T1", 0x10442U},
-  {"y_zero_point", FormalOption::kOptional, "T2", 0x7e003cU},
+  {"y_zero_point", FormalOption::kOptional, "T2", 0x1e000cU},
 };
 
 constexpr Formal kFormal508[] = {
-  {"y", FormalOption::kRequired, "T2", 0x7e003cU},
+  {"y", FormalOption::kRequired, "T2", 0x1e000cU},
 };
 
 constexpr AttributeFormal kAttributeFormal509[] = {
+  {"axis", AttributeKind::kInt, false, true, 1, 0.0F, ""},
+  {"saturate", AttributeKind::kInt, false, true, 1, 0.0F, ""},
+};
+
+constexpr Formal kFormal510[] = {
+  {"x", FormalOption::kRequired, "T1", 0x10442U},
+  {"y_scale", FormalOption::kRequired, "T1", 0x10442U},
+  {"y_zero_point", FormalOption::kOptional, "T2", 0x7e003cU},
+};
+
+constexpr Formal kFormal511[] = {
+  {"y", FormalOption::kRequired, "T2", 0x7e003cU},
+};
+
+constexpr AttributeFormal kAttributeFormal512[] = {
   {"axis", AttributeKind::kInt, false, true, 1, 0.0F, ""},
   {"block_size", AttributeKind::kInt, false, true, 0, 0.0F, ""},
   {"output_dtype", AttributeKind::kInt, false, true, 0, 0.0F, ""},
   {"saturate", AttributeKind::kInt, false, true, 1, 0.0F, ""},
 };
 
-constexpr Formal kFormal510[] = {
+constexpr Formal kFormal513[] = {
   {"x", FormalOption::kRequired, "T1", 0x10442U},
   {"y_scale", FormalOption::kRequired, "T2", 0x10442U},
   {"y_zero_point", FormalOption::kOptional, "T3", 0xfe003cU},
 };
 
-constexpr Formal kFormal511[] = {
+constexpr Formal kFormal514[] = {
   {"y", FormalOption::kRequired, "T3", 0xfe003cU},
 };
 
-constexpr AttributeFormal kAttributeFormal512[] = {
+constexpr AttributeFormal kAttributeFormal515[] = {
   {"axis", AttributeKind::kInt, false, true, 1, 0.0F, ""},
   {"block_size", AttributeKind::kInt, false, true, 0, 0.0F, ""},
   {"output_dtype", AttributeKind::kInt, false, true, 0, 0.0F, ""},
@@ -2703,47 +2717,57 @@ constexpr AttributeFormal kAttributeFormal512[] = {
   {"saturate", AttributeKind::kInt, false, true, 1, 0.0F, ""},
 };
 
-constexpr Formal kFormal513[] = {
+constexpr Formal kFormal516[] = {
   {"x", FormalOption::kRequired, "T1", 0x10442U},
   {"y_scale", FormalOption::kRequired, "T2", 0x1010442U},
   {"y_zero_point", FormalOption::kOptional, "T3", 0xfe003cU},
 };
 
-constexpr Formal kFormal514[] = {
+constexpr Formal kFormal517[] = {
   {"x", FormalOption::kRequired, "T1", 0x10442U},
   {"y_scale", FormalOption::kRequired, "T2", 0x1010442U},
   {"y_zero_point", FormalOption::kOptional, "T3", 0x6fe003cU},
 };
 
-constexpr Formal kFormal515[] = {
+constexpr Formal kFormal518[] = {
   {"y", FormalOption::kRequired, "T3", 0x6fe003cU},
 };
 
-constexpr OperatorVersion kOperatorVersion516[] = {
-  {10, false, 2, 3, 1, 1, kFormal502, kFormal503, {}},
-  {13, false, 2, 3, 1, 1, kFormal502, kFormal503, kAttributeFormal196},
-  {19, false, 2, 3, 1, 1, kFormal504, kFormal505, kAttributeFormal506},
-  {21, false, 2, 3, 1, 1, kFormal507, kFormal508, kAttributeFormal509},
-  {23, false, 2, 3, 1, 1, kFormal510, kFormal511, kAttributeFormal512},
-  {24, false, 2, 3, 1, 1, kFormal513, kFormal511, kAttributeFormal512},
-  {25, false, 2, 3, 1, 1, kFormal514, kFormal515, kAttributeFormal512},
-  {28, false, 2, 3, 1, 1, kFormal514, kFormal515, kAttributeFormal512},
+constexpr Formal kFormal519[] = {
+  {"x", FormalOption::kRequired, "T1", 0x10442U},
+  {"y_scale", FormalOption::kRequired, "T2", 0x1010442U},
+  {"y_zero_point", FormalOption::kOptional, "T3", 0x1efe003cU},
 };
 
-constexpr Formal kFormal517[] = {
+constexpr Formal kFormal520[] = {
+  {"y", FormalOption::kRequired, "T3", 0x1efe003cU},
+};
+
+constexpr OperatorVersion kOperatorVersion521[] = {
+  {10, false, 2, 3, 1, 1, kFormal505, kFormal506, {}},
+  {13, false, 2, 3, 1, 1, kFormal505, kFormal506, kAttributeFormal198},
+  {19, false, 2, 3, 1, 1, kFormal507, kFormal508, kAttributeFormal509},
+  {21, false, 2, 3, 1, 1, kFormal510, kFormal511, kAttributeFormal512},
+  {23, false, 2, 3, 1, 1, kFormal513, kFormal514, kAttributeFormal515},
+  {24, false, 2, 3, 1, 1, kFormal516, kFormal514, kAttributeFormal515},
+  {25, false, 2, 3, 1, 1, kFormal517, kFormal518, kAttributeFormal515},
+  {28, false, 2, 3, 1, 1, kFormal519, kFormal520, kAttributeFormal515},
+};
+
+constexpr Formal kFormal522[] = {
   {"X", FormalOption::kRequired, "T", 0x10c02U},
   {"scale", FormalOption::kRequired, "V", 0x10c02U},
 };
 
-constexpr Formal kFormal518[] = {
+constexpr Formal kFormal523[] = {
   {"Y", FormalOption::kRequired, "V", 0x10c02U},
 };
 
-constexpr OperatorVersion kOperatorVersion519[] = {
-  {23, false, 2, 2, 1, 1, kFormal517, kFormal518, kAttributeFormal351},
+constexpr OperatorVersion kOperatorVersion524[] = {
+  {23, false, 2, 2, 1, 1, kFormal522, kFormal523, kAttributeFormal354},
 };
 
-constexpr AttributeFormal kAttributeFormal520[] = {
+constexpr AttributeFormal kAttributeFormal525[] = {
   {"activation_alpha", AttributeKind::kFloats, false, false, 0, 0.0F, ""},
   {"activation_beta", AttributeKind::kFloats, false, false, 0, 0.0F, ""},
   {"activations", AttributeKind::kStrings, false, false, 0, 0.0F, ""},
@@ -2752,7 +2776,7 @@ constexpr AttributeFormal kAttributeFormal520[] = {
   {"hidden_size", AttributeKind::kInt, false, false, 0, 0.0F, ""},
 };
 
-constexpr AttributeFormal kAttributeFormal521[] = {
+constexpr AttributeFormal kAttributeFormal526[] = {
   {"activation_alpha", AttributeKind::kFloats, false, false, 0, 0.0F, ""},
   {"activation_beta", AttributeKind::kFloats, false, false, 0, 0.0F, ""},
   {"activations", AttributeKind::kStrings, false, false, 0, 0.0F, ""},
@@ -2762,13 +2786,13 @@ constexpr AttributeFormal kAttributeFormal521[] = {
   {"layout", AttributeKind::kInt, false, true, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion522[] = {
-  {7, false, 3, 6, 0, 2, kFormal249, kFormal250, kAttributeFormal520},
-  {14, false, 3, 6, 0, 2, kFormal249, kFormal250, kAttributeFormal521},
-  {22, false, 3, 6, 0, 2, kFormal253, kFormal254, kAttributeFormal521},
+constexpr OperatorVersion kOperatorVersion527[] = {
+  {7, false, 3, 6, 0, 2, kFormal252, kFormal253, kAttributeFormal525},
+  {14, false, 3, 6, 0, 2, kFormal252, kFormal253, kAttributeFormal526},
+  {22, false, 3, 6, 0, 2, kFormal256, kFormal257, kAttributeFormal526},
 };
 
-constexpr AttributeFormal kAttributeFormal523[] = {
+constexpr AttributeFormal kAttributeFormal528[] = {
   {"dtype", AttributeKind::kInt, false, true, 1, 0.0F, ""},
   {"mean", AttributeKind::kFloat, false, true, 0, 0.0F, ""},
   {"scale", AttributeKind::kFloat, false, true, 0, 1.0F, ""},
@@ -2776,40 +2800,40 @@ constexpr AttributeFormal kAttributeFormal523[] = {
   {"shape", AttributeKind::kInts, true, false, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion524[] = {
-  {1, false, 0, 0, 1, 1, {}, kFormal6, kAttributeFormal523},
-  {22, false, 0, 0, 1, 1, {}, kFormal8, kAttributeFormal523},
+constexpr OperatorVersion kOperatorVersion529[] = {
+  {1, false, 0, 0, 1, 1, {}, kFormal6, kAttributeFormal528},
+  {22, false, 0, 0, 1, 1, {}, kFormal8, kAttributeFormal528},
 };
 
-constexpr Formal kFormal525[] = {
+constexpr Formal kFormal530[] = {
   {"input", FormalOption::kRequired, "T1", 0xfffeU},
 };
 
-constexpr Formal kFormal526[] = {
+constexpr Formal kFormal531[] = {
   {"output", FormalOption::kRequired, "T2", 0xc02U},
 };
 
-constexpr AttributeFormal kAttributeFormal527[] = {
+constexpr AttributeFormal kAttributeFormal532[] = {
   {"dtype", AttributeKind::kInt, false, false, 0, 0.0F, ""},
   {"mean", AttributeKind::kFloat, false, true, 0, 0.0F, ""},
   {"scale", AttributeKind::kFloat, false, true, 0, 1.0F, ""},
   {"seed", AttributeKind::kFloat, false, false, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal528[] = {
+constexpr Formal kFormal533[] = {
   {"input", FormalOption::kRequired, "T1", 0x1fffeU},
 };
 
-constexpr Formal kFormal529[] = {
+constexpr Formal kFormal534[] = {
   {"output", FormalOption::kRequired, "T2", 0x10c02U},
 };
 
-constexpr OperatorVersion kOperatorVersion530[] = {
-  {1, false, 1, 1, 1, 1, kFormal525, kFormal526, kAttributeFormal527},
-  {22, false, 1, 1, 1, 1, kFormal528, kFormal529, kAttributeFormal527},
+constexpr OperatorVersion kOperatorVersion535[] = {
+  {1, false, 1, 1, 1, 1, kFormal530, kFormal531, kAttributeFormal532},
+  {22, false, 1, 1, 1, 1, kFormal533, kFormal534, kAttributeFormal532},
 };
 
-constexpr AttributeFormal kAttributeFormal531[] = {
+constexpr AttributeFormal kAttributeFormal536[] = {
   {"dtype", AttributeKind::kInt, false, true, 1, 0.0F, ""},
   {"high", AttributeKind::kFloat, false, true, 0, 1.0F, ""},
   {"low", AttributeKind::kFloat, false, true, 0, 0.0F, ""},
@@ -2817,269 +2841,269 @@ constexpr AttributeFormal kAttributeFormal531[] = {
   {"shape", AttributeKind::kInts, true, false, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion532[] = {
-  {1, false, 0, 0, 1, 1, {}, kFormal6, kAttributeFormal531},
-  {22, false, 0, 0, 1, 1, {}, kFormal8, kAttributeFormal531},
+constexpr OperatorVersion kOperatorVersion537[] = {
+  {1, false, 0, 0, 1, 1, {}, kFormal6, kAttributeFormal536},
+  {22, false, 0, 0, 1, 1, {}, kFormal8, kAttributeFormal536},
 };
 
-constexpr AttributeFormal kAttributeFormal533[] = {
+constexpr AttributeFormal kAttributeFormal538[] = {
   {"dtype", AttributeKind::kInt, false, false, 0, 0.0F, ""},
   {"high", AttributeKind::kFloat, false, true, 0, 1.0F, ""},
   {"low", AttributeKind::kFloat, false, true, 0, 0.0F, ""},
   {"seed", AttributeKind::kFloat, false, false, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion534[] = {
-  {1, false, 1, 1, 1, 1, kFormal525, kFormal526, kAttributeFormal533},
-  {22, false, 1, 1, 1, 1, kFormal528, kFormal529, kAttributeFormal533},
+constexpr OperatorVersion kOperatorVersion539[] = {
+  {1, false, 1, 1, 1, 1, kFormal530, kFormal531, kAttributeFormal538},
+  {22, false, 1, 1, 1, 1, kFormal533, kFormal534, kAttributeFormal538},
 };
 
-constexpr Formal kFormal535[] = {
+constexpr Formal kFormal540[] = {
   {"start", FormalOption::kRequired, "T", 0x8e2U},
   {"limit", FormalOption::kRequired, "T", 0x8e2U},
   {"delta", FormalOption::kRequired, "T", 0x8e2U},
 };
 
-constexpr Formal kFormal536[] = {
+constexpr Formal kFormal541[] = {
   {"output", FormalOption::kRequired, "T", 0x8e2U},
 };
 
-constexpr Formal kFormal537[] = {
+constexpr Formal kFormal542[] = {
   {"start", FormalOption::kRequired, "T", 0x10ce2U},
   {"limit", FormalOption::kRequired, "T", 0x10ce2U},
   {"delta", FormalOption::kRequired, "T", 0x10ce2U},
 };
 
-constexpr Formal kFormal538[] = {
+constexpr Formal kFormal543[] = {
   {"output", FormalOption::kRequired, "T", 0x10ce2U},
 };
 
-constexpr AttributeFormal kAttributeFormal539[] = {
+constexpr AttributeFormal kAttributeFormal544[] = {
   {"stash_type", AttributeKind::kInt, false, true, 1, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion540[] = {
-  {11, false, 3, 3, 1, 1, kFormal535, kFormal536, {}},
-  {27, false, 3, 3, 1, 1, kFormal537, kFormal538, kAttributeFormal539},
+constexpr OperatorVersion kOperatorVersion545[] = {
+  {11, false, 3, 3, 1, 1, kFormal540, kFormal541, {}},
+  {27, false, 3, 3, 1, 1, kFormal542, kFormal543, kAttributeFormal544},
 };
 
-constexpr Formal kFormal541[] = {
+constexpr Formal kFormal546[] = {
   {"data", FormalOption::kRequired, "T", 0x3cc2U},
 };
 
-constexpr Formal kFormal542[] = {
+constexpr Formal kFormal547[] = {
   {"reduced", FormalOption::kRequired, "T", 0x3cc2U},
 };
 
-constexpr AttributeFormal kAttributeFormal543[] = {
+constexpr AttributeFormal kAttributeFormal548[] = {
   {"axes", AttributeKind::kInts, false, false, 0, 0.0F, ""},
   {"keepdims", AttributeKind::kInt, false, true, 1, 0.0F, ""},
 };
 
-constexpr Formal kFormal544[] = {
+constexpr Formal kFormal549[] = {
   {"data", FormalOption::kRequired, "T", 0x13cc2U},
 };
 
-constexpr Formal kFormal545[] = {
+constexpr Formal kFormal550[] = {
   {"reduced", FormalOption::kRequired, "T", 0x13cc2U},
 };
 
-constexpr Formal kFormal546[] = {
+constexpr Formal kFormal551[] = {
   {"data", FormalOption::kRequired, "T", 0x13cc2U},
   {"axes", FormalOption::kOptional, "", 0x80U},
 };
 
-constexpr AttributeFormal kAttributeFormal547[] = {
+constexpr AttributeFormal kAttributeFormal552[] = {
   {"keepdims", AttributeKind::kInt, false, true, 1, 0.0F, ""},
   {"noop_with_empty_axes", AttributeKind::kInt, false, true, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion548[] = {
-  {1, false, 1, 1, 1, 1, kFormal541, kFormal542, kAttributeFormal543},
-  {11, false, 1, 1, 1, 1, kFormal541, kFormal542, kAttributeFormal543},
-  {13, false, 1, 1, 1, 1, kFormal544, kFormal545, kAttributeFormal543},
-  {18, false, 1, 2, 1, 1, kFormal546, kFormal545, kAttributeFormal547},
+constexpr OperatorVersion kOperatorVersion553[] = {
+  {1, false, 1, 1, 1, 1, kFormal546, kFormal547, kAttributeFormal548},
+  {11, false, 1, 1, 1, 1, kFormal546, kFormal547, kAttributeFormal548},
+  {13, false, 1, 1, 1, 1, kFormal549, kFormal550, kAttributeFormal548},
+  {18, false, 1, 2, 1, 1, kFormal551, kFormal550, kAttributeFormal552},
 };
 
-constexpr Formal kFormal549[] = {
+constexpr Formal kFormal554[] = {
   {"data", FormalOption::kRequired, "T", 0x10c02U},
   {"axes", FormalOption::kOptional, "", 0x80U},
 };
 
-constexpr Formal kFormal550[] = {
+constexpr Formal kFormal555[] = {
   {"reduced", FormalOption::kRequired, "T", 0x10c02U},
 };
 
-constexpr OperatorVersion kOperatorVersion551[] = {
-  {1, false, 1, 1, 1, 1, kFormal541, kFormal542, kAttributeFormal543},
-  {11, false, 1, 1, 1, 1, kFormal541, kFormal542, kAttributeFormal543},
-  {13, false, 1, 1, 1, 1, kFormal544, kFormal545, kAttributeFormal543},
-  {18, false, 1, 2, 1, 1, kFormal546, kFormal545, kAttributeFormal547},
-  {28, false, 1, 2, 1, 1, kFormal549, kFormal550, kAttributeFormal547},
+constexpr OperatorVersion kOperatorVersion556[] = {
+  {1, false, 1, 1, 1, 1, kFormal546, kFormal547, kAttributeFormal548},
+  {11, false, 1, 1, 1, 1, kFormal546, kFormal547, kAttributeFormal548},
+  {13, false, 1, 1, 1, 1, kFormal549, kFormal550, kAttributeFormal548},
+  {18, false, 1, 2, 1, 1, kFormal551, kFormal550, kAttributeFormal552},
+  {28, false, 1, 2, 1, 1, kFormal554, kFormal555, kAttributeFormal552},
 };
 
-constexpr Formal kFormal552[] = {
+constexpr Formal kFormal557[] = {
   {"data", FormalOption::kRequired, "T", 0x3cceU},
 };
 
-constexpr Formal kFormal553[] = {
+constexpr Formal kFormal558[] = {
   {"reduced", FormalOption::kRequired, "T", 0x3cceU},
 };
 
-constexpr Formal kFormal554[] = {
+constexpr Formal kFormal559[] = {
   {"data", FormalOption::kRequired, "T", 0x13cceU},
 };
 
-constexpr Formal kFormal555[] = {
+constexpr Formal kFormal560[] = {
   {"reduced", FormalOption::kRequired, "T", 0x13cceU},
 };
 
-constexpr Formal kFormal556[] = {
+constexpr Formal kFormal561[] = {
   {"data", FormalOption::kRequired, "T", 0x13cceU},
   {"axes", FormalOption::kOptional, "", 0x80U},
 };
 
-constexpr Formal kFormal557[] = {
+constexpr Formal kFormal562[] = {
   {"data", FormalOption::kRequired, "T", 0x13eceU},
   {"axes", FormalOption::kOptional, "", 0x80U},
 };
 
-constexpr Formal kFormal558[] = {
+constexpr Formal kFormal563[] = {
   {"reduced", FormalOption::kRequired, "T", 0x13eceU},
 };
 
-constexpr OperatorVersion kOperatorVersion559[] = {
-  {1, false, 1, 1, 1, 1, kFormal541, kFormal542, kAttributeFormal543},
-  {11, false, 1, 1, 1, 1, kFormal541, kFormal542, kAttributeFormal543},
-  {12, false, 1, 1, 1, 1, kFormal552, kFormal553, kAttributeFormal543},
-  {13, false, 1, 1, 1, 1, kFormal554, kFormal555, kAttributeFormal543},
-  {18, false, 1, 2, 1, 1, kFormal556, kFormal555, kAttributeFormal547},
-  {20, false, 1, 2, 1, 1, kFormal557, kFormal558, kAttributeFormal547},
+constexpr OperatorVersion kOperatorVersion564[] = {
+  {1, false, 1, 1, 1, 1, kFormal546, kFormal547, kAttributeFormal548},
+  {11, false, 1, 1, 1, 1, kFormal546, kFormal547, kAttributeFormal548},
+  {12, false, 1, 1, 1, 1, kFormal557, kFormal558, kAttributeFormal548},
+  {13, false, 1, 1, 1, 1, kFormal559, kFormal560, kAttributeFormal548},
+  {18, false, 1, 2, 1, 1, kFormal561, kFormal560, kAttributeFormal552},
+  {20, false, 1, 2, 1, 1, kFormal562, kFormal563, kAttributeFormal552},
 };
 
-constexpr OperatorVersion kOperatorVersion560[] = {
-  {1, false, 1, 1, 1, 1, kFormal541, kFormal542, kAttributeFormal543},
-  {11, false, 1, 1, 1, 1, kFormal541, kFormal542, kAttributeFormal543},
-  {13, false, 1, 2, 1, 1, kFormal546, kFormal545, kAttributeFormal547},
+constexpr OperatorVersion kOperatorVersion565[] = {
+  {1, false, 1, 1, 1, 1, kFormal546, kFormal547, kAttributeFormal548},
+  {11, false, 1, 1, 1, 1, kFormal546, kFormal547, kAttributeFormal548},
+  {13, false, 1, 2, 1, 1, kFormal551, kFormal550, kAttributeFormal552},
 };
 
-constexpr Formal kFormal561[] = {
+constexpr Formal kFormal566[] = {
   {"X", FormalOption::kRequired, "T1", 0x100U},
 };
 
-constexpr AttributeFormal kAttributeFormal562[] = {
+constexpr AttributeFormal kAttributeFormal567[] = {
   {"pattern", AttributeKind::kString, false, false, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion563[] = {
-  {20, false, 1, 1, 1, 1, kFormal561, kFormal333, kAttributeFormal562},
+constexpr OperatorVersion kOperatorVersion568[] = {
+  {20, false, 1, 1, 1, 1, kFormal566, kFormal336, kAttributeFormal567},
 };
 
-constexpr OperatorVersion kOperatorVersion564[] = {
+constexpr OperatorVersion kOperatorVersion569[] = {
   {6, false, 1, 1, 1, 1, kFormal37, kFormal38, {}},
   {13, false, 1, 1, 1, 1, kFormal42, kFormal43, {}},
-  {14, false, 1, 1, 1, 1, kFormal433, kFormal434, {}},
+  {14, false, 1, 1, 1, 1, kFormal436, kFormal437, {}},
 };
 
-constexpr Formal kFormal565[] = {
+constexpr Formal kFormal570[] = {
   {"data", FormalOption::kRequired, "T", 0xfffeU},
   {"shape", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr Formal kFormal566[] = {
+constexpr Formal kFormal571[] = {
   {"reshaped", FormalOption::kRequired, "T", 0xfffeU},
 };
 
-constexpr Formal kFormal567[] = {
+constexpr Formal kFormal572[] = {
   {"data", FormalOption::kRequired, "T", 0x1fffeU},
   {"shape", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr Formal kFormal568[] = {
+constexpr Formal kFormal573[] = {
   {"reshaped", FormalOption::kRequired, "T", 0x1fffeU},
 };
 
-constexpr AttributeFormal kAttributeFormal569[] = {
+constexpr AttributeFormal kAttributeFormal574[] = {
   {"allowzero", AttributeKind::kInt, false, true, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal570[] = {
+constexpr Formal kFormal575[] = {
   {"data", FormalOption::kRequired, "T", 0x1ffffeU},
   {"shape", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr Formal kFormal571[] = {
+constexpr Formal kFormal576[] = {
   {"reshaped", FormalOption::kRequired, "T", 0x1ffffeU},
 };
 
-constexpr Formal kFormal572[] = {
+constexpr Formal kFormal577[] = {
   {"data", FormalOption::kRequired, "T", 0x7ffffeU},
   {"shape", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr Formal kFormal573[] = {
+constexpr Formal kFormal578[] = {
   {"reshaped", FormalOption::kRequired, "T", 0x7ffffeU},
 };
 
-constexpr Formal kFormal574[] = {
+constexpr Formal kFormal579[] = {
   {"data", FormalOption::kRequired, "T", 0xfffffeU},
   {"shape", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr Formal kFormal575[] = {
+constexpr Formal kFormal580[] = {
   {"reshaped", FormalOption::kRequired, "T", 0xfffffeU},
 };
 
-constexpr Formal kFormal576[] = {
+constexpr Formal kFormal581[] = {
   {"data", FormalOption::kRequired, "T", 0x1fffffeU},
   {"shape", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr Formal kFormal577[] = {
+constexpr Formal kFormal582[] = {
   {"reshaped", FormalOption::kRequired, "T", 0x1fffffeU},
 };
 
-constexpr Formal kFormal578[] = {
+constexpr Formal kFormal583[] = {
   {"data", FormalOption::kRequired, "T", 0x7fffffeU},
   {"shape", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr Formal kFormal579[] = {
+constexpr Formal kFormal584[] = {
   {"reshaped", FormalOption::kRequired, "T", 0x7fffffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion580[] = {
-  {5, false, 2, 2, 1, 1, kFormal565, kFormal566, {}},
-  {13, false, 2, 2, 1, 1, kFormal567, kFormal568, {}},
-  {14, false, 2, 2, 1, 1, kFormal567, kFormal568, kAttributeFormal569},
-  {19, false, 2, 2, 1, 1, kFormal570, kFormal571, kAttributeFormal569},
-  {21, false, 2, 2, 1, 1, kFormal572, kFormal573, kAttributeFormal569},
-  {23, false, 2, 2, 1, 1, kFormal574, kFormal575, kAttributeFormal569},
-  {24, false, 2, 2, 1, 1, kFormal576, kFormal577, kAttributeFormal569},
-  {25, false, 2, 2, 1, 1, kFormal578, kFormal579, kAttributeFormal569},
+constexpr OperatorVersion kOperatorVersion585[] = {
+  {5, false, 2, 2, 1, 1, kFormal570, kFormal571, {}},
+  {13, false, 2, 2, 1, 1, kFormal572, kFormal573, {}},
+  {14, false, 2, 2, 1, 1, kFormal572, kFormal573, kAttributeFormal574},
+  {19, false, 2, 2, 1, 1, kFormal575, kFormal576, kAttributeFormal574},
+  {21, false, 2, 2, 1, 1, kFormal577, kFormal578, kAttributeFormal574},
+  {23, false, 2, 2, 1, 1, kFormal579, kFormal580, kAttributeFormal574},
+  {24, false, 2, 2, 1, 1, kFormal581, kFormal582, kAttributeFormal574},
+  {25, false, 2, 2, 1, 1, kFormal583, kFormal584, kAttributeFormal574},
 };
 
-constexpr Formal kFormal581[] = {
+constexpr Formal kFormal586[] = {
   {"X", FormalOption::kRequired, "T", 0xfffeU},
   {"scales", FormalOption::kRequired, "", 0x2U},
 };
 
-constexpr Formal kFormal582[] = {
+constexpr Formal kFormal587[] = {
   {"Y", FormalOption::kRequired, "T", 0xfffeU},
 };
 
-constexpr AttributeFormal kAttributeFormal583[] = {
+constexpr AttributeFormal kAttributeFormal588[] = {
   {"mode", AttributeKind::kString, false, true, 0, 0.0F, "nearest"},
 };
 
-constexpr Formal kFormal584[] = {
+constexpr Formal kFormal589[] = {
   {"X", FormalOption::kRequired, "T1", 0xfffeU},
   {"roi", FormalOption::kRequired, "T2", 0xc02U},
   {"scales", FormalOption::kRequired, "", 0x2U},
   {"sizes", FormalOption::kOptional, "", 0x80U},
 };
 
-constexpr AttributeFormal kAttributeFormal585[] = {
+constexpr AttributeFormal kAttributeFormal590[] = {
   {"coordinate_transformation_mode", AttributeKind::kString, false, true, 0, 0.0F, "half_pixel"},
   {"cubic_coeff_a", AttributeKind::kFloat, false, true, 0, -0.75F, ""},
   {"exclude_outside", AttributeKind::kInt, false, true, 0, 0.0F, ""},
@@ -3088,14 +3112,14 @@ constexpr AttributeFormal kAttributeFormal585[] = {
   {"nearest_mode", AttributeKind::kString, false, true, 0, 0.0F, "round_prefer_floor"},
 };
 
-constexpr Formal kFormal586[] = {
+constexpr Formal kFormal591[] = {
   {"X", FormalOption::kRequired, "T1", 0x1fffeU},
   {"roi", FormalOption::kOptional, "T2", 0xc02U},
   {"scales", FormalOption::kOptional, "", 0x2U},
   {"sizes", FormalOption::kOptional, "", 0x80U},
 };
 
-constexpr AttributeFormal kAttributeFormal587[] = {
+constexpr AttributeFormal kAttributeFormal592[] = {
   {"antialias", AttributeKind::kInt, false, true, 0, 0.0F, ""},
   {"axes", AttributeKind::kInts, false, false, 0, 0.0F, ""},
   {"coordinate_transformation_mode", AttributeKind::kString, false, true, 0, 0.0F, "half_pixel"},
@@ -3107,49 +3131,49 @@ constexpr AttributeFormal kAttributeFormal587[] = {
   {"nearest_mode", AttributeKind::kString, false, true, 0, 0.0F, "round_prefer_floor"},
 };
 
-constexpr OperatorVersion kOperatorVersion588[] = {
-  {10, false, 2, 2, 1, 1, kFormal581, kFormal582, kAttributeFormal583},
-  {11, false, 3, 4, 1, 1, kFormal584, kFormal283, kAttributeFormal585},
-  {13, false, 1, 4, 1, 1, kFormal586, kFormal287, kAttributeFormal585},
-  {18, false, 1, 4, 1, 1, kFormal586, kFormal287, kAttributeFormal587},
-  {19, false, 1, 4, 1, 1, kFormal586, kFormal287, kAttributeFormal587},
+constexpr OperatorVersion kOperatorVersion593[] = {
+  {10, false, 2, 2, 1, 1, kFormal586, kFormal587, kAttributeFormal588},
+  {11, false, 3, 4, 1, 1, kFormal589, kFormal286, kAttributeFormal590},
+  {13, false, 1, 4, 1, 1, kFormal591, kFormal290, kAttributeFormal590},
+  {18, false, 1, 4, 1, 1, kFormal591, kFormal290, kAttributeFormal592},
+  {19, false, 1, 4, 1, 1, kFormal591, kFormal290, kAttributeFormal592},
 };
 
-constexpr Formal kFormal589[] = {
+constexpr Formal kFormal594[] = {
   {"input", FormalOption::kRequired, "T", 0xfffeU},
   {"sequence_lens", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr AttributeFormal kAttributeFormal590[] = {
+constexpr AttributeFormal kAttributeFormal595[] = {
   {"batch_axis", AttributeKind::kInt, false, true, 1, 0.0F, ""},
   {"time_axis", AttributeKind::kInt, false, true, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal591[] = {
+constexpr Formal kFormal596[] = {
   {"input", FormalOption::kRequired, "T", 0x1fffeU},
   {"sequence_lens", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr Formal kFormal592[] = {
+constexpr Formal kFormal597[] = {
   {"Y", FormalOption::kRequired, "T", 0x1fffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion593[] = {
-  {10, false, 2, 2, 1, 1, kFormal589, kFormal582, kAttributeFormal590},
-  {28, false, 2, 2, 1, 1, kFormal591, kFormal592, kAttributeFormal590},
+constexpr OperatorVersion kOperatorVersion598[] = {
+  {10, false, 2, 2, 1, 1, kFormal594, kFormal587, kAttributeFormal595},
+  {28, false, 2, 2, 1, 1, kFormal596, kFormal597, kAttributeFormal595},
 };
 
-constexpr Formal kFormal594[] = {
+constexpr Formal kFormal599[] = {
   {"X", FormalOption::kRequired, "T1", 0xc02U},
   {"rois", FormalOption::kRequired, "T1", 0xc02U},
   {"batch_indices", FormalOption::kRequired, "T2", 0x80U},
 };
 
-constexpr Formal kFormal595[] = {
+constexpr Formal kFormal600[] = {
   {"Y", FormalOption::kRequired, "T1", 0xc02U},
 };
 
-constexpr AttributeFormal kAttributeFormal596[] = {
+constexpr AttributeFormal kAttributeFormal601[] = {
   {"mode", AttributeKind::kString, false, true, 0, 0.0F, "avg"},
   {"output_height", AttributeKind::kInt, false, true, 1, 0.0F, ""},
   {"output_width", AttributeKind::kInt, false, true, 1, 0.0F, ""},
@@ -3157,7 +3181,7 @@ constexpr AttributeFormal kAttributeFormal596[] = {
   {"spatial_scale", AttributeKind::kFloat, false, true, 0, 1.0F, ""},
 };
 
-constexpr AttributeFormal kAttributeFormal597[] = {
+constexpr AttributeFormal kAttributeFormal602[] = {
   {"coordinate_transformation_mode", AttributeKind::kString, false, true, 0, 0.0F, "half_pixel"},
   {"mode", AttributeKind::kString, false, true, 0, 0.0F, "avg"},
   {"output_height", AttributeKind::kInt, false, true, 1, 0.0F, ""},
@@ -3166,78 +3190,78 @@ constexpr AttributeFormal kAttributeFormal597[] = {
   {"spatial_scale", AttributeKind::kFloat, false, true, 0, 1.0F, ""},
 };
 
-constexpr Formal kFormal598[] = {
+constexpr Formal kFormal603[] = {
   {"X", FormalOption::kRequired, "T1", 0x10c02U},
   {"rois", FormalOption::kRequired, "T1", 0x10c02U},
   {"batch_indices", FormalOption::kRequired, "T2", 0x80U},
 };
 
-constexpr Formal kFormal599[] = {
+constexpr Formal kFormal604[] = {
   {"Y", FormalOption::kRequired, "T1", 0x10c02U},
 };
 
-constexpr OperatorVersion kOperatorVersion600[] = {
-  {10, false, 3, 3, 1, 1, kFormal594, kFormal595, kAttributeFormal596},
-  {16, false, 3, 3, 1, 1, kFormal594, kFormal595, kAttributeFormal597},
-  {22, false, 3, 3, 1, 1, kFormal598, kFormal599, kAttributeFormal597},
+constexpr OperatorVersion kOperatorVersion605[] = {
+  {10, false, 3, 3, 1, 1, kFormal599, kFormal600, kAttributeFormal601},
+  {16, false, 3, 3, 1, 1, kFormal599, kFormal600, kAttributeFormal602},
+  {22, false, 3, 3, 1, 1, kFormal603, kFormal604, kAttributeFormal602},
 };
 
-constexpr Formal kFormal601[] = {
+constexpr Formal kFormal606[] = {
   {"X", FormalOption::kRequired, "T", 0x10402U},
   {"cos_cache", FormalOption::kRequired, "T", 0x10402U},
   {"sin_cache", FormalOption::kRequired, "T", 0x10402U},
   {"position_ids", FormalOption::kOptional, "M", 0x80U},
 };
 
-constexpr Formal kFormal602[] = {
+constexpr Formal kFormal607[] = {
   {"Y", FormalOption::kRequired, "T", 0x10402U},
 };
 
-constexpr AttributeFormal kAttributeFormal603[] = {
+constexpr AttributeFormal kAttributeFormal608[] = {
   {"interleaved", AttributeKind::kInt, false, true, 0, 0.0F, ""},
   {"num_heads", AttributeKind::kInt, false, false, 0, 0.0F, ""},
   {"rotary_embedding_dim", AttributeKind::kInt, false, true, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion604[] = {
-  {23, false, 3, 4, 1, 1, kFormal601, kFormal602, kAttributeFormal603},
+constexpr OperatorVersion kOperatorVersion609[] = {
+  {23, false, 3, 4, 1, 1, kFormal606, kFormal607, kAttributeFormal608},
 };
 
-constexpr Formal kFormal605[] = {
+constexpr Formal kFormal610[] = {
   {"signal", FormalOption::kRequired, "T1", 0x10c02U},
   {"frame_step", FormalOption::kRequired, "T2", 0xc0U},
   {"window", FormalOption::kOptional, "T1", 0x10c02U},
   {"frame_length", FormalOption::kOptional, "T2", 0xc0U},
 };
 
-constexpr AttributeFormal kAttributeFormal606[] = {
+constexpr AttributeFormal kAttributeFormal611[] = {
   {"onesided", AttributeKind::kInt, false, true, 1, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion607[] = {
-  {17, false, 2, 4, 1, 1, kFormal605, kFormal180, kAttributeFormal606},
+constexpr OperatorVersion kOperatorVersion612[] = {
+  {17, false, 2, 4, 1, 1, kFormal610, kFormal182, kAttributeFormal611},
 };
 
-constexpr Formal kFormal608[] = {
+constexpr Formal kFormal613[] = {
   {"sequence_lens", FormalOption::kOptional, "I", 0x80U},
   {"initial_state_and_scan_inputs", FormalOption::kVariadic, "V", 0xfffeU},
 };
 
-constexpr Formal kFormal609[] = {
+constexpr Formal kFormal614[] = {
   {"final_state_and_scan_outputs", FormalOption::kVariadic, "V", 0xfffeU},
 };
 
-constexpr AttributeFormal kAttributeFormal610[] = {
+constexpr AttributeFormal kAttributeFormal615[] = {
   {"body", AttributeKind::kGraph, true, false, 0, 0.0F, ""},
   {"directions", AttributeKind::kInts, false, false, 0, 0.0F, ""},
   {"num_scan_inputs", AttributeKind::kInt, true, false, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal611[] = {
+constexpr Formal kFormal616[] = {
   {"initial_state_and_scan_inputs", FormalOption::kVariadic, "V", 0xfffeU},
 };
 
-constexpr AttributeFormal kAttributeFormal612[] = {
+constexpr AttributeFormal kAttributeFormal617[] = {
   {"body", AttributeKind::kGraph, true, false, 0, 0.0F, ""},
   {"num_scan_inputs", AttributeKind::kInt, true, false, 0, 0.0F, ""},
   {"scan_input_axes", AttributeKind::kInts, false, false, 0, 0.0F, ""},
@@ -3246,288 +3270,288 @@ constexpr AttributeFormal kAttributeFormal612[] = {
   {"scan_output_directions", AttributeKind::kInts, false, false, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal613[] = {
+constexpr Formal kFormal618[] = {
   {"initial_state_and_scan_inputs", FormalOption::kVariadic, "V", 0x1fffeU},
 };
 
-constexpr Formal kFormal614[] = {
+constexpr Formal kFormal619[] = {
   {"final_state_and_scan_outputs", FormalOption::kVariadic, "V", 0x1fffeU},
 };
 
-constexpr Formal kFormal615[] = {
+constexpr Formal kFormal620[] = {
   {"initial_state_and_scan_inputs", FormalOption::kVariadic, "V", 0x1ffffeU},
 };
 
-constexpr Formal kFormal616[] = {
+constexpr Formal kFormal621[] = {
   {"final_state_and_scan_outputs", FormalOption::kVariadic, "V", 0x1ffffeU},
 };
 
-constexpr Formal kFormal617[] = {
+constexpr Formal kFormal622[] = {
   {"initial_state_and_scan_inputs", FormalOption::kVariadic, "V", 0x7ffffeU},
 };
 
-constexpr Formal kFormal618[] = {
+constexpr Formal kFormal623[] = {
   {"final_state_and_scan_outputs", FormalOption::kVariadic, "V", 0x7ffffeU},
 };
 
-constexpr Formal kFormal619[] = {
+constexpr Formal kFormal624[] = {
   {"initial_state_and_scan_inputs", FormalOption::kVariadic, "V", 0xfffffeU},
 };
 
-constexpr Formal kFormal620[] = {
+constexpr Formal kFormal625[] = {
   {"final_state_and_scan_outputs", FormalOption::kVariadic, "V", 0xfffffeU},
 };
 
-constexpr Formal kFormal621[] = {
+constexpr Formal kFormal626[] = {
   {"initial_state_and_scan_inputs", FormalOption::kVariadic, "V", 0x1fffffeU},
 };
 
-constexpr Formal kFormal622[] = {
+constexpr Formal kFormal627[] = {
   {"final_state_and_scan_outputs", FormalOption::kVariadic, "V", 0x1fffffeU},
 };
 
-constexpr Formal kFormal623[] = {
+constexpr Formal kFormal628[] = {
   {"initial_state_and_scan_inputs", FormalOption::kVariadic, "V", 0x7fffffeU},
 };
 
-constexpr Formal kFormal624[] = {
+constexpr Formal kFormal629[] = {
   {"final_state_and_scan_outputs", FormalOption::kVariadic, "V", 0x7fffffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion625[] = {
-  {8, false, 2, 65535, 1, 65535, kFormal608, kFormal609, kAttributeFormal610},
-  {9, false, 1, 65535, 1, 65535, kFormal611, kFormal609, kAttributeFormal612},
-  {11, false, 1, 65535, 1, 65535, kFormal611, kFormal609, kAttributeFormal612},
-  {16, false, 1, 65535, 1, 65535, kFormal613, kFormal614, kAttributeFormal612},
-  {19, false, 1, 65535, 1, 65535, kFormal615, kFormal616, kAttributeFormal612},
-  {21, false, 1, 65535, 1, 65535, kFormal617, kFormal618, kAttributeFormal612},
-  {23, false, 1, 65535, 1, 65535, kFormal619, kFormal620, kAttributeFormal612},
-  {24, false, 1, 65535, 1, 65535, kFormal621, kFormal622, kAttributeFormal612},
-  {25, false, 1, 65535, 1, 65535, kFormal623, kFormal624, kAttributeFormal612},
-};
-
-constexpr Formal kFormal626[] = {
-  {"data", FormalOption::kRequired, "T", 0xfffeU},
-  {"indices", FormalOption::kRequired, "Tind", 0xc0U},
-  {"updates", FormalOption::kRequired, "T", 0xfffeU},
-};
-
-constexpr OperatorVersion kOperatorVersion627[] = {
-  {9, false, 3, 3, 1, 1, kFormal626, kFormal133, kAttributeFormal257},
-  {11, true, 3, 3, 1, 1, kFormal626, kFormal133, kAttributeFormal257},
-};
-
-constexpr Formal kFormal628[] = {
-  {"data", FormalOption::kRequired, "T", 0x1fffeU},
-  {"indices", FormalOption::kRequired, "Tind", 0xc0U},
-  {"updates", FormalOption::kRequired, "T", 0x1fffeU},
-};
-
-constexpr AttributeFormal kAttributeFormal629[] = {
-  {"axis", AttributeKind::kInt, false, true, 0, 0.0F, ""},
-  {"reduction", AttributeKind::kString, false, true, 0, 0.0F, "none"},
-};
-
 constexpr OperatorVersion kOperatorVersion630[] = {
-  {11, false, 3, 3, 1, 1, kFormal626, kFormal133, kAttributeFormal257},
-  {13, false, 3, 3, 1, 1, kFormal628, kFormal129, kAttributeFormal257},
-  {16, false, 3, 3, 1, 1, kFormal628, kFormal129, kAttributeFormal629},
-  {18, false, 3, 3, 1, 1, kFormal628, kFormal129, kAttributeFormal629},
+  {8, false, 2, 65535, 1, 65535, kFormal613, kFormal614, kAttributeFormal615},
+  {9, false, 1, 65535, 1, 65535, kFormal616, kFormal614, kAttributeFormal617},
+  {11, false, 1, 65535, 1, 65535, kFormal616, kFormal614, kAttributeFormal617},
+  {16, false, 1, 65535, 1, 65535, kFormal618, kFormal619, kAttributeFormal617},
+  {19, false, 1, 65535, 1, 65535, kFormal620, kFormal621, kAttributeFormal617},
+  {21, false, 1, 65535, 1, 65535, kFormal622, kFormal623, kAttributeFormal617},
+  {23, false, 1, 65535, 1, 65535, kFormal624, kFormal625, kAttributeFormal617},
+  {24, false, 1, 65535, 1, 65535, kFormal626, kFormal627, kAttributeFormal617},
+  {25, false, 1, 65535, 1, 65535, kFormal628, kFormal629, kAttributeFormal617},
 };
 
 constexpr Formal kFormal631[] = {
   {"data", FormalOption::kRequired, "T", 0xfffeU},
+  {"indices", FormalOption::kRequired, "Tind", 0xc0U},
+  {"updates", FormalOption::kRequired, "T", 0xfffeU},
+};
+
+constexpr OperatorVersion kOperatorVersion632[] = {
+  {9, false, 3, 3, 1, 1, kFormal631, kFormal135, kAttributeFormal260},
+  {11, true, 3, 3, 1, 1, kFormal631, kFormal135, kAttributeFormal260},
+};
+
+constexpr Formal kFormal633[] = {
+  {"data", FormalOption::kRequired, "T", 0x1fffeU},
+  {"indices", FormalOption::kRequired, "Tind", 0xc0U},
+  {"updates", FormalOption::kRequired, "T", 0x1fffeU},
+};
+
+constexpr AttributeFormal kAttributeFormal634[] = {
+  {"axis", AttributeKind::kInt, false, true, 0, 0.0F, ""},
+  {"reduction", AttributeKind::kString, false, true, 0, 0.0F, "none"},
+};
+
+constexpr OperatorVersion kOperatorVersion635[] = {
+  {11, false, 3, 3, 1, 1, kFormal631, kFormal135, kAttributeFormal260},
+  {13, false, 3, 3, 1, 1, kFormal633, kFormal131, kAttributeFormal260},
+  {16, false, 3, 3, 1, 1, kFormal633, kFormal131, kAttributeFormal634},
+  {18, false, 3, 3, 1, 1, kFormal633, kFormal131, kAttributeFormal634},
+};
+
+constexpr Formal kFormal636[] = {
+  {"data", FormalOption::kRequired, "T", 0xfffeU},
   {"indices", FormalOption::kRequired, "", 0x80U},
   {"updates", FormalOption::kRequired, "T", 0xfffeU},
 };
 
-constexpr Formal kFormal632[] = {
+constexpr Formal kFormal637[] = {
   {"data", FormalOption::kRequired, "T", 0x1fffeU},
   {"indices", FormalOption::kRequired, "", 0x80U},
   {"updates", FormalOption::kRequired, "T", 0x1fffeU},
 };
 
-constexpr AttributeFormal kAttributeFormal633[] = {
+constexpr AttributeFormal kAttributeFormal638[] = {
   {"reduction", AttributeKind::kString, false, true, 0, 0.0F, "none"},
 };
 
-constexpr OperatorVersion kOperatorVersion634[] = {
-  {11, false, 3, 3, 1, 1, kFormal631, kFormal133, {}},
-  {13, false, 3, 3, 1, 1, kFormal632, kFormal129, {}},
-  {16, false, 3, 3, 1, 1, kFormal632, kFormal129, kAttributeFormal633},
-  {18, false, 3, 3, 1, 1, kFormal632, kFormal129, kAttributeFormal633},
+constexpr OperatorVersion kOperatorVersion639[] = {
+  {11, false, 3, 3, 1, 1, kFormal636, kFormal135, {}},
+  {13, false, 3, 3, 1, 1, kFormal637, kFormal131, {}},
+  {16, false, 3, 3, 1, 1, kFormal637, kFormal131, kAttributeFormal638},
+  {18, false, 3, 3, 1, 1, kFormal637, kFormal131, kAttributeFormal638},
 };
 
-constexpr AttributeFormal kAttributeFormal635[] = {
+constexpr AttributeFormal kAttributeFormal640[] = {
   {"alpha", AttributeKind::kFloat, false, true, 0, 1.67326319F, ""},
   {"gamma", AttributeKind::kFloat, false, true, 0, 1.05070102F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion636[] = {
-  {6, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal635},
-  {22, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal635},
+constexpr OperatorVersion kOperatorVersion641[] = {
+  {6, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal640},
+  {22, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal640},
 };
 
-constexpr Formal kFormal637[] = {
+constexpr Formal kFormal642[] = {
   {"input_sequence", FormalOption::kRequired, "S", 0x8000fffeU},
   {"position", FormalOption::kRequired, "I", 0xc0U},
 };
 
-constexpr Formal kFormal638[] = {
+constexpr Formal kFormal643[] = {
   {"tensor", FormalOption::kRequired, "T", 0xfffeU},
-};
-
-constexpr OperatorVersion kOperatorVersion639[] = {
-  {11, false, 2, 2, 1, 1, kFormal637, kFormal638, {}},
-};
-
-constexpr Formal kFormal640[] = {
-  {"output_sequence", FormalOption::kRequired, "S", 0x8000fffeU},
-};
-
-constexpr OperatorVersion kOperatorVersion641[] = {
-  {11, false, 1, 65535, 1, 1, kFormal137, kFormal640, {}},
-};
-
-constexpr Formal kFormal642[] = {
-  {"output", FormalOption::kRequired, "S", 0x8000fffeU},
-};
-
-constexpr AttributeFormal kAttributeFormal643[] = {
-  {"dtype", AttributeKind::kInt, false, false, 0, 0.0F, ""},
 };
 
 constexpr OperatorVersion kOperatorVersion644[] = {
-  {11, false, 0, 0, 1, 1, {}, kFormal642, kAttributeFormal643},
+  {11, false, 2, 2, 1, 1, kFormal642, kFormal643, {}},
 };
 
 constexpr Formal kFormal645[] = {
+  {"output_sequence", FormalOption::kRequired, "S", 0x8000fffeU},
+};
+
+constexpr OperatorVersion kOperatorVersion646[] = {
+  {11, false, 1, 65535, 1, 1, kFormal139, kFormal645, {}},
+};
+
+constexpr Formal kFormal647[] = {
+  {"output", FormalOption::kRequired, "S", 0x8000fffeU},
+};
+
+constexpr AttributeFormal kAttributeFormal648[] = {
+  {"dtype", AttributeKind::kInt, false, false, 0, 0.0F, ""},
+};
+
+constexpr OperatorVersion kOperatorVersion649[] = {
+  {11, false, 0, 0, 1, 1, {}, kFormal647, kAttributeFormal648},
+};
+
+constexpr Formal kFormal650[] = {
   {"input_sequence", FormalOption::kRequired, "S", 0x8000fffeU},
   {"position", FormalOption::kOptional, "I", 0xc0U},
 };
 
-constexpr OperatorVersion kOperatorVersion646[] = {
-  {11, false, 1, 2, 1, 1, kFormal645, kFormal640, {}},
+constexpr OperatorVersion kOperatorVersion651[] = {
+  {11, false, 1, 2, 1, 1, kFormal650, kFormal645, {}},
 };
 
-constexpr Formal kFormal647[] = {
+constexpr Formal kFormal652[] = {
   {"input_sequence", FormalOption::kRequired, "S", 0x8000fffeU},
   {"tensor", FormalOption::kRequired, "T", 0xfffeU},
   {"position", FormalOption::kOptional, "I", 0xc0U},
 };
 
-constexpr OperatorVersion kOperatorVersion648[] = {
-  {11, false, 2, 3, 1, 1, kFormal647, kFormal640, {}},
+constexpr OperatorVersion kOperatorVersion653[] = {
+  {11, false, 2, 3, 1, 1, kFormal652, kFormal645, {}},
 };
 
-constexpr Formal kFormal649[] = {
+constexpr Formal kFormal654[] = {
   {"length", FormalOption::kRequired, "I", 0x80U},
 };
 
-constexpr OperatorVersion kOperatorVersion650[] = {
-  {11, false, 1, 1, 1, 1, kFormal143, kFormal649, {}},
+constexpr OperatorVersion kOperatorVersion655[] = {
+  {11, false, 1, 1, 1, 1, kFormal145, kFormal654, {}},
 };
 
-constexpr Formal kFormal651[] = {
+constexpr Formal kFormal656[] = {
   {"input_sequence", FormalOption::kRequired, "S", 0x8000fffeU},
   {"additional_inputs", FormalOption::kVariadic, "V", 0x8000fffeU},
 };
 
-constexpr Formal kFormal652[] = {
+constexpr Formal kFormal657[] = {
   {"out_sequence", FormalOption::kVariadic, "S", 0x8000fffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion653[] = {
-  {17, false, 1, 65535, 1, 65535, kFormal651, kFormal652, kAttributeFormal361},
+constexpr OperatorVersion kOperatorVersion658[] = {
+  {17, false, 1, 65535, 1, 65535, kFormal656, kFormal657, kAttributeFormal364},
 };
 
-constexpr Formal kFormal654[] = {
+constexpr Formal kFormal659[] = {
   {"data", FormalOption::kRequired, "T", 0xfffeU},
 };
 
-constexpr Formal kFormal655[] = {
+constexpr Formal kFormal660[] = {
   {"shape", FormalOption::kRequired, "T1", 0x80U},
 };
 
-constexpr Formal kFormal656[] = {
+constexpr Formal kFormal661[] = {
   {"data", FormalOption::kRequired, "T", 0x1fffeU},
 };
 
-constexpr AttributeFormal kAttributeFormal657[] = {
+constexpr AttributeFormal kAttributeFormal662[] = {
   {"end", AttributeKind::kInt, false, false, 0, 0.0F, ""},
   {"start", AttributeKind::kInt, false, true, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal658[] = {
+constexpr Formal kFormal663[] = {
   {"data", FormalOption::kRequired, "T", 0x1ffffeU},
 };
 
-constexpr Formal kFormal659[] = {
+constexpr Formal kFormal664[] = {
   {"data", FormalOption::kRequired, "T", 0x7ffffeU},
 };
 
-constexpr Formal kFormal660[] = {
+constexpr Formal kFormal665[] = {
   {"data", FormalOption::kRequired, "T", 0xfffffeU},
 };
 
-constexpr Formal kFormal661[] = {
+constexpr Formal kFormal666[] = {
   {"data", FormalOption::kRequired, "T", 0x1fffffeU},
 };
 
-constexpr Formal kFormal662[] = {
+constexpr Formal kFormal667[] = {
   {"data", FormalOption::kRequired, "T", 0x7fffffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion663[] = {
-  {1, false, 1, 1, 1, 1, kFormal654, kFormal655, {}},
-  {13, false, 1, 1, 1, 1, kFormal656, kFormal655, {}},
-  {15, false, 1, 1, 1, 1, kFormal656, kFormal655, kAttributeFormal657},
-  {19, false, 1, 1, 1, 1, kFormal658, kFormal655, kAttributeFormal657},
-  {21, false, 1, 1, 1, 1, kFormal659, kFormal655, kAttributeFormal657},
-  {23, false, 1, 1, 1, 1, kFormal660, kFormal655, kAttributeFormal657},
-  {24, false, 1, 1, 1, 1, kFormal661, kFormal655, kAttributeFormal657},
-  {25, false, 1, 1, 1, 1, kFormal662, kFormal655, kAttributeFormal657},
+constexpr OperatorVersion kOperatorVersion668[] = {
+  {1, false, 1, 1, 1, 1, kFormal659, kFormal660, {}},
+  {13, false, 1, 1, 1, 1, kFormal661, kFormal660, {}},
+  {15, false, 1, 1, 1, 1, kFormal661, kFormal660, kAttributeFormal662},
+  {19, false, 1, 1, 1, 1, kFormal663, kFormal660, kAttributeFormal662},
+  {21, false, 1, 1, 1, 1, kFormal664, kFormal660, kAttributeFormal662},
+  {23, false, 1, 1, 1, 1, kFormal665, kFormal660, kAttributeFormal662},
+  {24, false, 1, 1, 1, 1, kFormal666, kFormal660, kAttributeFormal662},
+  {25, false, 1, 1, 1, 1, kFormal667, kFormal660, kAttributeFormal662},
 };
 
-constexpr AttributeFormal kAttributeFormal664[] = {
+constexpr AttributeFormal kAttributeFormal669[] = {
   {"bias", AttributeKind::kFloat, false, true, 0, 0.0F, ""},
   {"lambd", AttributeKind::kFloat, false, true, 0, 0.5F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion665[] = {
-  {9, false, 1, 1, 1, 1, kFormal235, kFormal124, kAttributeFormal664},
+constexpr OperatorVersion kOperatorVersion670[] = {
+  {9, false, 1, 1, 1, 1, kFormal238, kFormal126, kAttributeFormal669},
 };
 
-constexpr Formal kFormal666[] = {
+constexpr Formal kFormal671[] = {
   {"input", FormalOption::kRequired, "T", 0x13cfeU},
 };
 
-constexpr OperatorVersion kOperatorVersion667[] = {
-  {9, false, 1, 1, 1, 1, kFormal235, kFormal124, {}},
-  {13, false, 1, 1, 1, 1, kFormal666, kFormal126, {}},
+constexpr OperatorVersion kOperatorVersion672[] = {
+  {9, false, 1, 1, 1, 1, kFormal238, kFormal126, {}},
+  {13, false, 1, 1, 1, 1, kFormal671, kFormal128, {}},
 };
 
-constexpr Formal kFormal668[] = {
+constexpr Formal kFormal673[] = {
   {"size", FormalOption::kRequired, "T1", 0x80U},
 };
 
-constexpr OperatorVersion kOperatorVersion669[] = {
-  {1, false, 1, 1, 1, 1, kFormal654, kFormal668, {}},
-  {13, false, 1, 1, 1, 1, kFormal656, kFormal668, {}},
-  {19, false, 1, 1, 1, 1, kFormal658, kFormal668, {}},
-  {21, false, 1, 1, 1, 1, kFormal659, kFormal668, {}},
-  {23, false, 1, 1, 1, 1, kFormal660, kFormal668, {}},
-  {24, false, 1, 1, 1, 1, kFormal661, kFormal668, {}},
-  {25, false, 1, 1, 1, 1, kFormal662, kFormal668, {}},
+constexpr OperatorVersion kOperatorVersion674[] = {
+  {1, false, 1, 1, 1, 1, kFormal659, kFormal673, {}},
+  {13, false, 1, 1, 1, 1, kFormal661, kFormal673, {}},
+  {19, false, 1, 1, 1, 1, kFormal663, kFormal673, {}},
+  {21, false, 1, 1, 1, 1, kFormal664, kFormal673, {}},
+  {23, false, 1, 1, 1, 1, kFormal665, kFormal673, {}},
+  {24, false, 1, 1, 1, 1, kFormal666, kFormal673, {}},
+  {25, false, 1, 1, 1, 1, kFormal667, kFormal673, {}},
 };
 
-constexpr AttributeFormal kAttributeFormal670[] = {
+constexpr AttributeFormal kAttributeFormal675[] = {
   {"axes", AttributeKind::kInts, false, false, 0, 0.0F, ""},
   {"ends", AttributeKind::kInts, true, false, 0, 0.0F, ""},
   {"starts", AttributeKind::kInts, true, false, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal671[] = {
+constexpr Formal kFormal676[] = {
   {"data", FormalOption::kRequired, "T", 0xfffeU},
   {"starts", FormalOption::kRequired, "Tind", 0xc0U},
   {"ends", FormalOption::kRequired, "Tind", 0xc0U},
@@ -3535,7 +3559,7 @@ constexpr Formal kFormal671[] = {
   {"steps", FormalOption::kOptional, "Tind", 0xc0U},
 };
 
-constexpr Formal kFormal672[] = {
+constexpr Formal kFormal677[] = {
   {"data", FormalOption::kRequired, "T", 0x1fffeU},
   {"starts", FormalOption::kRequired, "Tind", 0xc0U},
   {"ends", FormalOption::kRequired, "Tind", 0xc0U},
@@ -3543,260 +3567,260 @@ constexpr Formal kFormal672[] = {
   {"steps", FormalOption::kOptional, "Tind", 0xc0U},
 };
 
-constexpr OperatorVersion kOperatorVersion673[] = {
-  {1, false, 1, 1, 1, 1, kFormal654, kFormal133, kAttributeFormal670},
-  {10, false, 3, 5, 1, 1, kFormal671, kFormal133, {}},
-  {11, false, 3, 5, 1, 1, kFormal671, kFormal133, {}},
-  {13, false, 3, 5, 1, 1, kFormal672, kFormal129, {}},
+constexpr OperatorVersion kOperatorVersion678[] = {
+  {1, false, 1, 1, 1, 1, kFormal659, kFormal135, kAttributeFormal675},
+  {10, false, 3, 5, 1, 1, kFormal676, kFormal135, {}},
+  {11, false, 3, 5, 1, 1, kFormal676, kFormal135, {}},
+  {13, false, 3, 5, 1, 1, kFormal677, kFormal131, {}},
 };
 
-constexpr Formal kFormal674[] = {
+constexpr Formal kFormal679[] = {
   {"scores", FormalOption::kRequired, "T", 0xc02U},
   {"labels", FormalOption::kRequired, "Tind", 0xc0U},
   {"weights", FormalOption::kOptional, "T", 0xc02U},
 };
 
-constexpr Formal kFormal675[] = {
+constexpr Formal kFormal680[] = {
   {"output", FormalOption::kRequired, "T", 0xc02U},
   {"log_prob", FormalOption::kOptional, "T", 0xc02U},
 };
 
-constexpr Formal kFormal676[] = {
+constexpr Formal kFormal681[] = {
   {"scores", FormalOption::kRequired, "T", 0x10c02U},
   {"labels", FormalOption::kRequired, "Tind", 0xc0U},
   {"weights", FormalOption::kOptional, "T", 0x10c02U},
 };
 
-constexpr Formal kFormal677[] = {
+constexpr Formal kFormal682[] = {
   {"output", FormalOption::kRequired, "T", 0x10c02U},
   {"log_prob", FormalOption::kOptional, "T", 0x10c02U},
 };
 
-constexpr OperatorVersion kOperatorVersion678[] = {
-  {12, false, 2, 3, 1, 2, kFormal674, kFormal675, kAttributeFormal438},
-  {13, false, 2, 3, 1, 2, kFormal676, kFormal677, kAttributeFormal438},
+constexpr OperatorVersion kOperatorVersion683[] = {
+  {12, false, 2, 3, 1, 2, kFormal679, kFormal680, kAttributeFormal441},
+  {13, false, 2, 3, 1, 2, kFormal681, kFormal682, kAttributeFormal441},
 };
 
-constexpr OperatorVersion kOperatorVersion679[] = {
+constexpr OperatorVersion kOperatorVersion684[] = {
   {1, false, 1, 1, 1, 1, kFormal5, kFormal6, {}},
   {22, false, 1, 1, 1, 1, kFormal7, kFormal8, {}},
 };
 
-constexpr OperatorVersion kOperatorVersion680[] = {
-  {1, false, 1, 1, 1, 1, kFormal189, kFormal133, kAttributeFormal190},
-  {13, false, 1, 1, 1, 1, kFormal192, kFormal129, kAttributeFormal190},
-  {28, false, 1, 1, 1, 1, kFormal192, kFormal129, kAttributeFormal191},
+constexpr OperatorVersion kOperatorVersion685[] = {
+  {1, false, 1, 1, 1, 1, kFormal191, kFormal135, kAttributeFormal192},
+  {13, false, 1, 1, 1, 1, kFormal194, kFormal131, kAttributeFormal192},
+  {28, false, 1, 1, 1, 1, kFormal194, kFormal131, kAttributeFormal193},
 };
 
-constexpr Formal kFormal681[] = {
+constexpr Formal kFormal686[] = {
   {"outputs", FormalOption::kVariadic, "T", 0xfffeU},
 };
 
-constexpr AttributeFormal kAttributeFormal682[] = {
+constexpr AttributeFormal kAttributeFormal687[] = {
   {"axis", AttributeKind::kInt, false, true, 0, 0.0F, ""},
   {"split", AttributeKind::kInts, false, false, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal683[] = {
+constexpr Formal kFormal688[] = {
   {"input", FormalOption::kRequired, "T", 0x1fffeU},
   {"split", FormalOption::kOptional, "", 0x80U},
 };
 
-constexpr Formal kFormal684[] = {
+constexpr Formal kFormal689[] = {
   {"outputs", FormalOption::kVariadic, "T", 0x1fffeU},
 };
 
-constexpr AttributeFormal kAttributeFormal685[] = {
+constexpr AttributeFormal kAttributeFormal690[] = {
   {"axis", AttributeKind::kInt, false, true, 0, 0.0F, ""},
   {"num_outputs", AttributeKind::kInt, false, false, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion686[] = {
-  {2, false, 1, 1, 1, 65535, kFormal189, kFormal681, kAttributeFormal682},
-  {11, false, 1, 1, 1, 65535, kFormal189, kFormal681, kAttributeFormal682},
-  {13, false, 1, 2, 1, 65535, kFormal683, kFormal684, kAttributeFormal257},
-  {18, false, 1, 2, 1, 65535, kFormal683, kFormal684, kAttributeFormal685},
+constexpr OperatorVersion kOperatorVersion691[] = {
+  {2, false, 1, 1, 1, 65535, kFormal191, kFormal686, kAttributeFormal687},
+  {11, false, 1, 1, 1, 65535, kFormal191, kFormal686, kAttributeFormal687},
+  {13, false, 1, 2, 1, 65535, kFormal688, kFormal689, kAttributeFormal260},
+  {18, false, 1, 2, 1, 65535, kFormal688, kFormal689, kAttributeFormal690},
 };
 
-constexpr Formal kFormal687[] = {
+constexpr Formal kFormal692[] = {
   {"input", FormalOption::kRequired, "T", 0xfffeU},
   {"split", FormalOption::kOptional, "I", 0xc0U},
 };
 
-constexpr Formal kFormal688[] = {
+constexpr Formal kFormal693[] = {
   {"input", FormalOption::kRequired, "T", 0x1fffeU},
   {"split", FormalOption::kOptional, "I", 0xc0U},
 };
 
-constexpr Formal kFormal689[] = {
+constexpr Formal kFormal694[] = {
   {"output_sequence", FormalOption::kRequired, "S", 0x8001fffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion690[] = {
-  {11, false, 1, 2, 1, 1, kFormal687, kFormal640, kAttributeFormal27},
-  {24, false, 1, 2, 1, 1, kFormal688, kFormal689, kAttributeFormal27},
+constexpr OperatorVersion kOperatorVersion695[] = {
+  {11, false, 1, 2, 1, 1, kFormal692, kFormal645, kAttributeFormal27},
+  {24, false, 1, 2, 1, 1, kFormal693, kFormal694, kAttributeFormal27},
 };
 
-constexpr Formal kFormal691[] = {
+constexpr Formal kFormal696[] = {
   {"squeezed", FormalOption::kRequired, "T", 0xfffeU},
 };
 
-constexpr Formal kFormal692[] = {
+constexpr Formal kFormal697[] = {
   {"data", FormalOption::kRequired, "T", 0x1fffeU},
   {"axes", FormalOption::kOptional, "", 0x80U},
 };
 
-constexpr Formal kFormal693[] = {
+constexpr Formal kFormal698[] = {
   {"squeezed", FormalOption::kRequired, "T", 0x1fffeU},
 };
 
-constexpr Formal kFormal694[] = {
+constexpr Formal kFormal699[] = {
   {"data", FormalOption::kRequired, "T", 0x7ffffeU},
   {"axes", FormalOption::kOptional, "", 0x80U},
 };
 
-constexpr Formal kFormal695[] = {
+constexpr Formal kFormal700[] = {
   {"squeezed", FormalOption::kRequired, "T", 0x7ffffeU},
 };
 
-constexpr Formal kFormal696[] = {
+constexpr Formal kFormal701[] = {
   {"data", FormalOption::kRequired, "T", 0xfffffeU},
   {"axes", FormalOption::kOptional, "", 0x80U},
 };
 
-constexpr Formal kFormal697[] = {
+constexpr Formal kFormal702[] = {
   {"squeezed", FormalOption::kRequired, "T", 0xfffffeU},
 };
 
-constexpr Formal kFormal698[] = {
+constexpr Formal kFormal703[] = {
   {"data", FormalOption::kRequired, "T", 0x1fffffeU},
   {"axes", FormalOption::kOptional, "", 0x80U},
 };
 
-constexpr Formal kFormal699[] = {
+constexpr Formal kFormal704[] = {
   {"squeezed", FormalOption::kRequired, "T", 0x1fffffeU},
 };
 
-constexpr Formal kFormal700[] = {
+constexpr Formal kFormal705[] = {
   {"data", FormalOption::kRequired, "T", 0x7fffffeU},
   {"axes", FormalOption::kOptional, "", 0x80U},
 };
 
-constexpr Formal kFormal701[] = {
+constexpr Formal kFormal706[] = {
   {"squeezed", FormalOption::kRequired, "T", 0x7fffffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion702[] = {
-  {1, false, 1, 1, 1, 1, kFormal654, kFormal691, kAttributeFormal119},
-  {11, false, 1, 1, 1, 1, kFormal654, kFormal691, kAttributeFormal119},
-  {13, false, 1, 2, 1, 1, kFormal692, kFormal693, {}},
-  {21, false, 1, 2, 1, 1, kFormal694, kFormal695, {}},
-  {23, false, 1, 2, 1, 1, kFormal696, kFormal697, {}},
-  {24, false, 1, 2, 1, 1, kFormal698, kFormal699, {}},
-  {25, false, 1, 2, 1, 1, kFormal700, kFormal701, {}},
+constexpr OperatorVersion kOperatorVersion707[] = {
+  {1, false, 1, 1, 1, 1, kFormal659, kFormal696, kAttributeFormal121},
+  {11, false, 1, 1, 1, 1, kFormal659, kFormal696, kAttributeFormal121},
+  {13, false, 1, 2, 1, 1, kFormal697, kFormal698, {}},
+  {21, false, 1, 2, 1, 1, kFormal699, kFormal700, {}},
+  {23, false, 1, 2, 1, 1, kFormal701, kFormal702, {}},
+  {24, false, 1, 2, 1, 1, kFormal703, kFormal704, {}},
+  {25, false, 1, 2, 1, 1, kFormal705, kFormal706, {}},
 };
 
-constexpr Formal kFormal703[] = {
+constexpr Formal kFormal708[] = {
   {"X", FormalOption::kRequired, "T", 0x100U},
   {"Y", FormalOption::kRequired, "T", 0x100U},
 };
 
-constexpr Formal kFormal704[] = {
+constexpr Formal kFormal709[] = {
   {"Z", FormalOption::kRequired, "T", 0x100U},
 };
 
-constexpr OperatorVersion kOperatorVersion705[] = {
-  {20, false, 2, 2, 1, 1, kFormal703, kFormal704, {}},
+constexpr OperatorVersion kOperatorVersion710[] = {
+  {20, false, 2, 2, 1, 1, kFormal708, kFormal709, {}},
 };
 
-constexpr Formal kFormal706[] = {
+constexpr Formal kFormal711[] = {
   {"X", FormalOption::kRequired, "", 0x100U},
 };
 
-constexpr Formal kFormal707[] = {
+constexpr Formal kFormal712[] = {
   {"Y", FormalOption::kRequired, "", 0x100U},
 };
 
-constexpr AttributeFormal kAttributeFormal708[] = {
+constexpr AttributeFormal kAttributeFormal713[] = {
   {"case_change_action", AttributeKind::kString, false, true, 0, 0.0F, "NONE"},
   {"is_case_sensitive", AttributeKind::kInt, false, true, 0, 0.0F, ""},
   {"locale", AttributeKind::kString, false, false, 0, 0.0F, ""},
   {"stopwords", AttributeKind::kStrings, false, false, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion709[] = {
-  {10, false, 1, 1, 1, 1, kFormal706, kFormal707, kAttributeFormal708},
+constexpr OperatorVersion kOperatorVersion714[] = {
+  {10, false, 1, 1, 1, 1, kFormal711, kFormal712, kAttributeFormal713},
 };
 
-constexpr Formal kFormal710[] = {
+constexpr Formal kFormal715[] = {
   {"Y", FormalOption::kRequired, "T2", 0x100U},
   {"Z", FormalOption::kRequired, "T3", 0x80U},
 };
 
-constexpr AttributeFormal kAttributeFormal711[] = {
+constexpr AttributeFormal kAttributeFormal716[] = {
   {"delimiter", AttributeKind::kString, false, false, 0, 0.0F, ""},
   {"maxsplit", AttributeKind::kInt, false, false, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion712[] = {
-  {20, false, 1, 1, 2, 2, kFormal561, kFormal710, kAttributeFormal711},
+constexpr OperatorVersion kOperatorVersion717[] = {
+  {20, false, 1, 1, 2, 2, kFormal566, kFormal715, kAttributeFormal716},
 };
 
-constexpr Formal kFormal713[] = {
+constexpr Formal kFormal718[] = {
   {"sum", FormalOption::kRequired, "T", 0xc02U},
 };
 
-constexpr Formal kFormal714[] = {
+constexpr Formal kFormal719[] = {
   {"sum", FormalOption::kRequired, "T", 0x10c02U},
 };
 
-constexpr OperatorVersion kOperatorVersion715[] = {
-  {6, false, 1, 65535, 1, 1, kFormal386, kFormal713, {}},
-  {8, false, 1, 65535, 1, 1, kFormal386, kFormal713, {}},
-  {13, false, 1, 65535, 1, 1, kFormal412, kFormal714, {}},
+constexpr OperatorVersion kOperatorVersion720[] = {
+  {6, false, 1, 65535, 1, 1, kFormal389, kFormal718, {}},
+  {8, false, 1, 65535, 1, 1, kFormal389, kFormal718, {}},
+  {13, false, 1, 65535, 1, 1, kFormal415, kFormal719, {}},
 };
 
-constexpr Formal kFormal716[] = {
+constexpr Formal kFormal721[] = {
   {"A", FormalOption::kRequired, "T", 0x10c02U},
   {"B", FormalOption::kRequired, "T", 0x10c02U},
 };
 
-constexpr OperatorVersion kOperatorVersion717[] = {
-  {28, false, 2, 2, 1, 1, kFormal716, kFormal43, kAttributeFormal115},
+constexpr OperatorVersion kOperatorVersion722[] = {
+  {28, false, 2, 2, 1, 1, kFormal721, kFormal43, kAttributeFormal117},
 };
 
-constexpr OperatorVersion kOperatorVersion718[] = {
-  {24, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal115},
+constexpr OperatorVersion kOperatorVersion723[] = {
+  {24, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal117},
 };
 
-constexpr Formal kFormal719[] = {
+constexpr Formal kFormal724[] = {
   {"past_cache", FormalOption::kRequired, "T", 0x1fffffeU},
   {"update", FormalOption::kRequired, "T", 0x1fffffeU},
   {"write_indices", FormalOption::kOptional, "", 0x80U},
 };
 
-constexpr Formal kFormal720[] = {
+constexpr Formal kFormal725[] = {
   {"present_cache", FormalOption::kRequired, "T", 0x1fffffeU},
 };
 
-constexpr AttributeFormal kAttributeFormal721[] = {
+constexpr AttributeFormal kAttributeFormal726[] = {
   {"axis", AttributeKind::kInt, false, true, -2, 0.0F, ""},
   {"mode", AttributeKind::kString, false, true, 0, 0.0F, "linear"},
 };
 
-constexpr OperatorVersion kOperatorVersion722[] = {
-  {24, false, 2, 3, 1, 1, kFormal719, kFormal720, kAttributeFormal721},
+constexpr OperatorVersion kOperatorVersion727[] = {
+  {24, false, 2, 3, 1, 1, kFormal724, kFormal725, kAttributeFormal726},
 };
 
-constexpr Formal kFormal723[] = {
+constexpr Formal kFormal728[] = {
   {"X", FormalOption::kRequired, "T", 0x1c0U},
 };
 
-constexpr Formal kFormal724[] = {
+constexpr Formal kFormal729[] = {
   {"Y", FormalOption::kRequired, "T1", 0x2U},
 };
 
-constexpr AttributeFormal kAttributeFormal725[] = {
+constexpr AttributeFormal kAttributeFormal730[] = {
   {"max_gram_length", AttributeKind::kInt, true, false, 0, 0.0F, ""},
   {"max_skip_count", AttributeKind::kInt, true, false, 0, 0.0F, ""},
   {"min_gram_length", AttributeKind::kInt, true, false, 0, 0.0F, ""},
@@ -3808,241 +3832,241 @@ constexpr AttributeFormal kAttributeFormal725[] = {
   {"weights", AttributeKind::kFloats, false, false, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion726[] = {
-  {9, false, 1, 1, 1, 1, kFormal723, kFormal724, kAttributeFormal725},
+constexpr OperatorVersion kOperatorVersion731[] = {
+  {9, false, 1, 1, 1, 1, kFormal728, kFormal729, kAttributeFormal730},
 };
 
-constexpr OperatorVersion kOperatorVersion727[] = {
-  {10, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal115},
-  {22, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal115},
+constexpr OperatorVersion kOperatorVersion732[] = {
+  {10, false, 1, 1, 1, 1, kFormal37, kFormal38, kAttributeFormal117},
+  {22, false, 1, 1, 1, 1, kFormal42, kFormal43, kAttributeFormal117},
 };
 
-constexpr Formal kFormal728[] = {
+constexpr Formal kFormal733[] = {
   {"input", FormalOption::kRequired, "T", 0xfffeU},
   {"repeats", FormalOption::kRequired, "T1", 0x80U},
 };
 
-constexpr Formal kFormal729[] = {
+constexpr Formal kFormal734[] = {
   {"input", FormalOption::kRequired, "T", 0x1fffeU},
   {"repeats", FormalOption::kRequired, "T1", 0x80U},
 };
 
-constexpr OperatorVersion kOperatorVersion730[] = {
-  {6, false, 2, 2, 1, 1, kFormal728, kFormal133, {}},
-  {13, false, 2, 2, 1, 1, kFormal729, kFormal129, {}},
+constexpr OperatorVersion kOperatorVersion735[] = {
+  {6, false, 2, 2, 1, 1, kFormal733, kFormal135, {}},
+  {13, false, 2, 2, 1, 1, kFormal734, kFormal131, {}},
 };
 
-constexpr Formal kFormal731[] = {
+constexpr Formal kFormal736[] = {
   {"Values", FormalOption::kRequired, "T", 0xc02U},
   {"Indices", FormalOption::kRequired, "I", 0x80U},
 };
 
-constexpr AttributeFormal kAttributeFormal732[] = {
+constexpr AttributeFormal kAttributeFormal737[] = {
   {"axis", AttributeKind::kInt, false, true, -1, 0.0F, ""},
   {"k", AttributeKind::kInt, true, false, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal733[] = {
+constexpr Formal kFormal738[] = {
   {"X", FormalOption::kRequired, "T", 0xc02U},
   {"K", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr Formal kFormal734[] = {
+constexpr Formal kFormal739[] = {
   {"X", FormalOption::kRequired, "T", 0x3cfeU},
   {"K", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr Formal kFormal735[] = {
+constexpr Formal kFormal740[] = {
   {"Values", FormalOption::kRequired, "T", 0x3cfeU},
   {"Indices", FormalOption::kRequired, "I", 0x80U},
 };
 
-constexpr AttributeFormal kAttributeFormal736[] = {
+constexpr AttributeFormal kAttributeFormal741[] = {
   {"axis", AttributeKind::kInt, false, true, -1, 0.0F, ""},
   {"largest", AttributeKind::kInt, false, true, 1, 0.0F, ""},
   {"sorted", AttributeKind::kInt, false, true, 1, 0.0F, ""},
 };
 
-constexpr Formal kFormal737[] = {
+constexpr Formal kFormal742[] = {
   {"X", FormalOption::kRequired, "T", 0x13cfeU},
   {"K", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr Formal kFormal738[] = {
+constexpr Formal kFormal743[] = {
   {"Values", FormalOption::kRequired, "T", 0x13cfeU},
   {"Indices", FormalOption::kRequired, "I", 0x80U},
 };
 
-constexpr OperatorVersion kOperatorVersion739[] = {
-  {1, false, 1, 1, 2, 2, kFormal37, kFormal731, kAttributeFormal732},
-  {10, false, 2, 2, 2, 2, kFormal733, kFormal731, kAttributeFormal296},
-  {11, false, 2, 2, 2, 2, kFormal734, kFormal735, kAttributeFormal736},
-  {24, false, 2, 2, 2, 2, kFormal737, kFormal738, kAttributeFormal736},
-};
-
-constexpr Formal kFormal740[] = {
-  {"transposed", FormalOption::kRequired, "T", 0xfffeU},
-};
-
-constexpr AttributeFormal kAttributeFormal741[] = {
-  {"perm", AttributeKind::kInts, false, false, 0, 0.0F, ""},
-};
-
-constexpr Formal kFormal742[] = {
-  {"transposed", FormalOption::kRequired, "T", 0x1fffeU},
-};
-
-constexpr Formal kFormal743[] = {
-  {"transposed", FormalOption::kRequired, "T", 0x7ffffeU},
-};
-
-constexpr Formal kFormal744[] = {
-  {"transposed", FormalOption::kRequired, "T", 0xfffffeU},
+constexpr OperatorVersion kOperatorVersion744[] = {
+  {1, false, 1, 1, 2, 2, kFormal37, kFormal736, kAttributeFormal737},
+  {10, false, 2, 2, 2, 2, kFormal738, kFormal736, kAttributeFormal299},
+  {11, false, 2, 2, 2, 2, kFormal739, kFormal740, kAttributeFormal741},
+  {24, false, 2, 2, 2, 2, kFormal742, kFormal743, kAttributeFormal741},
 };
 
 constexpr Formal kFormal745[] = {
-  {"transposed", FormalOption::kRequired, "T", 0x1fffffeU},
+  {"transposed", FormalOption::kRequired, "T", 0xfffeU},
 };
 
-constexpr Formal kFormal746[] = {
-  {"transposed", FormalOption::kRequired, "T", 0x7fffffeU},
+constexpr AttributeFormal kAttributeFormal746[] = {
+  {"perm", AttributeKind::kInts, false, false, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion747[] = {
-  {1, false, 1, 1, 1, 1, kFormal654, kFormal740, kAttributeFormal741},
-  {13, false, 1, 1, 1, 1, kFormal656, kFormal742, kAttributeFormal741},
-  {21, false, 1, 1, 1, 1, kFormal659, kFormal743, kAttributeFormal741},
-  {23, false, 1, 1, 1, 1, kFormal660, kFormal744, kAttributeFormal741},
-  {24, false, 1, 1, 1, 1, kFormal661, kFormal745, kAttributeFormal741},
-  {25, false, 1, 1, 1, 1, kFormal662, kFormal746, kAttributeFormal741},
+constexpr Formal kFormal747[] = {
+  {"transposed", FormalOption::kRequired, "T", 0x1fffeU},
 };
 
 constexpr Formal kFormal748[] = {
+  {"transposed", FormalOption::kRequired, "T", 0x7ffffeU},
+};
+
+constexpr Formal kFormal749[] = {
+  {"transposed", FormalOption::kRequired, "T", 0xfffffeU},
+};
+
+constexpr Formal kFormal750[] = {
+  {"transposed", FormalOption::kRequired, "T", 0x1fffffeU},
+};
+
+constexpr Formal kFormal751[] = {
+  {"transposed", FormalOption::kRequired, "T", 0x7fffffeU},
+};
+
+constexpr OperatorVersion kOperatorVersion752[] = {
+  {1, false, 1, 1, 1, 1, kFormal659, kFormal745, kAttributeFormal746},
+  {13, false, 1, 1, 1, 1, kFormal661, kFormal747, kAttributeFormal746},
+  {21, false, 1, 1, 1, 1, kFormal664, kFormal748, kAttributeFormal746},
+  {23, false, 1, 1, 1, 1, kFormal665, kFormal749, kAttributeFormal746},
+  {24, false, 1, 1, 1, 1, kFormal666, kFormal750, kAttributeFormal746},
+  {25, false, 1, 1, 1, 1, kFormal667, kFormal751, kAttributeFormal746},
+};
+
+constexpr Formal kFormal753[] = {
   {"input", FormalOption::kRequired, "T", 0x1fffeU},
   {"k", FormalOption::kOptional, "", 0x80U},
 };
 
-constexpr AttributeFormal kAttributeFormal749[] = {
+constexpr AttributeFormal kAttributeFormal754[] = {
   {"upper", AttributeKind::kInt, false, true, 1, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion750[] = {
-  {14, false, 1, 2, 1, 1, kFormal748, kFormal129, kAttributeFormal749},
+constexpr OperatorVersion kOperatorVersion755[] = {
+  {14, false, 1, 2, 1, 1, kFormal753, kFormal131, kAttributeFormal754},
 };
 
-constexpr Formal kFormal751[] = {
+constexpr Formal kFormal756[] = {
   {"Y", FormalOption::kRequired, "T", 0xfffeU},
   {"indices", FormalOption::kOptional, "", 0x80U},
   {"inverse_indices", FormalOption::kOptional, "", 0x80U},
   {"counts", FormalOption::kOptional, "", 0x80U},
 };
 
-constexpr AttributeFormal kAttributeFormal752[] = {
+constexpr AttributeFormal kAttributeFormal757[] = {
   {"axis", AttributeKind::kInt, false, false, 0, 0.0F, ""},
   {"sorted", AttributeKind::kInt, false, true, 1, 0.0F, ""},
 };
 
-constexpr Formal kFormal753[] = {
+constexpr Formal kFormal758[] = {
   {"Y", FormalOption::kRequired, "T", 0x1fffeU},
   {"indices", FormalOption::kOptional, "", 0x80U},
   {"inverse_indices", FormalOption::kOptional, "", 0x80U},
   {"counts", FormalOption::kOptional, "", 0x80U},
 };
 
-constexpr OperatorVersion kOperatorVersion754[] = {
-  {11, false, 1, 1, 1, 4, kFormal446, kFormal751, kAttributeFormal752},
-  {28, false, 1, 1, 1, 4, kFormal448, kFormal753, kAttributeFormal752},
+constexpr OperatorVersion kOperatorVersion759[] = {
+  {11, false, 1, 1, 1, 4, kFormal449, kFormal756, kAttributeFormal757},
+  {28, false, 1, 1, 1, 4, kFormal451, kFormal758, kAttributeFormal757},
 };
 
-constexpr Formal kFormal755[] = {
+constexpr Formal kFormal760[] = {
   {"expanded", FormalOption::kRequired, "T", 0xfffeU},
 };
 
-constexpr AttributeFormal kAttributeFormal756[] = {
+constexpr AttributeFormal kAttributeFormal761[] = {
   {"axes", AttributeKind::kInts, true, false, 0, 0.0F, ""},
 };
 
-constexpr Formal kFormal757[] = {
+constexpr Formal kFormal762[] = {
   {"data", FormalOption::kRequired, "T", 0x1fffeU},
   {"axes", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr Formal kFormal758[] = {
+constexpr Formal kFormal763[] = {
   {"expanded", FormalOption::kRequired, "T", 0x1fffeU},
 };
 
-constexpr Formal kFormal759[] = {
+constexpr Formal kFormal764[] = {
   {"data", FormalOption::kRequired, "T", 0x7ffffeU},
   {"axes", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr Formal kFormal760[] = {
+constexpr Formal kFormal765[] = {
   {"expanded", FormalOption::kRequired, "T", 0x7ffffeU},
 };
 
-constexpr Formal kFormal761[] = {
+constexpr Formal kFormal766[] = {
   {"data", FormalOption::kRequired, "T", 0xfffffeU},
   {"axes", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr Formal kFormal762[] = {
+constexpr Formal kFormal767[] = {
   {"expanded", FormalOption::kRequired, "T", 0xfffffeU},
 };
 
-constexpr Formal kFormal763[] = {
+constexpr Formal kFormal768[] = {
   {"data", FormalOption::kRequired, "T", 0x1fffffeU},
   {"axes", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr Formal kFormal764[] = {
+constexpr Formal kFormal769[] = {
   {"expanded", FormalOption::kRequired, "T", 0x1fffffeU},
 };
 
-constexpr Formal kFormal765[] = {
+constexpr Formal kFormal770[] = {
   {"data", FormalOption::kRequired, "T", 0x7fffffeU},
   {"axes", FormalOption::kRequired, "", 0x80U},
 };
 
-constexpr Formal kFormal766[] = {
+constexpr Formal kFormal771[] = {
   {"expanded", FormalOption::kRequired, "T", 0x7fffffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion767[] = {
-  {1, false, 1, 1, 1, 1, kFormal654, kFormal755, kAttributeFormal756},
-  {11, false, 1, 1, 1, 1, kFormal654, kFormal755, kAttributeFormal756},
-  {13, false, 2, 2, 1, 1, kFormal757, kFormal758, {}},
-  {21, false, 2, 2, 1, 1, kFormal759, kFormal760, {}},
-  {23, false, 2, 2, 1, 1, kFormal761, kFormal762, {}},
-  {24, false, 2, 2, 1, 1, kFormal763, kFormal764, {}},
-  {25, false, 2, 2, 1, 1, kFormal765, kFormal766, {}},
+constexpr OperatorVersion kOperatorVersion772[] = {
+  {1, false, 1, 1, 1, 1, kFormal659, kFormal760, kAttributeFormal761},
+  {11, false, 1, 1, 1, 1, kFormal659, kFormal760, kAttributeFormal761},
+  {13, false, 2, 2, 1, 1, kFormal762, kFormal763, {}},
+  {21, false, 2, 2, 1, 1, kFormal764, kFormal765, {}},
+  {23, false, 2, 2, 1, 1, kFormal766, kFormal767, {}},
+  {24, false, 2, 2, 1, 1, kFormal768, kFormal769, {}},
+  {25, false, 2, 2, 1, 1, kFormal770, kFormal771, {}},
 };
 
-constexpr AttributeFormal kAttributeFormal768[] = {
+constexpr AttributeFormal kAttributeFormal773[] = {
   {"mode", AttributeKind::kString, false, true, 0, 0.0F, "nearest"},
   {"scales", AttributeKind::kFloats, true, false, 0, 0.0F, ""},
 };
 
-constexpr OperatorVersion kOperatorVersion769[] = {
-  {7, false, 1, 1, 1, 1, kFormal446, kFormal582, kAttributeFormal768},
-  {9, false, 2, 2, 1, 1, kFormal581, kFormal582, kAttributeFormal583},
-  {10, true, 2, 2, 1, 1, kFormal581, kFormal582, kAttributeFormal583},
+constexpr OperatorVersion kOperatorVersion774[] = {
+  {7, false, 1, 1, 1, 1, kFormal449, kFormal587, kAttributeFormal773},
+  {9, false, 2, 2, 1, 1, kFormal586, kFormal587, kAttributeFormal588},
+  {10, true, 2, 2, 1, 1, kFormal586, kFormal587, kAttributeFormal588},
 };
 
-constexpr Formal kFormal770[] = {
+constexpr Formal kFormal775[] = {
   {"condition", FormalOption::kRequired, "B", 0x200U},
   {"X", FormalOption::kRequired, "T", 0xfffeU},
   {"Y", FormalOption::kRequired, "T", 0xfffeU},
 };
 
-constexpr Formal kFormal771[] = {
+constexpr Formal kFormal776[] = {
   {"condition", FormalOption::kRequired, "B", 0x200U},
   {"X", FormalOption::kRequired, "T", 0x1fffeU},
   {"Y", FormalOption::kRequired, "T", 0x1fffeU},
 };
 
-constexpr OperatorVersion kOperatorVersion772[] = {
-  {9, false, 3, 3, 1, 1, kFormal770, kFormal133, {}},
-  {16, false, 3, 3, 1, 1, kFormal771, kFormal129, {}},
+constexpr OperatorVersion kOperatorVersion777[] = {
+  {9, false, 3, 3, 1, 1, kFormal775, kFormal135, {}},
+  {16, false, 3, 3, 1, 1, kFormal776, kFormal131, {}},
 };
 
 constexpr Operator kOperators[] = {
@@ -4069,185 +4093,185 @@ constexpr Operator kOperators[] = {
   {Op::kBitwiseOr, "BitwiseOr", kOperatorVersion72, false},
   {Op::kBitwiseXor, "BitwiseXor", kOperatorVersion72, false},
   {Op::kBlackmanWindow, "BlackmanWindow", kOperatorVersion79, false},
-  {Op::kCast, "Cast", kOperatorVersion98, false},
-  {Op::kCastLike, "CastLike", kOperatorVersion107, false},
-  {Op::kCausalConvWithState, "CausalConvWithState", kOperatorVersion111, false},
-  {Op::kCeil, "Ceil", kOperatorVersion112, false},
-  {Op::kCelu, "Celu", kOperatorVersion116, false},
-  {Op::kCenterCropPad, "CenterCropPad", kOperatorVersion120, false},
-  {Op::kClip, "Clip", kOperatorVersion127, false},
-  {Op::kCol2Im, "Col2Im", kOperatorVersion131, false},
-  {Op::kCompress, "Compress", kOperatorVersion136, false},
-  {Op::kConcat, "Concat", kOperatorVersion142, false},
-  {Op::kConcatFromSequence, "ConcatFromSequence", kOperatorVersion145, false},
-  {Op::kConstant, "Constant", kOperatorVersion154, false},
-  {Op::kConstantOfShape, "ConstantOfShape", kOperatorVersion162, false},
-  {Op::kConv, "Conv", kOperatorVersion166, false},
-  {Op::kConvInteger, "ConvInteger", kOperatorVersion169, false},
-  {Op::kConvTranspose, "ConvTranspose", kOperatorVersion171, false},
+  {Op::kCast, "Cast", kOperatorVersion100, false},
+  {Op::kCastLike, "CastLike", kOperatorVersion109, false},
+  {Op::kCausalConvWithState, "CausalConvWithState", kOperatorVersion113, false},
+  {Op::kCeil, "Ceil", kOperatorVersion114, false},
+  {Op::kCelu, "Celu", kOperatorVersion118, false},
+  {Op::kCenterCropPad, "CenterCropPad", kOperatorVersion122, false},
+  {Op::kClip, "Clip", kOperatorVersion129, false},
+  {Op::kCol2Im, "Col2Im", kOperatorVersion133, false},
+  {Op::kCompress, "Compress", kOperatorVersion138, false},
+  {Op::kConcat, "Concat", kOperatorVersion144, false},
+  {Op::kConcatFromSequence, "ConcatFromSequence", kOperatorVersion147, false},
+  {Op::kConstant, "Constant", kOperatorVersion156, false},
+  {Op::kConstantOfShape, "ConstantOfShape", kOperatorVersion164, false},
+  {Op::kConv, "Conv", kOperatorVersion168, false},
+  {Op::kConvInteger, "ConvInteger", kOperatorVersion171, false},
+  {Op::kConvTranspose, "ConvTranspose", kOperatorVersion173, false},
   {Op::kCos, "Cos", kOperatorVersion9, false},
   {Op::kCosh, "Cosh", kOperatorVersion10, false},
-  {Op::kCumProd, "CumProd", kOperatorVersion175, false},
-  {Op::kCumSum, "CumSum", kOperatorVersion178, false},
-  {Op::kDFT, "DFT", kOperatorVersion184, false},
-  {Op::kDeformConv, "DeformConv", kOperatorVersion188, false},
-  {Op::kDepthToSpace, "DepthToSpace", kOperatorVersion193, false},
-  {Op::kDequantizeLinear, "DequantizeLinear", kOperatorVersion206, false},
-  {Op::kDet, "Det", kOperatorVersion207, false},
+  {Op::kCumProd, "CumProd", kOperatorVersion177, false},
+  {Op::kCumSum, "CumSum", kOperatorVersion180, false},
+  {Op::kDFT, "DFT", kOperatorVersion186, false},
+  {Op::kDeformConv, "DeformConv", kOperatorVersion190, false},
+  {Op::kDepthToSpace, "DepthToSpace", kOperatorVersion195, false},
+  {Op::kDequantizeLinear, "DequantizeLinear", kOperatorVersion209, false},
+  {Op::kDet, "Det", kOperatorVersion210, false},
   {Op::kDiv, "Div", kOperatorVersion17, false},
-  {Op::kDropout, "Dropout", kOperatorVersion219, true},
-  {Op::kDynamicQuantizeLinear, "DynamicQuantizeLinear", kOperatorVersion222, false},
-  {Op::kEinsum, "Einsum", kOperatorVersion228, false},
-  {Op::kElu, "Elu", kOperatorVersion229, false},
-  {Op::kEqual, "Equal", kOperatorVersion234, false},
-  {Op::kErf, "Erf", kOperatorVersion236, false},
-  {Op::kExp, "Exp", kOperatorVersion237, false},
-  {Op::kExpand, "Expand", kOperatorVersion240, false},
-  {Op::kEyeLike, "EyeLike", kOperatorVersion243, false},
-  {Op::kFlatten, "Flatten", kOperatorVersion248, false},
-  {Op::kFloor, "Floor", kOperatorVersion112, false},
-  {Op::kGRU, "GRU", kOperatorVersion255, false},
-  {Op::kGather, "Gather", kOperatorVersion259, false},
-  {Op::kGatherElements, "GatherElements", kOperatorVersion260, false},
-  {Op::kGatherND, "GatherND", kOperatorVersion264, false},
-  {Op::kGelu, "Gelu", kOperatorVersion266, false},
-  {Op::kGemm, "Gemm", kOperatorVersion274, false},
-  {Op::kGlobalAveragePool, "GlobalAveragePool", kOperatorVersion275, false},
-  {Op::kGlobalLpPool, "GlobalLpPool", kOperatorVersion277, false},
-  {Op::kGlobalMaxPool, "GlobalMaxPool", kOperatorVersion275, false},
-  {Op::kGreater, "Greater", kOperatorVersion280, false},
-  {Op::kGreaterOrEqual, "GreaterOrEqual", kOperatorVersion281, false},
-  {Op::kGridSample, "GridSample", kOperatorVersion288, false},
-  {Op::kGroupNormalization, "GroupNormalization", kOperatorVersion292, false},
+  {Op::kDropout, "Dropout", kOperatorVersion222, true},
+  {Op::kDynamicQuantizeLinear, "DynamicQuantizeLinear", kOperatorVersion225, false},
+  {Op::kEinsum, "Einsum", kOperatorVersion231, false},
+  {Op::kElu, "Elu", kOperatorVersion232, false},
+  {Op::kEqual, "Equal", kOperatorVersion237, false},
+  {Op::kErf, "Erf", kOperatorVersion239, false},
+  {Op::kExp, "Exp", kOperatorVersion240, false},
+  {Op::kExpand, "Expand", kOperatorVersion243, false},
+  {Op::kEyeLike, "EyeLike", kOperatorVersion246, false},
+  {Op::kFlatten, "Flatten", kOperatorVersion251, false},
+  {Op::kFloor, "Floor", kOperatorVersion114, false},
+  {Op::kGRU, "GRU", kOperatorVersion258, false},
+  {Op::kGather, "Gather", kOperatorVersion262, false},
+  {Op::kGatherElements, "GatherElements", kOperatorVersion263, false},
+  {Op::kGatherND, "GatherND", kOperatorVersion267, false},
+  {Op::kGelu, "Gelu", kOperatorVersion269, false},
+  {Op::kGemm, "Gemm", kOperatorVersion277, false},
+  {Op::kGlobalAveragePool, "GlobalAveragePool", kOperatorVersion278, false},
+  {Op::kGlobalLpPool, "GlobalLpPool", kOperatorVersion280, false},
+  {Op::kGlobalMaxPool, "GlobalMaxPool", kOperatorVersion278, false},
+  {Op::kGreater, "Greater", kOperatorVersion283, false},
+  {Op::kGreaterOrEqual, "GreaterOrEqual", kOperatorVersion284, false},
+  {Op::kGridSample, "GridSample", kOperatorVersion291, false},
+  {Op::kGroupNormalization, "GroupNormalization", kOperatorVersion295, false},
   {Op::kHammingWindow, "HammingWindow", kOperatorVersion79, false},
   {Op::kHannWindow, "HannWindow", kOperatorVersion79, false},
-  {Op::kHardSigmoid, "HardSigmoid", kOperatorVersion294, false},
-  {Op::kHardSwish, "HardSwish", kOperatorVersion295, false},
-  {Op::kHardmax, "Hardmax", kOperatorVersion297, false},
-  {Op::kIdentity, "Identity", kOperatorVersion312, false},
-  {Op::kIf, "If", kOperatorVersion323, false},
-  {Op::kImageDecoder, "ImageDecoder", kOperatorVersion327, false},
-  {Op::kInstanceNormalization, "InstanceNormalization", kOperatorVersion331, false},
-  {Op::kIsInf, "IsInf", kOperatorVersion336, false},
-  {Op::kIsNaN, "IsNaN", kOperatorVersion339, false},
-  {Op::kLRN, "LRN", kOperatorVersion341, false},
-  {Op::kLSTM, "LSTM", kOperatorVersion348, false},
-  {Op::kLayerNormalization, "LayerNormalization", kOperatorVersion352, false},
-  {Op::kLeakyRelu, "LeakyRelu", kOperatorVersion354, false},
-  {Op::kLess, "Less", kOperatorVersion280, false},
-  {Op::kLessOrEqual, "LessOrEqual", kOperatorVersion281, false},
-  {Op::kLinearAttention, "LinearAttention", kOperatorVersion358, false},
-  {Op::kLog, "Log", kOperatorVersion237, false},
-  {Op::kLogSoftmax, "LogSoftmax", kOperatorVersion297, false},
-  {Op::kLoop, "Loop", kOperatorVersion376, false},
-  {Op::kLpNormalization, "LpNormalization", kOperatorVersion378, false},
-  {Op::kLpPool, "LpPool", kOperatorVersion381, false},
-  {Op::kMatMul, "MatMul", kOperatorVersion382, false},
-  {Op::kMatMulInteger, "MatMulInteger", kOperatorVersion385, false},
-  {Op::kMax, "Max", kOperatorVersion392, false},
-  {Op::kMaxPool, "MaxPool", kOperatorVersion401, false},
-  {Op::kMaxRoiPool, "MaxRoiPool", kOperatorVersion405, false},
-  {Op::kMaxUnpool, "MaxUnpool", kOperatorVersion410, false},
-  {Op::kMean, "Mean", kOperatorVersion414, false},
-  {Op::kMeanVarianceNormalization, "MeanVarianceNormalization", kOperatorVersion415, false},
-  {Op::kMelWeightMatrix, "MelWeightMatrix", kOperatorVersion419, false},
-  {Op::kMin, "Min", kOperatorVersion423, false},
-  {Op::kMish, "Mish", kOperatorVersion424, false},
-  {Op::kMod, "Mod", kOperatorVersion427, false},
+  {Op::kHardSigmoid, "HardSigmoid", kOperatorVersion297, false},
+  {Op::kHardSwish, "HardSwish", kOperatorVersion298, false},
+  {Op::kHardmax, "Hardmax", kOperatorVersion300, false},
+  {Op::kIdentity, "Identity", kOperatorVersion315, false},
+  {Op::kIf, "If", kOperatorVersion326, false},
+  {Op::kImageDecoder, "ImageDecoder", kOperatorVersion330, false},
+  {Op::kInstanceNormalization, "InstanceNormalization", kOperatorVersion334, false},
+  {Op::kIsInf, "IsInf", kOperatorVersion339, false},
+  {Op::kIsNaN, "IsNaN", kOperatorVersion342, false},
+  {Op::kLRN, "LRN", kOperatorVersion344, false},
+  {Op::kLSTM, "LSTM", kOperatorVersion351, false},
+  {Op::kLayerNormalization, "LayerNormalization", kOperatorVersion355, false},
+  {Op::kLeakyRelu, "LeakyRelu", kOperatorVersion357, false},
+  {Op::kLess, "Less", kOperatorVersion283, false},
+  {Op::kLessOrEqual, "LessOrEqual", kOperatorVersion284, false},
+  {Op::kLinearAttention, "LinearAttention", kOperatorVersion361, false},
+  {Op::kLog, "Log", kOperatorVersion240, false},
+  {Op::kLogSoftmax, "LogSoftmax", kOperatorVersion300, false},
+  {Op::kLoop, "Loop", kOperatorVersion379, false},
+  {Op::kLpNormalization, "LpNormalization", kOperatorVersion381, false},
+  {Op::kLpPool, "LpPool", kOperatorVersion384, false},
+  {Op::kMatMul, "MatMul", kOperatorVersion385, false},
+  {Op::kMatMulInteger, "MatMulInteger", kOperatorVersion388, false},
+  {Op::kMax, "Max", kOperatorVersion395, false},
+  {Op::kMaxPool, "MaxPool", kOperatorVersion404, false},
+  {Op::kMaxRoiPool, "MaxRoiPool", kOperatorVersion408, false},
+  {Op::kMaxUnpool, "MaxUnpool", kOperatorVersion413, false},
+  {Op::kMean, "Mean", kOperatorVersion417, false},
+  {Op::kMeanVarianceNormalization, "MeanVarianceNormalization", kOperatorVersion418, false},
+  {Op::kMelWeightMatrix, "MelWeightMatrix", kOperatorVersion422, false},
+  {Op::kMin, "Min", kOperatorVersion426, false},
+  {Op::kMish, "Mish", kOperatorVersion427, false},
+  {Op::kMod, "Mod", kOperatorVersion430, false},
   {Op::kMul, "Mul", kOperatorVersion17, false},
-  {Op::kMultinomial, "Multinomial", kOperatorVersion430, true},
-  {Op::kNeg, "Neg", kOperatorVersion435, false},
-  {Op::kNegativeLogLikelihoodLoss, "NegativeLogLikelihoodLoss", kOperatorVersion441, false},
-  {Op::kNonMaxSuppression, "NonMaxSuppression", kOperatorVersion445, false},
-  {Op::kNonZero, "NonZero", kOperatorVersion449, false},
-  {Op::kNot, "Not", kOperatorVersion452, false},
-  {Op::kOneHot, "OneHot", kOperatorVersion457, false},
-  {Op::kOptional, "Optional", kOperatorVersion463, false},
-  {Op::kOptionalGetElement, "OptionalGetElement", kOperatorVersion468, false},
-  {Op::kOptionalHasElement, "OptionalHasElement", kOperatorVersion472, false},
+  {Op::kMultinomial, "Multinomial", kOperatorVersion433, true},
+  {Op::kNeg, "Neg", kOperatorVersion438, false},
+  {Op::kNegativeLogLikelihoodLoss, "NegativeLogLikelihoodLoss", kOperatorVersion444, false},
+  {Op::kNonMaxSuppression, "NonMaxSuppression", kOperatorVersion448, false},
+  {Op::kNonZero, "NonZero", kOperatorVersion452, false},
+  {Op::kNot, "Not", kOperatorVersion455, false},
+  {Op::kOneHot, "OneHot", kOperatorVersion460, false},
+  {Op::kOptional, "Optional", kOperatorVersion466, false},
+  {Op::kOptionalGetElement, "OptionalGetElement", kOperatorVersion471, false},
+  {Op::kOptionalHasElement, "OptionalHasElement", kOperatorVersion475, false},
   {Op::kOr, "Or", kOperatorVersion24, false},
-  {Op::kPRelu, "PRelu", kOperatorVersion476, false},
-  {Op::kPad, "Pad", kOperatorVersion486, false},
-  {Op::kPow, "Pow", kOperatorVersion494, false},
-  {Op::kQLinearConv, "QLinearConv", kOperatorVersion497, false},
-  {Op::kQLinearMatMul, "QLinearMatMul", kOperatorVersion501, false},
-  {Op::kQuantizeLinear, "QuantizeLinear", kOperatorVersion516, false},
-  {Op::kRMSNormalization, "RMSNormalization", kOperatorVersion519, false},
-  {Op::kRNN, "RNN", kOperatorVersion522, false},
-  {Op::kRandomNormal, "RandomNormal", kOperatorVersion524, true},
-  {Op::kRandomNormalLike, "RandomNormalLike", kOperatorVersion530, true},
-  {Op::kRandomUniform, "RandomUniform", kOperatorVersion532, true},
-  {Op::kRandomUniformLike, "RandomUniformLike", kOperatorVersion534, true},
-  {Op::kRange, "Range", kOperatorVersion540, false},
-  {Op::kReciprocal, "Reciprocal", kOperatorVersion112, false},
-  {Op::kReduceL1, "ReduceL1", kOperatorVersion548, false},
-  {Op::kReduceL2, "ReduceL2", kOperatorVersion548, false},
-  {Op::kReduceLogSum, "ReduceLogSum", kOperatorVersion551, false},
-  {Op::kReduceLogSumExp, "ReduceLogSumExp", kOperatorVersion551, false},
-  {Op::kReduceMax, "ReduceMax", kOperatorVersion559, false},
-  {Op::kReduceMean, "ReduceMean", kOperatorVersion548, false},
-  {Op::kReduceMin, "ReduceMin", kOperatorVersion559, false},
-  {Op::kReduceProd, "ReduceProd", kOperatorVersion548, false},
-  {Op::kReduceSum, "ReduceSum", kOperatorVersion560, false},
-  {Op::kReduceSumSquare, "ReduceSumSquare", kOperatorVersion548, false},
-  {Op::kRegexFullMatch, "RegexFullMatch", kOperatorVersion563, false},
-  {Op::kRelu, "Relu", kOperatorVersion564, false},
-  {Op::kReshape, "Reshape", kOperatorVersion580, false},
-  {Op::kResize, "Resize", kOperatorVersion588, false},
-  {Op::kReverseSequence, "ReverseSequence", kOperatorVersion593, false},
-  {Op::kRoiAlign, "RoiAlign", kOperatorVersion600, false},
-  {Op::kRotaryEmbedding, "RotaryEmbedding", kOperatorVersion604, false},
-  {Op::kRound, "Round", kOperatorVersion207, false},
-  {Op::kSTFT, "STFT", kOperatorVersion607, false},
-  {Op::kScan, "Scan", kOperatorVersion625, false},
-  {Op::kScatter, "Scatter", kOperatorVersion627, false},
-  {Op::kScatterElements, "ScatterElements", kOperatorVersion630, false},
-  {Op::kScatterND, "ScatterND", kOperatorVersion634, false},
-  {Op::kSelu, "Selu", kOperatorVersion636, false},
-  {Op::kSequenceAt, "SequenceAt", kOperatorVersion639, false},
-  {Op::kSequenceConstruct, "SequenceConstruct", kOperatorVersion641, false},
-  {Op::kSequenceEmpty, "SequenceEmpty", kOperatorVersion644, false},
-  {Op::kSequenceErase, "SequenceErase", kOperatorVersion646, false},
-  {Op::kSequenceInsert, "SequenceInsert", kOperatorVersion648, false},
-  {Op::kSequenceLength, "SequenceLength", kOperatorVersion650, false},
-  {Op::kSequenceMap, "SequenceMap", kOperatorVersion653, false},
-  {Op::kShape, "Shape", kOperatorVersion663, false},
-  {Op::kShrink, "Shrink", kOperatorVersion665, false},
-  {Op::kSigmoid, "Sigmoid", kOperatorVersion112, false},
-  {Op::kSign, "Sign", kOperatorVersion667, false},
+  {Op::kPRelu, "PRelu", kOperatorVersion479, false},
+  {Op::kPad, "Pad", kOperatorVersion489, false},
+  {Op::kPow, "Pow", kOperatorVersion497, false},
+  {Op::kQLinearConv, "QLinearConv", kOperatorVersion500, false},
+  {Op::kQLinearMatMul, "QLinearMatMul", kOperatorVersion504, false},
+  {Op::kQuantizeLinear, "QuantizeLinear", kOperatorVersion521, false},
+  {Op::kRMSNormalization, "RMSNormalization", kOperatorVersion524, false},
+  {Op::kRNN, "RNN", kOperatorVersion527, false},
+  {Op::kRandomNormal, "RandomNormal", kOperatorVersion529, true},
+  {Op::kRandomNormalLike, "RandomNormalLike", kOperatorVersion535, true},
+  {Op::kRandomUniform, "RandomUniform", kOperatorVersion537, true},
+  {Op::kRandomUniformLike, "RandomUniformLike", kOperatorVersion539, true},
+  {Op::kRange, "Range", kOperatorVersion545, false},
+  {Op::kReciprocal, "Reciprocal", kOperatorVersion114, false},
+  {Op::kReduceL1, "ReduceL1", kOperatorVersion553, false},
+  {Op::kReduceL2, "ReduceL2", kOperatorVersion553, false},
+  {Op::kReduceLogSum, "ReduceLogSum", kOperatorVersion556, false},
+  {Op::kReduceLogSumExp, "ReduceLogSumExp", kOperatorVersion556, false},
+  {Op::kReduceMax, "ReduceMax", kOperatorVersion564, false},
+  {Op::kReduceMean, "ReduceMean", kOperatorVersion553, false},
+  {Op::kReduceMin, "ReduceMin", kOperatorVersion564, false},
+  {Op::kReduceProd, "ReduceProd", kOperatorVersion553, false},
+  {Op::kReduceSum, "ReduceSum", kOperatorVersion565, false},
+  {Op::kReduceSumSquare, "ReduceSumSquare", kOperatorVersion553, false},
+  {Op::kRegexFullMatch, "RegexFullMatch", kOperatorVersion568, false},
+  {Op::kRelu, "Relu", kOperatorVersion569, false},
+  {Op::kReshape, "Reshape", kOperatorVersion585, false},
+  {Op::kResize, "Resize", kOperatorVersion593, false},
+  {Op::kReverseSequence, "ReverseSequence", kOperatorVersion598, false},
+  {Op::kRoiAlign, "RoiAlign", kOperatorVersion605, false},
+  {Op::kRotaryEmbedding, "RotaryEmbedding", kOperatorVersion609, false},
+  {Op::kRound, "Round", kOperatorVersion210, false},
+  {Op::kSTFT, "STFT", kOperatorVersion612, false},
+  {Op::kScan, "Scan", kOperatorVersion630, false},
+  {Op::kScatter, "Scatter", kOperatorVersion632, false},
+  {Op::kScatterElements, "ScatterElements", kOperatorVersion635, false},
+  {Op::kScatterND, "ScatterND", kOperatorVersion639, false},
+  {Op::kSelu, "Selu", kOperatorVersion641, false},
+  {Op::kSequenceAt, "SequenceAt", kOperatorVersion644, false},
+  {Op::kSequenceConstruct, "SequenceConstruct", kOperatorVersion646, false},
+  {Op::kSequenceEmpty, "SequenceEmpty", kOperatorVersion649, false},
+  {Op::kSequenceErase, "SequenceErase", kOperatorVersion651, false},
+  {Op::kSequenceInsert, "SequenceInsert", kOperatorVersion653, false},
+  {Op::kSequenceLength, "SequenceLength", kOperatorVersion655, false},
+  {Op::kSequenceMap, "SequenceMap", kOperatorVersion658, false},
+  {Op::kShape, "Shape", kOperatorVersion668, false},
+  {Op::kShrink, "Shrink", kOperatorVersion670, false},
+  {Op::kSigmoid, "Sigmoid", kOperatorVersion114, false},
+  {Op::kSign, "Sign", kOperatorVersion672, false},
   {Op::kSin, "Sin", kOperatorVersion9, false},
   {Op::kSinh, "Sinh", kOperatorVersion10, false},
-  {Op::kSize, "Size", kOperatorVersion669, false},
-  {Op::kSlice, "Slice", kOperatorVersion673, false},
-  {Op::kSoftmax, "Softmax", kOperatorVersion297, false},
-  {Op::kSoftmaxCrossEntropyLoss, "SoftmaxCrossEntropyLoss", kOperatorVersion678, false},
-  {Op::kSoftplus, "Softplus", kOperatorVersion275, false},
-  {Op::kSoftsign, "Softsign", kOperatorVersion679, false},
-  {Op::kSpaceToDepth, "SpaceToDepth", kOperatorVersion680, false},
-  {Op::kSplit, "Split", kOperatorVersion686, false},
-  {Op::kSplitToSequence, "SplitToSequence", kOperatorVersion690, false},
-  {Op::kSqrt, "Sqrt", kOperatorVersion112, false},
-  {Op::kSqueeze, "Squeeze", kOperatorVersion702, false},
-  {Op::kStringConcat, "StringConcat", kOperatorVersion705, false},
-  {Op::kStringNormalizer, "StringNormalizer", kOperatorVersion709, false},
-  {Op::kStringSplit, "StringSplit", kOperatorVersion712, false},
+  {Op::kSize, "Size", kOperatorVersion674, false},
+  {Op::kSlice, "Slice", kOperatorVersion678, false},
+  {Op::kSoftmax, "Softmax", kOperatorVersion300, false},
+  {Op::kSoftmaxCrossEntropyLoss, "SoftmaxCrossEntropyLoss", kOperatorVersion683, false},
+  {Op::kSoftplus, "Softplus", kOperatorVersion278, false},
+  {Op::kSoftsign, "Softsign", kOperatorVersion684, false},
+  {Op::kSpaceToDepth, "SpaceToDepth", kOperatorVersion685, false},
+  {Op::kSplit, "Split", kOperatorVersion691, false},
+  {Op::kSplitToSequence, "SplitToSequence", kOperatorVersion695, false},
+  {Op::kSqrt, "Sqrt", kOperatorVersion114, false},
+  {Op::kSqueeze, "Squeeze", kOperatorVersion707, false},
+  {Op::kStringConcat, "StringConcat", kOperatorVersion710, false},
+  {Op::kStringNormalizer, "StringNormalizer", kOperatorVersion714, false},
+  {Op::kStringSplit, "StringSplit", kOperatorVersion717, false},
   {Op::kSub, "Sub", kOperatorVersion17, false},
-  {Op::kSum, "Sum", kOperatorVersion715, false},
-  {Op::kSwiGLU, "SwiGLU", kOperatorVersion717, false},
-  {Op::kSwish, "Swish", kOperatorVersion718, false},
+  {Op::kSum, "Sum", kOperatorVersion720, false},
+  {Op::kSwiGLU, "SwiGLU", kOperatorVersion722, false},
+  {Op::kSwish, "Swish", kOperatorVersion723, false},
   {Op::kTan, "Tan", kOperatorVersion9, false},
-  {Op::kTanh, "Tanh", kOperatorVersion237, false},
-  {Op::kTensorScatter, "TensorScatter", kOperatorVersion722, false},
-  {Op::kTfIdfVectorizer, "TfIdfVectorizer", kOperatorVersion726, false},
-  {Op::kThresholdedRelu, "ThresholdedRelu", kOperatorVersion727, false},
-  {Op::kTile, "Tile", kOperatorVersion730, false},
-  {Op::kTopK, "TopK", kOperatorVersion739, false},
-  {Op::kTranspose, "Transpose", kOperatorVersion747, false},
-  {Op::kTrilu, "Trilu", kOperatorVersion750, false},
-  {Op::kUnique, "Unique", kOperatorVersion754, false},
-  {Op::kUnsqueeze, "Unsqueeze", kOperatorVersion767, false},
-  {Op::kUpsample, "Upsample", kOperatorVersion769, false},
-  {Op::kWhere, "Where", kOperatorVersion772, false},
+  {Op::kTanh, "Tanh", kOperatorVersion240, false},
+  {Op::kTensorScatter, "TensorScatter", kOperatorVersion727, false},
+  {Op::kTfIdfVectorizer, "TfIdfVectorizer", kOperatorVersion731, false},
+  {Op::kThresholdedRelu, "ThresholdedRelu", kOperatorVersion732, false},
+  {Op::kTile, "Tile", kOperatorVersion735, false},
+  {Op::kTopK, "TopK", kOperatorVersion744, false},
+  {Op::kTranspose, "Transpose", kOperatorVersion752, false},
+  {Op::kTrilu, "Trilu", kOperatorVersion755, false},
+  {Op::kUnique, "Unique", kOperatorVersion759, false},
+  {Op::kUnsqueeze, "Unsqueeze", kOperatorVersion772, false},
+  {Op::kUpsample, "Upsample", kOperatorVersion774, false},
+  {Op::kWhere, "Where", kOperatorVersion777, false},
   {Op::kXor, "Xor", kOperatorVersion24, false},
 };
 

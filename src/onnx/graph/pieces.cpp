@@ -224,7 +224,7 @@ class StridedPieces : public Pieces {
   Residence residence_;
 };
 
-// Elements of 4 or 2 bits at strides.
+// Elements of 2, 4 or 6 bits at strides.
 class PackedPieces : public Pieces {
  public:
   explicit PackedPieces(const Tensor& tensor)

@@ -55,6 +55,10 @@ std::string_view type_name(DType dtype) {
       return "INT4";
     case DType::kFloat4E2M1:
       return "FLOAT4E2M1";
+    case DType::kFloat6E2M3:
+      return "FLOAT6E2M3";
+    case DType::kFloat6E3M2:
+      return "FLOAT6E3M2";
     default:
       return base::dtype_name(dtype);
   }

@@ -18,8 +18,10 @@ bool sub_byte(DType dtype) { return base::bit_width(dtype) > 0 && base::bit_widt
 std::uint32_t packed_bits(const Tensor& tensor, std::int64_t index) {
   const int width = base::bit_width(tensor.dtype);
   const std::int64_t bit = index * width;
-  const auto byte = std::to_integer<std::uint32_t>(tensor.data[bit / 8]);
-  return byte >> (bit % 8) & ((1U << width) - 1U);
+  auto bits = std::to_integer<std::uint32_t>(tensor.data[bit / 8]);
+  // Six bits may go on in the next byte.
+  if (bit % 8 + width > 8) bits |= std::to_integer<std::uint32_t>(tensor.data[bit / 8 + 1]) << 8;
+  return bits >> (bit % 8) & ((1U << width) - 1U);
 }
 
 std::int64_t packed_int(const Tensor& tensor, std::int64_t index) {
@@ -99,14 +101,26 @@ Tensor Tensor::of_bytes(DType dtype, std::vector<std::int64_t> dims,
   return tensor;
 }
 
+void store_packed(std::byte* data, std::int64_t index, int width, std::uint32_t bits) {
+  const std::int64_t bit = index * width;
+  const std::uint32_t low = (bits & ((1U << width) - 1U)) << (bit % 8);
+  data[bit / 8] |= static_cast<std::byte>(low);
+  if (bit % 8 + width > 8) data[bit / 8 + 1] |= static_cast<std::byte>(low >> 8);
+}
+
 Tensor Tensor::filled(DType dtype, std::vector<std::int64_t> dims, double value) {
   if (base::is_integer(dtype) && sub_byte(dtype))
     return filled_int(dtype, std::move(dims), kernels::truncated(value));
   std::byte* bytes = nullptr;
   Tensor tensor = allocate(dtype, std::move(dims), &bytes);
-  const std::int64_t width = base::bit_width(dtype) / 8;
-  for (std::int64_t i = 0; width > 0 && i < tensor.element_count(); ++i)
-    store_real(dtype, value, bytes + i * width);
+  const int bits = base::bit_width(dtype);
+  if (sub_byte(dtype)) {
+    const std::uint32_t low = kernels::encode_small_float(dtype, static_cast<float>(value));
+    for (std::int64_t i = 0; i < tensor.element_count(); ++i) store_packed(bytes, i, bits, low);
+    return tensor;
+  }
+  for (std::int64_t i = 0; bits > 0 && i < tensor.element_count(); ++i)
+    store_real(dtype, value, bytes + i * (bits / 8));
   return tensor;
 }
 
@@ -116,8 +130,7 @@ Tensor Tensor::filled_int(DType dtype, std::vector<std::int64_t> dims, std::int6
   const int bits = base::bit_width(dtype);
   if (sub_byte(dtype)) {
     const auto low = static_cast<std::uint32_t>(value) & ((1U << bits) - 1U);
-    for (std::int64_t i = 0; i < tensor.element_count(); ++i)
-      bytes[i * bits / 8] |= static_cast<std::byte>(low << (i * bits % 8));
+    for (std::int64_t i = 0; i < tensor.element_count(); ++i) store_packed(bytes, i, bits, low);
     return tensor;
   }
   for (std::int64_t i = 0; i < tensor.element_count(); ++i)

@@ -58,4 +58,7 @@ using kernels::load_real;
 using kernels::store_int;
 using kernels::store_real;
 
+// Sets element `index` of packed elements of `width` bits, under eight, in zeroed bytes.
+void store_packed(std::byte* data, std::int64_t index, int width, std::uint32_t bits);
+
 }  // namespace sardonyx::onnx

@@ -76,7 +76,7 @@ Range range_of(std::string_view attribute) {
   };
   using Wide = std::numeric_limits<std::int64_t>;
   using Narrow = std::numeric_limits<std::int32_t>;
-  const auto last_type = static_cast<std::int64_t>(DType::kInt2);
+  const auto last_type = static_cast<std::int64_t>(base::kLastDType);
   if (is_among(kAny)) return {Wide::min(), Wide::max()};
   if (is_among(kTypes)) return {1, last_type};
   if (is_among(kTypesOrNone)) return {0, last_type};

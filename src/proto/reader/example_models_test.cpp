@@ -92,7 +92,7 @@ void add_tensors_of_every_kind(Model& model) {
     inputs.push_back(model.add_weight(name, std::move(tensor)));
   };
   const std::vector<std::byte> zeros(32, std::byte{0x5a});
-  for (int number = 1; number <= static_cast<int>(DType::kInt2); ++number) {
+  for (int number = 1; number <= static_cast<int>(base::kLastDType); ++number) {
     const auto dtype = static_cast<DType>(number);
     if (dtype == DType::kString) continue;
     const auto size = static_cast<std::size_t>(base::byte_size(dtype, 2));

@@ -159,7 +159,7 @@ TEST(ReadTest, DeepNestingIsRefused) {
 
 TEST(ReadTest, WhatIsNotSupportedIsSaid) {
   EXPECT_EQ(code(model_of(input("x", text(field::type::kTensor, number(1, 99))))), "SX1153");
-  EXPECT_EQ(code_of_tensor(tensor(static_cast<DType>(27), {1}, "")), "SX1153");
+  EXPECT_EQ(code_of_tensor(tensor(static_cast<DType>(29), {1}, "")), "SX1153");
   EXPECT_EQ(code_of_tensor(tensor(DType::kUndefined, {1}, "")), "SX1153");
   EXPECT_EQ(code_of_tensor(tensor(DType::kInt8, {}, text(field::tensor::kSegment, ""))), "SX1153");
 }

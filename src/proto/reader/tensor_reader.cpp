@@ -150,6 +150,15 @@ Tensor from_typed_fields(DType dtype, const Raw& raw, std::int64_t count) {
     case DType::kUInt64:
       check(raw.uint64s.size(), count);
       return narrowed(dtype, raw, raw.uint64s, bits / 8);
+    case DType::kFloat6E2M3:
+    case DType::kFloat6E3M2: {
+      check(raw.int32s.size(), count);  // one by one, where raw bytes have four in three
+      std::vector<std::byte> packed(static_cast<std::size_t>(base::byte_size(dtype, count)));
+      for (std::size_t i = 0; i < raw.int32s.size(); ++i)
+        onnx::store_packed(packed.data(), static_cast<std::int64_t>(i), bits,
+                           static_cast<std::uint32_t>(raw.int32s[i]));
+      return Tensor::of_bytes(dtype, raw.dims, packed);
+    }
     default:
       // Elements under eight bits come packed in bytes here too.
       check(raw.int32s.size(), bits < 8 ? base::byte_size(dtype, count) : count);
@@ -194,7 +203,7 @@ Tensor data_of(Raw& raw, DataSource& source) {
 }  // namespace
 
 base::DType dtype_of(std::int64_t number) {
-  if (number < 0 || number > static_cast<std::int64_t>(DType::kInt2))
+  if (number < 0 || number > static_cast<std::int64_t>(base::kLastDType))
     base::fail("SX1153", fmt::format("the element type {} is not supported", number));
   return static_cast<DType>(number);
 }

@@ -33,7 +33,7 @@ class Affine:
 
 
 @functools.cache
-def _adds_before_rounding() -> bool:
+def adds_before_rounding() -> bool:
     """Whether the installed PyTorch adds the zero point before it rounds, which decides ties.
     Builds differ in it, so its kernel is run: 0.5 becomes 1.5 and 2, or 0 and 1."""
     with modes.computing():
@@ -43,10 +43,10 @@ def _adds_before_rounding() -> bool:
 
 def rounded(x: torch.Tensor, affine: Affine) -> torch.Tensor:
     """x in integers, as the installed PyTorch rounds ties."""
-    if not _adds_before_rounding():
-        return requantized(x, affine)
-    zero_point = _against(affine.zero_point, x, affine)
-    steps = x * _inverse(_against(affine.scale, x, affine)) + zero_point
+    steps = x * _inverse(_against(affine.scale, x, affine))
+    if not adds_before_rounding():
+        steps = torch.round(steps)
+    steps = steps + _against(affine.zero_point, x, affine)
     return requantized(steps, Affine(1.0, 0, affine.dtype))
 
 
@@ -65,7 +65,7 @@ def from_steps(steps: torch.Tensor, affine: Affine, *, rounds_first: bool = Fals
 
 def resampled(steps: torch.Tensor, affine: Affine) -> torch.Tensor:
     """from_steps() of kernels that round as quantize_per_tensor() does."""
-    return from_steps(steps, affine, rounds_first=not _adds_before_rounding())
+    return from_steps(steps, affine, rounds_first=not adds_before_rounding())
 
 
 def number_in_integers(number: float, affine: Affine) -> int:
@@ -74,7 +74,7 @@ def number_in_integers(number: float, affine: Affine) -> int:
     steps = number / affine.scale
     whole = (
         round(steps + affine.zero_point)
-        if _adds_before_rounding()
+        if adds_before_rounding()
         else round(steps) + affine.zero_point
     )
     return int(max(limits.min, min(limits.max, whole)))

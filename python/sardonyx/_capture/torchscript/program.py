@@ -13,6 +13,7 @@ import torch
 from torch.export.graph_signature import ConstantArgument, InputKind, InputSpec, TensorArgument
 
 from sardonyx import _native
+from sardonyx._capture.quantized import rounding
 from sardonyx._capture.shapes.dim_spec import Leaf
 from sardonyx._torch_private import pytree
 
@@ -61,6 +62,7 @@ class ScriptProgram:
             Operators(),
             self.of_python,
             self.is_older,
+            not rounding.adds_before_rounding(),
         )
 
     def check(self) -> ScriptProgram:

@@ -40,6 +40,8 @@ class Part:
         loops: whether it certainly may not, since its code does more calls for more tokens.
         must_vary: names of sizes without which it is of no use: a text that is to grow.
         known: what is the same in all runs, and so is no input: the sizes of images, and masks.
+        fails_with_cache: why the model itself fails on the example, whose cache is its own; empty
+            where it runs.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Part:
     loops: bool = False
     must_vary: frozenset[str] = frozenset()
     known: Tensors = field(default_factory=dict)
+    fails_with_cache: str = ""
 
     @property
     def tokens(self) -> str:

@@ -85,10 +85,10 @@ def decoder_part(
     module = Decoder(model, argument, layout, frames)
     outputs = ("logits", *(each.present for each in layout.tensors))
     inputs = [_inputs(config, taken, layout, length, frames.codes) for length in (1, _LENGTH)]
-    _check_kept(module, layout, inputs[1][0])
+    why = _check_kept(module, layout, inputs[1][0])
     changed = (change(*each) if change else each for each in inputs)
     one, any_number = (Part(name, module, *each, outputs) for each in changed)
-    return replace(any_number, one_token=one, loops=loops)
+    return replace(any_number, one_token=one, loops=loops, fails_with_cache=why)
 
 
 def has_cache(model: torch.nn.Module, config: Any) -> bool:
@@ -103,13 +103,14 @@ def has_cache(model: torch.nn.Module, config: Any) -> bool:
         return "use_cache" in accepted(model)
 
 
-def _check_kept(module: Decoder, layout: CacheLayout, inputs: Tensors) -> None:
+def _check_kept(module: Decoder, layout: CacheLayout, inputs: Tensors) -> str:
     """SX2009 where a run with a past leaves something else than one without: some caches keep the
-    tokens of the first run apart from all that follow."""
+    tokens of the first run apart from all that follow. Returns why the model fails in that run,
+    which matters where it cannot be captured for one token either."""
     try:
         _, *after = probe(module.model, lambda **given: module(given), **inputs)
-    except Exception:
-        return  # what capture ends in tells more
+    except Exception as error:
+        return f"{type(module.model).__name__} does not run with its cache: {_first_line(error)}"
     for known, tensor in zip(layout.tensors, after, strict=True):
         fixed = [each if isinstance(each, int) else None for each in known.shape]
         if len(fixed) != tensor.dim() or any(
@@ -121,6 +122,11 @@ def _check_kept(module: Decoder, layout: CacheLayout, inputs: Tensors) -> None:
                 f"{list(map(int, tensor.shape))} after the second",
                 _NO_PAST,
             )
+    return ""
+
+
+def _first_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0][:200]}"
 
 
 def _layout(
@@ -175,11 +181,9 @@ def _cache_after(model: torch.nn.Module, config: Any, argument: str, given: dict
         try:
             found = run(lambda: None)
         except Exception as error:
-            first = (str(error).splitlines() or [""])[0]
             raise refusal(
                 "SX2009",
-                f"{type(model).__name__} does not run with a cache: "
-                f"{type(error).__name__}: {first[:200]}",
+                f"{type(model).__name__} does not run with a cache: {_first_line(error)}",
                 _NO_PAST,
             ) from error
     if found is None:

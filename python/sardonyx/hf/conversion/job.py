@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sardonyx import _native
-from sardonyx._base.errors import Diagnostic, ProgramError, UsageError, refusal
+from sardonyx._base.errors import CaptureError, Diagnostic, ProgramError, UsageError, refusal
 from sardonyx._model.program import ONNXProgram
 from sardonyx._report.module_sizes import module_sizes
 from sardonyx.hf.base.example import TOTAL_LENGTH
@@ -308,7 +308,13 @@ class Job:
         from .graphs import captured, finished, give_weights
 
         with self._progress.step(f"capture {wanted.name}"):
-            part, program, notes = captured(wanted, self._target)
+            try:
+                part, program, notes = captured(wanted, self._target)
+            except CaptureError as error:
+                if not wanted.fails_with_cache:
+                    raise
+                why = wanted.fails_with_cache
+                raise refusal("SX2009", why, "leave `-with-past` out of the task") from error
         report.notes += notes
         report.notes += [
             f"{name} is {_said(value)} in every run, and no input: {part.name} takes one image or "

@@ -176,13 +176,24 @@ AbstractValue in_steps(AbstractInterpreter& follower, const AbstractValue& q, bo
   return with_integers(q, follower.call("aten::to", {steps, type}));
 }
 
-std::optional<AbstractValue> pooled(AbstractInterpreter& follower, const Operands& operands) {
+AbstractValue called_in_steps(AbstractInterpreter& follower, const Operands& operands,
+                              bool zero_point_last) {
   refuse_channels(follower, operands);
-  return in_steps(follower, operands.positional[0], false, [&](const AbstractValue& steps) {
+  const auto call = [&](const AbstractValue& steps) {
     std::vector<AbstractValue> arguments = operands.positional;
     arguments[0] = steps;
     return follower.call(operands.op, std::move(arguments), operands.named);
-  });
+  };
+  return in_steps(follower, operands.positional[0], zero_point_last, call);
+}
+
+std::optional<AbstractValue> pooled(AbstractInterpreter& follower, const Operands& operands) {
+  return called_in_steps(follower, operands, false);
+}
+
+// Rounded as quantize_per_tensor rounds.
+std::optional<AbstractValue> resampled(AbstractInterpreter& follower, const Operands& operands) {
+  return called_in_steps(follower, operands, follower.options().zero_point_after_rounding);
 }
 
 // What in-place forms give is written into the tensor that they are given.
@@ -207,19 +218,22 @@ AbstractValue bound(AbstractInterpreter& follower, const Affine& affine,
                     const AbstractValue* number) {
   if (!number || number->is_none()) return {};
   const bool is_real = number->kind == Kind::kFloat && !number->expr.known();
-  const auto whole = number->kind == Kind::kInt ? number->expr.constant() : std::nullopt;
+  const auto integer = number->kind == Kind::kInt ? number->expr.constant() : std::nullopt;
   const auto zero_point =
       affine.zero_point.kind == Kind::kInt ? affine.zero_point.expr.constant() : std::nullopt;
-  const bool is_known = (is_real || whole) && zero_point && affine.scale.kind == Kind::kFloat &&
+  const bool is_known = (is_real || integer) && zero_point && affine.scale.kind == Kind::kFloat &&
                         !affine.scale.expr.known();
   if (!is_known)
     follower.refuse("a quantised tensor is clamped whose scale or bounds are computed",
                     "dequantize() the tensor before it");
-  const double value = is_real ? number->real : static_cast<double>(*whole);
-  const double steps = std::nearbyint(value / affine.scale.real + static_cast<double>(*zero_point));
+  const double value = is_real ? number->real : static_cast<double>(*integer);
+  const double steps = value / affine.scale.real;
+  const auto zero = static_cast<double>(*zero_point);
+  const double whole = follower.options().zero_point_after_rounding ? std::nearbyint(steps) + zero
+                                                                    : std::nearbyint(steps + zero);
   const auto least = static_cast<double>(base::integer_min(affine.dtype));
   const auto most = static_cast<double>(base::integer_max(affine.dtype));
-  return AbstractValue::of_int(static_cast<std::int64_t>(std::clamp(steps, least, most)));
+  return AbstractValue::of_int(static_cast<std::int64_t>(std::clamp(whole, least, most)));
 }
 
 std::optional<AbstractValue> between(AbstractInterpreter& follower, const Operands& operands,
@@ -325,9 +339,12 @@ const BuiltinTable& own_meanings() {
     add_rows(table,
              "aten::adaptive_avg_pool1d aten::adaptive_avg_pool2d aten::adaptive_avg_pool3d "
              "aten::avg_pool1d aten::avg_pool2d aten::avg_pool3d aten::max_pool1d "
-             "aten::max_pool2d aten::max_pool3d aten::mean aten::upsample_nearest1d "
-             "aten::upsample_nearest2d aten::upsample_nearest3d aten::upsample_bilinear2d",
+             "aten::max_pool2d aten::max_pool3d aten::mean",
              pooled);
+    add_rows(table,
+             "aten::upsample_nearest1d aten::upsample_nearest2d aten::upsample_nearest3d "
+             "aten::upsample_bilinear2d",
+             resampled);
     add_rows(table, "aten::pad aten::constant_pad_nd", padded);
     add_rows(table, "aten::relu aten::relu_", relu);
     add_rows(table, "aten::relu6 aten::relu6_", relu6);

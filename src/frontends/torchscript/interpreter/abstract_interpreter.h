@@ -53,6 +53,7 @@ class AbstractInterpreter {
   const std::vector<base::Diagnostic>& failures() const { return failures_; }
   // Whether the size of an axis that squeeze() may remove is not known.
   bool squeezes_by_size() const { return squeezes_by_size_; }
+  const ReadOptions& options() const { return options_; }
 
   program::Program& program() { return program_; }
   symbolic::Pool& pool() { return *program_.pool; }

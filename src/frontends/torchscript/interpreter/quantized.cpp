@@ -120,8 +120,9 @@ AbstractValue requantized(AbstractInterpreter& follower, const AbstractValue& x,
 AbstractValue rounded(AbstractInterpreter& follower, const AbstractValue& x, const Affine& affine) {
   const AbstractValue factor = against(follower, inverse(follower, affine), x, affine);
   const AbstractValue zero = against(follower, affine.zero_point, x, affine);
-  const AbstractValue steps =
-      follower.call("aten::add", {follower.call("aten::mul", {x, factor}), zero});
+  AbstractValue steps = follower.call("aten::mul", {x, factor});
+  if (follower.options().zero_point_after_rounding) steps = follower.call("aten::round", {steps});
+  steps = follower.call("aten::add", {steps, zero});
   const Affine whole{AbstractValue::of_real(1), AbstractValue::of_int(0), {}, affine.dtype};
   return quantized_datum(decomposed(follower, "quantize", steps, whole), affine.scale,
                          affine.zero_point, affine.axis);

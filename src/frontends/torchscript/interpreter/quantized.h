@@ -45,7 +45,7 @@ AbstractValue as_float(AbstractInterpreter& follower, const AbstractValue& datum
 AbstractValue requantized(AbstractInterpreter& follower, const AbstractValue& x,
                           const Affine& affine);
 // x, float32, as quantize_per_tensor and its relatives give it: the zero point is added before
-// rounding, which decides ties.
+// rounding or after it, as ReadOptions say, which decides ties.
 AbstractValue rounded(AbstractInterpreter& follower, const AbstractValue& x, const Affine& affine);
 
 // A 0-d tensor of a number, of this c10::ScalarType; a tensor stays what it is.

@@ -29,6 +29,10 @@ struct ReadOptions {
   // Outputs may have one rank or another, as data or sizes decide: the older exporter's models do,
   // which ONNX Runtime runs and onnx.checker rejects.
   bool ranks_may_differ = false;
+  // quantize_per_tensor and its relatives add the zero point to what they rounded, as some builds
+  // of PyTorch do. Otherwise they add it before rounding, as PyTorch documents it.
+  // The two differ in ties.
+  bool zero_point_after_rounding = false;
   // A weight, by its name, that does not lie in the archive; null for one that does.
   std::function<const program::Weight*(program::Program&, const std::string& name)> weight;
   // Who knows operators that this build does not; nobody for a file.
