@@ -132,7 +132,7 @@ void change_precision(onnx::Model& model, const PrecisionOptions& options, std::
       weight.values = [coded = each.coded] { return coded->restored(); };
     }
     weight.error = [held = std::move(each)] {
-      const precision::CodingError error = held.error();
+      const kernels::CodingError error = held.error();
       return WeightError{error.relative(), error.largest};
     };
   }
