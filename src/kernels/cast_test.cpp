@@ -25,6 +25,13 @@ constexpr std::array kAll = {DType::kFloat32,        DType::kFloat64,        DTy
                              DType::kUInt16,         DType::kInt32,          DType::kUInt32,
                              DType::kInt64,          DType::kUInt64,         DType::kBool};
 
+// Of float16 and bfloat16, and of the upper halves of float32 and float64: zero, the numbers below
+// the normal ones, the largest ones, infinities and NaNs.
+constexpr std::array kEdges = {0x0000U, 0x0001U, 0x007fU, 0x0080U, 0x03ffU, 0x0400U, 0x38ffU,
+                               0x4780U, 0x7bffU, 0x7c00U, 0x7c01U, 0x7e00U, 0x7f7fU, 0x7f80U,
+                               0x7f81U, 0x7fefU, 0x7ff0U, 0x7ff1U, 0x7fffU, 0x8000U, 0x8001U,
+                               0xfbffU, 0xfc00U, 0xfe00U, 0xff7fU, 0xff80U, 0xff81U, 0xffffU};
+
 std::size_t width_of(DType dtype) { return static_cast<std::size_t>(base::bit_width(dtype)) / 8; }
 
 template <typename T>
@@ -33,27 +40,43 @@ void append(std::vector<std::byte>& bytes, T value) {
   bytes.insert(bytes.end(), raw.begin(), raw.end());
 }
 
+// Sanitizers make each element many times as slow: every kind of number stays, with fewer of each.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::uint32_t kStep = 61;  // odd, so that the lowest bits vary, too
+constexpr int kRandom = 2'000;
+#else
+constexpr std::uint32_t kStep = 1;
+constexpr int kRandom = 100'000;
+#endif
+
+void append_floats(std::vector<std::byte>& bytes, std::uint32_t high) {
+  for (const std::uint32_t low : {0x0000U, 0x0001U, 0x7fffU, 0x8000U, 0x8001U, 0xffffU})
+    append(bytes, high << 16 | low);
+}
+void append_doubles(std::vector<std::byte>& bytes, std::uint32_t high) {
+  for (const std::uint64_t low : {0x0U, 0x1U, 0x10000000U, 0x10000001U})
+    append(bytes, std::uint64_t{high} << 48 | low);
+}
+
 // What can go wrong in float32: both sides of every tie and limit of the narrower types, numbers
 // below the normal ones, infinities, NaNs with and without a payload; and any numbers.
 std::vector<std::byte> floats() {
   std::vector<std::byte> bytes;
-  for (std::uint32_t high = 0; high < 1U << 16; ++high)
-    for (const std::uint32_t low : {0x0000U, 0x0001U, 0x7fffU, 0x8000U, 0x8001U, 0xffffU})
-      append(bytes, high << 16 | low);
+  for (std::uint32_t high = 0; high < 1U << 16; high += kStep) append_floats(bytes, high);
+  for (const std::uint32_t high : kEdges) append_floats(bytes, high);
   for (std::uint32_t exponent = 100; exponent < 145; ++exponent)
-    for (std::uint32_t mantissa = 0; mantissa < 1U << 11; ++mantissa)
+    for (std::uint32_t mantissa = 0; mantissa < 1U << 11; mantissa += kStep)
       for (const std::uint32_t low : {0x000U, 0x001U, 0xfffU})
         append(bytes, exponent << 23 | mantissa << 12 | low);
   std::mt19937 random(7);
-  for (int i = 0; i < 100'000; ++i) append(bytes, static_cast<std::uint32_t>(random()));
+  for (int i = 0; i < kRandom; ++i) append(bytes, static_cast<std::uint32_t>(random()));
   return bytes;
 }
 
 std::vector<std::byte> doubles() {
   std::vector<std::byte> bytes;
-  for (std::uint32_t high = 0; high < 1U << 16; ++high)
-    for (const std::uint64_t low : {0x0U, 0x1U, 0x10000000U, 0x10000001U})
-      append(bytes, std::uint64_t{high} << 48 | low);
+  for (std::uint32_t high = 0; high < 1U << 16; high += kStep) append_doubles(bytes, high);
+  for (const std::uint32_t high : kEdges) append_doubles(bytes, high);
   for (const double value : {65519.9, 65520.0, 1e300, -1e300, 1e-320, 2147483648.5, -129.0,
                              9223372036854775808.0, 18446744073709551615.0})
     append(bytes, value);
@@ -65,10 +88,11 @@ std::vector<std::byte> samples(DType dtype) {
   if (dtype == DType::kFloat32) return floats();
   if (dtype == DType::kFloat64) return doubles();
   std::vector<std::byte> bytes;
-  for (std::uint32_t bits = 0; bits < 1U << 16; ++bits)
+  for (std::uint32_t bits = 0; bits < 1U << 16; bits += kStep)
     append(bytes, static_cast<std::uint16_t>(bits));
+  for (const std::uint32_t bits : kEdges) append(bytes, static_cast<std::uint16_t>(bits));
   std::mt19937_64 random(7);
-  for (int i = 0; i < 10'000; ++i) append(bytes, random());
+  for (int i = 0; i < kRandom / 10; ++i) append(bytes, random());
   append(bytes, std::numeric_limits<std::int64_t>::min());
   return bytes;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/transpose.h"
+
 namespace sardonyx::kernels {
 namespace {
 
@@ -28,13 +30,6 @@ void copy_tile(const std::byte* from, Axis rows, Axis columns, std::byte* to, st
     const auto below = reinterpret_cast<std::intptr_t>(at) + kTileRows * rows.stride * kSize;
     __builtin_prefetch(reinterpret_cast<const void*>(below));
     __builtin_prefetch(reinterpret_cast<const void*>(below + 64));
-    if (rows.size == kTileRows && rows.stride == 1) {
-      Element line[kTileRows];  // NOLINT(modernize-avoid-c-arrays)
-      std::memcpy(line, at, sizeof line);
-      for (std::int64_t row = 0; row < kTileRows; ++row)
-        tile[row * kTileColumns + column] = line[row];
-      continue;
-    }
     for (std::int64_t row = 0; row < rows.size; ++row) {
       std::memcpy(tile + row * kTileColumns + column, at, sizeof(Element));  // may lie unaligned
       at += rows.stride * kSize;
@@ -84,6 +79,8 @@ void copy_rectangle(const std::byte* from, Axis rows, Axis columns, std::size_t 
                   static_cast<std::size_t>(columns.size * size));
     return;
   }
+  if (rows.stride == 1 && width <= 8)
+    return transpose(from, columns.stride, rows.size, columns.size, width, to, pitch);
   switch (width) {
     case 1:
       return copy_tiles<std::uint8_t>(from, rows, columns, to, pitch);

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <vector>
 
+#include "kernels/targets.h"
+
 namespace sardonyx::kernels {
 namespace {
 
@@ -14,22 +16,42 @@ std::vector<std::byte> counting(std::size_t size) {
   return bytes;
 }
 
-// Of every element width, with sizes that are no multiples of a tile and from unaligned bytes.
-TEST(StridedCopy, TransposesRectangles) {
-  constexpr std::int64_t kRows = 77, kColumns = 135;
-  for (const std::size_t width : {1U, 2U, 4U, 8U, 16U}) {
-    const std::vector<std::byte> bytes = counting(kRows * kColumns * width + 1);
-    const std::byte* const from = bytes.data() + 1;
-    constexpr std::int64_t kPitch = kColumns + 3;
-    std::vector<std::byte> to(kRows * kPitch * width);
-    copy_rectangle(from, {kRows, 1}, {kColumns, kRows}, width, to.data(), kPitch);
-    for (std::int64_t row = 0; row < kRows; ++row)
-      for (std::int64_t column = 0; column < kColumns; ++column)
-        ASSERT_EQ(std::memcmp(&to[static_cast<std::size_t>(row * kPitch + column) * width],
-                              from + static_cast<std::size_t>(column * kRows + row) * width, width),
-                  0)
-            << width << ": " << row << ", " << column;
-  }
+// `rows` x `columns` elements at `from`, whose strides are `down` and `across`, one by one.
+std::vector<std::byte> by_elements(const std::byte* from, Axis rows, Axis columns,
+                                   std::size_t width, std::vector<std::byte> to,
+                                   std::int64_t pitch) {
+  const auto size = static_cast<std::int64_t>(width);
+  for (std::int64_t row = 0; row < rows.size; ++row)
+    for (std::int64_t column = 0; column < columns.size; ++column)
+      std::memcpy(&to[static_cast<std::size_t>((row * pitch + column) * size)],
+                  from + (row * rows.stride + column * columns.stride) * size, width);
+  return to;
+}
+
+// Of every element width, with sizes that are no multiples of a tile or of a vector and from
+// unaligned bytes; what stands between the rows of the result stays.
+TEST(StridedCopy, TransposesRectanglesOnEveryTarget) {
+  struct Size {
+    std::int64_t rows, columns;
+  };
+  for (const std::size_t width : {1U, 2U, 4U, 8U, 16U})
+    for (const auto& [rows, columns] : {Size{77, 135}, {128, 64}, {3, 200}, {150, 5}, {16, 17}})
+      for (const std::int64_t step : {1, 2}) {  // of the rows; dense ones have kernels of their own
+        const std::int64_t stride = rows * step + 3, pitch = columns + 3;
+        const auto elements = static_cast<std::size_t>(stride * columns);
+        const std::vector<std::byte> bytes = counting(elements * width + 1);
+        const std::vector<std::byte> before(static_cast<std::size_t>(rows * pitch) * width + 1,
+                                            std::byte{0x77});
+        const std::vector<std::byte> expected =
+            by_elements(bytes.data() + 1, {rows, step}, {columns, stride}, width, before, pitch);
+        for_each_target([&](const char* target) {
+          std::vector<std::byte> to = before;
+          copy_rectangle(bytes.data() + 1, {rows, step}, {columns, stride}, width, to.data(),
+                         pitch);
+          EXPECT_TRUE(to == expected) << target << ": " << width << " bytes, " << rows << " x "
+                                      << columns << ", step " << step;
+        });
+      }
 }
 
 TEST(StridedCopy, MergesAxesThatLieTogether) {

@@ -124,7 +124,7 @@ void change_precision(onnx::Model& model, const PrecisionOptions& options,
       weight.values = [coded = each.coded] { return coded->restored(); };
     }
     weight.error = [held = std::move(each)] {
-      const precision::CodingError error = held.error();
+      const kernels::CodingError error = held.error();
       return WeightError{error.relative(), error.largest};
     };
   }

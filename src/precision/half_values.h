@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
+#include "kernels/block_quantizer.h"
 #include "kernels/rounding_error.h"
 #include "onnx/graph/tensor.h"
-#include "precision/block_quantizer.h"
 
 namespace sardonyx::precision {
 
@@ -19,7 +19,7 @@ struct HalfValues {
   Fits fits = Fits::kYes;
   bool beyond = false;  // of what does not fit: a finite number would become infinite
   double largest = 0;   // finite magnitude
-  CodingError error;
+  kernels::CodingError error;
 };
 
 using kernels::largest_of;

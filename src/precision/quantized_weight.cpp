@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "kernels/cast.h"
 #include "kernels/strided_copy.h"
 #include "onnx/graph/pieces.h"
 #include "precision/weight_reader.h"
@@ -14,30 +15,16 @@ namespace sardonyx::precision {
 namespace {
 
 using base::DType;
+using kernels::BlockForm;
+using kernels::CodingError;
 using onnx::Tensor;
 
 // Weights that are read, coded and let go of at a time.
 constexpr std::int64_t kAtOnce = std::int64_t{1} << 18;
 
-// Packs codes, the first in the lowest bits, to the end of a byte.
-std::byte* pack(std::span<const std::uint8_t> codes, int bits, std::byte* to) {
-  if (bits == 8) {
-    std::memcpy(to, codes.data(), codes.size());
-    return to + codes.size();
-  }
-  const std::size_t pairs = codes.size() / 2;
-  for (std::size_t i = 0; i < pairs; ++i)
-    to[i] = static_cast<std::byte>(codes[2 * i] | (codes[2 * i + 1] << 4));
-  if (codes.size() % 2 == 0) return to + pairs;
-  to[pairs] = static_cast<std::byte>(codes.back());
-  return to + pairs + 1;
-}
-
-// Codes count from 0; of a signed type, from the lowest number there is.
-void make_signed(std::span<std::uint8_t> codes, const BlockForm& form) {
-  const auto middle = static_cast<std::uint8_t>(form.middle());
-  const auto mask = static_cast<std::uint8_t>(form.highest());
-  for (std::uint8_t& code : codes) code = static_cast<std::uint8_t>((code - middle) & mask);
+// Codes count from 0; those of a signed type, from the lowest number there is.
+std::uint8_t flip_of(const BlockForm& form, bool is_signed) {
+  return static_cast<std::uint8_t>(is_signed ? form.middle() : 0);
 }
 
 std::int64_t packed(std::int64_t codes, const BlockForm& form) {
@@ -51,7 +38,9 @@ struct Desk {
   WeightReader reader;
   std::vector<float> weights;
   std::vector<std::uint8_t> codes, turned;
-  std::vector<BlockScale> scales;
+  std::vector<float> scales;
+  std::vector<std::uint8_t> zero_points;
+  std::vector<std::byte> stored_scales;
 };
 
 // As many as there are threads at once.
@@ -153,43 +142,60 @@ class QuantizedWeight::CodePieces : public onnx::Pieces {
     const auto blocks = static_cast<std::size_t>(rows * blocks_of(columns));
     if (desk.weights.size() < size) desk.weights.resize(size);
     if (desk.codes.size() < size) desk.codes.resize(size);
-    if (desk.scales.size() < blocks) desk.scales.resize(blocks);
+    if (desk.scales.size() < blocks) {
+      desk.scales.resize(blocks);
+      desk.zero_points.resize(blocks);
+    }
     desk.reader.read(row, rows, column, columns, std::span(desk.weights).first(size));
-    return code_blocks(desk.weights.data(), rows, columns, form_, desk.codes.data(),
-                       desk.scales.data());
+    return kernels::code_blocks(desk.weights.data(), rows, columns, form_, desk.codes.data(),
+                                desk.scales.data(), desk.zero_points.data());
   }
   std::int64_t blocks_of(std::int64_t columns) const {
     return (columns + form_.size - 1) / form_.size;
   }
-  void keep_scale(const BlockScale& scale, std::int64_t at) const {
+  // Scales and zero points of blocks [block, block + blocks) of rows [row, row + rows), as they are
+  // stored.
+  void keep_scales(Desk& desk, std::int64_t row, std::int64_t rows, std::int64_t block,
+                   std::int64_t blocks) const {
     Made& made = weight_.made_;
-    const std::int64_t width = base::bit_width(form_.scale) / 8;
-    onnx::store_real(form_.scale, static_cast<double>(scale.scale),
-                     made.scales.data() + at * width);
+    const std::size_t width = static_cast<std::size_t>(base::bit_width(form_.scale)) / 8;
+    const auto count = static_cast<std::size_t>(rows * blocks);
+    desk.stored_scales.resize(count * width);
+    kernels::from_floats(form_.scale, std::span(desk.scales).first(count),
+                         desk.stored_scales.data());
+    const auto place = [&](const std::byte* from, std::size_t size, std::byte* to) {
+      if (weight_.layout_ == Layout::kTurned) {
+        kernels::copy_rectangle(from, {blocks, 1}, {rows, blocks}, size,
+                                to + static_cast<std::size_t>(block * rows_ + row) * size, rows_);
+      } else {
+        std::memcpy(to + static_cast<std::size_t>(row * blocks + block) * size, from, count * size);
+      }
+    };
+    place(desk.stored_scales.data(), width, made.scales.data());
     if (weight_.has_zero_points())
-      made.zero_points[static_cast<std::size_t>(at)] = scale.zero_point;
+      place(reinterpret_cast<const std::byte*>(desk.zero_points.data()), 1,
+            reinterpret_cast<std::byte*>(made.zero_points.data()));
   }
 
   CodingError make_rows(Desk& desk, std::int64_t row, std::int64_t rows, std::byte* to) const {
     const CodingError error = code(desk, row, rows, 0, columns_);
     const std::int64_t blocks = weight_.blocks();
-    for (std::int64_t i = 0; i < rows * blocks; ++i)
-      keep_scale(desk.scales[static_cast<std::size_t>(i)], row * blocks + i);
-    const std::span<std::uint8_t> codes(desk.codes.data(),
-                                        static_cast<std::size_t>(rows * columns_));
-    if (weight_.layout_ == Layout::kRows && form_.symmetric) make_signed(codes, form_);
+    keep_scales(desk, row, rows, 0, blocks);
+    const std::span<const std::uint8_t> codes(desk.codes.data(),
+                                              static_cast<std::size_t>(rows * columns_));
+    const std::uint8_t flip = flip_of(form_, weight_.layout_ == Layout::kRows && form_.symmetric);
     const std::int64_t width = blocks * form_.size;
     if (weight_.layout_ != Layout::kFilledBlocks || width == columns_) {
-      pack(codes, form_.bits, to);
+      kernels::pack_codes(codes, form_.bits, flip, to);
       return error;
     }
     desk.turned.resize(static_cast<std::size_t>(width));
     for (std::int64_t i = 0; i < rows; ++i) {
       // What fills the last block up is zero, whatever the block's code for that.
-      const auto zero = desk.scales[static_cast<std::size_t>((i + 1) * blocks - 1)].zero_point;
+      const auto zero = desk.zero_points[static_cast<std::size_t>((i + 1) * blocks - 1)];
       std::fill(desk.turned.begin() + columns_, desk.turned.end(), zero);
       std::copy_n(codes.data() + i * columns_, columns_, desk.turned.begin());
-      to = pack(desk.turned, form_.bits, to);
+      to = kernels::pack_codes(desk.turned, form_.bits, flip, to);
     }
     return error;
   }
@@ -203,16 +209,12 @@ class QuantizedWeight::CodePieces : public onnx::Pieces {
     for (std::int64_t row = 0; row < rows_; row += few) {
       const std::int64_t count = std::min(few, rows_ - row);
       error.add(code(desk, row, count, column, width));
-      for (std::int64_t i = 0; i < count; ++i)
-        for (std::int64_t block = 0; block < here; ++block)
-          keep_scale(desk.scales[static_cast<std::size_t>(i * here + block)],
-                     (column / form_.size + block) * rows_ + row + i);
+      keep_scales(desk, row, count, column / form_.size, here);
       kernels::copy_rectangle(reinterpret_cast<const std::byte*>(desk.codes.data()), {width, 1},
                               {count, width}, 1,
                               reinterpret_cast<std::byte*>(desk.turned.data() + row), rows_);
     }
-    if (form_.symmetric) make_signed(desk.turned, form_);
-    pack(desk.turned, form_.bits, to);
+    kernels::pack_codes(desk.turned, form_.bits, flip_of(form_, form_.symmetric), to);
     return error;
   }
 
@@ -281,14 +283,16 @@ std::vector<float> QuantizedWeight::restored() const {
   WeightReader reader(source_);
   std::vector<float> weights(static_cast<std::size_t>(rows_ * columns_));
   std::vector<std::uint8_t> codes(static_cast<std::size_t>(columns_));
-  std::vector<BlockScale> scales(static_cast<std::size_t>(blocks()));
+  std::vector<float> scales(static_cast<std::size_t>(blocks()));
+  std::vector<std::uint8_t> zero_points(scales.size());
   for (std::int64_t row = 0; row < rows_; ++row) {
     const std::span<float> run(weights.data() + row * columns_, static_cast<std::size_t>(columns_));
     reader.read(row, 1, 0, columns_, run);
-    code_blocks(run.data(), 1, columns_, form_, codes.data(), scales.data());
+    kernels::code_blocks(run.data(), 1, columns_, form_, codes.data(), scales.data(),
+                         zero_points.data());
     for (std::size_t i = 0; i < run.size(); ++i) {
-      const BlockScale& by = scales[i / static_cast<std::size_t>(form_.size)];
-      run[i] = by.scale * static_cast<float>(int{codes[i]} - int{by.zero_point});
+      const std::size_t block = i / static_cast<std::size_t>(form_.size);
+      run[i] = scales[block] * static_cast<float>(int{codes[i]} - int{zero_points[block]});
     }
   }
   return weights;
@@ -341,7 +345,7 @@ void QuantizedWeight::put_zero_points(const Sink& sink) const {
   const auto run = by_row ? static_cast<std::size_t>(blocks()) : made_.zero_points.size();
   std::vector<std::byte> bytes((run * static_cast<std::size_t>(form_.bits) + 7) / 8);
   for (std::size_t at = 0; at < made_.zero_points.size(); at += run) {
-    pack(std::span(made_.zero_points).subspan(at, run), form_.bits, bytes.data());
+    kernels::pack_codes(std::span(made_.zero_points).subspan(at, run), form_.bits, 0, bytes.data());
     sink(bytes);
   }
 }

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/block_quantizer.h"
 #include "onnx/graph/recipe.h"
-#include "precision/block_quantizer.h"
 
 namespace sardonyx::precision {
 
@@ -35,16 +35,16 @@ class QuantizedWeight : public onnx::Derivation,
   enum Part : std::size_t { kCodes, kScales, kZeroPoints };
 
   // `source` is [rows, columns]; it stays borrowed.
-  QuantizedWeight(const onnx::Tensor& source, Layout layout, BlockForm form);
+  QuantizedWeight(const onnx::Tensor& source, Layout layout, kernels::BlockForm form);
 
-  const BlockForm& form() const { return form_; }
+  const kernels::BlockForm& form() const { return form_; }
   std::int64_t blocks() const { return (columns_ + form_.size - 1) / form_.size; }  // of a row
   std::int64_t bytes() const;                                                       // of all parts
   bool has_zero_points() const { return !form_.symmetric; }
   onnx::Tensor part(Part part) const;
 
   // Computes what nobody has written yet. NaN where the weight has no data.
-  CodingError error() const;
+  kernels::CodingError error() const;
 
   std::int64_t rows() const { return rows_; }
   std::int64_t columns() const { return columns_; }
@@ -62,7 +62,7 @@ class QuantizedWeight : public onnx::Derivation,
     // In the order in which they are written.
     std::vector<std::byte> scales;
     std::vector<std::uint8_t> zero_points;  // where there are any
-    CodingError error;
+    kernels::CodingError error;
     bool measured = false;
   };
 
@@ -75,7 +75,7 @@ class QuantizedWeight : public onnx::Derivation,
 
   onnx::Tensor source_;
   Layout layout_;
-  BlockForm form_;
+  kernels::BlockForm form_;
   std::int64_t rows_, columns_;
   mutable std::mutex mutex_;
   mutable Made made_;

@@ -10,6 +10,7 @@ namespace sardonyx::precision {
 namespace {
 
 using base::DType;
+using kernels::BlockForm;
 using onnx::Tensor;
 
 Tensor matrix(std::int64_t rows, std::int64_t columns) {

@@ -325,11 +325,11 @@ class Coding {
     const int bits = layout == Layout::kRows ? 8 : site.bits;
     Parts& parts = parts_[{site.weight, layout, bits, site.by_rows}];
     if (parts.coded != nullptr) return parts;
-    const BlockForm form{.bits = bits,
-                         .size = options_.block_size,
-                         .symmetric = options_.symmetric,
-                         .search = options_.search,
-                         .scale = site.rows.dtype};
+    const kernels::BlockForm form{.bits = bits,
+                                  .size = options_.block_size,
+                                  .symmetric = options_.symmetric,
+                                  .search = options_.search,
+                                  .scale = site.rows.dtype};
     parts.coded = std::make_shared<const QuantizedWeight>(site.rows, layout, form);
     const auto add = [&](QuantizedWeight::Part part, std::string_view suffix) {
       ValueInfo* value = model_.add_weight(fmt::format("{}_{}", site.weight->name, suffix),

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/block_quantizer.h"
 #include "onnx/graph/ir.h"
-#include "precision/block_quantizer.h"
 #include "precision/report.h"
 
 namespace sardonyx::precision {

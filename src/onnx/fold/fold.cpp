@@ -38,7 +38,7 @@ bool usable(const ValueInfo* value, Weights weights, std::int64_t most_elements)
 }  // namespace
 
 std::int64_t Operands::most_elements() const {
-  return weights == Weights::kFold ? std::int64_t{1} << 24 : std::int64_t{1} << 18;
+  return weights == Weights::kFold ? kMaxFoldedWeight : std::int64_t{1} << 18;
 }
 
 std::optional<std::int64_t> Operands::count(const Dims& dims) const {

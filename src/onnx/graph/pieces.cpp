@@ -25,8 +25,10 @@ constexpr std::size_t kBytesAtOnce = std::size_t{48} << 20;
 // Less than this is done before a thread has begun.
 constexpr std::size_t kWorthThreads = std::size_t{2} << 20;
 // Elements of a strided tensor that are gathered before they are computed: in the nearest caches.
-constexpr std::int64_t kBlockRows = 64;
-constexpr std::int64_t kBlockColumns = 512;
+constexpr std::int64_t kBlockRows = 128;
+constexpr std::int64_t kBlockColumns = 256;
+// Rows of a piece of a strided tensor: what is dense in memory is read by whole lines of the cache.
+constexpr std::int64_t kPieceRows = 64;
 // Elements that are computed at a time.
 constexpr std::int64_t kRun = 1024;
 // Of a file's pages, before they are let go of. Each time costs a run over all of them.
@@ -163,8 +165,8 @@ class StridedPieces : public Pieces {
     axes_.pop_back();
     // A piece is some whole rows, or a part of one that is longer than the largest piece.
     const std::int64_t width = width_of(dtype), row_bytes = columns_.size * width;
-    rows_ = std::max(std::min(kBlockRows / 2, kLargestPiece / row_bytes), kPieceBytes / row_bytes);
-    rows_ = std::max(std::int64_t{1}, rows_);
+    rows_ = std::max(std::min(kPieceRows, kLargestPiece / row_bytes), kPieceBytes / row_bytes);
+    rows_ = std::max(std::int64_t{1}, rows_ < kPieceRows ? rows_ : rows_ / kPieceRows * kPieceRows);
     part_ = std::min(columns_.size, kLargestPiece / width);
     parts_ = (columns_.size + part_ - 1) / part_;
     total_ = tensor.element_count() / columns_.size;

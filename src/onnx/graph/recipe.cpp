@@ -231,6 +231,15 @@ Tensor computed(const Tensor& derived) {
   return Tensor::of_bytes(derived.dtype, derived.dims, bytes);
 }
 
+Tensor in_memory(const Tensor& tensor) {
+  std::vector<std::byte> bytes;
+  bytes.reserve(static_cast<std::size_t>(tensor.byte_count()));
+  put_pieces(*pieces_of(tensor), [&](std::span<const std::byte> piece, std::size_t) {
+    bytes.insert(bytes.end(), piece.begin(), piece.end());
+  });
+  return Tensor::of_bytes(tensor.dtype, tensor.dims, bytes);
+}
+
 Tensor source_type(const Tensor& tensor) {
   Tensor source;
   source.dtype = tensor.recipe != nullptr ? tensor.recipe->dtype : tensor.dtype;

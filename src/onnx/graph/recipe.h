@@ -102,6 +102,8 @@ Tensor derived(const Tensor& tensor, Derived step);
 const Derived* derivation_of(const Tensor& tensor);
 // A derivation's elements in memory of their own.
 Tensor computed(const Tensor& derived);
+// Those of a tensor that is no derivation, whatever its recipe; it has data.
+Tensor in_memory(const Tensor& tensor);
 
 // The tensor that the program had: its type and dims alone.
 Tensor source_type(const Tensor& tensor);

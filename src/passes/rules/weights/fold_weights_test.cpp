@@ -68,5 +68,28 @@ TEST_F(RulesTest, IndicesAreComputedWithThoughOthersReadThem) {
   EXPECT_EQ(ops(), "Gather Gather");
 }
 
+TEST_F(RulesTest, LargeWeightsAreCastWhileTheyAreWritten) {
+  const Value w = weight("w", {5000}, std::vector<float>(5000, 1 + 0x1p-13F));
+  const auto cast = [&](const Value& value, onnx::DType to) { return onnx.cast(value, to); };
+  // Rounded by the first Cast, which the second one does not undo.
+  const Value half = cast(w, onnx::DType::kFloat16);
+  outputs({onnx.add(input("x", {5000}), cast(half, onnx::DType::kFloat32))});
+  EXPECT_TRUE(run(kFoldWeights)) << reason();
+  EXPECT_EQ(ops(), "Add");
+  const onnx::Tensor& tensor = *model.graph->first->input(1)->constant;
+  EXPECT_FALSE(tensor.is_materialized());
+  EXPECT_EQ(tensor.stored_dtype(), onnx::DType::kFloat16);
+  EXPECT_EQ(tensor.reals().value(), std::vector<double>(5000, 1));
+}
+
+TEST_F(RulesTest, LargeWeightsThatAreComputedWithFurtherAreInMemory) {
+  const Value w = weight("w", {5000}, std::vector<float>(5000, 4.0F));
+  outputs({onnx.add(input("x", {5000}, onnx::DType::kFloat64),
+                    onnx.sqrt(onnx.cast(w, onnx::DType::kFloat64)))});
+  EXPECT_TRUE(run(kFoldWeights)) << reason();
+  EXPECT_EQ(ops(), "Add");
+  EXPECT_EQ(reals(model.graph->first->input(1)), std::vector<double>(5000, 2));
+}
+
 }  // namespace
 }  // namespace sardonyx::passes

@@ -1,0 +1,349 @@
+#include "kernels/block_vectors.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/block_vectors.cpp"
+#include <hwy/foreach_target.h>
+// After the line above, which has this file compiled for one set of instructions after the other.
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace sardonyx::kernels {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Weights are looked at sixteen at a time, whatever a vector holds: sums are the same everywhere.
+constexpr std::size_t kLanes = 16;
+using Floats = hn::CappedTag<float, kLanes>;
+using Words = hn::RebindToUnsigned<Floats>;
+using Signed = hn::RebindToSigned<Floats>;
+using Bytes = hn::Rebind<std::uint8_t, Floats>;
+using FloatVector = hn::Vec<Floats>;
+
+constexpr Floats kFloats;
+constexpr Words kWords;
+constexpr Signed kSigned;
+constexpr std::size_t kAtOnce = hn::MaxLanes(kFloats);
+constexpr std::size_t kVectors = kLanes / kAtOnce;
+
+// To the nearest whole number, ties to even: adding this leaves no bits for a fraction. Of numbers
+// below 2^22 only.
+constexpr float kWhole = 12582912.0F;
+
+struct Extremes {
+  float low = 0, high = 0;  // zero is among them
+  bool is_finite = true;
+};
+
+HWY_INLINE Extremes extremes(const float* x, std::size_t n) {
+  FloatVector low = hn::Zero(kFloats), high = hn::Zero(kFloats), rest = hn::Zero(kFloats);
+  for (std::size_t i = 0; i < n; i += kAtOnce) {
+    const FloatVector value = hn::LoadU(kFloats, x + i);
+    low = hn::Min(low, value);
+    high = hn::Max(high, value);
+    // Zero, and NaN where there is no number.
+    rest = hn::Or(rest, hn::Sub(value, value));
+  }
+  // Zeros have one sign, whichever of two the processor took.
+  Extremes found;
+  found.low = hn::GetLane(hn::MinOfLanes(kFloats, low)) + 0.0F;
+  found.high = hn::GetLane(hn::MaxOfLanes(kFloats, high)) + 0.0F;
+  found.is_finite = hn::AllTrue(kWords, hn::Eq(hn::BitCast(kWords, rest), hn::Zero(kWords)));
+  return found;
+}
+
+// Where a code stands for zero, and the step between codes.
+struct Choice {
+  float scale = 0;
+  int zero_point = 0;
+};
+
+HWY_INLINE Choice by_extremes(const Extremes& found, const BlockForm& form) {
+  if (form.symmetric) {
+    // The extreme gets the lowest code, which reaches one step further than the highest.
+    const float extreme = -found.low > found.high ? found.low : found.high;
+    return {extreme / static_cast<float>(-form.middle()), form.middle()};
+  }
+  const float step = (found.high - found.low) / static_cast<float>(form.highest());
+  if (!(step > 0)) return {0, form.middle()};
+  const auto zero = static_cast<int>(std::lround(-found.low / step));
+  return {step, std::clamp(zero, 0, form.highest())};
+}
+
+// Steps that are tried, as parts of what the extremes give. Codes of 8 bits are fine enough for
+// small changes.
+constexpr std::size_t kTries = 8;
+using Tries = std::array<float, kTries>;
+constexpr Tries kParts4 = {1.0F, 0.96F, 0.92F, 0.88F, 0.84F, 0.8F, 0.75F, 1.06F};
+constexpr Tries kParts8 = {1.0F, 0.995F, 0.99F, 0.985F, 0.98F, 0.97F, 0.96F, 1.01F};
+
+// A lane for each try.
+using Some = hn::CappedTag<float, kTries>;
+constexpr Some kSome;
+constexpr std::size_t kSomeAtOnce = hn::MaxLanes(kSome);
+constexpr std::size_t kSomeVectors = kTries / kSomeAtOnce;
+
+// Sums of weights times their codes by each step, and of the squares of these. Every other weight
+// has sums of its own, since each sum waits for the one before.
+HWY_INLINE void sum_tries(const float* x, std::size_t n, const Tries& inverse, float lowest,
+                          float highest, Tries& products, Tries& squares) {
+  const hn::Vec<Some> low = hn::Set(kSome, lowest), high = hn::Set(kSome, highest);
+  const hn::Vec<Some> whole = hn::Set(kSome, kWhole);
+  for (std::size_t part = 0; part < kSomeVectors; ++part) {
+    const hn::Vec<Some> factor = hn::LoadU(kSome, &inverse[part * kSomeAtOnce]);
+    hn::Vec<Some> product = hn::Zero(kSome), square = hn::Zero(kSome);
+    hn::Vec<Some> other_product = hn::Zero(kSome), other_square = hn::Zero(kSome);
+    const auto code_of = [&](hn::Vec<Some> weight) HWY_ATTR {
+      const auto code = hn::Min(hn::Max(hn::Mul(weight, factor), low), high);
+      return hn::Sub(hn::Add(code, whole), whole);
+    };
+    for (std::size_t i = 0; i < n; i += 2) {
+      const hn::Vec<Some> weight = hn::Set(kSome, x[i]), other = hn::Set(kSome, x[i + 1]);
+      const hn::Vec<Some> code = code_of(weight), other_code = code_of(other);
+      product = hn::Add(product, hn::Mul(weight, code));
+      square = hn::Add(square, hn::Mul(code, code));
+      other_product = hn::Add(other_product, hn::Mul(other, other_code));
+      other_square = hn::Add(other_square, hn::Mul(other_code, other_code));
+    }
+    hn::StoreU(hn::Add(product, other_product), kSome, &products[part * kSomeAtOnce]);
+    hn::StoreU(hn::Add(square, other_square), kSome, &squares[part * kSomeAtOnce]);
+  }
+}
+
+// The step that leaves the least error of those that are tried and of what each makes better: codes
+// by a step, and then the step that does best with them. `gain` is how much of the squares of the
+// weights have no error.
+HWY_INLINE void try_parts(const float* x, std::size_t n, float scale, int zero,
+                          const BlockForm& form, float& gain, Choice& best) {
+  const Tries& parts = form.bits == 8 ? kParts8 : kParts4;
+  alignas(32) Tries inverse, products, squares;
+  for (std::size_t at = 0; at < kTries; ++at) inverse[at] = 1.0F / (scale * parts[at]);
+  sum_tries(x, n, inverse, static_cast<float>(-zero), static_cast<float>(form.highest() - zero),
+            products, squares);
+  for (std::size_t at = 0; at < kTries; ++at) {
+    const float product = products[at], square = squares[at];
+    if (!(square > 0) || !(product / square * product > gain)) continue;
+    gain = product / square * product;
+    best = {product / square, zero};
+  }
+}
+
+HWY_INLINE Choice searched(const float* x, std::size_t n, const Choice& first,
+                           const BlockForm& form) {
+  Choice best = first;
+  float gain = 0;
+  try_parts(x, n, first.scale, first.zero_point, form, gain, best);
+  if (form.symmetric) {
+    // The other way round the extreme gets the highest code.
+    const float other =
+        -first.scale * static_cast<float>(form.middle()) / static_cast<float>(form.middle() - 1);
+    try_parts(x, n, other, first.zero_point, form, gain, best);
+  } else if (form.bits == 4) {
+    for (const int zero : {first.zero_point - 1, first.zero_point + 1})
+      if (zero >= 0 && zero <= form.highest()) try_parts(x, n, first.scale, zero, form, gain, best);
+  }
+  return best;
+}
+
+// Of the weights that are not zero; infinity where all are.
+HWY_INLINE float least_size(const float* x, std::size_t n) {
+  const FloatVector infinity = hn::Set(kFloats, std::numeric_limits<float>::infinity());
+  FloatVector least = infinity;
+  for (std::size_t i = 0; i < n; i += kAtOnce) {
+    const FloatVector size = hn::Abs(hn::LoadU(kFloats, x + i));
+    least = hn::Min(least, hn::IfThenElse(hn::Gt(size, hn::Zero(kFloats)), size, infinity));
+  }
+  return hn::GetLane(hn::MinOfLanes(kFloats, least));
+}
+
+HWY_INLINE bool are_multiples(const float* x, std::size_t n, float step) {
+  for (std::size_t i = 0; i < n; ++i)
+    if (std::nearbyint(x[i] / step) * step != x[i]) return false;
+  return true;
+}
+
+// The step of which all weights of a block are multiples, as they are where they were coded in
+// fewer bits before (GPTQ, AWQ): its codes lose nothing. The smallest weight is a few steps, and
+// each count of them is tried; what stands on no grid is seen at the first weights.
+HWY_INLINE bool on_grid(const float* x, std::size_t n, const Extremes& found, const BlockForm& form,
+                        Choice& choice) {
+  const float least = least_size(x, n);
+  const auto highest = static_cast<float>(form.highest());
+  for (int count = 1; count <= form.highest(); ++count) {
+    const float step = least / static_cast<float>(count);
+    if (!(found.high - found.low <= step * highest)) return false;
+    if (!are_multiples(x, n, step)) continue;
+    const auto low = static_cast<int>(std::lround(found.low / step));
+    const auto high = static_cast<int>(std::lround(found.high / step));
+    const int zero = form.symmetric ? form.middle() : std::clamp(-low, 0, form.highest());
+    if (low >= -zero && high <= form.highest() - zero) {
+      choice = {step, zero};
+      return true;
+    }
+    if (form.symmetric && high <= zero && -low <= form.highest() - zero) {
+      choice = {-step, zero};
+      return true;
+    }
+  }
+  return false;
+}
+
+HWY_INLINE Choice choose(const float* x, std::size_t n, const BlockForm& form) {
+  const Extremes found = extremes(x, n);
+  if (!found.is_finite) return {std::numeric_limits<float>::quiet_NaN(), form.middle() - 1};
+  Choice choice = by_extremes(found, form);
+  if (form.search && choice.scale != 0 && !(form.bits == 4 && on_grid(x, n, found, form, choice)))
+    choice = searched(x, n, choice, form);
+  return choice;
+}
+
+void choose_all(const float* weights, std::int64_t blocks, const BlockForm& form, float* scales,
+                std::uint8_t* zero_points) {
+  const auto size = static_cast<std::size_t>(form.size);
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    const Choice choice = choose(weights + block * form.size, size, form);
+    scales[block] = choice.scale;
+    zero_points[block] = static_cast<std::uint8_t>(choice.zero_point);
+  }
+}
+
+struct Sums {
+  FloatVector differences[kVectors], weights[kVectors];  // NOLINT(modernize-avoid-c-arrays)
+  FloatVector largest;
+};
+
+HWY_INLINE void clear(Sums& sums) {
+  for (FloatVector& each : sums.differences) each = hn::Zero(kFloats);
+  for (FloatVector& each : sums.weights) each = hn::Zero(kFloats);
+  sums.largest = hn::Zero(kFloats);
+}
+
+HWY_INLINE void code_block(const float* x, std::size_t n, float by, std::uint8_t zero_point,
+                           const BlockForm& form, std::uint8_t* codes, Sums& sums) {
+  const FloatVector scale = hn::Set(kFloats, by);
+  const FloatVector inverse = hn::Set(kFloats, by == 0 ? 0.0F : 1.0F / by);
+  const auto zero = static_cast<float>(zero_point);
+  const FloatVector lowest = hn::Set(kFloats, -zero), zeros = hn::Set(kFloats, zero);
+  const FloatVector highest = hn::Set(kFloats, static_cast<float>(form.highest()) - zero);
+  const FloatVector whole = hn::Set(kFloats, kWhole);
+  for (std::size_t i = 0; i < n; i += kLanes)
+    for (std::size_t at = 0; at < kVectors; ++at) {
+      const FloatVector weight = hn::LoadU(kFloats, x + i + at * kAtOnce);
+      const FloatVector bound = hn::Min(hn::Max(hn::Mul(weight, inverse), lowest), highest);
+      const FloatVector code = hn::Sub(hn::Add(bound, whole), whole);
+      hn::StoreU(hn::DemoteTo(Bytes(), hn::ConvertTo(kSigned, hn::Add(code, zeros))), Bytes(),
+                 codes + i + at * kAtOnce);
+      const FloatVector difference = hn::Abs(hn::Sub(weight, hn::Mul(code, scale)));
+      sums.differences[at] = hn::Add(sums.differences[at], hn::Mul(difference, difference));
+      sums.weights[at] = hn::Add(sums.weights[at], hn::Mul(weight, weight));
+      sums.largest = hn::IfThenElse(hn::Gt(difference, sums.largest), difference, sums.largest);
+    }
+}
+
+// Lanes of float64, since a float32 that has grown large takes no more of what is small.
+struct Totals {
+  std::array<double, kLanes> differences{}, weights{};
+  double largest = 0;
+};
+
+HWY_INLINE void add(const Sums& sums, Totals& totals) {
+  alignas(64) std::array<float, kLanes> differences, weights;
+  for (std::size_t at = 0; at < kVectors; ++at) {
+    hn::StoreU(sums.differences[at], kFloats, &differences[at * kAtOnce]);
+    hn::StoreU(sums.weights[at], kFloats, &weights[at * kAtOnce]);
+  }
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    totals.differences[lane] += static_cast<double>(differences[lane]);
+    totals.weights[lane] += static_cast<double>(weights[lane]);
+  }
+  totals.largest = std::max(
+      totals.largest, static_cast<double>(hn::GetLane(hn::MaxOfLanes(kFloats, sums.largest))));
+}
+
+CodingError code_all(const float* weights, std::int64_t blocks, const BlockForm& form,
+                     const float* scales, const std::uint8_t* zero_points, std::uint8_t* codes) {
+  // Blocks whose sums are float32: of 512 weights together.
+  const std::int64_t together = std::max(std::int64_t{1}, 512 / form.size);
+  Totals totals;
+  bool is_number = true;
+  for (std::int64_t first = 0; first < blocks; first += together) {
+    Sums sums;
+    clear(sums);
+    for (std::int64_t block = first; block < std::min(blocks, first + together); ++block) {
+      const std::int64_t at = block * form.size;
+      if (!std::isnan(scales[block])) {
+        code_block(weights + at, static_cast<std::size_t>(form.size), scales[block],
+                   zero_points[block], form, codes + at, sums);
+        continue;
+      }
+      std::fill_n(codes + at, form.size, static_cast<std::uint8_t>(form.middle()));
+      is_number = false;
+    }
+    add(sums, totals);
+  }
+  if (!is_number) {
+    const double unknown = std::numeric_limits<double>::quiet_NaN();
+    return {unknown, unknown, unknown};
+  }
+  CodingError error{0, 0, totals.largest};
+  for (const double each : totals.differences) error.squares += each;
+  for (const double each : totals.weights) error.weights += each;
+  return error;
+}
+
+// Plain loops, of which compilers make vectors.
+void flip_all(std::span<const std::uint8_t> codes, std::uint8_t flip, std::byte* to) {
+  for (std::size_t i = 0; i < codes.size(); ++i) to[i] = static_cast<std::byte>(codes[i] ^ flip);
+}
+
+void pack_all(std::span<const std::uint8_t> codes, std::uint8_t flip, std::byte* to) {
+  const auto flips = static_cast<std::uint8_t>(flip | flip << 4);
+  const std::uint8_t* const from = codes.data();
+  for (std::size_t i = 0; i < codes.size() / 2; ++i) {
+    std::uint16_t pair;
+    std::memcpy(&pair, from + 2 * i, sizeof pair);  // the first in the low byte
+    to[i] = static_cast<std::byte>((pair | pair >> 4) ^ flips);
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace sardonyx::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace sardonyx::kernels {
+namespace {
+
+HWY_EXPORT(choose_all);
+HWY_EXPORT(code_all);
+HWY_EXPORT(flip_all);
+HWY_EXPORT(pack_all);
+
+}  // namespace
+
+void choose_scales(const float* weights, std::int64_t blocks, const BlockForm& form, float* scales,
+                   std::uint8_t* zero_points) {
+  HWY_DYNAMIC_DISPATCH(choose_all)(weights, blocks, form, scales, zero_points);
+}
+CodingError code_weights(const float* weights, std::int64_t blocks, const BlockForm& form,
+                         const float* scales, const std::uint8_t* zero_points,
+                         std::uint8_t* codes) {
+  return HWY_DYNAMIC_DISPATCH(code_all)(weights, blocks, form, scales, zero_points, codes);
+}
+void flip_bytes(std::span<const std::uint8_t> codes, std::uint8_t flip, std::byte* to) {
+  HWY_DYNAMIC_DISPATCH(flip_all)(codes, flip, to);
+}
+void pack_pairs(std::span<const std::uint8_t> codes, std::uint8_t flip, std::byte* to) {
+  HWY_DYNAMIC_DISPATCH(pack_all)(codes, flip, to);
+}
+
+}  // namespace sardonyx::kernels
+#endif  // HWY_ONCE
