@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "onnx/emit/emit.h"
-#include "onnx/fold/fold.h"
 #include "onnx/fold/folders.h"
+#include "onnx/fold/formula.h"
 #include "passes/rules/weights/rules.h"
 #include "rewriting/patch.h"
 #include "rewriting/rewrite.h"
@@ -55,7 +55,7 @@ bool fold_node(Node* node, RuleContext& context) {
     return context.decline(node, "something else reads '" + shared->name + "'");
   for (const ValueInfo* output : node->outputs)
     if (!output->returns.empty()) return context.decline(node, "it is an output of its graph");
-  std::vector<onnx::Tensor> results = onnx::fold(*node, onnx::Weights::kFold);
+  std::vector<onnx::Tensor> results = onnx::fold_recorded(*node);
   if (results.empty() || results.size() != node->outputs.size()) return false;
   for (const onnx::Tensor& result : results)
     if (result.element_count() > std::max(largest, context.limits().folded_elements))
