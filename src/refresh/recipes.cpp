@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -245,6 +246,7 @@ precision::BlockForm form_of(Json blocks) {
 
 struct Recipes::Text {
   simdjson::dom::parser parser;
+  std::vector<Json> parts;
   std::map<std::string, Json> made;
 };
 
@@ -264,7 +266,7 @@ class Recipes::Builder {
     if (!json.is_object()) refuse_record("a recipe is none");
     if (find(json, "literal")) return literal(json);
     if (find(json, "join")) return joined(json);
-    if (find(json, "op")) return computed(json);
+    if (find(json, "part")) return part(integer_of(json, "part"));
     const Tensor of = build(member(json, "of"));
     if (const auto axes = find(json, "permute")) return with_axes(of, integers(*axes, "permute"));
     if (const auto dims = find(json, "shape")) return with_shape(of, integers(*dims, "shape"));
@@ -292,6 +294,18 @@ class Recipes::Builder {
     auto result = onnx::joined(std::move(parts), static_cast<std::size_t>(axis));
     if (!result) refuse_record("parts do not go together");
     return *std::move(result);
+  }
+
+  // Parts refer to earlier ones, so that there is an end to it.
+  Tensor part(std::int64_t number) const {
+    if (number < 0 || number >= std::min(limit_, std::ssize(recipes_.text_->parts)))
+      refuse_record("a part is none");
+    const auto known = recipes_.parts_.find(number);
+    if (known != recipes_.parts_.end()) return known->second;
+    const std::int64_t limit = std::exchange(limit_, number);
+    Tensor result = computed(recipes_.text_->parts[static_cast<std::size_t>(number)]);
+    limit_ = limit;
+    return recipes_.parts_.emplace(number, std::move(result)).first->second;
   }
 
   Tensor computed(Json json) const {
@@ -337,6 +351,7 @@ class Recipes::Builder {
 
   const Recipes& recipes_;
   const Tensors& weights_;
+  mutable std::int64_t limit_ = std::numeric_limits<std::int64_t>::max();  // of parts
 };
 
 Recipes::Recipes(const std::string& text) : text_(std::make_unique<Text>()) {
@@ -352,6 +367,8 @@ Recipes::Recipes(const std::string& text) : text_(std::make_unique<Text>()) {
   };
   texts("weights", weights_);
   texts("tied", tied_);
+  for (const Json part : as<simdjson::dom::array>(member(root, "parts"), "parts"))
+    text_->parts.push_back(part);
   for (const auto [name, value] : as<simdjson::dom::object>(member(root, "made"), "made"))
     text_->made.emplace(name, value);
   for (const auto [name, value] : as<simdjson::dom::object>(member(root, "fixed"), "fixed"))

@@ -1,6 +1,7 @@
 // The recipes of a model (record.h), read without trust, and followed with other weights.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -27,7 +28,8 @@ class Recipes {
   // The initializers that have a recipe, and are not the weight of their own name.
   std::vector<std::string> made() const;
 
-  // The initializer's tensor, made of these weights, which have the types of weights(). Nothing is
+  // The initializer's tensor, made of these weights, which have the types of weights() and are the
+  // same for all initializers. Nothing is
   // computed before it is written but small tensors. Throws SX1822 where the recipe does not do for
   // these weights, SX1820 where it is none.
   onnx::Tensor build(const std::string& initializer, const Tensors& weights) const;
@@ -42,6 +44,7 @@ class Recipes {
   std::map<std::string, std::vector<std::string>> fixed_;
   // Parts of one quantized weight are made together.
   mutable std::map<std::string, std::shared_ptr<const void>> quantized_;
+  mutable std::map<std::int64_t, onnx::Tensor> parts_;  // results of formulas, by number
 };
 
 }  // namespace sardonyx::refresh

@@ -114,8 +114,8 @@ class Recorder {
         add_entry(tied, other, quoted(name));
     return fmt::format(
         R"({{"version":{},"structure":"{}","program":{{{}}},"weights":{{{}}},"tied":{{{}}},)"
-        R"("made":{{{}}},"fixed":{{{}}}}})",
-        kVersion, structure_of(model_), program, weights, tied, made_, fixed_);
+        R"("parts":[{}],"made":{{{}}},"fixed":{{{}}}}})",
+        kVersion, structure_of(model_), program, weights, tied, part_texts_, made_, fixed_);
   }
 
  private:
@@ -185,7 +185,7 @@ class Recorder {
   std::string origin_of(const Tensor& recorded, Weights& weights) const {
     const onnx::Step& first = recorded.recipe->steps.front();
     if (const auto* computed = std::get_if<onnx::Computed>(&first))
-      return formula_text(*computed->formula, weights);
+      return part_of(computed->formula, weights);
     const std::string& name = std::get<onnx::Named>(first).weight;
     const Tensor type = onnx::source_type(recorded);
     // What no checkpoint has stays what it is.
@@ -200,6 +200,20 @@ class Recorder {
       if (value->name == name && value->constant->recipe == nullptr)
         return literal(*value->constant);
     throw NotRecorded();
+  }
+
+  // What several recipes have in common stands once, before all that refer to it.
+  std::string part_of(const std::shared_ptr<const onnx::Formula>& formula, Weights& weights) const {
+    auto known = parts_.find(formula);
+    if (known == parts_.end()) {
+      Part part;
+      const std::string text = formula_text(*formula, part.weights);
+      part.number = parts_.size();
+      part_texts_ += (part_texts_.empty() ? "" : ",") + text;
+      known = parts_.emplace(formula, std::move(part)).first;
+    }
+    weights.insert(known->second.weights.begin(), known->second.weights.end());
+    return fmt::format(R"({{"part":{}}})", known->second.number);
   }
 
   std::string formula_text(const onnx::Formula& formula, Weights& weights) const {
@@ -258,6 +272,12 @@ class Recorder {
   const onnx::Model& model_;
   const Origins& origins_;
   Weights weights_;
+  struct Part {
+    std::size_t number = 0;
+    Weights weights;
+  };
+  mutable std::map<std::shared_ptr<const onnx::Formula>, Part> parts_;
+  mutable std::string part_texts_;  // elements of JSON
   mutable std::map<std::string, std::string> tied_;
   std::string made_, fixed_;  // entries of JSON
 };

@@ -5,6 +5,7 @@
 //    "weights": {"fc.weight": "float32[8,4]"},        the program's weights that are wanted
 //    "tied": {"head.weight": "embed.weight"},         further names of these
 //    "program": {"rope_theta": "10000.0"},            settings of the program
+//    "parts": [<formula>, ...],                       each refers to earlier ones alone
 //    "made": {"fc.weight_folded": <recipe>},          initializers that are no weight as it is
 //    "fixed": {"bias_folded": ["bias"]}}              what cannot be made anew, and of what it is
 //

@@ -14,6 +14,7 @@ from safetensors.torch import save_file
 
 import sardonyx
 from sardonyx._refresh.command import main
+from tests.hf.checkpoints import bert
 from tests.models.example import unsettle
 
 
@@ -172,3 +173,17 @@ def test_numbers_beyond_half_precision_are_refused(
     assert main([str(tmp_path / "m.onnx"), str(tmp_path / "new.pt")]) == 1
     assert "'layer.linear1.weight': its numbers are beyond" in capsys.readouterr().err
     assert (tmp_path / "m.onnx").read_bytes() == before
+
+
+def test_a_transformers_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [bert(tmp_path / str(number), seed=number) for number in range(2)]
+    for path in paths:
+        sardonyx.hf.export(path, out=path.with_name(f"out-{path.name}"), precision="int8")
+    model, wanted = (tmp_path / f"out-{number}" / "model.onnx" for number in range(2))
+    config = json.loads((paths[1] / "config.json").read_text())
+    (paths[1] / "config.json").write_text(json.dumps(config | {"layer_norm_eps": 1.0}))
+    assert main([str(model), str(paths[1])]) == 1
+    assert "'layer_norm_eps' of the configuration is 1e-12 in the model" in capsys.readouterr().err
+    (paths[1] / "config.json").write_text(json.dumps(config))
+    assert main([str(model), str(paths[1])]) == 0
+    assert model.read_bytes() == wanted.read_bytes()
