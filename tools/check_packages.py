@@ -37,6 +37,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
         "_base", "_torch_private", "_transformers_private", "_diffusers_private", "_capture",
         "_translate", "_runtime", "_compare", "_model", "_report", "_optimize", "_export",
     ),
+    "_refresh": ("_base", "_model", "hf"),
     "_cli": (
         "_base", "_torch_private", "_transformers_private", "_diffusers_private", "_runtime",
     ),

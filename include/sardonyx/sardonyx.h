@@ -29,6 +29,9 @@ struct Program;
 namespace onnx {
 class Model;
 }
+namespace refresh {
+struct Origins;
+}
 
 // A captured PyTorch program. Weights are borrowed from the mapped file, never copied.
 class SARDONYX_API Program {
@@ -64,9 +67,14 @@ class SARDONYX_API Model {
   // What it was read from; empty where it was made otherwise.
   const std::filesystem::path& file() const { return file_; }
   onnx::Model& internal() const { return *model_; }
+  // What is known of the program's weights, which is written into the model; null where it was not
+  // made of a program.
+  const std::shared_ptr<refresh::Origins>& origins() const { return origins_; }
+  void set_origins(std::shared_ptr<refresh::Origins> origins) { origins_ = std::move(origins); }
 
  private:
   std::unique_ptr<onnx::Model> model_;
+  std::shared_ptr<refresh::Origins> origins_;
   bool has_data_file_ = false;
   std::filesystem::path file_;
 };

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,12 +14,12 @@
 #include <vector>
 
 #include "base/diagnostic.h"
-#include "base/mapped_file.h"
 #include "bindings.h"
-#include "frontends/live/tensors.h"
+#include "borrowed.h"
 #include "onnx/graph/ir.h"
 #include "onnx/graph/names.h"
 #include "onnx/graph/recipe.h"
+#include "refresh/record.h"
 #include "sardonyx/sardonyx.h"
 
 namespace sardonyx::bindings {
@@ -26,25 +27,6 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace {
-
-// The tensor's bytes, borrowed. Complex numbers are pairs of reals, as everywhere in a model.
-onnx::Tensor borrow(const live::LiveTensor& live) {
-  onnx::Tensor tensor;
-  tensor.dtype = base::real_of(live.dtype);
-  tensor.dims = live.shape;
-  tensor.strides = live.strides;
-  if (base::is_complex(live.dtype)) {
-    for (std::int64_t& stride : tensor.strides) stride *= 2;
-    tensor.dims.push_back(2);
-    tensor.strides.push_back(1);
-  }
-  if (const std::byte* data = live.storage_data()) {
-    tensor.data = data + base::byte_size(live.dtype, live.offset);
-  }
-  tensor.missing = !tensor.data && tensor.element_count() != 0;
-  tensor.owner = live.owner();
-  return tensor;
-}
 
 std::string text_of(base::DType dtype, const std::vector<std::int64_t>& dims) {
   std::string text(base::dtype_name(dtype));
@@ -86,14 +68,31 @@ nb::list weight_names(const Model& model) {
   return names;
 }
 
+using Renamed = std::vector<std::pair<onnx::ValueInfo*, std::string>>;
+
+// What is known of weights that get other names.
+void rename(refresh::Origins& origins, const Renamed& renamed) {
+  std::map<std::string, std::string> names;
+  for (const auto& [value, name] : renamed) names.emplace(value->name, name);
+  const auto now = [&](const std::string& name) {
+    const auto found = names.find(name);
+    return found != names.end() ? found->second : name;
+  };
+  std::set<std::string> local;
+  for (const std::string& name : origins.local) local.insert(now(name));
+  origins.local = std::move(local);
+  for (auto& [other, name] : origins.tied) name = now(name);
+}
+
 // Weights under other names. SX1001 where something else has one of them.
 void rename_weights(Model& model, const nb::dict& names) {
   const auto weights = weights_of(model.internal());
-  std::vector<std::pair<onnx::ValueInfo*, std::string>> renamed;
+  Renamed renamed;
   for (const auto& [before, after] : names) {
     const auto found = weights.find(nb::str(before).c_str());
     if (found != weights.end()) renamed.emplace_back(found->second, nb::str(after).c_str());
   }
+  if (refresh::Origins* const origins = model.origins().get()) rename(*origins, renamed);
   for (const auto& [value, name] : renamed) {
     if (model.internal().graph->names->has(name)) {
       base::fail("SX1001", "the model has something else called '" + name + "'",
@@ -153,51 +152,14 @@ class Replacements {
 
 nb::list apply_weights(Model& model, const nb::dict& tensors) {
   Replacements replacements(model);
-  for (const auto& [key, value] : tensors) {
-    const std::string name = nb::str(key).c_str();
-    replacements.add(name, borrow(live::look_at(name, value)));
-  }
+  for (auto& [name, tensor] : borrow_tensors(tensors)) replacements.add(name, std::move(tensor));
   return replacements.apply();
-}
-
-// A tensor that lies in a file as it is, row by row.
-struct InFile {
-  std::string name, path, dtype;
-  std::vector<std::int64_t> dims;
-  std::int64_t offset = 0, length = 0;
-};
-
-onnx::Tensor borrow(const InFile& place, const std::shared_ptr<const base::MappedFile>& file) {
-  onnx::Tensor tensor;
-  tensor.dtype = base::dtype_from_name(place.dtype).value_or(base::DType::kUndefined);
-  tensor.dims = place.dims;
-  const auto size = static_cast<std::int64_t>(file->bytes().size());
-  if (place.offset < 0 || place.length < 0 || place.offset > size ||
-      place.length > size - place.offset || place.length != tensor.byte_count()) {
-    base::fail("SX1108", "'" + place.name + "' does not fit its place in " + place.path);
-  }
-  tensor.data = place.length == 0 ? nullptr : file->bytes().data() + place.offset;
-  tensor.owner = file;
-  return tensor;
 }
 
 // Entries are (name, path, dtype, dims, offset, length).
 nb::list apply_file_weights(Model& model, const nb::list& entries, bool cast) {
   Replacements replacements(model, cast);
-  std::map<std::string, std::shared_ptr<const base::MappedFile>> files;
-  for (const nb::handle entry : entries) {
-    const nb::tuple fields = nb::cast<nb::tuple>(entry);
-    InFile place;
-    place.name = nb::cast<std::string>(fields[0]);
-    place.path = nb::cast<std::string>(fields[1]);
-    place.dtype = nb::cast<std::string>(fields[2]);
-    place.dims = nb::cast<std::vector<std::int64_t>>(fields[3]);
-    place.offset = nb::cast<std::int64_t>(fields[4]);
-    place.length = nb::cast<std::int64_t>(fields[5]);
-    std::shared_ptr<const base::MappedFile>& file = files[place.path];
-    if (!file) file = std::make_shared<const base::MappedFile>(place.path);
-    replacements.add(place.name, borrow(place, file));
-  }
+  for (auto& [name, tensor] : borrow_from_files(entries)) replacements.add(name, std::move(tensor));
   return replacements.apply();
 }
 

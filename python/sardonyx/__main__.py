@@ -16,6 +16,7 @@ from sardonyx._cli.places import cmake_dir, native_command
 IN_PYTHON = {
     "doctor": "sardonyx._cli.doctor",
     "hf": "sardonyx.hf.command",
+    "refresh": "sardonyx._refresh.command",
     "run": "sardonyx._cli.run",
 }
 

@@ -31,6 +31,8 @@ struct PythonCommand {
 constexpr PythonCommand kPythonCommands[] = {
     {"hf", "Export a Hugging Face checkpoint folder (in Python, with transformers)",
      "torch and transformers"},
+    {"refresh", "Replace the weights of an exported model (in Python)",
+     "torch for its own formats"},
     {"run", "Run a model: outputs, and time by operator (in Python, with ONNX Runtime)",
      "onnxruntime"},
     {"doctor", "Check the installation (in Python)", "torch"},

@@ -5,10 +5,13 @@
 // memory.
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "onnx/fold/formula.h"
+#include "onnx/graph/recipe.h"
 #include "passes/passes.h"
 
 namespace sardonyx::passes {
@@ -61,6 +64,9 @@ bool share_weights(onnx::Model& model) {
       others.push_back(value);
       continue;
     }
+    if (value->is_weight || !value->made_of.empty())
+      (*same)->constant = std::make_shared<const Tensor>(
+          onnx::shared_with(*(*same)->constant, onnx::without_data(onnx::recorded(*value))));
     onnx::replace_all_uses(value, *same);
     changed = true;
   }

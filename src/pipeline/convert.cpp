@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "functionalize/functionalize.h"
 #include "onnx/graph/count_nodes.h"
@@ -15,6 +17,7 @@
 #include "pipeline/stages.h"
 #include "program/ir/kept_sizes.h"
 #include "program/text/node_text.h"
+#include "refresh/record.h"
 
 namespace sardonyx::pipeline {
 namespace {
@@ -151,6 +154,35 @@ std::unique_ptr<onnx::Model> convert_to(const targets::Target& target,
   }
 }
 
+bool same_data(const program::Weight& a, const program::Weight& b) {
+  return a.storage == b.storage && a.offset == b.offset && a.dtype == b.dtype &&
+         a.shape == b.shape && a.strides == b.strides;
+}
+
+// Of tied weights the model has the one that comes first.
+std::shared_ptr<refresh::Origins> origins_of(const program::Program& program) {
+  auto origins = std::make_shared<refresh::Origins>();
+  std::map<const program::Storage*, std::vector<const program::InputSpec*>> sharing;
+  for (const program::InputSpec& spec : program.inputs) {
+    if (spec.value == nullptr || spec.value->weight == nullptr) continue;
+    const bool in_state_dict = spec.kind == program::InputKind::kParameter ||
+                               (spec.kind == program::InputKind::kBuffer && spec.persistent);
+    if (!in_state_dict) origins->local.insert(spec.target);
+    const program::Weight& weight = *spec.value->weight;
+    if (weight.storage == nullptr || weight.storage->data == nullptr) continue;
+    std::vector<const program::InputSpec*>& earlier = sharing[weight.storage];
+    const auto first = std::ranges::find_if(
+        earlier, [&](const auto* each) { return same_data(*each->value->weight, weight); });
+    if (first == earlier.end()) {
+      earlier.push_back(&spec);
+    } else if (in_state_dict) {
+      origins->tied.emplace(spec.target, (*first)->target);
+      origins->local.erase((*first)->target);
+    }
+  }
+  return origins;
+}
+
 }  // namespace
 
 Model convert(Program program, const ConvertOptions& options, const aten::CustomLookup& lookup) {
@@ -158,10 +190,12 @@ Model convert(Program program, const ConvertOptions& options, const aten::Custom
   program::record_node_texts(program.internal());
   aten::NamedValues shown;
   if (options.values_as_outputs) shown = aten::name_values(program.internal());
+  std::shared_ptr<refresh::Origins> origins = origins_of(program.internal());
   const std::vector<Diagnostic> kept = program::notes_of_kept_sizes(program.internal());
   functionalize::functionalize(program.internal());
   std::vector<Diagnostic> notes;
   Model model(convert_to(target, program.internal(), options, lookup, shown, notes));
+  model.set_origins(std::move(origins));
   if (options.on_note) {
     std::ranges::for_each(kept, options.on_note);
     std::ranges::for_each(program.internal().notes, options.on_note);

@@ -9,12 +9,13 @@
 #include "program/ir/program.h"
 #include "proto/reader/read.h"
 #include "proto/writer/write.h"
+#include "refresh/record.h"
 #include "sardonyx/sardonyx.h"
 
 namespace sardonyx {
 namespace {
 
-proto::WriteOptions write_options(const WriteOptions& options) {
+proto::WriteOptions write_options(const Model& model, const WriteOptions& options) {
   proto::WriteOptions result;
   result.external_data = static_cast<proto::WriteOptions::ExternalData>(options.external_data);
   result.include_initializers = options.include_initializers;
@@ -23,6 +24,9 @@ proto::WriteOptions write_options(const WriteOptions& options) {
   result.strip_paths = options.strip_paths;
   result.in_place = options.in_place;
   result.progress = options.progress;
+  if (model.origins() != nullptr && options.include_initializers && options.include_metadata)
+    if (std::string text = refresh::record(model.internal(), *model.origins()); !text.empty())
+      result.metadata.emplace(refresh::kKey, std::move(text));
   return result;
 }
 
@@ -73,14 +77,14 @@ Model read_model(const std::filesystem::path& path) {
 }
 
 void write(const Model& model, const std::filesystem::path& path, const WriteOptions& options) {
-  proto::WriteOptions writing = write_options(options);
+  proto::WriteOptions writing = write_options(model, options);
   if (model.has_data_file() && options.external_data == ExternalData::kAuto)
     writing.external_data = proto::WriteOptions::ExternalData::kAlways;
   proto::write(model.internal(), path, writing);
 }
 
 std::string serialize(const Model& model, const WriteOptions& options) {
-  return proto::serialize(model.internal(), write_options(options));
+  return proto::serialize(model.internal(), write_options(model, options));
 }
 
 }  // namespace sardonyx

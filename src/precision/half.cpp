@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "onnx/fold/formula.h"
 #include "onnx/gen/op.h"
 #include "onnx/graph/recipe.h"
 #include "precision/mixed_precision_plan.h"
@@ -162,6 +163,9 @@ class Halving {
     if (made != nullptr) return made;
     const HalfValues& values = plan_.values_of(value);
     Tensor tensor = values.fits == Fits::kAsLimit ? limited(value) : converted(*value);
+    // What was computed here of a weight cannot be computed anew of another one.
+    const bool is_of_weight = value->is_weight || !value->made_of.empty();
+    if (is_of_weight && tensor.recipe == nullptr) tensor = onnx::of_unknown_origin(tensor);
     if (value->is_weight)
       report_.weights.push_back({value->name,
                                  {},

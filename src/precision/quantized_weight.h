@@ -38,6 +38,7 @@ class QuantizedWeight : public onnx::Derivation,
   QuantizedWeight(const onnx::Tensor& source, Layout layout, kernels::BlockForm form);
 
   const kernels::BlockForm& form() const { return form_; }
+  Layout layout() const { return layout_; }
   std::int64_t blocks() const { return (columns_ + form_.size - 1) / form_.size; }  // of a row
   std::int64_t bytes() const;                                                       // of all parts
   bool has_zero_points() const { return !form_.symmetric; }

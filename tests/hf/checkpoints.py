@@ -38,8 +38,8 @@ def llama(folder: Path, dtype: torch.dtype = torch.float32, **options: Any) -> P
     return saved(model, folder, **options)
 
 
-def bert(folder: Path, kind: str = "ForSequenceClassification") -> Path:
-    torch.manual_seed(0)
+def bert(folder: Path, kind: str = "ForSequenceClassification", seed: int = 0) -> Path:
+    torch.manual_seed(seed)
     config = transformers.BertConfig(
         hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
         vocab_size=100, max_position_embeddings=64,

@@ -269,6 +269,36 @@ class ONNXProgram:
         if self._ir is not None:
             self._renew_tensors()
 
+    def refresh(self, state_dict: Mapping[str, torch.Tensor] | Paths) -> None:
+        """Replaces all weights by those of another checkpoint of the same program.
+
+        As `apply_weights`, but for weights that the export folded into others, too: what was done
+        to each is recorded, and done to the new one. What is saved afterwards is byte for byte
+        what an export of the module with these weights would be. Tensors are borrowed, and files
+        mapped, until then.
+
+        Raises OnnxExporterError, and changes nothing, for names that are missing, shapes and
+        dtypes that differ, and weights whose use is not recorded; it lists all of them.
+        """
+        self.release()
+        native = self.as_native()
+        if isinstance(state_dict, Mapping):
+            if problems := _not_tensors(state_dict):
+                raise OnnxExporterError(
+                    "these are no weights:\n  " + "\n  ".join(problems),
+                    [Diagnostic("SX1821", problem) for problem in problems],
+                )
+            given = {self._given_names.get(n, n): tensor for n, tensor in state_dict.items()}
+            _native.refresh_model(native, [], given)
+        else:
+            names = self._given_names
+            places = [
+                (names.get(each.name, each.name), *each[1:]) for each in weights_in(state_dict)
+            ]
+            _native.refresh_model(native, places, {})
+        if self._ir is not None:
+            self._renew_tensors()
+
     def _renew_tensors(self) -> None:
         """Hands the weights that were replaced to `model`, where it still has them."""
         assert self._ir is not None

@@ -40,6 +40,15 @@ bool same_step(const Step& a, const Step& b) {
       const auto& derived = std::get<Derived>(other);
       return step.how == derived.how && step.part == derived.part;
     }
+    bool operator()(const Named& step) const {
+      return step.weight == std::get<Named>(other).weight;
+    }
+    bool operator()(const Computed& step) const {
+      return step.formula == std::get<Computed>(other).formula;
+    }
+    bool operator()(const Shared& step) const {
+      return step.other == std::get<Shared>(other).other;
+    }
   };
   return std::visit(Compare{b}, a);
 }

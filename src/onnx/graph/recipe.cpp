@@ -240,6 +240,40 @@ Tensor in_memory(const Tensor& tensor) {
   return Tensor::of_bytes(tensor.dtype, tensor.dims, bytes);
 }
 
+namespace {
+
+Tensor with_first_step(const Tensor& tensor, Step step) {
+  Tensor result = tensor;
+  auto recipe = tensor.recipe != nullptr
+                    ? std::make_shared<Recipe>(*tensor.recipe)
+                    : std::make_shared<Recipe>(Recipe{tensor.dtype, tensor.dims, {}, {}, {}});
+  recipe->steps.insert(recipe->steps.begin(), std::move(step));
+  result.recipe = std::move(recipe);
+  return result;
+}
+
+}  // namespace
+
+Tensor named(const Tensor& tensor, std::string weight) {
+  return with_first_step(tensor, Named{std::move(weight)});
+}
+
+Tensor computed_by(const Tensor& tensor, std::shared_ptr<const Formula> formula) {
+  return with_first_step(tensor, Computed{std::move(formula)});
+}
+
+Tensor shared_with(const Tensor& tensor, const Tensor& other) {
+  Tensor result = tensor;
+  result.recipe = extended(tensor, Shared{std::make_shared<const Tensor>(other)});
+  return result;
+}
+
+bool has_origin(const Tensor& tensor) {
+  if (tensor.recipe == nullptr || tensor.recipe->steps.empty()) return false;
+  const Step& first = tensor.recipe->steps.front();
+  return std::holds_alternative<Named>(first) || std::holds_alternative<Computed>(first);
+}
+
 Tensor source_type(const Tensor& tensor) {
   Tensor source;
   source.dtype = tensor.recipe != nullptr ? tensor.recipe->dtype : tensor.dtype;
@@ -258,6 +292,10 @@ Tensor rebuilt(const Tensor& made, Tensor source) {
       tensor = cast_with_offset(tensor, step.dtype, step.by);
     }
     void operator()(const Derived& step) const { tensor = derived(tensor, step); }
+    void operator()(const Named& step) const { tensor = named(tensor, step.weight); }
+    // Of the old data alone.
+    void operator()(const Computed&) const {}
+    void operator()(const Shared&) const {}
   };
   for (const Step& step : made.recipe->steps) std::visit(Follow{source}, step);
   return source;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -23,6 +24,9 @@ namespace sardonyx::onnx {
 struct ChannelScale {
   std::vector<double> factors;
   std::int64_t inner = 1, period = 1, rows = 1;
+  // How the factors are computed of other weights, as a tensor of float64; null where they are
+  // constants.
+  std::shared_ptr<const Tensor> origin = nullptr;
 
   std::size_t channel(std::int64_t element) const {
     const std::int64_t run = element / inner;
@@ -73,7 +77,21 @@ struct Derived {
   base::DType dtype;
   std::vector<std::int64_t> dims;
 };
-using Step = std::variant<Permuted, Shaped, Scaled, CastWithOffset, Derived>;
+// The first step, of a tensor that is the program's weight of this name.
+struct Named {
+  std::string weight;
+};
+// The first step, of a tensor whose bytes were computed of weights: the formula computes them anew.
+struct Formula;  // onnx/fold/formula.h
+struct Computed {
+  std::shared_ptr<const Formula> formula;
+};
+// The tensor stands for another one, too, which has the same elements.
+struct Shared {
+  std::shared_ptr<const Tensor> other;
+};
+using Step =
+    std::variant<Permuted, Shaped, Scaled, CastWithOffset, Derived, Named, Computed, Shared>;
 
 // A Scaled or CastWithOffset, and how the elements were numbered then: the number of the one at an
 // index of the tensor as it is now is the sum of the index times `strides`.
@@ -104,6 +122,13 @@ const Derived* derivation_of(const Tensor& tensor);
 Tensor computed(const Tensor& derived);
 // Those of a tensor that is no derivation, whatever its recipe; it has data.
 Tensor in_memory(const Tensor& tensor);
+
+// The tensor with its origin recorded; no byte changes.
+Tensor named(const Tensor& tensor, std::string weight);
+Tensor computed_by(const Tensor& tensor, std::shared_ptr<const Formula> formula);
+Tensor shared_with(const Tensor& tensor, const Tensor& other);
+// Whether the origin is recorded: the first step is Named or Computed.
+bool has_origin(const Tensor& tensor);
 
 // The tensor that the program had: its type and dims alone.
 Tensor source_type(const Tensor& tensor);

@@ -85,7 +85,9 @@ void ModelEncoder::model() {
   out_.optional_text(f::kDocString, model_.doc);
   out_.message(f::kGraph, [&] { graph(*model_.graph); });
   for (const auto& [domain, version] : model_.opsets) opset(f::kOpsetImport, domain, version);
-  for (const auto& [key, value] : model_.metadata) entry(f::kMetadataProps, key, value);
+  for (const auto& [key, value] : model_.metadata)
+    if (!options_.metadata.contains(key)) entry(f::kMetadataProps, key, value);
+  for (const auto& [key, value] : options_.metadata) entry(f::kMetadataProps, key, value);
   for (const onnx::Function& each : model_.functions)
     out_.message(f::kFunctions, [&] { function(each); });
   out_.fields(model_.carried);

@@ -42,6 +42,8 @@ struct WriteOptions {
   // Leaves folders of the machine out of it: files of the user's own are called by their names, as
   // those of installed packages always are by where they stand in these.
   bool strip_paths = false;
+  // Further metadata_props of the model; these replace its own of the same key.
+  std::map<std::string, std::string> metadata;
   // Types and shapes of intermediate values.
   bool include_value_info = true;
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sardonyx import _native
 from sardonyx._base.errors import CaptureError, Diagnostic, ProgramError, UsageError, refusal
 from sardonyx._model.program import ONNXProgram
+from sardonyx._model.program_settings import settings_in, settings_of
 from sardonyx._report.module_sizes import module_sizes
 from sardonyx.hf.base.example import TOTAL_LENGTH
 from sardonyx.hf.output.in_place import beside, locations_of, save_in_place
@@ -68,6 +69,8 @@ class Job:
         self._values: HeldValues | None = None
         # Weights that stay as they are in whatever precision.
         self._kept: frozenset[str] = frozenset()
+        # What tells the program from another with the same weights.
+        self._settings: dict[str, str] = {}
 
     def of_folder(self, path: Path, trust_remote_code: bool, verify: bool) -> Report:
         """Exports the checkpoint in a folder, or a GGUF file."""
@@ -88,6 +91,7 @@ class Job:
             if self._sentences is not None:
                 chosen = choose(checkpoint.config, "feature-extraction")
         self._watch_values(verify)
+        self._settings = settings_in(checkpoint.folder)
         weights = weights_of(checkpoint)
         with self._folder(folder, weights.paths, verify) as staging, ExitStack() as cleaning:
             with self._progress.step("build"):
@@ -185,6 +189,7 @@ class Job:
             )  # fmt: skip
         chosen = choose(config, self._task, type(model))
         chosen, notes = self._settled(model, chosen)
+        self._settings = settings_of(config.to_dict()) if hasattr(config, "to_dict") else {}
         self._watch_values(verify)
         with new_folder(self._out, None) as staging:
             report = self._report(model, chosen)
@@ -315,6 +320,7 @@ class Job:
                     raise
                 why = wanted.fails_with_cache
                 raise refusal("SX2009", why, "leave `-with-past` out of the task") from error
+        _native.set_program(program._native, self._settings)
         report.notes += notes
         report.notes += [
             f"{name} is {_said(value)} in every run, and no input: {part.name} takes one image or "

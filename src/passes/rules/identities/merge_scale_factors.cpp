@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "onnx/fold/formula.h"
 #include "onnx/graph/tensor.h"
 #include "passes/rules/identities/rules.h"
 #include "rewriting/patch.h"
@@ -125,7 +126,7 @@ bool join(Node* second, RuleContext& context) {
   ValueInfo* const constant =
       inner->by->is_weight || outer->by->is_weight
           ? patch.weight((outer->by->is_weight ? outer->by : inner->by)->name + "_joined",
-                         *std::move(both))
+                         onnx::of_unknown_origin(*both))
           : patch.constant(*std::move(both));
   for (const ValueInfo* by : {inner->by, outer->by})
     if (by->is_weight) patch.fold_in(by);

@@ -5,7 +5,9 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "onnx/fold/formula.h"
 #include "onnx/gen/op.h"
 #include "onnx/graph/recipe.h"
 #include "rewriting/rewrite.h"
@@ -37,31 +39,19 @@ ChannelScale layout_of(const Node* node, const std::vector<std::int64_t>& dims) 
   return {.factors = {}, .inner = inner * dims[1], .period = dims[0], .rows = 1};
 }
 
-Tensor rounded(onnx::DType dtype, std::vector<std::int64_t> dims, const Reals& values) {
-  const auto width = static_cast<std::size_t>(base::bit_width(dtype) / 8);
-  auto bytes = std::make_shared<std::vector<std::byte>>(values.size() * width);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    onnx::store_real(dtype, values[i], bytes->data() + i * width);
-  Tensor tensor;
-  tensor.dtype = dtype;
-  tensor.dims = std::move(dims);
-  tensor.data = bytes->data();
-  tensor.owner = std::move(bytes);
-  return tensor;
-}
-
 // The bias with the affine worked in; nothing where the old one is not what it should be.
-std::optional<Reals> new_bias(const Node* node, const ChannelAffine& affine, onnx::DType dtype) {
-  const std::size_t count = affine.factor.size();
-  Reals bias(count, 0.0);
+std::optional<Tensor> new_bias(const Node* node, const ChannelAffine& affine, onnx::DType dtype) {
+  const std::int64_t count = affine.factor.dims[0];
+  Tensor bias = numbers(count, 0);
   if (const ValueInfo* old = node->input(2)) {
-    const auto values = reals_of(old, dtype);
-    if (!values || values->size() != count || (old->shape.size() > 1 && !old->shape[0].is(1)))
+    const auto values = doubles_of(old, dtype);
+    if (!values || values->dims[0] != count || (old->shape.size() > 1 && !old->shape[0].is(1)))
       return std::nullopt;
     bias = *values;
   }
-  for (std::size_t c = 0; c < count; ++c) bias[c] = bias[c] * affine.factor[c] + affine.offset[c];
-  return bias;
+  const Tensor sum =
+      onnx::computed("Add", {onnx::computed("Mul", {bias, affine.factor}), affine.offset});
+  return onnx::computed("Cast", {sum}, {{"to", dtype, {}}});
 }
 
 std::string folded_name(std::string_view name) {
@@ -70,10 +60,20 @@ std::string folded_name(std::string_view name) {
 
 }  // namespace
 
-std::optional<Reals> reals_of(const ValueInfo* value, onnx::DType dtype) {
+Tensor number(double value) { return Tensor::filled(onnx::DType::kFloat64, {}, value); }
+
+Tensor numbers(std::int64_t count, double value) {
+  return Tensor::filled(onnx::DType::kFloat64, {count}, value);
+}
+
+std::optional<Tensor> doubles_of(const ValueInfo* value, onnx::DType dtype) {
   if (value == nullptr || value->constant == nullptr || value->constant->dtype != dtype)
     return std::nullopt;
-  return value->constant->reals();
+  const Tensor& tensor = *value->constant;
+  if (tensor.data == nullptr || tensor.element_count() == 0) return std::nullopt;
+  const Tensor flat = onnx::computed(
+      "Reshape", {onnx::recorded(*value), Tensor::of_ints(std::vector<std::int64_t>{-1}, {1})});
+  return onnx::computed("Cast", {flat}, {{"to", onnx::DType::kFloat64, {}}});
 }
 
 Node* affine_taker(const ValueInfo* x, const Node* reader, RuleContext& context) {
@@ -110,19 +110,21 @@ void apply_affine(Patch& patch, Node* node, const ChannelAffine& affine,
   ChannelScale scale = layout_of(node, data.dims);
   if (scale.inner <= 0 || scale.period <= 0 || scale.rows <= 0)
     return patch.fail("the weight has no elements");
-  const auto count = static_cast<std::size_t>(channels_of(node));
-  if (affine.factor.size() != count || affine.offset.size() != count)
+  const std::int64_t count = channels_of(node);
+  if (affine.factor.dims[0] != count || affine.offset.dims[0] != count)
     return patch.fail("it has not one factor for each channel of the weight");
-  bool identity = true;
-  for (const double factor : affine.factor) {
+  std::vector<double> factors = affine.factor.reals().value();
+  bool identity = !onnx::has_origin(affine.factor);
+  for (const double factor : factors) {
     if (!std::isfinite(factor)) return patch.fail("a factor is not finite");
     identity = identity && factor == 1;
   }
-  const auto bias = new_bias(node, affine, data.dtype);
+  auto bias = new_bias(node, affine, data.dtype);
   if (!bias) return patch.fail("the bias is no constant with an entry a channel");
 
   if (!identity) {
-    scale.factors = affine.factor;
+    scale.factors = std::move(factors);
+    scale.origin = std::make_shared<const Tensor>(onnx::without_data(affine.factor));
     patch.set_input(node, 1,
                     patch.weight(folded_name(weight->name), onnx::scaled(data, std::move(scale))));
     patch.fold_in(weight);
@@ -130,8 +132,7 @@ void apply_affine(Patch& patch, Node* node, const ChannelAffine& affine,
   if (old_bias != nullptr) patch.fold_in(old_bias);
   const std::string name =
       folded_name(old_bias != nullptr ? std::string_view(old_bias->name) : bias_name);
-  const auto channels = static_cast<std::int64_t>(bias->size());
-  patch.set_input(node, 2, patch.weight(name, rounded(data.dtype, {channels}, *bias)));
+  patch.set_input(node, 2, patch.weight(name, *std::move(bias)));
 }
 
 }  // namespace sardonyx::passes

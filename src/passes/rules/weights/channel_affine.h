@@ -1,9 +1,9 @@
 // Working y = x * factor + offset, by channel, into the weight and bias of what made x.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "onnx/graph/ir.h"
 #include "rewriting/patch.h"
@@ -13,15 +13,17 @@ namespace sardonyx::passes {
 
 using namespace rewriting;
 
-using Reals = std::vector<double>;
-
-// An entry a channel.
+// An entry a channel, of float64; with how it was computed of weights (onnx/fold/formula.h).
 struct ChannelAffine {
-  Reals factor, offset;
+  onnx::Tensor factor, offset;
 };
 
-// The data of a constant of this type, float32 or float64; nothing for any other value.
-std::optional<Reals> reals_of(const onnx::ValueInfo* value, onnx::DType dtype);
+// The data of a constant of this type, float32 or float64, as a vector of float64; nothing for any
+// other value, and for one without elements.
+std::optional<onnx::Tensor> doubles_of(const onnx::ValueInfo* value, onnx::DType dtype);
+// One number, or one for each of so many.
+onnx::Tensor number(double value);
+onnx::Tensor numbers(std::int64_t count, double value);
 
 // The Conv, ConvTranspose or Gemm whose output this is, for `reader` alone, with a weight that can
 // be rewritten: float32 or float64, with data, and read by nothing else. Null otherwise, and where

@@ -1,10 +1,9 @@
 // Before: y = BatchNormalization(Conv(x, weight, bias), scale, shift, mean, variance)
 // After:  y = Conv(x, weight * f, (bias - mean) * f + shift) with f = scale / sqrt(variance + eps)
 // So, too, after ConvTranspose and Gemm.
-#include <cmath>
-#include <cstddef>
 #include <optional>
 
+#include "onnx/fold/formula.h"
 #include "passes/rules/weights/channel_affine.h"
 #include "passes/rules/weights/rules.h"
 #include "rewriting/patch.h"
@@ -18,20 +17,18 @@ using onnx::ValueInfo;
 
 // What the normalisation does to a channel.
 std::optional<ChannelAffine> affine_of(const Node* norm, onnx::DType dtype) {
-  const auto scale = reals_of(norm->input(1), dtype), shift = reals_of(norm->input(2), dtype);
-  const auto mean = reals_of(norm->input(3), dtype), variance = reals_of(norm->input(4), dtype);
+  const auto scale = doubles_of(norm->input(1), dtype), shift = doubles_of(norm->input(2), dtype);
+  const auto mean = doubles_of(norm->input(3), dtype);
+  const auto variance = doubles_of(norm->input(4), dtype);
   if (!scale || !shift || !mean || !variance) return std::nullopt;
-  const std::size_t count = scale->size();
-  if (shift->size() != count || mean->size() != count || variance->size() != count)
+  if (shift->dims != scale->dims || mean->dims != scale->dims || variance->dims != scale->dims)
     return std::nullopt;
-  const double epsilon = static_cast<double>(norm->float_or("epsilon", 1e-5F));
-  ChannelAffine affine;
-  for (std::size_t c = 0; c < count; ++c) {
-    const double factor = (*scale)[c] / std::sqrt((*variance)[c] + epsilon);
-    affine.factor.push_back(factor);
-    affine.offset.push_back((*shift)[c] - (*mean)[c] * factor);
-  }
-  return affine;
+  const onnx::Tensor epsilon = number(static_cast<double>(norm->float_or("epsilon", 1e-5F)));
+  const onnx::Tensor deviation =
+      onnx::computed("Sqrt", {onnx::computed("Add", {*variance, epsilon})});
+  const onnx::Tensor factor = onnx::computed("Div", {*scale, deviation});
+  return ChannelAffine{factor,
+                       onnx::computed("Sub", {*shift, onnx::computed("Mul", {*mean, factor})})};
 }
 
 bool only_output_used(const Node* norm) {

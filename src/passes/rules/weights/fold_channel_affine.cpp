@@ -4,9 +4,11 @@
 // After:  y = Conv(x, weight, bias + shift)
 // So, too, Div and Sub, and after ConvTranspose and Gemm: frozen batch norms are written so.
 #include <cstddef>
+#include <cstdint>
 #include <optional>
-#include <utility>
+#include <vector>
 
+#include "onnx/fold/formula.h"
 #include "passes/rules/weights/channel_affine.h"
 #include "passes/rules/weights/rules.h"
 #include "rewriting/patch.h"
@@ -17,12 +19,13 @@ namespace {
 
 using onnx::Node;
 using onnx::Op;
+using onnx::Tensor;
 using onnx::ValueInfo;
 
 // A constant that broadcasts along every axis but the channels', an entry a channel; `rank` is that
 // of what it is combined with.
-std::optional<Reals> by_channel(const ValueInfo* value, onnx::DType dtype, std::size_t rank,
-                                std::int64_t channels) {
+std::optional<Tensor> by_channel(const ValueInfo* value, onnx::DType dtype, std::size_t rank,
+                                 std::int64_t channels) {
   if (value == nullptr || value->constant == nullptr || value->constant->dtype != dtype)
     return std::nullopt;
   const auto& dims = value->constant->dims;
@@ -31,25 +34,25 @@ std::optional<Reals> by_channel(const ValueInfo* value, onnx::DType dtype, std::
     const std::size_t axis = rank - dims.size() + i;
     if (dims[i] != 1 && (axis != 1 || dims[i] != channels)) return std::nullopt;
   }
-  auto values = value->constant->reals();
-  if (values && values->size() == 1)
-    values->assign(static_cast<std::size_t>(channels), (*values)[0]);
+  auto values = doubles_of(value, dtype);
+  if (values && values->dims[0] == 1 && channels != 1)
+    values = onnx::computed("Expand",
+                            {*values, Tensor::of_ints(std::vector<std::int64_t>{channels}, {1})});
   return values;
 }
 
 // What the node does to each channel of the operand that is not constant.
-std::optional<ChannelAffine> affine_of(const Node* node, bool constant_first, Reals values) {
-  const std::size_t count = values.size();
-  if (node->is(Op::kMul)) return ChannelAffine{std::move(values), Reals(count, 0.0)};
-  if (node->is(Op::kAdd)) return ChannelAffine{Reals(count, 1.0), std::move(values)};
+std::optional<ChannelAffine> affine_of(const Node* node, bool constant_first,
+                                       const Tensor& values) {
+  const std::int64_t count = values.dims[0];
+  if (node->is(Op::kMul)) return ChannelAffine{values, numbers(count, 0)};
+  if (node->is(Op::kAdd)) return ChannelAffine{numbers(count, 1), values};
   if (node->is(Op::kDiv)) {
     if (constant_first) return std::nullopt;
-    for (double& value : values) value = 1 / value;
-    return ChannelAffine{std::move(values), Reals(count, 0.0)};
+    return ChannelAffine{onnx::computed("Reciprocal", {values}), numbers(count, 0)};
   }
-  if (constant_first) return ChannelAffine{Reals(count, -1.0), std::move(values)};
-  for (double& value : values) value = -value;
-  return ChannelAffine{Reals(count, 1.0), std::move(values)};
+  if (constant_first) return ChannelAffine{numbers(count, -1), values};
+  return ChannelAffine{numbers(count, 1), onnx::computed("Neg", {values})};
 }
 
 // `constant` is the operand that is not `x`.
@@ -62,9 +65,9 @@ bool fold_into(Node* combination, ValueInfo* x, ValueInfo* constant, RuleContext
     return context.decline(combination, "the output's name cannot go to another node");
   const std::int64_t channels = channels_of(node);
   const onnx::DType dtype = node->input(1)->constant->dtype;
-  auto values = by_channel(constant, dtype, x->shape.size(), channels);
+  const auto values = by_channel(constant, dtype, x->shape.size(), channels);
   if (!values) return context.decline(combination, "its constant has no entry a channel");
-  const auto affine = affine_of(combination, constant == combination->input(0), *std::move(values));
+  const auto affine = affine_of(combination, constant == combination->input(0), *values);
   if (!affine) return context.decline(combination, "it divides by what varies");
   Patch patch(context, combination);
   apply_affine(patch, node, *affine, combination->output()->name);

@@ -7,12 +7,13 @@
 // large weight between floating types is a step of its recipe, computed as the weight is written.
 #include <algorithm>
 #include <optional>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "onnx/emit/emit.h"
-#include "onnx/fold/fold.h"
 #include "onnx/fold/folders.h"
+#include "onnx/fold/formula.h"
 #include "onnx/graph/recipe.h"
 #include "passes/rules/weights/rules.h"
 #include "rewriting/patch.h"
@@ -80,12 +81,20 @@ std::optional<onnx::Tensor> cast_while_written(const Node* node) {
       (grows && weight.element_count() > onnx::kMaxFoldedWeight) ||
       onnx::derivation_of(weight) != nullptr)
     return std::nullopt;
-  return onnx::cast_with_offset(is_exact(weight) ? weight : onnx::in_memory(weight), to, 0);
+  const onnx::Tensor own = onnx::recorded(*node->input(0));
+  if (is_exact(weight)) return onnx::cast_with_offset(own, to, 0);
+  onnx::Tensor rounded = onnx::in_memory(weight);
+  if (onnx::has_origin(own)) {
+    const onnx::Formula same{
+        "Cast", {{"to", weight.dtype, {}}}, {onnx::without_data(own)}, /*outputs=*/1, /*output=*/0};
+    rounded = onnx::computed_by(rounded, std::make_shared<const onnx::Formula>(same));
+  }
+  return onnx::cast_with_offset(rounded, to, 0);
 }
 
 std::vector<onnx::Tensor> results_of(const Node* node) {
   if (auto cast = cast_while_written(node)) return {*std::move(cast)};
-  return onnx::fold(*node, onnx::Weights::kFold);
+  return onnx::fold_recorded(*node);
 }
 
 bool fold_node(Node* node, RuleContext& context) {

@@ -9,11 +9,13 @@
 // layer adds to its input in ConvNeXt and CaiT. In other people's models alone: the weights of a
 // program keep what they hold.
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "onnx/fold/formula.h"
 #include "onnx/gen/op.h"
 #include "onnx/graph/recipe.h"
 #include "passes/rules/weights/rules.h"
@@ -41,6 +43,8 @@ struct Scaling {
   ValueInfo* x = nullptr;
   double factor = 1;
   std::vector<double> row;
+  // Of what weights the numbers were computed; null where they are the code's.
+  std::shared_ptr<const Tensor> origin = nullptr;
 };
 
 struct Columns {
@@ -73,6 +77,25 @@ std::vector<double> row_of(const ValueInfo* value, const ValueInfo* x, bool divi
   return row;
 }
 
+bool is_of_weights(const ValueInfo* value) { return value->is_weight || !value->made_of.empty(); }
+
+// How row_of() is computed; null where it is a constant of the code.
+std::shared_ptr<const Tensor> origin_of_row(const ValueInfo* value, bool divides) {
+  if (!is_of_weights(value)) return nullptr;
+  const Tensor flat = onnx::computed(
+      "Reshape", {onnx::recorded(*value), Tensor::of_ints(std::vector<std::int64_t>{-1}, {1})});
+  Tensor row = onnx::computed("Cast", {flat}, {{"to", onnx::DType::kFloat64, {}}});
+  if (divides) row = onnx::computed("Reciprocal", {row});
+  return std::make_shared<const Tensor>(onnx::without_data(std::move(row)));
+}
+
+// A number that may be any column's, and so is not said how to compute.
+std::shared_ptr<const Tensor> origin_of_number(const ValueInfo* value) {
+  if (!is_of_weights(value)) return nullptr;
+  return std::make_shared<const Tensor>(
+      onnx::without_data(onnx::of_unknown_origin(*value->constant)));
+}
+
 std::optional<Scaling> scaling_of(const Node* node) {
   const bool divides = node->is(Op::kDiv);
   for (const std::size_t side : {std::size_t{1}, std::size_t{0}}) {
@@ -81,14 +104,14 @@ std::optional<Scaling> scaling_of(const Node* node) {
     const auto value = number_of(number);
     if (!value || !x->has_rank || !number->has_rank || number->shape.size() > x->shape.size())
       continue;
-    return Scaling{x, divides ? 1 / *value : *value, {}};
+    return Scaling{x, divides ? 1 / *value : *value, {}, origin_of_number(number)};
   }
   for (const std::size_t side : {std::size_t{1}, std::size_t{0}}) {
     const ValueInfo* const row = node->input(side);
     ValueInfo* const x = node->input(1 - side);
     if (row == nullptr || x == nullptr || (divides && side == 0)) continue;
     if (auto factors = row_of(row, x, divides); factors.size() > 1)
-      return Scaling{x, 1, std::move(factors)};
+      return Scaling{x, 1, std::move(factors), origin_of_row(row, divides)};
   }
   return std::nullopt;
 }
@@ -134,11 +157,11 @@ std::vector<double> factors_of(std::int64_t count, const Columns& columns, doubl
 // Replaces input `index` by a weight whose columns are scaled; they are the last axis, or the
 // first.
 void scale(Patch& patch, Node* node, std::size_t index, std::vector<double> factors,
-           bool columns_first = false) {
+           const Scaling& scaling, bool columns_first = false) {
   const ValueInfo* const weight = node->input(index);
   const Tensor& data = *weight->constant;
   const auto count = static_cast<std::int64_t>(factors.size());
-  ChannelScale by{std::move(factors), 1, count, 1};
+  ChannelScale by{std::move(factors), 1, count, 1, scaling.origin};
   const std::int64_t rows = count == 0 ? 0 : data.element_count() / count;
   (columns_first ? by.inner : by.rows) = rows;
   if (rows == 0) return patch.fail("the weight has no elements");
@@ -216,8 +239,8 @@ bool scale_behind(Node* node, const Scaling& scaling, RuleContext& context) {
   Patch patch(context, node);
   const std::vector<double> factors =
       by_row ? scaling.row : factors_of(count, found->columns, scaling.factor);
-  scale(patch, found->product, 1, factors, has_columns_first(found->product));
-  if (bias != nullptr) scale(patch, found->bias, found->bias_index, factors);
+  scale(patch, found->product, 1, factors, scaling, has_columns_first(found->product));
+  if (bias != nullptr) scale(patch, found->bias, found->bias_index, factors, scaling);
   patch.replace(node->output(), scaling.x);
   return patch.apply();
 }
@@ -230,7 +253,7 @@ bool scale_before(Node* node, const Scaling& scaling, RuleContext& context) {
       !is_own_weight(product->input(1), 2))
     return false;
   Patch patch(context, node);
-  scale(patch, product, 1, factors_of(column_count(product), {}, scaling.factor),
+  scale(patch, product, 1, factors_of(column_count(product), {}, scaling.factor), scaling,
         has_columns_first(product));
   patch.replace(node->output(), scaling.x);
   return patch.apply();

@@ -1,0 +1,1 @@
+"""Other weights for an exported model: `sardonyx refresh`."""

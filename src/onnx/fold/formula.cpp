@@ -1,0 +1,112 @@
+#include "onnx/fold/formula.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "base/diagnostic.h"
+#include "onnx/fold/fold.h"
+
+namespace sardonyx::onnx {
+namespace {
+
+// The weight of the program whose bytes the tensor has; empty where it is not known.
+std::string weight_of(const ValueInfo& value, const Tensor& tensor) {
+  if (value.constant == nullptr) return {};
+  const Tensor own = source_type(*value.constant), wanted = source_type(tensor);
+  const bool same =
+      value.constant->data == tensor.data && own.dtype == wanted.dtype && own.dims == wanted.dims;
+  if (!same) return {};
+  if (has_origin(*value.constant)) {
+    const auto* name = std::get_if<Named>(&value.constant->recipe->steps.front());
+    return name != nullptr ? name->weight : std::string();
+  }
+  if (value.made_of.empty()) return value.is_weight ? value.name : std::string();
+  for (const ValueInfo* each : value.made_of)
+    if (std::string name = weight_of(*each, tensor); !name.empty()) return name;
+  return {};
+}
+
+// What a recipe computes, computed.
+Tensor materialized(const Tensor& tensor) {
+  if (tensor.is_materialized()) return tensor;
+  if (derivation_of(tensor) != nullptr) return computed(tensor);
+  return in_memory(tensor);
+}
+
+bool has_no_origin(const std::optional<Tensor>& operand) {
+  return !operand || !has_origin(*operand);
+}
+
+}  // namespace
+
+Tensor recorded(const ValueInfo& value) { return recorded(value, *value.constant); }
+
+Tensor recorded(const ValueInfo& value, const Tensor& tensor) {
+  if (has_origin(tensor)) return tensor;
+  if (value.made_of.empty() && !value.is_weight) return tensor;
+  return named(tensor, weight_of(value, tensor));
+}
+
+Tensor of_unknown_origin(const Tensor& tensor) { return named(tensor, {}); }
+
+bool is_unknown(const Tensor& tensor) {
+  const auto* name =
+      has_origin(tensor) ? std::get_if<Named>(&tensor.recipe->steps.front()) : nullptr;
+  return name != nullptr && name->weight.empty();
+}
+
+Tensor without_data(Tensor recorded) {
+  if (!has_origin(recorded)) return recorded;
+  recorded.data = nullptr;
+  recorded.owner = nullptr;
+  return recorded;
+}
+
+std::vector<Tensor> fold_recorded(const Node& node) {
+  std::vector<Tensor> results = fold(node, Weights::kFold);
+  Formula formula{node.op_type, node.attributes, {}, node.outputs.size(), 0};
+  for (const ValueInfo* input : node.inputs)
+    formula.operands.push_back(input != nullptr ? std::optional(without_data(recorded(*input)))
+                                                : std::nullopt);
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    formula.output = i;
+    results[i].recipe = nullptr;
+    results[i] = computed_by(results[i], std::make_shared<const Formula>(formula));
+  }
+  return results;
+}
+
+Tensor computed(const Formula& formula, const std::vector<std::optional<Tensor>>& operands) {
+  std::vector<std::unique_ptr<ValueInfo>> values;
+  Node node;
+  node.op_type = formula.op_type;
+  node.attributes = formula.attributes;
+  for (const std::optional<Tensor>& operand : operands) {
+    node.inputs.push_back(nullptr);
+    if (!operand) continue;
+    ValueInfo* const value = values.emplace_back(std::make_unique<ValueInfo>()).get();
+    value->dtype = operand->dtype;
+    value->constant = std::make_shared<const Tensor>(materialized(*operand));
+    node.inputs.back() = value;
+  }
+  for (std::size_t i = 0; i < formula.outputs; ++i)
+    node.outputs.push_back(values.emplace_back(std::make_unique<ValueInfo>()).get());
+  std::vector<Tensor> results = fold(node, Weights::kFold);
+  if (formula.output >= results.size())
+    base::fail("SX1501", "the operator " + formula.op_type + " cannot be computed of weights");
+  Tensor result = std::move(results[formula.output]);
+  result.recipe = nullptr;
+  return result;
+}
+
+Tensor computed(std::string op_type, const std::vector<Tensor>& operands,
+                std::vector<Attribute> attributes) {
+  Formula formula{std::move(op_type), std::move(attributes), {}, 1, 0};
+  const Tensor result = computed(formula, {operands.begin(), operands.end()});
+  for (const Tensor& operand : operands) formula.operands.emplace_back(without_data(operand));
+  if (std::ranges::all_of(formula.operands, has_no_origin)) return result;
+  return computed_by(result, std::make_shared<const Formula>(std::move(formula)));
+}
+
+}  // namespace sardonyx::onnx

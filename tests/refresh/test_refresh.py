@@ -1,0 +1,189 @@
+"""Weights of written models, replaced: the same bytes as a full export with the new ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+import torch
+from safetensors.torch import save_file
+
+import sardonyx
+from sardonyx._refresh.command import main
+from tests.hf.checkpoints import bert
+from tests.models.example import unsettle
+
+
+class Vision(torch.nn.Module):
+    """Batch norms behind convolutions of both kinds, a layer scale, a normalized weight."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = torch.nn.Sequential(
+            torch.nn.Conv2d(3, 8, 3), torch.nn.BatchNorm2d(8), torch.nn.ReLU()
+        )
+        self.second = torch.nn.ConvTranspose2d(8, 4, 2, bias=False)
+        self.norm = torch.nn.BatchNorm2d(4)
+        self.scale = torch.nn.Parameter(torch.rand(4, 1, 1))
+        self.dense = torch.nn.utils.parametrizations.weight_norm(torch.nn.Linear(4, 5))
+        self.register_buffer("shift", torch.rand(5), persistent=False)
+
+    def forward(self, x: torch.Tensor) -> Any:
+        x = self.norm(self.second(self.first(x))) * self.scale
+        return self.dense(x.mean((2, 3))) + self.shift
+
+
+class Tied(torch.nn.Module):
+    """Embeddings that are the last layer's weight, and attention."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = torch.nn.Embedding(50, 64)
+        self.layer = torch.nn.TransformerEncoderLayer(64, 4, 96, batch_first=True)
+        self.head = torch.nn.Linear(64, 50, bias=False)
+        self.head.weight = self.embed.weight
+
+    def forward(self, ids: torch.Tensor) -> Any:
+        return self.head(self.layer(self.embed(ids)))
+
+
+def made(kind: Callable[[], torch.nn.Module], seed: int) -> torch.nn.Module:
+    torch.manual_seed(seed)
+    model = kind().eval()
+    with torch.no_grad():
+        unsettle(model)
+    if isinstance(model, Vision):  # in no state dict
+        model.get_buffer("shift").copy_(torch.arange(5.0))
+    return model
+
+
+def exported(model: torch.nn.Module, path: Path, external: bool = False, **options: Any) -> Path:
+    inputs = torch.rand(1, 3, 8, 8) if isinstance(model, Vision) else torch.ones(1, 7).long()
+    program = sardonyx.export(model, (inputs,), **options)
+    path.parent.mkdir(exist_ok=True)
+    program.save(path, external_data=external)
+    return path
+
+
+def files(path: Path) -> dict[str, bytes]:
+    return {each.name: each.read_bytes() for each in sorted(path.parent.iterdir())}
+
+
+@pytest.mark.parametrize("external", [False, True])
+@pytest.mark.parametrize("kind", [Vision, Tied])
+@pytest.mark.parametrize("runtime", ["onnxruntime", "onnxruntime-cpu"])
+def test_a_refreshed_model_is_a_full_export(
+    kind: Callable[[], torch.nn.Module], runtime: str, external: bool, tmp_path: Path
+) -> None:
+    old, new = made(kind, 0), made(kind, 1)
+    path = exported(old, tmp_path / "a/m.onnx", external, target_runtime=runtime)
+    wanted = exported(new, tmp_path / "b/m.onnx", external, target_runtime=runtime)
+    torch.save(new.state_dict(), tmp_path / "new.pt")
+    assert files(path) != files(wanted)
+    assert main([str(path), str(tmp_path / "new.pt")]) == 0
+    assert files(path) == files(wanted)
+
+
+@pytest.mark.parametrize("precision", ["fp16", "int8", "int4", "fp16+int4"])
+def test_weights_in_other_precisions(precision: Any, tmp_path: Path) -> None:
+    paths = []
+    for number in range(2):
+        model = made(Tied, number)
+        program = sardonyx.export(model, (torch.ones(1, 7).long(),))
+        wanted = sardonyx.Precision(precision, method="rtn") if "int" in precision else precision
+        sardonyx.optimize(program, precision=wanted)
+        paths.append(tmp_path / str(number) / "m.onnx")
+        paths[-1].parent.mkdir()
+        program.save(paths[-1], external_data=True)
+        state = model.state_dict()
+        del state["head.weight"]  # that of the embeddings
+        save_file(state, tmp_path / f"{number}.safetensors")
+    assert files(paths[0]) != files(paths[1])
+    assert main([str(paths[0]), str(tmp_path / "1.safetensors"), "--json"]) == 0
+    assert files(paths[0]) == files(paths[1])
+
+
+@pytest.mark.parametrize("kind", [Vision, Tied])
+def test_a_program_in_memory(kind: Callable[[], torch.nn.Module], tmp_path: Path) -> None:
+    new = made(kind, 1)
+    inputs = torch.rand(1, 3, 8, 8) if kind is Vision else torch.ones(1, 7).long()
+    program = sardonyx.export(made(kind, 0), (inputs,))
+    for _ in range(2):  # the record is made anew of what was refreshed
+        program.refresh(new.state_dict())
+        program.save(tmp_path / "m.onnx")
+    (tmp_path / "full").mkdir()
+    wanted = exported(new, tmp_path / "full/m.onnx")
+    assert (tmp_path / "m.onnx").read_bytes() == wanted.read_bytes()
+
+
+def test_all_that_does_not_fit_is_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = made(Vision, 0)
+    path = exported(model, tmp_path / "a/m.onnx", external=True)
+    state = model.state_dict()
+    state["first.0.weight"] = torch.rand(8, 3, 5, 5)
+    state["norm.running_var"] = state["norm.running_var"].double()
+    del state["scale"]
+    torch.save({"state_dict": state | {"more": torch.ones(1)}, "epoch": 3}, tmp_path / "new.pt")
+    before = files(path)
+    assert main([str(path), str(tmp_path / "new.pt"), "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert [each["code"] for each in told["diagnostics"]] == ["SX1821"] * 3
+    text = json.dumps(told)
+    assert "'first.0.weight' is float32[8,3,3,3] in the model, and float32[8,3,5,5]" in text
+    assert "'norm.running_var' is float32[4] in the model, and float64[4]" in text
+    assert "the checkpoint has no 'scale', float32[4,1,1]" in text
+    assert files(path) == before
+
+
+def test_a_model_that_was_changed_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = made(Vision, 0)
+    path = exported(model, tmp_path / "a/m.onnx")
+    torch.save(model.state_dict(), tmp_path / "new.pt")
+    assert main([str(path), str(tmp_path / "none.pt")]) == 2
+    changed = onnx.load(path)
+    changed.graph.node[0].attribute[0].ints[0] += 1
+    onnx.save(changed, path)
+    assert main([str(path), str(tmp_path / "new.pt")]) == 1
+    assert "SX1820" in capsys.readouterr().err
+    del changed.metadata_props[:]
+    onnx.save(changed, path)
+    assert main([str(path), str(tmp_path / "new.pt")]) == 1
+    assert "has no record" in capsys.readouterr().err
+
+
+def test_numbers_beyond_half_precision_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = made(Tied, 0)
+    program = sardonyx.export(model, (torch.ones(1, 7).long(),))
+    sardonyx.optimize(program, precision="fp16")
+    program.save(tmp_path / "m.onnx")
+    with torch.no_grad():
+        model.get_parameter("layer.linear1.weight")[0, 0] = 1e6
+    torch.save(model.state_dict(), tmp_path / "new.pt")
+    before = (tmp_path / "m.onnx").read_bytes()
+    assert main([str(tmp_path / "m.onnx"), str(tmp_path / "new.pt")]) == 1
+    assert "'layer.linear1.weight': its numbers are beyond" in capsys.readouterr().err
+    assert (tmp_path / "m.onnx").read_bytes() == before
+
+
+def test_a_transformers_checkpoint(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [bert(tmp_path / str(number), seed=number) for number in range(2)]
+    for path in paths:
+        sardonyx.hf.export(path, out=path.with_name(f"out-{path.name}"), precision="int8")
+    model, wanted = (tmp_path / f"out-{number}" / "model.onnx" for number in range(2))
+    config = json.loads((paths[1] / "config.json").read_text())
+    (paths[1] / "config.json").write_text(json.dumps(config | {"layer_norm_eps": 1.0}))
+    assert main([str(model), str(paths[1])]) == 1
+    assert "'layer_norm_eps' of the configuration is 1e-12 in the model" in capsys.readouterr().err
+    (paths[1] / "config.json").write_text(json.dumps(config))
+    assert main([str(model), str(paths[1])]) == 0
+    assert model.read_bytes() == wanted.read_bytes()
