@@ -235,10 +235,20 @@ void write(const Edited& file, proto::Stream& stream) {
   stream.flush();
 }
 
+// Where a data file is from the model's folder, or from that of the file that a link leads to.
+fs::path in_folder_of(const fs::path& model, const fs::path& file) {
+  const fs::path place = fs::canonical(file);
+  for (const fs::path& folder :
+       {fs::canonical(fs::absolute(model).parent_path()), fs::canonical(model).parent_path()}) {
+    const fs::path found = place.lexically_relative(folder);
+    if (!found.empty() && *found.begin() != "..") return found;
+  }
+  return place.filename();
+}
+
 fs::path destination_of(const Edited& file, const fs::path& model, const fs::path& out) {
   if (out.empty() || file.path == model.string()) return out.empty() ? fs::path(file.path) : out;
-  const fs::path folder = model.has_parent_path() ? model.parent_path() : fs::path(".");
-  const fs::path to = out.parent_path() / fs::path(file.path).lexically_relative(folder);
+  const fs::path to = out.parent_path() / in_folder_of(model, file.path);
   std::error_code error;
   if (fs::equivalent(to, file.path, error) && !fs::equivalent(out, model, error))
     base::fail("SX1602",

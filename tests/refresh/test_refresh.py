@@ -141,6 +141,23 @@ def test_all_that_does_not_fit_is_listed(
     assert files(path) == before
 
 
+def test_another_place_and_the_same_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = made(Tied, 0), made(Tied, 1)
+    monkeypatch.chdir(tmp_path)
+    path = exported(old, Path("a/m.onnx"), external=True)
+    wanted = exported(new, Path("b/m.onnx"), external=True)
+    save_file({k: v for k, v in new.state_dict().items() if k != "head.weight"}, "c.safetensors")
+    Path("new").mkdir()
+    before = files(path)
+    assert main(["a/m.onnx", "c.safetensors", "-o", "new/m.onnx"]) == 0
+    assert files(Path("new/m.onnx")) == files(wanted)
+    assert main(["a/m.onnx", "c.safetensors", "-o", "a/other.onnx"]) == 1
+    assert "would share the data file" in capsys.readouterr().err
+    assert files(path) == before
+
+
 def test_a_model_that_was_changed_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
