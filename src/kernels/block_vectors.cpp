@@ -84,50 +84,50 @@ using Tries = std::array<float, kTries>;
 constexpr Tries kParts4 = {1.0F, 0.96F, 0.92F, 0.88F, 0.84F, 0.8F, 0.75F, 1.06F};
 constexpr Tries kParts8 = {1.0F, 0.995F, 0.99F, 0.985F, 0.98F, 0.97F, 0.96F, 1.01F};
 
-// A lane for each try.
-using Some = hn::CappedTag<float, kTries>;
-constexpr Some kSome;
-constexpr std::size_t kSomeAtOnce = hn::MaxLanes(kSome);
-constexpr std::size_t kSomeVectors = kTries / kSomeAtOnce;
-
-// Sums of weights times their codes by each step, and of the squares of these. Every other weight
-// has sums of its own, since each sum waits for the one before.
-HWY_INLINE void sum_tries(const float* x, std::size_t n, const Tries& inverse, float lowest,
-                          float highest, Tries& products, Tries& squares) {
-  const hn::Vec<Some> low = hn::Set(kSome, lowest), high = hn::Set(kSome, highest);
-  const hn::Vec<Some> whole = hn::Set(kSome, kWhole);
-  for (std::size_t part = 0; part < kSomeVectors; ++part) {
-    const hn::Vec<Some> factor = hn::LoadU(kSome, &inverse[part * kSomeAtOnce]);
-    hn::Vec<Some> product = hn::Zero(kSome), square = hn::Zero(kSome);
-    hn::Vec<Some> other_product = hn::Zero(kSome), other_square = hn::Zero(kSome);
-    const auto code_of = [&](hn::Vec<Some> weight) HWY_ATTR {
-      const auto code = hn::Min(hn::Max(hn::Mul(weight, factor), low), high);
+// Sums of weights times their codes by each step, and of the squares of these: a lane for each
+// step. Every other weight has sums of its own, since each sum waits for the one before.
+template <std::size_t kCount>
+HWY_INLINE void sum_tries(const float* x, std::size_t n, const std::array<float, kCount>& inverse,
+                          float lowest, float highest, std::array<float, kCount>& products,
+                          std::array<float, kCount>& squares) {
+  const hn::CappedTag<float, kCount> tag;
+  using Vector = hn::Vec<decltype(tag)>;
+  const Vector low = hn::Set(tag, lowest), high = hn::Set(tag, highest);
+  const Vector whole = hn::Set(tag, kWhole);
+  for (std::size_t at = 0; at < kCount; at += hn::MaxLanes(tag)) {
+    const Vector factor = hn::LoadU(tag, &inverse[at]);
+    Vector product = hn::Zero(tag), square = hn::Zero(tag);
+    Vector other_product = hn::Zero(tag), other_square = hn::Zero(tag);
+    const auto code_of = [&](Vector weight) HWY_ATTR {
+      const Vector code = hn::Min(hn::Max(hn::Mul(weight, factor), low), high);
       return hn::Sub(hn::Add(code, whole), whole);
     };
     for (std::size_t i = 0; i < n; i += 2) {
-      const hn::Vec<Some> weight = hn::Set(kSome, x[i]), other = hn::Set(kSome, x[i + 1]);
-      const hn::Vec<Some> code = code_of(weight), other_code = code_of(other);
+      const Vector weight = hn::Set(tag, x[i]), other = hn::Set(tag, x[i + 1]);
+      const Vector code = code_of(weight), other_code = code_of(other);
       product = hn::Add(product, hn::Mul(weight, code));
       square = hn::Add(square, hn::Mul(code, code));
       other_product = hn::Add(other_product, hn::Mul(other, other_code));
       other_square = hn::Add(other_square, hn::Mul(other_code, other_code));
     }
-    hn::StoreU(hn::Add(product, other_product), kSome, &products[part * kSomeAtOnce]);
-    hn::StoreU(hn::Add(square, other_square), kSome, &squares[part * kSomeAtOnce]);
+    hn::StoreU(hn::Add(product, other_product), tag, &products[at]);
+    hn::StoreU(hn::Add(square, other_square), tag, &squares[at]);
   }
 }
 
 // The step that leaves the least error of those that are tried and of what each makes better: codes
 // by a step, and then the step that does best with them. `gain` is how much of the squares of the
 // weights have no error.
-HWY_INLINE void try_parts(const float* x, std::size_t n, float scale, int zero,
-                          const BlockForm& form, float& gain, Choice& best) {
+template <std::size_t kScales>
+HWY_INLINE void try_parts(const float* x, std::size_t n, const std::array<float, kScales>& scales,
+                          int zero, const BlockForm& form, float& gain, Choice& best) {
   const Tries& parts = form.bits == 8 ? kParts8 : kParts4;
-  alignas(32) Tries inverse, products, squares;
-  for (std::size_t at = 0; at < kTries; ++at) inverse[at] = 1.0F / (scale * parts[at]);
+  alignas(64) std::array<float, kScales * kTries> inverse, products, squares;
+  for (std::size_t at = 0; at < inverse.size(); ++at)
+    inverse[at] = 1.0F / (scales[at / kTries] * parts[at % kTries]);
   sum_tries(x, n, inverse, static_cast<float>(-zero), static_cast<float>(form.highest() - zero),
             products, squares);
-  for (std::size_t at = 0; at < kTries; ++at) {
+  for (std::size_t at = 0; at < inverse.size(); ++at) {
     const float product = products[at], square = squares[at];
     if (!(square > 0) || !(product / square * product > gain)) continue;
     gain = product / square * product;
@@ -139,16 +139,18 @@ HWY_INLINE Choice searched(const float* x, std::size_t n, const Choice& first,
                            const BlockForm& form) {
   Choice best = first;
   float gain = 0;
-  try_parts(x, n, first.scale, first.zero_point, form, gain, best);
   if (form.symmetric) {
     // The other way round the extreme gets the highest code.
     const float other =
         -first.scale * static_cast<float>(form.middle()) / static_cast<float>(form.middle() - 1);
-    try_parts(x, n, other, first.zero_point, form, gain, best);
-  } else if (form.bits == 4) {
-    for (const int zero : {first.zero_point - 1, first.zero_point + 1})
-      if (zero >= 0 && zero <= form.highest()) try_parts(x, n, first.scale, zero, form, gain, best);
+    try_parts<2>(x, n, {first.scale, other}, first.zero_point, form, gain, best);
+    return best;
   }
+  try_parts<1>(x, n, {first.scale}, first.zero_point, form, gain, best);
+  if (form.bits == 8) return best;
+  for (const int zero : {first.zero_point - 1, first.zero_point + 1})
+    if (zero >= 0 && zero <= form.highest())
+      try_parts<1>(x, n, {first.scale}, zero, form, gain, best);
   return best;
 }
 
