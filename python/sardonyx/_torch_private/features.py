@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import NamedTuple
 
-from . import export, operators, questions
+from . import export, operators, questions, state
 from .probing import Probe
 
 
@@ -48,6 +48,7 @@ _PROBES = (
     operators.SHAPES_OF_OTHERS,
     operators.WHOLE_RECURRENCES,
     operators.INDICES,
+    state.BOUND_APPLIES,
     Probe("TorchScript in memory", _script_imports),
 )
 

@@ -6,7 +6,7 @@ import importlib
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from .probing import MissingError, lookup
+from .probing import MissingError, Probe, lookup
 
 
 def parameters_of(module: Any) -> dict[str, Any]:
@@ -47,8 +47,43 @@ def list_makers() -> None:
 
 
 def single_level_function() -> Any:
-    """The class by which autograd.Function.apply() goes on."""
+    """The class that autograd.Function derives from."""
     return importlib.import_module("torch.autograd.function")._SingleLevelFunction
+
+
+def _base_applies() -> None:
+    """Raises where Function.apply() doesn't hand on to its base."""
+    base, seen = single_level_function(), []
+
+    class Probed(_function()):  # type: ignore[misc]
+        @staticmethod
+        def forward(_: Any, number: int) -> int:
+            return number
+
+    base.apply = classmethod(lambda *_: seen.append(True))
+    try:
+        with suppress(Exception):
+            Probed.apply(1)
+    finally:
+        del base.apply
+    if not seen:
+        raise MissingError("Function.apply() of this PyTorch is one function in C++")
+
+
+def _function() -> Any:
+    return importlib.import_module("torch.autograd.function").Function
+
+
+BOUND_APPLIES = Probe(
+    "the `symbolic` of autograd.Functions whose apply() a model has bound to a name", _base_applies
+)
+
+
+def class_of_apply() -> Any:
+    """The class whose apply() autograd.Functions go through, where another one can stand: that of
+    their base, which applies that models have bound to a name of their own go through, too, or
+    Function itself."""
+    return single_level_function() if BOUND_APPLIES.available else _function()
 
 
 # The attributes of modules that hold their weights and modules.

@@ -61,9 +61,8 @@ _library: list[Any] = []
 def kept_functions(*, every: bool = False) -> Iterator[None]:
     """Within it, applying a Function with a `symbolic` (with `every`: any Function) puts one
     operator into the program that is captured."""
-    # Function.apply() hands on to what stands here, so that applies which models have bound to a
-    # name of their own are found, too.
-    base = state.single_level_function()
+    base = state.class_of_apply()
+    own = vars(base).get("apply")
 
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
         symbolic = callable(getattr(cls, "symbolic", None)) and not _by_forward.get()
@@ -81,6 +80,8 @@ def kept_functions(*, every: bool = False) -> Iterator[None]:
         yield
     finally:
         del base.apply
+        if own is not None:
+            base.apply = own
 
 
 @contextlib.contextmanager

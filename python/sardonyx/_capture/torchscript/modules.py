@@ -31,9 +31,11 @@ def as_module(
     """
     graph: Any = model.inlined_graph
     for node in graph.findAllNodes("prim::PythonOp", True):
+        owner = getattr(node.pyobj(), "__self__", None)  # of an apply() that is called
+        name = owner.__name__ if isinstance(owner, type) else node.pyname()
         raise refusal(
             "SX1003",
-            f"the traced program calls the autograd.Function {node.pyname()}, of which it holds "
+            f"the traced program calls the autograd.Function {name}, of which it holds "
             "nothing that a model could be made of",
             "export the module itself instead of what torch.jit.trace made of it",
             CaptureError,
