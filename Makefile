@@ -53,7 +53,7 @@ help:
 	@echo "make detection  torchvision's detection models, in an environment of their own (6 GB)"
 	@echo "make build     the Release build, in $(BUILD)"
 	@echo "make sanitize  the C++ tests under the address and undefined-behaviour sanitizers"
-	@echo "make hunt      random programs and graphs, MINUTES=10 of them; goes on where it stopped"
+	@echo "make hunt      random programs, graphs and programs of sizes, MINUTES=10 of them; goes on where it stopped"
 	@echo "make fuzz      damaged files under sanitizers, MINUTES=10 for each reader"
 	@echo "make threads   the library in several threads, under the thread sanitizer"
 	@echo "make format    rewrite the sources as the formatters want them"

@@ -11,6 +11,7 @@ import json
 import logging
 import multiprocessing
 import os
+import re
 import signal
 import time
 from collections import Counter
@@ -19,27 +20,36 @@ from typing import Any
 
 import torch._dynamo.config
 
-from . import graphs
+from . import graphs, size_judge, size_programs
 from .judge import judge, shrunk, signature
 from .programs import draw
+
+_KINDS = ("programs", "graphs", "sizes")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--state", type=Path, default=Path("build/hunt.json"))
-    parser.add_argument("--of", choices=["programs", "graphs", "both"], default="both")
+    parser.add_argument("--of", choices=[*_KINDS, "all"], default="all")
     parser.add_argument("--seed", type=int, help="judge this program alone, and print it")
+    parser.add_argument("--first", type=int, default=0, help="the seed that a new state begins at")
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)
     # No program comes twice: what PyTorch remembers of calls costs a fifth of the time.
     torch._dynamo.config.fake_tensor_cache_enabled = False
+    if options.seed is not None and options.of == "sizes":
+        sized = size_programs.draw(options.seed)
+        print(sized.least, sized.shapes, sized.text(), size_judge.judge(sized), sep="\n")
+        return 0
     if options.seed is not None:
         program = draw(options.seed)
         print(program.inputs, program.text(), judge(program), sep="\n")
         return 0
     end = time.monotonic() + options.minutes * 60
-    kinds = ["programs", "graphs"] if options.of == "both" else [options.of]
+    kinds = list(_KINDS) if options.of == "all" else [options.of]
+    if options.first and not options.state.exists():
+        _write(options.state, _empty(options.first))
     before = _findings(_read(options.state))
     # A program that ends the process is a finding like another.
     while time.monotonic() < end:
@@ -61,7 +71,7 @@ def main() -> int:
 
 def _hunt(path: Path, kinds: list[str], end: float) -> None:
     state = _read(path)
-    judges = {"programs": _program, "graphs": _graph}
+    judges = {"programs": _program, "graphs": _graph, "sizes": _sized}
     while time.monotonic() < end:
         for kind in kinds:
             _now(path).write_text(f"{kind} {state[kind]['next']}")
@@ -81,8 +91,11 @@ def _keep_crash(path: Path, ended_by: str) -> None:
     state = _read(path)
     held = state[kind]
     held["next"] = int(seed) + 1
-    program = draw(int(seed)) if kind == "programs" else None
-    text = f"# {program.inputs}\n{program.text()}" if program else "a graph"
+    if kind == "programs":
+        program = draw(int(seed))
+        text = f"# {program.inputs}\n{program.text()}"
+    else:
+        text = size_programs.draw(int(seed)).text() if kind == "sizes" else "a graph"
     _count(held, "crash", 0)
     _keep(held, f"{ended_by}: {text}", int(seed), f"the process ended by {ended_by}", text)
     _write(path, state)
@@ -125,6 +138,29 @@ def _graph(state: dict[str, Any]) -> None:
     _keep(state, f"{verdict.kind}: {text}", seed, verdict.detail, text)
 
 
+def _sized(state: dict[str, Any]) -> None:
+    seed = state["next"]
+    state["next"] += 1
+    program = size_programs.draw(seed)
+    if not program.statements or not program.results:
+        return
+    # PyTorch's own captures take most of the time: one program in ten has them where tracing
+    # declines.
+    how = {"capture": "auto" if seed % 10 == 9 else "quick"}
+    with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stderr(nowhere):
+        verdict = size_judge.judge(program, **how)
+        _count(state, verdict.kind, verdict.runs)
+        if verdict.kind == "refused":
+            reasons = Counter(state.setdefault("refusals", {}))
+            reasons[re.sub(r"\d+", "#", verdict.detail[:110])] += 1
+            state["refusals"] = dict(reasons)
+        if not size_judge.is_fault(verdict):
+            return
+        program, verdict = size_judge.shrunk(program, verdict, **how)
+    text = f"# {program.shapes}, from {program.least}\n{program.text()}"
+    _keep(state, size_judge.signature(program, verdict), seed, verdict.detail, text)
+
+
 def _count(state: dict[str, Any], kind: str, runs: int) -> None:
     state["tried"] += 1
     state["runs"] += runs
@@ -137,10 +173,15 @@ def _keep(state: dict[str, Any], name: str, seed: int, detail: str, text: str) -
 
 def _read(path: Path) -> dict[str, Any]:
     if path.exists():
-        state: dict[str, Any] = json.loads(path.read_text())
+        state: dict[str, Any] = _empty() | json.loads(path.read_text())
         return state
-    empty = {"next": 0, "tried": 0, "runs": 0, "counts": {}, "found": {}}
-    return {"programs": json.loads(json.dumps(empty)), "graphs": empty}
+    return _empty()
+
+
+def _empty(first: int = 0) -> dict[str, Any]:
+    return {
+        kind: {"next": first, "tried": 0, "runs": 0, "counts": {}, "found": {}} for kind in _KINDS
+    }
 
 
 def _write(path: Path, state: dict[str, Any]) -> None:

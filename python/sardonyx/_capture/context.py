@@ -12,6 +12,7 @@ from sardonyx._torch_private import export as torch_export
 from .patches.distributions import unvalidated_distributions
 from .patches.generators import generators_left_out
 from .patches.keywords import keywords_as_parameters
+from .patches.quotients import divmod_of_sizes
 from .patches.recurrences import whole_recurrences
 from .patches.recurrent import whole_recurrent_operators
 from .patches.tensor_indices import plain_indices
@@ -38,6 +39,7 @@ def capturing(model: torch.nn.Module | None = None, keywords: Iterable[str] = ()
         shapes_as_tensors(),
         unvalidated_distributions(),
         plain_indices(),
+        divmod_of_sizes(),
         generators_left_out(),
     ):
         yield

@@ -19,6 +19,10 @@ _TRACE_LINE = re.compile(r'File "(?P<file>.+)", line (?P<line>\d+), in (?P<funct
 _SARDONYX = str(Path(__file__).parent.parent) + os.sep
 _CAPTURE = str(Path(__file__).with_name("capture.py"))
 _PYTHON = sysconfig.get_paths()["stdlib"]
+# A file that is none begins so.
+_NO_FILE = "<"
+# Python's own frozen modules, and the graphs that torch.fx writes.
+_NEVER_USERS = ("<frozen ", "<eval_with_key>")
 
 
 class Place(NamedTuple):
@@ -60,7 +64,7 @@ def frames_of_model() -> Iterator[FrameType]:
         file = code.co_filename
         if file == _CAPTURE and code.co_name in ("capture", "capture_by_trace"):
             return
-        if is_of_model(file):
+        if is_of_model(file) or _is_typed_by_user(frame):
             yield frame
         frame = frame.f_back
 
@@ -69,7 +73,7 @@ def _is_of_model() -> Callable[[str], bool]:
     """Whether a file holds the model's own code, and is none of PyTorch, Python or this package."""
     import torch
 
-    others = (str(Path(torch.__file__).parent) + os.sep, _SARDONYX, "<")
+    others = (str(Path(torch.__file__).parent) + os.sep, _SARDONYX, _NO_FILE)
 
     def is_of_model(file: str) -> bool:
         # Libraries of models are below the standard library's folder, too.
@@ -79,13 +83,26 @@ def _is_of_model() -> Callable[[str], bool]:
     return is_of_model
 
 
+def _is_typed_by_user(frame: FrameType) -> bool:
+    """Whether code that stands in no file is a user's, of a prompt, a notebook or exec(): its
+    module is no library's, or Python can show its lines."""
+    file = frame.f_code.co_filename
+    if not file.startswith(_NO_FILE) or file.startswith(_NEVER_USERS):
+        return False
+    name = frame.f_globals.get("__name__")
+    if name is None:
+        return bool(linecache.getlines(file))
+    root = name.partition(".")[0]
+    return root not in ("torch", "sardonyx", "sympy") and root not in sys.stdlib_module_names
+
+
 def place_of_error(error: BaseException) -> Place | None:
     """The innermost line of the model's own code that the error passed through; None for none."""
     is_of_model = _is_of_model()
     place, trace = None, error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
-        if is_of_model(code.co_filename):
+        if is_of_model(code.co_filename) or _is_typed_by_user(trace.tb_frame):
             place = Place(code.co_filename, trace.tb_lineno, code.co_name)
         trace = trace.tb_next
     return place
@@ -98,8 +115,11 @@ def is_raised_by_model(error: BaseException) -> bool:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    others = (str(Path(torch.__file__).parent) + os.sep, _SARDONYX, _PYTHON, "<")
-    return trace is not None and not trace.tb_frame.f_code.co_filename.startswith(others)
+    others = (str(Path(torch.__file__).parent) + os.sep, _SARDONYX, _PYTHON, _NO_FILE)
+    if trace is None:
+        return False
+    frame = trace.tb_frame
+    return not frame.f_code.co_filename.startswith(others) or _is_typed_by_user(frame)
 
 
 def asking_frame(of_torch: Sequence[str], ours: Sequence[str]) -> FrameType | None:
@@ -109,11 +129,18 @@ def asking_frame(of_torch: Sequence[str], ours: Sequence[str]) -> FrameType | No
     import torch
 
     root = str(Path(torch.__file__).parent) + os.sep
-    between = ("<", *(root + part for part in of_torch), *(_SARDONYX + part for part in ours))
+    between = (*(root + part for part in of_torch), *(_SARDONYX + part for part in ours))
+
+    def hands_on(frame: FrameType) -> bool:
+        file = frame.f_code.co_filename
+        return file.startswith(between) or (
+            file.startswith(_NO_FILE) and not _is_typed_by_user(frame)
+        )
+
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_SARDONYX):
         frame = frame.f_back
-    while frame is not None and frame.f_code.co_filename.startswith(between):
+    while frame is not None and hands_on(frame):
         frame = frame.f_back
     if frame is None:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +18,10 @@ from torch.export import _trace
 from torch.fx.experimental.proxy_tensor import _ModuleStackTracer, disable_autocast_cache
 
 from . import pytree
-from .probing import patched
+from .probing import Probe, has, patched
+
+_SYMBOLIC = "torch.fx.experimental.symbolic_shapes"
+EMPTY_SIZES = Probe("branches on whether a size is 0", has(_SYMBOLIC, "make_symbol"))
 
 
 @dataclass(frozen=True)
@@ -38,14 +41,21 @@ class FakeInputs:
 
     @staticmethod
     def of(
-        model: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic_shapes: Any
+        model: torch.nn.Module,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        dynamic_shapes: Any,
+        *,
+        may_be_empty: bool = False,
     ) -> FakeInputs:
-        """Of example inputs; raises what torch.export raises of them."""
+        """Of example inputs; raises what torch.export raises of them. `may_be_empty`: sympy is to
+        know of sizes that they may be 0."""
         args, kwargs, _, dynamic_shapes, *_ = _trace._process_export_inputs(
             model, args, kwargs, dynamic_shapes
         )
         # In pieces: putting caches of fake tensors together takes long, and nothing needs them.
-        with patched(non_strict_utils, "tree_map_with_path", _mapped_leaves):
+        sizes = _sizes_from_zero() if may_be_empty and EMPTY_SIZES.available else nullcontext()
+        with sizes, patched(non_strict_utils, "tree_map_with_path", _mapped_leaves):
             fake_mode, leaves, spec, equalities, signature, dynamic_shapes = (
                 non_strict_utils.make_fake_inputs(
                     model,
@@ -91,6 +101,18 @@ class FakeInputs:
     def argument_names(self) -> Any:
         """Of forward(), as far as the example gives them."""
         return _trace._get_forward_arg_names(self.model, self.args, self.kwargs)
+
+
+def _sizes_from_zero() -> Any:
+    """Within it, new symbols of sizes are no longer positive numbers to sympy, but may be 0."""
+    module: Any = importlib.import_module(_SYMBOLIC)
+    make = module.make_symbol
+
+    def made(*args: Any, positive: Any = None, **kwargs: Any) -> Any:
+        sign = {"nonnegative": True} if positive else {"positive": positive}
+        return make(*args, **sign, **kwargs)
+
+    return patched(module, "make_symbol", made)
 
 
 def _mapped_leaves(function: Callable[..., Any], tree: Any) -> tuple[list[Any], Any]:

@@ -78,16 +78,20 @@ def watching_questions(on_asked: Callable[[Any, Any], None]) -> Iterator[None]:
 
 
 _RELATIONS = ("eq", "ne", "gt", "ge", "lt", "le")
+# Functions that give one of two sizes, and the relation by which that is the first one.
+_CHOICES = {"sym_max": "Ge", "sym_min": "Le"}
 TRUTHS = Probe(
     "notes of answers that sizes of 0 and 1 change",
-    has(_NODE, "SymNode.guard_bool", *(f"SymNode.{name}" for name in _RELATIONS)),
+    has(_NODE, *(f"SymNode.{n}" for n in ("guard_bool", "guard_int", *_RELATIONS, *_CHOICES))),
 )
 
 
 @contextmanager
 def watching_truths(on_answered: Callable[[Any, bool], None]) -> Iterator[None]:
     """Within it, `on_answered` is called with each relation of sizes that Python asks the truth of,
-    and the answer. What sympy knows of any positive number is such a relation, too.
+    and the answer. What sympy knows of any positive number is such a relation, too, and the one by
+    which it takes one of two sizes for the larger: `max(size, 1)`. So is what Python takes for a
+    number, as the end of a range.
     """
     if not TRUTHS.available:
         yield
@@ -95,7 +99,7 @@ def watching_truths(on_answered: Callable[[Any, bool], None]) -> Iterator[None]:
     import sympy
 
     kind = lookup(_NODE, "SymNode")
-    asked = kind.guard_bool
+    asked, counted = kind.guard_bool, kind.guard_int
     known = {sympy.true, sympy.false, True, False}
 
     def comparing(name: str) -> Callable[[Any, Any], Any]:
@@ -116,10 +120,34 @@ def watching_truths(on_answered: Callable[[Any, bool], None]) -> Iterator[None]:
             on_answered(getattr(node, "compared", node.expr), answer)
         return answer
 
+    def count(node: Any, *args: Any, **kwargs: Any) -> Any:
+        number = counted(node, *args, **kwargs)
+        with TRUTHS.watching():
+            if node.expr.free_symbols:
+                on_answered(sympy.Eq(node.expr, number, evaluate=False), True)
+        return number
+
+    def choosing(name: str) -> Callable[[Any, Any], Any]:
+        choose, relation = getattr(kind, name), getattr(sympy, _CHOICES[name])
+
+        def chosen(node: Any, other: Any) -> Any:
+            made = choose(node, other)
+            with TRUTHS.watching():
+                first, second = node.expr, other.expr
+                is_first = made.expr == first
+                if (is_first or made.expr == second) and first != second:
+                    on_answered(relation(first, second, evaluate=False), is_first)
+            return made
+
+        return chosen
+
     with ExitStack() as stack:
         stack.enter_context(patched(kind, "guard_bool", ask))
+        stack.enter_context(patched(kind, "guard_int", count))
         for name in _RELATIONS:
             stack.enter_context(patched(kind, name, comparing(name)))
+        for name in _CHOICES:
+            stack.enter_context(patched(kind, name, choosing(name)))
         yield
 
 

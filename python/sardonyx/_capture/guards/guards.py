@@ -231,11 +231,13 @@ def asked_by_model() -> bool:
 
 def frame_of_model() -> FrameType | None:
     """Who asks about sizes, of the model or of layers; None where an operator does."""
-    return asking_frame(_OF_TORCH, ("_torch_private/", "_capture/patches/symbolic_bools.py"))
+    return asking_frame(_OF_TORCH, _OURS)
 
 
 # Parts of torch between who asks about a size and what answers.
-_OF_TORCH = ("fx/", "__init__.py", "_logging/")
+_OF_TORCH = ("fx/", "__init__.py", "_logging/", "_export/", "overrides.py")
+# ... and of this package.
+_OURS = ("_torch_private/", "_capture/patches/", "_capture/meta_tracer/tracer/tracer.py")
 
 
 def _always_so(relation: Any, ranges: Mapping[str, Any]) -> bool:

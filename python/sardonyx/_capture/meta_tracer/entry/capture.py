@@ -99,7 +99,9 @@ def _captured(
 
     _check(model)
     example = generic_inputs(args, kwargs, leaves)
-    given = non_strict.FakeInputs.of(model, *example, dynamic_shapes)
+    given = non_strict.FakeInputs.of(
+        model, *example, dynamic_shapes, may_be_empty=size_branches and _may_be_empty(leaves)
+    )
     fake_mode = given.fake_mode
     _join_sizes(given.leaves, leaves)
     placeholders = Placeholders(model, given)
@@ -160,6 +162,11 @@ def _captured(
         export=export,
         notes=ways.notes(),
     )
+
+
+def _may_be_empty(leaves: Sequence[Leaf]) -> bool:
+    """Whether a size may be 0."""
+    return any(wanted.least == 0 for leaf in leaves for wanted in leaf.dims.values())
 
 
 def _join_sizes(inputs: Sequence[Any], leaves: Sequence[Leaf]) -> None:

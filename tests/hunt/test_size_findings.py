@@ -1,0 +1,66 @@
+"""What random programs of sizes found: at 0, 1 and other sizes right, or with a warning."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+import torch
+from torch.export import Dim
+
+import sardonyx
+from tests.hunt.size_judge import is_fault, judge
+from tests.hunt.size_programs import SizeProgram, Statement, draw
+
+
+def program(least: int | None, *lines: Statement | str, result: str = "t") -> SizeProgram:
+    """A program of one input of (n, m)."""
+    made = tuple(each if isinstance(each, Statement) else Statement(each) for each in lines)
+    return SizeProgram((("n", "m"),), made, (result,), least)
+
+
+RIGHT = {
+    "a size that max() keeps from 0": program(
+        0, "n = 2 // max(a.shape[0], 1)", "t = torch.full((1,), n)"
+    ),
+    "a truth taken for a number": program(
+        None, "n = int(a.shape[0] % 2 == 0)", "t = torch.full((1,), n)"
+    ),
+    "a real number taken for a whole one": program(
+        None, "n = int(a.shape[0] * 0.25)", "t = torch.full((1,), n)"
+    ),
+    "divmod": program(0, "q, r = divmod(a.shape[0], 3)", "t = a[:q] * r + divmod(9, q + 1)[0]"),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_programs_of_sizes_are_right(name: str) -> None:
+    verdict = judge(RIGHT[name])
+    assert verdict.kind == "right", verdict.detail
+    assert verdict.runs > 6
+
+
+def test_a_loop_whose_end_ranges_decide_is_warned_of() -> None:
+    body = (Statement("t = t + 1"),)
+    looped = program(0, "t = a * 1", Statement("for i in range(min(a.numel(), 2)):", body))
+    verdict = judge(looped)
+    assert verdict.kind in ("right", "warned"), verdict.detail
+
+
+def test_code_of_no_file_is_warned_of() -> None:
+    space: dict[str, Any] = {"__name__": "__main__"}
+    exec("def forward(self, x):\n    return x if x.shape[0] > 4 else x.sum()\n", space)
+    typed = type("Typed", (torch.nn.Module,), {"forward": space["forward"]})
+    with pytest.warns(sardonyx.errors.SpecializationWarning, match="at least 5"):
+        sardonyx.export(typed(), (torch.ones(5, 3),), dynamic_shapes=({0: Dim.AUTO},))
+
+
+def test_drawn_programs_have_no_fault() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        verdicts = [
+            judge(drawn, capture="quick") for drawn in map(draw, (2, 3, 6)) if drawn.results
+        ]
+    assert verdicts
+    assert not any(map(is_fault, verdicts))
