@@ -71,6 +71,11 @@ void set_program(Model& model, const std::map<std::string, std::string>& setting
   if (model.origins() != nullptr) model.origins()->program = settings;
 }
 
+void copy_origins(Model& model, const Model& source) {
+  if (source.origins() != nullptr)
+    model.set_origins(std::make_shared<refresh::Origins>(*source.origins()));
+}
+
 }  // namespace
 
 void bind_refresh(nb::module_& module) {
@@ -81,6 +86,8 @@ void bind_refresh(nb::module_& module) {
   module.def("refresh_model", &refresh_model, "model"_a, "entries"_a, "tensors"_a,
              "The same of a model in memory.");
   module.def("metadata_of", &metadata_of, "path"_a, "The metadata_props of a model's file.");
+  module.def("copy_origins", &copy_origins, "model"_a, "source"_a,
+             "What is known of the program's weights, for a model over the same weights.");
   module.def("set_program", &set_program, "model"_a, "settings"_a,
              "Settings that tell the program from another with the same weights, which are "
              "written into the model.");

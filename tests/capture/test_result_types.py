@@ -53,7 +53,10 @@ def difference(func: Any, row: Any, values: dict[str, int]) -> str:
     if ours is None:
         return "no rule"
     for (dtype, sizes, _), tensor in zip(ours, theirs, strict=True):
-        known = [given if size is None else size for size, given in zip(sizes, tensor.shape)]
+        known = [
+            given if size is None else size
+            for size, given in zip(sizes, tensor.shape, strict=False)
+        ]
         if f"torch.{dtype}" != str(tensor.dtype) or list(tensor.shape) != known:
             return f"{dtype} {sizes} for {tensor.dtype} {list(tensor.shape)}"
     return ""

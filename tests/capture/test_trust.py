@@ -184,7 +184,7 @@ def test_nothing_raises_inside_of_what_pytorch_calls(monkeypatch, capfd):
 def test_an_error_of_ours_leaves_the_model_to_torch_export(monkeypatch, capfd):
     from sardonyx._torch_private import non_strict
 
-    def given(*args):
+    def given(*args, **kwargs):
         raise TypeError("of() takes other arguments")
 
     assert trust.distrust() == ""  # decided before, as the small programs would fail, too

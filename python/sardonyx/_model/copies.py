@@ -11,4 +11,5 @@ def over_the_same_weights(model: _native.Model) -> _native.Model:
     result = _native.parse_model(bare)
     names = [name for name, *_ in _native.constants(model)]
     _native.attach(result, model, [(name, name) for name in names], [])
+    _native.copy_origins(result, model)
     return result
