@@ -60,12 +60,12 @@ TO_DO_PAGES = {"operators.md", "architectures.md", "targets.md"}
 CLEAN_SOURCES = (
     "src/cli",
     "src/report",
-    "python/sardonyx/_command",
+    "python/sardonyx/_cli",
     "python/sardonyx/_compare",
-    "python/sardonyx/_mismatch",
-    "python/sardonyx/_older",
+    "python/sardonyx/_debugging",
+    "python/sardonyx/_legacy",
     "python/sardonyx/_optimize",
-    "python/sardonyx/_run",
+    "python/sardonyx/_runtime",
     "python/sardonyx/_model",
     "python/sardonyx/hf/command.py",
     "tests/site",
@@ -131,6 +131,8 @@ def check(root: Path) -> list[str]:
     complaints = [each for page in pages(root) for each in check_page(page)]
     for name in CLEAN_SOURCES:
         place = root / name
+        if not place.exists():
+            complaints.append(f"{name}: is in CLEAN_SOURCES and does not exist")
         files = sorted(place.rglob("*")) if place.is_dir() else [place]
         for file in files:
             if file.suffix in SOURCES and file.is_file() and file.name != "check_words.py":

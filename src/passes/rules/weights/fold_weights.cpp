@@ -6,8 +6,8 @@
 // Transpose is left to transpose-weights, after which the weight can still be replaced. A Cast of a
 // large weight between floating types is a step of its recipe, computed as the weight is written.
 #include <algorithm>
-#include <optional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
