@@ -1,4 +1,4 @@
-"""What a model has for a quantised tensor of PyTorch: three plain ones."""
+"""What a model has for a quantized tensor of PyTorch: three plain ones."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def _of_module(
         doubles = not options.dynamo
         return capture_by_trace(module, args, kwargs, dynamic, steps.say, doubles=doubles)
 
-    # torch.export captures no quantised tensors; tracing runs on them.
+    # torch.export captures no quantized tensors; tracing runs on them.
     if options.is_trace or _has_quantized(args, kwargs):
         return steps.timed("capture", by_trace)
 

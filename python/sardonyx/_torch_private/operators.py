@@ -106,7 +106,7 @@ def decompositions() -> dict[Any, Any]:
 
 
 def quantized_decomposed() -> Any:
-    """The namespace of operators that quantise and dequantise, whose module defines them when it is
+    """The namespace of operators that quantize and dequantize, whose module defines them when it is
     imported."""
     import torch
 

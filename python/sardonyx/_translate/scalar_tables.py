@@ -20,7 +20,7 @@ _KNOWN = [each for each in JitScalarType if each <= JitScalarType.BFLOAT16]
 
 
 def _onnx_type(kind: JitScalarType) -> TensorProtoDataType:
-    """ONNX's type; of a quantised one that of its integers."""
+    """ONNX's type; of a quantized one that of its integers."""
     if kind in _QUANTISED:
         return _QUANTISED[kind]
     if not kind.onnx_compatible():

@@ -1,4 +1,4 @@
-"""Quantised tensors as symbolic functions hand them around: a tuple of the integers, their scale
+"""Quantized tensors as symbolic functions hand them around: a tuple of the integers, their scale
 and zero point, and the axis of these where there is one."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _ZERO_POINTS = (JitScalarType.UINT8, JitScalarType.INT8)
 def quantize(
     g: GraphContext, tensor: Any, scale: Any, zero_point: Any, axis: int | None = None
 ) -> Any:
-    """The quantised tensor. Zero points of other types than int8 are made uint8."""
+    """The quantized tensor. Zero points of other types than int8 are made uint8."""
     scale = _cast(g, scale, JitScalarType.FLOAT)
     if JitScalarType.from_value(zero_point) not in _ZERO_POINTS:
         zero_point = _cast(g, zero_point, JitScalarType.UINT8)

@@ -231,7 +231,7 @@ def quantized_args(
     zero_point: int | None = None,
     quantize_output: bool = True,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Says which arguments of a symbolic function may be quantised. They come dequantised: captured
+    """Says which arguments of a symbolic function may be quantized. They come dequantized: captured
     programs hold DequantizeLinear and QuantizeLinear around what computes in between."""
     del arg_q_descriptors, scale, zero_point, quantize_output
     return lambda function: function

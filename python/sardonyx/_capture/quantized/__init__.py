@@ -1,4 +1,4 @@
-"""Models of PyTorch's own quantised tensors, which torch.export cannot hold: while such a model is
+"""Models of PyTorch's own quantized tensors, which torch.export cannot hold: while such a model is
 captured, integers beside their scale and zero point stand for each of them."""
 
 from .capture import (

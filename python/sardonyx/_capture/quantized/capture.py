@@ -1,4 +1,4 @@
-"""What holds while a model of quantised tensors is captured."""
+"""What holds while a model of quantized tensors is captured."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 
 def holds_quantized_tensors(program: ExportedProgram) -> bool:
-    """Whether torch.export captured a quantised tensor, which it takes for one of float32."""
+    """Whether torch.export captured a quantized tensor, which it takes for one of float32."""
     graphs = (m.graph for m in program.graph_module.modules() if hasattr(m, "graph"))
     return any(makes_quantized(node.target) for graph in graphs for node in graph.nodes)
 
 
 def makes_quantized(target: Any) -> bool:
-    """Whether a call's target gives a quantised tensor."""
+    """Whether a call's target gives a quantized tensor."""
     return not isinstance(target, str) and name_of(target) in MAKERS
 
 
@@ -49,7 +49,7 @@ _WORDS = (
 @contextmanager
 def plain_integers(model: torch.nn.Module) -> Iterator[None]:
     """Within it, `model` computes with integers beside their scale and zero point where it has
-    quantised tensors and packed weights. Afterwards it is what it was. Raises UnsupportedError."""
+    quantized tensors and packed weights. Afterwards it is what it was. Raises UnsupportedError."""
     stand_ins = [(module, name, _stand_in(held)) for module, name, held in _held(model)]
     with ExitStack() as undo:
         for module, name, stand_in in stand_ins:
@@ -103,7 +103,7 @@ def _replace(module: torch.nn.Module, name: str, stand_in: Any, undo: ExitStack)
 
 
 class _Quantizing(TorchFunctionMode):
-    """Catches the functions that make quantised tensors of others."""
+    """Catches the functions that make quantized tensors of others."""
 
     def __torch_function__(
         self, function: Any, types: Any, args: Any = (), kwargs: Any = None

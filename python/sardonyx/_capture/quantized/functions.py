@@ -1,4 +1,4 @@
-"""What functions of torch do with quantised tensors, by name."""
+"""What functions of torch do with quantized tensors, by name."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _clamped(q: Quantized, *args: float | None, inplace: bool = False, **named: 
 
 
 def _in_steps(q: Quantized, number: float | None) -> int | None:
-    """A number quantised as the elements are."""
+    """A number quantized as the elements are."""
     return None if number is None else rounding.number_in_integers(number, q.affine)
 
 

@@ -1,4 +1,4 @@
-"""Functions of torch that make quantised tensors of others, by name."""
+"""Functions of torch that make quantized tensors of others, by name."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""PyTorch's operators on packed weights and quantised tensors: what they compute, between
-dequantising and quantising, which runtimes know as one operator on integers."""
+"""PyTorch's operators on packed weights and quantized tensors: what they compute, between
+dequantizing and quantizing, which runtimes know as one operator on integers."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _product(compute: Float, after: Float) -> Float:
 
 
 def _dynamic(compute: Float, after: Float) -> Float:
-    """(x, packed, reduce_range): x is quantised by what it holds."""
+    """(x, packed, reduce_range): x is quantized by what it holds."""
 
     def operator(x: torch.Tensor, packed: Packed, reduce_range: bool = False) -> Any:
         if not isinstance(packed.weight, Quantized):  # float16

@@ -15,7 +15,7 @@ from .tensor import Quantized
 
 @dataclass(frozen=True)
 class Packed:
-    """What an object of packed weights holds: the weight, quantised or, of dynamic float16 layers,
+    """What an object of packed weights holds: the weight, quantized or, of dynamic float16 layers,
     not; and the options of a convolution."""
 
     weight: Any

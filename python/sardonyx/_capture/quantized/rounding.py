@@ -92,7 +92,7 @@ def dequantized(integers: torch.Tensor, affine: Affine) -> torch.Tensor:
 
 
 def parameters_of(x: torch.Tensor, dtype: torch.dtype, reduce_range: bool) -> Affine:
-    """The scale and zero point that cover x, and 0, as dynamic quantisation takes them."""
+    """The scale and zero point that cover x, and 0, as dynamic quantization takes them."""
     affine = Affine(1.0, 0, dtype)
     limits = torch.iinfo(affine.integers)
     least, most = limits.min, limits.max

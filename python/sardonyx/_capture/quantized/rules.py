@@ -1,4 +1,4 @@
-"""Which rule a function of torch has for quantised tensors: a table that functions.py fills, and
+"""Which rule a function of torch has for quantized tensors: a table that functions.py fills, and
 what is said of many functions at once."""
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _RESAMPLING = frozenset(("interpolate", "upsample"))
 
 
 class UnsupportedError(RuntimeError):
-    """A function that quantised tensors have no capture for."""
+    """A function that quantized tensors have no capture for."""
 
 
 def rule_of(name: str) -> Rule:

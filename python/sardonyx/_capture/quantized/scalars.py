@@ -1,4 +1,4 @@
-"""Quantised tensors and a number: mostly the scale or zero point changes, not the integers."""
+"""Quantized tensors and a number: mostly the scale or zero point changes, not the integers."""
 
 from __future__ import annotations
 

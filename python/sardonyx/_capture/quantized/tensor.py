@@ -1,4 +1,4 @@
-"""What stands for a quantised tensor while a model is captured."""
+"""What stands for a quantized tensor while a model is captured."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Quantized:
 
     @staticmethod
     def of(tensor: torch.Tensor) -> Quantized:
-        """The stand-in of a real quantised tensor."""
+        """The stand-in of a real quantized tensor."""
         if tensor.qscheme() in (torch.per_tensor_affine, torch.per_tensor_symmetric):
             affine = Affine(tensor.q_scale(), tensor.q_zero_point(), tensor.dtype)
         else:

@@ -20,7 +20,7 @@ class Observed:
 
     @property
     def gives_quantized(self) -> bool:
-        """Whether a quantised tensor is among the results."""
+        """Whether a quantized tensor is among the results."""
         from sardonyx._torch_private import pytree
 
         leaves = pytree.tree_leaves(self.results)

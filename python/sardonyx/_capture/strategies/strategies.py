@@ -146,7 +146,7 @@ def strategies(
         # Recurrent layers, whose packed weights are read from TorchScript's archives.
         yield Strategy("torch.jit.trace, where sizes alone decide", of_trace_by_sizes)
     if quantized or is_interpreted(model) or readings_of(model).numbers:
-        return  # the others know neither quantised tensors nor TorchScript's branches on data
+        return  # the others know neither quantized tensors nor TorchScript's branches on data
     # What comes next may take minutes, to stop where the first one did.
     is_by_data = "DataDependent" in type(attempts[0].error).__name__
     if by_sizes and (is_by_data or _holds_script(model)):

@@ -82,7 +82,7 @@ def _parts(name: str, value: Any, *, varies: bool) -> list[tuple[str, Any, bool]
     return [(name, value, varies)]
 
 
-# What a model takes for a quantised tensor: its integers, their scale and zero point.
+# What a model takes for a quantized tensor: its integers, their scale and zero point.
 PARTS_OF_QUANTIZED = ("", "_scale", "_zero_point")
 
 

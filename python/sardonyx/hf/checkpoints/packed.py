@@ -1,4 +1,4 @@
-"""Numbers of a few bits, several in each integer, as quantised checkpoints hold them."""
+"""Numbers of a few bits, several in each integer, as quantized checkpoints hold them."""
 
 from __future__ import annotations
 

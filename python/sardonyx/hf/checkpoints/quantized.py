@@ -1,4 +1,4 @@
-"""Checkpoints that are quantised already: GPTQ, AWQ, float8, compressed-tensors, bitsandbytes,
+"""Checkpoints that are quantized already: GPTQ, AWQ, float8, compressed-tensors, bitsandbytes,
 mxfp4, torchao.
 
 Every layer has its weight as several tensors: codes, scales, zero points. They are made one float32

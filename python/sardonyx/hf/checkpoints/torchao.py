@@ -1,4 +1,4 @@
-"""Weights that torchao quantised: what it tells of each in the header of a safetensors file, and
+"""Weights that torchao quantized: what it tells of each in the header of a safetensors file, and
 the numbers that its tensors stand for."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From a part to an ONNX model: captured, given its weights, optimised."""
+"""From a part to an ONNX model: captured, given its weights, optimized."""
 
 from __future__ import annotations
 
@@ -252,7 +252,7 @@ def finished(
     longest: int | None = None,
     kept: Collection[str] = (),
 ) -> OptimizationReport:
-    """Names the weights as the checkpoint's model does, and optimises with what they hold.
+    """Names the weights as the checkpoint's model does, and optimizes with what they hold.
 
     `longest`: the tokens of the longest text there is to be. `kept`: weights that stay as they are.
     """

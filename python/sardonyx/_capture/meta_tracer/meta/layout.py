@@ -234,7 +234,7 @@ def as_strided(
     stride: Sequence[Size],
     storage_offset: Size | None = None,
 ) -> QuickTensor:
-    """Where it begins is functionalisation's business, which sees what it is a view of."""
+    """Where it begins is functionalization's business, which sees what it is a view of."""
     dims, steps = tuple(map(plain, size)), tuple(map(plain, stride))
     if len(dims) != len(steps) or any(type(n) is int and n < 0 for n in (*dims, *steps)):
         raise DeclinedError("as_strided of sizes that cannot be")
