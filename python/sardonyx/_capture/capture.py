@@ -72,14 +72,23 @@ def capture(
 ) -> Captured:
     """Captures `model` on the example inputs.
 
-    Tries torch.export without TorchDynamo, then with sizes of 0 and 1 kept dynamic, then with the
-    dimensions that torch.export itself suggests or finds constant, then torch.jit.trace where
-    `by_sizes` and sizes that hang on data decide, but no elements of tensors, then below autograd,
-    where a model's own derivatives are operators, then with TorchDynamo, then torch.jit.trace where
-    `may_trace`, then draft export. `report` is told how each went. Raises CaptureError with what
-    all of them said, or of the dimensions that must vary and that the model makes constant.
+    Tries these strategies in order, each where it may help:
 
-    `quick` may have fake-tensor tracing try first. It declines what it is not sure of.
+    - torch.export without TorchDynamo;
+    - the same with sizes of 0 and 1 kept dynamic;
+    - the same with the dimensions that torch.export itself suggests or finds constant;
+    - torch.jit.trace with `by_sizes`, where control flow depends on data-dependent sizes only, not
+      on elements of tensors;
+    - torch.export below autograd, where a model's own derivatives are operators;
+    - torch.export with TorchDynamo;
+    - torch.jit.trace with `may_trace`;
+    - draft export.
+
+    `report` receives the result of each. Raises CaptureError with the errors of all strategies, or
+    with the dimensions that must be dynamic and that the model specializes.
+
+    `quick` may have fake-tensor tracing run first. It falls back to torch.export where it is not
+    sure of a result.
     """
     attempts: list[Attempt] = []
     args, kwargs = told_apart((args, kwargs))
@@ -338,7 +347,7 @@ def _quick_attempt(
     return program, [*notes, *checks.notes(), *program.notes]
 
 
-# What tells that the program holds for some of the sizes alone that were left free.
+# The codes of diagnostics that report a program specialized to some values of dynamic dimensions.
 _SPECIALIZED = ("SX1008", "SX1012", "SX1015")
 
 

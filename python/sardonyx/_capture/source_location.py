@@ -1,4 +1,4 @@
-"""Lines of the user's own code."""
+"""Lines of the user's code."""
 
 from __future__ import annotations
 

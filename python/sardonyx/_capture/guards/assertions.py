@@ -1,7 +1,8 @@
 """Checks of data: `assert`, and branches that do nothing but raise.
 
-Where data decide in Python, a program has one side alone. Of a check that is the one that goes on:
-for the data that the other is for, PyTorch gives no answer that the model's could differ from.
+A program has only one branch of data-dependent control flow in Python. Of a check it has the branch
+that does not raise. For the data of the other branch PyTorch raises, and so has no answer that the
+model's answer could differ from.
 """
 
 from __future__ import annotations

@@ -213,8 +213,10 @@ def _denied(relation: Any) -> Any:
 def _least_free(
     program: ExportedProgram, leaves: Sequence[Leaf], ranges: Mapping[str, Any]
 ) -> dict[str, int]:
-    """How few the program's sizes may be, of those that neither the user nor a bound which is told
-    of anyway says to be more than captures take them for."""
+    """The minimum that the user set for each size of the program, 0 by default.
+
+    Leaves out sizes with a lower bound above what captures assume: that bound is reported anyway.
+    """
     least = {
         str(size_of(value, axis)): wanted.least
         for _, value, leaf in named_inputs(program, leaves)

@@ -1,4 +1,4 @@
-"""What data decide, and a captured program has as the example's data decided it."""
+"""Data-dependent control flow that a captured program has specialized to the example's data."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from sardonyx._capture.source_location import Place
 
 
 class FrozenBranchError(RuntimeError):
-    """Only one branch of those that data decide between would be in the program."""
+    """The program would have only one branch of data-dependent control flow."""
 
 
 @dataclass
 class Frozen:
-    """`python`: lines of Python that the program has as the example took them. `scripted`: branches
-    and loops of scripted functions on data, which are never to be so. `elements`: of `python`,
-    those where elements of tensors decided, not sizes. `keeping`: calls that are under way of
-    operators that ask tensors for integers, and of which tracing keeps these."""
+    """`python`: lines of Python whose control flow is specialized to the example. `scripted`:
+    data-dependent branches and loops of scripted functions, which must never be specialized.
+    `elements`: the lines of `python` that depend on elements of tensors, not on sizes. `keeping`:
+    how many calls are running of operators that ask tensors for integers which tracing keeps."""
 
     python: list[Place] = field(default_factory=list)
     scripted: list[Place] = field(default_factory=list)

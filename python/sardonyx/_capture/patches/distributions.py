@@ -11,10 +11,10 @@ from unittest import mock
 
 @contextmanager
 def unvalidated_distributions() -> Iterator[None]:
-    """Within it, distributions do not look at their arguments' values unless they are told to.
+    """Within it, distributions validate their arguments only where a caller asks for it.
 
-    That they do by default is a check for people (Python's -O leaves it out) which no capture can
-    decide: it hangs on data, and a model has nothing to raise.
+    By default they do, to help people find mistakes (Python's -O turns it off). No capture can
+    evaluate this check: it is data-dependent, and a model cannot raise.
     """
     package: Any = sys.modules.get("torch.distributions")
     if package is None:

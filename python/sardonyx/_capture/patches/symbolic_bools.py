@@ -25,9 +25,11 @@ def function_wanting_truths(error: Exception | None) -> str | None:
 
 @contextmanager
 def truths_decided(name: str) -> Iterator[None]:
-    """Within it, PyTorch's function of that name takes truths of sizes as the example's sizes have
-    them, and asks for that, so that a note tells of it. Modules that have imported it by itself
-    call the one that does, too."""
+    """Within it, PyTorch's function of that name specializes symbolic bools to the example's sizes.
+
+    That adds a guard, and so a note reports it. The function is replaced in modules that have
+    imported it by itself, too.
+    """
     import torch
 
     holders = (torch, torch.nn.functional, torchscript.functions_in_python()[1], torch.Tensor)

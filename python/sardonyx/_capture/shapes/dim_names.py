@@ -67,7 +67,7 @@ _HELP = (
 def constant_dims(
     program: ExportedProgram, leaves: Sequence[Leaf], places: Mapping[str, Place]
 ) -> list[ConstantDim]:
-    """The dimensions of which something is wanted, and that capture made constant.
+    """The dimensions that the user marked as dynamic, and that capture specialized.
 
     `places`: the lines that fixed sizes, by torch.export's names for these.
     """

@@ -1,8 +1,8 @@
 """Which dimensions vary, in every form that users say it, and what they call them.
 
-Three forms come in: `dynamic_shapes` as torch.export takes it, the same with plain strings for
-dimensions, and `dynamic_axes` of the older exporter. One form goes to torch.export; the names are
-kept beside it, for each leaf of the inputs.
+There are three forms: `dynamic_shapes` as torch.export takes it, the same with plain strings for
+dimensions, and `dynamic_axes` of the older exporter. One form goes to torch.export. The names are
+kept separately, for each leaf of the inputs.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DynamicShapes:
-    """What torch.export is told, and what is wanted of each leaf of (args, kwargs), in order.
+    """What torch.export gets, and what the user wants of each leaf of (args, kwargs), in order.
 
-    `relaxed` lets torch.export make constant, or equal, what it must.
+    `relaxed` lets torch.export specialize dimensions, or make them equal, where it must.
     """
 
     shapes: Any

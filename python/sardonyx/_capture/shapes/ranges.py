@@ -1,4 +1,4 @@
-"""Sizes that were left free, and that the model's own code bounds."""
+"""Dynamic dimensions that the model's own code bounds."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _READS = frozenset((*_NUMBERS, "aten::Bool", "aten::is_nonzero"))
 
 
 def decided_by_data(graph: Any) -> list[Place]:
-    """The branches and loops of an inlined graph that data decide."""
+    """The data-dependent branches and loops of an inlined graph."""
     nodes = [*graph.findAllNodes("prim::Loop"), *graph.findAllNodes("prim::If")]
     return _places(node for node in nodes if _is_read_of_data(_deciding(node)))
 
@@ -74,7 +74,7 @@ def _is_tensor(value: Any) -> bool:
 
 
 class Readings(NamedTuple):
-    """Where a program of TorchScript makes numbers of data, and where data decide."""
+    """Where a TorchScript program reads numbers from data, and its data-dependent control flow."""
 
     numbers: list[Place]
     decided: list[Place]

@@ -14,7 +14,7 @@ from sardonyx._torch_private import state, torchscript
 
 @contextmanager
 def unrecorded() -> Iterator[None]:
-    """Within it, torch.jit.trace sees nothing: sizes are numbers, and nobody is told of them."""
+    """Within it, torch.jit.trace records nothing: sizes are plain numbers, without a warning."""
     with torchscript.untraced():
         yield
 

@@ -72,7 +72,7 @@ def _has_number(value: Any) -> bool:
 
 
 def _stand_in(number: torch.Tensor) -> float | int:
-    """A number of that kind: asking for its own would tell that data decide."""
+    """A number of that type: reading the tensor's own would be reported as data-dependent."""
     return 0.0 if number.is_floating_point() else 0
 
 

@@ -1,7 +1,7 @@
-"""Both ways of a program that data or sizes decide between in Python: `if mask.any():`.
+"""Both branches of Python code that depends on data or sizes, such as `if mask.any():`.
 
-The model runs once for each answer. What it calls before the question is written down in the first
-of these runs alone; what comes behind it, to the model's end, is the body of a branch.
+The model runs once for each answer. Its calls before the question are recorded in the first of
+these runs only. Its calls after the question, to the model's end, are the body of a branch.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ class Ways:
         self._forks: list[_Fork] = []  # that are being followed, the first question first
         self._decided: list[_Fork] = []  # that have one way alone, whatever was asked before
         self._runs = 1
-        self._places: dict[Place, str] = {}  # where data decide, or sizes
-        self._checks: dict[Place, None] = {}  # where they decide whether the model raises
+        self._places: dict[Place, str] = {}  # of branches on data, or on sizes
+        self._checks: dict[Place, None] = {}  # of those that decide whether the model raises
         self._sizes = (
             None
             if samples is None
@@ -250,7 +250,7 @@ class Ways:
             raise DeclinedError("one way of a branch says of data what the other does not")
 
     def _known_of_data(self) -> dict[Any, Any]:
-        """What is known of numbers that data decide."""
+        """What is known of data-dependent numbers."""
         env = self._env
         if env is None:
             return {}

@@ -1,7 +1,8 @@
 """Control flow: each body is run once, into a graph of its own.
 
-What a body reads of the graphs around it becomes operands, tensors alone: sizes stand in its
-arguments as they do everywhere. What a call gives is told by the kinds of what its bodies give.
+Tensors that a body reads from the graphs around it become operands. Sizes do not: they are in its
+arguments as they are everywhere. The types of a call's results follow from those of its bodies'
+results.
 """
 
 from __future__ import annotations
@@ -86,8 +87,10 @@ def _truth_of_sizes(recorder: Recorder, pred: Any) -> Any:
 def branched(
     recorder: Recorder, truth: torch.fx.Node, ways: tuple[Ran, Ran], known: Known
 ) -> tuple[list[Any], Any]:
-    """What one of two ways gives to the end of a program, and its structure. Of symbols that data
-    decide those are `known` that were there before."""
+    """The results of one of two branches that run to the end of a program, and their structure.
+
+    `known`: the data-dependent symbols that were there before the branch.
+    """
     one, other = ways
     if one.spec != other.spec:
         raise DeclinedError("two ways give results of different structure")
@@ -105,7 +108,7 @@ def branched(
 
 
 def _are_tensors(a: Any, b: Any, known: Known) -> bool:
-    """Declines what is no tensor, and not the same in both ways."""
+    """Declines what is not a tensor and differs between both branches."""
     if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
         return True
     if isinstance(a, torch.SymInt) and isinstance(b, torch.SymInt) and _is_one(a, b, known):

@@ -44,7 +44,7 @@ class QuickProgram:
     example_inputs: tuple[tuple[Any, ...], dict[str, Any]]
     export: Callable[[], ExportedProgram] = field(repr=False)
     notes: Sequence[Diagnostic] = ()
-    told_by_torch: Sequence[Diagnostic] = ()  # by that export, beside what is told of this program
+    told_by_torch: Sequence[Diagnostic] = ()  # by that export; `notes` are of this program
     _exported: ExportedProgram | None = field(default=None, repr=False)
 
     @property

@@ -21,8 +21,9 @@ from .verified import VERIFIED
 def distrust() -> str:
     """Why fake-tensor tracing is off here; empty where it may run.
 
-    It runs in the builds of PyTorch that our tests have run in. In any other, two small programs
-    are captured both ways, once: the answer is kept in the user's cache folder.
+    It runs in the builds of PyTorch that our tests have run in. In any other build, two small
+    programs are captured once by fake-tensor tracing and once by torch.export, and the captures are
+    compared. The result is kept in the user's cache folder.
     """
     if TRACING.reason:
         return TRACING.reason

@@ -16,11 +16,11 @@ from sardonyx._torch_private.state import default_device
 
 @contextmanager
 def run_again_where_declined() -> Iterator[None]:
-    """Within it, what is printed and warned of is held back.
+    """Within it, printed output and warnings are held back.
 
-    It is told at the end; after an error, torch.export runs the model again, and nothing is told.
-    After an error, and after an interrupt, random numbers go on from where they were and PyTorch's
-    settings are what they were.
+    They appear at the end. After an error they are dropped, since torch.export runs the model
+    again. After an error or an interrupt, the states of the random number generators and PyTorch's
+    settings are restored.
     """
     put_back = kept()
     said, complained = io.StringIO(), io.StringIO()

@@ -184,7 +184,7 @@ def _again(given: Any, inputs: Any) -> Any:
 
 
 def _is_by_data(given: Any) -> bool:
-    """Whether data decide some size of a result."""
+    """Whether some size or stride of a result is data-dependent."""
     each = given if isinstance(given, list) else [given]
     return any(is_by_data((*one.dims, *one.steps)) for one in each)
 

@@ -122,7 +122,7 @@ def contiguous(
     if results.strides.is_contiguous(dims_of(self), steps_of(self)):
         return self
     layout = (dims_of(self), steps_of(self))
-    # Of sizes that data decide there is no example: they may be any.
+    # Data-dependent sizes have no example: they may have any value.
     if any(map(is_by_data, layout)) or results.strides.is_contiguous(
         *(tuple(map(hint, each)) for each in layout)
     ):

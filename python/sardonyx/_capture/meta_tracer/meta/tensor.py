@@ -74,7 +74,7 @@ _NO_LEVELS: frozenset[int] = frozenset()
 
 
 def _example(size: Any) -> int:
-    """Any number where data decide: PyTorch asks for such sizes by name."""
+    """The example's size; any number for data-dependent sizes, which PyTorch asks for by name."""
     if type(size) is int:
         return size
     known = size.node.hint

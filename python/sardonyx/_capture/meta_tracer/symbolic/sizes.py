@@ -90,7 +90,7 @@ def hint(size: Size) -> int:
 
 
 def is_by_data(sizes: Sequence[Size]) -> bool:
-    """Whether data decide one of them."""
+    """Whether one of them is data-dependent."""
     return any(type(size) is not int and size.node.hint is None for size in sizes)
 
 

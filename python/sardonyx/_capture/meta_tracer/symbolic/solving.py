@@ -51,10 +51,9 @@ def solve(fake_mode: Any, by_torch: Callable[[], None], by_model: Collection[Any
     env = fake_mode.shape_env
     if env is None:
         return
-    # Bounds of sizes that no equation fixes are solved for the sake of suggestions alone, and where
-    # these are told, torch.export is who tells them. Equations that sympy cannot solve end
-    # torch.export (`x / 320 == x // 40 // 8`, which says what x is divided by, and fixes nothing).
-    # They stay among the questions that are checked below.
+    # Bounds of sizes that no equation fixes are needed only for suggestions, which torch.export
+    # reports. Equations that sympy cannot solve make torch.export fail: `x / 320 == x // 40 // 8`
+    # says what x is divided by, and fixes nothing. They are checked below with the other guards.
     with torch_sizes.solving_equations_alone(_is_solvable):
         by_torch()
     asserted = [each for asserts in env.deferred_runtime_asserts.values() for each in asserts]

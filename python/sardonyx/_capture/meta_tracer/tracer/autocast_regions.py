@@ -44,7 +44,8 @@ def _fold_autocast(graph: torch.fx.Graph) -> None:
 
 
 def _fold_gradients(graph: torch.fx.Graph) -> None:
-    """Programs are captured without gradients, so that only regions that have some are told."""
+    """Folds the regions that have gradients. Programs are captured without them, so that all other
+    regions need no call."""
     has_gradients = False
     members: list[torch.fx.Node] = []
     for node in list(graph.nodes):

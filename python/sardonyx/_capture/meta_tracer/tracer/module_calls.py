@@ -1,4 +1,4 @@
-"""Which modules run: calls are told the path, the class and how often that path was called."""
+"""Which modules run: the path and class of each, and how often that path was called."""
 
 from __future__ import annotations
 

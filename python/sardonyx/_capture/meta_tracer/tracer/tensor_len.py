@@ -21,7 +21,7 @@ class LengthError(DeclinedError):
 
 
 def check_length(tensor: torch.Tensor) -> None:
-    """LengthError where data decide how long it is."""
+    """Raises LengthError where its length is data-dependent."""
     if dims_of(tensor) and is_by_data(dims_of(tensor)[:1]):
         raise LengthError("data decide the length of a tensor that len() is asked for")
 
