@@ -15,7 +15,7 @@ def class_named(name: str) -> type[Any] | None:
 
 
 def release() -> str:
-    """The installed release, for what is told."""
+    """The installed release, for messages."""
     import diffusers
 
     return str(diffusers.__version__)

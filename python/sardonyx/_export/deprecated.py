@@ -101,8 +101,8 @@ def _versions(custom_opsets: Mapping[str, int] | None) -> dict[str, int]:
 def is_older_form(model: Any, args: tuple[Any, ...]) -> bool:
     """Whether the last of `args` is a dict of keyword arguments, as the older exporter took them.
 
-    It is one where its keys are parameters of forward() that `args` leaves free, and forward() does
-    not take a dict there.
+    It is one if its keys are parameters of forward() that the other `args` do not fill, and if
+    forward() does not take a dict there.
     """
     last = args[-1]
     forward = getattr(model, "forward", None)

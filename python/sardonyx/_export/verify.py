@@ -109,5 +109,5 @@ def _accuracy(
     for name, want, got in zip(names, expected, actual, strict=False):
         try:
             yield VerificationInfo.from_tensors(name, want, got)
-        except ValueError:  # of other shapes, which is told as such
+        except ValueError:  # of other shapes, which is reported as such
             continue

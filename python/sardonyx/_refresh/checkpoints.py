@@ -15,7 +15,7 @@ from sardonyx._model.weight_files import WeightInFile, weights_in
 if TYPE_CHECKING:
     import torch
 
-# Under which keys training scripts save a state dict beside other things.
+# The keys under which training scripts save a state dict together with other objects.
 _STATE_DICTS = ("state_dict", "model_state_dict", "model")
 _PICKLED = (".pt", ".pth", ".bin", ".ckpt")
 _INDEX = ".index.json"

@@ -1,1 +1,1 @@
-"""What is told of an export: reports, SARIF, the time of each step."""
+"""Output about an export: reports, SARIF, the time of each step."""

@@ -1,4 +1,4 @@
-"""The report as one page that needs nothing but a browser: no scripts, no files beside it."""
+"""The report as one page that needs nothing but a browser: no scripts, no other files."""
 
 from __future__ import annotations
 

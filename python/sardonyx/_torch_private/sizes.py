@@ -155,7 +155,7 @@ def canonical_relation(relation: Any) -> Any:
 
 
 def is_of_data(symbol: Any) -> bool:
-    """Whether a symbol stands for a number that data decide."""
+    """Whether a symbol stands for a data-dependent number."""
     from torch.utils._sympy.symbol import SymT, symbol_is_type
 
     return bool(symbol_is_type(symbol, (SymT.UNBACKED_INT, SymT.UNBACKED_FLOAT)))

@@ -1,8 +1,8 @@
-"""Makes the key/value caches of transformers structures that torch.export can take apart.
+"""Registers the key/value caches of transformers as pytrees, which torch.export can flatten.
 
-Only where transformers is loaded: a model that takes a cache has loaded it. Caches whose layers
-hold keys and values alone are two lists of these, as transformers' own registration has them; any
-other cache is taken apart as `trees` does it.
+It does so only where transformers is loaded: a model that takes a cache has loaded it. A cache
+whose layers hold only keys and values is two lists of these, as transformers' own registration has
+it. Any other cache is flattened by `trees`.
 """
 
 from __future__ import annotations

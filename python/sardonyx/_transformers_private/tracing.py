@@ -12,7 +12,7 @@ from .probing import MissingError, Probe, has, lookup
 
 _ASKED = "_ignore_bidirectional_mask_sdpa"
 _COMPILING = "is_torchdynamo_compiling"
-# What it is told that hides anything.
+# The arguments of that function, _ASKED, that mask anything.
 _MASKED_BY = ("padding_mask", "local_attention_size")
 
 
@@ -54,8 +54,11 @@ def no_mask_where_none_given() -> Iterator[None]:
 
 @contextlib.contextmanager
 def nothing_kept() -> Iterator[None]:
-    """Within it, methods that keep what they made (the anchors of a detector, by the image's size)
-    keep nothing that has no data: they are told what they ask, whether to keep it."""
+    """Within it, methods that cache results, such as a detector's anchors by image size, do not.
+
+    They ask whether PyTorch is compiling, and the answer is yes. So they keep no tensor without
+    data.
+    """
     if not NOTHING_KEPT.available:
         yield
         return

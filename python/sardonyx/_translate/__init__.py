@@ -1,1 +1,1 @@
-"""Translators of the user's own: how they are found, called, and add nodes to the graph."""
+"""Custom translators: how they are found and called, and how they add nodes to the graph."""

@@ -1,4 +1,4 @@
-"""Translators of the user's own: which operator they are for, and how they are called."""
+"""Custom translators: which operator they are for, and how they are called."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Caches as tensors with names, whatever class they are of.
 
-A cache is what a model makes of one when it is run: its tensors are found in it, by the path at
-which they stand, and sizes that vary are those that differ between runs of two sizes. No class of
-caches is known here. As an input of a model a cache holds all of the past, and the mask hides what
-is outside of a sliding window, which is how runtimes keep it.
+The model is run, and the tensors of the cache that it fills are found by their paths. Dynamic
+dimensions are those that differ between runs of two sizes. This code knows no class of caches. As
+an input of a model, a cache holds all past tokens, and the mask hides those outside of a sliding
+window. Runtimes keep it in the same way.
 """
 
 from __future__ import annotations

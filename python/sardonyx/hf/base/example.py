@@ -96,13 +96,13 @@ def token_ids(
 
 
 def frames(ids: torch.Tensor, codes: int) -> torch.Tensor:
-    """Frames [batch, length, codes] of tokens, other ones in each place, so that places are told
-    apart. What stands behind the first may be codes of a sound, of which there may be fewer."""
+    """Frames [batch, length, codes] of tokens, with a different token for each code, so that their
+    order matters. Codes after the first may be audio codes, which may have a smaller vocabulary."""
     others = [ids.roll(place, 1) % _FEWEST_CODES for place in range(1, codes)]
     return torch.stack([ids, *others], -1)
 
 
-# No codec tells fewer apart.
+# No codec has fewer codes.
 _FEWEST_CODES = 16
 
 

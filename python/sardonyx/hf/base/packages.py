@@ -22,8 +22,8 @@ def package(name: str, what: str) -> Any:
 
 
 def transformers() -> Any:
-    """The package transformers; SX2006 where it is missing, lacks what every export needs, or does
-    not fit the packages beside it, with those that do."""
+    """The package transformers. Raises SX2006 where it is missing, lacks what every export needs,
+    or does not fit the other packages installed; the help names versions of those that do."""
     package("torch", "the export of a checkpoint")
     installed = _release("transformers")
     try:

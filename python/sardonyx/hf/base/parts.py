@@ -98,8 +98,8 @@ class Part:
         return replace(self, dims=dims, one_row=row)
 
     def told(self, message: str) -> str:
-        """What is told of the captured program, whose inputs are all in one that is called
-        `inputs`, with the names of the ONNX model's."""
+        """A message about the captured program, with the names of the ONNX model's inputs. The
+        captured program has all of them in one input, `inputs`."""
         names = {re.sub(r"\W", "_", name): name for name in self.inputs}
         return re.sub(r"\binputs_(\w+)", lambda found: names.get(found[1], found[0]), message)
 

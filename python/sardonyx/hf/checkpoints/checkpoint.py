@@ -31,7 +31,7 @@ class Checkpoint:
         folder: where it is.
         config: its configuration.
         trust_remote_code: whether code in the folder may be run.
-        quantization: how its weights are quantized, as config.json says; empty where they are not.
+        quantisation: how its weights are quantized, as config.json says; empty where they are not.
         gguf: the (first) file of its weights, where they are in that format.
         has_config: whether the folder has config.json; a GGUF file may stand for it.
         part: the module of the whole model that `config` is of; empty where it is of the whole.

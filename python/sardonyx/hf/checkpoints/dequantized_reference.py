@@ -21,7 +21,7 @@ class _Value(NamedTuple):
 
 
 class HeldValues:
-    """The weights in blocks of all parts of an export."""
+    """The values of the block-wise quantized weights of all parts of an export."""
 
     def __init__(self) -> None:
         """There are none yet."""

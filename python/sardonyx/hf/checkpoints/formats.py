@@ -30,7 +30,7 @@ class Weights(ABC):
     Attributes:
         paths: their files.
         is_plain: whether transformers itself reads them without further packages.
-        quantized: what of them was in few bits, once they are placed; None where nothing was.
+        quantised: the quantized ones of them, once they are placed; None where there are none.
     """
 
     def __init__(self, paths: Iterable[str], is_plain: bool) -> None:

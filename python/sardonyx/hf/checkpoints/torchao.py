@@ -1,5 +1,5 @@
-"""Weights that torchao quantized: what it tells of each in the header of a safetensors file, and
-the numbers that its tensors stand for."""
+"""Weights that torchao quantized: the metadata of each in the header of a safetensors file, and
+the dequantized values of its tensors."""
 
 from __future__ import annotations
 

@@ -59,9 +59,9 @@ def decoder_part(
     name: str = "model",
     change: Callable[[Tensors, Dims], tuple[Tensors, Dims]] | None = None,
 ) -> Part:
-    """The decoder with its cache, whose keys and values are equally wide where the runtime wants
-    `one_width`. `change` makes of its inputs what it gets instead. SX2009 where its cache cannot be
-    taken apart."""
+    """The decoder with its cache. With `one_width`, which some runtimes need, keys and values have
+    the same width. `change` returns the inputs to use in place of its own. Raises SX2009 where its
+    cache cannot be flattened into tensors."""
     taken = accepted(model)
     argument = cache_parameter(model)
     if argument is None:

@@ -72,7 +72,7 @@ class PictureDecoder(torch.nn.Module):
 
 
 def parts_of_autoencoder(model: Any) -> Iterator[Part]:
-    """Both ways, for pictures of any size."""
+    """The encoder and the decoder, for images of any size."""
     config = model.config
     latent = int(config.latent_channels)
     if not hasattr(config, "in_channels") or _takes_frames(model):

@@ -193,7 +193,7 @@ def merged(programs: Mapping[str, ONNXProgram]) -> Any | None:
 
 
 def reads_blocks(programs: Mapping[str, ONNXProgram]) -> bool:
-    """Whether nodes of the decoders' own dequantize weights in blocks."""
+    """Whether nodes in the decoders dequantize block-wise quantized weights."""
     nodes = _native.nodes(programs[LATER]._native)
     return any(operator == "DequantizeLinear" for _, _, operator, *_ in nodes)
 

@@ -84,7 +84,7 @@ class Pipeline:
 
     @property
     def masks_texts(self) -> bool:
-        """Whether text encoders are told which tokens are padding: where what removes noise is."""
+        """Whether text encoders get a mask of padding tokens: they do where the denoiser does."""
         classes: list[Any] = [models.class_named(each.model_class) for each in self.components]
         return any(
             takes_mask(inspect.signature(each.forward).parameters)

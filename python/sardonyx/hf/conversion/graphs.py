@@ -102,8 +102,11 @@ def captured(part: Part, target: Target) -> tuple[Part, ONNXProgram, list[str]]:
 
 
 class _SizesError(BaseException):
-    """Sizes cannot be free. No capture has a way around that, and so none of what is tried after an
-    Exception would come to an end. `why`: what is told of it."""
+    """Sizes cannot be dynamic. `why`: what is reported.
+
+    It is a BaseException, which ends the capture. After an Exception other strategies would run,
+    and none of them can help or come to an end.
+    """
 
     why = ""
 

@@ -65,7 +65,7 @@ class Job:
         self._target = target
         self._progress = progress
         self._sentences: Sentences | None = None
-        # Of weights in blocks, for verification.
+        # The values of block-wise quantized weights, for verification.
         self._values: HeldValues | None = None
         # Weights that stay as they are in whatever precision.
         self._kept: frozenset[str] = frozenset()
@@ -250,8 +250,8 @@ class Job:
         staging: Path,
         report: Report,
     ) -> Chosen:
-        """What was written. SX2009 where the cache that the task has by default is none that could
-        be taken apart: the help names the task without it."""
+        """What was written. Raises SX2009 where the task has a cache by default that cannot be
+        flattened into tensors: the help names the task without it."""
         from sardonyx.hf.components.separable import without_cache
 
         was_training = model.training
@@ -344,7 +344,7 @@ class Job:
         return part, program
 
     def _longest(self, model: torch.nn.Module) -> int | None:
-        """The longest text that the runtime is told of; None where it asks for none."""
+        """The context length in the runtime's configuration; None where the runtime needs none."""
         from sardonyx.hf.output import genai
 
         return genai.context_length(model.config) if self._target.runtime == genai.RUNTIME else None

@@ -200,10 +200,10 @@ def _size(shape: Sequence[int | str], value: torch.Tensor, axis: int) -> int:
 
 
 def media_of(model: Sessions) -> list[tuple[Medium, int]]:
-    """What there is an encoder for in the folder, with the token that it stands for in a text, by
-    the configuration beside it."""
+    """The media that the folder has an encoder for, each with its placeholder token in the text.
+    The token is in the configuration in the same folder."""
     settings = json.loads((model.folder / "config.json").read_text(encoding="utf-8"))
-    # Of a part of a model that is exported alone, they stand in a setting of the whole.
+    # Where one component is exported alone, its settings are nested in those of the whole model.
     held = [settings, *(value for value in settings.values() if isinstance(value, dict))]
     found = []
     for medium in MEDIA:

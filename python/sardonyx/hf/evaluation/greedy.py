@@ -1,4 +1,4 @@
-"""Greedy tokens of PyTorch's, which those of an exported model are held against."""
+"""Greedy decoding in PyTorch, which that of an exported model is compared with."""
 
 from __future__ import annotations
 

@@ -81,9 +81,11 @@ _ORDERS = (torch.argsort, torch.Tensor.argsort)
 
 
 class _TiesTurned(TorchFunctionMode):
-    """Which of equal elements are the highest PyTorch leaves open, and in which order they are: the
-    last ones come first, here. Scores behind a ReLU, of which the highest are looked at (sparse
-    attention), are often equal."""
+    """Breaks ties in the other order: of equal elements, the last ones come first.
+
+    PyTorch does not specify which of equal elements topk and argsort take first. Ties are common
+    among scores after a ReLU, from which sparse attention takes the highest.
+    """
 
     def __torch_function__(
         self, function: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None

@@ -27,10 +27,10 @@ class Sessions:
 
     Attributes:
         folder: where they are.
-        rounds: whether the runtime may round the other factor of weights in blocks to 8 bits, as it
-            does where a model does not say otherwise.
-        tokens_first: whether rows are to have their padding behind their tokens: a decoder for
-            onnxruntime-genai counts the tokens of a row, and takes them for the first.
+        rounds: whether the runtime may quantize the activations of MatMuls with block-wise
+            quantized weights to 8 bits, as it does by default.
+        tokens_first: whether sequences must be padded on the right: a decoder for
+            onnxruntime-genai counts the tokens of a sequence, and takes that many from its start.
     """
 
     def __init__(self, folder: Path, rounds: bool = True, tokens_first: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Tokens that an exported folder writes, held against PyTorch's."""
+"""Compares the tokens that an exported folder generates with PyTorch's."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def tokens(model: torch.nn.Module, loaded: Loaded) -> dict[str, Any]:
         got = loaded.generate(ids, mask, _TOKENS)
         same = _same(greedy(model, ids, mask, _TOKENS, never=never), got, _PROMPT)
         if same < _TOKENS:
-            # Models whose own cache changes their answers are held against that.
+            # A model whose own cache changes its answers is compared with those.
             cached = greedy_with_cache(model, ids, mask, _TOKENS, never)
             if cached.shape == got.shape:
                 same = max(same, _same(cached, got, _PROMPT))

@@ -1,4 +1,4 @@
-"""Exported folders held against PyTorch."""
+"""Compares exported folders with PyTorch."""
 
 from __future__ import annotations
 
@@ -40,11 +40,14 @@ def compare(
     *,
     held: HeldValues | None = None,
 ) -> dict[str, Any]:
-    """What was compared, and how it went. SX1901 in a VerificationError where float32 outputs
-    differ beyond rounding; other precisions are measured, and not judged, since they lose what they
-    lose. Of weights in blocks there is also what PyTorch makes of the values that they are `held`
-    as: that tells a wrong model from one that lost much, and is judged where the runtime is not
-    told to round the other factors, too."""
+    """What was compared, and the results.
+
+    Raises SX1901 in a VerificationError where float32 outputs differ beyond rounding. The error of
+    other precisions is only measured, since it is expected. A model with block-wise quantized
+    weights is also compared with PyTorch on the dequantized values, `held`. That tells a wrong
+    model from one that quantization made inaccurate. Its outputs must agree unless the runtime
+    quantizes the activations, too, or some weights of the PyTorch model have no such values.
+    """
     loaded = Loaded(folder, report.as_dict())
     found = _compared(model, chosen, loaded, sentences)
     _judge(report, found)

@@ -86,8 +86,8 @@ def sides(config: Any) -> Iterator[tuple[int, int]]:
 
 
 def _smaller(config: Any, largest: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """Of models that are told how large an image is, and say how large it may be: Pixtral's 110
-    patches a side attend to one another."""
+    """A smaller image for models that take the image's size and whose configuration has only the
+    largest one. In Pixtral, all of up to 110 x 110 patches attend to one another."""
     patch = _patch(config)
     if max(largest) > _MAX_PATCHES_A_SIDE * patch and _ASKED.get() is None:
         yield 2 * _PATCHES_A_SIDE * patch, 2 * _PATCHES_A_SIDE * patch
@@ -124,7 +124,7 @@ def _whole(config: Any, found: list[tuple[int, int]], frames: int | None) -> Ite
 
 
 def _sized(config: Any, height: int, width: int, tiles: int | None) -> Example:
-    """Images, whole or in tiles, whose sizes before they were padded or cut are told."""
+    """Images, whole or in tiles, with `image_sizes`: their sizes before padding or cropping."""
     channels = setting(config, "num_channels", default=3)
     shape = (channels, height, width) if tiles is None else (tiles, channels, height, width)
 

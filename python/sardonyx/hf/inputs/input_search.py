@@ -176,8 +176,8 @@ def _of_text_alone(axes: dict[int, str]) -> dict[int, str]:
 def _medium_among(
     model: torch.nn.Module, config: Any, example: Example
 ) -> tuple[Medium, int | None] | None:
-    """What stands in the example's text, and its token; no token where the model is told which
-    places are its."""
+    """The medium of which the example's text has placeholder tokens, and that token. The token is
+    None where the configuration has none and an input of the model marks the places."""
     taken = inspect.signature(model.forward).parameters
     if "input_ids" in example.dims:
         for medium in MEDIA:
@@ -209,7 +209,7 @@ def features_of(model: torch.nn.Module, found: Any) -> torch.Tensor:
     if pooled is not None:
         return _rows(pooled)
     if (states := found.last_hidden_state) is None:
-        # What is added to layers of the text is as long as what would stand in it.
+        # Features that are added to layers of the text are as long as its placeholder tokens.
         return _rows(found.deepstack_features[0][1])
     rows = _rows(states)
     project: Any = getattr(model, _PROJECTOR, None)
