@@ -144,8 +144,8 @@ class _Conversion:
         opset = options.checked_opset()
         self.translators = _translators(options, opset)
         self.notes: list[Diagnostic] = []
-        # Where it is open, the program may ask for a newer one, unless other translators of the
-        # user's own are for that.
+        # If the user names no opset, the program may need a newer one. That is allowed unless
+        # different custom translators apply to newer opsets.
         is_open = (
             options.opset_version is None and options.registry is None and not change_above(opset)
         )

@@ -148,8 +148,8 @@ def _get(config: Any, *names: str) -> Any:
 
 
 def _latent(config: Any, parameters: Any) -> _Made:
-    """A picture [batch, channels, height, width], or its patches in a row where their places are
-    told."""
+    """An image [batch, channels, height, width], or the sequence of its patches where the model
+    takes their positions."""
     channels = int(_get(config, "in_channels") or 4)
     if "img_ids" in parameters:
         return random_values((_ROWS, _SIDE, channels)), {0: BATCH, 1: _PACKED}
