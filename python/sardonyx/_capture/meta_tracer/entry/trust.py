@@ -59,11 +59,16 @@ def _cache_folder() -> Path:
 def _digest(build: str) -> str:
     """What changes where PyTorch, or our own code that meets it, does."""
     found = hashlib.sha256(build.encode())
-    package = Path(__file__).parents[3]
-    for folder in ("_capture/quick", "_torch_private"):
-        for file in sorted((package / folder).glob("*.py")):
-            found.update(file.read_bytes())
+    for file in _sources():
+        found.update(file.read_bytes())
     return found.hexdigest()[:16]
+
+
+def _sources() -> list[Path]:
+    """The modules that meet PyTorch as it traces."""
+    tracer = Path(__file__).parents[1]
+    private = tracer.parents[1] / "_torch_private"
+    return sorted([*tracer.rglob("*.py"), *private.rglob("*.py")])
 
 
 def _read(file: Path) -> str | None:
