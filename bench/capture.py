@@ -1,8 +1,10 @@
-"""Fake-tensor tracing beside torch.export, by turns in one process on one thread, sizes dynamic.
+"""Fake-tensor tracing compared with torch.export, with dynamic dimensions.
 
-`make bench-capture` prints a table of seconds of processor time, which others disturb least:
-the first call of each in the process, and the least of some later ones. What weights hold does not
-matter, so that models have their published layers and, where that is said, fewer features.
+Both take interleaved runs in one process on one thread.
+
+`make bench-capture` prints a table of seconds of CPU time, which other processes disturb least:
+the first call of each in the process, and the minimum of some later ones. The values of weights do
+not matter, so that models have their published layers and, where that is said, fewer features.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ SUBJECTS: dict[str, Callable[[], Example]] = {
 
 @dataclass(frozen=True)
 class Timed:
-    """Seconds of processor time."""
+    """Seconds of CPU time."""
 
     first: float
     warm: float
@@ -86,7 +88,7 @@ def compared(example: Example, rounds: int) -> tuple[Timed, Timed]:
 
 
 def saved(rounds: int) -> float:
-    """Seconds of processor time of exporting BERT-base to a file, once it was done before."""
+    """Seconds of CPU time to export BERT-base to a file, after a first export."""
     example = ZOO.build("bert", "full")
     seconds: list[float] = []
     with tempfile.TemporaryDirectory() as folder:

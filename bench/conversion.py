@@ -1,4 +1,4 @@
-"""Conversion after capture, and nodes, beside torch.onnx's optimised graph."""
+"""Conversion after capture, and nodes, compared with torch.onnx's optimized graph."""
 
 from __future__ import annotations
 

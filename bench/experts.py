@@ -1,9 +1,10 @@
-"""Mixtures of experts in ONNX Runtime: grouped products beside a loop over the experts, and beside
-ONNX Runtime's own operators, com.microsoft.MoE and, of weights in blocks of 4 bits, QMoE.
+"""Mixtures of experts in ONNX Runtime: grouped MatMuls, a loop over the experts, contrib operators.
 
-`python -m bench.experts` exports both forms of one layer, puts the operator together with the same
-weights, runs them in turns on the same inputs and prints medians of processor time. The grouped
-form is to be at least as fast as the loop; what the operators take stands in docs/targets.md.
+The contrib operators are com.microsoft.MoE and, for block-wise quantized weights of 4 bits, QMoE.
+
+`python -m bench.experts` exports both forms of one layer and builds the operator with the same
+weights. It takes interleaved runs on the same inputs and prints medians of CPU time. The grouped
+form should be at least as fast as the loop; the times of the operators are in docs/targets.md.
 """
 
 from __future__ import annotations

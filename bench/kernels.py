@@ -1,9 +1,9 @@
-"""ONNX Runtime's own operators beside what Sardonyx would emit otherwise, by turns on one thread.
+"""Contrib operators compared with the nodes that Sardonyx would emit otherwise.
 
-`make bench-kernels` prints a table; its figures are those of `measured` in
-`src/targets/onnxruntime/fusions/fusions.cpp`, from which docs/targets.md has them. Below 1: the
-operator of `com.microsoft` is quicker. What it is held against is optimised by ONNX Runtime as any
-model is.
+`make bench-kernels` takes interleaved runs on one thread and prints a table. Its figures are those
+of `measured` in `src/targets/onnxruntime/fusions/fusions.cpp`, from which docs/targets.md has them.
+Below 1, the operator of `com.microsoft` is faster. The nodes that it is compared with are optimized
+by ONNX Runtime, as in any model.
 """
 
 from __future__ import annotations

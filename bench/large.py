@@ -36,7 +36,7 @@ _SCRIPT = "torchscript"
 
 
 def make(path: Path, layers: int) -> None:
-    """`layers` products, each with a Gelu spelt out behind it, whose weights all differ."""
+    """`layers` MatMuls with different weights, each followed by a decomposed Gelu."""
     nodes, weights = [], []
     last = "x"
     for number in range(layers):

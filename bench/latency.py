@@ -1,4 +1,4 @@
-"""Time to run in ONNX Runtime beside torch.onnx's model, by turns, on one thread."""
+"""Time to run in ONNX Runtime compared with torch.onnx's model: interleaved runs on one thread."""
 
 from __future__ import annotations
 

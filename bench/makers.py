@@ -1,8 +1,8 @@
-"""From a module to a file, and how fast the file runs: Sardonyx beside torch.onnx and OpenVINO.
+"""From a module to a file, and how fast the file runs: Sardonyx, torch.onnx and OpenVINO.
 
-`make bench-makers` prints a row for each maker of a model: seconds from the module in memory to a
-file (the second time in a process, when all is imported), nodes, and milliseconds of a run on
-one thread, by turns, in ONNX Runtime and in OpenVINO, with the sizes of the example.
+`make bench-makers` prints a row for each exporter: seconds from the module in memory to a file
+(the second time in a process, when all is imported), nodes, and milliseconds of a run on one
+thread, in interleaved runs in ONNX Runtime and in OpenVINO, with the sizes of the example.
 """
 
 from __future__ import annotations

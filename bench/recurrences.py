@@ -1,10 +1,10 @@
-"""Recurrences over tokens in ONNX Runtime: as transformers spells them out, as a Scan, and by
-ONNX Runtime's own operator, com.microsoft.LinearAttention.
+"""Recurrences over tokens in ONNX Runtime: as transformers unrolls them, as a Scan, and as the
+contrib operator com.microsoft.LinearAttention.
 
-`python -m bench.recurrences` exports one function of transformers in these three forms, runs them
-in turns on the same inputs and prints nodes and medians of processor time. What transformers
-spells out is for the example's length alone. The Scan is to be at least as fast as that, and the
-operator as the Scan; the figures stand in docs/targets.md.
+`python -m bench.recurrences` exports one function of transformers in these three forms. It takes
+interleaved runs on the same inputs and prints nodes and medians of CPU time. The unrolled form is
+for the example's length alone. The Scan should be at least as fast as that form, and the operator
+as the Scan. The figures are in docs/targets.md.
 """
 
 from __future__ import annotations

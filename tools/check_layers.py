@@ -1,9 +1,9 @@
-"""Checks that the C++ layers know each other only in the direction the design draws.
+"""Checks that the C++ layers depend on each other only in the direction of the design.
 
-Three things are held against `LAYERS`: every `#include "..."` of a source file, every `DEPENDS` of
-a layer's CMakeLists.txt, and that no folder under src/ is missing from the table. Inside of a layer
-that has rooms, `ROOMS` says which of them may know which. Headers must not include each other in
-a circle.
+Every `#include "..."` of a source file and every `DEPENDS` of a layer's CMakeLists.txt is compared
+with `LAYERS`, and no folder under src/ may be missing from that table. Inside a layer that has
+libraries of its own, `ROOMS` lists which of them may depend on which. Headers must not include each
+other in a circle.
 """
 
 from __future__ import annotations

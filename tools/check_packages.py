@@ -1,7 +1,7 @@
-"""Checks that the Python packages know each other only in the direction the design draws.
+"""Checks that the Python packages depend on each other only in the direction of the design.
 
-Held against `PACKAGES`: every import of every module, wherever it stands, those for types alone
-included. Modules that import each other in a circle, in one package or across, are refused too.
+Every import of every module is compared with `PACKAGES`, wherever it is and even if it is for types
+alone. Modules must not import each other in a circle either, in one package or across packages.
 """
 
 from __future__ import annotations

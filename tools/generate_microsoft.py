@@ -1,5 +1,5 @@
-"""Writes src/targets/gen/microsoft.h: the schemas of those operators of ONNX Runtime's own domain
-that are emitted for it.
+"""Writes src/targets/gen/microsoft.h: the schemas of the contrib operators (com.microsoft) that
+are emitted for ONNX Runtime.
 
 tools/generate_microsoft.py           write the file
 tools/generate_microsoft.py --check   complain when it is not what would be written

@@ -4,8 +4,8 @@
     python tools/generate_op_stub.py          # rewrites it
     python tools/generate_op_stub.py --check  # exits with 1 when it is stale
 
-The functions have the newest form of each operator; a target opset that lacks an operator or an
-attribute says so when it is called.
+The functions have the signatures of the newest opset. Where the target opset lacks an operator or
+an attribute, the call reports that.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ SPACES = {
     "transformers",
 }
 
-# Optimisers, vendor kernels, gradients written in place: never in a program that is captured for
+# Optimizers, vendor kernels, gradients written in place: never in a program that is captured for
 # inference.
 LEFT_OUT = re.compile(
     r"^aten::_foreach_\w+\.(\w+_)?out$|^aten::_?(fused_(ada|sgd)|cufft|cudnn|amp_|cslt|nested|"

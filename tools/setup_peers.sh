@@ -1,6 +1,7 @@
 #!/bin/bash
-# Installs what `make bench-makers`, `bench-optimize` and `bench-llm` measure beside ours into a virtual
-# environment of their own, which sees the packages of the development environment and changes none of them.
+# Installs the tools that `make bench-makers`, `bench-optimize` and `bench-llm` compare with ours
+# into a virtual environment of their own. It sees the packages of the development environment and
+# changes none of them.
 #
 #   VENV   the development environment (default: .venv in the checkout)
 #   PEERS  the virtual environment of the peers (default: .venv-peers)

@@ -19,8 +19,8 @@ _PROMPT, _STEPS = 6, 20
 def trial(name: str, task: str, runtime: str, named: bool = True) -> dict[str, Any]:
     """What came of it: "right", "wrong", "unsure" (differs where PyTorch differs from itself),
     "refused" (with a diagnostic), "failed", or "not made" where no small model of the architecture
-    runs in eager PyTorch. The export is told the task
-    where it is to be `named`."""
+    runs in eager PyTorch. The task is
+    passed to the export where `named` is true."""
     with tempfile.TemporaryDirectory(prefix="sardonyx-sweep-") as work:
         folder = Path(work) / "checkpoint"
         try:
@@ -88,7 +88,7 @@ def _left_out(notes: list[str]) -> list[str]:
 
 
 def _in_genai(folder: Path, out: Path) -> dict[str, Any]:
-    """Greedy tokens of onnxruntime-genai held against eager PyTorch's."""
+    """Greedy tokens of onnxruntime-genai compared with eager PyTorch's."""
     try:
         wrong = [text for batch in (1, 2) if (text := _differs(folder, out, batch))]
     except Exception as error:

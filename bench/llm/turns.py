@@ -1,4 +1,4 @@
-"""Runs folders in onnxruntime-genai by turns, in an environment that has it.
+"""Interleaved runs of folders in onnxruntime-genai, in an environment that has it.
 
 python turns.py PROMPT TOKENS ROUNDS FOLDER...: a line of JSON with, for each folder, milliseconds
 of the prompt and of a token, and the tokens that it chose.

@@ -1,4 +1,4 @@
-"""The models to optimise: the zoo as exported by us, and by torch.onnx without optimising."""
+"""The models to optimize: the zoo as exported by Sardonyx, and by torch.onnx unoptimized."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 MAKERS = ("ours", "script", "dynamo")
 
-# What onnxruntime.transformers' optimiser calls them.
+# The names that onnxruntime.transformers' optimizer has for them.
 KINDS = {"gpt2": "gpt2", "vit": "vit", "swin": "swin", "t5": "t5", "bart": "bart", "clip": "clip"}
 
 
 def make(name: str, size: str, maker: str, folder: Path) -> None:
-    """Writes `<name>-<size>-<maker>.onnx`, and its inputs as `.<n>.npz` beside it."""
+    """Writes `<name>-<size>-<maker>.onnx`, and its inputs as `.<n>.npz` next to it."""
     import numpy as np
     import torch
     from tests.harness import capture
@@ -42,7 +42,7 @@ def make(name: str, size: str, maker: str, folder: Path) -> None:
 
 
 def _as_if_trained(model: Any) -> None:
-    """Biases of zeros and scales of ones would be optimised away, as no trained model's are."""
+    """Biases of zeros and scales of ones would be optimized away; trained models have others."""
     import torch
 
     generator = torch.Generator().manual_seed(0)

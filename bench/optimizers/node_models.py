@@ -1,4 +1,4 @@
-"""The node models of the onnx package, through every optimiser."""
+"""The node models of the onnx package, through every optimizer."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class NodeModels:
                 path.unlink()
 
     def judged(self, tool: str, result: dict[str, Any]) -> dict[str, Any]:
-        """Nodes in all, and the models whose answers differ, or that could not be optimised."""
+        """All nodes, and the models whose answers differ, or that could not be optimized."""
         wrong, nodes = {}, 0
         for name, (feed, expected) in self.cases.items():
             path = self.folder / tool.replace(" ", "-") / f"{name}.onnx"

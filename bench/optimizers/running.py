@@ -1,4 +1,4 @@
-"""Optimised models beside the model before: answers, and latency by turns."""
+"""Optimized models compared with the model before: answers, and latency in interleaved runs."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from bench.subjects import load_graph, node_counts
 
 Array = Any  # of NumPy, or a list of them
 
-# Of the largest answer; other orders of summation stay far below it. Types of fewer bits are off by
-# some of their steps.
+# Relative to the largest answer; other orders of summation stay far below it. In float16, answers
+# may be off by a few of its steps.
 _TOLERANCE = 2e-4
 _STEPS = 4
 
@@ -38,8 +38,8 @@ def nodes_of(path: Path) -> int:
 
 
 def nodes_once_loaded(path: Path) -> int:
-    """Nodes that are left once ONNX Runtime has optimised a model as it loads it, at its level of
-    fusions; the one above is for layouts, and adds nodes."""
+    """Nodes that remain after ONNX Runtime has optimized a model on loading it, at its level of
+    fusions. The level above is for layouts, and adds nodes."""
     with tempfile.TemporaryDirectory() as folder:
         options = ort.SessionOptions()
         options.log_severity_level = 4
@@ -89,7 +89,7 @@ def difference(answers: list[Array], expected: list[Array]) -> str:
 
 
 def answers_of(path: Path, inputs: list[dict[str, Array]], expected: list[list[Array]]) -> str:
-    """How a model answers otherwise, with ONNX Runtime's optimiser off and on."""
+    """How a model's answers differ, with ONNX Runtime's optimizer off and on."""
     for optimize in (False, True):
         try:
             loaded = session(path, optimize=optimize)

@@ -10,7 +10,7 @@ _OURS = ("sardonyx", "sardonyx cpu")
 
 
 class Row(NamedTuple):
-    """One optimiser on one model."""
+    """One optimizer on one model."""
 
     model: str
     maker: str
@@ -30,7 +30,7 @@ def markdown(title: str, rows: list[Row]) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for row in rows:
-        # What the model before does is what all are held against.
+        # The model before has no entry: all others are compared with it.
         said = row.problem or ("equal" if row.seconds is not None else "")
         cells = [
             _figure(row.nodes),

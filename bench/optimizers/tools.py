@@ -1,4 +1,4 @@
-"""The optimisers, each a function from one file to another; run in the Python that has it.
+"""The optimizers, each a function from one file to another; run in the Python that has it.
 
 python bench/optimizers/tools.py onnxslim in.onnx out.onnx [model type]
 python bench/optimizers/tools.py onnxslim --several folder
@@ -78,7 +78,7 @@ TOOLS: dict[str, Callable[[str, str, str], None]] = {
     "onnxscript": onnxscript,
     "ort transformers": transformers,
 }
-# These may bring operators of ONNX Runtime's own.
+# These may emit contrib operators.
 OF_RUNTIME = ("sardonyx cpu", "ort transformers")
 
 _IMPORTS = {

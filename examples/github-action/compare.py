@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def bytes_of(model: Path) -> int:
-    """With the weights beside it."""
+    """The size of the model and of the weights next to it."""
     data = model.with_name(model.name + ".data")
     return model.stat().st_size + (data.stat().st_size if data.exists() else 0)
 

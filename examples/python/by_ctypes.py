@@ -28,7 +28,7 @@ def load(path: str) -> ctypes.CDLL:
 
 
 def main(path: str, source: str, target: str) -> int:
-    """Optimises one model; 0, or 1 after an error."""
+    """Optimizes one model; 0, or 1 after an error."""
     library = load(path)
     error = ctypes.c_void_p()
     model = library.sardonyx_read_model(source.encode(), ctypes.byref(error))

@@ -142,7 +142,7 @@ def _still_varying(program: ExportedProgram, recipe: Recipe) -> set[str]:
     for argument, dims in recipe.dims.items():
         for dim, what in dims.items():
             seen.add(what)
-            # A size that a guard made constant may still be a SymInt.
+            # A size that a guard specialized may still be a SymInt.
             if str(shapes[argument][dim]).isdigit():
                 fixed.add(what)
     return seen - fixed

@@ -1,7 +1,7 @@
-"""What small configurations are told by name: where a class's own defaults make no model, or none
-of each kind of its layers, and where one setting is made of others that are cut.
+"""Settings of small configurations by name: where a class's own defaults make no model, or none
+with each kind of its layers, and where one setting depends on others that are reduced.
 
-By the configuration's `model_type`, wherever it stands; a configuration in it goes by the name of
+The name is the configuration's `model_type`, wherever it is. A configuration in it has the name of
 the setting that holds it.
 """
 
@@ -157,7 +157,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     "diffusion_gemma_text": {"num_experts": 4, "top_k_experts": 2, "moe_intermediate_size": 48},
     # As many tokens are looked at as the pools that they lie in have together.
     "glm5_next_text": {"index_kpool": 4},
-    # What sees and hears is told how wide it is itself, and how wide the text is.
+    # The encoders of images and audio have settings for their own width and for that of the text.
     "dots3_note_vision_encoder": {"adapter_in_dim": 64, "adapter_out_dim": 64},
     "dots3_note_audio_encoder": {"adapter_input_size": 64, "adapter_out_dim": 64},
     # Rotations are of a part of what the two widths make together.
@@ -325,7 +325,7 @@ GIVEN: dict[str, dict[str, Any]] = {
     # Four patches together are as wide as this says.
     "kimi_k25": {"projection_hidden_size": 64},
     "muse_glimmer": {"out_hidden_size": 256},
-    # A codec's frames are taken apart by as many groups as it is wide.
+    # The convolution that upsamples a codec's frames has as many groups as channels.
     "mimi": {"upsample_groups": 64},
     # The decoder's own class does not say how many heads of keys it has.
     "moonshine_streaming": {"num_key_value_heads": 4},

@@ -1,7 +1,7 @@
 """Runs one function per name in forked processes, a few at a time, each with a time limit.
 
-Limits are of processor time, so that what comes of a name does not hang on what else the machine
-does; a process that only waits is ended after several times as long.
+Limits are of CPU time, so that the outcome of a name does not depend on what else the machine does.
+A process that only waits is ended after several times as long.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-# How much longer than its processor time a process may take.
+# How much longer than its CPU time a process may take.
 _WAITS = 12
 
 
@@ -34,8 +34,8 @@ def run_each(
     jobs: int,
     limit: float,
 ) -> None:
-    """`work` leaves its result in a file. `failed` is told of names whose process did not come to
-    its end: with the time that it was given, the signal that ended it, or the exception."""
+    """`work` leaves its result in a file. `failed` is called with each name whose process did not
+    finish, and with its time limit, the signal that ended it, or the exception."""
     waiting = list(reversed(list(names)))
     total, done = len(waiting), 0
     running: dict[int, _Running] = {}

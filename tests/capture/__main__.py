@@ -82,7 +82,7 @@ def _file_name(name: str) -> str:
 
 
 def _compare(make: Maker, path: Path, name: str, options: argparse.Namespace) -> None:
-    path.with_suffix(".json").unlink(missing_ok=True)  # so that a time limit is told
+    path.with_suffix(".json").unlink(missing_ok=True)  # so that a time limit is reported
     try:
         subject = make()
     except Exception as error:

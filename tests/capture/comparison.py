@@ -27,7 +27,7 @@ from .samples import samples_within
 
 @dataclass(frozen=True)
 class Subject:
-    """What is captured both ways. `shapes` is what users give as dynamic_shapes."""
+    """What torch.export and fake-tensor tracing both capture. `shapes` is for dynamic_shapes."""
 
     model: torch.nn.Module
     args: tuple[Any, ...] = ()

@@ -1,4 +1,4 @@
-"""What is captured both ways, by group and name."""
+"""What torch.export and fake-tensor tracing both capture, by group and name."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Control flow, regions and sizes that data decide, captured quickly: eager PyTorch's answers, and
-torch.export's program."""
+"""Control flow, regions and data-dependent sizes in fake-tensor tracing: it gives eager PyTorch's
+answers, and torch.export's program."""
 
 from __future__ import annotations
 

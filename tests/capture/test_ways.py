@@ -1,4 +1,4 @@
-"""Branches of Python that data decide: both ways are in the model, and give what eager PyTorch
+"""Data-dependent branches of Python: both branches are in the model, and give what eager PyTorch
 gives."""
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class Writes(torch.nn.Module):
 
 
 class Counts(torch.nn.Module):
-    """Sizes that data decide: of all, of one way, and of len()."""
+    """Data-dependent sizes: outside the branches, in one branch, and from len()."""
 
     def forward(self, x, mask):
         rows = x[mask]

@@ -15,7 +15,7 @@ branch = joins(BRANCHES)
 
 UP, DOWN = positive(4, 3), negative(4, 3)
 SIGNS: Any = {"others": ((DOWN,),)}
-# Both ways, and both at another number of rows.
+# Inputs for both branches, and for both at another number of rows.
 SIGNS_AND_ROWS: Any = {
     "others": ((DOWN,), (positive(7, 3),), (negative(2, 3),)),
     "dynamic": ROWS,

@@ -18,7 +18,7 @@ TYPES = sardonyx.OperatorExportTypes
 
 
 class Hashed(nn.Module):
-    """Calls one of PyTorch's test operators: without a translation, and never taken apart."""
+    """Calls one of PyTorch's test operators: it has no translation and is never decomposed."""
 
     def forward(self, x: torch.Tensor) -> Any:
         return torch.ops.aten._foobar(x.abs())

@@ -123,7 +123,7 @@ def test_export_in_training_mode() -> None:
         sardonyx.export(model, (X,), training=True)
 
 
-# --- what is told
+# --- reports
 
 
 def test_pretty_string() -> None:

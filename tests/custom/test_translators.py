@@ -1,4 +1,4 @@
-"""Translators of the user's own: tables, registries, symbolic functions, onnxscript functions."""
+"""Custom translators: tables, registries, symbolic functions, onnxscript functions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Which leaves of nested arguments and results are inputs and outputs of the model.
 
 Tensors are, in the order in which PyTorch flattens them; keyword arguments follow the signature.
-None is neither. A number is an input only where the program treats it as a size that varies.
+None is neither. A number is an input only where the program treats it as a symbolic size.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What commands print with `--json`, held against docs/json.md."""
+"""What commands print with `--json`, compared with docs/json.md."""
 
 from __future__ import annotations
 

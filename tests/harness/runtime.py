@@ -14,7 +14,7 @@ ort.set_default_logger_severity(3)
 
 
 class Session:
-    """A loaded model, with one thread and ONNX Runtime's default optimisations."""
+    """A loaded model, with one thread and ONNX Runtime's default optimizations."""
 
     def __init__(self, model: bytes | str | Path, *, optimize: bool = True) -> None:
         options = ort.SessionOptions()

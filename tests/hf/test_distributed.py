@@ -20,7 +20,7 @@ from .test_quantised import logits
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """As a trainer writes it, whose state dict has the model beside other things."""
+    """As a trainer writes it: its state dict has the model next to other entries."""
     plain = llama(tmp_path / "plain")
     model = transformers.LlamaForCausalLM.from_pretrained(plain)
     made = tmp_path / "model"

@@ -1,5 +1,5 @@
-"""Models with weights in blocks are held against PyTorch with the values that the blocks stand for:
-what few bits lose is not what a wrong model does."""
+"""Models with block-wise quantized weights are compared with PyTorch with the dequantized weights:
+the error of quantization is not the error of a wrong model."""
 
 from __future__ import annotations
 

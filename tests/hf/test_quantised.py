@@ -182,8 +182,8 @@ def written(folder: Path, name: str) -> tuple[Path, Path]:
 
 
 def logits(folder: Path) -> torch.Tensor:
-    """As the nodes of the model say: optimised, ONNX Runtime rounds the other factors of products
-    with four bits to eight."""
+    """The logits that the nodes of the model define. With its optimizer on, ONNX Runtime rounds
+    the activations of 4-bit MatMuls to 8 bits."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = onnxruntime.InferenceSession(str(folder / "model.onnx"), options)

@@ -257,7 +257,8 @@ def test_a_model_that_puts_images_before_the_text_itself(tmp_path: Path) -> None
 
 
 def test_both_steps_in_one_file_with_weights_in_blocks(tmp_path: Path) -> None:
-    """With operators of ONNX Runtime's own; it finds no others' weights from within a branch."""
+    """The merged file needs contrib operators. ONNX Runtime does not find the weights of other
+    operators from within a branch."""
     folder = t5(tmp_path / "t5")
     report = sardonyx.hf.export(
         folder, tmp_path / "out", precision="int8", runtime="onnxruntime-cpu"

@@ -20,8 +20,8 @@ CASTS = {torch.ops.aten._to_copy, torch.ops.aten.copy_}
 
 
 class Rounded(TorchDispatchMode):
-    """Every new value is off by a unit in its last place, up or down by chance; where nothing but
-    rounding is left of a normalised one, every second seed has 0."""
+    """Every new value is off by a unit in its last place, up or down by chance. Where a normalized
+    value is nothing but a rounding error, every second seed has 0."""
 
     def __init__(self, seed: int) -> None:
         super().__init__()

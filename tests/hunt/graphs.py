@@ -1,10 +1,10 @@
-"""Random graphs for the optimiser: each computes the same before and after.
+"""Random graphs for the optimizer: each computes the same before and after.
 
-That is seen in ONNX Runtime with its own rewrites switched off, and in the reference evaluator of
-the package onnx.
+That is checked in ONNX Runtime with its optimizer off, and in the reference evaluator of the
+package onnx.
 
-Nodes are drawn from what rules look for (transpositions, reshapings, arithmetic with constants,
-slices, products), so that neighbourhoods arise in which they apply, or only nearly do.
+Nodes are drawn from the operators that rules match (transposes, reshapes, arithmetic with
+constants, slices, MatMuls), so that patterns arise to which the rules apply, or only nearly do.
 """
 
 from __future__ import annotations

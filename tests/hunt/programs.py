@@ -253,7 +253,7 @@ def _drawn(drawing: _Drawing, operator: Operator, target: str) -> Line | None:
 
 
 def _overlaps(value: torch.Tensor) -> bool:
-    """Whether elements may share memory, where PyTorch leaves open what a write gives."""
+    """Whether elements may share memory: PyTorch does not define in-place mutation of those."""
     spans = sorted(
         (stride, size) for stride, size in zip(value.stride(), value.shape, strict=True) if size > 1
     )

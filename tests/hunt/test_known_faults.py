@@ -1,4 +1,4 @@
-"""What was wrong once, found by hand, held against eager PyTorch at all sizes as a hunt does it."""
+"""Earlier faults that were found by hand, compared with eager PyTorch as random testing does it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sizes that the user left free, and that a branch of the model bounds."""
+"""Dynamic dimensions that a branch of the model bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""FlexAttention: bodies for scores and masks, captured tensors, grouped heads, sizes that vary."""
+"""FlexAttention: bodies for scores and masks, captured tensors, grouped heads, dynamic sizes."""
 
 from __future__ import annotations
 

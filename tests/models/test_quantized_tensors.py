@@ -1,4 +1,4 @@
-"""Models of PyTorch's own quantised tensors and of the layers that compute with them."""
+"""Models of PyTorch's own quantized tensors and of the layers that compute with them."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_integers_read_as_quantised() -> None:
 
 
 class Kept(nn.Module):
-    """A quantised tensor among the buffers."""
+    """A quantized tensor among the buffers."""
 
     def __init__(self) -> None:
         super().__init__()

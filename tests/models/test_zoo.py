@@ -16,7 +16,7 @@ from tests.harness.exporting import assert_same_answers
 from .decoding import cached_decoder
 from .zoo import ZOO, Example
 
-# Nodes of the optimised graph that torch.onnx.export of PyTorch 2.13 makes with onnxscript 0.7 of
+# Nodes of the optimized graph that torch.onnx.export of PyTorch 2.13 makes with onnxscript 0.7 of
 # the same small models. It fails on t5 and swin, and on recurrent nets of dynamic length.
 TORCH_NODES = {
     "mlp": 7,
@@ -83,7 +83,7 @@ def test_no_more_nodes_than_pytorch_s_exporter(made: Made, request: pytest.Fixtu
 
 @pytest.mark.parametrize("made", ["bert", "gpt2", "llama", "vit"], indirect=True)
 def test_sizes_are_read_once_and_directly(made: Made) -> None:
-    """One Shape for each size that varies, of one element, used as it is."""
+    """One Shape for each dynamic dimension, of one element, used as it is."""
     graph = made.exported.model.graph
     shapes = [node for node in graph.node if node.op_type == "Shape"]
     assert len(shapes) <= 2

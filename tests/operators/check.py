@@ -186,7 +186,7 @@ def _complaint(case: Case, outcome: Outcome) -> str:
     if case.uncapturable:
         wanted = f"{UNCAPTURABLE}  {case.uncapturable}"
     if case.refusal and _WANTED == "trace" and outcome.outcome in (RIGHT, REFUSED):
-        return ""  # tracing has reasons of its own, and fixes what torch.export leaves open
+        return ""  # tracing has reasons of its own, and specializes where torch.export does not
     return "" if found.startswith(wanted) else f"not {wanted!r} but {found!r}"
 
 

@@ -1,4 +1,4 @@
-"""Activations, normalisation, losses, attention, recurrent layers, embeddings."""
+"""Activations, normalization, losses, attention, recurrent layers, embeddings."""
 
 # A row reads as a program: the lambda stays though the function could be named alone.
 # ruff: noqa: PLW0108

@@ -1,4 +1,4 @@
-"""Quantisation: quantized_decomposed, torchao, fake quantisation, products of quantised tensors."""
+"""Quantization: quantized_decomposed, torchao, fake quantization, MatMuls of quantized tensors."""
 
 # A row reads as a program: the lambda stays though the function could be named alone.
 # ruff: noqa: PLW0108
@@ -156,8 +156,8 @@ def test_decomposed(case: Case) -> None:
     check(case)
 
 
-# torch.export captures fake quantisation once these have the shapes of their results, which PyTorch
-# itself leaves out.
+# torch.export captures fake quantization once these operators have fake implementations, which
+# PyTorch itself lacks.
 for name in ("per_tensor_affine", "per_channel_affine"):
 
     @torch.library.register_fake(f"aten::fake_quantize_{name}_cachemask")
@@ -344,8 +344,8 @@ def test_products(case: Case) -> None:
     check(case, scaled)
 
 
-# ONNX Runtime multiplies quantised tensors as integers, with scales of the second factor's columns
-# only, and takes real numbers beside 8-bit weights for 8-bit ones, too.
+# ONNX Runtime multiplies quantized tensors as integers, with scales for columns of the second
+# operand only. It also rounds floating-point activations of 8-bit weights to 8 bits.
 SQUARE = ints(32, 32, low=-60, high=60, dtype=I8)
 ENTRIES = positive(32) * 0.01
 

@@ -1,4 +1,4 @@
-"""torchao's affine quantisation under its own names and schemas, in plain PyTorch: torchao is not
+"""torchao's affine quantization under its own names and schemas, in plain PyTorch: torchao is not
 needed to judge its translations. Where torchao is installed, its own are judged."""
 
 # The arguments are those of the schemas.

@@ -185,15 +185,15 @@ def _reduced(conditions: tuple[Any, ...], symbol: Any) -> Any:
 
 
 def _ranges_solved_once() -> Any:
-    """torch.export solves for the range of each size that varies, though most are alike: a quarter
-    of the time of a dynamic capture."""
+    """torch.export solves for the range of each dynamic dimension, though most are alike. That is
+    a quarter of the time of a capture with dynamic dimensions."""
     solver = "sympy.solvers.inequalities.reduce_inequalities"
     return mock.patch(solver, lambda conditions, symbol: _reduced(tuple(conditions), symbol))
 
 
 def _shapes_said_at_once() -> Any:
-    """torch.export finds the shape of what grid_sampler gives by taking it apart, symbol by symbol:
-    up to 20 s for one call of three sizes that vary."""
+    """torch.export decomposes grid_sampler to find the shape of its result, symbol by symbol. That
+    takes up to 20 s for one call with three dynamic dimensions."""
 
     def sampled(mode: Any, _: Any, image: torch.Tensor, grid: torch.Tensor, *__: Any) -> Any:
         with mode:
@@ -279,7 +279,7 @@ def grown(
 
 
 def grown_shapes(program: ExportedProgram, tensors: Iterable[torch.Tensor]) -> list[list[int]]:
-    """The shapes of the program's inputs where every size that varies is one larger."""
+    """The shapes of the program's inputs where every dynamic dimension is one larger."""
     names = program.graph_signature.user_inputs
     values = {n.name: n.meta.get("val") for n in program.graph.nodes if n.op == "placeholder"}
     sizes: dict[Any, int] = {}
@@ -303,7 +303,7 @@ def grown_shapes(program: ExportedProgram, tensors: Iterable[torch.Tensor]) -> l
 
 
 def free_dims(program: ExportedProgram) -> tuple[dict[int, str], ...]:
-    """Of each input of the user, what torch.export left free: equal sizes have one name."""
+    """Dynamic dimensions of each input in torch.export's program: equal sizes have one name."""
     names = set(map(str, program.graph_signature.user_inputs))
     found = []
     for node in program.graph.nodes:

@@ -131,7 +131,7 @@ def known_right(records: Iterable[Record]) -> list[str]:
 
 def _row(op: str, records: list[Record]) -> str:
     every = [r for r in records if r["outcome"] not in (UNCAPTURABLE, UNFIT)]
-    # Those at a chosen opset have a column of their own; what is wrong there is told all the same.
+    # Those at a chosen opset have a column of their own. Their wrong answers are reported here too.
     judged = [r for r in every if not _opset(r)]
     right = [r for r in judged if r["outcome"] == RIGHT]
     whole = []

@@ -1,4 +1,4 @@
-"""A second run of the optimiser changes nothing: what it writes is what it makes of that."""
+"""A second run of the optimizer changes nothing: its result is a fixed point."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Attention as libraries write it, by Einsum, with heads of two axes or counted as batches, or with
-one head of keys for all: one node of opset 23, and the same answers at other sizes, also where it
-is spelt out again."""
+"""Attention as libraries write it: with Einsum, with heads of two axes or merged into the batch, or
+with one head of keys for all. It becomes one node of opset 23, and gives the same answers at other
+sizes, also where it is decomposed again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Normalisations over channels, as users spell them out, beside eager PyTorch."""
+"""Normalizations over channels, as users write them, compared with eager PyTorch."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_as_in_eager(spelling: str, dtype: torch.dtype, opset: int, tmp_path) ->
 
 @pytest.mark.parametrize("spelling", ["mean", "var", "rms", "moved"])
 def test_a_model_of_torch_onnx(spelling: str, tmp_path) -> None:
-    """The same by TorchScript's exporter, and then our optimiser."""
+    """The same with the TorchScript-based exporter, and then our optimizer."""
     module = OfChannels(5, spelling).eval()
     x = _inputs((2, 5, 3, 4), torch.float32)
     source, made = tmp_path / "before.onnx", tmp_path / "after.onnx"

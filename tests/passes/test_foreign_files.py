@@ -1,4 +1,4 @@
-"""Files of other makers: what they say survives, what is wrong in them ends no run."""
+"""Third-party models: their content is kept, and errors in them do not end a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models of other makers through `sardonyx optimize`: the same answers under the same names."""
+"""Third-party models through `sardonyx optimize`: the same answers under the same names."""
 
 from __future__ import annotations
 

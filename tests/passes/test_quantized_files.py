@@ -1,4 +1,4 @@
-"""Quantised models of other tools: tables, weights beside activations, constants in bodies."""
+"""Quantized models of other tools: tables, weights with activations, constants in bodies."""
 
 from __future__ import annotations
 

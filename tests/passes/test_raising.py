@@ -182,7 +182,7 @@ def test_one_operator_of_the_same_meaning(name: str, dtype: str, tmp_path: Path)
         onnx.checker.check_model(made, full_check=True)
         kinds = [node.op_type for node in made.graph.node]
         seen = seen or becomes in kinds
-        # Casts go round what the runtime has no kernel for; in double that is spelt out.
+        # Casts surround what the runtime has no kernel for. In double, that is decomposed.
         if dtype != "double":
             assert len([kind for kind in kinds if kind != "Cast"]) <= len(model.graph.node), kinds
         if runtime == "standard":

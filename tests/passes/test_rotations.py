@@ -70,7 +70,7 @@ def test_rotations(interleaved: bool, turned: int, length_first: bool) -> None:
     others = [(torch.randn(1, 1, HEADS * SIZE),), (torch.randn(3, 9, HEADS * SIZE),)]
     for opset in (20, 23):
         made = assert_exports(model, (x,), None, shapes, others, opset_version=opset)
-        # Spelt out again it is two products and a sum, with tables that layers share.
+        # Decomposed again, it is two Muls and an Add, with tables that layers share.
         assert made.operators.count("Slice") == 0
         assert made.operators.count("Mul") <= (3 if opset == 20 else 1)
 

@@ -1,4 +1,4 @@
-"""Programs that are converted to another precision on their way: as optimising does it after."""
+"""Programs that are converted to another precision on export: the result is that of `optimize`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user left free stays free, or is told: sizes, and what data decide."""
+"""Dynamic dimensions and data-dependent values stay dynamic, or a diagnostic reports them."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def test_dimensions_of_one_name_agree_in_the_example() -> None:
     assert [d.code for d in caught.value.diagnostics] == ["SX1001"]
 
 
-# --- what data decide
+# --- data-dependent values
 
 
 class Loop(nn.Module):

@@ -1,4 +1,4 @@
-"""Operators of ONNX Runtime's own: programs that they are found in answer as before."""
+"""Contrib operators: programs that are fused into them give the same answers as before."""
 
 from __future__ import annotations
 

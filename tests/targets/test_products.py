@@ -38,7 +38,7 @@ def test_transposed_half_product() -> None:
 def quantized(
     first: np.ndarray | None, weight: np.ndarray, scale: np.ndarray, axis: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What ONNX Runtime gives for x @ dequantised weight, with and without its optimiser."""
+    """What ONNX Runtime gives for x @ dequantized weight, with and without its optimizer."""
     import onnxruntime as ort
 
     given = np.random.default_rng(0).normal(size=(8, weight.shape[0])).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Quotients of integers that ONNX Runtime's optimiser takes for those of real numbers."""
+"""Divisions of integers that ONNX Runtime's optimizer rewrites as if they were exact."""
 
 from __future__ import annotations
 

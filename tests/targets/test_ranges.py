@@ -1,4 +1,4 @@
-"""Ranges that ONNX Runtime's optimiser takes for slices: a test a rule."""
+"""Ranges that ONNX Runtime's optimizer mistakes for slices: one test for each rule."""
 
 from __future__ import annotations
 

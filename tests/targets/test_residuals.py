@@ -1,4 +1,4 @@
-"""Sums that are normalised, in ONNX Runtime alone: a test a rule."""
+"""Sums that are normalized, in ONNX Runtime alone: one test for each rule."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def normalised(op: str) -> tuple[bytes, dict[str, np.ndarray]]:
         helper.make_node("LayerNormalization", ["sum", "scale", "scale"], ["y"], axis=-1),
     ]
     model = onnx.load_from_string(alone.model_of(nodes, feed, {"y": 1}))
-    # The optimiser wants to know the sizes.
+    # The optimizer needs static sizes.
     for value in model.graph.input:
         del value.type.tensor_type.shape.dim[:]
         for size in feed[value.name].shape:
@@ -64,7 +64,7 @@ class Residual(torch.nn.Module):
         self.inner = torch.nn.Linear(8, 8)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """A sum that is normalised and read again, and one that holds a sum of two."""
+        """A sum that is normalized and read again, and one that holds a sum of two."""
         y = x + self.inner(x).tanh()
         return self.second(self.inner(self.first(y)) + y)
 

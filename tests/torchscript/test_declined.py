@@ -1,4 +1,4 @@
-"""Scripted programs that the reader declines: what they leave free is not frozen without a word."""
+"""Scripted programs that fall back to torch.export: no input is specialized without a warning."""
 
 from __future__ import annotations
 

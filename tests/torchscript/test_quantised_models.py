@@ -1,4 +1,4 @@
-"""Models of PyTorch's quantised tensors: scripted, traced and from the file.
+"""Models of PyTorch's quantized tensors: scripted, traced and from the file.
 
 Eager computes in integers and rounds between layers: where a sum lies within the rounding of
 float32 of a tie, the last digit differs, so that answers may be one step of a layer's scale apart.
@@ -197,7 +197,7 @@ def test_functions(function: Callable[..., Any], kind: str, tmp_path: Path) -> N
 
 @torch.jit.script
 def branches(x: Tensor) -> Tensor:
-    """Both sides quantise, by other scales, and a loop goes on from there."""
+    """Both branches quantize, with different scales, and a loop follows."""
     if bool(x.sum() > 0):
         q = torch.quantize_per_tensor(x, 0.1, 3, torch.quint8)
     else:

@@ -1,4 +1,4 @@
-"""Outputs whose rank sizes or data decide."""
+"""Outputs whose rank depends on sizes or is data-dependent."""
 
 from __future__ import annotations
 

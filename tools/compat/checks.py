@@ -81,7 +81,7 @@ def bare(place: Place) -> Outcome:
 
 
 def files(place: Place) -> Outcome:
-    """Files converted, optimised, checked by onnx and run in ONNX Runtime, without torch."""
+    """Files converted, optimized, checked by onnx and run in ONNX Runtime, without torch."""
     return _lines_of(place, "file_checks.py")
 
 

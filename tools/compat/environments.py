@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 # Checks of every environment that has torch and transformers.
 WHOLE = ("doctor", "tests", "llama", "whisper")
-# Checks of environments without torch: files are converted, optimised and run.
+# Checks of environments without torch: files are converted, optimized and run.
 FILES = ("doctor", "files")
 # What tests need besides; installed without bounds of ours.
 TEST_PACKAGES = ("pytest", "pytest-xdist", "expecttest", "hypothesis", "jsonschema", "safetensors")

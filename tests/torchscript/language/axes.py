@@ -1,4 +1,4 @@
-"""Axes, steps of slices and numbers of classes that only a run tells."""
+"""Axes, steps of slices and numbers of classes that are known only at run time."""
 
 # Annotated with typing's List and Tuple, as people write scripts.
 # ruff: noqa: UP006, UP035

@@ -1,4 +1,5 @@
-"""Slices of lists whose length only a run tells, from both ends; all and any of them."""
+"""Slices of lists, from both ends, and all() and any() of lists. Their length is known only at run
+time."""
 
 # ruff: noqa: FURB187, RUF005, UP006, UP035
 from typing import List, Tuple

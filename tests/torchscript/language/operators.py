@@ -1,4 +1,4 @@
-"""Operators whose results are told by their arguments' sizes, which vary."""
+"""Operators whose results depend on dynamic dimensions of their arguments."""
 
 # Annotated with typing's List and Dict, as people write scripts.
 # ruff: noqa: UP006, UP035

@@ -1,4 +1,4 @@
-"""Values that are None or something, as data decide, and lists that are others from run to run."""
+"""Values that may be None, which is data-dependent, and lists that change in every iteration."""
 
 # The types that TorchScript reads, and code as users write it.
 # ruff: noqa: PERF402, PLW3301, RET505, RUF005, SIM108, SIM114, UP006, UP035, UP045

@@ -1,6 +1,6 @@
 """What no model says, with what the refusal says and the line that it shows."""
 
-# Branches are spelt out, as what is refused of them is.
+# Branches are if statements, as in the code that is rejected.
 # ruff: noqa: SIM108
 from collections.abc import Callable
 from typing import Any

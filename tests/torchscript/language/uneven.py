@@ -1,6 +1,6 @@
-"""Lists that are returned, or whose tensors differ in size: only a run tells how long they are."""
+"""Lists that are returned, or whose tensors differ in size, with lengths known only at run time."""
 
-# The types that TorchScript reads, and branches spelt out.
+# The types that TorchScript reads, and branches as if statements.
 # ruff: noqa: UP006, UP035, SIM108
 from typing import List, Tuple
 
