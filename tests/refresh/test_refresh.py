@@ -14,6 +14,7 @@ from safetensors.torch import save_file
 
 import sardonyx
 from sardonyx._refresh.command import main
+from tests.harness.json_output import told
 from tests.hf.checkpoints import bert
 from tests.models.example import unsettle
 
@@ -89,7 +90,9 @@ def test_a_refreshed_model_is_a_full_export(
 
 
 @pytest.mark.parametrize("precision", ["fp16", "int8", "int4", "fp16+int4"])
-def test_weights_in_other_precisions(precision: Any, tmp_path: Path) -> None:
+def test_weights_in_other_precisions(
+    precision: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     paths = []
     for number in range(2):
         model = made(Tied, number)
@@ -104,6 +107,7 @@ def test_weights_in_other_precisions(precision: Any, tmp_path: Path) -> None:
         save_file(state, tmp_path / f"{number}.safetensors")
     assert files(paths[0]) != files(paths[1])
     assert main([str(paths[0]), str(tmp_path / "1.safetensors"), "--json"]) == 0
+    assert told(capsys.readouterr().out, "refresh")["unused"] == []
     assert files(paths[0]) == files(paths[1])
 
 
@@ -132,9 +136,9 @@ def test_all_that_does_not_fit_is_listed(
     torch.save({"state_dict": state | {"more": torch.ones(1)}, "epoch": 3}, tmp_path / "new.pt")
     before = files(path)
     assert main([str(path), str(tmp_path / "new.pt"), "--json"]) == 1
-    told = json.loads(capsys.readouterr().out)
-    assert [each["code"] for each in told["diagnostics"]] == ["SX1821"] * 3
-    text = json.dumps(told)
+    failed = json.loads(capsys.readouterr().out)
+    assert [each["code"] for each in failed["diagnostics"]] == ["SX1821"] * 3
+    text = json.dumps(failed)
     assert "'first.0.weight' is float32[8,3,3,3] in the model, and float32[8,3,5,5]" in text
     assert "'norm.running_var' is float32[4] in the model, and float64[4]" in text
     assert "the checkpoint has no 'scale', float32[4,1,1]" in text
