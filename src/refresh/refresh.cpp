@@ -159,6 +159,32 @@ std::vector<Replacement> replacements(const onnx::Model& model, const Recipes& r
   return result;
 }
 
+bool is_of_bodies(const onnx::Model& model, const ValueInfo& value) {
+  return std::ranges::none_of(value.uses,
+                              [&](const onnx::Use& use) { return use.node->graph == model.graph; });
+}
+
+// A file has what quantizers in a body read in that body, too, under a name that begins with the
+// initializer's own: such copies get the same data.
+void add_copies(const onnx::Model& model, std::vector<Replacement>& made) {
+  std::set<const ValueInfo*> done;
+  for (const Replacement& each : made) done.insert(each.initializer);
+  std::vector<Replacement> copies;
+  for (const auto& [name, value] : initializers_of(model)) {
+    if (done.contains(value) || !is_of_bodies(model, *value)) continue;
+    const Tensor& old = *value->constant;
+    for (const Replacement& each : made) {
+      const Tensor& original = *each.initializer->constant;
+      if (name.starts_with(each.initializer->name) && old.dtype == original.dtype &&
+          old.dims == original.dims && same_bytes(old, original)) {
+        copies.push_back({value, each.tensor});
+        break;
+      }
+    }
+  }
+  std::ranges::move(copies, std::back_inserter(made));
+}
+
 Refreshed told(const std::vector<Replacement>& made, const Chosen& chosen) {
   Refreshed result;
   result.initializers = std::ssize(made);
@@ -302,8 +328,9 @@ Refreshed refresh(const fs::path& path, const Tensors& checkpoint, const fs::pat
     base::fail("SX1820", fmt::format("'{}' was changed after its export", path.string()),
                "refresh the model as it was exported, and change it afterwards");
   const Chosen chosen(recipes, checkpoint);
-  const std::vector<Replacement> made = replacements(*model, recipes, chosen.weights());
   const base::CutShortGuard guard;
+  std::vector<Replacement> made = replacements(*model, recipes, chosen.weights());
+  add_copies(*model, made);
   write(edited(path, *model, made), path, out, progress);
   return told(made, chosen);
 }

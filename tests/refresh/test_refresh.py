@@ -111,6 +111,31 @@ def test_weights_in_other_precisions(
     assert files(paths[0]) == files(paths[1])
 
 
+class Either(torch.nn.Module):
+    """A branch whose quantized weight is read outside of it, too."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = torch.nn.Linear(64, 64), torch.nn.Linear(64, 64)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        (y,) = torch.cond(
+            x.sum() > 0, lambda x: (self.first(x),), lambda x: (self.second(x),), (x,)
+        )
+        return y + self.first(x)
+
+
+def test_weights_of_bodies(tmp_path: Path) -> None:
+    for number in (0, 1):
+        model = made(Either, number)
+        program = sardonyx.export(model, (torch.ones(2, 64),))
+        sardonyx.optimize(program, precision=sardonyx.Precision("int4", method="rtn"))
+        program.save(tmp_path / f"{number}.onnx")
+        save_file(model.state_dict(), tmp_path / f"{number}.safetensors")
+    assert main([str(tmp_path / "0.onnx"), str(tmp_path / "1.safetensors")]) == 0
+    assert (tmp_path / "0.onnx").read_bytes() == (tmp_path / "1.onnx").read_bytes()
+
+
 @pytest.mark.parametrize("kind", [Vision, Tied])
 def test_a_program_in_memory(kind: Callable[[], torch.nn.Module], tmp_path: Path) -> None:
     new = made(kind, 1)
