@@ -171,8 +171,8 @@ HWY_INLINE bool are_multiples(const float* x, std::size_t n, float step) {
   return true;
 }
 
-// The step of which all weights of a block are multiples, as they are where they were coded in
-// fewer bits before (GPTQ, AWQ): its codes lose nothing. The smallest weight is a few steps, and
+// The step that divides all weights of a block. There is one where the block was quantized before
+// (GPTQ, AWQ), and its codes lose nothing. The smallest weight is a few steps, and
 // each count of them is tried; what stands on no grid is seen at the first weights.
 HWY_INLINE bool on_grid(const float* x, std::size_t n, const Extremes& found, const BlockForm& form,
                         Choice& choice) {
@@ -217,6 +217,7 @@ void choose_all(const float* weights, std::int64_t blocks, const BlockForm& form
 }
 
 struct Sums {
+  // Vectors may have no size that the compiler knows, so that std::array cannot hold them.
   FloatVector differences[kVectors], weights[kVectors];  // NOLINT(modernize-avoid-c-arrays)
   FloatVector largest;
 };
@@ -300,7 +301,7 @@ CodingError code_all(const float* weights, std::int64_t blocks, const BlockForm&
   return error;
 }
 
-// Plain loops, of which compilers make vectors.
+// Plain loops: the compiler vectorizes them.
 void flip_all(std::span<const std::uint8_t> codes, std::uint8_t flip, std::byte* to) {
   for (std::size_t i = 0; i < codes.size(); ++i) to[i] = static_cast<std::byte>(codes[i] ^ flip);
 }

@@ -171,7 +171,7 @@ void to_e5m2fnuz(std::span<const float> from, std::byte* to) {
   to_small<std::uint8_t, 5, 2, 16, 0x7fU, 0x80U, 0x80U, true>(from, to);
 }
 
-// Plain loops, of which compilers make vectors.
+// Plain loops: the compiler vectorizes them.
 void widen(std::span<const float> from, double* to) {
   for (std::size_t i = 0; i < from.size(); ++i) to[i] = static_cast<double>(from[i]);
 }

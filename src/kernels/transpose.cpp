@@ -21,7 +21,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr std::int64_t kTileRows = 64;
 constexpr std::int64_t kTileRowBytes = 128;
 
-// What stands beside the squares.
+// The elements outside of the squares.
 template <typename T>
 HWY_INLINE void copy_elements(const T* from, std::int64_t stride, std::int64_t rows,
                               std::int64_t columns, T* to, std::int64_t pitch) {
@@ -46,6 +46,7 @@ HWY_INLINE void transpose_square(const T* HWY_RESTRICT from, std::int64_t stride
   constexpr std::size_t kSide = 16 / sizeof(T);
   const hn::CappedTag<T, kSide> tag;
   using Vector = hn::Vec<decltype(tag)>;
+  // Vectors may have no size that the compiler knows, so that std::array cannot hold them.
   Vector rows[kSide];  // NOLINT(modernize-avoid-c-arrays)
   Vector next[kSide];  // NOLINT(modernize-avoid-c-arrays)
 #pragma GCC unroll 16

@@ -18,7 +18,6 @@
 #include "base/diagnostic.h"
 #include "onnx/fold/formula.h"
 #include "onnx/graph/joined.h"
-#include "onnx/graph/pieces.h"
 #include "onnx/graph/recipe.h"
 #include "precision/half_values.h"
 #include "precision/quantized_weight.h"
@@ -153,16 +152,6 @@ onnx::Attribute::Data attribute_of(Json json) {
     return value;
   }
   return std::make_shared<const Tensor>(literal(json));
-}
-
-std::vector<std::byte> bytes_of(const Tensor& tensor) {
-  std::vector<std::byte> bytes;
-  if (tensor.element_count() == 0) return bytes;
-  const auto append = [&](std::span<const std::byte> piece, std::size_t /*thread*/) {
-    bytes.insert(bytes.end(), piece.begin(), piece.end());
-  };
-  onnx::put_pieces(*onnx::pieces_of(tensor), append);
-  return bytes;
 }
 
 bool same_elements(const Tensor& a, const Tensor& b) {

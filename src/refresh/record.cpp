@@ -37,16 +37,6 @@ std::string hex(std::span<const std::byte> bytes) {
   return text;
 }
 
-std::vector<std::byte> bytes_of(const Tensor& tensor) {
-  std::vector<std::byte> bytes;
-  if (tensor.element_count() == 0) return bytes;
-  const auto append = [&](std::span<const std::byte> piece, std::size_t /*thread*/) {
-    bytes.insert(bytes.end(), piece.begin(), piece.end());
-  };
-  onnx::put_pieces(*onnx::pieces_of(tensor), append);
-  return bytes;
-}
-
 std::string literal(const Tensor& tensor) {
   const bool has_bytes = tensor.data != nullptr || tensor.element_count() == 0;
   if (!has_bytes || !tensor.strings.empty() || base::bit_width(tensor.dtype) < 8 ||
@@ -283,6 +273,16 @@ class Recorder {
 };
 
 }  // namespace
+
+std::vector<std::byte> bytes_of(const Tensor& tensor) {
+  std::vector<std::byte> bytes;
+  if (tensor.element_count() == 0) return bytes;
+  const auto append = [&](std::span<const std::byte> piece, std::size_t /*thread*/) {
+    bytes.insert(bytes.end(), piece.begin(), piece.end());
+  };
+  onnx::put_pieces(*onnx::pieces_of(tensor), append);
+  return bytes;
+}
 
 std::string record(const onnx::Model& model, const Origins& origins) {
   Recorder recorder(model, origins);

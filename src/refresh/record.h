@@ -21,10 +21,12 @@
 //   0}
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "onnx/graph/ir.h"
 
@@ -47,6 +49,9 @@ std::string record(const onnx::Model& model, const Origins& origins);
 
 // Of operators, attributes and names of the main graph: what other tools change.
 std::string structure_of(const onnx::Model& model);
+
+// The elements of a tensor in row-major order, whatever its recipe.
+std::vector<std::byte> bytes_of(const onnx::Tensor& tensor);
 
 // "float32[8,4]"
 std::string type_text(base::DType dtype, const std::vector<std::int64_t>& dims);

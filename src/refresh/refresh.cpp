@@ -111,8 +111,10 @@ class Chosen {
   std::vector<std::string> problems_;
 };
 
-std::map<std::string, ValueInfo*> initializers_of(const onnx::Model& model) {
-  std::map<std::string, ValueInfo*> found;
+using Initializers = std::map<std::string, ValueInfo*>;
+
+Initializers initializers_of(const onnx::Model& model) {
+  Initializers found;
   for (ValueInfo* value : model.initializers)
     if (value->constant != nullptr && value->names != nullptr && onnx::has_uses(value))
       found.emplace(value->name, value);
@@ -125,9 +127,8 @@ struct Replacement {
 };
 
 // New data for the initializers that are of weights. Throws all that is in the way.
-std::vector<Replacement> replacements(const onnx::Model& model, const Recipes& recipes,
+std::vector<Replacement> replacements(const Initializers& there, const Recipes& recipes,
                                       const Tensors& weights) {
-  const std::map<std::string, ValueInfo*> there = initializers_of(model);
   std::vector<std::string> names = recipes.made();
   for (const auto& [name, type] : recipes.weights())
     if (there.contains(name) && std::ranges::find(names, name) == names.end())
@@ -166,11 +167,12 @@ bool is_of_bodies(const onnx::Model& model, const ValueInfo& value) {
 
 // A file has what quantizers in a body read in that body, too, under a name that begins with the
 // initializer's own: such copies get the same data.
-void add_copies(const onnx::Model& model, std::vector<Replacement>& made) {
+void add_copies(const onnx::Model& model, const Initializers& there,
+                std::vector<Replacement>& made) {
   std::set<const ValueInfo*> done;
   for (const Replacement& each : made) done.insert(each.initializer);
   std::vector<Replacement> copies;
-  for (const auto& [name, value] : initializers_of(model)) {
+  for (const auto& [name, value] : there) {
     if (done.contains(value) || !is_of_bodies(model, *value)) continue;
     const Tensor& old = *value->constant;
     for (const Replacement& each : made) {
@@ -329,8 +331,9 @@ Refreshed refresh(const fs::path& path, const Tensors& checkpoint, const fs::pat
                "refresh the model as it was exported, and change it afterwards");
   const Chosen chosen(recipes, checkpoint);
   const base::CutShortGuard guard;
-  std::vector<Replacement> made = replacements(*model, recipes, chosen.weights());
-  add_copies(*model, made);
+  const Initializers there = initializers_of(*model);
+  std::vector<Replacement> made = replacements(there, recipes, chosen.weights());
+  add_copies(*model, there, made);
   write(edited(path, *model, made), path, out, progress);
   return told(made, chosen);
 }
@@ -341,7 +344,7 @@ Refreshed refresh(onnx::Model& model, const Origins& origins, const Tensors& che
     base::fail("SX1820", "the model has no weights of a program", "export it from PyTorch");
   const Recipes recipes(text);
   const Chosen chosen(recipes, checkpoint);
-  std::vector<Replacement> made = replacements(model, recipes, chosen.weights());
+  std::vector<Replacement> made = replacements(initializers_of(model), recipes, chosen.weights());
   Refreshed result = told(made, chosen);
   for (Replacement& each : made)
     each.initializer->constant = std::make_shared<const Tensor>(std::move(each.tensor));

@@ -20,7 +20,7 @@ struct Refreshed {
 };
 
 // Replaces the weights of a file. The model is written to `out`, by default in its place, and its
-// data file beside it; each is the old file but for the bytes of weights. On any error the old
+// data file next to it; each is the old file but for the bytes of weights. On any error the old
 // files are as they were.
 // Throws SX1820 (no record, or the model was changed since), SX1821 (names, shapes and types that
 // do not fit, all of them), SX1822 (weights that cannot be replaced, all of them), and as reading

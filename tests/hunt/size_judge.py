@@ -45,7 +45,7 @@ def judge(program: SizeProgram, *, capture: Any = "auto") -> Verdict:
 
 
 def is_fault(verdict: Verdict) -> bool:
-    """Whether nothing says what is wrong."""
+    """Whether neither an error nor a warning reports what is wrong."""
     return verdict.is_fault and verdict.kind != "warned"
 
 

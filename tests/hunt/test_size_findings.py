@@ -24,10 +24,10 @@ RIGHT = {
     "a size that max() keeps from 0": program(
         0, "n = 2 // max(a.shape[0], 1)", "t = torch.full((1,), n)"
     ),
-    "a truth taken for a number": program(
+    "int() of a bool of sizes": program(
         None, "n = int(a.shape[0] % 2 == 0)", "t = torch.full((1,), n)"
     ),
-    "a real number taken for a whole one": program(
+    "int() of a real multiple of a size": program(
         None, "n = int(a.shape[0] * 0.25)", "t = torch.full((1,), n)"
     ),
     "divmod": program(0, "q, r = divmod(a.shape[0], 3)", "t = a[:q] * r + divmod(9, q + 1)[0]"),

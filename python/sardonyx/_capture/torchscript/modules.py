@@ -35,8 +35,8 @@ def as_module(
         name = owner.__name__ if isinstance(owner, type) else node.pyname()
         raise refusal(
             "SX1003",
-            f"the traced program calls the autograd.Function {name}, of which it holds "
-            "nothing that a model could be made of",
+            f"the traced program calls the autograd.Function {name}, and does not hold "
+            "what the function computes",
             "export the module itself instead of what torch.jit.trace made of it",
             CaptureError,
         )
