@@ -4,7 +4,6 @@
 #include <span>
 #include <utility>
 
-#include "onnx/graph/ir.h"
 #include "proto/reader/read.h"
 #include "proto/writer/write.h"
 

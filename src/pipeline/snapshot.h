@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "onnx/graph/ir.h"
 #include "sardonyx/sardonyx.h"
 
 namespace sardonyx {
