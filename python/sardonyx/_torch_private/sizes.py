@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import math
+import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -99,6 +100,36 @@ def arithmetic_remembered() -> Iterator[None]:
         for name in _ARITHMETIC:
             stack.enter_context(patched(SymNode, name, remembered(name, getattr(SymNode, name))))
         yield
+
+
+@contextmanager
+def fractions_reduced_by_term() -> Iterator[None]:
+    """Within it, a quotient of sizes is reduced by dividing each term of both sides by the common
+    factor. PyTorch calls sympy.simplify() for that, which tries dozens of transformations: seconds
+    for each size of an image that is padded and parted into windows."""
+    from torch.utils._sympy import functions
+
+    with patched(functions, "sympy", _sympy_for_fractions()):
+        yield
+
+
+@functools.cache
+def _sympy_for_fractions() -> types.ModuleType:
+    import sympy
+
+    module = types.ModuleType(sympy.__name__)
+    vars(module).update(vars(sympy))
+    vars(module)["simplify"] = _reduced_by_term
+    return module
+
+
+def _reduced_by_term(fraction: Any) -> Any:
+    import sympy
+
+    reduced = sympy.expand_mul(fraction, deep=False)
+    if any(each.exp.is_negative for each in reduced.atoms(sympy.Pow)):
+        return sympy.simplify(fraction)  # the factor is not in each term as it is written
+    return reduced
 
 
 @contextmanager

@@ -122,6 +122,7 @@ def _captured(
         non_strict.model_runs(),
         operators.bodies_uncompiled(),
         sizes.arithmetic_remembered(),
+        sizes.fractions_reduced_by_term(),
         hearing_the_model() as by_model,
         ways.followed(),
         recorder.watching(),

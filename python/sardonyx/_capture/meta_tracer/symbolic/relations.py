@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 
@@ -46,7 +47,13 @@ def at_sizes(expression: Any, sizes: Mapping[Any, int]) -> Any:
     """The expression or relation where its symbols are these; None where it divides by zero."""
     import sympy
 
+    from .evaluation import evaluator
+
     try:
+        if (evaluate := evaluator(expression)) is not None:
+            with suppress(KeyError):  # a symbol whose size is not among these
+                found = evaluate(sizes)
+                return sympy.S(found) if isinstance(found, bool) else sympy.Integer(found)
         return expression.xreplace({each: sympy.Integer(size) for each, size in sizes.items()})
     except ZeroDivisionError:
         return None

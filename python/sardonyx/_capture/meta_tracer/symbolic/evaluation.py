@@ -1,0 +1,107 @@
+"""Expressions and relations of sizes as functions of whole numbers.
+
+Branches on sizes evaluate one expression for hundreds of samples. sympy rebuilds the expression for
+each; a compiled function takes microseconds.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+# Takes the sizes of the symbols; raises ZeroDivisionError where the expression divides by zero.
+Evaluator = Callable[[Mapping[Any, int]], "int | bool"]
+
+# The operators by the names of sympy's classes and of PyTorch's, as Python writes them. All operands
+# are whole numbers, or all are truths.
+_OPERATORS = {
+    "Add": " + ",
+    "Mul": " * ",
+    "FloorDiv": " // ",
+    "CleanDiv": " // ",
+    "Mod": " % ",
+    "PythonMod": " % ",
+    "Equality": " == ",
+    "Unequality": " != ",
+    "StrictLessThan": " < ",
+    "LessThan": " <= ",
+    "StrictGreaterThan": " > ",
+    "GreaterThan": " >= ",
+    "And": " and ",
+    "Or": " or ",
+}
+_POWERS = frozenset({"Pow", "PowByNatural"})
+_FUNCTIONS = {"Max": "max", "Min": "min"}
+_MAX_TERMS = 5_000
+
+
+class _UnsupportedError(Exception):
+    """An operator of real numbers, or one that is not known here."""
+
+
+@functools.lru_cache(maxsize=2_000)
+def evaluator(expression: Any) -> Evaluator | None:
+    """The function of an expression; None where it has more than arithmetic of whole numbers."""
+    lines = _Lines()
+    try:
+        result = lines.name_of(expression)
+    except _UnsupportedError:
+        return None
+    source = "\n".join(["def evaluate(sizes):", *lines.lines, f"    return {result}"])
+    scope: dict[str, Any] = {"symbols": lines.symbols}
+    exec(compile(source, "<sizes>", "exec"), scope)
+    made: Evaluator = scope["evaluate"]
+    return made
+
+
+class _Lines:
+    """Statements that compute each part of an expression once."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.symbols: list[Any] = []
+        self._names: dict[Any, str] = {}
+
+    def name_of(self, expression: Any) -> str:
+        """The variable or number that an expression is, computed by the lines so far."""
+        known = self._names.get(expression)
+        if known is None:
+            known = self._names[expression] = self._computed(expression)
+        return known
+
+    def _computed(self, expression: Any) -> str:
+        kind = type(expression).__name__
+        if len(self.lines) > _MAX_TERMS:
+            raise _UnsupportedError(kind)
+        if expression.is_Integer:
+            return f"({int(expression)})"
+        if kind in {"BooleanTrue", "BooleanFalse"}:
+            return str(bool(expression))
+        if expression.is_Symbol:
+            if not expression.is_integer:
+                raise _UnsupportedError(kind)
+            self.symbols.append(expression)
+            return self._variable(f"sizes[symbols[{len(self.symbols) - 1}]]")
+        return self._variable(self._operation(kind, expression.args))
+
+    def _operation(self, kind: str, args: tuple[Any, ...]) -> str:
+        if kind in _POWERS:
+            if not (args[1].is_Integer and args[1].is_nonnegative):
+                raise _UnsupportedError(kind)
+            return f"{self.name_of(args[0])} ** {self.name_of(args[1])}"
+        if kind == "Not":
+            return f"not {self.name_of(args[0])}"
+        names = [self.name_of(arg) for arg in args]
+        if kind in _FUNCTIONS:
+            return f"{_FUNCTIONS[kind]}({', '.join(names)})"
+        if kind == "ModularIndexing":
+            return "{} // {} % {}".format(*names)
+        if kind not in _OPERATORS:
+            raise _UnsupportedError(kind)
+        return _OPERATORS[kind].join(names)
+
+    def _variable(self, value: str) -> str:
+        name = f"v{len(self.lines)}"
+        self.lines.append(f"    {name} = {value}")
+        return name

@@ -1,0 +1,80 @@
+"""Expressions of sizes as compiled functions, compared with sympy's substitution."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+sympy = pytest.importorskip("sympy")
+from torch.utils._sympy import functions  # noqa: E402 (the operators that sizes have)
+
+from sardonyx._capture.meta_tracer.symbolic.evaluation import evaluator  # noqa: E402
+from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes  # noqa: E402
+
+SYMBOLS = [sympy.Symbol(name, integer=True, nonnegative=True) for name in ("h", "w")]
+
+
+def drawn(draw: random.Random, depth: int) -> Any:
+    if depth == 0:
+        return draw.choice([*SYMBOLS, sympy.Integer(draw.choice([-3, -1, 0, 1, 2, 7]))])
+    a, b = drawn(draw, depth - 1), drawn(draw, depth - 1)
+    match draw.randrange(8):
+        case 0:
+            return functions.FloorDiv(a, draw.choice([2, 3, 7]))
+        case 1:
+            return functions.FloorDiv(a, b + 5 * SYMBOLS[0] * SYMBOLS[0])
+        case 2:
+            return functions.PythonMod(a, draw.choice([2, 3, 7]))
+        case 3:
+            return functions.Max(a, b)
+        case 4:
+            return functions.Min(a, b)
+        case 5:
+            return a * b
+        case 6:
+            return a - b
+        case _:
+            return a + 3 * b
+
+
+def relation_of(draw: random.Random) -> Any:
+    kinds = [sympy.Eq, sympy.Ne, sympy.Lt, sympy.Le, sympy.Gt, sympy.Ge]
+    first, second = (draw.choice(kinds)(drawn(draw, 2), drawn(draw, 2)) for _ in range(2))
+    return draw.choice([sympy.And, sympy.Or])(first, sympy.Not(second))
+
+
+def by_sympy(expression: Any, row: dict[Any, int]) -> Any:
+    try:
+        return expression.xreplace({each: sympy.Integer(size) for each, size in row.items()})
+    except ZeroDivisionError:
+        return None
+
+
+@pytest.mark.parametrize("make", [lambda draw: drawn(draw, 3), relation_of])
+def test_the_same_as_by_substitution(make: Any) -> None:
+    draw = random.Random(0)
+    compiled = divisions_by_zero = 0
+    for _ in range(60):
+        try:
+            expression = make(draw)
+        except ZeroDivisionError:
+            continue
+        compiled += evaluator(expression) is not None
+        for sizes in [(0, 0), (0, 3), (1, 1), (2, 9), (33, 7), (4099, 64)]:
+            row = dict(zip(SYMBOLS, sizes, strict=True))
+            expected = by_sympy(expression, row)
+            found = at_sizes(expression, row)
+            assert found == expected, expression
+            assert expected is None or type(found) is type(expected), expression
+            divisions_by_zero += expected is None
+    assert compiled > 50
+    assert divisions_by_zero
+
+
+def test_real_arithmetic_and_missing_sizes_are_substituted() -> None:
+    h, w = SYMBOLS
+    assert evaluator(h / 2) is None
+    assert at_sizes(h / 2, {h: 3}) == sympy.Rational(3, 2)
+    assert at_sizes(h + w, {h: 3}) == w + 3
