@@ -56,7 +56,7 @@ class Ordered {
     return turn_ == piece;
   }
 
-  // Pieces before it are still taken: the first that fails is told, whoever is quicker.
+  // Pieces before it still run: the first one that fails is reported, whichever thread is faster.
   void fail(std::size_t piece) {
     next_ = count_;
     const std::scoped_lock lock(mutex_);

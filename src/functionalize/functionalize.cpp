@@ -104,8 +104,8 @@ void note_constant(Program& program, const InputSpec& input, const Call& write) 
   program.notes.push_back(std::move(note));
 }
 
-// What may have been written to, as data decide, is as it was in the next run of the model; a
-// caller who gave it sees no difference either.
+// What may have been mutated, depending on data, is unchanged in the next run of the model; a
+// caller who passed it sees no difference either.
 void tell_doubted(Program& program, const InputSpec& input, const Call& write,
                   std::vector<base::Diagnostic>& diagnostics) {
   base::Diagnostic told =

@@ -1,7 +1,7 @@
 // Before: m = Expand(seen, [b, 1, s, s]); w = Where(m, 0, lowest); y = Add(scores, w)
 // After:  w = Where(seen, 0, lowest); y = Add(scores, w)    scores of [b, heads, s, s]
-// What is spread over axes, only to be combined with something as large, is left to whoever
-// combines it: the values between become smaller. So, too, ConstantOfShape, of which a number is
+// Sinks a broadcast into its consumers where these combine it with something as large: the values
+// between become smaller. So, too, ConstantOfShape, of which a number is
 // left, Tile of axes of size 1, leading axes of size 1 that Unsqueeze or Reshape put in (beside
 // others where an Unsqueeze without them is there, too), and And with a condition that always
 // holds. Nothing is done where the whole is asked for: by an output of a graph, a body, or an
@@ -31,7 +31,7 @@ using onnx::Op;
 using onnx::Shape;
 using onnx::ValueInfo;
 
-// Way down from what is spread there is a handful of nodes in a layer; masks are read by all.
+// A broadcast has a handful of nodes in a layer after it; masks are read by all layers.
 constexpr std::size_t kMaxNodes = 1000;
 
 // Operators whose inputs all broadcast.

@@ -1,4 +1,4 @@
-// torchao's affine quantisation: every block of elements has its scale.
+// torchao's affine quantization: every block of elements has its scale.
 #include <algorithm>
 #include <cmath>
 #include <limits>

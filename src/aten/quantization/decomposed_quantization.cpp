@@ -1,11 +1,11 @@
-// quantized_decomposed: the quantisation that PyTorch's graph modes write down.
+// quantized_decomposed: the quantization that PyTorch's graph modes write down.
 #include "aten/families.h"
 #include "aten/quantization/quantization.h"
 
 namespace sardonyx::aten {
 namespace {
 
-// float16 and bfloat16 are quantised as float32.
+// float16 and bfloat16 are quantized as float32.
 Value input_of(const Call& call, Emit& onnx) {
   return onnx.cast(call.tensor("input"), DType::kFloat32);
 }

@@ -42,7 +42,7 @@ struct Memory {
   bool changed = false;  // written to, or seen with other sizes than captured
   bool written = false;  // its elements have changed
   const Call* first_write = nullptr;
-  // Those that may be this one, as data decide: what a branch or a loop gives, and what it may be.
+  // Those that may alias it, depending on data: results of a branch or loop, and what they may be.
   std::vector<Memory*> kin;
   const Call* doubt = nullptr;  // the first write to one of these
   bool told = false;            // that something read it afterwards
@@ -72,7 +72,7 @@ class Aliases {
 
   // The first write to the memory of `value`; null when its elements are as they were.
   const Call* write_to(const Value* value) const;
-  // The memories of the two may be one, as data decide.
+  // The two may alias, depending on data.
   void may_share(Value* value, Value* other);
   // From now on nothing can be read of the memory of `value`: `write` may have changed it, as data
   // decide.

@@ -58,7 +58,7 @@ class Rewriter {
     const Call* write = nullptr;  // in the body
     Value* content = nullptr;     // the call's new output
   };
-  // What a body gives may be what it was given: as data decide, these are one memory behind it.
+  // A result of a body may be one of its operands: depending on data, they alias after it.
   struct MayShare {
     Value* output = nullptr;
     Value* operand = nullptr;

@@ -232,7 +232,7 @@ std::optional<Values> group_normalization(const Composite& call) {
   const Value x = call.input(0), scale = call.input(1), bias = call.input(2);
   if (!x.has_rank() || x.rank() < 2) return std::nullopt;
   const std::int64_t groups = call.integer("num_groups", 1);
-  // Instance normalisation of [batch, groups, rest]: every group is an instance.
+  // Instance normalization of [batch, groups, rest]: every group is an instance.
   Expr rest = 1;
   for (std::int64_t axis = 1; axis < x.rank(); ++axis) rest = rest * x.dim(axis);
   if (!rest.known()) return std::nullopt;

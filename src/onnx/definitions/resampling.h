@@ -1,4 +1,4 @@
-// Interpolation spelled out: the definition of Resize, and what Resize cannot say.
+// Interpolation decomposed: the definition of Resize, and what Resize cannot express.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// RotaryEmbedding spelt out: pairs of elements turned by an angle that depends on their position.
+// RotaryEmbedding decomposed: pairs of elements turned by an angle that depends on their position.
 #include <vector>
 
 #include "onnx/definitions/parts.h"

@@ -31,7 +31,7 @@ struct Older {
     if (inputs.size() <= i) inputs.resize(i + 1);
     inputs[i] = value;
   }
-  // The attribute, which the newest form has not.
+  // The attribute, which the newest opset does not have.
   std::optional<Attribute> take(std::string_view name) const {
     const auto found = std::ranges::find(attributes, name, &Attribute::name);
     if (found == attributes.end()) return std::nullopt;
@@ -245,7 +245,7 @@ Result scan(const Older& o) { o.refuse("runs over batches of sequences"); }
 
 struct Form {
   Op op;
-  std::int64_t until;  // the first opset that has the newest form
+  std::int64_t until;  // the first opset that has the newest version
   Result (*change)(const Older&);
 };
 

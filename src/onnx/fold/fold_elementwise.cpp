@@ -1,6 +1,6 @@
 // Elementwise operators on constants. Only what comes out the same on every machine is folded: the
 // four operations, comparisons, logic and conversions; transcendental functions where a model is
-// optimised, but not as it is translated.
+// optimized, but not as it is translated.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -355,7 +355,7 @@ Result bit_cast(const Operands& o) {
   return {{Tensor::of_bytes(to, x->dims, std::span(x->data, bytes))}};
 }
 
-// By numbers of bits that the type has: others, the standard leaves open.
+// By less than the width of the type: ONNX does not define other shifts.
 Result bit_shift(const Operands& o) {
   const Tensor *x = o.at(0), *by = o.at(1);
   if (x == nullptr || by == nullptr || x->dtype != by->dtype) return {};

@@ -162,7 +162,7 @@ class Finding {
     }
   }
 
-  // Readers are told apart by what they are and where they read.
+  // Readers differ by what they are and where they read.
   void grow_forwards(AlikeParts& parts, std::size_t at) {
     const std::size_t count = parts.members.front()[at]->outputs.size();
     for (std::size_t i = 0; i < count; ++i) {

@@ -346,7 +346,7 @@ class Turning {
     return true;
   }
 
-  // Each row is worked on for itself: multiplied with one matrix, or normalised.
+  // Each row is worked on for itself: multiplied with one matrix, or normalized.
   bool keeps_rows() const {
     const auto last = static_cast<std::int64_t>(rank()) - 1;
     if (perm_.back() != last || node_->outputs.size() != 1) return false;

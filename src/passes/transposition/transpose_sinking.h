@@ -38,7 +38,7 @@ struct Turned {
   std::vector<onnx::Attribute> attributes;
 };
 
-// Nothing where the node does not work alike on all axes, or depends on what only a run tells.
+// Nothing where the node does not treat all axes alike, or depends on values of run time.
 // `is_operand` says of an input whether it can be had untransposed.
 std::optional<Turned> turned(const onnx::Node* node, const Perm& perm,
                              const std::function<bool(const onnx::ValueInfo*)>& is_operand);

@@ -44,7 +44,7 @@ class Bound {
 
   // As many as there are after a resampling by this factor.
   Expr scaled(Expr size, double factor) const;
-  // A size that data decide.
+  // A data-dependent size.
   Expr fresh() const;
   Sizes broadcast(std::span<const Expr> left, std::span<const Expr> right) const;
 

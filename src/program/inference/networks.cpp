@@ -1,4 +1,4 @@
-// Results of recurrent layers and normalisations with several results.
+// Results of recurrent layers and normalizations with several results.
 #include "program/inference/bound_call.h"
 
 namespace sardonyx::program {

@@ -1,4 +1,4 @@
-// Results of quantising and dequantising, and of what chooses scales.
+// Results of quantizing and dequantizing, and of what chooses scales.
 #include "program/inference/bound_call.h"
 
 namespace sardonyx::program {

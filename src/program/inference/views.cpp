@@ -195,7 +195,7 @@ ResultTensors without(const Value& self, const std::vector<bool>& gone) {
 ResultTensors squeeze(const Bound& call) {
   const Value& self = call.self();
   std::vector<bool> gone(self.rank());
-  // One that only a run tells stays, of which the translation tells the user (SX1313).
+  // A size that is known only at run time stays, which the translation reports (SX1313).
   const auto drop = [&](std::size_t axis) {
     if (axis < gone.size()) gone[axis] = self.shape[axis].is(1);
   };

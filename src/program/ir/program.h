@@ -64,7 +64,7 @@ struct Value : ValueType {
 struct Call {
   const Schema* schema = nullptr;
   std::string name;  // of the captured node
-  // The captured node that it stands for, where functionalisation made it; else empty.
+  // The captured node that it stands for, where functionalization made it; else empty.
   std::string captured;
   std::vector<Argument> arguments;
   std::vector<Value*> outputs;  // null where the program never uses the output

@@ -371,7 +371,7 @@ std::optional<Values> optional_get_element(Lowering& onnx, Values& inputs, Attri
 
 struct Form {
   Op op;
-  std::int64_t until;  // the first opset that has the newest form
+  std::int64_t until;  // the first opset that has the newest version
   std::optional<Values> (*change)(Lowering& onnx, Values& inputs, Attributes& attributes);
 };
 

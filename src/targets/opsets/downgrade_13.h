@@ -1,4 +1,4 @@
-// The forms of opsets 11 and 12, which models of other makers are in and keep.
+// The versions of opsets 11 and 12, which third-party models have and keep.
 #pragma once
 
 #include <optional>

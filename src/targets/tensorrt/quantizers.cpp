@@ -1,4 +1,4 @@
-// Quantisation in TensorRT: int8 round zero.
+// Quantization in TensorRT: int8 round zero.
 #include <algorithm>
 
 #include "onnx/graph/ir.h"

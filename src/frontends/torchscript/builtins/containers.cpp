@@ -414,7 +414,7 @@ std::optional<AbstractValue> add(AbstractInterpreter& follower, const Operands& 
   return AbstractValue::of_items(left->kind, std::move(items));
 }
 
-// As often as only a run tells.
+// A dynamic number of times.
 AbstractValue repeated(AbstractInterpreter& follower, const AbstractValue& list,
                        symbolic::Expr times) {
   const Element element = element_of(follower, *list.held);

@@ -1,4 +1,4 @@
-// Lists whose length only a run tells.
+// Lists with a data-dependent length.
 #include "frontends/torchscript/interpreter/builtins.h"
 #include "frontends/torchscript/interpreter/homogeneous_lists.h"
 #include "frontends/torchscript/interpreter/sequences.h"

@@ -1,4 +1,4 @@
-// Layers whose weights are packed for PyTorch's kernels, and whose inputs are quantised by what
+// Layers whose weights are packed for PyTorch's kernels, and whose inputs are quantized by what
 // they hold.
 #include <algorithm>
 #include <optional>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kInt8 = 1, kFloat32 = 6;
 
-// Weight, scale, zero point and bias; nothing where the weight is not quantised.
+// Weight, scale, zero point and bias; nothing where the weight is not quantized.
 std::vector<AbstractValue> parameters(AbstractInterpreter& follower, const Packed& packed) {
   if (packed.weight.kind != Kind::kQuantized) return {};
   const std::vector<AbstractValue>& parts = packed.weight.held->items;

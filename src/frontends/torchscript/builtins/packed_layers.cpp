@@ -1,5 +1,5 @@
-// Operators on quantised tensors and packed weights: what they compute between dequantising and
-// quantising.
+// Operators on quantized tensors and packed weights: what they compute between dequantizing and
+// quantizing.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -115,7 +115,7 @@ std::optional<AbstractValue> convolved(AbstractInterpreter& follower, const Oper
                 convolution(follower, dequantized(follower, rest_of(call, 0)), packed));
 }
 
-// (x, packed, reduce_range): x is quantised by what it holds.
+// (x, packed, reduce_range): x is quantized by what it holds.
 std::optional<AbstractValue> convolved_dynamic(AbstractInterpreter& follower,
                                                const Operands& operands) {
   const Packed packed = unpacked(follower, operands.find(1, "packed_weight"));

@@ -1,4 +1,4 @@
-// What makes quantised tensors, and what operators on plain tensors do with them.
+// What makes quantized tensors, and what operators on plain tensors do with them.
 #include "frontends/torchscript/interpreter/quantized.h"
 
 #include <algorithm>
@@ -145,7 +145,7 @@ std::optional<AbstractValue> moved(AbstractInterpreter& follower, const Operands
   return copied(follower, operands);
 }
 
-// pad(q, sizes, mode, value), whose filling is quantised as the elements are.
+// pad(q, sizes, mode, value), whose filling is quantized as the elements are.
 AbstractValue bound(AbstractInterpreter& follower, const Affine& affine,
                     const AbstractValue* number);
 
@@ -213,7 +213,7 @@ std::optional<AbstractValue> relu(AbstractInterpreter& follower, const Operands&
   return kept(follower, operands, with_integers(q, above));
 }
 
-// A bound is quantised as the elements are.
+// A bound is quantized as the elements are.
 AbstractValue bound(AbstractInterpreter& follower, const Affine& affine,
                     const AbstractValue* number) {
   if (!number || number->is_none()) return {};

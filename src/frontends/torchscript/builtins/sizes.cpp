@@ -1,4 +1,4 @@
-// Sizes that only a run tells and that may be -1, by which an operator means the tensor's own.
+// Sizes that are known only at run time and that may be -1, which stands for the tensor's own size.
 #include <algorithm>
 
 #include "frontends/torchscript/interpreter/builtins.h"

@@ -1,4 +1,4 @@
-// Texts that are known, and messages that only a run tells.
+// Known strings, and data-dependent messages.
 #include <algorithm>
 #include <cctype>
 #include <string>

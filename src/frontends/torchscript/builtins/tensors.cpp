@@ -253,7 +253,7 @@ std::optional<AbstractValue> reshape_from_tensor(AbstractInterpreter& follower,
   return follower.call("aten::reshape", {operands.at(0), sizes});
 }
 
-// Of a list that the program made; one whose length only a run tells where the size is symbolic.
+// A list of known length; one with a dynamic length where the size is symbolic.
 std::optional<AbstractValue> unbind(AbstractInterpreter& follower, const Operands& operands) {
   const AbstractValue* tensor = tensor_operand(operands);
   if (!tensor || !tensor->value) return std::nullopt;
@@ -270,7 +270,7 @@ std::optional<AbstractValue> unbind(AbstractInterpreter& follower, const Operand
   return of_stack(stack.value, Kind::kTensor);
 }
 
-// A tensor whose number of parts only a run tells.
+// A tensor that is split into a dynamic number of parts.
 std::optional<AbstractValue> parts_of(AbstractInterpreter& follower, const AbstractValue& tensor,
                                       const AbstractValue* dim,
                                       const std::function<Expr(Expr)>& length) {

@@ -1,5 +1,5 @@
-// A loop whose count, or whose condition, only a run tells: its body is followed with what it
-// changes as inputs.
+// A loop with a data-dependent count or condition: its body is interpreted with what it changes as
+// inputs.
 #include "frontends/torchscript/control_flow/dynamic_loop.h"
 
 #include <algorithm>

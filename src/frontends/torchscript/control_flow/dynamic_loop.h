@@ -1,4 +1,4 @@
-// A loop whose count, or whose condition, only a run tells.
+// A loop with a data-dependent count or condition.
 #pragma once
 
 #include <optional>

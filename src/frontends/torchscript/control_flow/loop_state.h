@@ -1,5 +1,5 @@
-// What is known of a loop whose count only a run tells, while its body is followed again and again.
-// What it changes is learned in loop_learning.cpp; the call is made in loop_call.cpp.
+// What is known of a loop with a dynamic count while its body is interpreted repeatedly. What it
+// changes is found in loop_fixpoint.cpp; the call is made in loop_call.cpp.
 #pragma once
 
 #include <map>
@@ -75,7 +75,7 @@ class DynamicLoop {
   program::Value* initial_value(const Slot& slot, const AbstractValue& initial);
   bool try_follow(Body& body);
 
-  // loop_learning.cpp: what it changes. Each tells whether that is more than was known.
+  // loop_fixpoint.cpp: what it changes. Each returns whether that is more than was known.
   bool learn(Body& body);
   bool learn_content(Body& body, const ObjectRef& held, Container& result);
   bool learn_items(Body& body, const ObjectRef& held, Container& result);

@@ -60,7 +60,7 @@ class AbstractInterpreter {
 
   // A tensor that calls may take; a number becomes a 0-d one.
   program::Value* tensor(const AbstractValue& datum);
-  // Refused where data decide the rank.
+  // Rejected where the rank is data-dependent.
   void check_rank(const program::Value& value) const;
   // As an argument of a call.
   program::Argument argument(const AbstractValue& datum);
@@ -75,7 +75,7 @@ class AbstractInterpreter {
   std::vector<program::Value*> call(const program::Schema& schema,
                                     std::vector<program::Argument> arguments,
                                     std::vector<program::ValueType> types);
-  // For an axis that only a run tells (axes.cpp); nothing where all are known.
+  // For a data-dependent axis (axes.cpp); nothing where all are known.
   std::optional<AbstractValue> call_for_each_axis(const program::Schema& schema,
                                                   std::vector<program::Argument> arguments);
   // The overloads of an operator that no table of ours has.
@@ -268,7 +268,7 @@ struct Resolved {
 };
 Resolved resolve(AbstractInterpreter& follower, const Operands& operands);
 
-// A branch that data decide leaves a tensor of one rank or of another.
+// A data-dependent branch leaves a tensor of one rank or of another.
 struct RanksDiffer {
   AbstractValue condition;
 };

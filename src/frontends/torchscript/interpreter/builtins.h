@@ -35,15 +35,15 @@ AbstractValue of_condition(symbolic::Expr condition);
 // A number that has to be known now: which element it is, say, decides what the program does.
 std::int64_t known_integer(AbstractInterpreter& follower, const AbstractValue& datum,
                            const char* what);
-// How long a text is that only a run tells, for programs that ask whether there is a message: 1 or
-// more, since numbers and tensors are never printed as nothing. `"%s" % text` may be: refused.
+// The length of a data-dependent string, for programs that ask whether there is a message: 1 or
+// more, since numbers and tensors are never printed as "". `"%s" % text` may be: rejected.
 AbstractValue length_of_message(AbstractInterpreter& follower, const AbstractValue& message);
 // The parts of a text that is known.
 std::optional<AbstractValue> split_text(const Operands& operands);
 // How often one text stands in another, one behind the other. PyTorch counts the empty one for
 // ever.
 std::optional<AbstractValue> count_in_text(const Operands& operands);
-// Whether two known values are equal; nothing where only a run tells.
+// Whether two known values are equal; nothing where that is data-dependent.
 std::optional<AbstractValue> equality(AbstractInterpreter& follower, const AbstractValue& left,
                                       const AbstractValue& right);
 // Of complex numbers, or of one and another number.

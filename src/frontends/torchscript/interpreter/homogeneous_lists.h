@@ -1,4 +1,4 @@
-// Lists whose length only a run tells: their elements are of one type, stacked in a tensor.
+// Lists with a data-dependent length: their elements are of one type, stacked in a tensor.
 #pragma once
 
 #include "frontends/torchscript/interpreter/abstract_interpreter.h"

@@ -184,7 +184,7 @@ class Inputs {
     return made;
   }
 
-  // A quantised tensor, of PyTorch's type "quint8": its integers, their scale and zero point.
+  // A quantized tensor, of PyTorch's type "quint8": its integers, their scale and zero point.
   static std::optional<DType> integers_of_quantized(const std::string& element) {
     if (element == "quint8") return DType::kUInt8;
     if (element == "qint8") return DType::kInt8;

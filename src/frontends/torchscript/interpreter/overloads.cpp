@@ -126,9 +126,9 @@ std::string described(const Operands& operands) {
   return text;
 }
 
-// What a number of Python that tracing made a tensor would have been cast to: the type of a tensor
-// beside it of the same kind of numbers. A tensor of its own type would count for more than a
-// number beside 0-d tensors, and be less exact beside float64.
+// What a Python number that tracing made a tensor would have been cast to: the type of another
+// tensor operand of the same category. A tensor of its own type would promote 0-d tensors, which a
+// number does not, and be less exact than float64.
 std::int64_t dtype_beside(const Operands& operands, const AbstractValue& number) {
   constexpr std::int64_t kInt64 = 4, kFloat32 = 6, kFloat64 = 7;
   const bool is_float = number.kind == Kind::kFloat;

@@ -1,5 +1,5 @@
-// Quantised tensors while their program is followed: integers of 8 or 32 bits beside their scale
-// and zero point, x = (q - zero_point) * scale. Layers compute between dequantising and quantising,
+// Quantized tensors while their program is followed: integers of 8 or 32 bits beside their scale
+// and zero point, x = (q - zero_point) * scale. Layers compute between dequantizing and quantizing,
 // which runtimes make one operator on integers.
 #pragma once
 
@@ -19,7 +19,7 @@ struct Affine {
   base::DType dtype = base::DType::kUndefined;  // of the integers
 };
 
-// c10::ScalarType's numbers of the types that PyTorch quantises to, and of these types' integers.
+// c10::ScalarType's numbers of the types that PyTorch quantizes to, and of these types' integers.
 std::int64_t quantized_type_number(base::DType integers);
 std::int64_t integer_type_number(base::DType integers);
 
@@ -39,7 +39,7 @@ std::vector<AbstractValue> parts_of_quantized(AbstractInterpreter& follower,
 
 // What it stands for, in float32.
 AbstractValue dequantized(AbstractInterpreter& follower, const AbstractValue& quantized);
-// Dequantised where it is quantised.
+// Dequantized where it is quantized.
 AbstractValue as_float(AbstractInterpreter& follower, const AbstractValue& datum);
 // x, float32, as kernels that compute in integers leave it: the zero point is added after rounding.
 AbstractValue requantized(AbstractInterpreter& follower, const AbstractValue& x,
@@ -52,7 +52,7 @@ AbstractValue rounded(AbstractInterpreter& follower, const AbstractValue& x, con
 AbstractValue scalar_tensor(AbstractInterpreter& follower, const AbstractValue& number,
                             std::int64_t dtype);
 
-// What an object of packed weights holds: the weight, quantised or not; its bias or None; and of a
+// What an object of packed weights holds: the weight, quantized or not; its bias or None; and of a
 // convolution its lists of strides, padding, dilations and output padding, its groups, and whether
 // it is transposed.
 struct Packed {
@@ -63,7 +63,7 @@ struct Packed {
 // Throws SX1211 for anything else.
 Packed unpacked(AbstractInterpreter& follower, const AbstractValue* datum);
 
-// What an operator does where quantised tensors are among its first arguments; nothing where none
+// What an operator does where quantized tensors are among its first arguments; nothing where none
 // is, or where it has no meaning of its own for them.
 std::optional<AbstractValue> quantized_builtin(AbstractInterpreter& follower,
                                                const Operands& operands);

@@ -33,7 +33,7 @@ void order_inputs(program::Program& program) {
 
 using Symbols = std::unordered_set<symbolic::Expr, symbolic::ExprHash>;
 
-// The sizes that data decide of which the program computes something.
+// The data-dependent sizes that the program computes with.
 void add_read_sizes(const program::Argument& argument, Symbols& read) {
   if (const auto* expr = argument.get<symbolic::Expr>()) {
     for (const symbolic::Expr symbol : symbolic::symbols_of(*expr))

@@ -1,4 +1,4 @@
-// What stands behind a normalisation, and how it fits.
+// What stands behind a normalization, and how it fits.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Before: y = Add(Mul(InstanceNormalization(x, scale, bias), w), b)    w and b are [channels, 1, 1]
 // After:  y = InstanceNormalization(x, scale * w, bias * w + b)
-// One at a time, the product first. Exporters write a group normalisation whose groups are single
+// One at a time, the product first. Exporters write a group normalization whose groups are single
 // channels so.
 #include <cstddef>
 #include <optional>

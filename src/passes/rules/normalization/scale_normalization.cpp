@@ -1,7 +1,7 @@
 // Before: y = Mul(weight, RMSNormalization(x, ones))
 // After:  y = RMSNormalization(x, weight)
 // LayerNormalization likewise, as long as it has no bias. Of a scale that is not of the sizes
-// normalised over, what is left is a multiplication of its own.
+// normalized over, what is left is a multiplication of its own.
 #include "passes/rules/normalization/affine.h"
 #include "passes/rules/normalization/rules.h"
 #include "rewriting/patch.h"

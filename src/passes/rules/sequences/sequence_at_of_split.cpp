@@ -1,6 +1,6 @@
 // Before: y = SequenceAt(SplitToSequence<axis>(x, 4), 1)    x is 8 wide there
 // After:  y = Slice(x, [4], [8], [axis])
-// torch.onnx writes chunk() and split() so where it does not optimise; what is left of it becomes a
+// torch.onnx writes chunk() and split() so where it does not optimize; what is left of it becomes a
 // Split. Without `keepdims`, elements are gathered.
 #include <algorithm>
 #include <optional>

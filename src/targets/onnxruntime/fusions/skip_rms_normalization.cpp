@@ -50,7 +50,7 @@ bool fuse(Node* normalization, rewriting::RuleContext& context) {
     return context.decline(normalization, std::string(why));
   std::vector<onnx::Attribute> attributes = {
       {"epsilon", normalization->float_or("epsilon", 1e-5F), {}}};
-  // In front of the sum, which others read before the normalisation.
+  // In front of the sum, which others read before the normalization.
   rewriting::Patch patch(context, sum);
   const std::vector<ValueInfo*> made = patch.nodes(
       microsoft::kRmsNormalizationOfSum, {sum->input(0), sum->input(1), normalization->input(1)},

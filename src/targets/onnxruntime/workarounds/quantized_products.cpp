@@ -1,4 +1,4 @@
-// What ONNX Runtime's optimiser makes of products of dequantised tensors: products of integers,
+// What ONNX Runtime's optimizer makes of products of dequantized tensors: products of integers,
 // some of which are others than the model says.
 #include <algorithm>
 #include <array>
@@ -77,7 +77,7 @@ bool scales_another_axis(const Use& use) {
   return scales && !read_as_meant(*scales);
 }
 
-// Whether a product takes it for its second factor beside a first one that is not dequantised.
+// Whether a product takes it for its second factor beside a first one that is not dequantized.
 bool is_second_of_reals(const ValueInfo* weight) {
   return std::ranges::any_of(weight->uses, [](const onnx::Use& use) {
     if (use.node->is("Transpose"))

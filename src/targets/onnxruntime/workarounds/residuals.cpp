@@ -1,4 +1,4 @@
-// Sums that are normalised: what a layer gives, added to what it was given.
+// Sums that are normalized: what a layer gives, added to what it was given.
 #include <algorithm>
 
 #include "rewriting/rewrite.h"
