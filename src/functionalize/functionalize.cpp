@@ -112,7 +112,7 @@ void tell_doubted(Program& program, const InputSpec& input, const Call& write,
       diagnostic_at(write, "SX1708",
                     write.schema->qualified() + " writes to what may be '" +
                         (input.kind == InputKind::kUser ? input.value->name : input.target) +
-                        "', as data decide, which the model leaves as it is",
+                        "', depending on data, which the model leaves as it is",
                     "write to a clone of it");
   if (input.kind != InputKind::kUser) return diagnostics.push_back(std::move(told));
   told.severity = base::Severity::kWarning;

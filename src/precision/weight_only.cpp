@@ -167,7 +167,7 @@ std::string obstacle(const Node* node, const Tensor& weight, const WeightOnlyOpt
       return "a runtime may fuse it with the MatMul after it into an integer MatMul";
   }
   if (node->is(Op::kMatMul) && (!node->inputs[0]->has_rank || node->inputs[0]->shape.size() < 2))
-    return "the other factor is no matrix";
+    return "the activations are no matrix";
   if (node->is(Op::kGemm) &&
       (node->int_or("transA", 0) != 0 || node->float_or("alpha", 1.0F) != 1.0F ||
        node->float_or("beta", 1.0F) != 1.0F))

@@ -145,7 +145,7 @@ def _of_module(
         if register_dict_types(seen.results):
             made = steps.timed("capture", by_torch)
         elif seen.packs_sequences or seen.gives_quantized:
-            steps.say("torch.export does not capture packed sequences and quantised results")
+            steps.say("torch.export does not capture packed sequences and quantized results")
             made = steps.timed("capture", by_trace)
         else:
             raise

@@ -15,7 +15,7 @@ double bound(const Call& call, std::string_view name) {
   if (!call.argument(name).get<program::Value*>()) return call.number(name);
   const std::optional<double> known = call.tensor(name).real();
   if (!known)
-    call.refuse("quantisation bounds that are computed",
+    call.refuse("quantization bounds that are computed",
                 "give quant_min and quant_max "
                 "as numbers or constants");
   return *known;

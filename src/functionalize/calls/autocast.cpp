@@ -130,9 +130,9 @@ bool any_of_them(const Call& call, const Retyped& retyped) {
 
 // What an operator outside the lists returns for arguments of the types at hand.
 DType followed(const Call& call) {
-  const bool normalises = call.schema->base_name().ends_with("_norm");
+  const bool normalizes = call.schema->base_name().ends_with("_norm");
   Value* const* input = call.arguments.empty() ? nullptr : call.arguments[0].get<Value*>();
-  if (normalises && input && eligible(*input)) return (*input)->dtype;
+  if (normalizes && input && eligible(*input)) return (*input)->dtype;
   return widest_argument(call);
 }
 

@@ -83,7 +83,7 @@ void Aliases::refuse_doubted(const Alias& alias) {
   diagnostics_.push_back(diagnostic_at(*memory.doubt, "SX1708",
                                        memory.doubt->schema->qualified() +
                                            " writes to what may be '" + alias.like->name +
-                                           "', as data decide, which is read afterwards",
+                                           "', depending on data, which is read afterwards",
                                        "write to a clone of it"));
 }
 

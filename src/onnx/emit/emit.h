@@ -8,7 +8,7 @@
 // The operators themselves (`gemm`, `conv`, `reduce_sum`, ...) are declared in the generated base
 // class Operators (onnx/gen/operators.h): snake_case of ONNX's name, a trailing underscore where
 // C++ has the word (and_, or_, not_, if_); inputs in ONNX's order, absent ones as Value{};
-// attributes as a struct with designated initialisers.
+// attributes as a struct with designated initializers.
 #pragma once
 
 #include <cstdint>

@@ -201,7 +201,7 @@ Result resize(const Older& o) {
 
 // Opset 9: always by channel; opset 14: outputs of training, which nothing could say before.
 Result batch_normalization(const Older& o) {
-  if (o.take_int("spatial").value_or(1) == 0) o.refuse("normalises every element for itself");
+  if (o.take_int("spatial").value_or(1) == 0) o.refuse("normalizes every element for itself");
   if (o.outputs > 1) o.refuse("hands out statistics of training");
   return std::nullopt;
 }

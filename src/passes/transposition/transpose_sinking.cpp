@@ -311,7 +311,7 @@ class Turning {
   }
 
   // Kernels that interpolate take the axes of an image where they stand last, and linear ones of an
-  // image [N, height, width, C] too; nearest neighbours are found along any axes.
+  // image [N, height, width, C] too; nearest neighbors are found along any axes.
   bool stays_an_image() const {
     const std::string mode = node_->string_or("mode", "nearest");
     if (mode == "nearest") return true;

@@ -36,7 +36,7 @@ struct ModuleFrame {
 // The call that a key of PyTorch's nn_module_stack tells of: 2 for "L__self__layers.0@2".
 std::uint32_t call_number(std::string_view key);
 
-// Where a call came from. Interned: neighbouring calls share one.
+// Where a call came from. Interned: neighboring calls share one.
 struct Source {
   std::vector<ModuleFrame> modules;  // outermost first
   std::string stack_trace;           // as Python prints it, innermost call last; may be empty

@@ -81,7 +81,7 @@ constexpr Rule compares(std::string_view name, Op op,
           .types = kIntegers,
           .when = may_be_great,
           .how = how,
-          .why = "integers are compared as float32, in which neighbours beyond 2^24 are the same",
+          .why = "integers are compared as float32, in which neighbors beyond 2^24 are the same",
           .since = "2026.4.1"};
 }
 

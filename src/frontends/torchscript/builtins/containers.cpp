@@ -37,7 +37,7 @@ std::int64_t known_integer(AbstractInterpreter& follower, const AbstractValue& d
                            const char* what) {
   if (datum.kind != Kind::kInt || !datum.expr.is_constant())
     follower.refuse(std::string(what) + " of a list is " + description(datum) +
-                    ", which only a run tells");
+                    ", which is known only at run time");
   return datum.expr.value();
 }
 
@@ -60,7 +60,8 @@ std::size_t find_key(AbstractInterpreter& follower, const AbstractValue& diction
     const auto same = equality(follower, items[i], key);
     if (!same) continue;
     if (same->value || !same->expr.is_constant())
-      follower.refuse("a key of a dictionary is " + description(key) + ", which only a run tells");
+      follower.refuse("a key of a dictionary is " + description(key) +
+                      ", which is known only at run time");
     if (same->expr.value() != 0) return i + 1;
   }
   return items.size();
@@ -68,7 +69,7 @@ std::size_t find_key(AbstractInterpreter& follower, const AbstractValue& diction
 
 AbstractValue letter(AbstractInterpreter& follower, const AbstractValue& text,
                      const AbstractValue& index) {
-  if (text.is_message) follower.refuse("a letter of a text that only a run tells");
+  if (text.is_message) follower.refuse("a letter of a data-dependent string");
   return AbstractValue::of_text(text.text.substr(position(follower, index, text.text.size()), 1));
 }
 
@@ -313,7 +314,7 @@ std::optional<AbstractValue> contains(AbstractInterpreter& follower, const Opera
   if (held->kind == Kind::kDict)
     return AbstractValue::of_bool(find_key(follower, *held, *wanted) < held->held->items.size());
   if (held->kind == Kind::kString && (held->is_message || wanted->is_message))
-    follower.refuse("a text that only a run tells is searched");
+    follower.refuse("a data-dependent string is searched");
   if (held->kind == Kind::kString)
     return AbstractValue::of_bool(held->text.find(wanted->text) != std::string::npos);
   if (!is_sequence(*held)) return std::nullopt;

@@ -22,7 +22,7 @@ Element describe(AbstractInterpreter& follower, const AbstractValue& datum) {
   Element element;
   element.kind = datum.kind;
   if (!datum.is_tensor() && !datum.is_number())
-    follower.refuse("a list whose length only a run tells holds " + description(datum));
+    follower.refuse("a list with a data-dependent length holds " + description(datum));
   const Value* value = follower.tensor(datum);
   element.dtype = value->dtype;
   element.shape = value->shape;
@@ -31,7 +31,7 @@ Element describe(AbstractInterpreter& follower, const AbstractValue& datum) {
 
 void check_same(AbstractInterpreter& follower, const Element& one, const Element& other) {
   if (one.kind == other.kind && one.dtype == other.dtype && one.shape == other.shape) return;
-  follower.refuse("a list whose length only a run tells holds elements of different types or sizes",
+  follower.refuse("a list with a data-dependent length holds elements of different types or sizes",
                   "give all of them one element type and one size");
 }
 

@@ -153,7 +153,7 @@ std::optional<AbstractValue> equality(AbstractInterpreter& follower, const Abstr
     return datum.kind == Kind::kString || datum.kind == Kind::kDevice;
   };
   if ((is_text(left) && left.is_message) || (is_text(right) && right.is_message))
-    follower.refuse("a text that only a run tells is compared");
+    follower.refuse("a data-dependent string is compared");
   if (is_text(left) && is_text(right)) return AbstractValue::of_bool(left.text == right.text);
   const bool are_lists = left.kind == right.kind && left.held && left.kind != Kind::kStack;
   if (!are_lists) return std::nullopt;

@@ -21,7 +21,7 @@ std::vector<AbstractValue> parameters(AbstractInterpreter& follower, const Packe
   if (packed.weight.kind != Kind::kQuantized) return {};
   const std::vector<AbstractValue>& parts = packed.weight.held->items;
   if (!parts[3].is_none() && !parts[3].expr.is(0))
-    follower.refuse("a weight that is quantised along another axis than its outputs'");
+    follower.refuse("a weight that is quantized along another axis than its outputs'");
   return {parts[0], scalar_tensor(follower, parts[1], kFloat32),
           scalar_tensor(follower, parts[2], kInt8), packed.bias};
 }
@@ -134,7 +134,7 @@ std::optional<AbstractValue> network(AbstractInterpreter& follower, const Operan
     params.insert(params.end(), weights.params.begin(), weights.params.end());
   }
   if (quantized != 0 && quantized != each.size())
-    follower.refuse("a recurrent layer of which some weights are quantised and some are not");
+    follower.refuse("a recurrent layer of which some weights are quantized and some are not");
   const bool has_biases = params.size() == 4 * each.size();
   *layers = AbstractValue::of_items(Kind::kList, std::move(params));
   if (quantized == 0) {

@@ -93,7 +93,7 @@ AbstractValue convolution(AbstractInterpreter& follower, const AbstractValue& x,
   if (rank < rank_of(follower, weight))
     weight = follower.call("aten::squeeze", {weight, AbstractValue::of_int(2)});
   if (rank != rank_of(follower, weight))
-    follower.refuse("a quantised convolution of a tensor without a batch");
+    follower.refuse("a quantized convolution of a tensor without a batch");
   const std::size_t spatial = rank - 2;
   std::vector<AbstractValue> arguments = {x, weight, packed.bias};
   for (std::size_t i = 0; i < 4; ++i) {

@@ -20,7 +20,7 @@ DType integers_of_type(AbstractInterpreter& follower, const AbstractValue* dtype
   const auto number = dtype && dtype->kind == Kind::kInt ? dtype->expr.constant() : std::nullopt;
   for (const DType each : {DType::kInt8, DType::kUInt8, DType::kInt32})
     if (number == quantized_type_number(each)) return each;
-  follower.refuse("a tensor is quantised to a type that PyTorch computes nothing in");
+  follower.refuse("a tensor is quantized to a type that PyTorch computes nothing in");
 }
 
 const AbstractValue& operand(AbstractInterpreter& follower, const Operands& operands,
@@ -34,7 +34,7 @@ const AbstractValue& operand(AbstractInterpreter& follower, const Operands& oper
 std::optional<AbstractValue> quantize_per_tensor(AbstractInterpreter& follower,
                                                  const Operands& operands) {
   const AbstractValue x = operands.at(0);
-  if (!x.is_tensor()) follower.refuse("several tensors are quantised at once");
+  if (!x.is_tensor()) follower.refuse("several tensors are quantized at once");
   return rounded(follower, x,
                  {operand(follower, operands, 1, "scale"),
                   operand(follower, operands, 2, "zero_point"),
@@ -62,7 +62,7 @@ std::optional<AbstractValue> quantize_dynamic(AbstractInterpreter& follower,
 AbstractValue axis_of(AbstractInterpreter& follower, const AbstractValue& x,
                       const AbstractValue& axis) {
   const auto rank = static_cast<std::int64_t>(follower.tensor(x)->rank());
-  const std::int64_t known = known_integer(follower, axis, "the axis of a quantisation");
+  const std::int64_t known = known_integer(follower, axis, "the axis of a quantization");
   return AbstractValue::of_int(known < 0 ? known + rank : known);
 }
 
@@ -122,7 +122,7 @@ bool is_per_channel(const AbstractValue& q) { return !affine_of(q).axis.is_none(
 
 void refuse_channels(AbstractInterpreter& follower, const Operands& operands) {
   if (is_per_channel(operands.positional[0]))
-    follower.refuse(operands.op + " of a tensor that is quantised per channel",
+    follower.refuse(operands.op + " of a tensor that is quantized per channel",
                     "dequantize() the tensor before it");
 }
 
@@ -224,7 +224,7 @@ AbstractValue bound(AbstractInterpreter& follower, const Affine& affine,
   const bool is_known = (is_real || integer) && zero_point && affine.scale.kind == Kind::kFloat &&
                         !affine.scale.expr.known();
   if (!is_known)
-    follower.refuse("a quantised tensor is clamped whose scale or bounds are computed",
+    follower.refuse("a quantized tensor is clamped whose scale or bounds are computed",
                     "dequantize() the tensor before it");
   const double value = is_real ? number->real : static_cast<double>(*integer);
   const double steps = value / affine.scale.real;
@@ -298,7 +298,7 @@ std::optional<AbstractValue> joined(AbstractInterpreter& follower, const Operand
                                   dim ? *dim : AbstractValue::of_int(0)});
   const AbstractValue& first = list.held->items.front();
   if (!is_quantized(first) || is_per_channel(first))
-    follower.refuse("quantised tensors are joined with others, or per channel",
+    follower.refuse("quantized tensors are joined with others, or per channel",
                     "dequantize() them before it");
   return requantized(follower, x, affine_of(first));
 }

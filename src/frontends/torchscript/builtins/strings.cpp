@@ -171,7 +171,7 @@ std::optional<AbstractValue> ordinal(AbstractInterpreter&, const Operands& opera
 
 AbstractValue length_of_message(AbstractInterpreter& follower, const AbstractValue& message) {
   if (message.text.empty() || message.text.find('%') != std::string::npos)
-    follower.refuse("the length of a text that only a run tells");
+    follower.refuse("the length of a data-dependent string");
   const symbolic::Expr letters = fresh_size(follower.pool());
   follower.pool().constrain(letters, symbolic::Range{.low = 1});
   return AbstractValue::of_int(letters);

@@ -67,7 +67,7 @@ class Merge {
       const Element element = without_local_sizes(*body, element_of(follower_, list));
       common = common ? common_element(follower_, *common, element) : element;
     }
-    if (!common) follower_.refuse("branches that data decide leave different lists");
+    if (!common) follower_.refuse("a data-dependent branch leaves different lists");
     return *common;
   }
 
@@ -79,7 +79,7 @@ class Merge {
   [[noreturn]] void refuse(const AbstractValue& left, const AbstractValue& right,
                            const std::string& name) {
     follower_.refuse("'" + name + "' is " + description(left) + " after one branch and " +
-                         description(right) + " after the other, and data decide between them",
+                         description(right) + " after the other, and the branch is data-dependent",
                      "give both branches values of one type");
   }
 
@@ -149,7 +149,7 @@ class Merge {
       if (first->dtype == second->dtype) throw RanksDiffer{};
       follower_.refuse("'" + name + "' is " + program::type_text(*first) +
                            " after one branch and " + program::type_text(*second) +
-                           " after the other, and data decide between them",
+                           " after the other, and the branch is data-dependent",
                        "give both branches tensors of one element type and rank");
     }
     Value* made = output(first, second, name);
@@ -359,7 +359,7 @@ void AbstractInterpreter::branch_on_data(const Statement& statement, const Abstr
     if (left.items.size() != right.items.size() || left.stack != right.stack) {
       if (held->filling) throw FillingRead{held};
       if (!left.names.empty() || held->is_dictionary)
-        refuse("a branch that data decide changes how many elements a dictionary has");
+        refuse("a data-dependent branch changes how many elements a dictionary has");
       merge.lists(left, right, made);
     }
     for (std::size_t i = 0; i < made.items.size(); ++i)

@@ -101,7 +101,7 @@ void DynamicLoop::carry_as_stack(const ObjectRef& held, const Element& element) 
 Element DynamicLoop::element_after(Body& body, const Container& result) {
   const auto inside = body.inside();
   if (!result.stack && result.items.empty())
-    follower_.refuse("a loop whose count only a run tells empties a list");
+    follower_.refuse("a loop with a data-dependent count empties a list");
   return without_local_sizes(body, element_of(follower_, result));
 }
 
@@ -116,7 +116,7 @@ bool DynamicLoop::learn_content(Body& body, const ObjectRef& held, Container& re
   if (stacks_.contains(held)) {
     const Element before = stacks_.at(held).element;
     const Element common = common_element(follower_, before, element_after(body, result));
-    if (!result.stack) follower_.refuse("a loop whose count only a run tells empties a list");
+    if (!result.stack) follower_.refuse("a loop with a data-dependent count empties a list");
     if (common.uneven == before.uneven && same_sizes(common, before)) return false;
     carry_as_stack(held, common);
     return true;
@@ -131,7 +131,7 @@ bool DynamicLoop::learn_content(Body& body, const ObjectRef& held, Container& re
   const bool same_length = result.items.size() == held->items.size();
   if (same_length && result.stack == held->stack) return learn_items(body, held, result);
   if (!held->names.empty() || held->is_dictionary)
-    follower_.refuse("a dictionary changes its size in a loop whose count only a run tells");
+    follower_.refuse("a dictionary changes its size in a loop with a data-dependent count");
   const Element element = element_of_all(body, *held, result);
   if (!element.uneven && !result.stack && !held->stack &&
       result.items.size() == held->items.size() + 1) {

@@ -266,7 +266,7 @@ void AbstractInterpreter::check_rank(const Value& value) const {
   if (!value.has_rank)
     refuse("'" + value.name +
                "' is of one rank after one branch and of another after the other, "
-               "and data decide between them",
+               "and the branch is data-dependent",
            "give both branches tensors of one rank, or return right behind them");
 }
 
@@ -295,7 +295,7 @@ Argument AbstractInterpreter::argument(const AbstractValue& datum) {
       if (datum.expr.is_constant()) return datum.expr.value() != 0;
       return datum.expr;
     case Kind::kString:
-      if (datum.is_message) refuse("a text that only a run tells is given to an operator");
+      if (datum.is_message) refuse("a data-dependent string is given to an operator");
       return datum.text;
     case Kind::kDevice:
       return program::Enumerator{datum.text};

@@ -43,7 +43,7 @@ void AbstractInterpreter::may_alias(const std::shared_ptr<Container>& held) {
 }
 
 void AbstractInterpreter::refuse_doubtful_write() const {
-  refuse("a list or a dictionary is changed that is one of several, as data decide",
+  refuse("a list or a dictionary is changed that is one of several, depending on data",
          "change a copy of it: list(x) or dict(x)");
 }
 

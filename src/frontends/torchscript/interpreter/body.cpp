@@ -68,7 +68,7 @@ void Body::follow(const std::vector<Statement>& block, const std::function<void(
   }
   take_back();
   if (std::exchange(follower_.frame_->result, result).has_value())
-    follower_.refuse("a return inside of a branch or loop that data decide");
+    follower_.refuse("a return inside of a data-dependent branch or loop");
 }
 
 Value* Body::tensor(const AbstractValue& datum) {

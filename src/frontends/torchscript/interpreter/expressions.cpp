@@ -272,7 +272,7 @@ AbstractValue AbstractInterpreter::list_of_tensor(const AbstractValue& tensor) {
   if (!tensor.value || tensor.value->rank() == 0) return item(tensor);
   const Expr size = tensor.value->shape[0];
   if (!size.is_constant()) {
-    if (tensor.value->rank() > 1) refuse("a list of lists of which only a run tells the length");
+    if (tensor.value->rank() > 1) refuse("a list of lists with a data-dependent length");
     const base::DType dtype = tensor.value->dtype;
     const AbstractValue wide = base::is_floating(dtype) || dtype == base::DType::kBool
                                    ? tensor

@@ -78,7 +78,7 @@ const AbstractValue& integers_of(const AbstractValue& quantized) {
   const AbstractValue& integers = quantized.held->items.at(0);
   const DType dtype = integers.value ? integers.value->dtype : DType::kUndefined;
   if (dtype != DType::kInt8 && dtype != DType::kUInt8 && dtype != DType::kInt32)
-    base::fail("SX1211", "a quantised tensor is no tensor of integers of 8 or 32 bits");
+    base::fail("SX1211", "a quantized tensor is no tensor of integers of 8 or 32 bits");
   return integers;
 }
 
@@ -95,7 +95,7 @@ std::vector<AbstractValue> parts_of_quantized(AbstractInterpreter& follower,
                                               const AbstractValue& quantized) {
   const Affine affine = affine_of(quantized);
   if (!affine.axis.is_none()) {
-    follower.refuse("the program returns a tensor that is quantised by channels",
+    follower.refuse("the program returns a tensor that is quantized by channels",
                     "return its dequantize() or its int_repr()");
   }
   const std::int64_t integers = integer_type_number(affine.dtype);

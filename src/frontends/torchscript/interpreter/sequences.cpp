@@ -43,7 +43,7 @@ bool is_made_by(const Value* list, std::string_view name) {
 
 Element described(AbstractInterpreter& follower, const AbstractValue& datum) {
   if (!datum.is_tensor())
-    follower.refuse("a list whose length only a run tells holds " + description(datum));
+    follower.refuse("a list with a data-dependent length holds " + description(datum));
   const Value* value = follower.tensor(datum);
   return {Kind::kTensor, value->dtype, value->shape};
 }
@@ -94,8 +94,7 @@ AbstractValue length(AbstractInterpreter& follower, Value* list) {
 Value* extended(AbstractInterpreter& follower, Value* list, const AbstractValue& other) {
   if (other.kind != Kind::kList)
     follower.refuse(
-        "lists of tensors that differ in size are joined, and only a run tells how "
-        "long they are");
+        "lists of tensors that differ in size are joined, and their lengths are data-dependent");
   for (const AbstractValue& item : other.held->items)
     list = inserted(follower, list, item, program::None{});
   return list;
@@ -142,7 +141,7 @@ bool is_sequence(const AbstractValue& list) {
 Element common_element(AbstractInterpreter& follower, const Element& one, const Element& other) {
   if (one.kind != other.kind || one.dtype != other.dtype || one.shape.size() != other.shape.size())
     follower.refuse(
-        "a list whose length only a run tells holds elements of different types or ranks",
+        "a list with a data-dependent length holds elements of different types or ranks",
         "give all of them one element type and one rank");
   Element common = one;
   common.uneven = one.uneven || other.uneven;

@@ -192,15 +192,14 @@ void note_no_rank(program::Program& program, const Value& output) {
 [[noreturn]] void refuse_no_rank(const Value& output) {
   throw base::Error(about(output, "SX1207",
                           "the output '" + output.name +
-                              "' has one rank or another, as data decide, and ONNX wants a rank of "
-                              "each output",
+                              "' has a data-dependent rank, and ONNX needs a rank of each output",
                           "return tensors of one rank, by unsqueeze() or reshape(-1) where it "
                           "differs; with dynamo=False the output declares none"));
 }
 
 }  // namespace
 
-bool is_torchscript(const archive::ZipReader& zip) { return Archive::recognises(zip); }
+bool is_torchscript(const archive::ZipReader& zip) { return Archive::recognizes(zip); }
 
 std::unique_ptr<program::Program> read_torchscript(archive::Bytes bytes,
                                                    const ReadOptions& options) {

@@ -65,7 +65,7 @@ bool take(Node* root, std::size_t side, RuleContext& context) {
   if (!bias || !numbers || bias->size() != scale->size())
     return context.decline(root, "it is not one number a channel");
   if (!used_once(normal->output()))
-    return context.decline(root, "something else reads what is normalised");
+    return context.decline(root, "something else reads what is normalized");
   const bool is_product = root->is(Op::kMul);
   for (std::size_t i = 0; i < scale->size(); ++i) {
     const double number = (*numbers)[i];

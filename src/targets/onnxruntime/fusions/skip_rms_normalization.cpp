@@ -33,7 +33,7 @@ std::string_view hindrance(const Node* normalization, const Node* sum) {
   const ValueInfo* scale = normalization->input(1);
   if (!are_alike(sum->input(0), sum->input(1))) return "what is added is not of one shape";
   if (const std::int64_t axis = normalization->int_or("axis", -1); axis != -1 && axis != 2)
-    return "it normalises over several axes";
+    return "it normalizes over several axes";
   if (sum->output()->dtype != DType::kFloat32 && sum->output()->dtype != DType::kFloat16)
     return "there are kernels for float32 and float16 alone";
   if (!scale->has_rank || scale->shape.size() != 1 || scale->dtype != sum->output()->dtype ||

@@ -12,7 +12,7 @@ namespace {
 
 using enum base::DType;
 
-bool normalises_nothing(const Use& use) {
+bool normalizes_nothing(const Use& use) {
   const Value x = use.input(0);
   if (!x.has_rank()) return false;
   const std::int64_t axis = use.integer("axis", -1);
@@ -142,9 +142,9 @@ constexpr Rule kRows[] = {
     {.name = "layer-normalization-of-nothing",
      .op = Op::kLayerNormalization,
      .reason = Reason::kFails,
-     .when = normalises_nothing,
+     .when = normalizes_nothing,
      .how = unchanged,
-     .why = "it normalises at least one element",
+     .why = "it normalizes at least one element",
      .since = "1.31"},
     {.name = "log-softmax-in-double",
      .op = Op::kLogSoftmax,

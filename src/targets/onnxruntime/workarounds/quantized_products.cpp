@@ -194,7 +194,7 @@ constexpr Rule kRewritten[] = {
      .reason = Reason::kRewrites,
      .when = scales_another_axis,
      .how = by_definition,
-     .why = "products of dequantised tensors become products of integers, for which every scale "
+     .why = "products of dequantized tensors become products of integers, for which every scale "
             "that is not a single number counts as one of the second factor's output channels, "
             "whatever axis it stands for",
      .since = "1.31"},
