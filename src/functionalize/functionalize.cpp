@@ -106,8 +106,8 @@ void note_constant(Program& program, const InputSpec& input, const Call& write) 
 
 // What may have been mutated, depending on data, is unchanged in the next run of the model; a
 // caller who passed it sees no difference either.
-void tell_doubted(Program& program, const InputSpec& input, const Call& write,
-                  std::vector<base::Diagnostic>& diagnostics) {
+void report_possible_write(Program& program, const InputSpec& input, const Call& write,
+                           std::vector<base::Diagnostic>& diagnostics) {
   base::Diagnostic told =
       diagnostic_at(write, "SX1708",
                     write.schema->qualified() + " writes to what may be '" +
@@ -123,8 +123,8 @@ void tell_doubted(Program& program, const InputSpec& input, const Call& write,
 void add_mutated(Program& program, Aliases& aliases, std::vector<base::Diagnostic>& diagnostics) {
   for (const InputSpec& input : program.inputs) {
     if (!input.value) continue;
-    if (const Call* doubt = aliases.doubt_of(input.value))
-      tell_doubted(program, input, *doubt, diagnostics);
+    if (const Call* possible_write = aliases.possible_write_to(input.value))
+      report_possible_write(program, input, *possible_write, diagnostics);
     const Call* write = aliases.write_to(input.value);
     if (!write) continue;
     OutputSpec output;

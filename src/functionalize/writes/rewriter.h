@@ -139,7 +139,7 @@ class Rewriter {
   Aliases aliases_;
   // Of the control flow that is visited.
   std::vector<MayShare> shared_;
-  std::vector<MayWrite> doubted_;
+  std::vector<MayWrite> possible_writes_;
 };
 
 }  // namespace sardonyx::functionalize

@@ -18,7 +18,7 @@ namespace sardonyx::torchscript {
 // loop, then with what came out different as inputs of the body.
 class DynamicLoop {
  public:
-  DynamicLoop(AbstractInterpreter& follower, const Statement& statement,
+  DynamicLoop(AbstractInterpreter& interpreter, const Statement& statement,
               std::optional<AbstractValue> count, AbstractValue condition);
   void run();
 
@@ -58,7 +58,7 @@ class DynamicLoop {
     ~Outside();
     Outside(const Outside&) = delete;
     Outside& operator=(const Outside&) = delete;
-    AbstractInterpreter& follower;
+    AbstractInterpreter& interpreter;
     program::Graph* inner;
   };
 
@@ -101,7 +101,7 @@ class DynamicLoop {
   void prepend_earlier(const Container& held, Container& content);
   ObjectRef shared_of(const Container& held) const;
 
-  AbstractInterpreter& follower_;
+  AbstractInterpreter& interpreter_;
   const Statement& statement_;
   std::optional<AbstractValue> count_;
   AbstractValue condition_;

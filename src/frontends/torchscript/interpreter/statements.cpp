@@ -58,7 +58,7 @@ void AbstractInterpreter::follow(const std::vector<Statement>& block) {
       std::vector<base::Diagnostic> located = error.diagnostics();
       for (base::Diagnostic& diagnostic : located) locate(diagnostic);
       // A body that is tried fails as a whole.
-      if (!journals_.empty()) throw base::Error(std::move(located));
+      if (!undo_logs_.empty()) throw base::Error(std::move(located));
       failures_.insert(failures_.end(), located.begin(), located.end());
       fail_targets({statement});
     }
@@ -129,7 +129,7 @@ void AbstractInterpreter::assign(const Expression& target, const AbstractValue& 
     case Expression::Kind::kList: {
       if (is_dead(value)) throw Failed();
       if (value.kind == Kind::kStack && value.value) return assign_rows(target, value);
-      if (!value.held || value.kind == Kind::kMaybe ||
+      if (!value.held || value.kind == Kind::kOptional ||
           value.held->items.size() != target.items.size())
         refuse(description(value) + " cannot be unpacked into " +
                std::to_string(target.items.size()));

@@ -109,7 +109,7 @@ std::string description(const AbstractValue& datum) {
       return "a tuple of " + std::to_string(datum.held->items.size());
     case AbstractValue::Kind::kDict:
       return "a dictionary of " + std::to_string(datum.held->items.size() / 2);
-    case AbstractValue::Kind::kMaybe:
+    case AbstractValue::Kind::kOptional:
       return "None or " + description(datum.held->items.at(1)) + ", depending on data,";
     case AbstractValue::Kind::kObject:
       return "an object of " + datum.held->type;

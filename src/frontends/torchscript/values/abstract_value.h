@@ -42,7 +42,7 @@ struct AbstractValue {
     kDict,           // held: key, value, key, value, ...
     kObject,         // held: attributes
     kQuantized,      // held: integers, scale, zero point, and the axis of these or None
-    kMaybe,          // held: whether there is something, and what; else it is None
+    kOptional,       // held: whether there is something, and what; else it is None
     kStack,          // held: a list that a loop filled; `stack` of it holds its tensors
     kFunction,       // text: its qualified name, or that of a class
     kUninitialized,  // nothing reads it
