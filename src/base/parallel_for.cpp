@@ -95,7 +95,7 @@ std::size_t processors() {
   return std::clamp(found, std::size_t{1}, std::size_t{32});
 }
 
-void at_once(std::size_t count, const std::function<void(std::size_t)>& work) {
+void run_on_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
   std::vector<std::exception_ptr> thrown(count);
   const auto part = [&](std::size_t number) {
     try {
@@ -121,8 +121,8 @@ void at_once(std::size_t count, const std::function<void(std::size_t)>& work) {
 void in_order(std::size_t count, std::size_t threads, const PieceWork& make,
               const PieceWork& take) {
   Ordered pieces(count, make, take);
-  at_once(std::max(std::size_t{1}, std::min(threads, count)),
-          [&](std::size_t thread) { pieces.work(thread); });
+  run_on_threads(std::max(std::size_t{1}, std::min(threads, count)),
+                 [&](std::size_t thread) { pieces.work(thread); });
   pieces.rethrow();
 }
 

@@ -108,15 +108,15 @@ void note_constant(Program& program, const InputSpec& input, const Call& write) 
 // caller who passed it sees no difference either.
 void report_possible_write(Program& program, const InputSpec& input, const Call& write,
                            std::vector<base::Diagnostic>& diagnostics) {
-  base::Diagnostic told =
+  base::Diagnostic diagnostic =
       diagnostic_at(write, "SX1708",
                     write.schema->qualified() + " writes to what may be '" +
                         (input.kind == InputKind::kUser ? input.value->name : input.target) +
                         "', depending on data, which the model leaves as it is",
                     "write to a clone of it");
-  if (input.kind != InputKind::kUser) return diagnostics.push_back(std::move(told));
-  told.severity = base::Severity::kWarning;
-  program.notes.push_back(std::move(told));
+  if (input.kind != InputKind::kUser) return diagnostics.push_back(std::move(diagnostic));
+  diagnostic.severity = base::Severity::kWarning;
+  program.notes.push_back(std::move(diagnostic));
 }
 
 // What the program leaves in its inputs and buffers becomes outputs.

@@ -88,9 +88,9 @@ bool always_holds(const ValueInfo* condition) {
   const Node* node = condition->producer;
   if (node == nullptr || condition->is_disputed) return false;
   if (node->is(Op::kGreaterOrEqual))
-    return is_number(node->input(1), 0) && counter_of(node->input(0)).has_value();
+    return is_number(node->input(1), 0) && iota_of(node->input(0)).has_value();
   if (node->is(Op::kLessOrEqual))
-    return is_number(node->input(0), 0) && counter_of(node->input(1)).has_value();
+    return is_number(node->input(0), 0) && iota_of(node->input(1)).has_value();
   return false;
 }
 
@@ -105,7 +105,7 @@ bool adds_leading_axes(const Shape& from, const Shape& to) {
 
 // The axes that an Unsqueeze puts in, in order.
 std::vector<std::int64_t> axes_put_in(const Node* unsqueeze) {
-  auto axes = known_ints(unsqueeze->input(1));
+  auto axes = constant_ints(unsqueeze->input(1));
   if (!axes) return {};
   for (std::int64_t& axis : *axes)
     if (axis < 0) axis += static_cast<std::int64_t>(unsqueeze->output()->shape.size());

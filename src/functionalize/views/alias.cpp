@@ -78,8 +78,8 @@ const Call* Aliases::possible_write_to(const Value* value) const {
 
 void Aliases::refuse_possibly_written(const Alias& alias) {
   Memory& memory = *alias.memory;
-  if (!memory.possible_write || memory.told) return;
-  memory.told = true;
+  if (!memory.possible_write || memory.is_reported) return;
+  memory.is_reported = true;
   diagnostics_.push_back(diagnostic_at(*memory.possible_write, "SX1708",
                                        memory.possible_write->schema->qualified() +
                                            " writes to what may be '" + alias.like->name +

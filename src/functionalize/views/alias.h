@@ -45,7 +45,7 @@ struct Memory {
   // Those that may alias it, depending on data: results of a branch or loop, and what they may be.
   std::vector<Memory*> kin;
   const Call* possible_write = nullptr;  // the first write to one of these
-  bool told = false;                     // that something read it afterwards
+  bool is_reported = false;              // that something read it afterwards
 };
 
 bool may_be_one(const Memory* one, const Memory* other);

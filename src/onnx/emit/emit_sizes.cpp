@@ -42,7 +42,7 @@ struct Emit::Sizes {
   std::size_t run(std::span<const Expr> entries, std::size_t at, SizeSource& best);
 
   [[noreturn]] static void no_source(Expr e) {
-    base::fail("SX1402", fmt::format("nothing in the graph tells the size `{}`", e.str()),
+    base::fail("SX1402", fmt::format("nothing in the graph has the size `{}`", e.str()),
                "make it an input, or a dim of an input");
   }
 };

@@ -16,7 +16,7 @@ using onnx::Attribute;
 using onnx::Node;
 using onnx::Op;
 using onnx::ValueInfo;
-using Kind = Turned::Input;
+using Kind = Transposed::Input;
 using IsOperand = std::function<bool(const ValueInfo*)>;
 using Ints = std::vector<std::int64_t>;
 
@@ -160,7 +160,7 @@ class Turning {
     result_.attributes = node->attributes;
   }
 
-  std::optional<Turned> of(const Entry& entry) {
+  std::optional<Transposed> of(const Entry& entry) {
     if (!dispatch(entry)) return std::nullopt;
     return std::move(result_);
   }
@@ -376,11 +376,11 @@ class Turning {
   const Node* node_;
   const Perm& perm_;
   const IsOperand& is_operand_;
-  Turned result_;
+  Transposed result_;
 };
 
 // The constant with its axes as the untransposed operands have them.
-ValueInfo* turned_constant(rewriting::Patch& patch, ValueInfo* value, const Perm& perm) {
+ValueInfo* transposed_constant(rewriting::Patch& patch, ValueInfo* value, const Perm& perm) {
   const onnx::Tensor& tensor = *value->constant;
   Ints dims(perm.size() - tensor.dims.size(), 1);
   dims.insert(dims.end(), tensor.dims.begin(), tensor.dims.end());
@@ -456,7 +456,8 @@ bool moves_no_element(const ValueInfo* transposed, const Perm& perm) {
          in_order(perm, [&](std::size_t i) { return !transposed->shape[i].is(1); });
 }
 
-std::optional<Turned> turned(const Node* node, const Perm& perm, const IsOperand& is_operand) {
+std::optional<Transposed> transposed(const Node* node, const Perm& perm,
+                                     const IsOperand& is_operand) {
   const Entry* entry = entry_of(node->op);
   if (entry == nullptr || node->inputs.empty() || refers_to_attributes(node) ||
       std::ranges::find(node->outputs, nullptr) != node->outputs.end())
@@ -464,12 +465,12 @@ std::optional<Turned> turned(const Node* node, const Perm& perm, const IsOperand
   return Turning(node, perm, is_operand).of(*entry);
 }
 
-bool put_behind(Node* node, const Perm& perm, const Turned& how,
+bool put_behind(Node* node, const Perm& perm, const Transposed& how,
                 const std::vector<ValueInfo*>& operands, rewriting::RuleContext& context) {
   rewriting::Patch patch(context, node);
   std::vector<ValueInfo*> inputs;
   for (std::size_t i = 0; i < how.inputs.size(); ++i) {
-    const Turned::Other& each = how.inputs[i];
+    const Transposed::Other& each = how.inputs[i];
     switch (each.kind) {
       case Kind::kOperand:
         inputs.push_back(operands[i]);
@@ -478,7 +479,7 @@ bool put_behind(Node* node, const Perm& perm, const Turned& how,
         inputs.push_back(node->input(i));
         break;
       case Kind::kConstant:
-        inputs.push_back(turned_constant(patch, node->input(i), perm));
+        inputs.push_back(transposed_constant(patch, node->input(i), perm));
         break;
       case Kind::kNumbers:
         inputs.push_back(patch.ints(each.numbers));

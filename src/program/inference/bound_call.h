@@ -14,7 +14,7 @@ namespace sardonyx::program {
 using base::DType;
 using symbolic::Expr;
 using Sizes = std::vector<Expr>;
-using ResultTensors = std::vector<TensorType>;
+using TensorTypes = std::vector<TensorType>;
 
 class Bound {
  public:
@@ -58,7 +58,7 @@ class Bound {
   symbolic::Pool& pool_;
 };
 
-using ResultRule = ResultTensors (*)(const Bound& call);
+using ResultRule = TensorTypes (*)(const Bound& call);
 
 struct ResultRow {
   std::string_view names;  // operators, with a space between

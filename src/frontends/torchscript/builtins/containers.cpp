@@ -425,7 +425,7 @@ AbstractValue repeated(AbstractInterpreter& interpreter, const AbstractValue& li
                        symbolic::Expr times) {
   const Element element = element_of(interpreter, *list.held);
   if (element.uneven)
-    interpreter.refuse("tensors of several sizes are repeated as often as a run tells");
+    interpreter.refuse("tensors of several sizes are repeated a data-dependent number of times");
   program::Value* const once = stacked(interpreter, *list.held, element);
   std::vector<AbstractValue> counts(once->shape.size(), AbstractValue::of_int(1));
   counts.front() = AbstractValue::of_int(symbolic::max(times, 0));

@@ -188,7 +188,7 @@ bool DynamicLoop::learn(Body& body, Slot& slot, const AbstractValue& initial,
   if (!alike) {
     interpreter_.refuse("'" + name + "' is " + description(initial) + " before the loop and " +
                             description(result) +
-                            " after a run, and only data tell how often it runs",
+                            " after an iteration, and their number is data-dependent",
                         "give it the same type before the loop");
   }
 

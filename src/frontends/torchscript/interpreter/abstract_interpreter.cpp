@@ -331,10 +331,10 @@ AbstractValue AbstractInterpreter::call(const Schema& schema, std::vector<Argume
   if (!results && options_.operators.results)
     results = program::asked_results(options_.operators, schema, arguments, pool());
   if (!results) {
-    base::fail("SX1213",
-               "of what " + schema.qualified() +
-                   " gives, no rule here tells the element type and the sizes",
-               "export the model with torch.export, which asks PyTorch");
+    base::fail(
+        "SX1213",
+        "there is no rule for the element types and sizes of the results of " + schema.qualified(),
+        "export the model with torch.export, which asks PyTorch");
   }
   program::Call* made = new_call(schema, std::move(arguments));
   std::vector<AbstractValue> given;
@@ -411,8 +411,8 @@ void AbstractInterpreter::check_write(const Schema& schema,
 }
 
 void AbstractInterpreter::refuse_write_to_element(const std::string& op) const {
-  refuse(op + " writes to a tensor, or to a view of one, that stands in a list whose length only a "
-              "run tells",
+  refuse(op + " writes to a tensor, or to a view of one, that stands in a list with a "
+              "data-dependent length",
          "append a clone of it");
 }
 

@@ -117,14 +117,15 @@ std::optional<Packed> packed(const Part& part) {
   if (node == nullptr || !node->is(Op::kReshape) || part.axis < 0 ||
       part.axis >= static_cast<std::int64_t>(perm.size()))
     return std::nullopt;
-  ValueInfo *const x = node->input(0), *const told = node->output();
-  if (!has_known_sizes(x) || !has_known_sizes(told) || x->shape.empty()) return std::nullopt;
+  ValueInfo *const x = node->input(0), *const split = node->output();
+  if (!has_known_sizes(x) || !has_known_sizes(split) || x->shape.empty()) return std::nullopt;
   const std::size_t last = x->shape.size() - 1;
   const std::int64_t axis = perm[static_cast<std::size_t>(part.axis)];
-  if (axis != static_cast<std::int64_t>(last) || told->shape.size() < last + 2) return std::nullopt;
+  if (axis != static_cast<std::int64_t>(last) || split->shape.size() < last + 2)
+    return std::nullopt;
   for (std::size_t i = 0; i < last; ++i)
-    if (!(x->shape[i] == told->shape[i])) return std::nullopt;
-  Packed found{x, told->shape, {}, 1};
+    if (!(x->shape[i] == split->shape[i])) return std::nullopt;
+  Packed found{x, split->shape, {}, 1};
   found.shape.erase(found.shape.begin() + static_cast<std::ptrdiff_t>(last));
   for (std::size_t i = last; i < found.shape.size(); ++i) {
     if (!found.shape[i].is_constant()) return std::nullopt;

@@ -52,7 +52,7 @@ std::optional<Axes> reduced_axes(const Node* node) {
   if (finds_place(node)) {
     axes = {node->int_or("axis", 0)};
   } else if (node->input(1) != nullptr) {
-    const auto given = known_ints(node->input(1));
+    const auto given = constant_ints(node->input(1));
     if (!given) return std::nullopt;
     axes = *given;
   }

@@ -314,8 +314,8 @@ class Fusing {
   }
 
   bool are_positions(const ValueInfo* value) const {
-    const auto ramp = rewriting::ramp_of(value, feeds_);
-    return ramp && ramp->steps == std::vector<std::int64_t>{0, 1} && ramp->start == feeds_.past;
+    const auto index = rewriting::affine_index_of(value, feeds_);
+    return index && index->steps == std::vector<std::int64_t>{0, 1} && index->start == feeds_.past;
   }
 
   std::int64_t longest() const {
