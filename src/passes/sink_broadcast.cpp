@@ -8,7 +8,6 @@
 // operator that does not broadcast. Values that became smaller get other names, since they are no
 // longer those of the program.
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "onnx/gen/op.h"
 #include "onnx/graph/recipe.h"
 #include "onnx/infer/infer.h"
+#include "onnx/operators/traits.h"
 #include "passes/constant_ints.h"
 #include "passes/passes.h"
 #include "passes/rules/indexing/iota.h"
@@ -33,20 +33,6 @@ using onnx::ValueInfo;
 
 // A broadcast has a handful of nodes in a layer after it; masks are read by all layers.
 constexpr std::size_t kMaxNodes = 1000;
-
-// Operators whose inputs all broadcast.
-constexpr std::array kBroadcasting = {
-    Op::kAdd,  Op::kAnd,         Op::kDiv, Op::kEqual, Op::kGreater, Op::kGreaterOrEqual,
-    Op::kLess, Op::kLessOrEqual, Op::kMax, Op::kMean,  Op::kMin,     Op::kMod,
-    Op::kMul,  Op::kOr,          Op::kPow, Op::kSub,   Op::kSum,     Op::kWhere,
-    Op::kXor,
-};
-// Those of one input, each element for itself.
-constexpr std::array kPointwise = {
-    Op::kAbs,   Op::kCast,    Op::kCeil, Op::kCos, Op::kErf,        Op::kExp,
-    Op::kFloor, Op::kLog,     Op::kNeg,  Op::kNot, Op::kReciprocal, Op::kRelu,
-    Op::kRound, Op::kSigmoid, Op::kSign, Op::kSin, Op::kSqrt,       Op::kTanh,
-};
 
 bool has_known_shape(const ValueInfo* value) {
   return value != nullptr && !value->is_disputed && value->has_rank &&
@@ -68,8 +54,8 @@ bool is_narrower(const Shape& narrow, const Shape& wide) {
 // `index`, as of `wide`.
 bool broadcasts(const Node* node, std::size_t index, const Shape& narrow, const Shape& wide) {
   if (!node->domain.empty()) return false;
-  if (std::ranges::find(kBroadcasting, node->op) != kBroadcasting.end()) return true;
-  if (std::ranges::find(kPointwise, node->op) != kPointwise.end()) return index == 0;
+  if (onnx::has_trait(node->op, onnx::Trait::kBroadcasts)) return true;
+  if (onnx::has_trait(node->op, onnx::Trait::kPointwise)) return index == 0;
   // Rows are looked up for each index.
   if (node->is(Op::kGather)) return index == 1 && node->int_or("axis", 0) == 0;
   // Axes are counted from the front.

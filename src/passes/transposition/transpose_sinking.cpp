@@ -8,6 +8,7 @@
 #include "onnx/fold/folders.h"
 #include "onnx/gen/op.h"
 #include "onnx/graph/recipe.h"
+#include "onnx/operators/traits.h"
 
 namespace sardonyx::passes {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 using onnx::Attribute;
 using onnx::Node;
 using onnx::Op;
+using onnx::Trait;
 using onnx::ValueInfo;
 using Kind = Transposed::Input;
 using IsOperand = std::function<bool(const ValueInfo*)>;
@@ -40,80 +42,22 @@ struct Entry {
   std::int64_t axis = 0;  // of those along one, where nothing is said
 };
 
+// Others are by their traits.
 constexpr Entry kEntries[] = {
-    {Op::kAbs, Family::kFirstInput},
-    {Op::kAdd, Family::kElementwise},
-    {Op::kAnd, Family::kElementwise},
-    {Op::kCast, Family::kFirstInput},
-    {Op::kCeil, Family::kFirstInput},
-    {Op::kClip, Family::kFirstInput},
     {Op::kConcat, Family::kConcat},
-    {Op::kCos, Family::kFirstInput},
     {Op::kDequantizeLinear, Family::kQuantized},
-    {Op::kDiv, Family::kElementwise},
-    {Op::kElu, Family::kFirstInput},
-    {Op::kEqual, Family::kElementwise},
-    {Op::kErf, Family::kFirstInput},
-    {Op::kExp, Family::kFirstInput},
-    {Op::kFloor, Family::kFirstInput},
-    {Op::kGelu, Family::kFirstInput},
-    {Op::kGreater, Family::kElementwise},
-    {Op::kGreaterOrEqual, Family::kElementwise},
-    {Op::kHardSigmoid, Family::kFirstInput},
-    {Op::kHardSwish, Family::kFirstInput},
-    {Op::kIdentity, Family::kFirstInput},
     {Op::kLayerNormalization, Family::kRows},
-    {Op::kLeakyRelu, Family::kFirstInput},
-    {Op::kLess, Family::kElementwise},
-    {Op::kLessOrEqual, Family::kElementwise},
-    {Op::kLog, Family::kFirstInput},
     {Op::kLogSoftmax, Family::kAxis, -1},
     {Op::kMatMul, Family::kRows},
-    {Op::kMax, Family::kElementwise},
-    {Op::kMean, Family::kElementwise},
-    {Op::kMin, Family::kElementwise},
-    {Op::kMish, Family::kFirstInput},
-    {Op::kMod, Family::kElementwise},
-    {Op::kMul, Family::kElementwise},
-    {Op::kNeg, Family::kFirstInput},
-    {Op::kNot, Family::kFirstInput},
-    {Op::kOr, Family::kElementwise},
     {Op::kPRelu, Family::kElementwise},
     {Op::kPad, Family::kPad},
-    {Op::kPow, Family::kElementwise},
     {Op::kQuantizeLinear, Family::kQuantized},
     {Op::kRMSNormalization, Family::kRows},
-    {Op::kReciprocal, Family::kFirstInput},
-    {Op::kReduceL1, Family::kReduction},
-    {Op::kReduceL2, Family::kReduction},
-    {Op::kReduceLogSumExp, Family::kReduction},
-    {Op::kReduceMax, Family::kReduction},
-    {Op::kReduceMean, Family::kReduction},
-    {Op::kReduceMin, Family::kReduction},
-    {Op::kReduceProd, Family::kReduction},
-    {Op::kReduceSum, Family::kReduction},
-    {Op::kReduceSumSquare, Family::kReduction},
-    {Op::kRelu, Family::kFirstInput},
     {Op::kResize, Family::kResize},
-    {Op::kRound, Family::kFirstInput},
-    {Op::kSelu, Family::kFirstInput},
-    {Op::kSigmoid, Family::kFirstInput},
-    {Op::kSign, Family::kFirstInput},
-    {Op::kSin, Family::kFirstInput},
     {Op::kSlice, Family::kSlice},
     {Op::kSoftmax, Family::kAxis, -1},
-    {Op::kSoftplus, Family::kFirstInput},
-    {Op::kSoftsign, Family::kFirstInput},
     {Op::kSplit, Family::kAxis},
-    {Op::kSqrt, Family::kFirstInput},
-    {Op::kSub, Family::kElementwise},
-    {Op::kSum, Family::kElementwise},
-    {Op::kSwish, Family::kFirstInput},
-    {Op::kTanh, Family::kFirstInput},
-    {Op::kThresholdedRelu, Family::kFirstInput},
     {Op::kTile, Family::kTile},
-    {Op::kWhere, Family::kElementwise},
-    {Op::kXor, Family::kElementwise},
 };
 
 static_assert(std::ranges::is_sorted(kEntries, {}, &Entry::op));
@@ -129,10 +73,13 @@ bool is_number(const ValueInfo* value, std::size_t rank) {
          std::ranges::all_of(value->shape, [](symbolic::Expr dim) { return dim.is(1); });
 }
 
-const Entry* entry_of(Op op) {
-  const auto* found =
-      std::ranges::lower_bound(kEntries, op, {}, [](const Entry& each) { return each.op; });
-  return found == std::end(kEntries) || found->op != op ? nullptr : found;
+std::optional<Entry> entry_of(Op op) {
+  if (onnx::has_trait(op, Trait::kBroadcasts)) return Entry{op, Family::kElementwise};
+  if (onnx::has_trait(op, Trait::kPointwise)) return Entry{op, Family::kFirstInput};
+  if (onnx::has_trait(op, Trait::kReduces)) return Entry{op, Family::kReduction};
+  const auto* found = std::ranges::lower_bound(kEntries, op, {}, &Entry::op);
+  if (found == std::end(kEntries) || found->op != op) return std::nullopt;
+  return *found;
 }
 
 bool refers_to_attributes(const Node* node) {
@@ -429,14 +376,13 @@ bool changes_nothing(const Perm& perm) { return std::ranges::is_sorted(perm); }
 std::optional<Ints> lost_axes(const Node* node, const Perm& perm) {
   const auto rank = static_cast<std::int64_t>(perm.size());
   Ints axes;
-  if (node->is(Op::kArgMax) || node->is(Op::kArgMin)) {
+  const bool finds_position = onnx::has_trait(node->op, Trait::kFindsPosition);
+  if (finds_position) {
     axes = {node->int_or("axis", 0)};
   } else if (const auto given = ints_of(node->input(1)); given && !given->empty()) {
     axes = *given;
   }
-  const Entry* entry = entry_of(node->op);
-  const bool reduces = (entry != nullptr && entry->family == Family::kReduction) ||
-                       node->is(Op::kArgMax) || node->is(Op::kArgMin);
+  const bool reduces = finds_position || onnx::has_trait(node->op, Trait::kReduces);
   if (!(node->is(Op::kSqueeze) || (reduces && node->int_or("keepdims", 1) == 0)) || axes.empty() ||
       refers_to_attributes(node))
     return std::nullopt;
@@ -458,8 +404,8 @@ bool moves_no_element(const ValueInfo* transposed, const Perm& perm) {
 
 std::optional<Transposed> transposed(const Node* node, const Perm& perm,
                                      const IsOperand& is_operand) {
-  const Entry* entry = entry_of(node->op);
-  if (entry == nullptr || node->inputs.empty() || refers_to_attributes(node) ||
+  const auto entry = entry_of(node->op);
+  if (!entry || node->inputs.empty() || refers_to_attributes(node) ||
       std::ranges::find(node->outputs, nullptr) != node->outputs.end())
     return std::nullopt;
   return Turning(node, perm, is_operand).of(*entry);

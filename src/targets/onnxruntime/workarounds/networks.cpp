@@ -1,9 +1,9 @@
 // Layers of networks.
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "onnx/definitions/attention.h"
+#include "onnx/operators/traits.h"
 #include "targets/lowering.h"
 #include "targets/onnxruntime/tables.h"
 
@@ -84,10 +84,9 @@ bool may_hide_by_lowest(const Use& use) {
 
 // Two masks that both hide a key by the lowest number are minus infinity there.
 bool adds_lowest_twice(const onnx::ValueInfo* mask) {
-  constexpr std::array kMoves = {Op::kUnsqueeze, Op::kSqueeze, Op::kExpand, Op::kSlice,
-                                 Op::kReshape,   Op::kCast,    Op::kGather};
   const onnx::Node* node = mask->producer;
-  while (node != nullptr && std::ranges::find(kMoves, node->op) != kMoves.end())
+  while (node != nullptr &&
+         (onnx::has_trait(node->op, onnx::Trait::kRearranges) || node->is(Op::kCast)))
     node = node->input(0)->producer;
   return node != nullptr && node->is(Op::kAdd) && onnx::may_hold(node->input(0), kLowest) &&
          onnx::may_hold(node->input(1), kLowest);
