@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <iterator>
 #include <map>
@@ -45,13 +44,6 @@ std::vector<Diagnostic> fixed(const Recipes& recipes) {
     texts.push_back(fmt::format("'{}' was computed of '{}' in a way that the model does not record",
                                 name, fmt::join(weights, "', '")));
   return problems_of("SX1822", texts, "export the model with the new weights instead");
-}
-
-bool same_bytes(const Tensor& a, const Tensor& b) {
-  if (!a.contiguous() || !b.contiguous() || !a.is_materialized() || !b.is_materialized())
-    return false;
-  return a.data == b.data ||
-         std::memcmp(a.data, b.data, static_cast<std::size_t>(a.byte_count())) == 0;
 }
 
 // The weights that recipes ask for, of a checkpoint that may call them otherwise.
