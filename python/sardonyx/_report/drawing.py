@@ -60,11 +60,11 @@ def _bars(module: ModuleSize, left: float, width: float, level: int) -> Iterator
     if width < _NARROWEST or level > _LEVELS:
         return
     name = module.name or "all weights"
-    told = f"{module.path or name}: {in_words(module.bytes)}"
+    title = f"{module.path or name}: {in_words(module.bytes)}"
     color = _COLORS[min(level, len(_COLORS) - 1)]
     top = level * _ROW
     yield (
-        f'<g><title>{escape(told)}</title><rect x="{left:.1f}" y="{top}" '
+        f'<g><title>{escape(title)}</title><rect x="{left:.1f}" y="{top}" '
         f'width="{max(width - 1, 0.5):.1f}" height="{_ROW - 2}" fill="{color}"/>'
     )
     if label := _label(name, in_words(module.bytes), width):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from sardonyx._base.errors import Diagnostic
 from sardonyx._capture.guards.specializations import Frozen, FrozenBranchError
 from sardonyx._capture.patches.conditions import plain_conditions
-from sardonyx._capture.patches.symbolic_bools import function_wanting_truths, truths_decided
+from sardonyx._capture.patches.symbolic_bools import bools_decided, function_wanting_bools
 from sardonyx._capture.shapes.dynamic_shapes import DynamicShapes
 from sardonyx._capture.torchscript.scripted import check_numbers, readings_of
 from sardonyx._torch_private import export as torch_export
@@ -121,8 +121,8 @@ def strategies(
         yield Strategy(
             "torch.export with quantized tensors as integers", lambda: export(False, dynamic.shapes)
         )
-    if function := function_wanting_truths(attempts[-1].error):
-        around = partial(truths_decided, function)
+    if function := function_wanting_bools(attempts[-1].error):
+        around = partial(bools_decided, function)
         yield Strategy(
             f"torch.export with what {function}() asks of sizes answered by the example",
             lambda: export(False, dynamic.shapes),

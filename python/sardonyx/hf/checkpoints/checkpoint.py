@@ -157,8 +157,8 @@ def read_checkpoint(path: Path, trust_remote_code: bool = False) -> Checkpoint:
     settings = _settings(written)
     _check_code(folder, settings, trust_remote_code)
     config = _config_of(folder, trust_remote_code)
-    told = settings.get("quantization_config") or settings.get("compression_config") or {}
-    return Checkpoint(folder, config, trust_remote_code, {} if gguf else told, gguf)
+    of_weights = settings.get("quantization_config") or settings.get("compression_config") or {}
+    return Checkpoint(folder, config, trust_remote_code, {} if gguf else of_weights, gguf)
 
 
 def _config_of(folder: Path, trust_remote_code: bool, **more: str) -> Any:

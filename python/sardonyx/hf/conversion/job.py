@@ -340,7 +340,7 @@ class Job:
         report.parts.append(_described(program._native, path, stays, f"{part.name}.onnx"))
         report.opset = program.opset_version
         report.notes += [
-            part.told(note.message) for note in program.notes if _is_worth_telling(note)
+            part.with_input_names(note.message) for note in program.notes if _is_worth_telling(note)
         ]
         return part, program
 
