@@ -31,7 +31,7 @@ def ranks_of_runs(x: Tensor) -> Tensor:
     return y
 
 
-@refused("has one rank or another", "if bool")
+@refused("has a data-dependent rank", "if bool")
 def ranks_of_outputs(x: Tensor) -> Tensor:
     if bool(x.sum() > 0):
         y = x
