@@ -30,8 +30,8 @@ help:
 	@echo "make bench-capture   fake-tensor tracing beside torch.export"
 	@echo "make bench-kernels   operators of ONNX Runtime's own beside what they stand for"
 	@echo "make bench-makers  from a module to a file, beside torch.onnx and OpenVINO"
-	@echo "make bench-large  models of 5 GB through the optimiser and from TorchScript: memory (ARGS='--gigabytes 20')"
-	@echo "make bench-optimize  our optimiser beside others (FULL=1 ARGS='--models bert')"
+	@echo "make bench-large  models of 5 GB through the optimizer and from TorchScript: memory (ARGS='--gigabytes 20')"
+	@echo "make bench-optimize  our optimizer beside others (FULL=1 ARGS='--models bert')"
 	@echo "make bench-llm  language models beside onnxruntime-genai's model builder"
 	@echo "make bench-weights  casting, quantizing and writing weights beside cp (ARGS='--megabytes 512')"
 	@echo "make operators  edge cases of every operator family, and a third of the sweep"
@@ -52,7 +52,7 @@ help:
 	@echo "make libtorch  the header for programs with libtorch, built and run (a minute of compiling)"
 	@echo "make detection  torchvision's detection models, in an environment of their own (6 GB)"
 	@echo "make build     the Release build, in $(BUILD)"
-	@echo "make sanitize  the C++ tests under the address and undefined-behaviour sanitizers"
+	@echo "make sanitize  the C++ tests under the address and undefined-behavior sanitizers"
 	@echo "make hunt      random programs, graphs and programs of sizes, MINUTES=10 of them; goes on where it stopped"
 	@echo "make fuzz      damaged files under sanitizers, MINUTES=10 for each reader"
 	@echo "make threads   the library in several threads, under the thread sanitizer"
@@ -215,7 +215,7 @@ bench-kernels:
 bench-large: build
 	$(RUN) $(PYTHON) -m bench.large $(ARGS)
 
-# Other makers and optimisers live in an environment of their own, PEERS.
+# Other makers and optimizers live in an environment of their own, PEERS.
 PEERS ?= .venv-peers
 bench-makers: build
 	PEERS="$(PEERS)" tools/setup_peers.sh
@@ -261,7 +261,7 @@ MINUTES ?= 10
 hunt: build
 	$(RUN) OMP_NUM_THREADS=1 $(PYTHON) -m tests.hunt --minutes $(MINUTES) --state .cache/hunt.json
 
-# Reading, converting, optimising and writing in threads, under the thread sanitizer.
+# Reading, converting, optimizing and writing in threads, under the thread sanitizer.
 threads: setup
 	@[ -f build-threads/build.ninja ] || $(call configure,build-threads,--preset threads)
 	ninja -C build-threads -j$(JOBS) --quiet api_test

@@ -1,4 +1,4 @@
-// Functionalising a program of 1441 calls, 480 of which write through a view: 3 ms are allowed.
+// Functionalizing a program of 1441 calls, 480 of which write through a view: 3 ms are allowed.
 #include <benchmark/benchmark.h>
 
 #include <string>
@@ -52,7 +52,7 @@ void fill(Program& program) {
   program.outputs.push_back({program::OutputKind::kUser, table, ""});
 }
 
-void functionalise(benchmark::State& state) {
+void functionalize(benchmark::State& state) {
   for (auto each : state) {
     state.PauseTiming();
     Program program;
@@ -61,7 +61,7 @@ void functionalise(benchmark::State& state) {
     functionalize::functionalize(program);
   }
 }
-BENCHMARK(functionalise)->Unit(benchmark::kMillisecond);
+BENCHMARK(functionalize)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace sardonyx

@@ -33,7 +33,7 @@ function(sardonyx_layer)
   endif()
 
   if(tests AND SARDONYX_TESTS)
-    # Optimising the tests themselves took a fifth of a Release build; what they test is optimised.
+    # Optimizing the tests themselves took a fifth of a Release build; what they test is optimized.
     set(test_options $<$<CONFIG:Release>:-Og>)
     add_executable(${arg_NAME}_test EXCLUDE_FROM_ALL ${tests})
     add_dependencies(sardonyx_tests ${arg_NAME}_test)

@@ -2,8 +2,7 @@
 long paragraph.
 
 The phrases are those that the field has other words for: say "dynamic dimension", not "size that
-varies". Pages that are generated from texts in the sources, and folders of sources that still have
-such phrases, stand in TO_DO, from which they go one by one.
+varies". Pages that are generated from texts in the sources are left out.
 """
 
 from __future__ import annotations
@@ -53,50 +52,16 @@ PHRASES = {
     r"beside (?:other|our|ours|it)\b": "next to, or compared with",
 }  # fmt: skip
 BANNED = {re.compile(rf"\b(?:{phrase})", re.IGNORECASE): say for phrase, say in PHRASES.items()}
+# One search of a whole text in lower case, which most texts pass: ten times as fast as one by one.
+ANY = re.compile(rf"\b(?:{'|'.join(PHRASES).lower()})")
 
-# Pages that are written by tools from texts in the sources, and pages still to be rewritten.
-TO_DO_PAGES = {"operators.md", "architectures.md", "targets.md"}
-# Sources whose comments and messages are checked; all others are still to do.
-CLEAN_SOURCES = (
-    "src/cli",
-    "src/report",
-    "python/sardonyx/_base",
-    "python/sardonyx/_capture/meta_tracer/control_flow",
-    "python/sardonyx/_capture/meta_tracer/entry",
-    "python/sardonyx/_capture/meta_tracer/isolation",
-    "python/sardonyx/_capture/patches",
-    "python/sardonyx/_capture/torchscript",
-    "python/sardonyx/_capture/trace",
-    "python/sardonyx/_cli",
-    "python/sardonyx/_compare",
-    "python/sardonyx/_debugging",
-    "python/sardonyx/_diffusers_private",
-    "python/sardonyx/_legacy",
-    "python/sardonyx/_model",
-    "python/sardonyx/_optimize",
-    "python/sardonyx/_refresh",
-    "python/sardonyx/_report",
-    "python/sardonyx/_runtime",
-    "python/sardonyx/_torch_private",
-    "python/sardonyx/hf/base",
-    "python/sardonyx/hf/components",
-    "python/sardonyx/hf/evaluation",
-    "python/sardonyx/hf/inputs",
-    "python/sardonyx/hf/output",
-    "python/sardonyx/hf/command.py",
-    "python/sardonyx/ops",
-    "tests/site",
-    "tests/harness/pages.py",
-    "tools/build_site.py",
-    "tools/check_diagnostics.py",
-    "tools/check_tree.py",
-    "tools/cpp_reference.py",
-    "tools/draw_pictures.py",
-    "tools/generate_figures.py",
-    "tools/generate_rules.py",
-    "tools/take_screenshots.sh",
-)
-SOURCES = (".py", ".cpp", ".h", ".sh")
+# Pages that are written by tools from texts in the sources.
+GENERATED_PAGES = {"operators.md", "architectures.md", "targets.md"}
+# Sources whose comments, messages and names are checked.
+SOURCE_FOLDERS = ("bench", "examples", "include", "python", "src", "tests", "tools")
+# Sources that hold the phrases, to check for them.
+EXEMPT = ("check_words.py", "test_checks.py")
+SOURCES = (".py", ".pyi", ".cpp", ".h", ".inc", ".sh")
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`[^`\n]+`")
 GENERATED = re.compile(r"<!-- figures: \w+ -->.*?<!-- end figures -->", re.DOTALL)
@@ -108,7 +73,7 @@ def pages(root: Path) -> Iterator[Path]:
         if (root / name).is_file():
             yield root / name
     for page in sorted((root / "docs").rglob("*.md")):
-        if page.name not in TO_DO_PAGES:
+        if page.name not in GENERATED_PAGES:
             yield page
 
 
@@ -135,7 +100,9 @@ def parts(paragraph: str) -> list[str]:
 
 def banned(file: Path, text: str) -> list[str]:
     """Where a text has a phrase that it should not have."""
-    found = []
+    found: list[str] = []
+    if not ANY.search(text.lower()):
+        return found
     for number, line in enumerate(text.splitlines(), 1):
         for pattern, say in BANNED.items():
             if match := pattern.search(line):
@@ -146,11 +113,9 @@ def banned(file: Path, text: str) -> list[str]:
 def check(root: Path) -> list[str]:
     """Every complaint about the checkout at `root`."""
     complaints = [each for page in pages(root) for each in check_page(page)]
-    for name in CLEAN_SOURCES:
-        place = root / name
-        files = sorted(place.rglob("*")) if place.is_dir() else [place]
-        for file in files:
-            if file.suffix in SOURCES and file.is_file() and file.name != "check_words.py":
+    for folder in SOURCE_FOLDERS:
+        for file in sorted((root / folder).rglob("*")):
+            if file.suffix in SOURCES and file.is_file() and file.name not in EXEMPT:
                 complaints += banned(file, file.read_text(encoding="utf-8"))
     complaints += check_data(root / "docs" / "data" / "figures.json")
     return complaints
@@ -168,9 +133,6 @@ def main() -> int:
     """Prints the complaints; 1 where there are some."""
     root = Path(__file__).resolve().parent.parent
     complaints = check(root)
-    for name in CLEAN_SOURCES:
-        if not (root / name).exists():
-            complaints.append(f"{name}: is in CLEAN_SOURCES and does not exist")
     for complaint in complaints:
         print(complaint, file=sys.stderr)
     print(f"words: {len(complaints)} complaints")

@@ -66,7 +66,7 @@ def rules(command: str) -> str:
     """How often each rule applied to BERT-base, as it was translated."""
     with tempfile.TemporaryDirectory(prefix="sardonyx-site-") as scratch:
         program, spelt_out, simple = (
-            str(Path(scratch) / name) for name in ("bert.pt2", "spelt-out.onnx", "simple.onnx")
+            str(Path(scratch) / name) for name in ("bert.pt2", "decomposed.onnx", "simple.onnx")
         )
         subprocess.run([sys.executable, "-W", "ignore", "-c", BERT, program], cwd=ROOT, check=True)
         words = [command, "convert", program, "-o", spelt_out, "--no-optimize"]
@@ -94,10 +94,8 @@ def rules(command: str) -> str:
     return _picture(620, ROW * (len(counts) + 2), parts)
 
 
-def _text(x: int, y: int, text: str, colour: str, anchor: str) -> str:
-    return (
-        f'<text x="{x}" y="{y}" fill="{colour}" text-anchor="{anchor}">{html.escape(text)}</text>'
-    )
+def _text(x: int, y: int, text: str, color: str, anchor: str) -> str:
+    return f'<text x="{x}" y="{y}" fill="{color}" text-anchor="{anchor}">{html.escape(text)}</text>'
 
 
 def _picture(width: int, height: int, parts: list[str]) -> str:

@@ -24,7 +24,7 @@ BLOCK = re.compile(r"<!-- figures: (\w+) -->\n.*?<!-- end figures -->", re.DOTAL
 COLORS = ("#d9480f", "#495057", "#adb5bd")
 BAR, GAP, LEFT, WIDTH = 18, 14, 150, 720  # pixels
 
-# Charts: the table, what a bar is labelled with, the columns of its group, series and value.
+# Charts: the table, what a bar is labeled with, the columns of its group, series and value.
 CHARTS = {
     "export": ("export-time", "seconds from a PyTorch module to an ONNX file", "s", (0, 1, 2)),
     "nodes": ("export-nodes", "nodes of the exported model", "", (0, 1, 3)),

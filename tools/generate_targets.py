@@ -90,7 +90,7 @@ what it replaces (`make bench-kernels` measures again):
 LEFT = """\
 These operators and rewrites are not used, because they were measured to be slower:
 
-- com.microsoft.SkipLayerNormalization, see the row `sum-that-is-normalised`.
+- com.microsoft.SkipLayerNormalization, see the row `normalized-sum`.
 - com.microsoft.SkipSimplifiedLayerNormalization, except for `onnxruntime-genai`.
 - com.microsoft.MoE: 0.45 to 0.77 of the time of grouped MatMuls for one token, but 1.04 to 1.53 \
 for 16 and 128 tokens with 8 to 64 experts (`python -m bench.experts`).

@@ -10,7 +10,7 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     ("backward forms", r".*(_backward|_backward_data|_double_backward|_jvp)"),
     ("fused steps over lists", r"_foreach_.*|_fused_(adam|adamw|sgd|adagrad)"),
     (
-        "quantised",
+        "quantized",
         (
             r".*(quantize|qparams|quantized|int4pack|int8pack).*|_int_mm|_scaled_(grouped_)?mm.*"
             r"|_dyn_quant.*|int_repr|q_.*|_mixed_dtypes_linear|_weight_int.*|fbgemm.*"
@@ -70,7 +70,7 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         ),
     ),
     (
-        "normalisation",
+        "normalization",
         (
             r".*(batch_norm|layer_norm|group_norm|instance_norm|rms_norm).*|renorm"
             r"|_weight_norm.*|native_norm"

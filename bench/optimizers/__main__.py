@@ -55,7 +55,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=10, help="for the latency of a model")
     parser.add_argument("--peers", type=Path, default=Path(".venv-peers/bin/python"))
     parser.add_argument("--folder", type=Path, default=default_folder() / "optimizers")
-    parser.add_argument("--limit", type=float, default=1800, help="seconds for one optimiser")
+    parser.add_argument("--limit", type=float, default=1800, help="seconds for one optimizer")
     parser.add_argument("--json", type=Path)
     return parser.parse_args()
 

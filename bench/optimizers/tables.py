@@ -26,7 +26,7 @@ class Row(NamedTuple):
 def markdown(title: str, rows: list[Row]) -> str:
     lines = [
         f"\n### {title}\n",
-        "| optimiser | nodes | once loaded | seconds | MB | answers | processor ms to run |",
+        "| optimizer | nodes | once loaded | seconds | MB | answers | processor ms to run |",
         "|---|---|---|---|---|---|---|",
     ]
     for row in rows:
@@ -88,7 +88,7 @@ def _losses(ours: Row, rows: list[Row]) -> list[str]:
 def node_table(count: int, results: dict[str, dict[str, Any]]) -> str:
     lines = [
         f"\n### {count} node models of the onnx package\n",
-        "| optimiser | nodes | seconds | not optimised | other answers |",
+        "| optimizer | nodes | seconds | not optimized | other answers |",
         "|---|---|---|---|---|",
     ]
     for tool, result in results.items():

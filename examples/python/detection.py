@@ -21,7 +21,7 @@ class Detector(nn.Module):
         super().__init__()
         self.stride, self.threshold = stride, threshold
         self.body = nn.Sequential(nn.Conv2d(3, 16, stride, stride), nn.ReLU())
-        self.head = nn.Conv2d(16, 5, 1)  # a score, and how far each side is from the cell's centre
+        self.head = nn.Conv2d(16, 5, 1)  # a score, and how far each side is from the cell's center
 
     def forward(self, image: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Boxes and scores."""
@@ -29,9 +29,9 @@ class Detector(nn.Module):
         rows, columns = raw.shape[1:]
         y = (torch.arange(rows) + 0.5) * self.stride
         x = (torch.arange(columns) + 0.5) * self.stride
-        centre = torch.stack(torch.meshgrid(y, x, indexing="ij")[::-1]).flatten(1).T
+        center = torch.stack(torch.meshgrid(y, x, indexing="ij")[::-1]).flatten(1).T
         reach = raw[1:].flatten(1).T.exp() * self.stride
-        boxes = torch.cat([centre - reach[:, :2], centre + reach[:, 2:]], 1)
+        boxes = torch.cat([center - reach[:, :2], center + reach[:, 2:]], 1)
         scores = raw[0].flatten().sigmoid()
         kept = scores > self.threshold
         boxes, scores = boxes[kept], scores[kept]

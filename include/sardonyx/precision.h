@@ -32,8 +32,8 @@ struct PrecisionOptions {
   // "search": the scale of each block with the least squared error; "rtn": the one that the block's
   // extremes give, rounded to nearest.
   std::string method = "search";
-  // Of MatMulNBits: 4 lets the runtime round the other factor to 8 bits in blocks, which is some
-  // times faster on CPUs; 0 does not. Missing: 4 for onnxruntime-cpu.
+  // Of MatMulNBits: 4 lets the runtime quantize the activations to 8 bits in blocks, which is
+  // several times faster on CPUs; 0 does not. Missing: 4 for onnxruntime-cpu.
   std::optional<std::int64_t> accuracy_level;
 };
 
@@ -49,10 +49,10 @@ struct WeightPrecision {
   std::int64_t bytes_before = 0, bytes_after = 0;
   // Measured while the model is written; computed when asked for before that.
   std::function<WeightError()> error;
-  // Of weights in blocks alone. The model's weights that this one was made of, in the order in
-  // which they are joined in it; whether its rows are looked up, and not multiplied by; its size,
-  // where each row is what shares scales; and what it stands for, row by row, which is computed
-  // when it is asked for, and empty where there are no data.
+  // Of block-wise quantized weights alone. The model's weights that this one was made of, in the
+  // order in which they are concatenated; whether it is an embedding table, and no operand of a
+  // MatMul; its size, where the elements of a row share scales; and its dequantized rows, which are
+  // computed when they are read, and empty where there is no data.
   std::vector<std::string> made_of;
   bool is_table = false;
   std::int64_t rows = 0, columns = 0;

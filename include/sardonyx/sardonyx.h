@@ -62,7 +62,7 @@ class SARDONYX_API Model {
   std::string str() const;
   // Nodes of the main graph and all bodies.
   std::int64_t node_count() const;
-  // Whether it was read with data in a file beside it.
+  // Whether it was read with external data.
   bool has_data_file() const { return has_data_file_; }
   // What it was read from; empty where it was made otherwise.
   const std::filesystem::path& file() const { return file_; }
@@ -119,7 +119,7 @@ struct OptimizationReport {
 
 struct ConvertOptions {
   // Missing: the one that serves the target runtime best, or the oldest newer one that has what the
-  // program needs, which a note tells (SX1312).
+  // program needs, which a note reports (SX1312).
   std::optional<std::int64_t> opset;
   // One of target_names(); SX1005 for any other.
   std::string runtime = "onnxruntime";
@@ -136,7 +136,7 @@ struct ConvertOptions {
   // all modules do. Needs opset 15.
   std::vector<std::string> modules_as_functions;
   bool all_modules_as_functions = false;
-  // Shared libraries with translators of the user's own, as sardonyx/plugin.h describes them.
+  // Shared libraries with custom translators, as sardonyx/plugin.h describes them.
   std::vector<std::filesystem::path> plugins;
   // Versions of other domains than ONNX's own that the model is to import, where it uses them.
   std::map<std::string, std::int64_t> domain_versions;
@@ -155,8 +155,8 @@ struct ConvertOptions {
   // without those of `disable`. One of rule_names(); SX1801 for any other.
   std::string stop_after;
   std::vector<std::string> disable;
-  // As for optimize(). Weights in blocks make the opset 21, where none is named and the runtime has
-  // no operators of its own for them.
+  // As for optimize(). Block-wise quantized weights make the opset 21, where none is named and the
+  // runtime has no contrib operators for them.
   PrecisionOptions precision = {};
   // Called with what simplifying did, where `optimize`, or the precision changes.
   std::function<void(const OptimizationReport&)> on_simplified;
@@ -173,7 +173,7 @@ struct WriteOptions {
   bool include_initializers = true;
   bool keep_initializers_as_inputs = false;
   bool include_metadata = true;  // where each node came from
-  // Whether that calls files of the user's own by their names alone, without their folders.
+  // Whether that has the names of the user's files alone, without their folders.
   bool strip_paths = false;
   // Files that weights stay in, where they lie in one as they would be written: the model refers to
   // them there. By the path that a file was read from, and where it is from the model's folder,
@@ -197,7 +197,7 @@ SARDONYX_API Program read(const std::filesystem::path& path, const ReadOptions& 
 // The same of TorchScript's archive in memory.
 SARDONYX_API Program read_archive(std::string bytes, const ReadOptions& options = {});
 
-// Translates and, unless told otherwise, optimises. Collects every failure before it throws.
+// Translates and, unless told otherwise, optimizes. Collects every failure before it throws.
 SARDONYX_API Model convert(Program program, const ConvertOptions& options = {});
 
 // Reads an ONNX model.

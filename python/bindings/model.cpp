@@ -1,4 +1,4 @@
-// ONNX models: conversion, optimisation, writing.
+// ONNX models: conversion, optimization, writing.
 #include <nanobind/stl/filesystem.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>

@@ -1,4 +1,4 @@
-// Models taken apart and put together: nodes, parts of graphs, weights as arrays.
+// The parts of models, and models made of parts: nodes, parts of graphs, weights as arrays.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>

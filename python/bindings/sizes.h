@@ -9,7 +9,7 @@
 
 namespace sardonyx::bindings {
 
-// Numbers, text for sizes that vary, and None for those of which nothing is known.
+// Numbers, text for dynamic dimensions, and None for unknown ones.
 nanobind::list sizes_of(std::span<const symbolic::Expr> shape);
 
 }  // namespace sardonyx::bindings

@@ -26,7 +26,7 @@ nb::object expression(const Call& call, onnx::Emit& onnx, symbolic::Expr expr,
   return to_python(onnx.size(expr), building);
 }
 
-// An int that is told from other integers.
+// An int of a type of its own, which other integers do not have.
 nb::object element_number(base::DType dtype) {
   return nb::module_::import_("sardonyx._base.element_types")
       .attr("ElementNumber")(static_cast<int>(dtype));

@@ -107,17 +107,17 @@ const std::map<std::string_view, Set>& setters() {
   return kSetters;
 }
 
-void tell(sardonyx_error** error, std::vector<sardonyx::Diagnostic> diagnostics,
-          std::string text) noexcept {
+void set_error(sardonyx_error** error, std::vector<sardonyx::Diagnostic> diagnostics,
+               std::string text) noexcept {
   if (error == nullptr) return;
   *error = new (std::nothrow) sardonyx_error{std::move(text), std::move(diagnostics)};
 }
 
-void tell(sardonyx_error** error, const char* code, const char* message) {
+void set_error(sardonyx_error** error, const char* code, const char* message) {
   sardonyx::Diagnostic diagnostic;
   diagnostic.code = code;
   diagnostic.message = message;
-  tell(error, {diagnostic}, diagnostic.str());
+  set_error(error, {diagnostic}, diagnostic.str());
 }
 
 // What `body` returns, or `otherwise` where it throws.
@@ -127,11 +127,11 @@ Result guarded(sardonyx_error** error, Result otherwise, const Body& body) noexc
   try {
     return body();
   } catch (const sardonyx::Error& thrown) {
-    tell(error, thrown.diagnostics(), thrown.what());
+    set_error(error, thrown.diagnostics(), thrown.what());
   } catch (const std::bad_alloc&) {
-    tell(error, "SX1004", "out of memory");
+    set_error(error, "SX1004", "out of memory");
   } catch (const std::exception& thrown) {
-    tell(error, "SX1005", thrown.what());
+    set_error(error, "SX1005", thrown.what());
   }
   return otherwise;
 }

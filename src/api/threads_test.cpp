@@ -1,4 +1,4 @@
-// Reading, converting, optimising and writing in several threads at once; `make threads` runs this
+// Reading, converting, optimizing and writing in several threads at once; `make threads` runs this
 // under the thread sanitizer.
 #include <gtest/gtest.h>
 

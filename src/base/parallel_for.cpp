@@ -56,7 +56,7 @@ class Ordered {
     return turn_ == piece;
   }
 
-  // Pieces before it are still taken: the first that fails is told, whoever is quicker.
+  // Pieces before it still run: the first one that fails is reported, whichever thread is faster.
   void fail(std::size_t piece) {
     next_ = count_;
     const std::scoped_lock lock(mutex_);
@@ -95,7 +95,7 @@ std::size_t processors() {
   return std::clamp(found, std::size_t{1}, std::size_t{32});
 }
 
-void at_once(std::size_t count, const std::function<void(std::size_t)>& work) {
+void run_on_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
   std::vector<std::exception_ptr> thrown(count);
   const auto part = [&](std::size_t number) {
     try {
@@ -121,8 +121,8 @@ void at_once(std::size_t count, const std::function<void(std::size_t)>& work) {
 void in_order(std::size_t count, std::size_t threads, const PieceWork& make,
               const PieceWork& take) {
   Ordered pieces(count, make, take);
-  at_once(std::max(std::size_t{1}, std::min(threads, count)),
-          [&](std::size_t thread) { pieces.work(thread); });
+  run_on_threads(std::max(std::size_t{1}, std::min(threads, count)),
+                 [&](std::size_t thread) { pieces.work(thread); });
   pieces.rethrow();
 }
 

@@ -16,7 +16,7 @@ void set_threads(std::size_t count);
 
 // Calls work(0) to work(count - 1), all at once, and returns when all are done; what the first of
 // them threw is thrown then. A thread that cannot be had is not needed: the caller does its part.
-void at_once(std::size_t count, const std::function<void(std::size_t)>& work);
+void run_on_threads(std::size_t count, const std::function<void(std::size_t)>& work);
 
 // Calls make(piece, thread) for pieces 0 to count - 1 on several threads at once, and take(piece,
 // thread) for one after the other in their order, each on the thread that made it: what comes out

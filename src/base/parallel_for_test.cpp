@@ -13,18 +13,18 @@ namespace {
 TEST(AtOnce, EveryPartIsDoneOnce) {
   for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{7}}) {
     std::vector<int> done(count);
-    at_once(count, [&](std::size_t part) { ++done[part]; });
+    run_on_threads(count, [&](std::size_t part) { ++done[part]; });
     EXPECT_EQ(done, std::vector<int>(count, 1));
   }
 }
 
 TEST(AtOnce, WhatAPartThrowsComesWhenAllAreDone) {
   std::vector<int> done(4);
-  EXPECT_THROW(at_once(4,
-                       [&](std::size_t part) {
-                         ++done[part];
-                         if (part == 2) throw std::runtime_error("no");
-                       }),
+  EXPECT_THROW(run_on_threads(4,
+                              [&](std::size_t part) {
+                                ++done[part];
+                                if (part == 2) throw std::runtime_error("no");
+                              }),
                std::runtime_error);
   EXPECT_EQ(done, std::vector<int>(4, 1));
 }

@@ -1,5 +1,5 @@
 // Names that most files of a layer have for themselves. Where several files are compiled as one
-// (SARDONYX_JOIN), each file's are told apart by what CMake calls it.
+// (SARDONYX_JOIN), CMake's name of the file makes each file's names distinct.
 #pragma once
 
 #define SARDONYX_JOINED_NAME_(name, file) name##_##file

@@ -21,8 +21,8 @@
 namespace sardonyx::cli {
 namespace {
 
-// In red on a terminal that shows colours, unless https://no-color.org says not to.
-std::string coloured(const std::string& text) {
+// In red on a terminal that shows colors, unless https://no-color.org says not to.
+std::string colored(const std::string& text) {
   const char* refused = std::getenv("NO_COLOR");
   const char* terminal = std::getenv("TERM");
   const bool plain = !isatty(STDERR_FILENO) || (refused && *refused) ||
@@ -37,7 +37,7 @@ int report(bool json, const std::vector<Diagnostic>& diagnostics) {
     std::printf("{\"ok\": false, \"diagnostics\": %s}\n", to_json(diagnostics).c_str());
   } else {
     for (const Diagnostic& diagnostic : diagnostics) {
-      std::fprintf(stderr, "%s\n", coloured(diagnostic.str()).c_str());
+      std::fprintf(stderr, "%s\n", colored(diagnostic.str()).c_str());
     }
     if (diagnostics.size() > 1) std::fprintf(stderr, "%zu errors\n", diagnostics.size());
   }

@@ -96,11 +96,12 @@ void run_convert(ConvertArguments& arguments) {
 // What went wrong, and what is worth knowing, as the files that were asked for.
 void write_reports(const ConvertArguments& arguments, const std::vector<Diagnostic>& errors) {
   if (!arguments.sarif.empty()) {
-    std::vector<Diagnostic> told = errors;
-    told.insert(told.end(), arguments.record.notes.begin(), arguments.record.notes.end());
+    std::vector<Diagnostic> diagnostics = errors;
+    diagnostics.insert(diagnostics.end(), arguments.record.notes.begin(),
+                       arguments.record.notes.end());
     SarifRun run;
     run.version = version();
-    write_text(arguments.sarif, to_sarif(told, run));
+    write_text(arguments.sarif, to_sarif(diagnostics, run));
   }
   if (!arguments.report.empty())
     write_text(arguments.report, markdown_report(arguments.record, errors));

@@ -79,9 +79,9 @@ std::string markdown_report(const RunRecord& run, const std::vector<Diagnostic>&
   text += steps(run, !errors.empty());
   text += table("What is wrong", errors);
   text += table("Notes", run.notes);
-  std::string told;
-  for (const Diagnostic& error : errors) told += (told.empty() ? "" : "\n") + error.str();
-  if (!told.empty()) text += block("Errors in full", told);
+  std::string in_full;
+  for (const Diagnostic& error : errors) in_full += (in_full.empty() ? "" : "\n") + error.str();
+  if (!in_full.empty()) text += block("Errors in full", in_full);
   if (run.model) text += operators(*run.model) + block("Model", run.model->str());
   return text + fmt::format("Sardonyx {}\n", version());
 }

@@ -104,27 +104,27 @@ void note_constant(Program& program, const InputSpec& input, const Call& write) 
   program.notes.push_back(std::move(note));
 }
 
-// What may have been written to, as data decide, is as it was in the next run of the model; a
-// caller who gave it sees no difference either.
-void tell_doubted(Program& program, const InputSpec& input, const Call& write,
-                  std::vector<base::Diagnostic>& diagnostics) {
-  base::Diagnostic told =
+// What may have been mutated, depending on data, is unchanged in the next run of the model; a
+// caller who passed it sees no difference either.
+void report_possible_write(Program& program, const InputSpec& input, const Call& write,
+                           std::vector<base::Diagnostic>& diagnostics) {
+  base::Diagnostic diagnostic =
       diagnostic_at(write, "SX1708",
                     write.schema->qualified() + " writes to what may be '" +
                         (input.kind == InputKind::kUser ? input.value->name : input.target) +
-                        "', as data decide, which the model leaves as it is",
+                        "', depending on data, which the model leaves as it is",
                     "write to a clone of it");
-  if (input.kind != InputKind::kUser) return diagnostics.push_back(std::move(told));
-  told.severity = base::Severity::kWarning;
-  program.notes.push_back(std::move(told));
+  if (input.kind != InputKind::kUser) return diagnostics.push_back(std::move(diagnostic));
+  diagnostic.severity = base::Severity::kWarning;
+  program.notes.push_back(std::move(diagnostic));
 }
 
 // What the program leaves in its inputs and buffers becomes outputs.
 void add_mutated(Program& program, Aliases& aliases, std::vector<base::Diagnostic>& diagnostics) {
   for (const InputSpec& input : program.inputs) {
     if (!input.value) continue;
-    if (const Call* doubt = aliases.doubt_of(input.value))
-      tell_doubted(program, input, *doubt, diagnostics);
+    if (const Call* possible_write = aliases.possible_write_to(input.value))
+      report_possible_write(program, input, *possible_write, diagnostics);
     const Call* write = aliases.write_to(input.value);
     if (!write) continue;
     OutputSpec output;

@@ -277,7 +277,7 @@ program::Graph* negating(Hand& hand, bool in_place) {
   return body;
 }
 
-TEST(Functionalize, BodiesAreFunctionalised) {
+TEST(Functionalize, BodiesAreFunctionalized) {
   Hand hand;
   auto* x = hand.input("x", {4});
   auto* flag = hand.input("flag", {}, InputKind::kUser, DType::kBool);
@@ -331,7 +331,7 @@ TEST(Functionalize, OperatorsOnListsBecomeOneCallATensor) {
             "return add_1_1 add_2_1");
 }
 
-TEST(Functionalize, AutomaticallyFunctionalisedCallsAreTakenBack) {
+TEST(Functionalize, AutomaticallyFunctionalizedCallsAreTakenBack) {
   Hand hand;
   auto* x = hand.input("x", {4});
   auto* y = hand.call("aten::clone", {x}, "y", {4});

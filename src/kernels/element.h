@@ -1,5 +1,5 @@
 // One element of a tensor, to and from its bytes; conversions round as PyTorch does. What the
-// vectorised kernels give is what these give, element by element.
+// vectorized kernels give is what these give, element by element.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,7 @@ struct Axis {
   std::int64_t stride;  // in elements
 };
 
-// The axes without those of size 1, neighbours that lie one after the other taken as one.
+// The axes without those of size 1, neighbors that lie one after the other taken as one.
 std::vector<Axis> merged_axes(std::span<const std::int64_t> dims,
                               std::span<const std::int64_t> strides);
 

@@ -1,6 +1,7 @@
 #include "kernels/transpose.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #undef HWY_TARGET_INCLUDE
@@ -86,8 +87,9 @@ HWY_INLINE void transpose_tile(const T* from, std::int64_t stride, std::int64_t 
                                std::int64_t columns, T* to, std::int64_t pitch) {
   constexpr auto kSide = static_cast<std::int64_t>(16 / sizeof(T));
   constexpr auto kColumns = kTileRowBytes / static_cast<std::int64_t>(sizeof(T));
-  alignas(64)
-      T tile[static_cast<std::size_t>(kTileRows * kColumns)];  // NOLINT(modernize-avoid-c-arrays)
+  // Not cleared: what is read of it was written before.
+  alignas(64) std::array<T, static_cast<std::size_t>(kTileRows * kColumns)> buffer;
+  T* const tile = buffer.data();
   const std::int64_t whole_rows = rows / kSide * kSide, whole_columns = columns / kSide * kSide;
   for (std::int64_t column = 0; column < whole_columns; column += kSide) {
     const T* const at = from + column * stride;

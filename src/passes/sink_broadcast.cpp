@@ -1,14 +1,13 @@
 // Before: m = Expand(seen, [b, 1, s, s]); w = Where(m, 0, lowest); y = Add(scores, w)
 // After:  w = Where(seen, 0, lowest); y = Add(scores, w)    scores of [b, heads, s, s]
-// What is spread over axes, only to be combined with something as large, is left to whoever
-// combines it: the values between become smaller. So, too, ConstantOfShape, of which a number is
+// Sinks a broadcast into its consumers where these combine it with something as large: the values
+// between become smaller. So, too, ConstantOfShape, of which a number is
 // left, Tile of axes of size 1, leading axes of size 1 that Unsqueeze or Reshape put in (beside
 // others where an Unsqueeze without them is there, too), and And with a condition that always
 // holds. Nothing is done where the whole is asked for: by an output of a graph, a body, or an
 // operator that does not broadcast. Values that became smaller get other names, since they are no
 // longer those of the program.
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "onnx/gen/op.h"
 #include "onnx/graph/recipe.h"
 #include "onnx/infer/infer.h"
+#include "onnx/operators/traits.h"
 #include "passes/constant_ints.h"
 #include "passes/passes.h"
 #include "passes/rules/indexing/iota.h"
@@ -31,22 +31,8 @@ using onnx::Op;
 using onnx::Shape;
 using onnx::ValueInfo;
 
-// Way down from what is spread there is a handful of nodes in a layer; masks are read by all.
+// A broadcast has a handful of nodes in a layer after it; masks are read by all layers.
 constexpr std::size_t kMaxNodes = 1000;
-
-// Operators whose inputs all broadcast.
-constexpr std::array kBroadcasting = {
-    Op::kAdd,  Op::kAnd,         Op::kDiv, Op::kEqual, Op::kGreater, Op::kGreaterOrEqual,
-    Op::kLess, Op::kLessOrEqual, Op::kMax, Op::kMean,  Op::kMin,     Op::kMod,
-    Op::kMul,  Op::kOr,          Op::kPow, Op::kSub,   Op::kSum,     Op::kWhere,
-    Op::kXor,
-};
-// Those of one input, each element for itself.
-constexpr std::array kPointwise = {
-    Op::kAbs,   Op::kCast,    Op::kCeil, Op::kCos, Op::kErf,        Op::kExp,
-    Op::kFloor, Op::kLog,     Op::kNeg,  Op::kNot, Op::kReciprocal, Op::kRelu,
-    Op::kRound, Op::kSigmoid, Op::kSign, Op::kSin, Op::kSqrt,       Op::kTanh,
-};
 
 bool has_known_shape(const ValueInfo* value) {
   return value != nullptr && !value->is_disputed && value->has_rank &&
@@ -68,8 +54,8 @@ bool is_narrower(const Shape& narrow, const Shape& wide) {
 // `index`, as of `wide`.
 bool broadcasts(const Node* node, std::size_t index, const Shape& narrow, const Shape& wide) {
   if (!node->domain.empty()) return false;
-  if (std::ranges::find(kBroadcasting, node->op) != kBroadcasting.end()) return true;
-  if (std::ranges::find(kPointwise, node->op) != kPointwise.end()) return index == 0;
+  if (onnx::has_trait(node->op, onnx::Trait::kBroadcasts)) return true;
+  if (onnx::has_trait(node->op, onnx::Trait::kPointwise)) return index == 0;
   // Rows are looked up for each index.
   if (node->is(Op::kGather)) return index == 1 && node->int_or("axis", 0) == 0;
   // Axes are counted from the front.
@@ -88,9 +74,9 @@ bool always_holds(const ValueInfo* condition) {
   const Node* node = condition->producer;
   if (node == nullptr || condition->is_disputed) return false;
   if (node->is(Op::kGreaterOrEqual))
-    return is_number(node->input(1), 0) && counter_of(node->input(0)).has_value();
+    return is_number(node->input(1), 0) && iota_of(node->input(0)).has_value();
   if (node->is(Op::kLessOrEqual))
-    return is_number(node->input(0), 0) && counter_of(node->input(1)).has_value();
+    return is_number(node->input(0), 0) && iota_of(node->input(1)).has_value();
   return false;
 }
 
@@ -105,7 +91,7 @@ bool adds_leading_axes(const Shape& from, const Shape& to) {
 
 // The axes that an Unsqueeze puts in, in order.
 std::vector<std::int64_t> axes_put_in(const Node* unsqueeze) {
-  auto axes = known_ints(unsqueeze->input(1));
+  auto axes = constant_ints(unsqueeze->input(1));
   if (!axes) return {};
   for (std::int64_t& axis : *axes)
     if (axis < 0) axis += static_cast<std::int64_t>(unsqueeze->output()->shape.size());

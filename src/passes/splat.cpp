@@ -21,11 +21,11 @@ std::shared_ptr<const Tensor> filling_of(const Node* constant_of_shape) {
   return tensor != nullptr && value->reference.empty() ? *tensor : nullptr;
 }
 
-std::optional<double> filled_with(const onnx::ValueInfo* value) {
+std::optional<double> splat_value(const onnx::ValueInfo* value) {
   if (value == nullptr || value->is_disputed) return std::nullopt;
   const Node* node = value->producer;
   if (node == nullptr || !node->domain.empty()) return rewriting::number_of(value);
-  if (node->is(Op::kExpand)) return filled_with(node->input(0));
+  if (node->is(Op::kExpand)) return splat_value(node->input(0));
   if (!node->is(Op::kConstantOfShape)) return std::nullopt;
   const auto element = filling_of(node);
   if (element == nullptr || element->element_count() != 1) return std::nullopt;

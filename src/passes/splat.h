@@ -13,6 +13,6 @@ std::shared_ptr<const onnx::Tensor> filling_of(const onnx::Node* constant_of_sha
 
 // The number that all elements are: of a constant of one, or of what Expand and ConstantOfShape
 // make of one; nothing where they are not seen to be.
-std::optional<double> filled_with(const onnx::ValueInfo* value);
+std::optional<double> splat_value(const onnx::ValueInfo* value);
 
 }  // namespace sardonyx::passes

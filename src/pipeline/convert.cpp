@@ -84,7 +84,7 @@ std::unique_ptr<onnx::Model> convert_once(std::int64_t opset, const targets::Tar
                                    .disabled = passes::current_names(options.disable)};
   OptimizationReport done;
   const std::int64_t before = onnx::count_nodes(*model->graph);
-  if (options.optimize) done = told(rewritten(*model, target, passing));
+  if (options.optimize) done = optimization_report(rewritten(*model, target, passing));
   change_precision(*model, options.precision, target, done);
   lower_or_name_rules(
       *model, target,
@@ -95,8 +95,8 @@ std::unique_ptr<onnx::Model> convert_once(std::int64_t opset, const targets::Tar
   if (options.optimize) tidy(*model, passing, done);
   done.nodes_before = before;
   done.nodes_after = onnx::count_nodes(*model->graph);
-  const bool is_told = options.optimize || !options.precision.to.empty();
-  if (is_told && options.on_simplified) options.on_simplified(done);
+  const bool is_reported = options.optimize || !options.precision.to.empty();
+  if (is_reported && options.on_simplified) options.on_simplified(done);
   return model;
 }
 
@@ -105,11 +105,11 @@ std::unique_ptr<onnx::Model> convert_at(std::int64_t opset, const targets::Targe
                                         const aten::CustomLookup& custom,
                                         const aten::NamedValues& shown,
                                         std::vector<Diagnostic>& notes) {
-  const std::size_t told = notes.size();
+  const std::size_t note_count = notes.size();
   const std::vector<std::string> disabled = options.disable;
   std::optional<NotLowered> problem;
   const auto convert_without = [&](const std::vector<std::string>& rules) {
-    notes.resize(told);
+    notes.resize(note_count);
     options.disable = disabled;
     options.disable.insert(options.disable.end(), rules.begin(), rules.end());
     return convert_once(opset, target, program, options, custom, shown, notes);

@@ -81,7 +81,7 @@ OptimizationReport simplify(onnx::Model& inner, const OptimizeOptions& options, 
   const bool has_target = options.opset || (own >= kOldestKept && own <= kNewestOpset && !as_it_is);
   if (!has_target || inner.has_training) {
     if (!options.precision.to.empty()) refuse_precision(inner, own);
-    OptimizationReport done = told(passes::optimize(inner, passing));
+    OptimizationReport done = optimization_report(passes::optimize(inner, passing));
     outline(inner, options, done);
     return done;
   }
@@ -93,7 +93,7 @@ OptimizationReport simplify(onnx::Model& inner, const OptimizeOptions& options, 
   rewriting::Report report = rewritten(inner, target, passing);
   for (const onnx::TypeConflict& each : disputes)
     report.declined.insert(report.declined.begin(), {"infer-types", each.node, each.message});
-  OptimizationReport done = told(report);
+  OptimizationReport done = optimization_report(report);
   change_precision(inner, options.precision, target, done);
   lower_or_name_rules(inner, target, {.opset = opset, .keep_what_fails = true}, done);
   tidy(inner, passing, done);

@@ -47,10 +47,9 @@ Program read(const std::filesystem::path& path, const ReadOptions& options) {
       throw error.within("in " + archive::printable(path.string()));
     }
     if (!options.inputs.empty() || !options.dynamic.empty()) {
-      base::fail(
-          "SX1122", "an exported program says itself what its inputs are and which sizes vary",
-          "leave out --input and --dynamic, which are for TorchScript's archives; sizes vary "
-          "as torch.export.export(dynamic_shapes=...) was told");
+      base::fail("SX1122", "an exported program has its inputs and dynamic dimensions already",
+                 "leave out --input and --dynamic, which are for TorchScript's archives; "
+                 "torch.export.export(dynamic_shapes=...) makes dimensions dynamic");
     }
     return Program(pt2::read_pt2(path));
   }

@@ -25,7 +25,7 @@ std::vector<std::string> rule_names() {
 
 namespace pipeline {
 
-void tell(OptimizationReport& result, const rewriting::Report& report) {
+void add_report(OptimizationReport& result, const rewriting::Report& report) {
   for (const rewriting::Applied& each : report.applied) {
     const auto before =
         std::ranges::find(result.applied, each.name, &OptimizationReport::Applied::name);
@@ -39,9 +39,9 @@ void tell(OptimizationReport& result, const rewriting::Report& report) {
     result.declined.push_back({each.rule, each.node, each.reason});
 }
 
-OptimizationReport told(const rewriting::Report& report) {
+OptimizationReport optimization_report(const rewriting::Report& report) {
   OptimizationReport result;
-  tell(result, report);
+  add_report(result, report);
   return result;
 }
 
@@ -122,7 +122,7 @@ void add_left_out(OptimizationReport& done, const std::vector<std::string>& rule
 
 void tidy(onnx::Model& model, const rewriting::Options& options, OptimizationReport& done) {
   if (options.stop_after.empty() || passes::is_of_tidying(options.stop_after))
-    tell(done, passes::tidy(model, options));
+    add_report(done, passes::tidy(model, options));
 }
 
 void check_schemas(onnx::Model& model) {

@@ -17,8 +17,8 @@
 namespace sardonyx::pipeline {
 
 // Adds to a report what rules did; a rule that ran twice has one row.
-void tell(OptimizationReport& result, const rewriting::Report& report);
-OptimizationReport told(const rewriting::Report& report);
+void add_report(OptimizationReport& result, const rewriting::Report& report);
+OptimizationReport optimization_report(const rewriting::Report& report);
 
 // Throws SX1010 for a runtime that is no target.
 const targets::Target& target_of(const std::string& name);

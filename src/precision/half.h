@@ -17,7 +17,7 @@ struct HalfOptions {
 
 // Nodes compute in half, but for those that would lose more than rounding (half_plan.h); casts
 // stand between the two. Weights change their type as they are written. Works on a model of the
-// core dialect whose types are known; what bodies and functions are given and give stays float32.
+// canonical IR with known types; inputs and outputs of bodies and functions stay float32.
 // Throws SX1812 for a pattern that names nothing.
 Report to_half(onnx::Model& model, const HalfOptions& options);
 

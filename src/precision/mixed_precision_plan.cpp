@@ -8,6 +8,7 @@
 
 #include "onnx/gen/op.h"
 #include "onnx/operators/operator.h"
+#include "onnx/operators/traits.h"
 
 namespace sardonyx::precision {
 namespace {
@@ -16,6 +17,7 @@ using base::DType;
 using onnx::Graph;
 using onnx::Node;
 using onnx::Op;
+using onnx::Trait;
 using onnx::ValueInfo;
 
 bool is_single(const ValueInfo* value) {
@@ -27,111 +29,17 @@ bool is_constant(const ValueInfo* value) {
   return value->constant != nullptr && value->producer == nullptr;
 }
 
-// What PyTorch's autocast computes in float32, and what makes numbers of nothing.
-bool stays_single(Op op) {
-  switch (op) {
-    case Op::kAcos:
-    case Op::kAcosh:
-    case Op::kAsin:
-    case Op::kAsinh:
-    case Op::kAtanh:
-    case Op::kBitCast:
-    case Op::kCosh:
-    case Op::kCumProd:
-    case Op::kCumSum:
-    case Op::kDet:
-    case Op::kExp:
-    case Op::kLog:
-    case Op::kPow:
-    case Op::kReciprocal:
-    case Op::kReduceL1:
-    case Op::kReduceL2:
-    case Op::kReduceLogSum:
-    case Op::kReduceLogSumExp:
-    case Op::kReduceMean:
-    case Op::kReduceProd:
-    case Op::kReduceSum:
-    case Op::kReduceSumSquare:
-    case Op::kSinh:
-    case Op::kTan:
-    case Op::kDequantizeLinear:
-    case Op::kDynamicQuantizeLinear:
-    case Op::kQuantizeLinear:
-    case Op::kQLinearConv:
-    case Op::kQLinearMatMul:
-    case Op::kDFT:
-    case Op::kSTFT:
-    case Op::kMelWeightMatrix:
-    case Op::kBernoulli:
-    case Op::kMultinomial:
-    case Op::kRandomNormal:
-    case Op::kRandomNormalLike:
-    case Op::kRandomUniform:
-    case Op::kRandomUniformLike:
-    case Op::kRange:
-    case Op::kEyeLike:
-    case Op::kGridSample:
-    case Op::kNonMaxSuppression:
-    case Op::kRoiAlign:
-    case Op::kIf:
-    case Op::kLoop:
-    case Op::kScan:
-      return true;
-    default:
-      return false;
-  }
-}
-
 enum class Kind : std::uint8_t {
   kOther,
-  kElementwise,  // and what follows of integers is as exact as they
-  kMovement,     // elements are where they were, or elsewhere
+  kArithmetic,  // what follows of integers is as exact as they
+  kMovement,    // elements are where they were, or elsewhere
 };
 
 Kind kind_of(Op op) {
-  switch (op) {
-    case Op::kAbs:
-    case Op::kAdd:
-    case Op::kCeil:
-    case Op::kClip:
-    case Op::kCos:
-    case Op::kCumSum:
-    case Op::kDiv:
-    case Op::kExp:
-    case Op::kFloor:
-    case Op::kLog:
-    case Op::kMax:
-    case Op::kMin:
-    case Op::kMod:
-    case Op::kMul:
-    case Op::kNeg:
-    case Op::kPow:
-    case Op::kReciprocal:
-    case Op::kRound:
-    case Op::kSign:
-    case Op::kSin:
-    case Op::kSqrt:
-    case Op::kSub:
-    case Op::kWhere:
-      return Kind::kElementwise;
-    case Op::kCast:
-    case Op::kConcat:
-    case Op::kExpand:
-    case Op::kGather:
-    case Op::kIdentity:
-    case Op::kPad:
-    case Op::kReshape:
-    case Op::kSlice:
-    case Op::kSplit:
-    case Op::kSqueeze:
-    case Op::kTile:
-    case Op::kTranspose:
-    case Op::kTrilu:
-    case Op::kUnsqueeze:
-      return Kind::kMovement;
-    default:
-      return Kind::kOther;
-  }
+  if (onnx::has_trait(op, Trait::kArithmetic)) return Kind::kArithmetic;
+  const bool moves = onnx::has_trait(op, Trait::kRearranges) || op == Op::kCast ||
+                     op == Op::kConcat || op == Op::kPad || op == Op::kTrilu;
+  return moves ? Kind::kMovement : Kind::kOther;
 }
 
 const onnx::OperatorVersion* version_of(const Node* node) {
@@ -298,7 +206,7 @@ bool MixedPrecisionPlan::is_kept(const Node* node) {
 }
 
 bool MixedPrecisionPlan::stays(const Node* node) {
-  if (version_of(node) == nullptr || stays_single(node->op)) return true;
+  if (version_of(node) == nullptr || onnx::has_trait(node->op, Trait::kSensitive)) return true;
   const auto odd = [](const ValueInfo* value) {
     return value != nullptr && (value->type_kind != onnx::TypeKind::kTensor ||
                                 value->dtype == DType::kUndefined || value->is_disputed);

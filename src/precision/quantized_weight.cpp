@@ -37,7 +37,7 @@ struct Desk {
 
   WeightReader reader;
   std::vector<float> weights;
-  std::vector<std::uint8_t> codes, turned;
+  std::vector<std::uint8_t> codes, transposed;
   std::vector<float> scales;
   std::vector<std::uint8_t> zero_points;
   std::vector<std::byte> stored_scales;
@@ -83,7 +83,7 @@ class QuantizedWeight::CodePieces : public onnx::Pieces {
         columns_(weight.columns_),
         desks_(source) {
     weight.begin(source);
-    if (weight.layout_ == Layout::kTurned) {
+    if (weight.layout_ == Layout::kTransposed) {
       const std::int64_t blocks = std::max(std::int64_t{1}, kAtOnce * 4 / rows_ / form_.size);
       step_ = std::min(blocks * form_.size, columns_);
       count_ = static_cast<std::size_t>((columns_ + step_ - 1) / step_);
@@ -111,17 +111,17 @@ class QuantizedWeight::CodePieces : public onnx::Pieces {
   std::size_t count() const override { return count_; }
   std::size_t size(std::size_t piece) const override {
     const auto [first, number] = run(piece);
-    if (weight_.layout_ == Layout::kTurned)
+    if (weight_.layout_ == Layout::kTransposed)
       return static_cast<std::size_t>(packed(number * rows_, form_));
-    if (weight_.layout_ == Layout::kFilledBlocks)
+    if (weight_.layout_ == Layout::kPaddedBlocks)
       return static_cast<std::size_t>(number * packed(weight_.blocks() * form_.size, form_));
     return static_cast<std::size_t>(packed(number * columns_, form_));
   }
   void make(std::size_t piece, std::byte* to) override {
     std::unique_ptr<Desk> desk = desks_.take();
     const auto [first, number] = run(piece);
-    errors_[piece] = weight_.layout_ == Layout::kTurned ? make_columns(*desk, first, number, to)
-                                                        : make_rows(*desk, first, number, to);
+    errors_[piece] = weight_.layout_ == Layout::kTransposed ? make_columns(*desk, first, number, to)
+                                                            : make_rows(*desk, first, number, to);
     desks_.give_back(std::move(desk));
     ++made_;
   }
@@ -133,7 +133,7 @@ class QuantizedWeight::CodePieces : public onnx::Pieces {
   Run run(std::size_t piece) const {
     const std::int64_t first = static_cast<std::int64_t>(piece) * step_;
     return {first,
-            std::min(step_, (weight_.layout_ == Layout::kTurned ? columns_ : rows_) - first)};
+            std::min(step_, (weight_.layout_ == Layout::kTransposed ? columns_ : rows_) - first)};
   }
 
   CodingError code(Desk& desk, std::int64_t row, std::int64_t rows, std::int64_t column,
@@ -164,7 +164,7 @@ class QuantizedWeight::CodePieces : public onnx::Pieces {
     kernels::from_floats(form_.scale, std::span(desk.scales).first(count),
                          desk.stored_scales.data());
     const auto place = [&](const std::byte* from, std::size_t size, std::byte* to) {
-      if (weight_.layout_ == Layout::kTurned) {
+      if (weight_.layout_ == Layout::kTransposed) {
         kernels::copy_rectangle(from, {blocks, 1}, {rows, blocks}, size,
                                 to + static_cast<std::size_t>(block * rows_ + row) * size, rows_);
       } else {
@@ -185,17 +185,17 @@ class QuantizedWeight::CodePieces : public onnx::Pieces {
                                               static_cast<std::size_t>(rows * columns_));
     const std::uint8_t flip = flip_of(form_, weight_.layout_ == Layout::kRows && form_.symmetric);
     const std::int64_t width = blocks * form_.size;
-    if (weight_.layout_ != Layout::kFilledBlocks || width == columns_) {
+    if (weight_.layout_ != Layout::kPaddedBlocks || width == columns_) {
       kernels::pack_codes(codes, form_.bits, flip, to);
       return error;
     }
-    desk.turned.resize(static_cast<std::size_t>(width));
+    desk.transposed.resize(static_cast<std::size_t>(width));
     for (std::int64_t i = 0; i < rows; ++i) {
       // What fills the last block up is zero, whatever the block's code for that.
       const auto zero = desk.zero_points[static_cast<std::size_t>((i + 1) * blocks - 1)];
-      std::fill(desk.turned.begin() + columns_, desk.turned.end(), zero);
-      std::copy_n(codes.data() + i * columns_, columns_, desk.turned.begin());
-      to = kernels::pack_codes(desk.turned, form_.bits, flip, to);
+      std::fill(desk.transposed.begin() + columns_, desk.transposed.end(), zero);
+      std::copy_n(codes.data() + i * columns_, columns_, desk.transposed.begin());
+      to = kernels::pack_codes(desk.transposed, form_.bits, flip, to);
     }
     return error;
   }
@@ -205,16 +205,16 @@ class QuantizedWeight::CodePieces : public onnx::Pieces {
                            std::byte* to) const {
     CodingError error;
     const std::int64_t few = std::max(std::int64_t{1}, kAtOnce / width), here = blocks_of(width);
-    desk.turned.resize(static_cast<std::size_t>(width * rows_));
+    desk.transposed.resize(static_cast<std::size_t>(width * rows_));
     for (std::int64_t row = 0; row < rows_; row += few) {
       const std::int64_t count = std::min(few, rows_ - row);
       error.add(code(desk, row, count, column, width));
       keep_scales(desk, row, count, column / form_.size, here);
       kernels::copy_rectangle(reinterpret_cast<const std::byte*>(desk.codes.data()), {width, 1},
                               {count, width}, 1,
-                              reinterpret_cast<std::byte*>(desk.turned.data() + row), rows_);
+                              reinterpret_cast<std::byte*>(desk.transposed.data() + row), rows_);
     }
-    kernels::pack_codes(desk.turned, form_.bits, flip_of(form_, form_.symmetric), to);
+    kernels::pack_codes(desk.transposed, form_.bits, flip_of(form_, form_.symmetric), to);
     return error;
   }
 
@@ -237,7 +237,7 @@ QuantizedWeight::QuantizedWeight(const Tensor& source, Layout layout, BlockForm 
       columns_(source.dims[1]) {}
 
 std::vector<std::int64_t> QuantizedWeight::dims(Part part) const {
-  if (layout_ == Layout::kTurned) {
+  if (layout_ == Layout::kTransposed) {
     if (part == kCodes) return {columns_, rows_};
     return {blocks(), rows_};
   }
@@ -250,7 +250,7 @@ std::vector<std::int64_t> QuantizedWeight::dims(Part part) const {
 
 DType QuantizedWeight::dtype(Part part) const {
   if (part == kScales) return form_.scale;
-  if (layout_ == Layout::kFilledBlocks || layout_ == Layout::kPackedRows) return DType::kUInt8;
+  if (layout_ == Layout::kPaddedBlocks || layout_ == Layout::kPackedRows) return DType::kUInt8;
   if (form_.bits == 4) return form_.symmetric ? DType::kInt4 : DType::kUInt4;
   return form_.symmetric ? DType::kInt8 : DType::kUInt8;
 }
@@ -341,7 +341,7 @@ void QuantizedWeight::make(const Tensor& source) const {
 }
 
 void QuantizedWeight::put_zero_points(const Sink& sink) const {
-  const bool by_row = layout_ == Layout::kFilledBlocks || layout_ == Layout::kPackedRows;
+  const bool by_row = layout_ == Layout::kPaddedBlocks || layout_ == Layout::kPackedRows;
   const auto run = by_row ? static_cast<std::size_t>(blocks()) : made_.zero_points.size();
   std::vector<std::byte> bytes((run * static_cast<std::size_t>(form_.bits) + 7) / 8);
   for (std::size_t at = 0; at < made_.zero_points.size(); at += run) {

@@ -18,15 +18,16 @@ namespace sardonyx::precision {
 enum class Layout : std::uint8_t {
   // MatMulNBits: codes as bytes [rows, blocks, bytes of a block], what is missing of the last
   // block filled up; scales [rows, blocks]; zero points, packed by rows, [rows, bytes].
-  kFilledBlocks,
+  kPaddedBlocks,
   // GatherBlockQuantized: as above, codes [rows, bytes of a row] without filling.
   kPackedRows,
   // DequantizeLinear with blocks along the last axis: codes [rows, columns], scales and zero points
   // [rows, blocks].
   kRows,
-  // The same along the first axis, the matrix turned: codes [columns, rows], scales and zero points
+  // The same along the first axis, the matrix transposed: codes [columns, rows], scales and zero
+  // points
   // [blocks, rows].
-  kTurned,
+  kTransposed,
 };
 
 class QuantizedWeight : public onnx::Derivation,

@@ -49,8 +49,9 @@ TEST(QuantizedWeight, TurnedLayoutHoldsTheSame) {
   const Tensor source = matrix(6, 40);
   const BlockForm form{.size = 16};
   const auto rows = std::make_shared<const QuantizedWeight>(source, Layout::kRows, form);
-  const auto turned = std::make_shared<const QuantizedWeight>(source, Layout::kTurned, form);
-  const Tensor codes = turned->part(QuantizedWeight::kCodes);
+  const auto transposed =
+      std::make_shared<const QuantizedWeight>(source, Layout::kTransposed, form);
+  const Tensor codes = transposed->part(QuantizedWeight::kCodes);
   EXPECT_EQ(codes.dims, (std::vector<std::int64_t>{40, 6}));
   EXPECT_EQ(codes.dtype, DType::kInt4);
   const std::vector<std::int64_t> a = rows->part(QuantizedWeight::kCodes).ints().value();
@@ -58,7 +59,7 @@ TEST(QuantizedWeight, TurnedLayoutHoldsTheSame) {
   for (std::size_t row = 0; row < 6; ++row)
     for (std::size_t column = 0; column < 40; ++column)
       EXPECT_EQ(a[row * 40 + column], b[column * 6 + row]);
-  EXPECT_EQ(rows->error().relative(), turned->error().relative());
+  EXPECT_EQ(rows->error().relative(), transposed->error().relative());
 }
 
 TEST(QuantizedWeight, RestoresWhatItsPartsStandFor) {
@@ -73,7 +74,7 @@ TEST(QuantizedWeight, RestoresWhatItsPartsStandFor) {
 
 TEST(QuantizedWeight, BlocksAreFilledUp) {
   const auto weight = std::make_shared<const QuantizedWeight>(
-      matrix(3, 40), Layout::kFilledBlocks, BlockForm{.size = 32, .symmetric = false});
+      matrix(3, 40), Layout::kPaddedBlocks, BlockForm{.size = 32, .symmetric = false});
   EXPECT_EQ(weight->part(QuantizedWeight::kCodes).dims, (std::vector<std::int64_t>{3, 2, 16}));
   EXPECT_EQ(weight->part(QuantizedWeight::kZeroPoints).dims, (std::vector<std::int64_t>{3, 1}));
   const auto codes = weight->part(QuantizedWeight::kCodes).ints().value();

@@ -167,11 +167,11 @@ std::string obstacle(const Node* node, const Tensor& weight, const WeightOnlyOpt
       return "a runtime may fuse it with the MatMul after it into an integer MatMul";
   }
   if (node->is(Op::kMatMul) && (!node->inputs[0]->has_rank || node->inputs[0]->shape.size() < 2))
-    return "the other factor is no matrix";
+    return "the activations are no matrix";
   if (node->is(Op::kGemm) &&
       (node->int_or("transA", 0) != 0 || node->float_or("alpha", 1.0F) != 1.0F ||
        node->float_or("beta", 1.0F) != 1.0F))
-    return "the product is scaled, or of a turned factor";
+    return "the product is scaled, or of a transposed factor";
   return {};
 }
 
@@ -188,7 +188,7 @@ void add_origins(const ValueInfo* weight, std::vector<std::string>& names) {
   for (const ValueInfo* each : weight->made_of) add_origins(each, names);
 }
 
-// What was the program's before it was joined, turned or scaled.
+// What was the program's before it was joined, transposed or scaled.
 std::vector<std::string> origins(const ValueInfo* weight) {
   std::vector<std::string> names;
   add_origins(weight, names);
@@ -314,9 +314,9 @@ class Coding {
   }
 
   Layout layout_for(const Site& site) const {
-    if (is_tied(site)) return Layout::kFilledBlocks;
+    if (is_tied(site)) return Layout::kPaddedBlocks;
     if (is_lookup(site)) return options_.contrib ? Layout::kPackedRows : Layout::kRows;
-    return options_.contrib ? Layout::kFilledBlocks : Layout::kTurned;
+    return options_.contrib ? Layout::kPaddedBlocks : Layout::kTransposed;
   }
 
   const Parts& parts_of(const Site& site) {

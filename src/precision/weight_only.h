@@ -29,8 +29,8 @@ struct WeightOnlyOptions {
   std::int64_t accuracy_level = 0;  // of MatMulNBits
 };
 
-// Gives products and look-ups with constant weights weights in blocks; they are computed as the
-// model is written. What bodies hold counts, what functions hold stays.
+// Quantizes constant weights of MatMul, Gemm and Gather in blocks; they are computed as the model
+// is written. Weights in bodies are quantized, those in functions stay.
 // Throws SX1812 for a pattern that names nothing, SX1813 for a block size that there is not, SX1814
 // for a weight that `mixed` names and that cannot be held so; the model is as it was then.
 Report code_weights(onnx::Model& model, const WeightOnlyOptions& options);

@@ -192,7 +192,7 @@ TEST(DestinationTest, APipeIsWrittenToAsItIs) {
   EXPECT_EQ(received, serialize(*adding_model(100000)));
   EXPECT_TRUE(fs::is_fifo(pipe));
 
-  // A data file has no place beside it.
+  // There is no folder for a file of external data.
   WriteOptions options;
   options.external_data = ExternalData::kAlways;
   try {
@@ -272,7 +272,7 @@ TEST(DestinationTest, ComputedWeightsThatVanishMeanwhileAreNoCrash) {
   EXPECT_EQ(folder.names(), (std::vector<std::string>{"copy.onnx", "m.onnx", "m.onnx.data"}));
 }
 
-// What is told of progress may end the writing: on the caller's thread, whoever writes.
+// The callback of progress may end the writing: on the caller's thread, whoever writes.
 TEST(DestinationTest, GivingUpAmongThreadsLeavesNothing) {
   const TemporaryFolder folder;
   WriteOptions options;

@@ -7,7 +7,7 @@
 
 namespace sardonyx::proto {
 
-// The texts are kept from one node to the next: neighbours mostly share their origin.
+// The texts are kept from one node to the next: neighbors mostly share their origin.
 class OriginTexts {
  public:
   void set(const onnx::Origin& origin, bool strip_paths);

@@ -1,4 +1,4 @@
-// Inference and folding held against the node tests of the `onnx` package, whose models
+// Inference and folding compared with the node tests of the `onnx` package, whose models
 // tests/emitter/test_node_corpus.py lays out as files:
 //   NAME.onnx    a model with the types of its outputs
 //   NAME.const   the same with its inputs as initializers

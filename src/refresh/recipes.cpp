@@ -154,17 +154,6 @@ onnx::Attribute::Data attribute_of(Json json) {
   return std::make_shared<const Tensor>(literal(json));
 }
 
-bool same_elements(const Tensor& a, const Tensor& b) {
-  if (a.dtype != b.dtype || a.dims != b.dims) return false;
-  const auto is_plain = [](const Tensor& tensor) {
-    return tensor.is_materialized() && tensor.contiguous();
-  };
-  if (is_plain(a) && is_plain(b))
-    return a.data == b.data ||
-           std::memcmp(a.data, b.data, static_cast<std::size_t>(a.byte_count())) == 0;
-  return bytes_of(a) == bytes_of(b);
-}
-
 Tensor with_axes(const Tensor& tensor, Dims axes) {
   Dims sorted = axes;
   std::ranges::sort(sorted);
@@ -269,7 +258,7 @@ class Recipes::Builder {
 
  private:
   static Tensor shared(const Tensor& tensor, const Tensor& other) {
-    if (!same_elements(tensor, other))
+    if (tensor.dtype != other.dtype || tensor.dims != other.dims || !same_bytes(tensor, other))
       refuse_weights("two weights that held the same numbers became one, and differ now");
     return onnx::shared_with(tensor, onnx::without_data(other));
   }

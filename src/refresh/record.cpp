@@ -284,6 +284,16 @@ std::vector<std::byte> bytes_of(const Tensor& tensor) {
   return bytes;
 }
 
+bool same_bytes(const Tensor& a, const Tensor& b) {
+  if (a.byte_count() != b.byte_count()) return false;
+  const auto is_plain = [](const Tensor& tensor) {
+    return tensor.is_materialized() && tensor.contiguous();
+  };
+  if (!is_plain(a) || !is_plain(b)) return bytes_of(a) == bytes_of(b);
+  if (a.data == b.data || a.data == nullptr || b.data == nullptr) return a.data == b.data;
+  return std::memcmp(a.data, b.data, static_cast<std::size_t>(a.byte_count())) == 0;
+}
+
 std::string record(const onnx::Model& model, const Origins& origins) {
   Recorder recorder(model, origins);
   for (const ValueInfo* value : model.initializers)

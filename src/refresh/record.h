@@ -52,6 +52,8 @@ std::string structure_of(const onnx::Model& model);
 
 // The elements of a tensor in row-major order, whatever its recipe.
 std::vector<std::byte> bytes_of(const onnx::Tensor& tensor);
+// Whether those of two tensors are the same.
+bool same_bytes(const onnx::Tensor& a, const onnx::Tensor& b);
 
 // "float32[8,4]"
 std::string type_text(base::DType dtype, const std::vector<std::int64_t>& dims);

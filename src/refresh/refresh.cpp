@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <iterator>
 #include <map>
@@ -45,13 +44,6 @@ std::vector<Diagnostic> fixed(const Recipes& recipes) {
     texts.push_back(fmt::format("'{}' was computed of '{}' in a way that the model does not record",
                                 name, fmt::join(weights, "', '")));
   return problems_of("SX1822", texts, "export the model with the new weights instead");
-}
-
-bool same_bytes(const Tensor& a, const Tensor& b) {
-  if (!a.contiguous() || !b.contiguous() || !a.is_materialized() || !b.is_materialized())
-    return false;
-  return a.data == b.data ||
-         std::memcmp(a.data, b.data, static_cast<std::size_t>(a.byte_count())) == 0;
 }
 
 // The weights that recipes ask for, of a checkpoint that may call them otherwise.
@@ -187,7 +179,7 @@ void add_copies(const onnx::Model& model, const Initializers& there,
   std::ranges::move(copies, std::back_inserter(made));
 }
 
-Refreshed told(const std::vector<Replacement>& made, const Chosen& chosen) {
+Refreshed summary_of(const std::vector<Replacement>& made, const Chosen& chosen) {
   Refreshed result;
   result.initializers = std::ssize(made);
   for (const Replacement& each : made) result.bytes += each.tensor.byte_count();
@@ -294,10 +286,10 @@ void write(const std::vector<Edited>& files, const fs::path& model, const fs::pa
   for (const Edited& file : files) {
     const auto size = std::ssize(file.old->bytes());
     proto::AtomicFile& to = written.emplace_back(destination_of(file, model, out), size);
-    const auto tell = [&](std::int64_t done) {
+    const auto on_write = [&](std::int64_t done) {
       if (progress) progress(before + done, total);
     };
-    proto::Stream stream(to, tell);
+    proto::Stream stream(to, on_write);
     write(file, stream);
     before += size;
   }
@@ -335,7 +327,7 @@ Refreshed refresh(const fs::path& path, const Tensors& checkpoint, const fs::pat
   std::vector<Replacement> made = replacements(there, recipes, chosen.weights());
   add_copies(*model, there, made);
   write(edited(path, *model, made), path, out, progress);
-  return told(made, chosen);
+  return summary_of(made, chosen);
 }
 
 Refreshed refresh(onnx::Model& model, const Origins& origins, const Tensors& checkpoint) {
@@ -345,7 +337,7 @@ Refreshed refresh(onnx::Model& model, const Origins& origins, const Tensors& che
   const Recipes recipes(text);
   const Chosen chosen(recipes, checkpoint);
   std::vector<Replacement> made = replacements(initializers_of(model), recipes, chosen.weights());
-  Refreshed result = told(made, chosen);
+  Refreshed result = summary_of(made, chosen);
   for (Replacement& each : made)
     each.initializer->constant = std::make_shared<const Tensor>(std::move(each.tensor));
   return result;

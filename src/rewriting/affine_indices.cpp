@@ -21,7 +21,7 @@ constexpr std::int64_t kMaxElements = std::int64_t{1} << 20;
 using Steps = std::vector<std::int64_t>;
 
 // By the elements of a constant, each of which has to fit.
-std::optional<Ramp> ramp_of(const onnx::Tensor& tensor) {
+std::optional<AffineIndex> affine_index_of(const onnx::Tensor& tensor) {
   if (tensor.element_count() == 0 || tensor.element_count() > kMaxElements) return std::nullopt;
   const auto elements = tensor.ints();
   if (!elements) return std::nullopt;
@@ -39,7 +39,7 @@ std::optional<Ramp> ramp_of(const onnx::Tensor& tensor) {
     }
     if ((*elements)[at] != expected) return std::nullopt;
   }
-  return Ramp{std::move(steps), start};
+  return AffineIndex{std::move(steps), start};
 }
 
 std::optional<Steps> axes_of(const Node* node, std::size_t rank) {
@@ -52,33 +52,33 @@ std::optional<Steps> axes_of(const Node* node, std::size_t rank) {
   return list;
 }
 
-std::optional<Ramp> unsqueezed(const Node* node, Ramp ramp) {
+std::optional<AffineIndex> unsqueezed(const Node* node, AffineIndex index) {
   const std::size_t rank = node->output()->shape.size();
   const auto axes = axes_of(node, rank);
-  if (!axes || ramp.steps.size() + axes->size() != rank) return std::nullopt;
-  for (const std::int64_t axis : *axes) ramp.steps.insert(ramp.steps.begin() + axis, 0);
-  return ramp;
+  if (!axes || index.steps.size() + axes->size() != rank) return std::nullopt;
+  for (const std::int64_t axis : *axes) index.steps.insert(index.steps.begin() + axis, 0);
+  return index;
 }
 
-std::optional<Ramp> squeezed(const Node* node, Ramp ramp) {
-  const auto axes = axes_of(node, ramp.steps.size());
+std::optional<AffineIndex> squeezed(const Node* node, AffineIndex index) {
+  const auto axes = axes_of(node, index.steps.size());
   if (!axes) return std::nullopt;
   for (auto axis = axes->rbegin(); axis != axes->rend(); ++axis)
-    ramp.steps.erase(ramp.steps.begin() + *axis);
-  return ramp;
+    index.steps.erase(index.steps.begin() + *axis);
+  return index;
 }
 
 // Where the dims differ in ones.
-std::optional<Ramp> reshaped(const Node* node, const Ramp& ramp) {
+std::optional<AffineIndex> reshaped(const Node* node, const AffineIndex& index) {
   const onnx::Shape &from = node->input(0)->shape, &to = node->output()->shape;
   Steps kept;
   onnx::Shape sizes;
   for (std::size_t i = 0; i < from.size(); ++i) {
     if (from[i].is(1)) continue;
-    kept.push_back(ramp.steps[i]);
+    kept.push_back(index.steps[i]);
     sizes.push_back(from[i]);
   }
-  Ramp result{{}, ramp.start};
+  AffineIndex result{{}, index.start};
   std::size_t next = 0;
   for (const Expr& size : to) {
     if (size.is(1)) {
@@ -92,13 +92,13 @@ std::optional<Ramp> reshaped(const Node* node, const Ramp& ramp) {
   return next == sizes.size() ? std::optional(std::move(result)) : std::nullopt;
 }
 
-std::optional<Ramp> combined(const Node* node, const Feeds& feeds, std::int64_t sign) {
-  const auto a = rewriting::ramp_of(node->input(0), feeds),
-             b = rewriting::ramp_of(node->input(1), feeds);
+std::optional<AffineIndex> combined(const Node* node, const Feeds& feeds, std::int64_t sign) {
+  const auto a = rewriting::affine_index_of(node->input(0), feeds),
+             b = rewriting::affine_index_of(node->input(1), feeds);
   if (!a || !b) return std::nullopt;
   const std::size_t rank = std::max(a->steps.size(), b->steps.size());
-  Ramp result = a->with_rank(rank);
-  const Ramp other = b->with_rank(rank);
+  AffineIndex result = a->with_rank(rank);
+  const AffineIndex other = b->with_rank(rank);
   for (std::size_t i = 0; i < rank; ++i) result.steps[i] += sign * other.steps[i];
   result.start = result.start + Expr(sign) * other.start;
   return result;
@@ -109,48 +109,48 @@ bool counts(const ValueInfo* value) {
          value->dtype == base::DType::kFloat32;
 }
 
-std::optional<Ramp> range(const Node* node) {
+std::optional<AffineIndex> range(const Node* node) {
   const auto start = onnx::contents_of(node->input(0)), step = onnx::contents_of(node->input(2));
   if (!start || !step || start->size() != 1 || step->size() != 1 || !step->front().is_constant() ||
       !start->front().known())
     return std::nullopt;
-  return Ramp{{step->front().value()}, start->front()};
+  return AffineIndex{{step->front().value()}, start->front()};
 }
 
 }  // namespace
 
-Ramp Ramp::with_rank(std::size_t rank) const {
-  Ramp result = *this;
+AffineIndex AffineIndex::with_rank(std::size_t rank) const {
+  AffineIndex result = *this;
   if (rank > steps.size())
     result.steps.insert(result.steps.begin(), rank - steps.size(), std::int64_t{0});
   return result;
 }
 
-std::optional<Ramp> viewed(const Node* node, const Ramp& ramp) {
+std::optional<AffineIndex> viewed(const Node* node, const AffineIndex& index) {
   if (!node->output()->has_rank || !node->input(0)->has_rank ||
-      ramp.steps.size() != node->input(0)->shape.size())
+      index.steps.size() != node->input(0)->shape.size())
     return std::nullopt;
   switch (node->op) {
     case Op::kUnsqueeze:
-      return unsqueezed(node, ramp);
+      return unsqueezed(node, index);
     case Op::kSqueeze:
-      return squeezed(node, ramp);
+      return squeezed(node, index);
     case Op::kExpand:
-      return ramp.with_rank(node->output()->shape.size());
+      return index.with_rank(node->output()->shape.size());
     case Op::kReshape:
-      return reshaped(node, ramp);
+      return reshaped(node, index);
     default:
       return std::nullopt;
   }
 }
 
-std::optional<Ramp> ramp_of(const ValueInfo* value, const Feeds& feeds) {
+std::optional<AffineIndex> affine_index_of(const ValueInfo* value, const Feeds& feeds) {
   if (value == nullptr || value->is_disputed || !value->has_rank || !counts(value))
     return std::nullopt;
-  if (value == feeds.position_ids) return Ramp{{0, 1}, feeds.past};
-  if (value->constant != nullptr) return ramp_of(*value->constant);
+  if (value == feeds.position_ids) return AffineIndex{{0, 1}, feeds.past};
+  if (value->constant != nullptr) return affine_index_of(*value->constant);
   if (value->contents.size() == 1 && value->contents.front().known())
-    return Ramp{Steps(value->shape.size(), 0), value->contents.front()};
+    return AffineIndex{Steps(value->shape.size(), 0), value->contents.front()};
   const Node* node = value->producer;
   if (node == nullptr || !node->domain.empty()) return std::nullopt;
   switch (node->op) {
@@ -161,9 +161,9 @@ std::optional<Ramp> ramp_of(const ValueInfo* value, const Feeds& feeds) {
     case Op::kSub:
       return combined(node, feeds, -1);
     case Op::kCast:
-      return ramp_of(node->input(0), feeds);
+      return affine_index_of(node->input(0), feeds);
     default: {
-      const auto inner = ramp_of(node->input(0), feeds);
+      const auto inner = affine_index_of(node->input(0), feeds);
       return inner ? viewed(node, *inner) : std::nullopt;
     }
   }

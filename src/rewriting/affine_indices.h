@@ -21,19 +21,19 @@ struct Feeds {
 
 // Integers, or what they are in floating point, that grow steadily along each axis: the element at
 // an index is `start` and the sum of the index times `steps`.
-struct Ramp {
+struct AffineIndex {
   std::vector<std::int64_t> steps;
   symbolic::Expr start;
 
   // Of as many axes, the new ones in front.
-  Ramp with_rank(std::size_t rank) const;
+  AffineIndex with_rank(std::size_t rank) const;
 };
 
-// Nothing for values that are not seen to be a ramp.
-std::optional<Ramp> ramp_of(const onnx::ValueInfo* value, const Feeds& feeds);
+// Nothing for values that are not seen to be an affine index.
+std::optional<AffineIndex> affine_index_of(const onnx::ValueInfo* value, const Feeds& feeds);
 
-// What an Unsqueeze, Squeeze, Expand or Reshape makes of a ramp; nothing where the node is none of
-// these, or joins axes.
-std::optional<Ramp> viewed(const onnx::Node* node, const Ramp& ramp);
+// What an Unsqueeze, Squeeze, Expand or Reshape makes of an affine index; nothing where the node is
+// none of these, or joins axes.
+std::optional<AffineIndex> viewed(const onnx::Node* node, const AffineIndex& index);
 
 }  // namespace sardonyx::rewriting

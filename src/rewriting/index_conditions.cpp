@@ -59,9 +59,9 @@ class MaskReader {
 
  private:
   // Of [batch, tokens], or a view of it.
-  std::optional<Ramp> tokens_of(const ValueInfo* value) const {
+  std::optional<AffineIndex> tokens_of(const ValueInfo* value) const {
     if (value == nullptr || feeds_.attention_mask == nullptr) return std::nullopt;
-    if (value == feeds_.attention_mask) return Ramp{{1, 2}, 0};
+    if (value == feeds_.attention_mask) return AffineIndex{{1, 2}, 0};
     const Node* node = value->producer;
     if (node == nullptr || !node->domain.empty()) return std::nullopt;
     switch (node->op) {
@@ -105,32 +105,33 @@ class MaskReader {
                                        const Node* node) {
     if (!a || !b || !node->output()->has_rank) return std::nullopt;
     const std::size_t rank = node->output()->shape.size();
-    a->ramps.insert(a->ramps.end(), b->ramps.begin(), b->ramps.end());
+    a->indices.insert(a->indices.end(), b->indices.begin(), b->indices.end());
     a->padding.insert(a->padding.end(), b->padding.begin(), b->padding.end());
-    for (Ramp& each : a->ramps) each = each.with_rank(rank);
-    for (Ramp& each : a->padding) each = each.with_rank(rank);
+    for (AffineIndex& each : a->indices) each = each.with_rank(rank);
+    for (AffineIndex& each : a->padding) each = each.with_rank(rank);
     return a;
   }
 
   // One input less the other, and so much more.
   std::optional<Condition> difference(const Node* node, std::size_t from, std::size_t less,
                                       std::int64_t more) const {
-    const auto a = ramp_of(node->input(from), feeds_), b = ramp_of(node->input(less), feeds_);
+    const auto a = affine_index_of(node->input(from), feeds_),
+               b = affine_index_of(node->input(less), feeds_);
     if (!a || !b) return std::nullopt;
     const std::size_t rank = std::max(a->steps.size(), b->steps.size());
-    Ramp ramp = a->with_rank(rank);
-    const Ramp other = b->with_rank(rank);
-    for (std::size_t i = 0; i < rank; ++i) ramp.steps[i] -= other.steps[i];
-    ramp.start = ramp.start - other.start + Expr(more);
-    return Condition{{std::move(ramp)}, {}};
+    AffineIndex index = a->with_rank(rank);
+    const AffineIndex other = b->with_rank(rank);
+    for (std::size_t i = 0; i < rank; ++i) index.steps[i] -= other.steps[i];
+    index.start = index.start - other.start + Expr(more);
+    return Condition{{std::move(index)}, {}};
   }
 
   std::optional<Condition> view(const Node* node) const {
     if (node->inputs.empty() || node->output() == nullptr) return std::nullopt;
     auto inner = read(node->input(0));
     if (!inner) return std::nullopt;
-    for (std::vector<Ramp>* list : {&inner->ramps, &inner->padding})
-      for (Ramp& each : *list) {
+    for (std::vector<AffineIndex>* list : {&inner->indices, &inner->padding})
+      for (AffineIndex& each : *list) {
         auto seen = viewed(node, each);
         if (!seen) return std::nullopt;
         each = *std::move(seen);
@@ -144,11 +145,11 @@ class MaskReader {
 }  // namespace
 
 std::optional<Condition> opposite(std::optional<Condition> condition) {
-  if (!condition || condition->ramps.size() != 1 || !condition->padding.empty())
+  if (!condition || condition->indices.size() != 1 || !condition->padding.empty())
     return std::nullopt;
-  Ramp& ramp = condition->ramps.front();
-  for (std::int64_t& step : ramp.steps) step = -step;
-  ramp.start = Expr(-1) - ramp.start;
+  AffineIndex& index = condition->indices.front();
+  for (std::int64_t& step : index.steps) step = -step;
+  index.start = Expr(-1) - index.start;
   return condition;
 }
 

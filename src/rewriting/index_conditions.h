@@ -9,11 +9,11 @@
 
 namespace sardonyx::rewriting {
 
-// What a mask is true for: where all ramps are 0 or more, and the tokens that `padding` stands for
-// are there.
+// What a mask is true for: where all indices are 0 or more, and the tokens that `padding` stands
+// for are there.
 struct Condition {
-  std::vector<Ramp> ramps;
-  std::vector<Ramp> padding;  // steps: 1 along the batch, 2 along the tokens
+  std::vector<AffineIndex> indices;
+  std::vector<AffineIndex> padding;  // steps: 1 along the batch, 2 along the tokens
 };
 
 // Nothing where a mask is true for anything else.

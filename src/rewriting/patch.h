@@ -1,4 +1,4 @@
-// A change to a graph, put together beside it, typed, and made at once or not at all.
+// A change to a graph: built outside of it, typed, and applied as a whole or not at all.
 #pragma once
 
 #include <cstddef>

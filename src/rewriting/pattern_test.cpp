@@ -74,13 +74,13 @@ TEST_F(PatternTest, AlternativesAreAllTried) {
 }
 
 TEST_F(PatternTest, AnOperatorMayBeThereOrNot) {
-  constexpr auto kMaybe = op(Op::kAbs, optional(Op::kTanh, any(kA)));
-  EXPECT_EQ((*find(kMaybe, onnx.abs(x)))[kA], x.info());
-  EXPECT_EQ((*find(kMaybe, onnx.abs(onnx.tanh(x))))[kA], x.info());
+  constexpr auto kOptional = op(Op::kAbs, optional(Op::kTanh, any(kA)));
+  EXPECT_EQ((*find(kOptional, onnx.abs(x)))[kA], x.info());
+  EXPECT_EQ((*find(kOptional, onnx.abs(onnx.tanh(x))))[kA], x.info());
   // What others read is not what is left out, but what is there.
   const Value bounded = onnx.tanh(y), root = onnx.abs(bounded);
   outputs({root, bounded});
-  EXPECT_EQ((*match(kMaybe, root->producer, context))[kA], bounded.info());
+  EXPECT_EQ((*match(kOptional, root->producer, context))[kA], bounded.info());
 }
 
 TEST_F(PatternTest, WhatIsReadElsewhereIsNoPartOfIt) {

@@ -1,4 +1,4 @@
-// What a run over the rules is told, and what it tells.
+// The options of a run over the rules, and its report.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,8 @@ namespace sardonyx::rewriting {
 // `from` is an output of a graph, or `with_name` asks for it.
 void take_over(onnx::ValueInfo* from, onnx::ValueInfo* to, bool with_name = false);
 
-// Erases a node that nothing reads, and those before it that only it needed. `let_go` is told of
-// each value that has lost a reader. What a body reads is left to drop-unused-nodes.
+// Erases a node that nothing reads, and those before it that only it needed. `let_go` is called
+// with each value that has lost a reader. What a body reads is left to drop-unused-nodes.
 void erase_unused(onnx::Node* node, const std::function<void(const onnx::ValueInfo*)>& let_go = {});
 
 // Whether `to` can stand in for `from`. An output of a graph keeps its name, so that a graph output

@@ -27,7 +27,7 @@ struct Rule {
 };
 
 // Asks the rules about every node of the model, its bodies and its functions, those listed first
-// first, again about nodes whose neighbours were rewritten, and all over until nothing is found any
+// first, again about nodes whose neighbors were rewritten, and all over until nothing is found any
 // more. How often each was applied.
 std::vector<std::int64_t> apply_rules(std::span<const Rule* const> rules, RuleContext& context);
 

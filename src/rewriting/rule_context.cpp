@@ -24,7 +24,7 @@ std::string name_of(const Node* node) {
 bool RuleContext::decline(const Node* node, std::string reason) {
   std::vector<Declined>& declined = report_.declined;
   Declined said{std::string(rule_), name_of(node), std::move(reason)};
-  // A node is asked about again when its neighbours change.
+  // A node is asked about again when its neighbors change.
   const auto same = [&](const Declined& other) {
     return other.rule == said.rule && other.node == said.node;
   };

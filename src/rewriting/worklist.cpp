@@ -1,4 +1,4 @@
-// The rules over a model: by the operator at hand, until no neighbour of a change is left to ask.
+// The rules over a model: by the operator at hand, until no neighbor of a change is left to ask.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -50,7 +50,7 @@ class Worklist {
     context_.opset_ = onnx::opset_of(graph);
     // Rules that feed each other would never end; honest ones need a few rounds at most.
     left_ = 1000;
-    // What a rule looks at reaches further than the neighbours that a change has asked again.
+    // What a rule looks at reaches further than the neighbors that a change has asked again.
     wait(graph, true);
     while (ask_those_waiting()) wait(graph, false);
     for (const Node* node : context_.waiting_) context_.is_waiting_[node->id] = false;

@@ -23,7 +23,7 @@ bool drop_two(Node* node, RuleContext& context) {
 constexpr Op kSines[] = {Op::kSin};
 constexpr Rule kDropTwo = {"drop-two", kSines, drop_two};
 
-TEST_F(WorklistTest, NeighboursOfAChangeAreAskedAgain) {
+TEST_F(WorklistTest, NeighborsOfAChangeAreAskedAgain) {
   Value x = onnx.exp(input("x", {b}));
   for (int i = 0; i < 8; ++i) x = onnx.node("", "Sin", std::vector<Value>{x}, {}, 1)[0];
   outputs({onnx.abs(x)});

@@ -1,7 +1,7 @@
 // Floor division, remainder, exact quotients.
 //
 // a % b is a - b*(a//b); what is left to decide is the form of a//b. With a constant divisor every
-// whole multiple is pulled out of the dividend, common divisors are cancelled, nested divisions are
+// whole multiple is pulled out of the dividend, common divisors are canceled, nested divisions are
 // one, and what remains has the coefficients nearest to zero with the leading one positive, so that
 // -(-x//n), the usual way to write a division that rounds up, is (x + n - 1)//n.
 #include <numeric>

@@ -79,7 +79,7 @@ class Expr {
   std::span<const Expr> operands() const;
   bool is_float() const;    // a SymFloat expression
   bool is_boolean() const;  // a comparison or a logical expression
-  // A symbol that only a run tells ("unbacked" in PyTorch): it depends on data, and a size may be
+  // A data-dependent symbol ("unbacked" in PyTorch): known only at run time, and a size may be
   // 0.
   bool is_unbacked() const;
 
@@ -185,7 +185,7 @@ inline Expr floor_div(Expr a, Expr b) {
     return a.value() / b.value();
   return detail::floor_divide(a, b);
 }
-// The form of a sum that holds `a % b` beside other terms is chosen for printing and emitting; what
+// The form of a sum that holds `a % b` and other terms is chosen for printing and emitting; what
 // is compared is always a - b*(a//b).
 inline Expr mod(Expr a, Expr b) {
   if (a.is_constant() && b.is_constant() && a.value() >= 0 && b.value() > 0)

@@ -80,7 +80,7 @@ struct Recovered {
   Expr dividend, divisor;
 };
 
-// Does p hold -times*divisor*(dividend//divisor) in this term, and times*dividend beside it?
+// Does p hold -times*divisor*(dividend//divisor) in this term, and times*dividend in another?
 std::optional<Recovered> recover_mod(Pool::Impl& pool, const Polynomial& p, const Term& term) {
   for (std::size_t i = 0; i < factor_count(term.monomial); ++i) {
     const Factor factor = factor_at(term.monomial, i);

@@ -37,7 +37,7 @@ struct Text {
 
 Text print(Expr e);
 
-std::string real_text(double value) {
+std::string format_double(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   std::array<char, 32> buffer{};
@@ -168,7 +168,7 @@ Text print(Expr e) {
     case Kind::kInteger:
       return {std::to_string(e.value()), e.value() < 0 ? Binding::kSign : Binding::kAtom};
     case Kind::kReal:
-      return {real_text(e.real()), std::signbit(e.real()) ? Binding::kSign : Binding::kAtom};
+      return {format_double(e.real()), std::signbit(e.real()) ? Binding::kSign : Binding::kAtom};
     case Kind::kSymbol:
       return {std::string(e.node()->display), Binding::kAtom};
     case Kind::kAdd:

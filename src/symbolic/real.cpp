@@ -110,7 +110,7 @@ std::optional<Rational> rational(Expr e) {
   }
 }
 
-// Python's round(): halves go to the even neighbour, in every rounding mode.
+// Python's round(): halves go to the even neighbor, in every rounding mode.
 double round_half_even(double value) {
   const double down = std::floor(value);
   const double fraction = value - down;

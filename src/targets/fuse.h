@@ -1,4 +1,4 @@
-// From the core dialect to operators of the runtime's own, before the rest is lowered.
+// From the canonical IR to contrib operators, before the rest is lowered.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,4 @@
-// A row of a target's fusions: nodes of the core dialect that one operator of the runtime stands
-// for.
+// A row of a target's fusions: nodes of the canonical IR that are fused into one contrib operator.
 #pragma once
 
 #include <span>

@@ -196,7 +196,7 @@ bool Lowering::takes(const onnx::Node* node) {
 Values Lowering::lowered(const onnx::Node* node, std::span<const Value> inputs) {
   if (node->op == onnx::kUnknownOp)
     base::fail("SX1504", fmt::format("opset {} has no {}, and this node is none of that operator, "
-                                     "so that it cannot be spelt out",
+                                     "so that it cannot be decomposed",
                                      opset(), node->op_type));
   const Operator& op = onnx::operator_of(node->op);
   // What comes out of a body has its type there: no cast changes it.

@@ -22,7 +22,7 @@ struct LowerOptions {
   bool alike = false;
 };
 
-// An Emit whose operators are in the core dialect, as everywhere, and whose nodes are the target's.
+// An Emit that takes operators of the canonical IR, as everywhere, and emits the target's nodes.
 // An operator goes this way: the target's rules, in their order; the form of the older opset, or
 // its definition where that has not come yet; identities and folding; casts to types that have a
 // kernel.
@@ -37,7 +37,7 @@ class Lowering : public onnx::Emit {
 
   // Whether the opset has the node as it is.
   bool says(const onnx::Node* node) const;
-  // Whether the target takes the node of the core dialect as it is.
+  // Whether the target takes the node of the canonical IR as it is.
   bool takes(const onnx::Node* node);
   // What stands for it, if it does not.
   Values lowered(const onnx::Node* node, std::span<const Value> inputs);

@@ -17,7 +17,7 @@
 namespace sardonyx::targets {
 namespace {
 
-// Emits the core dialect into a model that is there, from operators as its opset has them.
+// Emits the canonical IR into an existing model, from operators as its opset has them.
 class Raising : public onnx::Emit {
  public:
   Raising(onnx::Model& model, std::int64_t opset)

@@ -1,4 +1,4 @@
-// From the opset of a model that somebody else wrote to the core dialect.
+// From the opset of a third-party model to the canonical IR.
 #pragma once
 
 #include "onnx/graph/ir.h"
@@ -6,7 +6,7 @@
 
 namespace sardonyx::targets {
 
-// Brings every node of the main graph and its bodies to its newest form, in place. Model-local
+// Upgrades every node of the main graph and its bodies to the newest opset, in place. Model-local
 // functions stay as they are, unless `inline_functions`: what they do stands where they are called
 // then, and they are gone. Collects all failures and throws them together as Unsupported:
 // SX1504 for what the newest opset cannot say any more. The model is not to be used then.

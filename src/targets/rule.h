@@ -30,7 +30,7 @@ struct Use {
   std::span<const Value> inputs;
   std::span<const Attribute> attributes;
   std::size_t outputs;
-  // The node of the core dialect; null where lowering itself emits the operator.
+  // The node of the canonical IR; null where lowering itself emits the operator.
   const onnx::Node* node = nullptr;
 
   Value input(std::size_t i) const { return i < inputs.size() ? inputs[i] : Value(); }
@@ -49,7 +49,7 @@ enum class Reason : std::uint8_t {
   kLacks,     // it has no kernel for this
   kWrong,     // it computes something else
   kFails,     // it fails or crashes, as it loads the model or runs it
-  kRewrites,  // its own optimiser turns it into something that is wrong
+  kRewrites,  // its own optimizer turns it into something that is wrong
   kSlow,      // something else is quicker; measured
 };
 
@@ -75,7 +75,7 @@ struct Rule {
 
 using Rules = std::span<const Rule>;
 
-// For rows whose operator is a composite that the target is to get spelt out.
+// For rows whose operator is a composite that is decomposed for the target.
 std::optional<Values> by_definition(const Use& use, const Rule& rule);
 
 }  // namespace sardonyx::targets

@@ -23,7 +23,7 @@ struct Target {
   std::span<const Release> releases;
   // What it cannot take as it is, in the order in which rules are asked.
   std::span<const Rules> rules;
-  // The operators of its own that it is given for several of the core dialect.
+  // Its contrib operators, each of which is fused from several of the canonical IR.
   Fusions fusions;
   // Whether it has the contrib operators for block-wise quantized weights.
   bool has_quantized_operators = false;

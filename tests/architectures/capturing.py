@@ -131,7 +131,7 @@ def _captured(
 
 
 def _still_varying(program: ExportedProgram, recipe: Recipe) -> set[str]:
-    """Dims that the capture specialised anywhere do not vary."""
+    """Dims that the capture specialized anywhere do not vary."""
     fixed: set[str] = set()
     seen: set[str] = set()
     shapes = {

@@ -40,12 +40,12 @@ def _causes(record: dict[str, Any]) -> list[str]:
     reason = record["reason"]
     codes = sorted({line.strip() for line in reason.splitlines() if re.search(r"SX\d{4}", line)})
     if codes:
-        return sorted({_generalised(line) for line in codes})
+        return sorted({_generalized(line) for line in codes})
     lines = [line for line in reason.splitlines() if line.strip()]
-    return [_generalised(lines[0] if lines else "no reason")]
+    return [_generalized(lines[0] if lines else "no reason")]
 
 
-def _generalised(line: str) -> str:
+def _generalized(line: str) -> str:
     line = re.sub(r"'[^']*'|\"[^\"]*\"|`[^`]*`", lambda m: m[0] if "::" in m[0] else "…", line)
     line = re.sub(r"(?<![\w<])-?\d+(\.\d+)?(e[-+]?\d+)?", "N", line)
     return line[:240]

@@ -42,7 +42,7 @@ def main() -> None:
                     _record(folder / _file_name(name), name, "gave up", why)
 
         run_each(parts, work, failed, options.jobs, options.limit)
-        _summarise(group, folder, names)
+        _summarize(group, folder, names)
 
 
 def _options() -> argparse.Namespace:
@@ -127,7 +127,7 @@ def _record(path: Path, name: str, outcome: str, reason: str) -> None:
     path.with_name(f"{path.name}.json").write_text(json.dumps(facts))
 
 
-def _summarise(group: str, folder: Path, names: list[str]) -> None:
+def _summarize(group: str, folder: Path, names: list[str]) -> None:
     files = [folder / f"{_file_name(name)}.json" for name in names]
     found = [json.loads(file.read_text()) for file in files if file.exists()]
     counts = collections.Counter(each["outcome"] for each in found)

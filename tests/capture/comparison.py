@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from sardonyx import _native
-from sardonyx._capture.capture import capture, told_apart
+from sardonyx._capture.capture import capture, distinct_tensors
 from sardonyx._capture.context import capturing
 from sardonyx._capture.meta_tracer.entry.capture import quick_capture
 from sardonyx._capture.meta_tracer.entry.program_text import lines_that_count
@@ -53,7 +53,7 @@ class Subject:
             raise AssertionError("torch.export is asked while fake-tensor tracing runs")
 
         with capturing(self.model, self.kwargs):
-            args, kwargs = told_apart((self.args, self.kwargs))
+            args, kwargs = distinct_tensors((self.args, self.kwargs))
             program: Any = quick_capture(self.model, args, kwargs, dynamic.shapes, asked)
             constant = constant_dims(program, dynamic.leaves, {})
             if any(each.wanted.insistence is Insistence.MUST_VARY for each in constant):

@@ -260,9 +260,9 @@ def _at_fixed_numbers(usual: Lines, quick: Lines) -> tuple[Lines, Lines]:
 
 # In the order in which they are looked for.
 EXPLAINED: dict[str, Change] = {
-    "torch.export asks whether a size is 1, and takes the example's answer for a guard; quick "
-    "capture's rules need none, so that its range begins earlier": _without_narrower,
-    "a range is told of a number that no call has": _without_ranges_of_none,
+    "torch.export asks whether a size is 1, and takes the example's answer for a guard; "
+    "fake-tensor tracing needs none, so that its range begins earlier": _without_narrower,
+    "a range belongs to a number that no call has": _without_ranges_of_none,
     "of a result that nothing reads torch.export asks the size, which is arithmetic": (
         _without_unread_names
     ),
@@ -280,7 +280,7 @@ EXPLAINED: dict[str, Change] = {
     ),
     "contiguous() copies for all sizes what it copies for some; torch.export takes the example's "
     "answer for a guard": _without_copies_of_rows,
-    "torch.export fixes a size that fake-tensor tracing leaves open": _at_fixed_numbers,
+    "torch.export fixes a size that fake-tensor tracing keeps symbolic": _at_fixed_numbers,
     "a size is said in other words": _at_numbers,
     "fake-tensor tracing does not know how samples of torch.vmap lie in memory: it says in rows, "
     "and "

@@ -37,7 +37,7 @@ def test_computes_what_eager_pytorch_does(program):
 # One of each kind; `make capture-sweep` has all of them.
 ALIKE = [
     *("captures_what_is_outside", "writes_in_one_branch_only", "counts_in_an_integer"),
-    *("is_a_selective_state_space", "nests_autocast", "vectorises_twice", "vectorises_scalars"),
+    *("is_a_selective_state_space", "nests_autocast", "vectorizes_twice", "vectorizes_scalars"),
     *("writes_in_a_nested_branch", "writes_without_gradients", "writes_to_what_it_captures"),
 ]
 

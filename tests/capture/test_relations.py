@@ -161,7 +161,7 @@ def test_what_torch_export_fixes_for_an_operator_is_told():
     made = sardonyx.export(Local(), args, dynamic_shapes=LENGTHS, capture="torch")
     (note,) = made.notes
     assert note.code == "SX1015"
-    assert note.message.startswith("an operator asks of sizes")
+    assert note.message.startswith("an operator asks of dynamic sizes")
     assert "64) == 1, at" in note.message
     assert "larger sizes" in note.help
     longer = (torch.randn(2, 100, 8),)

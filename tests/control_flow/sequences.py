@@ -204,34 +204,34 @@ def recurs_in_one_call(x: Tensor) -> Any:
 
 
 @sequence(numbers(4, 3), numbers(3), **LENGTHS)
-def vectorises_a_function(x: Tensor, y: Tensor) -> Tensor:
+def vectorizes_a_function(x: Tensor, y: Tensor) -> Tensor:
     return torch.func.vmap(lambda v: v * y.sum() + v.cumsum(0))(x)
 
 
 @sequence(numbers(4, 3), numbers(3, seed=1))
-def vectorises_another_axis(x: Tensor, y: Tensor) -> Tensor:
+def vectorizes_another_axis(x: Tensor, y: Tensor) -> Tensor:
     return torch.func.vmap(lambda v, w: v.softmax(0) * w, in_dims=(1, 0))(x, y)
 
 
 @sequence(numbers(4, 3), numbers(3), **LENGTHS)
-def vectorises_scalars(x: Tensor, y: Tensor) -> Any:
+def vectorizes_scalars(x: Tensor, y: Tensor) -> Any:
     return torch.func.vmap(lambda v: (v[0] * y, v.max(), y.sum()))(x)
 
 
 @sequence(numbers(4, 3), numbers(3, seed=1))
-def vectorises_pointwise_functions(x: Tensor, y: Tensor) -> Any:
+def vectorizes_pointwise_functions(x: Tensor, y: Tensor) -> Any:
     one = torch.func.vmap(lambda v: torch.special.entr(v).hypot(y).nan_to_num(0.5))
     return one(x), torch.func.vmap(lambda v: v.fmax(y).sinc() + v.logit(0.1))(x)
 
 
 @sequence(numbers(4, 3), numbers(5, 3, seed=1))
-def vectorises_twice(x: Tensor, y: Tensor) -> Tensor:
+def vectorizes_twice(x: Tensor, y: Tensor) -> Tensor:
     one = torch.func.vmap(lambda v, w: (v - w).abs() * w, in_dims=(None, 0))
     return torch.func.vmap(one, in_dims=(0, None))(x, y)
 
 
 @sequence(numbers(4, 3) > 0, torch.tensor([2, 0, 1]))
-def vectorises_a_mask(allowed: Tensor, places: Tensor) -> Tensor:
+def vectorizes_a_mask(allowed: Tensor, places: Tensor) -> Tensor:
     rows = torch.arange(4)
 
     def one(row: Tensor, place: Tensor) -> Tensor:

@@ -20,7 +20,7 @@ NAMES = (
     "carries_a_tuple",
     "maps_to_other_shapes",
     "recurs_in_one_call",
-    "vectorises_a_function",
+    "vectorizes_a_function",
     "branches_in_a_scan",
 )
 CHOSEN = {program.name: program for program in PROGRAMS if program.name in NAMES}

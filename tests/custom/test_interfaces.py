@@ -132,8 +132,8 @@ def test_pretty_string() -> None:
     )
     assert "::Gemm(" in text
     assert '%"given"<FLOAT,[2,3]>' in text
-    with pytest.raises(TypeError, match="no colour"):
-        sardonyx.export_to_pretty_string(Dropped(), (X,), colour=1)
+    with pytest.raises(TypeError, match="no color"):
+        sardonyx.export_to_pretty_string(Dropped(), (X,), color=1)
 
 
 def test_verbose_prints_the_model(capsys: pytest.CaptureFixture[str]) -> None:

@@ -221,7 +221,7 @@ def test_extremes_and_ranges(opset: int) -> None:
     torch.testing.assert_close(torch.from_numpy(found), wanted)
 
 
-def test_quantised_tensors_are_tuples() -> None:
+def test_quantized_tensors_are_tuples() -> None:
     def symbolic(g: Any, x: Any, dim: Any, sizes: Any, scale: Any) -> Any:
         step = g.op("Constant", value_t=torch.tensor(0.5))
         zero = g.op("Constant", value_t=torch.tensor(3))

@@ -152,7 +152,7 @@ SMALL = [path for path in MODELS if (path.parent / "test_data_set_0").is_dir()]
 
 
 @pytest.mark.parametrize("source", SMALL[::6], ids=lambda path: path.parent.name)
-@pytest.mark.parametrize("optimized", [False, True], ids=["as it is", "optimised"])
+@pytest.mark.parametrize("optimized", [False, True], ids=["as it is", "optimized"])
 def test_a_rewritten_model_computes_the_same(source: Path, optimized: bool, tmp_path: Path) -> None:
     target = tmp_path / "rewritten.onnx"
     rewrite(source, target, external_data=True, optimized=optimized)

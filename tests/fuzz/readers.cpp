@@ -119,11 +119,11 @@ void optimize_for(Input bytes, const OptimizeOptions& options) {
   (void)serialize(model, {});
 }
 
-// What is read is optimised and written, as `sardonyx optimize` does.
+// What is read is optimized and written, as `sardonyx optimize` does.
 void optimize(Input bytes) { optimize_for(bytes, {}); }
 
-// The same for what other opsets and runtimes have, and in fewer bits; what one refuses the others
-// are given all the same. tests/fuzz/test_findings.py has these as words of the command.
+// The same for other opsets and runtimes, and quantized; what one rejects, the others get all the
+// same. tests/fuzz/test_findings.py has these as options of the command.
 void targets(Input bytes) {
   static const std::vector<OptimizeOptions> all = [] {
     std::vector<OptimizeOptions> made(4);

@@ -15,7 +15,7 @@ import transformers
 import sardonyx
 
 from .checkpoints import llama
-from .test_quantised import logits
+from .test_quantized import logits
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.models.example import unsettle
 
 from .checkpoints import llama_config
 from .gguf_files import BF16, F16, F32, Q4_0, Q4_1, Q8_0, write_gguf
-from .test_quantised import logits
+from .test_quantized import logits
 
 LFM2: dict[str, Any] = {
     "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4,

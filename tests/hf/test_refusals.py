@@ -91,8 +91,8 @@ def test_remote_code_is_not_run_unasked(checkpoint: Path, tmp_path: Path) -> Non
     assert "modeling_mine.py" in str(error)
 
 
-def test_weights_that_are_quantised_already(checkpoint: Path, tmp_path: Path) -> None:
-    folder = copied(checkpoint, tmp_path / "quantised")
+def test_weights_that_are_quantized_already(checkpoint: Path, tmp_path: Path) -> None:
+    folder = copied(checkpoint, tmp_path / "quantized")
     settings = json.loads((folder / "config.json").read_text())
     settings["quantization_config"] = {"quant_method": "aqlm", "bits": 2}
     (folder / "config.json").write_text(json.dumps(settings))

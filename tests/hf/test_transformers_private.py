@@ -55,7 +55,7 @@ def test_objects_are_taken_apart_and_put_together_again() -> None:
 
 
 def test_what_has_no_state_is_refused_by_its_type() -> None:
-    with pytest.raises(TypeError, match="a method cannot be taken apart"):
+    with pytest.raises(TypeError, match="a method cannot be flattened"):
         trees.flatten(_State(call=_State().__init__))
 
 

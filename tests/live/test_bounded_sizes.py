@@ -134,7 +134,7 @@ def asked(model: nn.Module, shapes: Any, capture: str) -> list[tuple[str, int]]:
     return [
         (note.message.split("whether ")[1].split(", at ")[0], note.line)
         for note in program.notes
-        if note.code == "SX1015" and "asks of sizes" in note.message
+        if note.code == "SX1015" and "asks of dynamic sizes" in note.message
     ]
 
 

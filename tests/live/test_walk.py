@@ -93,7 +93,7 @@ def test_dimension_names_are_the_users() -> None:
         (torch.quantize_per_tensor(torch.randn(2), 0.1, 0, torch.qint8), "SX1222"),
         (torch.empty(2, dtype=torch.complex32), "SX1221"),
     ],
-    ids=["quantised", "half-precision complex"],
+    ids=["quantized", "half-precision complex"],
 )
 def test_weights_that_cannot_be_said(weight: torch.Tensor, code: str) -> None:
     exported = torch.export.export(Linear(), (torch.randn(2, 3),))

@@ -125,7 +125,7 @@ def test_functions(function: Callable[[Any], Any]) -> None:
     assert_right(model, *data, dynamic_shapes=(({0: Dim("batch")},),))
 
 
-def test_integers_read_as_quantised() -> None:
+def test_integers_read_as_quantized() -> None:
     def both(x: Tensor, y: Tensor) -> Tensor:
         left = torch._make_per_tensor_quantized_tensor(x, 0.1, 3)
         scales, zeros = torch.tensor([0.1, 0.2]), torch.tensor([1, 2])
@@ -150,7 +150,7 @@ class Kept(nn.Module):
         return nn.functional.linear(x, self.weight.dequantize())
 
 
-def test_quantised_buffers_stay_where_they_are() -> None:
+def test_quantized_buffers_stay_where_they_are() -> None:
     model = Kept()
     weight = model.weight
     assert_right(model, (torch.randn(2, 3),))
@@ -229,14 +229,14 @@ def small_bert() -> nn.Module:
 
 
 @pytest.mark.parametrize("dtype", [I8, torch.float16], ids=["int8", "float16"])
-def test_layers_quantised_by_their_data(dtype: torch.dtype) -> None:
+def test_layers_quantized_by_their_data(dtype: torch.dtype) -> None:
     layers = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4)).eval()
     model = quantization.quantize_dynamic(layers, {nn.Linear}, dtype)
     data = [(torch.randn(batch, 8),) for batch in (5, 2)]
     assert_right(model, *data, dynamic_shapes=({0: Dim("batch")},))
 
 
-def test_a_transformer_quantised_by_its_data() -> None:
+def test_a_transformer_quantized_by_its_data() -> None:
     # A value halfway between two steps may go to either: none of this seed's is.
     torch.manual_seed(0)
     model = quantization.quantize_dynamic(small_bert().eval(), {nn.Linear}, I8)
@@ -281,5 +281,5 @@ def test_a_write_through_a_view_is_traced() -> None:
 
 
 def test_what_has_no_capture_is_named() -> None:
-    with pytest.raises(sardonyx.CaptureError, match="'cumsum' of a quantised tensor"):
+    with pytest.raises(sardonyx.CaptureError, match="'cumsum' of a quantized tensor"):
         sardonyx.export(Of(lambda x: quantized_input(x).cumsum(0)), (torch.randn(3),))

@@ -167,7 +167,7 @@ def check(case: Case, rule: Rule = plain, opset: int = 0) -> None:
     assert not reason, reason
     if case.batch is not None and failed is not None:
         found = case.batch.right_alone(case.number, failed)
-    assert not found, f"only together with its neighbours: {found}"
+    assert not found, f"only together with its neighbors: {found}"
 
 
 def check_together(cases: list[Case]) -> None:

@@ -1,4 +1,4 @@
-"""Linear systems, factorisations and what follows from them."""
+"""Linear systems, factorizations and what follows from them."""
 
 # A row reads as a program: the lambda stays though the function could be named alone.
 # ruff: noqa: PLW0108

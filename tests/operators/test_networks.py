@@ -323,15 +323,15 @@ SEQUENCE = floats(5, 2, 3)
 LAYERS = {
     "lstm": _layer(torch.nn.LSTM(3, 4), SEQUENCE),
     "lstm batch first": _layer(torch.nn.LSTM(3, 4, batch_first=True), SEQUENCE),
-    "lstm two layers, both ways": _layer(torch.nn.LSTM(3, 4, 2, bidirectional=True), SEQUENCE),
+    "lstm two layers, bidirectional": _layer(torch.nn.LSTM(3, 4, 2, bidirectional=True), SEQUENCE),
     "lstm without bias": _layer(torch.nn.LSTM(3, 4, bias=False), SEQUENCE),
     "lstm projected": _layer(torch.nn.LSTM(3, 4, proj_size=2), SEQUENCE),
-    "lstm projected, two layers, both ways": _layer(
+    "lstm projected, two layers, bidirectional": _layer(
         torch.nn.LSTM(3, 4, 2, proj_size=2, bidirectional=True, bias=False), SEQUENCE
     ),
     "lstm unbatched": _layer(torch.nn.LSTM(3, 4), floats(5, 3)),
     "gru": _layer(torch.nn.GRU(3, 4), SEQUENCE),
-    "gru two layers, both ways": _layer(torch.nn.GRU(3, 4, 2, bidirectional=True), SEQUENCE),
+    "gru two layers, bidirectional": _layer(torch.nn.GRU(3, 4, 2, bidirectional=True), SEQUENCE),
     "gru with state": _layer(torch.nn.GRU(3, 4), SEQUENCE, floats(1, 2, 4)),
     "rnn": _layer(torch.nn.RNN(3, 4), SEQUENCE),
     "rnn relu, batch first": _layer(
@@ -342,7 +342,7 @@ LAYERS = {
     "rnn cell": _layer(torch.nn.RNNCell(3, 4), floats(2, 3)),
     "lstm in float64": _layer(torch.nn.LSTM(3, 4, 2).double(), SEQUENCE.double()),
     "gru in float64": _layer(torch.nn.GRU(3, 4).double(), SEQUENCE.double()),
-    "gru both ways in float64": _layer(
+    "gru bidirectional in float64": _layer(
         torch.nn.GRU(3, 4, 2, bidirectional=True, batch_first=True).double(), SEQUENCE.double()
     ),
     "rnn in float64": _layer(torch.nn.RNN(3, 4).double(), SEQUENCE.double()),

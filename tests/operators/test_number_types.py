@@ -19,7 +19,7 @@ FLOATS = [
 UNSIGNED = [torch.uint16, torch.uint32, torch.uint64]
 SIGNED_TWIN = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
 
-# Zeros, ties between neighbours, what is too large for some of the types or all, and subnormals.
+# Zeros, ties between neighbors, what is too large for some of the types or all, and subnormals.
 VALUES = of(0.0, -0.0, 1.0, -1.5, 2.3, 1e-3, -1e-4, 0.0019, 1.0625, 1.1875, 240.0, 250.0)
 VALUES = torch.cat([VALUES, of(448.0, 460.0, 470.0, -1e6, 57344.0, 61000.0, 62000.0, INF, NAN)])
 PLACES = torch.tensor([2, 0])

@@ -88,7 +88,7 @@ def _arguments() -> argparse.Namespace:
     add("--jobs", type=int, default=default_jobs())
     add("--seconds", type=float, default=60.0, help="time one case may take")
     add("--resume", action="store_true", help="keep what is known of this build")
-    add("--no-run", action="store_true", help="only summarise what is known of this build")
+    add("--no-run", action="store_true", help="only summarize what is known of this build")
     add(
         "--exporter",
         default="sardonyx",

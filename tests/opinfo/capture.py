@@ -61,7 +61,7 @@ class Captured:
     reason: str = ""
     trials: list[Trial] = field(default_factory=list)  # the second is at other sizes
     targets: list[str] = field(default_factory=list)
-    archive: bytes | None = None  # compressed .pt2; None when it cannot be serialised
+    archive: bytes | None = None  # compressed .pt2; None when it cannot be serialized
     program: ExportedProgram | None = None
     live: LiveCall | None = None  # not kept
 

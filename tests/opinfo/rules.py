@@ -140,7 +140,7 @@ def categories(trial: Trial, actual: Tensors) -> str | None:
     return None if (weights.gather(-1, actual[0]) > 0).all() else "values: a weight of nothing"
 
 
-def uninitialised(trial: Trial, actual: Tensors) -> str | None:
+def uninitialized(trial: Trial, actual: Tensors) -> str | None:
     """Eager's values are whatever the memory held: only dtype and shape count."""
     return None
 
@@ -245,7 +245,7 @@ def ties_in_argsort(trial: Trial, actual: Tensors) -> str | None:
     return values_differ(actual[0], indices)
 
 
-# --- Factorisations are unique up to signs, phases and bases of equal eigenvalues.
+# --- Factorizations are unique up to signs, phases and bases of equal eigenvalues.
 
 
 def reconstruction(rebuild: Callable[[Tensors], torch.Tensor], *exact: int) -> Rule:
@@ -321,7 +321,7 @@ _RANDOM: list[tuple[str, Rule]] = [
     # The database's rand_like is randn_like; farther off is one draw in 10^22.
     (r"rand_like|randn(_like)?", drawn(-10, 10)),
     (r"cauchy|normal(\..*)?", _ANY),
-    (r"empty(_like|_strided|_permuted)?|new_empty(_strided)?|resize_.*", uninitialised),
+    (r"empty(_like|_strided|_permuted)?|new_empty(_strided)?|resize_.*", uninitialized),
     (r"nn\.functional\.dropout[23]?d?", dropped),
     (r"nn\.functional\.(alpha_dropout|feature_alpha_dropout.*)", masked_by_noise),
     (r"nn\.functional\.fractional_max_pool2d", picked_at_random(2)),

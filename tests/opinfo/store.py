@@ -39,7 +39,7 @@ class Shard:
     def get(self, key: str) -> Captured | None:
         found = self._cases.get(key)
         if found is not None and found.status == "captured" and found.archive is None:
-            return None  # could not be serialised: captured again each time
+            return None  # could not be serialized: captured again each time
         return found
 
     def put(self, key: str, captured: Captured) -> None:

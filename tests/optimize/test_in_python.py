@@ -134,7 +134,7 @@ def test_an_ir_model_with_an_overridable_input_and_strings() -> None:
     assert list(words.string_data) == [b"a", b"b"]
 
 
-def test_a_program_is_optimised_itself() -> None:
+def test_a_program_is_optimized_itself() -> None:
     program = sardonyx.ONNXProgram(onnx_ir.from_proto(layered()))
     done, _ = sardonyx.optimize(program)
     assert done is program

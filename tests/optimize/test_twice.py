@@ -80,7 +80,7 @@ def test_written_models(tmp_path: Path, text: str) -> None:
     assert first == second
 
 
-def test_what_is_optimised_stays_as_it_is(tmp_path: Path) -> None:
+def test_what_is_optimized_stays_as_it_is(tmp_path: Path) -> None:
     """Names and order of a file in which there is nothing to do are the file's."""
     text = SIZES.replace("s = Shape(x)", "unused = Abs(x) s = Shape(x)")
     path = tmp_path / "m.onnx"

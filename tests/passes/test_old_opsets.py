@@ -32,7 +32,7 @@ LAYER = """
 """
 # Bodies, operators that are left at the model's own opset, and those at opset 23.
 MODELS = {
-    "normalised": (LAYER, None, "Reshape LayerNormalization"),
+    "normalized": (LAYER, None, "Reshape LayerNormalization"),
     "pieces": (
         """
         a, b = Split<axis = 2, split = [2, 4]>(x)

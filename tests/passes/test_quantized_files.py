@@ -28,7 +28,7 @@ def model_of(
     constants: list[onnx.TensorProto],
     opset: int = 17,
 ) -> onnx.ModelProto:
-    graph = helper.make_graph(nodes, "quantised", inputs, outputs, constants)
+    graph = helper.make_graph(nodes, "quantized", inputs, outputs, constants)
     opsets = [helper.make_opsetid("", opset)]
     return helper.make_model(
         graph, opset_imports=opsets, ir_version=helper.find_min_ir_version_for(opsets)
@@ -50,7 +50,7 @@ def ops(model: onnx.ModelProto) -> list[str]:
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1])
-def test_tables_are_looked_up_before_they_are_dequantised(axis: int | None) -> None:
+def test_tables_are_looked_up_before_they_are_dequantized(axis: int | None) -> None:
     table = GENERATOR.integers(-127, 127, (512, 64)).astype(np.int8)
     scale = np.float32(0.01) if axis is None else GENERATOR.random(table.shape[axis], np.float32)
     model = model_of(

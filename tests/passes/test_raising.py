@@ -133,12 +133,12 @@ def reference(body: str, x: np.ndarray) -> np.ndarray:
         return np.asarray(evaluator.run(None, {"x": x.astype(np.float64)})[0])
 
 
-def answer(model: onnx.ModelProto, x: np.ndarray, optimised: bool) -> np.ndarray:
+def answer(model: onnx.ModelProto, x: np.ndarray, optimized: bool) -> np.ndarray:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     levels = onnxruntime.GraphOptimizationLevel
     options.graph_optimization_level = (
-        levels.ORT_ENABLE_ALL if optimised else levels.ORT_DISABLE_ALL
+        levels.ORT_ENABLE_ALL if optimized else levels.ORT_DISABLE_ALL
     )
     session = onnxruntime.InferenceSession(
         model.SerializeToString(), options, providers=["CPUExecutionProvider"]
@@ -187,8 +187,8 @@ def test_one_operator_of_the_same_meaning(name: str, dtype: str, tmp_path: Path)
             assert len([kind for kind in kinds if kind != "Cast"]) <= len(model.graph.node), kinds
         if runtime == "standard":
             continue
-        for optimised in (False, True):
-            got = answer(made, x, optimised)
+        for optimized in (False, True):
+            got = answer(made, x, optimized)
             assert got.dtype == x.dtype
             assert got.shape == x.shape
             np.testing.assert_allclose(

@@ -37,7 +37,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("to", ["fp16", "bf16", "int8", "int4"])
-def test_as_by_optimising(archive: Path, to: str, tmp_path: Path) -> None:
+def test_as_by_optimizing(archive: Path, to: str, tmp_path: Path) -> None:
     plain, at_once, after = (tmp_path / f"{name}.onnx" for name in ("plain", "at_once", "after"))
     words = ["--runtime", "onnxruntime-cpu"]
     assert run_command("convert", archive, "-o", plain, *words).returncode == 0

@@ -52,11 +52,11 @@ def model(opset: int = 21) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=opsets, ir_version=10)
 
 
-def run(proto: onnx.ModelProto, ids: np.ndarray, optimised: bool = True) -> np.ndarray:
+def run(proto: onnx.ModelProto, ids: np.ndarray, optimized: bool = True) -> np.ndarray:
     options = onnxruntime.SessionOptions()
     levels = onnxruntime.GraphOptimizationLevel
     options.graph_optimization_level = (
-        levels.ORT_ENABLE_ALL if optimised else levels.ORT_DISABLE_ALL
+        levels.ORT_ENABLE_ALL if optimized else levels.ORT_DISABLE_ALL
     )
     options.log_severity_level = 3
     # What it fuses itself is as exact as what it is given.
@@ -75,7 +75,7 @@ def unpacked(codes: np.ndarray, bits: int) -> np.ndarray:
     return both.reshape(*codes.shape[:-1], -1)
 
 
-def dequantised(
+def dequantized(
     proto: onnx.ModelProto, name: str, bits: int, rows: int, columns: int
 ) -> np.ndarray:
     """The rows that the parts in the layout of MatMulNBits and GatherBlockQuantized stand for."""
@@ -112,10 +112,10 @@ def test_own_operators(bits: int, symmetric: bool, method: Any) -> None:
     assert kinds == ["GatherBlockQuantized", "Neg", "MatMulNBits", "MatMulNBits", "MatMulNBits"]
 
     held = {
-        "embed.weight": dequantised(result, "embed.weight", bits, VOCABULARY, WIDTH),
-        "up.weight": dequantised(result, "up.weight", bits, HIDDEN, WIDTH).T,
-        "down.weight": dequantised(result, "down.weight", bits, WIDTH, HIDDEN),
-        "head.weight": dequantised(result, "head.weight", bits, VOCABULARY, WIDTH).T,
+        "embed.weight": dequantized(result, "embed.weight", bits, VOCABULARY, WIDTH),
+        "up.weight": dequantized(result, "up.weight", bits, HIDDEN, WIDTH).T,
+        "down.weight": dequantized(result, "down.weight", bits, WIDTH, HIDDEN),
+        "head.weight": dequantized(result, "head.weight", bits, VOCABULARY, WIDTH).T,
     }
     errors = {each.name: each for each in report.weights}
     assert set(errors) == set(held)
@@ -132,10 +132,10 @@ def test_own_operators(bits: int, symmetric: bool, method: Any) -> None:
     np.testing.assert_allclose(run(result, ids), expected, rtol=1e-3, atol=1e-2)
 
 
-@pytest.mark.parametrize("optimised", [False, True])
+@pytest.mark.parametrize("optimized", [False, True])
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize("bits", [4, 8])
-def test_standard_operators_are_the_same(bits: int, symmetric: bool, optimised: bool) -> None:
+def test_standard_operators_are_the_same(bits: int, symmetric: bool, optimized: bool) -> None:
     to: Any = "int4" if bits == 4 else "int8"
     # Tables of embeddings have 8 bits here: ONNX Runtime's Gather takes no fewer.
     precision = Precision(to, symmetric=symmetric, accuracy_level=0, mixed={"embed": "int8"})
@@ -151,7 +151,7 @@ def test_standard_operators_are_the_same(bits: int, symmetric: bool, optimised: 
         "head.weight": to,
     }
     ids = np.arange(VOCABULARY)
-    np.testing.assert_allclose(run(result, ids, optimised), run(own, ids), rtol=1e-3, atol=1e-2)
+    np.testing.assert_allclose(run(result, ids, optimized), run(own, ids), rtol=1e-3, atol=1e-2)
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
@@ -195,9 +195,9 @@ def test_half_beside_blocks(bits: int, runtime: str) -> None:
         model(), runtime=runtime, precision=Precision(to[5:], accuracy_level=0)
     )
     ids = np.arange(VOCABULARY)
-    expected = run(single, ids, optimised=False)
+    expected = run(single, ids, optimized=False)
     # Rounded weights may get other codes.
-    difference = np.linalg.norm(run(result, ids, optimised=False) - expected)
+    difference = np.linalg.norm(run(result, ids, optimized=False) - expected)
     assert difference < 0.01 * np.linalg.norm(expected)
 
 
@@ -294,7 +294,7 @@ def test_a_tied_table_is_there_once(to: Any) -> None:
         *("Unsqueeze", "GatherBlockQuantized", "Reshape", "Tanh", "MatMulNBits")
     ]
     bits = 4 if to == "int4" else 8
-    value = dequantised(result, "embed.weight", bits, VOCABULARY, WIDTH)
+    value = dequantized(result, "embed.weight", bits, VOCABULARY, WIDTH)
     for ids in (np.arange(VOCABULARY), np.array([7]), np.zeros(0, np.int64)):
         expected = run(with_weights(tied(), {"embed.weight": value}), ids)
         np.testing.assert_allclose(run(result, ids), expected, rtol=1e-4, atol=1e-4)

@@ -22,7 +22,7 @@ def test_nested_results() -> None:
 
 
 def test_results_of_a_registered_class() -> None:
-    exported = assert_exports(_Labelled(), (torch.randn(2, 3),))
+    exported = assert_exports(_Labeled(), (torch.randn(2, 3),))
     assert exported.session.outputs == ["scores", "total"]
 
 
@@ -35,7 +35,7 @@ class _Result:
 torch.export.register_dataclass(_Result, serialized_type_name="sardonyx.tests.Result")
 
 
-class _Labelled(torch.nn.Module):
+class _Labeled(torch.nn.Module):
     def forward(self, x):
         return _Result(scores=x.softmax(-1), total=x.sum())
 

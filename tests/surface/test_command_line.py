@@ -242,13 +242,13 @@ def test_the_package_runs_native_commands_too(model: Path) -> None:
     assert told(ended.stdout, "inspect-model")["nodes"] == 3
 
 
-def test_pipes_get_no_colours() -> None:
+def test_pipes_get_no_colors() -> None:
     ended = run_command("inspect", "nowhere.onnx")
     assert ended.stderr.startswith("error[SX1101]")
     assert "\033" not in ended.stderr
 
 
-def test_terminals_get_colours_unless_NO_COLOR_is_set() -> None:
+def test_terminals_get_colors_unless_NO_COLOR_is_set() -> None:
     script = shutil.which("script")
     if script is None:
         pytest.skip("util-linux's script, which makes a terminal, is not here")

@@ -196,8 +196,8 @@ def test_a_report_from_the_command_line(tmp_path: Path) -> None:
 
 
 def test_diagnostic_options(caplog: pytest.LogCaptureFixture) -> None:
-    note = sardonyx.Diagnostic("SX1310", "taken apart", severity="note")
-    warning = sardonyx.Diagnostic("SX1008", "made constant", severity="warning")
+    note = sardonyx.Diagnostic("SX1310", "decomposed", severity="note")
+    warning = sardonyx.Diagnostic("SX1008", "specialized", severity="warning")
     with caplog.at_level(logging.DEBUG, logger="sardonyx"):
         sardonyx.DiagnosticOptions().honour([note, warning])
         assert [record.levelno for record in caplog.records] == [logging.INFO, logging.WARNING]
@@ -206,7 +206,7 @@ def test_diagnostic_options(caplog: pytest.LogCaptureFixture) -> None:
         assert [record.levelno for record in caplog.records] == [logging.WARNING]
     strict = sardonyx.DiagnosticOptions(warnings_as_errors=True)
     strict.honour([note])
-    with pytest.raises(sardonyx.OnnxExporterError, match="made constant") as caught:
+    with pytest.raises(sardonyx.OnnxExporterError, match="specialized") as caught:
         strict.honour([note, warning])
     assert caught.value.diagnostics == (warning,)
 

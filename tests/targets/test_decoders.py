@@ -146,8 +146,8 @@ def test_answers_are_pytorch_s(window: int | None, bias: bool) -> None:
                 np.testing.assert_allclose(got, want.numpy(), rtol=1e-4, atol=1e-5)
 
 
-class Neighbours(Attend):
-    """Turns pairs of neighbours."""
+class Neighbors(Attend):
+    """Turns pairs of neighbors."""
 
     def turned(self, x: torch.Tensor, angles: torch.Tensor) -> torch.Tensor:
         twice = angles.repeat_interleave(2, dim=-1)[:, None]
@@ -155,9 +155,9 @@ class Neighbours(Attend):
         return x * twice.cos() + pairs * twice.sin()
 
 
-def test_neighbours_are_turned_inside() -> None:
+def test_neighbors_are_turned_inside() -> None:
     torch.manual_seed(0)
-    model = Neighbours()
+    model = Neighbors()
     made = exported(model)
     assert counts(made)["GroupQueryAttention"] == 1
     assert counts(made)["RotaryEmbedding"] == 0

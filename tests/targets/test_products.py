@@ -87,7 +87,7 @@ def error(got: np.ndarray, want: np.ndarray) -> float:
 
 
 def test_scales_of_another_axis() -> None:
-    """Beside a dequantised factor, scales of the rows count as scales of the columns."""
+    """Beside a dequantized factor, scales of the rows count as scales of the columns."""
     scale = np.linspace(0.001, 0.1, 16).astype(np.float32)
     got, want = quantized(np.zeros(1, np.uint8), weight_of(np.int8, 16), scale, axis=0)
     assert error(got, want) > 0.05
@@ -123,5 +123,5 @@ def test_signed_factor_of_integers() -> None:
 
 
 def test_signed_factor_beside_unsigned() -> None:
-    """Products of dequantised factors become those of their integers."""
+    """Products of dequantized factors become those of their integers."""
     test_signed_factor_of_integers()

@@ -16,7 +16,7 @@ from tests.harness import assert_exports
 from tests.targets import alone
 
 
-def normalised(op: str) -> tuple[bytes, dict[str, np.ndarray]]:
+def normalized(op: str) -> tuple[bytes, dict[str, np.ndarray]]:
     """LayerNormalization of the sum of two, which `op` adds."""
     rng = np.random.default_rng(0)
     feed = {name: rng.standard_normal((1, 256, 768)).astype(np.float32) for name in "ab"}
@@ -43,8 +43,8 @@ def loaded(model: bytes, at: Path) -> list[str]:
     return [node.op_type for node in onnx.load(at).graph.node]
 
 
-def test_sum_that_is_normalised(tmp_path: Path) -> None:
-    (fused, feed), (kept, _) = normalised("Add"), normalised("Sum")
+def test_sum_that_is_normalized(tmp_path: Path) -> None:
+    (fused, feed), (kept, _) = normalized("Add"), normalized("Sum")
     assert loaded(fused, tmp_path / "fused.onnx") == ["SkipLayerNormalization"]
     assert loaded(kept, tmp_path / "kept.onnx") == ["Sum", "LayerNormalization"]
     sessions = [alone.session_of(fused), alone.session_of(kept)]

@@ -18,7 +18,7 @@ from tests.targets import alone
 def model_of(
     nodes: Sequence[onnx.NodeProto], x: np.ndarray, outputs: Sequence[str], **numbers: float
 ) -> onnx.ModelProto:
-    """Of x alone; the numbers are initialisers of its type."""
+    """Of x alone; the numbers are initializers of its type."""
     kind = onnx.helper.np_dtype_to_tensor_dtype(x.dtype)
     made = alone.model_of(nodes, {"x": x}, dict.fromkeys(outputs, kind), opset=17)
     model = onnx.load_from_string(made)

@@ -323,7 +323,7 @@ class ComparedText(nn.Module):
 
 # What no model can say, with what the refusal says; always with the user's line.
 REFUSED: dict[str, tuple[nn.Module, str]] = {
-    "unlike": (Unlike(), "SX1207.*one rank or another"),
-    "compared_text": (ComparedText(), "SX1211.*a text that only a run tells is compared"),
+    "unlike": (Unlike(), "SX1207.*a data-dependent rank"),
+    "compared_text": (ComparedText(), "SX1211.*a data-dependent string is compared"),
     "written_after_branch": (WrittenAfterBranch(), "SX1708.*writes to what may be"),
 }

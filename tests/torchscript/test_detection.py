@@ -56,9 +56,9 @@ class Detector(nn.Module):
         found = self.head(features)[0].flatten(1).t()
         rows, columns = features.shape[-2:]
         y, x = torch.meshgrid(torch.arange(rows) * 4.0, torch.arange(columns) * 4.0, indexing="ij")
-        centres = torch.stack([x.flatten(), y.flatten()], 1)
+        centers = torch.stack([x.flatten(), y.flatten()], 1)
         sides = torch.exp(found[:, 2:4].clamp(max=2)) * 6
-        middles = centres + found[:, :2]
+        middles = centers + found[:, :2]
         boxes = torch.cat([middles - sides / 2, middles + sides / 2], 1)
         scores = torch.sigmoid(found[:, 4] * 8)
         good = torch.nonzero(scores > 0.4).flatten()

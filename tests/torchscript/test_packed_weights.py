@@ -121,7 +121,7 @@ _ROWS = {
 @pytest.mark.parametrize("dtype", [torch.qint8, torch.float16])
 @pytest.mark.parametrize("kind", ["script", "trace", "module"])
 @pytest.mark.parametrize("name", _ROWS)
-def test_dynamically_quantised_layers(
+def test_dynamically_quantized_layers(
     name: str, kind: str, dtype: torch.dtype, tmp_path: Path
 ) -> None:
     make, text, dims, sizes = _ROWS[name]
@@ -154,7 +154,7 @@ def test_dynamically_quantised_layers(
 
 
 @pytest.mark.parametrize("dtype", [torch.qint8, torch.float16])
-def test_packed_sequences_of_quantised_layers(dtype: torch.dtype) -> None:
+def test_packed_sequences_of_quantized_layers(dtype: torch.dtype) -> None:
     torch.manual_seed(0)
     module = torch.jit.script(_quantized(Packed(), dtype))
     example = (_batch(5, 3, 6), torch.tensor([2, 5, 1]))
@@ -172,7 +172,7 @@ def test_packed_sequences_of_quantised_layers(dtype: torch.dtype) -> None:
             np.testing.assert_allclose(found, wanted.detach(), rtol=1e-5, atol=2e-6)
 
 
-def test_a_quantised_product_is_one_of_integers() -> None:
+def test_a_quantized_product_is_one_of_integers() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         module = torch.jit.script(_quantized(Linears()))

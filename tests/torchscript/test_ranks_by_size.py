@@ -75,7 +75,7 @@ def test_a_kept_axis_is_reported() -> None:
 
 
 def test_a_rank_by_data_is_an_error() -> None:
-    with pytest.raises(sardonyx.OnnxExporterError, match=r"SX1207.*one rank or another"):
+    with pytest.raises(sardonyx.OnnxExporterError, match=r"SX1207.*a data-dependent rank"):
         sardonyx.export(torch.jit.script(ByData()), (torch.randn(2, 3),))
 
 

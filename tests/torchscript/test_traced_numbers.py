@@ -115,7 +115,7 @@ BY_NAME: dict[str, Program] = {
     "a list": lambda x: aten.view(x, [x.size(1), x.size(0)]),
     "a whole shape": lambda x: aten.expand(x[:1], x.shape) + aten.zeros(x.shape),
     "an overload": lambda x: aten.slice.Tensor(x, 0, None, x.size(0) - 1),
-    "beside other types": lambda x: aten.constant_pad_nd(x, [0, x.size(0)], 1.5),
+    "with other types": lambda x: aten.constant_pad_nd(x, [0, x.size(0)], 1.5),
     "several results": lambda x: aten.native_group_norm(
         x[..., None], None, None, x.size(0), x.size(1), 1, 2, 1e-5
     )[0],

@@ -91,7 +91,7 @@ def capture(
     sure of a result.
     """
     attempts: list[Attempt] = []
-    args, kwargs = told_apart((args, kwargs))
+    args, kwargs = distinct_tensors((args, kwargs))
 
     def by_trace() -> Captured | None:
         return _sizes_kept_by_trace(model, args, kwargs, dynamic, report, doubles=may_trace)
@@ -191,7 +191,7 @@ def capture_by_trace(
     from .torchscript.program import Example
     from .trace.tracing import program_of_trace
 
-    args, kwargs = told_apart((args, kwargs))
+    args, kwargs = distinct_tensors((args, kwargs))
     example = Example(args, kwargs, dynamic.leaves, doubles)
     frozen = Frozen()
 
@@ -417,7 +417,7 @@ def _whole(program: ExportedProgram) -> ExportedProgram:
     return program
 
 
-def told_apart(inputs: Any) -> Any:
+def distinct_tensors(inputs: Any) -> Any:
     """A tensor that stands in several places is copied for the later ones: torch.export would take
     all of them for one input, and compute with the first alone."""
     import torch

@@ -169,17 +169,17 @@ def _random(declared: Any, sizes: dict[str, int], random: np.random.Generator) -
 
 
 def _described(name: str, value: Any) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": name}
+    record: dict[str, Any] = {"name": name}
     if not isinstance(value, np.ndarray):  # a sequence or a map
-        return told | {"type": type(value).__name__, "count": len(value)}
-    told |= {"type": str(value.dtype), "shape": list(value.shape)}
+        return record | {"type": type(value).__name__, "count": len(value)}
+    record |= {"type": str(value.dtype), "shape": list(value.shape)}
     if value.size and value.dtype.kind in "fiu":
         finite = value[np.isfinite(value)].astype(np.float64)
-        told["not_finite"] = int(value.size - finite.size)
+        record["not_finite"] = int(value.size - finite.size)
         if finite.size:
             least, mean, most = finite.min(), finite.mean(), finite.max()
-            told |= {"min": float(least), "mean": float(mean), "max": float(most)}
-    return told
+            record |= {"min": float(least), "mean": float(mean), "max": float(most)}
+    return record
 
 
 def _print(result: dict[str, Any], operators: Sequence[NodeTime]) -> None:

@@ -43,10 +43,10 @@ def outputs_of(
         for spec, value in returned + changed
         if value is not None and not isinstance(value, str)
     ]
-    told = {str(spec.target) for spec, _ in changed}
+    targets = {str(spec.target) for spec, _ in changed}
     for spec, value in written:
         is_user = spec.kind.name == "USER_INPUT"
         target = str(spec.arg.name if is_user else spec.target)
-        if spec.kind.name != "CONSTANT_TENSOR" and target not in told:
+        if spec.kind.name != "CONSTANT_TENSOR" and target not in targets:
             found.append((str(spec.arg.name), value))
     return found

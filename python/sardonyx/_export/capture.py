@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import (
@@ -18,7 +18,7 @@ from sardonyx._capture.capture import Captured, capture, capture_by_trace
 from sardonyx._capture.patches.dict_types import register_dict_types
 from sardonyx._capture.shapes.dim_names import constant_dims
 from sardonyx._capture.shapes.dynamic_axes import from_dynamic_axes
-from sardonyx._capture.shapes.dynamic_shapes import prepare
+from sardonyx._capture.shapes.dynamic_shapes import DynamicShapes, prepare
 from sardonyx._capture.strategies.number_inputs import has_numbers, numbers_as_tensors
 from sardonyx._capture.strategies.observed_run import observed_run
 from sardonyx._report.steps import Steps
@@ -49,6 +49,36 @@ def example_inputs(
     return positional, dict(kwargs or {})
 
 
+@dataclass(frozen=True)
+class _Request:
+    """What is captured: a module's or script's example inputs, and how."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    options: Options
+    steps: Steps
+
+    def prepared(self, module: torch.nn.Module) -> DynamicShapes:
+        """The dynamic dimensions of the inputs."""
+        return prepare(module, self.args, self.kwargs, self._shapes(module))
+
+    def _shapes(self, module: torch.nn.Module) -> Any:
+        """`dynamic_shapes`, or the older form as that."""
+        options = self.options
+        if not options.dynamic_axes:
+            return options.dynamic_shapes
+        if options.dynamic_shapes is not None:
+            raise usage_error("pass dynamic_shapes or dynamic_axes, not both")
+        return from_dynamic_axes(
+            module,
+            self.args,
+            self.kwargs,
+            options.dynamic_axes,
+            input_names=options.input_names or (),
+            output_names=options.output_names or (),
+        )
+
+
 def captured_program(
     model: Any,
     args: tuple[Any, ...],
@@ -62,60 +92,44 @@ def captured_program(
     if isinstance(model, torch.export.ExportedProgram):
         _check_program(model, options)
         return _named(model, args, kwargs, options.dynamic_shapes)
+    request = _Request(args, kwargs, options, steps)
     constant: list[Diagnostic] = []
     if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
         script = model
-        captured = steps.timed("capture", lambda: _of_script(script, args, kwargs, options, steps))
+        captured = steps.timed("capture", lambda: _of_script(script, request))
         if captured is not None:
             return captured
         constant = _numbers_made_constant(script, args, kwargs)
-    module = _as_module(model, args, kwargs, steps)
+    module = _as_module(model, request)
     register_dict_types((args, kwargs))
     shapes = dynamic_shapes_of(module, options.dynamic_shapes)
     with undeclared(module):
-        made = _of_inputs(module, args, kwargs, replace(options, dynamic_shapes=shapes), steps)
+        made = _of_inputs(module, replace(request, options=replace(options, dynamic_shapes=shapes)))
     return replace(made, notes=(*made.notes, *constant))
 
 
-def _of_inputs(
-    module: torch.nn.Module,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    options: Options,
-    steps: Steps,
-) -> Captured:
-    if not options.dynamo and has_numbers(args, kwargs):
-        with_numbers = _with_numbers_as_inputs(module, args, kwargs, options, steps)
+def _of_inputs(module: torch.nn.Module, request: _Request) -> Captured:
+    if not request.options.dynamo and has_numbers(request.args, request.kwargs):
+        with_numbers = _with_numbers_as_inputs(module, request)
         if with_numbers is not None:
             return with_numbers
-    return _of_module(module, args, kwargs, options, steps)
+    return _of_module(module, request)
 
 
-def _with_numbers_as_inputs(
-    module: torch.nn.Module,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    options: Options,
-    steps: Steps,
-) -> Captured | None:
+def _with_numbers_as_inputs(module: torch.nn.Module, request: _Request) -> Captured | None:
     """Numbers among the inputs as tensors, which is what the older exporter makes of them. None
     where the model is captured for numbers alone, which are constants then."""
-    args, kwargs = numbers_as_tensors((args, kwargs))
+    args, kwargs = numbers_as_tensors((request.args, request.kwargs))
     try:
-        return _of_module(module, args, kwargs, options, steps)
+        return _of_module(module, replace(request, args=args, kwargs=kwargs))
     except OnnxExporterError as error:
-        steps.say(f"numbers among the inputs become constants: {error}")
+        request.steps.say(f"numbers among the inputs become constants: {error}")
         return None
 
 
-def _of_module(
-    module: torch.nn.Module,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    options: Options,
-    steps: Steps,
-) -> Captured:
-    dynamic = prepare(module, args, kwargs, _shapes(module, args, kwargs, options))
+def _of_module(module: torch.nn.Module, request: _Request) -> Captured:
+    args, kwargs, options, steps = request.args, request.kwargs, request.options, request.steps
+    dynamic = request.prepared(module)
 
     def by_trace() -> Captured:
         doubles = not options.dynamo
@@ -145,7 +159,7 @@ def _of_module(
         if register_dict_types(seen.results):
             made = steps.timed("capture", by_torch)
         elif seen.packs_sequences or seen.gives_quantized:
-            steps.say("torch.export does not capture packed sequences and quantised results")
+            steps.say("torch.export does not capture packed sequences and quantized results")
             made = steps.timed("capture", by_trace)
         else:
             raise
@@ -184,23 +198,17 @@ def _numbers_made_constant(
 _UNKNOWN = frozenset({"SX1212", "SX1213"})
 
 
-def _of_script(
-    script: Any,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    options: Options,
-    steps: Steps,
-) -> Captured | None:
+def _of_script(script: Any, request: _Request) -> Captured | None:
     """What the reader of TorchScript makes of it; None where it lacks an operator."""
     from sardonyx._capture.torchscript import modules
     from sardonyx._capture.torchscript.program import Example, Source, script_program
 
-    declared = modules.declared(script)
-    dynamic = prepare(declared, args, kwargs, _shapes(declared, args, kwargs, options))
+    args, kwargs, steps = request.args, request.kwargs, request.steps
+    dynamic = request.prepared(modules.declared(script))
 
     def by_torch() -> ExportedProgram:
         module = modules.as_module(script, args, kwargs)
-        shapes = prepare(module, args, kwargs, _shapes(module, args, kwargs, options))
+        shapes = request.prepared(module)
         return capture(module, args, kwargs, shapes, report=steps.say).program
 
     signature = modules.signature_of(script)
@@ -208,7 +216,7 @@ def _of_script(
         program: Any = script_program(
             Source(script, script, by_torch),
             signature,
-            Example(args, kwargs, dynamic.leaves, doubles=not options.dynamo),
+            Example(args, kwargs, dynamic.leaves, doubles=not request.options.dynamo),
         )
     except ProgramError as error:
         if not all(diagnostic.code in _UNKNOWN for diagnostic in error.diagnostics):
@@ -236,16 +244,15 @@ def _check_program(program: ExportedProgram, options: Options) -> None:
         )
 
 
-def _as_module(
-    model: Any, args: tuple[Any, ...], kwargs: dict[str, Any], steps: Steps
-) -> torch.nn.Module:
+def _as_module(model: Any, request: _Request) -> torch.nn.Module:
     import torch
 
     from sardonyx._capture.strategies import callables
     from sardonyx._capture.torchscript import modules
 
+    steps = request.steps
     if isinstance(model, (torch.jit.ScriptModule, torch.jit.ScriptFunction)):
-        script = model
+        script, args, kwargs = model, request.args, request.kwargs
         model = steps.timed("TorchScript", lambda: modules.as_module(script, args, kwargs))
     register_caches(model)
     if steps.verbose and type(model).__module__.startswith("transformers."):
@@ -254,24 +261,6 @@ def _as_module(
         for feature in missing():
             steps.say(f"without {feature.name}: {feature.reason}")
     return callables.as_module(model)
-
-
-def _shapes(
-    module: torch.nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], options: Options
-) -> Any:
-    """`dynamic_shapes`, or the older form as that."""
-    if not options.dynamic_axes:
-        return options.dynamic_shapes
-    if options.dynamic_shapes is not None:
-        raise usage_error("pass dynamic_shapes or dynamic_axes, not both")
-    return from_dynamic_axes(
-        module,
-        args,
-        kwargs,
-        options.dynamic_axes,
-        input_names=options.input_names or (),
-        output_names=options.output_names or (),
-    )
 
 
 def _named(

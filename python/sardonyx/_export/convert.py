@@ -196,7 +196,7 @@ class _Conversion:
                     native,
                     translators=self.translators.plain,
                     complex_translators=self.translators.complex,
-                    on_notes=lambda told: self.notes.extend(diagnostics_from_native(told)),
+                    on_notes=lambda notes: self.notes.extend(diagnostics_from_native(notes)),
                 )
 
         model: _native.Model = self.options.on_step("convert", run)

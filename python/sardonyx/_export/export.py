@@ -216,7 +216,9 @@ def export(
 
 def _converted(captured: Captured, options: Options, steps: Steps) -> ONNXProgram:
     """The model, with the names of its dimensions and weights, and the notes of all steps."""
-    names_of_inputs, names_of_weights = _told_apart(captured.program, options.input_names or ())
+    names_of_inputs, names_of_weights = _names_of_inputs_and_weights(
+        captured.program, options.input_names or ()
+    )
     dim_names = symbol_names(captured.program, captured.leaves) if captured.leaves else {}
     made = converted(captured.program, options.conversion(names_of_inputs, dim_names, steps.timed))
     made._name_weights(names_of_weights)
@@ -231,7 +233,9 @@ class _Varies:
 _VARIES = _Varies()
 
 
-def _told_apart(program: ExportedProgram, names: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+def _names_of_inputs_and_weights(
+    program: ExportedProgram, names: Sequence[str]
+) -> tuple[list[str], dict[str, str]]:
     """Names for the inputs, and those behind them for the weights: as parameters and buffers stand
     in the state dict, which is how the older exporter had them."""
     if isinstance(names, str):
@@ -250,7 +254,7 @@ def _told_apart(program: ExportedProgram, names: Sequence[str]) -> tuple[list[st
         names = [*kept, *names[len(named) :]]
     count, weights = user_inputs.count(_VARIES), list(program.state_dict)
     if len(names) - count > len(weights):
-        return list(names), {}  # too many, which the conversion tells
+        return list(names), {}  # too many, which the conversion reports
     return list(names[:count]), dict(zip(weights, names[count:], strict=False))
 
 

@@ -184,8 +184,8 @@ def _differences(made: list[Any], wanted: list[Any], atol: float, rtol: float) -
     largest, relative = 0.0, 0.0
     for got, want in zip(made, wanted, strict=True):
         if want is None or got.shape != want.shape or got.dtype != want.dtype:
-            told = None if want is None else f"{want.dtype} {list(want.shape)}"
-            error = f"an output is {got.dtype} {list(got.shape)} instead of {told}"
+            expected = None if want is None else f"{want.dtype} {list(want.shape)}"
+            error = f"an output is {got.dtype} {list(got.shape)} instead of {expected}"
             return {"SUCCESS": False, "error": error}
         if want.numel():
             distance = (got.double() - want.double()).abs()

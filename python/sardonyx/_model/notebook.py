@@ -65,11 +65,11 @@ def _count(module: _Module) -> int:
 
 def _tree(name: str, module: _Module, depth: int) -> str:
     most = module.operators.most_common(_OPERATORS)
-    told = ", ".join(escape(f"{count} {operator}" if count > 1 else operator)
+    operators = ", ".join(escape(f"{count} {operator}" if count > 1 else operator)
                      for operator, count in most)  # fmt: skip
     if len(module.operators) > _OPERATORS:
-        told += ", …"
-    head = f"<code>{escape(name)}</code> ({_count(module)}) {told}"
+        operators += ", …"
+    head = f"<code>{escape(name)}</code> ({_count(module)}) {operators}"
     if not module.children:
         return f"<div style='margin-left:1.1em'>{head}</div>"
     children = "".join(_tree(part, child, depth + 1) for part, child in module.children.items())

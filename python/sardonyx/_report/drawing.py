@@ -23,7 +23,7 @@ svg text { font: 11px system-ui, sans-serif; pointer-events: none; }
   th, td { border-color: #444; } }
 """
 # Sard and onyx, from the outermost module inwards.
-_COLOURS = ("#8c3b1f", "#b5653a", "#d08a5c", "#e0ab84", "#ecc9ac", "#f3dfcd")
+_COLORS = ("#8c3b1f", "#b5653a", "#d08a5c", "#e0ab84", "#ecc9ac", "#f3dfcd")
 _WIDTH, _ROW, _LEVELS = 1120.0, 26, 6
 _NARROWEST = 1.5  # what would be drawn thinner is left out
 
@@ -60,12 +60,12 @@ def _bars(module: ModuleSize, left: float, width: float, level: int) -> Iterator
     if width < _NARROWEST or level > _LEVELS:
         return
     name = module.name or "all weights"
-    told = f"{module.path or name}: {in_words(module.bytes)}"
-    colour = _COLOURS[min(level, len(_COLOURS) - 1)]
+    title = f"{module.path or name}: {in_words(module.bytes)}"
+    color = _COLORS[min(level, len(_COLORS) - 1)]
     top = level * _ROW
     yield (
-        f'<g><title>{escape(told)}</title><rect x="{left:.1f}" y="{top}" '
-        f'width="{max(width - 1, 0.5):.1f}" height="{_ROW - 2}" fill="{colour}"/>'
+        f'<g><title>{escape(title)}</title><rect x="{left:.1f}" y="{top}" '
+        f'width="{max(width - 1, 0.5):.1f}" height="{_ROW - 2}" fill="{color}"/>'
     )
     if label := _label(name, in_words(module.bytes), width):
         ink = "#fff" if level < 2 else "#222"

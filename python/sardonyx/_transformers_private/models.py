@@ -73,7 +73,7 @@ def without_initialization() -> Iterator[None]:
 
 def built(model_class: type[Any], config: Any) -> Any:
     """A model of that class in float32, whose parameters hold nothing that means anything; what
-    stands in no checkpoint has the values that its initialisation computes."""
+    stands in no checkpoint has the values that its initialization computes."""
     import torch
 
     with torch.no_grad():
@@ -92,7 +92,7 @@ def may_be_missing(model: Any) -> tuple[str, ...]:
 
 
 def initialize(model: Any, path: str, module: Any) -> None:
-    """Has the model that is nearest around the module at `path` initialise `module`."""
+    """Has the model that is nearest around the module at `path` initialize `module`."""
     while path:
         path = path.rpartition(".")[0]
         if hasattr(nearest := model.get_submodule(path), "_init_weights"):

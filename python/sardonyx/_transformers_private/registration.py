@@ -175,7 +175,7 @@ def _flatten_static(cache: Any) -> tuple[list[Any], Any]:
         )
     layers = cache.layers
     if any(type(each) is not known.StaticLayer or not each.is_initialized for each in layers):
-        raise TypeError("a StaticCache must hold initialised StaticLayers only to be exported")
+        raise TypeError("a StaticCache must hold initialized StaticLayers only to be exported")
     parts = [[getattr(layer, name) for layer in layers] for name in ("keys", "values")]
     parts.append([getattr(layer, _LENGTH) for layer in layers])
     return parts, [_STATIC, [layer.max_cache_len for layer in layers]]

@@ -50,7 +50,7 @@ def _described(value: Any, leaves: list[Any]) -> Any:
     if isinstance(value, type):
         return {"_t": "type", "p": _path_of(value)}
     if not hasattr(value, "__dict__") or isinstance(value, (types.MethodType, types.FunctionType)):
-        raise TypeError(f"a {type(value).__name__} cannot be taken apart into tensors")
+        raise TypeError(f"a {type(value).__name__} cannot be flattened into tensors")
     state = {name: _described(each, leaves) for name, each in vars(value).items()}
     return {"_t": "obj", "p": _path_of(type(value)), "s": state}
 

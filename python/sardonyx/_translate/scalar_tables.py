@@ -10,7 +10,7 @@ from sardonyx._base.enumerators import TensorProtoDataType
 
 from .scalar_types import JitScalarType
 
-_QUANTISED = {
+_QUANTIZED = {
     JitScalarType.QINT8: TensorProtoDataType.INT8,
     JitScalarType.QUINT8: TensorProtoDataType.UINT8,
     JitScalarType.QINT32: TensorProtoDataType.INT32,
@@ -21,8 +21,8 @@ _KNOWN = [each for each in JitScalarType if each <= JitScalarType.BFLOAT16]
 
 def _onnx_type(kind: JitScalarType) -> TensorProtoDataType:
     """ONNX's type; of a quantized one that of its integers."""
-    if kind in _QUANTISED:
-        return _QUANTISED[kind]
+    if kind in _QUANTIZED:
+        return _QUANTIZED[kind]
     if not kind.onnx_compatible():
         return TensorProtoDataType.UNDEFINED
     return TensorProtoDataType(onnx_number(kind.dtype()))

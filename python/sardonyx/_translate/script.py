@@ -28,7 +28,7 @@ class GraphEvaluator:
         """A node that calls a local function of the model."""
         if function.traceable:
             return function.function(*args, **kwargs)
-        inputs, attributes = _told_apart(function, args, kwargs)
+        inputs, attributes = _inputs_and_attributes(function, args, kwargs)
         outputs = _keep(function)
         values = emitter().node(
             function.opset.domain,
@@ -54,7 +54,7 @@ def evaluating() -> Iterator[None]:
         yield
 
 
-def _told_apart(
+def _inputs_and_attributes(
     function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
     """Inputs and attributes of a call, by the function's own signature."""

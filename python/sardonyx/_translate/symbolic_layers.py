@@ -47,7 +47,7 @@ def unpacked_quantized(tuple_value: Any) -> tuple[Any, ...]:
     """The tensor, the scale, the zero point and, where there is one, the axis of a quantized
     tensor. Raises OnnxExporterError for anything else."""
     if not is_packed_list(tuple_value) or len(tuple_value) not in (3, 4):
-        onnx_unsupported("a quantised tensor, which is a tuple of a tensor, a scale and a zero "
+        onnx_unsupported("a quantized tensor, which is a tuple of a tensor, a scale and a zero "
                          "point", tuple_value)  # fmt: skip
     return tuple(tuple_value)
 

@@ -85,8 +85,8 @@ def variance_and_mean(
     axes = list(range(rank)) if dim is None else list(get_const(dim, "is", "dim"))
     keeps = 0 if dim is None else int(get_const(keepdim, "i", "keepdim") or 0)
     less = 1 if correction is None else get_const(correction, "f", "correction")
-    centre = reduced(g, "ReduceMean", input, axes, 1)
-    apart = g.op("Sub", input, centre)
+    center = reduced(g, "ReduceMean", input, axes, 1)
+    apart = g.op("Sub", input, center)
     squares = reduced(g, "ReduceSum", g.op("Mul", apart, apart), axes, keeps)
     lengths = g.op(
         "Gather", g.op("Shape", input), g.op("Constant", value_t=torch.tensor(axes)), axis_i=0

@@ -27,10 +27,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         report = _export(options)
     except OnnxExporterError as error:
-        _tell(error, options.json)
+        _print_error(error, options.json)
         return _USAGE if isinstance(error, UsageError) else _FAILURE
     except Exception as error:
-        _tell(error, options.json)
+        _print_error(error, options.json)
         return _FAILURE
     if options.json:
         print(json.dumps({"ok": True, **report.as_dict()}, ensure_ascii=False))
@@ -78,7 +78,7 @@ def _quieten() -> None:
     logging.disable_progress_bar()
 
 
-def _tell(error: Exception, as_json: bool) -> None:
+def _print_error(error: Exception, as_json: bool) -> None:
     if as_json:
         print(json.dumps(failure(error), ensure_ascii=False))
     elif isinstance(error, OnnxExporterError) and error.diagnostics:

@@ -66,7 +66,7 @@ def rotary_embedding(
         cos_cache, sin_cache: of the angles: [positions, half] with `position_ids`, else
             [batch, length, half]; half of what is rotated of a head.
         position_ids: [batch, length].
-        interleaved: pairs are neighbours; otherwise a feature and the one half a head on.
+        interleaved: pairs are neighbors; otherwise a feature and the one half a head on.
         num_heads: of three-dimensional inputs.
         rotary_embedding_dim: how many features of a head are rotated; 0: all.
 

@@ -64,8 +64,8 @@ Parts ComplexMath::cos(const Parts& x) const { return cosh(times_i(x)); }
 Parts ComplexMath::tan(const Parts& x) const { return neg(times_i(tanh(times_i(x)))); }
 
 // Kahan's formulas, which keep to the branch cuts: W. Kahan, "Branch cuts for complex elementary
-// functions", 1987. Infinities have an angle, and an infinite part beside it; of what is NaN alone
-// the part stays that follows from 0.
+// functions", 1987. Infinities have an angle, and an infinite other part; where only one part
+// is NaN, the part that follows from 0 stays.
 Parts ComplexMath::asin(const Parts& x) const {
   const Parts low = sqrt(shift(neg(x), 1)), high = sqrt(shift(x, 1));
   const Value endless = is_endless(onnx_, x), y = x.imaginary;

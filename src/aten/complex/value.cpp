@@ -13,7 +13,7 @@ Value before_last_unsqueeze(const onnx::ValueInfo* value) {
   return x.has_rank() && Value(node->output()).rank() == x.rank() + 1 ? x : Value{};
 }
 
-// Parts that from_parts() has put together need not be taken apart again.
+// Parts that from_parts() has put together need not be split again.
 Parts parts_put_together(Value x) {
   const onnx::Node* node = x->producer;
   if (node == nullptr || !node->is("Concat") || node->inputs.size() != 2) return {};

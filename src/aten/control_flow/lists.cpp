@@ -1,4 +1,4 @@
-// Lists of tensors whose length only a run tells, or whose elements differ in size: ONNX's
+// Lists of tensors with a data-dependent length, or with elements of different sizes: ONNX's
 // sequences.
 #include "aten/control_flow/body_operands.h"
 #include "aten/families.h"

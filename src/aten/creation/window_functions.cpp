@@ -31,7 +31,7 @@ Outputs window(const Call& call, Emit& onnx, const std::function<double(double)>
   return {cast_to_result(onnx, call, constant)};
 }
 
-// The same of a length that only a run tells, in float64. A window of one element is 1.
+// The same for a dynamic length, in float64. A window of one element is 1.
 Outputs computed_window(const Call& call, Emit& onnx, const std::function<Value(Value)>& shape) {
   constexpr DType kReal = DType::kFloat64;
   const Expr length = call.size("window_length");

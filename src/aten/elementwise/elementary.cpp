@@ -143,7 +143,7 @@ Outputs ldexp(const Call& call, Emit& onnx) {
   return result(call, onnx, onnx.mul(x, onnx.pow(number(onnx, x, 2), exponent)));
 }
 
-// Halves go to the even neighbour after scaling by a power of ten.
+// Halves go to the even neighbor after scaling by a power of ten.
 Outputs round_decimals(const Call& call, Emit& onnx) {
   const Value x = wide(call, onnx);
   const std::int64_t decimals = call.integer("decimals");

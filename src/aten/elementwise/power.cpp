@@ -30,8 +30,8 @@ Squaring next_bit(Emit& onnx, const Squaring& s) {
   return {onnx.mul(product, chosen), onnx.mul(square, square), onnx.div(rest, onnx.int_scalar(2))};
 }
 
-// The product when no exponent has bits left; a Loop that is not run once where none has more than
-// those that were spelt out before.
+// The product when no exponent has bits left: a Loop that runs only where an exponent has more bits
+// than those that were unrolled before.
 Value remaining_bits(Emit& onnx, const Squaring& before) {
   const auto any_left = [&](Value rest) {
     const Value left = onnx.cast(onnx.cast(rest, DType::kBool), DType::kInt64);

@@ -10,8 +10,8 @@
 namespace sardonyx::aten {
 namespace {
 
-using onnx::neighbour_matrix;
-using onnx::Neighbours;
+using onnx::neighbor_matrix;
+using onnx::Neighbors;
 using onnx::ResampledAxis;
 
 Value spread_along(Emit& onnx, Value grad, std::int64_t axis, Value matrix) {
@@ -24,7 +24,7 @@ std::optional<double> step_factor(const Call& call, std::string_view name) {
   return factor && *factor > 0 ? factor : std::nullopt;
 }
 
-std::vector<ResampledAxis> resampled_axes(const Call& call, Neighbours neighbours) {
+std::vector<ResampledAxis> resampled_axes(const Call& call, Neighbors neighbors) {
   const Value grad = call.tensor("grad_output");
   const std::vector<Expr> sizes = call.sizes("input_size");
   std::vector<ResampledAxis> axes;
@@ -32,12 +32,12 @@ std::vector<ResampledAxis> resampled_axes(const Call& call, Neighbours neighbour
     if (!call.captured().schema->find(name)) continue;
     const auto axis = static_cast<std::int64_t>(axes.size()) + 2;
     // The kernels of gradients take the whole step of an axis that is kept or, by nearest
-    // neighbours, doubled, on images of any rank.
+    // neighbors, doubled, on images of any rank.
     axes.push_back({.axis = axis,
                     .from = sizes.at(static_cast<std::size_t>(axis)),
                     .to = grad.dim(axis),
                     .factor = step_factor(call, name),
-                    .whole = neighbours == Neighbours::kFloor ? 2 : 1});
+                    .whole = neighbors == Neighbors::kFloor ? 2 : 1});
   }
   return axes;
 }
@@ -58,27 +58,27 @@ bool keeps_sizes(const Call& call, const std::vector<ResampledAxis>& axes) {
   return kept;
 }
 
-Outputs read_back(const Call& call, Emit& onnx, Neighbours neighbours) {
+Outputs read_back(const Call& call, Emit& onnx, Neighbors neighbors) {
   const bool align_corners =
       call.captured().schema->find("align_corners") && call.flag("align_corners");
   Value grad = onnx.cast(call.tensor("grad_output"), computing_type(call.result_dtype()));
-  const std::vector<ResampledAxis> axes = resampled_axes(call, neighbours);
-  if (neighbours == Neighbours::kCubic && keeps_sizes(call, axes)) {
+  const std::vector<ResampledAxis> axes = resampled_axes(call, neighbors);
+  if (neighbors == Neighbors::kCubic && keeps_sizes(call, axes)) {
     return {cast_to_result(onnx, call, grad)};
   }
   for (const ResampledAxis& axis : axes) {
-    const Value matrix = neighbour_matrix(onnx, axis, neighbours, align_corners, grad.dtype());
+    const Value matrix = neighbor_matrix(onnx, axis, neighbors, align_corners, grad.dtype());
     grad = spread_along(onnx, grad, axis.axis, matrix);
   }
   return {cast_to_result(onnx, call, grad)};
 }
 
-Outputs nearest(const Call& call, Emit& onnx) { return read_back(call, onnx, Neighbours::kFloor); }
+Outputs nearest(const Call& call, Emit& onnx) { return read_back(call, onnx, Neighbors::kFloor); }
 Outputs nearest_exact(const Call& call, Emit& onnx) {
-  return read_back(call, onnx, Neighbours::kNearest);
+  return read_back(call, onnx, Neighbors::kNearest);
 }
-Outputs linear(const Call& call, Emit& onnx) { return read_back(call, onnx, Neighbours::kLinear); }
-Outputs cubic(const Call& call, Emit& onnx) { return read_back(call, onnx, Neighbours::kCubic); }
+Outputs linear(const Call& call, Emit& onnx) { return read_back(call, onnx, Neighbors::kLinear); }
+Outputs cubic(const Call& call, Emit& onnx) { return read_back(call, onnx, Neighbors::kCubic); }
 
 // The elements [start, end) that each window averages, and by how many it divides: int64 [to, 1].
 struct Windows {

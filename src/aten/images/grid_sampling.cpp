@@ -23,9 +23,9 @@ Outputs grid_sampler(const Call& call, Emit& onnx) {
   return {cast_to_result(onnx, call, read)};
 }
 
-// The centres of `size` elements in [-1, 1]; with align_corners the first and last ones lie on its
+// The centers of `size` elements in [-1, 1]; with align_corners the first and last ones lie on its
 // ends, and a single one in the middle.
-Value centres(Emit& onnx, Expr size, bool align_corners, DType dtype) {
+Value centers(Emit& onnx, Expr size, bool align_corners, DType dtype) {
   const Value index = onnx.cast(onnx.range(size), dtype), one = onnx.one(dtype);
   const Value twice = onnx.add(index, index);
   if (!align_corners) {
@@ -51,7 +51,7 @@ Outputs affine_grid_generator(const Call& call, Emit& onnx) {
   for (std::int64_t i = 0; i < axes; ++i) {
     // Column i belongs to axis axes - 1 - i of the places.
     Value along =
-        centres(onnx, out[static_cast<std::size_t>(axes - i)], call.flag("align_corners"), dtype);
+        centers(onnx, out[static_cast<std::size_t>(axes - i)], call.flag("align_corners"), dtype);
     std::vector<std::int64_t> behind(static_cast<std::size_t>(i) + 1);
     std::iota(behind.begin(), behind.end(), std::int64_t{1});
     along = onnx.unsqueeze(along, behind);

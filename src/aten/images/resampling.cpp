@@ -11,7 +11,7 @@ namespace {
 
 using onnx::Filter;
 using onnx::filtered;
-using onnx::Neighbours;
+using onnx::Neighbors;
 using onnx::resampled;
 using onnx::ResampledAxis;
 
@@ -126,31 +126,31 @@ Value resized(const Call& call, Emit& onnx, const onnx::ResizeAttributes& attrib
 
 // `whole`: up to how many times as long an axis may come out for its factor not to count. Of
 // integers, Resize does not say how it rounds what it mixes.
-Value by_neighbours(const Call& call, Emit& onnx, Neighbours neighbours, std::int64_t whole,
-                    const onnx::ResizeAttributes& attributes) {
+Value by_neighbors(const Call& call, Emit& onnx, Neighbors neighbors, std::int64_t whole,
+                   const onnx::ResizeAttributes& attributes) {
   std::vector<ResampledAxis> axes = resampled_axes(call);
   for (ResampledAxis& axis : axes) axis.whole = aligns_corners(call) ? 0 : whole;
-  const bool mixes = neighbours == Neighbours::kLinear || neighbours == Neighbours::kCubic;
+  const bool mixes = neighbors == Neighbors::kLinear || neighbors == Neighbors::kCubic;
   if (has_whole_positions(call, axes) && !(mixes && base::is_integer(image(call).dtype()))) {
     return resized(call, onnx, attributes);
   }
-  return resampled(onnx, image(call), axes, neighbours, aligns_corners(call));
+  return resampled(onnx, image(call), axes, neighbors, aligns_corners(call));
 }
 
 // Images repeat the elements of an axis that comes out as long, or twice as long.
 Outputs nearest(const Call& call, Emit& onnx) {
-  return {by_neighbours(call, onnx, Neighbours::kFloor, image(call).rank() == 4 ? 2 : 0,
-                        {.coordinate_transformation_mode = "asymmetric",
-                         .mode = "nearest",
-                         .nearest_mode = "floor"})};
+  return {by_neighbors(call, onnx, Neighbors::kFloor, image(call).rank() == 4 ? 2 : 0,
+                       {.coordinate_transformation_mode = "asymmetric",
+                        .mode = "nearest",
+                        .nearest_mode = "floor"})};
 }
 
 // floor((i + 0.5) * scale): half_pixel and rounding up at one half.
 Outputs nearest_exact(const Call& call, Emit& onnx) {
-  return {by_neighbours(call, onnx, Neighbours::kNearest, 0,
-                        {.coordinate_transformation_mode = "half_pixel",
-                         .mode = "nearest",
-                         .nearest_mode = "round_prefer_ceil"})};
+  return {by_neighbors(call, onnx, Neighbors::kNearest, 0,
+                       {.coordinate_transformation_mode = "half_pixel",
+                        .mode = "nearest",
+                        .nearest_mode = "round_prefer_ceil"})};
 }
 
 std::string_view positions(const Call& call) {
@@ -158,15 +158,15 @@ std::string_view positions(const Call& call) {
 }
 
 Outputs linear(const Call& call, Emit& onnx) {
-  return {by_neighbours(call, onnx, Neighbours::kLinear, 1,
-                        {.coordinate_transformation_mode = positions(call), .mode = "linear"})};
+  return {by_neighbors(call, onnx, Neighbors::kLinear, 1,
+                       {.coordinate_transformation_mode = positions(call), .mode = "linear"})};
 }
 
 Outputs cubic(const Call& call, Emit& onnx) {
-  return {by_neighbours(call, onnx, Neighbours::kCubic, 0,
-                        {.coordinate_transformation_mode = positions(call),
-                         .cubic_coeff_a = -0.75F,
-                         .mode = "cubic"})};
+  return {by_neighbors(call, onnx, Neighbors::kCubic, 0,
+                       {.coordinate_transformation_mode = positions(call),
+                        .cubic_coeff_a = -0.75F,
+                        .mode = "cubic"})};
 }
 
 Value by_filter(const Call& call, Emit& onnx, const Filter& filter) {

@@ -47,7 +47,7 @@ bool stands_alone(const std::vector<Value>& indices) {
   return std::ranges::count_if(indices, [](Value index) { return index && index.rank() > 0; }) <= 1;
 }
 
-// Whether only a run tells what a size is that another broadcasts with.
+// Whether a dynamic size broadcasts with another.
 bool broadcasts_at_run_time(const Shape& shape, const Shape& index_shape) {
   for (std::size_t i = 1; i <= shape.size(); ++i) {
     const Expr size = shape[shape.size() - i], other = index_shape[index_shape.size() - i];

@@ -26,13 +26,13 @@ struct AxisIndex {
   Shape shape;
 };
 
-// The arguments `indices` (Tensor?[]) taken apart: masks become the coordinates of what is true.
+// The argument `indices` (Tensor?[]) by axis: masks become the coordinates of their true elements.
 // `result_shape` is self[indices]'s, from which sizes that depend on the data are known; may be
 // empty.
 std::vector<AxisIndex> axis_indices(const Call& call, Emit& onnx, const Shape& result_shape);
 
-// Where several indices broadcast and only a run tells their sizes, those of the result are taken
-// from `result_shape`, which may be empty.
+// Where several indices of dynamic sizes broadcast, those of the result are taken from
+// `result_shape`, which may be empty.
 IndexPlan plan_index(Emit& onnx, const std::vector<AxisIndex>& indices, std::int64_t self_rank,
                      const Shape& result_shape = {});
 

@@ -1,4 +1,4 @@
-// Matrix factorisations as loops over columns, on batches in parts (matrices.h), in float64.
+// Matrix factorizations as loops over columns, on batches in parts (matrices.h), in float64.
 #pragma once
 
 #include "aten/matrices/matrices.h"

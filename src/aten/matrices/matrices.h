@@ -37,7 +37,7 @@ struct Stepped {
   State out;
   Value again;  // absent: go on
 };
-// `step` is emitted once; it is told the number of the step as an int64.
+// `step` is emitted once; `k` is the number of the iteration as an int64.
 Looped repeat(Emit& onnx, Value count, const State& start,
               const std::function<Stepped(Value k, const State& state)>& step);
 

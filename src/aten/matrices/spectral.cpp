@@ -79,7 +79,7 @@ struct Svd {
 };
 
 // A V = B with orthogonal columns of the singular values' lengths, the longest first: B = Q R has a
-// diagonal R, so that Q is U but for signs, and has the columns that B's zeros leave open.
+// diagonal R, so that Q is U but for signs, and has the columns that are free where B is 0.
 Svd svd_by_columns(Emit& onnx, const Parts& a, bool complete) {
   const ComplexMath math(onnx);
   const Orthogonalized found = one_sided_jacobi(onnx, a, true);

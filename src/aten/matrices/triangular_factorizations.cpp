@@ -48,7 +48,7 @@ Lu lu_factors(Emit& onnx, const Parts& a) {
   const Value rows = onnx.range(m), columns = onnx.range(n);
   const Value order = onnx.expand(onnx.unsqueeze(rows, {0}), Shape{batch, m});
   const Expr count = symbolic::min(m, n);
-  // Nothing to factorise.
+  // Nothing to factorize.
   if (count.is(0)) return {a, onnx.full(Shape{batch, 0}, onnx.int_scalar(0)), order};
   const Looped found =
       repeat(onnx, onnx.size(count), {a, {order, {}}}, [&](Value k, const State& state) {

@@ -1,4 +1,4 @@
-// Layers whose weights are quantised and whose inputs are, by what they hold: Linear, and recurrent
+// Layers whose weights are quantized and whose inputs are, by what they hold: Linear, and recurrent
 // networks and cells.
 #include "aten/families.h"
 #include "aten/networks/recurrent_cells.h"
@@ -35,7 +35,7 @@ Value presence(Emit& onnx, Value x, Value lengths) {
   return onnx.unsqueeze(present, {2});
 }
 
-// The input of a layer is quantised as a whole, the hidden state at each step.
+// The input of a layer is quantized as a whole, the hidden state at each step.
 Outputs network(const Call& call, Emit& onnx, const std::vector<Value>& states,
                 const CellStep& step) {
   const RecurrentNetwork network = recurrent_network(call, onnx);

@@ -74,7 +74,7 @@ Outputs native_multi_head_attention(const Call& call, Emit& onnx) {
           average ? onnx.reduce("ReduceMean", found.weights, Ints64{1}, false) : found.weights};
 }
 
-// x plus attention of it, plus two linear layers of that; normalised before or after each.
+// x plus attention of it, plus two linear layers of that; normalized before or after each.
 Outputs transformer_encoder_layer(const Call& call, Emit& onnx) {
   const Value src = call.tensor("src");
   const bool before = call.flag("norm_first");

@@ -1,4 +1,4 @@
-// The forms of batch normalisation that also return statistics: what one saves for the
+// The forms of batch normalization that also return statistics: what one saves for the
 // backward pass, and running ones brought up to date.
 #include "aten/elementwise/operands.h"
 #include "aten/families.h"

@@ -1,4 +1,4 @@
-// Layer, RMS, batch, instance and group normalisation.
+// Layer, RMS, batch, instance and group normalization.
 #include <array>
 #include <limits>
 

@@ -1,4 +1,4 @@
-// One step of LSTM, GRU and plain recurrent networks, spelled out.
+// One step of LSTM, GRU and plain recurrent networks, decomposed.
 #include "aten/networks/recurrent_cells.h"
 
 #include "aten/families.h"

@@ -10,7 +10,7 @@ namespace {
 template <class Apply>
 Value over_axis(const Call& call, Emit& onnx, const Apply& apply) {
   const Value x = cast_to_result(onnx, call, call.tensor("self"));
-  // ONNX has no axis to normalise over in a 0-d tensor.
+  // ONNX has no axis to normalize over in a 0-d tensor.
   if (x.rank() == 0) return onnx.squeeze(apply(onnx.unsqueeze(x, {0}), 0), {0});
   return apply(x, call.axis("dim", x.rank()));
 }

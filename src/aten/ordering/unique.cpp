@@ -1,6 +1,6 @@
 // Distinct elements or slices, where each one went, and how often it is there.
 //
-// By sorting and comparing neighbours: unlike ONNX's Unique it takes every type, and keeps NaNs
+// By sorting and comparing neighbors: unlike ONNX's Unique it takes every type, and keeps NaNs
 // apart as PyTorch does.
 #include <limits>
 #include <numeric>

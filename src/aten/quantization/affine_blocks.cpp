@@ -1,4 +1,4 @@
-// torchao's affine quantisation: every block of elements has its scale.
+// torchao's affine quantization: every block of elements has its scale.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -48,7 +48,7 @@ Blocks blocks_of(const Call& call, Value x) {
 double bound(const Call& call, std::string_view name, double otherwise) {
   const std::optional<Scalar> given = call.optional_scalar(name);
   if (!given) return otherwise;
-  if (!given->is_constant()) call.refuse("quantisation bounds that are computed");
+  if (!given->is_constant()) call.refuse("quantization bounds that are computed");
   return given->as_double();
 }
 

@@ -1,11 +1,11 @@
-// quantized_decomposed: the quantisation that PyTorch's graph modes write down.
+// quantized_decomposed: the quantization that PyTorch's graph modes write down.
 #include "aten/families.h"
 #include "aten/quantization/quantization.h"
 
 namespace sardonyx::aten {
 namespace {
 
-// float16 and bfloat16 are quantised as float32.
+// float16 and bfloat16 are quantized as float32.
 Value input_of(const Call& call, Emit& onnx) {
   return onnx.cast(call.tensor("input"), DType::kFloat32);
 }
@@ -15,7 +15,7 @@ double bound(const Call& call, std::string_view name) {
   if (!call.argument(name).get<program::Value*>()) return call.number(name);
   const std::optional<double> known = call.tensor(name).real();
   if (!known)
-    call.refuse("quantisation bounds that are computed",
+    call.refuse("quantization bounds that are computed",
                 "give quant_min and quant_max "
                 "as numbers or constants");
   return *known;

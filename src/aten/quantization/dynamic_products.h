@@ -1,11 +1,11 @@
-// Products with weights of 8 bits, of x that is quantised by what it holds.
+// Products with weights of 8 bits, of x that is quantized by what it holds.
 #pragma once
 
 #include "aten/call.h"
 
 namespace sardonyx::aten {
 
-// A quantised weight [outputs, inputs], int8: (weight - zero_point) * scale. Scale and zero point
+// A quantized weight [outputs, inputs], int8: (weight - zero_point) * scale. Scale and zero point
 // are 0-d, or [outputs]; the bias, float32, may be absent.
 struct QuantizedWeight {
   Value weight, scale, zero_point, bias;

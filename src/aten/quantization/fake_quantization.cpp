@@ -1,11 +1,11 @@
-// Numbers rounded to those that a quantised type can hold: quantised and back.
+// Numbers rounded to those that a quantized type can hold: quantized and back.
 #include "aten/families.h"
 #include "aten/quantization/quantization.h"
 
 namespace sardonyx::aten {
 namespace {
 
-// The smallest type of QuantizeLinear that holds the range; int32 is spelt out.
+// The smallest type of QuantizeLinear that holds the range; int32 is decomposed.
 DType container(double least, double most) {
   for (const DType dtype : {DType::kInt8, DType::kUInt8, DType::kInt16, DType::kUInt16}) {
     if (least >= least_of(dtype) && most <= most_of(dtype)) return dtype;

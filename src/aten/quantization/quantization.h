@@ -1,4 +1,4 @@
-// Affine quantisation: q = clamp(round(x / scale) + zero_point), x = (q - zero_point) * scale.
+// Affine quantization: q = clamp(round(x / scale) + zero_point), x = (q - zero_point) * scale.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace sardonyx::aten {
 struct Affine {
   Value scale;                      // 0-d; [n] along `axis`; or shaped to broadcast against x
   Value zero_point;                 // as scale; absent for 0
-  DType dtype = DType::kUndefined;  // of the quantised tensor
+  DType dtype = DType::kUndefined;  // of the quantized tensor
   double least = 0, most = 0;
   std::optional<std::int64_t> axis;
   // Elements along `axis` that share a scale: the scale has x's rank then.
@@ -25,12 +25,12 @@ Value one_number(const Call& call, Emit& onnx, std::string_view name);
 double least_of(DType dtype);
 double most_of(DType dtype);
 
-// x quantised; QuantizeLinear where the target has it for the dtype and the scales' shape.
+// x quantized; QuantizeLinear where the target has it for the dtype and the scales' shape.
 Value quantized(Emit& onnx, Value x, const Affine& affine);
 // q as `dtype`; DequantizeLinear likewise.
 Value dequantized(Emit& onnx, Value q, const Affine& affine, DType dtype);
 
-// Without rounding to the quantised dtype: round(x / scale), to which the zero point is still to be
+// Without rounding to the quantized dtype: round(x / scale), to which the zero point is still to be
 // added; in the type that PyTorch computes in.
 Value scaled_and_rounded(Emit& onnx, Value x, const Affine& affine);
 

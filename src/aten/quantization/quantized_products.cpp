@@ -1,4 +1,4 @@
-// Matrix products of quantised tensors.
+// Matrix products of quantized tensors.
 #include "aten/elementwise/operands.h"
 #include "aten/families.h"
 

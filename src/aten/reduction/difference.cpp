@@ -1,4 +1,4 @@
-// Differences of neighbours along an axis.
+// Differences of neighbors along an axis.
 #include <limits>
 
 #include "aten/families.h"

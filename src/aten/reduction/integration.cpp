@@ -22,7 +22,7 @@ Value summed(Emit& onnx, Value x, std::int64_t axis) {
   return onnx.reduce("ReduceSum", x, std::vector<std::int64_t>{axis}, false);
 }
 
-// Sums of neighbours times their distances. As in PyTorch each step is in the type of its own
+// Sums of neighbors times their distances. As in PyTorch each step is in the type of its own
 // operands: sums and distances of small integers wrap round.
 Value double_areas(const Call& call, Emit& onnx, std::int64_t axis) {
   const Value y = call.tensor("y");

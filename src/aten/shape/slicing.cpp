@@ -176,7 +176,7 @@ Outputs tensor_split_tensor(const Call& call, Emit& onnx) {
 }
 
 // torch.export takes it for tensor_split and squeeze, and keeps a dimension that it does not know
-// to be 1. Refused here, it is taken apart into just these once more, with ranges, which tell.
+// to be 1. Rejected here, it is decomposed into just these again, with ranges, which decide.
 Outputs unbind(const Call& call, Emit& onnx) {
   const Value self = call.tensor("self");
   const std::int64_t axis = call.axis("dim", self.rank());

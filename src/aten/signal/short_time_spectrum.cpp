@@ -51,7 +51,7 @@ Value frames_of(Emit& onnx, Value x, const Framing& framing) {
   return onnx.gather(x, positions, {.axis = x.rank() - 1});
 }
 
-Value centred(const Call& call, Emit& onnx, Value x, std::int64_t length) {
+Value centered(const Call& call, Emit& onnx, Value x, std::int64_t length) {
   if (!call.captured().schema->find("center") || !call.flag("center")) return x;
   const std::string mode = call.text("pad_mode");
   if (mode != "reflect" && mode != "constant" && mode != "replicate") {
@@ -77,7 +77,7 @@ Outputs stft(const Call& call, Emit& onnx) {
   const DType dtype = base::real_of(call.result_dtype());
   const Framing framing = framing_of(call, onnx, dtype);
   Parts frames = each_part(parts_of(onnx, call.tensor("self")), [&](Value part) {
-    return frames_of(onnx, centred(call, onnx, part, framing.length), framing);
+    return frames_of(onnx, centered(call, onnx, part, framing.length), framing);
   });
   if (framing.window.real) frames = math.mul(frames, framing.window);
   const bool half = call.optional_flag("onesided").value_or(!frames.is_complex());

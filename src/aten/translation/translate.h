@@ -32,7 +32,7 @@ using NamedValues = std::unordered_map<const program::Value*, std::string>;
 
 // The tensors that the calls of the program make, and of bodies that run where their call stands,
 // as PyTorch names their nodes ("value::add_1", of a body "value::submod_1/add"): before
-// functionalisation, which keeps what a captured value is wherever the value is still computed.
+// functionalization, which keeps what a captured value is wherever the value is still computed.
 NamedValues name_values(const program::Program& program);
 
 struct TranslateOptions {

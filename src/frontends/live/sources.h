@@ -15,7 +15,7 @@
 
 namespace sardonyx::live {
 
-// Every node carries its own copy of its module stack and stack trace, while neighbours say the
+// Every node carries its own copy of its module stack and stack trace, while neighbors say the
 // same: sources are found by a few bytes of their text and compared in full.
 class Sources {
  public:

@@ -31,7 +31,7 @@ nb::object plain(std::string_view name, nb::handle tensor) {
       nb::hasattr(tensor, "__tensor_flatten__")) {
     refuse(name, "a tensor subclass, " + type_text(tensor) + ", that holds no bytes of its own");
   }
-  if (flag(tensor.attr("is_quantized"))) refuse(name, "a quantised tensor of the old kind");
+  if (flag(tensor.attr("is_quantized"))) refuse(name, "a quantized tensor of the old kind");
   nb::object result = nb::borrow(tensor);
   if (str_of(get(result, names().layout)) != "torch.strided") {
     result = result.attr("detach")().attr("to_dense")();

@@ -30,7 +30,7 @@ struct LiveTensor {
 
 // What has no plain bytes on the host is converted first: tensors on other devices and sparse ones
 // are copied, conjugate and negative views resolved. Tensor subclasses without bytes of their own
-// and quantised tensors are refused (SX1222), so are types that ONNX has nothing for (SX1221).
+// and quantized tensors are refused (SX1222), so are types that ONNX has nothing for (SX1221).
 // `name` is for the message.
 LiveTensor look_at(std::string_view name, nanobind::handle tensor);
 

@@ -29,7 +29,7 @@ class Metadata {
   };
 
   program::Program& program_;
-  // A program has a handful of distinct expressions, and neighbours share their source.
+  // A program has a handful of distinct expressions, and neighbors share their source.
   std::unordered_map<std::string_view, symbolic::Expr> expressions_;
   std::unordered_map<std::pair<std::string_view, std::string_view>, const program::Source*,
                      PlaceHash>

@@ -44,7 +44,7 @@ DType widest_argument(const Call& call) {
 
 // What the captured result's type tells of an operator that no list names, such as a composite that
 // multiplies matrices inside.
-std::optional<DType> told_by_result(const Call& call, const Autocast& autocast) {
+std::optional<DType> dtype_of_result(const Call& call, const Autocast& autocast) {
   if (names_dtype(call) || call.outputs.empty() || !eligible(call.outputs[0])) return std::nullopt;
   const DType result = call.outputs[0]->dtype;
   const DType given = widest_argument(call);
@@ -130,9 +130,9 @@ bool any_of_them(const Call& call, const Retyped& retyped) {
 
 // What an operator outside the lists returns for arguments of the types at hand.
 DType followed(const Call& call) {
-  const bool normalises = call.schema->base_name().ends_with("_norm");
+  const bool normalizes = call.schema->base_name().ends_with("_norm");
   Value* const* input = call.arguments.empty() ? nullptr : call.arguments[0].get<Value*>();
-  if (normalises && input && eligible(*input)) return (*input)->dtype;
+  if (normalizes && input && eligible(*input)) return (*input)->dtype;
   return widest_argument(call);
 }
 
@@ -157,7 +157,7 @@ void insert_casts(Program& program, Call& call, const Autocast& autocast, Retype
     return;
   }
   const auto listed = listed_dtype(call, autocast);
-  const auto dtype = listed || follows ? listed : told_by_result(call, autocast);
+  const auto dtype = listed || follows ? listed : dtype_of_result(call, autocast);
   if (!dtype || *dtype == DType::kUndefined) {
     if (follows) retype(call, followed(call), retyped);
     return;

@@ -47,7 +47,7 @@ bool holds_wrapper(const Graph& graph) {
   return false;
 }
 
-// Rebuilds one graph with the wrappers in it taken apart.
+// Rebuilds one graph with the wrappers in it inlined.
 class Inliner {
  public:
   Inliner(Program& program, Graph& graph) : program_(program), graph_(graph) {}

@@ -17,7 +17,7 @@ struct PlainCalls {
 // with_effects, auto_functionalized and auto_functionalized_v2.
 bool runs_operator(const program::Call& call);
 
-// With effects: the operator, whose order the token kept. Auto-functionalised: copies of what it
+// With effects: the operator, whose order the token kept. Auto-functionalized: copies of what it
 // writes to, and the operator as it was before, writing to those. Throws SX1701 where the operator
 // is not known.
 PlainCalls plain_calls(program::Program& program, const program::Call& call);

@@ -28,7 +28,7 @@ constexpr std::string_view kPrepare = "python::lazy_load_decompositions";
 std::int64_t dimension_of(const Call& call, std::size_t position, std::size_t rank) {
   const Expr* given = call.arguments.at(position).get<Expr>();
   if (!given || !given->is_constant()) {
-    refuse_call(call, "SX1701", "a vectorised region whose dimension is not a number",
+    refuse_call(call, "SX1701", "a vectorized region whose dimension is not a number",
                 "give vmap's in_dims and out_dims as numbers");
   }
   const std::int64_t dim = given->value();

@@ -46,7 +46,7 @@ Value* Aliases::read(Value* value) {
   if (!any_changed_ || !value || value->kind != program::ValueKind::kTensor) return value;
   const auto found = known_.find(value);
   if (found == known_.end()) return value;
-  refuse_doubted(*found->second);
+  refuse_possibly_written(*found->second);
   return found->second->memory->changed ? current(found->second) : value;
 }
 
@@ -66,24 +66,24 @@ void Aliases::may_share(Value* value, Value* other) {
   for (Memory* each : further) link(each);
 }
 
-void Aliases::doubt(Memory& memory, const Call& write) {
-  if (!memory.doubt) memory.doubt = &write;
+void Aliases::note_possible_write(Memory& memory, const Call& write) {
+  if (!memory.possible_write) memory.possible_write = &write;
   any_changed_ = true;
 }
 
-const Call* Aliases::doubt_of(const Value* value) const {
+const Call* Aliases::possible_write_to(const Value* value) const {
   const auto found = known_.find(value);
-  return found == known_.end() ? nullptr : found->second->memory->doubt;
+  return found == known_.end() ? nullptr : found->second->memory->possible_write;
 }
 
-void Aliases::refuse_doubted(const Alias& alias) {
+void Aliases::refuse_possibly_written(const Alias& alias) {
   Memory& memory = *alias.memory;
-  if (!memory.doubt || memory.told) return;
-  memory.told = true;
-  diagnostics_.push_back(diagnostic_at(*memory.doubt, "SX1708",
-                                       memory.doubt->schema->qualified() +
+  if (!memory.possible_write || memory.is_reported) return;
+  memory.is_reported = true;
+  diagnostics_.push_back(diagnostic_at(*memory.possible_write, "SX1708",
+                                       memory.possible_write->schema->qualified() +
                                            " writes to what may be '" + alias.like->name +
-                                           "', as data decide, which is read afterwards",
+                                           "', depending on data, which is read afterwards",
                                        "write to a clone of it"));
 }
 
@@ -143,7 +143,7 @@ void Aliases::merge_last(Memory& memory) {
 }
 
 Value* Aliases::current(Alias* alias) {
-  refuse_doubted(*alias);
+  refuse_possibly_written(*alias);
   if (alias->ahead && alias->memory->ahead.back() == alias) return alias->value;
   catch_up(alias);
   if (alias->ahead) return alias->value;
@@ -170,7 +170,7 @@ void Aliases::write(Alias* alias, Value* content, const Call& write, bool unifor
   if (!memory.first_write) memory.first_write = &write;
   memory.written = true;
   set_changed(memory);
-  for (Memory* each : memory.kin) doubt(*each, write);
+  for (Memory* each : memory.kin) note_possible_write(*each, write);
 }
 
 }  // namespace sardonyx::functionalize

@@ -42,10 +42,10 @@ struct Memory {
   bool changed = false;  // written to, or seen with other sizes than captured
   bool written = false;  // its elements have changed
   const Call* first_write = nullptr;
-  // Those that may be this one, as data decide: what a branch or a loop gives, and what it may be.
+  // Those that may alias it, depending on data: results of a branch or loop, and what they may be.
   std::vector<Memory*> kin;
-  const Call* doubt = nullptr;  // the first write to one of these
-  bool told = false;            // that something read it afterwards
+  const Call* possible_write = nullptr;  // the first write to one of these
+  bool is_reported = false;              // that something read it afterwards
 };
 
 bool may_be_one(const Memory* one, const Memory* other);
@@ -72,12 +72,14 @@ class Aliases {
 
   // The first write to the memory of `value`; null when its elements are as they were.
   const Call* write_to(const Value* value) const;
-  // The memories of the two may be one, as data decide.
+  // The two may alias, depending on data.
   void may_share(Value* value, Value* other);
   // From now on nothing can be read of the memory of `value`: `write` may have changed it, as data
   // decide.
-  void doubt(Value* value, const Call& write) { doubt(*of(value)->memory, write); }
-  const Call* doubt_of(const Value* value) const;
+  void note_possible_write(Value* value, const Call& write) {
+    note_possible_write(*of(value)->memory, write);
+  }
+  const Call* possible_write_to(const Value* value) const;
 
   // What the whole memory that `value` started as holds now.
   Value* content(const Value* value);
@@ -88,8 +90,8 @@ class Aliases {
  private:
   void catch_up(Alias* alias);
   void merge_last(Memory& memory);
-  void doubt(Memory& memory, const Call& write);
-  void refuse_doubted(const Alias& alias);
+  void note_possible_write(Memory& memory, const Call& write);
+  void refuse_possibly_written(const Alias& alias);
 
   Builder& builder_;
   std::vector<base::Diagnostic>& diagnostics_;

@@ -137,9 +137,10 @@ void Rewriter::visit_bodies(Call& call, const program::Region& region) {
   for (const BodyWrite& written : writes)
     store(written.operand, written.content, nullptr, *written.write);
   for (const MayShare& each : shared_) aliases_.may_share(each.output, each.operand);
-  for (const MayWrite& each : doubted_) aliases_.doubt(each.operand, *each.write);
+  for (const MayWrite& each : possible_writes_)
+    aliases_.note_possible_write(each.operand, *each.write);
   shared_.clear();
-  doubted_.clear();
+  possible_writes_.clear();
 }
 
 // Behind a branch, what it gave may be what it was given.
@@ -148,7 +149,8 @@ void Rewriter::learn_of_branch(const Call& call, Rewriter& body, const List& out
   for (std::size_t i = 0; i < body.graph_.inputs.size() && i < operands.size(); ++i) {
     Value* const input = body.graph_.inputs[i];
     if (!input || !operands[i]) continue;
-    if (const Call* write = body.aliases_.doubt_of(input)) doubted_.push_back({operands[i], write});
+    if (const Call* write = body.aliases_.possible_write_to(input))
+      possible_writes_.push_back({operands[i], write});
     const Memory* const memory = body.aliases_.of(input)->memory;
     for (std::size_t j = 0; j < call.outputs.size() && j < outputs.size(); ++j) {
       Value* const left = program::tensor_of(outputs[j]);

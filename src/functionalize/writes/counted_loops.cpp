@@ -92,14 +92,15 @@ void Rewriter::learn_of_loop(const Call& call, const program::Region& region, Re
       if (output && places.after[i] && operands[j]) shared_.push_back({output, operands[j]});
   }
   for (std::size_t i = 1; i < places.before.size(); ++i) {
-    const Call* write = places.before[i] ? body.aliases_.doubt_of(body.graph_.inputs[i]) : nullptr;
+    const Call* write =
+        places.before[i] ? body.aliases_.possible_write_to(body.graph_.inputs[i]) : nullptr;
     if (!write || !operands[i]) continue;
     for (std::size_t j = 1; j < places.after.size(); ++j) {
       const bool is_own = j == i && i <= carried;
       if (!is_own && places.after[j] && may_be_one(places.after[j], places.before[i]))
         return refuse_body_write(call, body.graph_, {i, operands[i], write});
     }
-    doubted_.push_back({operands[i], write});
+    possible_writes_.push_back({operands[i], write});
   }
 }
 

@@ -58,7 +58,7 @@ class Rewriter {
     const Call* write = nullptr;  // in the body
     Value* content = nullptr;     // the call's new output
   };
-  // What a body gives may be what it was given: as data decide, these are one memory behind it.
+  // A result of a body may be one of its operands: depending on data, they alias after it.
   struct MayShare {
     Value* output = nullptr;
     Value* operand = nullptr;
@@ -139,7 +139,7 @@ class Rewriter {
   Aliases aliases_;
   // Of the control flow that is visited.
   std::vector<MayShare> shared_;
-  std::vector<MayWrite> doubted_;
+  std::vector<MayWrite> possible_writes_;
 };
 
 }  // namespace sardonyx::functionalize

@@ -1,4 +1,4 @@
-// Batch normalisation in training writes to its running statistics, though its schema is silent.
+// Batch normalization in training writes to its running statistics, though its schema is silent.
 #include "functionalize/views/refusal.h"
 #include "functionalize/writes/rewriter.h"
 
@@ -59,7 +59,7 @@ void Rewriter::batch_norm(Call& call) {
     aliases_.write(aliases_.of(mean), running.mixed(aliases_.read(mean), batch, *mean), call);
   }
   if (variance) {
-    // The running variance is the unbiased one, unlike that which normalises.
+    // The running variance is the unbiased one, unlike that which normalizes.
     // Each instance has its own, of which the average is tracked.
     const Type own = contiguous(input->dtype, {input->shape[0], input->shape[1]});
     Value* batch =

@@ -211,7 +211,7 @@ const Node* padding(const ValueInfo* value, std::size_t place, std::int64_t coun
   if (pad == nullptr || !pad->is(Op::kPad) || pad->string_or("mode", "constant") != "constant" ||
       !is_zero(pad->input(2)) || pad->input(3) != nullptr || pad->input(1) == nullptr)
     return nullptr;
-  if (count == 0) {  // zeros, a number that only a run tells, zeros
+  if (count == 0) {  // zeros, a number known only at run time, zeros
     const Node* join = pad->input(1)->producer;
     if (join == nullptr || !join->is(Op::kConcat) || join->inputs.size() != 3) return nullptr;
     const ValueInfo *before = join->input(0), *after = join->input(2);
@@ -297,7 +297,7 @@ Attended attend(Emit& onnx, const AttentionForm& form) {
 }
 
 std::optional<Values> attention(const Composite& call) {
-  // The length of a cache kept outside, and the scores as an output, are not spelt out.
+  // The length of an external cache, and the scores as an output, are not decomposed.
   if (!has_ranks(call) || call.input(6) || call.outputs > 3) return std::nullopt;
   Emit& onnx = call.onnx;
   const bool flat = call.input(0).rank() == 3;

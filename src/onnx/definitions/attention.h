@@ -1,4 +1,4 @@
-// Attention spelt out: softmax(query key^T * scale + mask) value.
+// Attention decomposed: softmax(query key^T * scale + mask) value.
 #pragma once
 
 #include <functional>

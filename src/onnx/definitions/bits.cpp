@@ -27,7 +27,7 @@ Value table_of(Emit& onnx, Op op) {
 
 // Digits of base 16 from the lowest, looked up in a table. Mod has the divisor's sign, so that
 // the digits of a negative number are those of its two's complement; that of the greatest place
-// wraps round into the sign. Casts to fewer bits drop the others.
+// wraps round into the sign. Casts to narrower types drop the other bits.
 std::optional<Values> bitwise_by_digits(const Composite& call, Op op) {
   Emit& onnx = call.onnx;
   if (!call.input(1) || !call.input(0).has_rank() || !call.input(1).has_rank()) return std::nullopt;

@@ -60,7 +60,7 @@ std::optional<Values> spelled_out_conv_transpose(const Composite& call) {
                                              *window)};
 }
 
-// The neighbours of each place that the kernel reads, then a product. Opset 19.
+// The neighbors of each place that the kernel reads, then a product. Opset 19.
 std::optional<Values> spelled_out_deform_conv(const Composite& call) {
   Emit& onnx = call.onnx;
   const auto window = window_of(call);

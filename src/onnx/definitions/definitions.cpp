@@ -200,11 +200,11 @@ std::optional<Values> layer_normalization(const Composite& call) {
   if (!axes) return std::nullopt;
   const Value wide = stashed(call, x);
   const Value mean = onnx.reduce("ReduceMean", wide, *axes, true);
-  const Value centred = onnx.sub(wide, mean);
-  const Value variance = onnx.reduce("ReduceMean", square(onnx, centred), *axes, true);
+  const Value centered = onnx.sub(wide, mean);
+  const Value variance = onnx.reduce("ReduceMean", square(onnx, centered), *axes, true);
   const Value epsilon = onnx.scalar_like(as_written(call.real("epsilon", 1e-5F)), wide);
   const Value deviation = onnx.sqrt(onnx.add(variance, epsilon));
-  Value y = onnx.cast(onnx.div(centred, deviation), x.dtype());
+  Value y = onnx.cast(onnx.div(centered, deviation), x.dtype());
   if (!is_filled(call.input(1), 1)) y = onnx.mul(y, call.input(1));
   if (call.input(2)) y = onnx.add(y, call.input(2));
   Values values{y};
@@ -232,7 +232,7 @@ std::optional<Values> group_normalization(const Composite& call) {
   const Value x = call.input(0), scale = call.input(1), bias = call.input(2);
   if (!x.has_rank() || x.rank() < 2) return std::nullopt;
   const std::int64_t groups = call.integer("num_groups", 1);
-  // Instance normalisation of [batch, groups, rest]: every group is an instance.
+  // Instance normalization of [batch, groups, rest]: every group is an instance.
   Expr rest = 1;
   for (std::int64_t axis = 1; axis < x.rank(); ++axis) rest = rest * x.dim(axis);
   if (!rest.known()) return std::nullopt;

@@ -1,4 +1,4 @@
-// The definitions of ONNX's composites: how each is spelt out with simpler operators.
+// The definitions of ONNX's composites: how each is decomposed into simpler operators.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace sardonyx::onnx {
 
-// One use of a composite that is to be spelt out, its arguments by name.
+// One use of a composite that is to be decomposed, its arguments by name.
 struct Composite {
   Emit& onnx;
   std::span<const Value> inputs;

@@ -1,4 +1,4 @@
-// Images read at the points of a grid, by gathering the neighbours of each.
+// Images read at the points of a grid, by gathering the neighbors of each.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -55,7 +55,7 @@ class GridAxis {
  private:
   Value number(double value) const { return onnx_.scalar(value, dtype_); }
 
-  // From [-1, 1] to the centres (align_corners) or edges of the first and last element.
+  // From [-1, 1] to the centers (align_corners) or edges of the first and last element.
   Value placed(Value grid) const {
     const Value moved = onnx_.add(grid, number(1));
     if (sampling_.align_corners) {
@@ -69,7 +69,7 @@ class GridAxis {
     return onnx_.clip(c, number(0), onnx_.real_size(size_ - 1, dtype_));
   }
 
-  // To and fro between the first and last element's centres or edges.
+  // To and fro between the first and last element's centers or edges.
   Value reflected(Value c) const {
     const Value first = number(sampling_.align_corners ? 0 : -0.5);
     const Expr length = sampling_.align_corners ? size_ - 1 : size_;
@@ -98,7 +98,7 @@ class GridAxis {
     return c;
   }
 
-  // The four neighbours; each is held inside by itself.
+  // The four neighbors; each is held inside by itself.
   Taps cubic_taps(Value coordinate) const {
     const Value c = onnx_.unsqueeze(coordinate, {-1}), low = onnx_.floor(c);
     const Value at = onnx_.add(low, onnx_.cast(onnx_.ints({-1, 0, 1, 2}), dtype_));

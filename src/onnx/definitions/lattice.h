@@ -21,7 +21,7 @@ struct Taps {
   Value at, weight;
 };
 
-// The two neighbours of each coordinate [places...].
+// The two neighbors of each coordinate [places...].
 Taps linear_taps(Emit& onnx, Value coordinate);
 
 // The weighted sum over the taps of all axes: [places..., C]. `image` (int64, broadcasting against

@@ -1,4 +1,4 @@
-// LinearAttention spelt out: a state of keys by values that each token decays, corrects and reads.
+// LinearAttention decomposed: a state of keys by values that each token decays, corrects and reads.
 #include <cmath>
 #include <optional>
 #include <string>

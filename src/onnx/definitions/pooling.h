@@ -18,8 +18,8 @@ Value window_elements(Emit& onnx, Value x, std::span<const WindowAxis> axes, Val
 Value window_sizes(Emit& onnx, Value x, std::span<const WindowAxis> axes,
                    const std::optional<std::vector<Expr>>& padding_after);
 
-// A pooling's windows along each spatial axis; their `after` is left open, as ceil_mode goes beyond
-// it. Nothing where sizes decide about the padding.
+// A pooling's windows along each spatial axis; their `after` is not set, as ceil_mode goes beyond
+// it. Nothing where the padding depends on sizes.
 std::optional<std::vector<WindowAxis>> pooling_windows(const Composite& call);
 
 }  // namespace sardonyx::onnx

@@ -1,4 +1,4 @@
-// Affine quantisation spelt out: q = clamp(round(x / scale) + zero_point),
+// Affine quantization decomposed: q = clamp(round(x / scale) + zero_point),
 // x = (q - zero_point) * scale.
 #include "onnx/definitions/parts.h"
 

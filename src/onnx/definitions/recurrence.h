@@ -1,4 +1,4 @@
-// Recurrent layers spelled out as loops.
+// Recurrent layers decomposed into loops.
 #pragma once
 
 #include <functional>

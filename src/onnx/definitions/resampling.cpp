@@ -74,25 +74,25 @@ Value cubic_far(const Positions& p, Value d) {
 }
 
 // What each place of the result reads, and with which weight.
-std::vector<Tap> taps_of(const Positions& p, const ResampledAxis& axis, Neighbours neighbours,
+std::vector<Tap> taps_of(const Positions& p, const ResampledAxis& axis, Neighbors neighbors,
                          bool align_corners) {
   Emit& onnx = p.onnx;
-  const bool linear = neighbours == Neighbours::kLinear && !align_corners;
+  const bool linear = neighbors == Neighbors::kLinear && !align_corners;
   const Value step = linear ? step_or_whole(p, axis) : p.step(axis, align_corners);
   const Value place = p.places(axis.to);
-  const Value centre = p.add(onnx.mul(p.add(place, 0.5), step), -0.5);
-  const Value real = align_corners ? onnx.mul(place, step) : centre;
-  switch (neighbours) {
-    case Neighbours::kFloor:
+  const Value center = p.add(onnx.mul(p.add(place, 0.5), step), -0.5);
+  const Value real = align_corners ? onnx.mul(place, step) : center;
+  switch (neighbors) {
+    case Neighbors::kFloor:
       return {{onnx.floor(onnx.mul(place, step_or_whole(p, axis))), {}}};
-    case Neighbours::kNearest:
+    case Neighbors::kNearest:
       return {{onnx.floor(onnx.mul(p.add(place, 0.5), step)), {}}};
-    case Neighbours::kLinear: {
+    case Neighbors::kLinear: {
       const Value source = align_corners ? real : onnx.max({real, p.number(0)});
       const Value low = onnx.floor(source), high = onnx.sub(source, low);
       return {{low, onnx.sub(p.number(1), high)}, {p.add(low, 1), high}};
     }
-    case Neighbours::kCubic: {
+    case Neighbors::kCubic: {
       const Value low = onnx.floor(real), t = onnx.sub(real, low);
       const Value rest = onnx.sub(p.number(1), t);
       return {{p.add(low, -1), cubic_far(p, p.add(t, 1))},
@@ -104,11 +104,11 @@ std::vector<Tap> taps_of(const Positions& p, const ResampledAxis& axis, Neighbou
   return {};
 }
 
-Value resampled_axis(Emit& onnx, Value x, const ResampledAxis& axis, Neighbours neighbours,
+Value resampled_axis(Emit& onnx, Value x, const ResampledAxis& axis, Neighbors neighbors,
                      bool align_corners) {
   const Positions p{onnx, x.dtype() == DType::kFloat64 ? DType::kFloat64 : DType::kFloat32};
   Value sum;
-  for (const Tap& tap : taps_of(p, axis, neighbours, align_corners)) {
+  for (const Tap& tap : taps_of(p, axis, neighbors, align_corners)) {
     const Value read = onnx.gather(x, index_of(onnx, tap.place, axis.from), {.axis = axis.axis});
     if (!tap.weight) return read;
     const Value term = onnx.mul(read, along(onnx, tap.weight, x, axis.axis));
@@ -124,13 +124,13 @@ Value filter_matrix(Emit& onnx, const ResampledAxis& axis, const Filter& filter,
   const Value step = p.step(axis, align_corners);
   const Value width = onnx.max({step, p.number(1)});
   const Value reach = onnx.mul(width, p.number(filter.support));
-  const Value centre = onnx.unsqueeze(onnx.mul(p.add(p.places(axis.to), 0.5), step), {1});
+  const Value center = onnx.unsqueeze(onnx.mul(p.add(p.places(axis.to), 0.5), step), {1});
   // Truncated towards zero, as an int conversion does; below zero starts at zero anyway.
-  const Value first = onnx.max({onnx.floor(p.add(onnx.sub(centre, reach), 0.5)), p.number(0)});
-  const Value end = onnx.floor(p.add(onnx.add(centre, reach), 0.5));
+  const Value first = onnx.max({onnx.floor(p.add(onnx.sub(center, reach), 0.5)), p.number(0)});
+  const Value end = onnx.floor(p.add(onnx.add(center, reach), 0.5));
   const Value element = p.places(axis.from);
   const Value inside = onnx.and_(onnx.greater_or_equal(element, first), onnx.less(element, end));
-  const Value distance = onnx.div(p.add(onnx.sub(element, centre), 0.5), width);
+  const Value distance = onnx.div(p.add(onnx.sub(element, center), 0.5), width);
   const Value weights = onnx.where(inside, filter.weight(onnx, onnx.abs(distance)), p.number(0));
   const std::vector<std::int64_t> row = {1};
   return onnx.div(weights, onnx.reduce("ReduceSum", weights, row, true));
@@ -163,12 +163,12 @@ Value resampled_bytes(Emit& onnx, Value x, Value rows, Value columns) {
 
 }  // namespace
 
-Value neighbour_matrix(Emit& onnx, const ResampledAxis& axis, Neighbours neighbours,
-                       bool align_corners, DType dtype) {
+Value neighbor_matrix(Emit& onnx, const ResampledAxis& axis, Neighbors neighbors,
+                      bool align_corners, DType dtype) {
   const Positions p{onnx, dtype};
   const Value element = onnx.range(axis.from);
   Value sum;
-  for (const Tap& tap : taps_of(p, axis, neighbours, align_corners)) {
+  for (const Tap& tap : taps_of(p, axis, neighbors, align_corners)) {
     const Value index = onnx.unsqueeze(index_of(onnx, tap.place, axis.from), {1});
     const Value here = onnx.cast(onnx.equal(index, element), dtype);
     if (!tap.weight) return here;
@@ -178,19 +178,19 @@ Value neighbour_matrix(Emit& onnx, const ResampledAxis& axis, Neighbours neighbo
   return sum;
 }
 
-Value resampled(Emit& onnx, Value x, const std::vector<ResampledAxis>& axes, Neighbours neighbours,
+Value resampled(Emit& onnx, Value x, const std::vector<ResampledAxis>& axes, Neighbors neighbors,
                 bool align_corners) {
   const DType dtype = x.dtype();
-  const bool mixes = neighbours == Neighbours::kLinear || neighbours == Neighbours::kCubic;
+  const bool mixes = neighbors == Neighbors::kLinear || neighbors == Neighbors::kCubic;
   if (mixes && base::is_integer(dtype) && axes.size() == 2) {
     const auto matrix = [&](const ResampledAxis& axis) {
-      return neighbour_matrix(onnx, axis, neighbours, align_corners, DType::kFloat64);
+      return neighbor_matrix(onnx, axis, neighbors, align_corners, DType::kFloat64);
     };
     return resampled_bytes(onnx, x, matrix(axes[0]), matrix(axes[1]));
   }
   if (mixes) x = onnx.cast(x, computing_type(dtype));
   for (const ResampledAxis& axis : axes) {
-    x = resampled_axis(onnx, x, axis, neighbours, align_corners);
+    x = resampled_axis(onnx, x, axis, neighbors, align_corners);
   }
   return onnx.cast(x, dtype);
 }

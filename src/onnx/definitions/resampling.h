@@ -1,4 +1,4 @@
-// Interpolation spelled out: the definition of Resize, and what Resize cannot say.
+// Interpolation decomposed: the definition of Resize, and what Resize cannot express.
 #pragma once
 
 #include <functional>
@@ -20,15 +20,15 @@ struct ResampledAxis {
   std::int64_t whole = 0;
 };
 
-enum class Neighbours : std::uint8_t { kFloor, kNearest, kLinear, kCubic };
+enum class Neighbors : std::uint8_t { kFloor, kNearest, kLinear, kCubic };
 
-// Reads the neighbours of each place of the result, axis after axis.
-Value resampled(Emit& onnx, Value x, const std::vector<ResampledAxis>& axes, Neighbours neighbours,
+// Reads the neighbors of each place of the result, axis after axis.
+Value resampled(Emit& onnx, Value x, const std::vector<ResampledAxis>& axes, Neighbors neighbors,
                 bool align_corners);
 
 // The same along one axis as a matrix [to, from].
-Value neighbour_matrix(Emit& onnx, const ResampledAxis& axis, Neighbours neighbours,
-                       bool align_corners, DType dtype);
+Value neighbor_matrix(Emit& onnx, const ResampledAxis& axis, Neighbors neighbors,
+                      bool align_corners, DType dtype);
 
 // An antialiasing filter: its reach at scale 1 and its weight at a distance.
 struct Filter {

@@ -1,4 +1,4 @@
-// Resize by gathered neighbours, and its antialiasing filters as matrices.
+// Resize by gathered neighbors, and its antialiasing filters as matrices.
 #include <cmath>
 
 #include "onnx/definitions/images.h"
@@ -49,21 +49,20 @@ std::optional<std::vector<ResampledAxis>> axes_of(const Composite& call, Value x
   return found;
 }
 
-// How places are found and neighbours weighed; nothing for other ways.
-std::optional<Neighbours> neighbours_of(const Composite& call) {
+// How places are found and neighbors weighed; nothing for other ways.
+std::optional<Neighbors> neighbors_of(const Composite& call) {
   const std::string mode = call.text("mode", "nearest");
   const std::string places = call.text("coordinate_transformation_mode", "half_pixel");
   const std::string nearest = call.text("nearest_mode", "round_prefer_floor");
   if (mode == "nearest") {
-    if (places == "asymmetric" && nearest == "floor") return Neighbours::kFloor;
-    if (places == "half_pixel" && nearest == "round_prefer_ceil") return Neighbours::kNearest;
+    if (places == "asymmetric" && nearest == "floor") return Neighbors::kFloor;
+    if (places == "half_pixel" && nearest == "round_prefer_ceil") return Neighbors::kNearest;
     return std::nullopt;
   }
   if (places != "half_pixel" && places != "align_corners") return std::nullopt;
-  if (mode == "linear") return Neighbours::kLinear;
+  if (mode == "linear") return Neighbors::kLinear;
   const bool plain = call.real("cubic_coeff_a", -0.75F) == -0.75F;
-  if (mode == "cubic" && plain && call.integer("exclude_outside", 0) == 0)
-    return Neighbours::kCubic;
+  if (mode == "cubic" && plain && call.integer("exclude_outside", 0) == 0) return Neighbors::kCubic;
   return std::nullopt;
 }
 
@@ -101,10 +100,10 @@ std::optional<Values> spelled_out_resize(const Composite& call) {
   const auto axes = axes_of(call, x);
   if (!axes) return std::nullopt;
   if (call.integer("antialias", 0) != 0) return by_filter(call, x, *axes);
-  const auto neighbours = neighbours_of(call);
-  if (!neighbours) return std::nullopt;
+  const auto neighbors = neighbors_of(call);
+  if (!neighbors) return std::nullopt;
   const bool align_corners = call.text("coordinate_transformation_mode") == "align_corners";
-  return Values{resampled(call.onnx, x, *axes, *neighbours, align_corners)};
+  return Values{resampled(call.onnx, x, *axes, *neighbors, align_corners)};
 }
 
 }  // namespace sardonyx::onnx

@@ -1,4 +1,4 @@
-// RotaryEmbedding spelt out: pairs of elements turned by an angle that depends on their position.
+// RotaryEmbedding decomposed: pairs of elements turned by an angle that depends on their position.
 #include <vector>
 
 #include "onnx/definitions/parts.h"
@@ -47,8 +47,8 @@ Value turned_halves(Emit& onnx, Value x, Value cosine, Value sine) {
                   onnx.mul(swapped, onnx.concat({onnx.neg(sine), sine}, -1)));
 }
 
-// The same of neighbours in it, which change places by their indices.
-Value turned_neighbours(Emit& onnx, Value x, Value cosine, Value sine) {
+// The same of neighbors in it, which change places by their indices.
+Value turned_neighbors(Emit& onnx, Value x, Value cosine, Value sine) {
   const std::int64_t size = x.dim(-1).value(), half = size / 2, last = x.rank() - 1;
   std::vector<std::int64_t> swapped, twice, halves_apart;
   for (std::int64_t i = 0; i < size; ++i) {
@@ -66,7 +66,7 @@ Value turned_neighbours(Emit& onnx, Value x, Value cosine, Value sine) {
 Value turned_by(Emit& onnx, Value x, Value cosine, Value sine, bool interleaved) {
   if (!x.dim(-1).is_constant() || x.dim(-1).value() % 2 != 0)
     return turned_pairs(onnx, x, cosine, sine, interleaved);
-  return interleaved ? turned_neighbours(onnx, x, cosine, sine)
+  return interleaved ? turned_neighbors(onnx, x, cosine, sine)
                      : turned_halves(onnx, x, cosine, sine);
 }
 

@@ -1,5 +1,5 @@
-// Emitting the core dialect: ONNX's operators in the form of the newest opset, whatever target the
-// model is for (src/targets lowers it in the end). Typed methods, one an operator, infer the type
+// Emits the canonical IR: ONNX's operators of the newest opset, whatever target the model is for
+// (src/targets lowers it in the end). Typed methods, one an operator, infer the type
 // and shape of what they emit, fold constants and shape arithmetic, and share equal nodes.
 //
 //   Value y = onnx.add(onnx.matmul(x, w), b);
@@ -8,7 +8,7 @@
 // The operators themselves (`gemm`, `conv`, `reduce_sum`, ...) are declared in the generated base
 // class Operators (onnx/gen/operators.h): snake_case of ONNX's name, a trailing underscore where
 // C++ has the word (and_, or_, not_, if_); inputs in ONNX's order, absent ones as Value{};
-// attributes as a struct with designated initialisers.
+// attributes as a struct with designated initializers.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct EmitOptions {
 
 class Emit : public Operators {
  public:
-  // Into the main graph of a new model, which becomes one of the core dialect.
+  // Into the main graph of a new model, which is then in the canonical IR.
   Emit(Model& model, EmitOptions options);
   ~Emit() override;
 
@@ -124,8 +124,8 @@ class Emit : public Operators {
   Value flatten_to_1d(Value x);
   Value concat(std::span<const Value> parts, std::int64_t axis);
   Value concat(std::initializer_list<Value> parts, std::int64_t axis);
-  // Elements [start, end) of one axis, step > 0 or < 0 as ONNX's Slice counts; a run ends where
-  // one that only it tells is not > 0.
+  // Elements [start, end) of one axis, step > 0 or < 0 as ONNX's Slice counts; a step that is known
+  // only at run time has to be > 0, or the run fails.
   Value slice(Value x, std::int64_t axis, Expr start, Expr end, Expr step = 1);
   // One index of an axis, which goes away.
   Value select(Value x, std::int64_t axis, Expr index);

@@ -138,7 +138,7 @@ Value Emit::expand(Value x, std::span<const Expr> shape) {
   std::vector<Expr> wanted(shape.begin(), shape.end());
   if (x.has_rank() && x.shape().size() <= shape.size()) {
     const std::size_t offset = shape.size() - x.shape().size();
-    // Expand broadcasts both ways: 1 leaves a dim as it is.
+    // Expand broadcasts in both directions: 1 leaves a dim as it is.
     for (std::size_t i = offset; i < shape.size(); ++i)
       if (!wanted[i].is_constant() && x.shape()[i - offset] == wanted[i]) wanted[i] = 1;
   }

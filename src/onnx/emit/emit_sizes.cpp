@@ -42,7 +42,7 @@ struct Emit::Sizes {
   std::size_t run(std::span<const Expr> entries, std::size_t at, SizeSource& best);
 
   [[noreturn]] static void no_source(Expr e) {
-    base::fail("SX1402", fmt::format("nothing in the graph tells the size `{}`", e.str()),
+    base::fail("SX1402", fmt::format("nothing in the graph has the size `{}`", e.str()),
                "make it an input, or a dim of an input");
   }
 };
@@ -197,7 +197,7 @@ bool Emit::Sizes::known(Expr e) {
 
 std::size_t Emit::Sizes::run(std::span<const Expr> entries, std::size_t at, SizeSource& best) {
   std::size_t longest = 0;
-  // The source of a later entry may hold the earlier ones beside it.
+  // The source of a later entry may hold the earlier ones, too.
   for (std::size_t shift = 0; shift < 3 && at + shift < entries.size(); ++shift) {
     if (entries[at + shift].is_constant() || !entries[at + shift].known()) break;
     const SizeSource* source = state.find_source(entries[at + shift]);

@@ -36,7 +36,7 @@ TEST_F(SizesTest, ReadsADimOnce) {
   EXPECT_EQ(ops(), "Shape Squeeze");
 }
 
-TEST_F(SizesTest, NeighboursAreReadTogether) {
+TEST_F(SizesTest, NeighborsAreReadTogether) {
   input("mask", {b, s});
   input("x", {4, s, b, 8});
   onnx.sizes({b, s, 3});

@@ -47,7 +47,7 @@ struct GraphToEmitInto {
   }
 };
 
-// Of the core dialect.
+// In the canonical IR.
 struct TestGraph : GraphToEmitInto<Emit> {
   TestGraph() : GraphToEmitInto(EmitOptions{}) {}
 };

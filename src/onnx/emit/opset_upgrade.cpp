@@ -31,7 +31,7 @@ struct Older {
     if (inputs.size() <= i) inputs.resize(i + 1);
     inputs[i] = value;
   }
-  // The attribute, which the newest form has not.
+  // The attribute, which the newest opset does not have.
   std::optional<Attribute> take(std::string_view name) const {
     const auto found = std::ranges::find(attributes, name, &Attribute::name);
     if (found == attributes.end()) return std::nullopt;
@@ -201,7 +201,7 @@ Result resize(const Older& o) {
 
 // Opset 9: always by channel; opset 14: outputs of training, which nothing could say before.
 Result batch_normalization(const Older& o) {
-  if (o.take_int("spatial").value_or(1) == 0) o.refuse("normalises every element for itself");
+  if (o.take_int("spatial").value_or(1) == 0) o.refuse("normalizes every element for itself");
   if (o.outputs > 1) o.refuse("hands out statistics of training");
   return std::nullopt;
 }
@@ -245,7 +245,7 @@ Result scan(const Older& o) { o.refuse("runs over batches of sequences"); }
 
 struct Form {
   Op op;
-  std::int64_t until;  // the first opset that has the newest form
+  std::int64_t until;  // the first opset that has the newest version
   Result (*change)(const Older&);
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "onnx/gen/op.h"
+#include "onnx/operators/traits.h"
 
 namespace sardonyx::onnx {
 namespace {
@@ -50,24 +51,6 @@ bool append_attribute(std::string& key, const Attribute& attribute) {
   return true;
 }
 
-// Whether a op b is b op a, to the last bit.
-bool commutes(Op op) {
-  switch (op) {
-    case Op::kAdd:
-    case Op::kMul:
-    case Op::kEqual:
-    case Op::kAnd:
-    case Op::kOr:
-    case Op::kXor:
-    case Op::kBitwiseAnd:
-    case Op::kBitwiseOr:
-    case Op::kBitwiseXor:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
 std::string sharing_key(const Operator& op, std::span<const Value> inputs,
@@ -79,7 +62,7 @@ std::string sharing_key(const Operator& op, std::span<const Value> inputs,
   append_bytes(key, &outputs, sizeof(outputs));
   std::vector<std::uint32_t> numbers;
   for (const Value input : inputs) numbers.push_back(input ? input->id : ~std::uint32_t{0});
-  if (commutes(op.id)) std::ranges::sort(numbers);
+  if (has_trait(op.id, Trait::kCommutes)) std::ranges::sort(numbers);
   append_bytes(key, numbers.data(), numbers.size() * sizeof(std::uint32_t));
   for (const Attribute& attribute : attributes)
     if (!append_attribute(key, attribute)) return {};

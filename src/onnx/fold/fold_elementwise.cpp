@@ -1,6 +1,6 @@
 // Elementwise operators on constants. Only what comes out the same on every machine is folded: the
 // four operations, comparisons, logic and conversions; transcendental functions where a model is
-// optimised, but not as it is translated.
+// optimized, but not as it is translated.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -91,12 +91,12 @@ Result binary(const Operands& operands, IntFunction on_ints, RealFunction on_rea
 std::int64_t as_signed(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 std::uint64_t as_unsigned(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 
-using MaybeInt = std::optional<std::int64_t>;
+using OptionalInt = std::optional<std::int64_t>;
 
 Result add(const Operands& o) {
   return binary(
       o,
-      [](std::int64_t x, std::int64_t y) -> MaybeInt {
+      [](std::int64_t x, std::int64_t y) -> OptionalInt {
         return as_signed(as_unsigned(x) + as_unsigned(y));
       },
       [](double x, double y) { return x + y; });
@@ -105,7 +105,7 @@ Result add(const Operands& o) {
 Result sub(const Operands& o) {
   return binary(
       o,
-      [](std::int64_t x, std::int64_t y) -> MaybeInt {
+      [](std::int64_t x, std::int64_t y) -> OptionalInt {
         return as_signed(as_unsigned(x) - as_unsigned(y));
       },
       [](double x, double y) { return x - y; });
@@ -114,7 +114,7 @@ Result sub(const Operands& o) {
 Result mul(const Operands& o) {
   return binary(
       o,
-      [](std::int64_t x, std::int64_t y) -> MaybeInt {
+      [](std::int64_t x, std::int64_t y) -> OptionalInt {
         return as_signed(as_unsigned(x) * as_unsigned(y));
       },
       [](double x, double y) { return x * y; });
@@ -124,7 +124,7 @@ Result mul(const Operands& o) {
 Result div(const Operands& o) {
   return binary(
       o,
-      [](std::int64_t x, std::int64_t y) -> MaybeInt {
+      [](std::int64_t x, std::int64_t y) -> OptionalInt {
         if (y == 0 || (y == -1 && x == std::numeric_limits<std::int64_t>::min())) return {};
         return x / y;
       },
@@ -136,8 +136,8 @@ Result mod(const Operands& o) {
   if (o.node.int_or("fmod", 0) != 0) return {};
   return binary(
       o,
-      [](std::int64_t x, std::int64_t y) -> MaybeInt {
-        if (y == 0 || y == -1) return y == 0 ? MaybeInt{} : MaybeInt{0};
+      [](std::int64_t x, std::int64_t y) -> OptionalInt {
+        if (y == 0 || y == -1) return y == 0 ? OptionalInt{} : OptionalInt{0};
         const std::int64_t rest = x % y;
         return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
       },
@@ -148,7 +148,7 @@ Result mod(const Operands& o) {
 Result minimum(const Operands& o) {
   if (o.inputs.size() != 2) return {};
   return binary(
-      o, [](std::int64_t x, std::int64_t y) -> MaybeInt { return x < y ? x : y; },
+      o, [](std::int64_t x, std::int64_t y) -> OptionalInt { return x < y ? x : y; },
       [](double x, double y) {
         if (std::isnan(x) || std::isnan(y)) return x + y;
         return x < y || (x == y && std::signbit(x)) ? x : y;
@@ -158,7 +158,7 @@ Result minimum(const Operands& o) {
 Result maximum(const Operands& o) {
   if (o.inputs.size() != 2) return {};
   return binary(
-      o, [](std::int64_t x, std::int64_t y) -> MaybeInt { return x > y ? x : y; },
+      o, [](std::int64_t x, std::int64_t y) -> OptionalInt { return x > y ? x : y; },
       [](double x, double y) {
         if (std::isnan(x) || std::isnan(y)) return x + y;
         return x > y || (x == y && !std::signbit(x)) ? x : y;
@@ -167,46 +167,46 @@ Result maximum(const Operands& o) {
 
 Result equal(const Operands& o) {
   return binary(
-      o, [](std::int64_t x, std::int64_t y) -> MaybeInt { return x == y; },
+      o, [](std::int64_t x, std::int64_t y) -> OptionalInt { return x == y; },
       [](double x, double y) { return x == y ? 1.0 : 0.0; }, DType::kBool);
 }
 
 Result less(const Operands& o) {
   return binary(
-      o, [](std::int64_t x, std::int64_t y) -> MaybeInt { return x < y; },
+      o, [](std::int64_t x, std::int64_t y) -> OptionalInt { return x < y; },
       [](double x, double y) { return x < y ? 1.0 : 0.0; }, DType::kBool);
 }
 
 Result less_or_equal(const Operands& o) {
   return binary(
-      o, [](std::int64_t x, std::int64_t y) -> MaybeInt { return x <= y; },
+      o, [](std::int64_t x, std::int64_t y) -> OptionalInt { return x <= y; },
       [](double x, double y) { return x <= y ? 1.0 : 0.0; }, DType::kBool);
 }
 
 Result greater(const Operands& o) {
   return binary(
-      o, [](std::int64_t x, std::int64_t y) -> MaybeInt { return x > y; },
+      o, [](std::int64_t x, std::int64_t y) -> OptionalInt { return x > y; },
       [](double x, double y) { return x > y ? 1.0 : 0.0; }, DType::kBool);
 }
 
 Result greater_or_equal(const Operands& o) {
   return binary(
-      o, [](std::int64_t x, std::int64_t y) -> MaybeInt { return x >= y; },
+      o, [](std::int64_t x, std::int64_t y) -> OptionalInt { return x >= y; },
       [](double x, double y) { return x >= y ? 1.0 : 0.0; }, DType::kBool);
 }
 
 Result logical_and(const Operands& o) {
-  return binary(o, [](std::int64_t x, std::int64_t y) -> MaybeInt { return x & y; }, nullptr);
+  return binary(o, [](std::int64_t x, std::int64_t y) -> OptionalInt { return x & y; }, nullptr);
 }
 Result logical_or(const Operands& o) {
-  return binary(o, [](std::int64_t x, std::int64_t y) -> MaybeInt { return x | y; }, nullptr);
+  return binary(o, [](std::int64_t x, std::int64_t y) -> OptionalInt { return x | y; }, nullptr);
 }
 Result logical_xor(const Operands& o) {
-  return binary(o, [](std::int64_t x, std::int64_t y) -> MaybeInt { return x ^ y; }, nullptr);
+  return binary(o, [](std::int64_t x, std::int64_t y) -> OptionalInt { return x ^ y; }, nullptr);
 }
 
 // A unary operator, element by element.
-Result unary(const Operands& o, MaybeInt (*on_ints)(std::int64_t), double (*on_reals)(double)) {
+Result unary(const Operands& o, OptionalInt (*on_ints)(std::int64_t), double (*on_reals)(double)) {
   const Tensor* x = o.at(0);
   if (x == nullptr) return {};
   const bool ints = holds_ints(x->dtype);
@@ -215,7 +215,7 @@ Result unary(const Operands& o, MaybeInt (*on_ints)(std::int64_t), double (*on_r
   Builder result(x->dtype, x->dims, count);
   for (std::int64_t i = 0; i < count; ++i) {
     if (ints) {
-      const MaybeInt value = on_ints(load_int(x->dtype, element(*x, i)));
+      const OptionalInt value = on_ints(load_int(x->dtype, element(*x, i)));
       if (!value) return {};
       result.put_int(i, wrap(x->dtype, *value));
     } else {
@@ -227,13 +227,13 @@ Result unary(const Operands& o, MaybeInt (*on_ints)(std::int64_t), double (*on_r
 
 Result neg(const Operands& o) {
   return unary(
-      o, [](std::int64_t x) -> MaybeInt { return as_signed(0 - as_unsigned(x)); },
+      o, [](std::int64_t x) -> OptionalInt { return as_signed(0 - as_unsigned(x)); },
       [](double x) { return -x; });
 }
 
 Result absolute(const Operands& o) {
   return unary(
-      o, [](std::int64_t x) -> MaybeInt { return x < 0 ? as_signed(0 - as_unsigned(x)) : x; },
+      o, [](std::int64_t x) -> OptionalInt { return x < 0 ? as_signed(0 - as_unsigned(x)) : x; },
       [](double x) { return std::fabs(x); });
 }
 
@@ -277,7 +277,7 @@ Result round_up(const Operands& o) {
   return unary(o, nullptr, [](double x) { return std::ceil(x); });
 }
 Result logical_not(const Operands& o) {
-  return unary(o, [](std::int64_t x) -> MaybeInt { return x == 0; }, nullptr);
+  return unary(o, [](std::int64_t x) -> OptionalInt { return x == 0; }, nullptr);
 }
 
 // A float outside the range of the integer type has no defined result; the runtime decides that.
@@ -355,7 +355,7 @@ Result bit_cast(const Operands& o) {
   return {{Tensor::of_bytes(to, x->dims, std::span(x->data, bytes))}};
 }
 
-// By numbers of bits that the type has: others, the standard leaves open.
+// By less than the width of the type: ONNX does not define other shifts.
 Result bit_shift(const Operands& o) {
   const Tensor *x = o.at(0), *by = o.at(1);
   if (x == nullptr || by == nullptr || x->dtype != by->dtype) return {};

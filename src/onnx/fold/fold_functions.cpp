@@ -125,7 +125,7 @@ Result product(const Operands& o, const Tensor& a, const Tensor& b) {
   return {{rounded(a.dtype, std::move(dims), result)}};
 }
 
-Tensor turned(const Tensor& x) { return strided(x, {x.dims[1], x.dims[0]}, 0, {1, x.dims[1]}); }
+Tensor transposed(const Tensor& x) { return strided(x, {x.dims[1], x.dims[0]}, 0, {1, x.dims[1]}); }
 
 // Without what is added: that is for Add.
 Result gemm(const Operands& o) {
@@ -133,8 +133,8 @@ Result gemm(const Operands& o) {
   if (a == nullptr || b == nullptr || o.at(2) != nullptr || a->dims.size() != 2 ||
       b->dims.size() != 2 || o.node.float_or("alpha", 1) != 1)
     return {};
-  const Tensor first = o.node.int_or("transA", 0) != 0 ? turned(*a) : *a;
-  const Tensor second = o.node.int_or("transB", 0) != 0 ? turned(*b) : *b;
+  const Tensor first = o.node.int_or("transA", 0) != 0 ? transposed(*a) : *a;
+  const Tensor second = o.node.int_or("transB", 0) != 0 ? transposed(*b) : *b;
   return product(o, first, second);
 }
 

@@ -28,15 +28,15 @@ Result reshape(const Operands& o) {
   if (x == nullptr || !wanted) return {};
   Dims dims = *wanted;
   const bool allow_zero = o.node.int_or("allowzero", 0) != 0;
-  Dims told;
+  Dims sizes;
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (dims[i] == 0 && !allow_zero) {
       if (i >= x->dims.size()) return {};
       dims[i] = x->dims[i];
     }
-    if (dims[i] >= 0) told.push_back(dims[i]);
+    if (dims[i] >= 0) sizes.push_back(dims[i]);
   }
-  const auto known = o.count(told);
+  const auto known = o.count(sizes);
   if (!known) return {};
   for (std::int64_t& dim : dims) {
     if (dim >= 0) continue;

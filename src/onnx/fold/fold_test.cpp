@@ -217,7 +217,7 @@ TEST_F(Fold, OuterProductsAloneAreFolded) {
   EXPECT_TRUE(run("Einsum", {reals({1, 2}, {2}), reals({3, 4}, {2})}, {sum}).empty());
 }
 
-TEST_F(Fold, FunctionsAreFoldedWhereAModelIsOptimised) {
+TEST_F(Fold, FunctionsAreFoldedWhereAModelIsOptimized) {
   Node node;
   node.op_type = "Cos";
   node.inputs = {filled(DType::kFloat32, 0)};

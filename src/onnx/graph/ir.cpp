@@ -134,7 +134,7 @@ void take_in(Graph* graph, Node* node) {
 
 constexpr std::uint64_t kOrderGap = std::uint64_t{1} << 20;
 
-// A key between those of its neighbours; where there is none, the graph is numbered anew when
+// A key between those of its neighbors; where there is none, the graph is numbered anew when
 // somebody asks.
 void give_order(Graph* graph, Node* node, const Node* previous, const Node* next) {
   const std::uint64_t low = previous != nullptr ? previous->order : 0;

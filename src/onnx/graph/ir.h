@@ -157,7 +157,7 @@ struct Node {
   ValueInfo* output(std::size_t i = 0) const { return i < outputs.size() ? outputs[i] : nullptr; }
 };
 
-// How a tensor is quantised, as a file says it beside the graph.
+// How a tensor is quantized, as a file says it beside the graph.
 struct Annotation {
   const ValueInfo* value;
   std::string message;  // TensorAnnotation

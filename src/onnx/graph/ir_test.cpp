@@ -124,7 +124,7 @@ TEST_F(IrTest, OrderIsAComparison) {
   Node* b = node("B", {a->output()});
   EXPECT_TRUE(precedes(a, b));
   EXPECT_FALSE(precedes(b, a));
-  // More nodes than there are numbers between two neighbours.
+  // More nodes than there are numbers between two neighbors.
   Node* last = b;
   for (int i = 0; i < 100; ++i) {
     Node* between = model.add_node("C", "");

@@ -133,7 +133,7 @@ class Conformance {
         find(node, fmt::format("attribute `{}` is missing", formal.name));
   }
 
-  // What inference gives is held against what the outputs have, which they get back.
+  // Compares the types that inference gives with those of the outputs, which are restored.
   void types(Node* node, std::int64_t opset) {
     const auto is_open = [](const ValueInfo* value) {
       return value != nullptr && (value->is_disputed || value->type_kind == TypeKind::kOther);

@@ -1,5 +1,4 @@
-// Whether a model keeps to the schemas of its opset: what is held against them before it is
-// written.
+// Whether a model conforms to the schemas of its opset, which is checked before it is written.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Normalisations and losses.
+// Normalizations and losses.
 #include "onnx/infer/inference.h"
 
 namespace sardonyx::onnx {

@@ -1,4 +1,4 @@
-// Quantisation: the integer type is that of the zero point, or of the attribute, or uint8.
+// Quantization: the integer type is that of the zero point, or of the attribute, or uint8.
 #include "onnx/infer/inference.h"
 
 namespace sardonyx::onnx {

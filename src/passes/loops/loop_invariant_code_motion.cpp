@@ -6,6 +6,7 @@
 
 #include "onnx/gen/op.h"
 #include "onnx/operators/operator.h"
+#include "onnx/operators/traits.h"
 #include "passes/passes.h"
 
 namespace sardonyx::passes {
@@ -21,6 +22,7 @@ enum class Safe : std::uint8_t {
   kBroadcast,  // where its operands go together
   kDivision,   // the same, of real numbers
   kProduct,    // where rows are as long as columns
+  kNever,
 };
 
 struct Entry {
@@ -28,35 +30,22 @@ struct Entry {
   Safe safe;
 };
 
+// Others are by their traits.
 constexpr Entry kEntries[] = {
-    {Op::kAbs, Safe::kAlways},
-    {Op::kAdd, Safe::kBroadcast},
-    {Op::kCast, Safe::kAlways},
-    {Op::kCos, Safe::kAlways},
-    {Op::kDequantizeLinear, Safe::kAlways},
-    {Op::kDiv, Safe::kDivision},
-    {Op::kEqual, Safe::kBroadcast},
-    {Op::kErf, Safe::kAlways},
-    {Op::kExp, Safe::kAlways},
-    {Op::kIdentity, Safe::kAlways},
-    {Op::kLog, Safe::kAlways},
-    {Op::kMatMul, Safe::kProduct},
-    {Op::kMul, Safe::kBroadcast},
-    {Op::kNeg, Safe::kAlways},
-    {Op::kNot, Safe::kAlways},
-    {Op::kReciprocal, Safe::kDivision},
-    {Op::kRelu, Safe::kAlways},
-    {Op::kShape, Safe::kAlways},
-    {Op::kSigmoid, Safe::kAlways},
-    {Op::kSin, Safe::kAlways},
-    {Op::kSize, Safe::kAlways},
-    {Op::kSoftmax, Safe::kAlways},
-    {Op::kSqrt, Safe::kAlways},
-    {Op::kSub, Safe::kBroadcast},
-    {Op::kTanh, Safe::kAlways},
-    {Op::kTranspose, Safe::kAlways},
+    {Op::kBitShift, Safe::kNever},   {Op::kDequantizeLinear, Safe::kAlways},
+    {Op::kDiv, Safe::kDivision},     {Op::kMatMul, Safe::kProduct},
+    {Op::kMod, Safe::kDivision},     {Op::kReciprocal, Safe::kDivision},
+    {Op::kShape, Safe::kAlways},     {Op::kSize, Safe::kAlways},
+    {Op::kSoftmax, Safe::kAlways},   {Op::kTranspose, Safe::kAlways},
     {Op::kUnsqueeze, Safe::kAlways},
 };
+
+Safe safety_of(Op op) {
+  const auto* entry = std::ranges::find(kEntries, op, &Entry::op);
+  if (entry != std::end(kEntries)) return entry->safe;
+  if (onnx::has_trait(op, onnx::Trait::kBroadcasts)) return Safe::kBroadcast;
+  return onnx::has_trait(op, onnx::Trait::kPointwise) ? Safe::kAlways : Safe::kNever;
+}
 
 bool sizes_are_known(const ValueInfo* value) {
   return value->has_rank && std::ranges::all_of(value->shape, &symbolic::Expr::known);
@@ -75,10 +64,8 @@ bool go_together(const Node* node, std::size_t last_axes) {
 }
 
 bool never_fails(const Node* node) {
-  const auto* entry = std::ranges::find(kEntries, node->op, &Entry::op);
-  if (entry == std::end(kEntries)) return false;
   const ValueInfo *a = node->input(0), *b = node->input(1);
-  switch (entry->safe) {
+  switch (safety_of(node->op)) {
     case Safe::kAlways:  // texts may be no numbers, and axes none that there are
       return a->dtype != onnx::DType::kString && (b == nullptr || b->constant != nullptr);
     case Safe::kDivision:
@@ -89,6 +76,8 @@ bool never_fails(const Node* node) {
     case Safe::kProduct:
       return go_together(node, 2) && a->shape.size() >= 2 && b->shape.size() >= 2 &&
              a->shape.back() == b->shape[b->shape.size() - 2];
+    case Safe::kNever:
+      return false;
   }
   return false;
 }

@@ -162,7 +162,7 @@ class Finding {
     }
   }
 
-  // Readers are told apart by what they are and where they read.
+  // Readers differ by what they are and where they read.
   void grow_forwards(AlikeParts& parts, std::size_t at) {
     const std::size_t count = parts.members.front()[at]->outputs.size();
     for (std::size_t i = 0; i < count; ++i) {
@@ -258,15 +258,15 @@ class Finding {
 };
 
 // Everything that a node reads, in its bodies too.
-void for_each_maker(const Graph* graph, const Node* node, const auto& told) {
+void for_each_maker(const Graph* graph, const Node* node, const auto& visit) {
   const auto look = [&](const ValueInfo* value) {
     if (value == nullptr || value->producer == nullptr) return;
-    if (const Node* maker = onnx::ancestor_in(graph, value->producer)) told(maker);
+    if (const Node* maker = onnx::ancestor_in(graph, value->producer)) visit(maker);
   };
   for (const ValueInfo* input : node->inputs) look(input);
   for (const Graph* body : onnx::bodies(node)) {
     for (const Node* inner = body->first; inner != nullptr; inner = inner->next)
-      for_each_maker(graph, inner, told);
+      for_each_maker(graph, inner, visit);
     for (const ValueInfo* output : body->outputs) look(output);
   }
 }

@@ -1,5 +1,5 @@
 // Before: y = Transpose<perm = [0, 3, 1, 2]>(Relu(Add(Transpose<perm = [0, 2, 3, 1]>(x), b)))
-// After:  y = Relu(Add(x, b with its axes turned))
+// After:  y = Relu(Add(x, b with its axes transposed))
 // Converters of other frameworks put a transposition before and behind each convolution. Nodes that
 // work alike on all axes are computed in the order of axes that lies before, wherever that leaves
 // fewer transpositions than there were: which nodes these are is decided for a graph as a whole,
@@ -161,7 +161,7 @@ class Mover {
       const auto found = order_of_.find(value);
       return found != order_of_.end() && perms_[found->second] == perm;
     };
-    if (!turned(node, perm, available)) return;
+    if (!transposed(node, perm, available)) return;
     for (const ValueInfo* output : node->outputs)
       if (!output->has_rank || output->shape.size() != perm.size() || output->is_disputed) return;
     for (const ValueInfo* input : node->inputs)
@@ -201,12 +201,12 @@ class Mover {
     const auto untransposed = [&](const ValueInfo* value) -> ValueInfo* {
       return perm_of(value->producer) == perm ? value->producer->input(0) : nullptr;
     };
-    const auto how =
-        turned(node, perm, [&](const ValueInfo* value) { return untransposed(value) != nullptr; });
+    const auto how = transposed(
+        node, perm, [&](const ValueInfo* value) { return untransposed(value) != nullptr; });
     if (!how) return 0;
     std::vector<ValueInfo*> operands(how->inputs.size(), nullptr);
     for (std::size_t i = 0; i < operands.size(); ++i)
-      if (how->inputs[i].kind == Turned::Input::kOperand)
+      if (how->inputs[i].kind == Transposed::Input::kOperand)
         operands[i] = untransposed(node->input(i));
     return put_behind(node, perm, *how, operands, context_) ? 1 : 0;
   }

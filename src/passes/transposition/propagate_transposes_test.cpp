@@ -53,7 +53,7 @@ TEST_F(PropagateTransposes, AxesOfAllKinds) {
   EXPECT_EQ(type(model.graph->last->output()), "float32[b, 3, 1, s + 6]");
 }
 
-TEST_F(PropagateTransposes, RowsAreMultipliedAndNormalisedInAnyOrder) {
+TEST_F(PropagateTransposes, RowsAreMultipliedAndNormalizedInAnyOrder) {
   const Value w = weight("w", {3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9}),
               one = weight("o", {3}, {1, 2, 3});
   const Value rows = onnx.transpose(onnx.exp(input("rows", {s, b, 3})), {1, 0, 2});

@@ -8,6 +8,7 @@
 #include "onnx/fold/folders.h"
 #include "onnx/gen/op.h"
 #include "onnx/graph/recipe.h"
+#include "onnx/operators/traits.h"
 
 namespace sardonyx::passes {
 namespace {
@@ -15,8 +16,9 @@ namespace {
 using onnx::Attribute;
 using onnx::Node;
 using onnx::Op;
+using onnx::Trait;
 using onnx::ValueInfo;
-using Kind = Turned::Input;
+using Kind = Transposed::Input;
 using IsOperand = std::function<bool(const ValueInfo*)>;
 using Ints = std::vector<std::int64_t>;
 
@@ -40,80 +42,22 @@ struct Entry {
   std::int64_t axis = 0;  // of those along one, where nothing is said
 };
 
+// Others are by their traits.
 constexpr Entry kEntries[] = {
-    {Op::kAbs, Family::kFirstInput},
-    {Op::kAdd, Family::kElementwise},
-    {Op::kAnd, Family::kElementwise},
-    {Op::kCast, Family::kFirstInput},
-    {Op::kCeil, Family::kFirstInput},
-    {Op::kClip, Family::kFirstInput},
     {Op::kConcat, Family::kConcat},
-    {Op::kCos, Family::kFirstInput},
     {Op::kDequantizeLinear, Family::kQuantized},
-    {Op::kDiv, Family::kElementwise},
-    {Op::kElu, Family::kFirstInput},
-    {Op::kEqual, Family::kElementwise},
-    {Op::kErf, Family::kFirstInput},
-    {Op::kExp, Family::kFirstInput},
-    {Op::kFloor, Family::kFirstInput},
-    {Op::kGelu, Family::kFirstInput},
-    {Op::kGreater, Family::kElementwise},
-    {Op::kGreaterOrEqual, Family::kElementwise},
-    {Op::kHardSigmoid, Family::kFirstInput},
-    {Op::kHardSwish, Family::kFirstInput},
-    {Op::kIdentity, Family::kFirstInput},
     {Op::kLayerNormalization, Family::kRows},
-    {Op::kLeakyRelu, Family::kFirstInput},
-    {Op::kLess, Family::kElementwise},
-    {Op::kLessOrEqual, Family::kElementwise},
-    {Op::kLog, Family::kFirstInput},
     {Op::kLogSoftmax, Family::kAxis, -1},
     {Op::kMatMul, Family::kRows},
-    {Op::kMax, Family::kElementwise},
-    {Op::kMean, Family::kElementwise},
-    {Op::kMin, Family::kElementwise},
-    {Op::kMish, Family::kFirstInput},
-    {Op::kMod, Family::kElementwise},
-    {Op::kMul, Family::kElementwise},
-    {Op::kNeg, Family::kFirstInput},
-    {Op::kNot, Family::kFirstInput},
-    {Op::kOr, Family::kElementwise},
     {Op::kPRelu, Family::kElementwise},
     {Op::kPad, Family::kPad},
-    {Op::kPow, Family::kElementwise},
     {Op::kQuantizeLinear, Family::kQuantized},
     {Op::kRMSNormalization, Family::kRows},
-    {Op::kReciprocal, Family::kFirstInput},
-    {Op::kReduceL1, Family::kReduction},
-    {Op::kReduceL2, Family::kReduction},
-    {Op::kReduceLogSumExp, Family::kReduction},
-    {Op::kReduceMax, Family::kReduction},
-    {Op::kReduceMean, Family::kReduction},
-    {Op::kReduceMin, Family::kReduction},
-    {Op::kReduceProd, Family::kReduction},
-    {Op::kReduceSum, Family::kReduction},
-    {Op::kReduceSumSquare, Family::kReduction},
-    {Op::kRelu, Family::kFirstInput},
     {Op::kResize, Family::kResize},
-    {Op::kRound, Family::kFirstInput},
-    {Op::kSelu, Family::kFirstInput},
-    {Op::kSigmoid, Family::kFirstInput},
-    {Op::kSign, Family::kFirstInput},
-    {Op::kSin, Family::kFirstInput},
     {Op::kSlice, Family::kSlice},
     {Op::kSoftmax, Family::kAxis, -1},
-    {Op::kSoftplus, Family::kFirstInput},
-    {Op::kSoftsign, Family::kFirstInput},
     {Op::kSplit, Family::kAxis},
-    {Op::kSqrt, Family::kFirstInput},
-    {Op::kSub, Family::kElementwise},
-    {Op::kSum, Family::kElementwise},
-    {Op::kSwish, Family::kFirstInput},
-    {Op::kTanh, Family::kFirstInput},
-    {Op::kThresholdedRelu, Family::kFirstInput},
     {Op::kTile, Family::kTile},
-    {Op::kWhere, Family::kElementwise},
-    {Op::kXor, Family::kElementwise},
 };
 
 static_assert(std::ranges::is_sorted(kEntries, {}, &Entry::op));
@@ -129,10 +73,13 @@ bool is_number(const ValueInfo* value, std::size_t rank) {
          std::ranges::all_of(value->shape, [](symbolic::Expr dim) { return dim.is(1); });
 }
 
-const Entry* entry_of(Op op) {
-  const auto* found =
-      std::ranges::lower_bound(kEntries, op, {}, [](const Entry& each) { return each.op; });
-  return found == std::end(kEntries) || found->op != op ? nullptr : found;
+std::optional<Entry> entry_of(Op op) {
+  if (onnx::has_trait(op, Trait::kBroadcasts)) return Entry{op, Family::kElementwise};
+  if (onnx::has_trait(op, Trait::kPointwise)) return Entry{op, Family::kFirstInput};
+  if (onnx::has_trait(op, Trait::kReduces)) return Entry{op, Family::kReduction};
+  const auto* found = std::ranges::lower_bound(kEntries, op, {}, &Entry::op);
+  if (found == std::end(kEntries) || found->op != op) return std::nullopt;
+  return *found;
 }
 
 bool refers_to_attributes(const Node* node) {
@@ -160,7 +107,7 @@ class Turning {
     result_.attributes = node->attributes;
   }
 
-  std::optional<Turned> of(const Entry& entry) {
+  std::optional<Transposed> of(const Entry& entry) {
     if (!dispatch(entry)) return std::nullopt;
     return std::move(result_);
   }
@@ -311,7 +258,7 @@ class Turning {
   }
 
   // Kernels that interpolate take the axes of an image where they stand last, and linear ones of an
-  // image [N, height, width, C] too; nearest neighbours are found along any axes.
+  // image [N, height, width, C] too; nearest neighbors are found along any axes.
   bool stays_an_image() const {
     const std::string mode = node_->string_or("mode", "nearest");
     if (mode == "nearest") return true;
@@ -346,7 +293,7 @@ class Turning {
     return true;
   }
 
-  // Each row is worked on for itself: multiplied with one matrix, or normalised.
+  // Each row is worked on for itself: multiplied with one matrix, or normalized.
   bool keeps_rows() const {
     const auto last = static_cast<std::int64_t>(rank()) - 1;
     if (perm_.back() != last || node_->outputs.size() != 1) return false;
@@ -376,11 +323,11 @@ class Turning {
   const Node* node_;
   const Perm& perm_;
   const IsOperand& is_operand_;
-  Turned result_;
+  Transposed result_;
 };
 
 // The constant with its axes as the untransposed operands have them.
-ValueInfo* turned_constant(rewriting::Patch& patch, ValueInfo* value, const Perm& perm) {
+ValueInfo* transposed_constant(rewriting::Patch& patch, ValueInfo* value, const Perm& perm) {
   const onnx::Tensor& tensor = *value->constant;
   Ints dims(perm.size() - tensor.dims.size(), 1);
   dims.insert(dims.end(), tensor.dims.begin(), tensor.dims.end());
@@ -429,14 +376,13 @@ bool changes_nothing(const Perm& perm) { return std::ranges::is_sorted(perm); }
 std::optional<Ints> lost_axes(const Node* node, const Perm& perm) {
   const auto rank = static_cast<std::int64_t>(perm.size());
   Ints axes;
-  if (node->is(Op::kArgMax) || node->is(Op::kArgMin)) {
+  const bool finds_position = onnx::has_trait(node->op, Trait::kFindsPosition);
+  if (finds_position) {
     axes = {node->int_or("axis", 0)};
   } else if (const auto given = ints_of(node->input(1)); given && !given->empty()) {
     axes = *given;
   }
-  const Entry* entry = entry_of(node->op);
-  const bool reduces = (entry != nullptr && entry->family == Family::kReduction) ||
-                       node->is(Op::kArgMax) || node->is(Op::kArgMin);
+  const bool reduces = finds_position || onnx::has_trait(node->op, Trait::kReduces);
   if (!(node->is(Op::kSqueeze) || (reduces && node->int_or("keepdims", 1) == 0)) || axes.empty() ||
       refers_to_attributes(node))
     return std::nullopt;
@@ -456,20 +402,21 @@ bool moves_no_element(const ValueInfo* transposed, const Perm& perm) {
          in_order(perm, [&](std::size_t i) { return !transposed->shape[i].is(1); });
 }
 
-std::optional<Turned> turned(const Node* node, const Perm& perm, const IsOperand& is_operand) {
-  const Entry* entry = entry_of(node->op);
-  if (entry == nullptr || node->inputs.empty() || refers_to_attributes(node) ||
+std::optional<Transposed> transposed(const Node* node, const Perm& perm,
+                                     const IsOperand& is_operand) {
+  const auto entry = entry_of(node->op);
+  if (!entry || node->inputs.empty() || refers_to_attributes(node) ||
       std::ranges::find(node->outputs, nullptr) != node->outputs.end())
     return std::nullopt;
   return Turning(node, perm, is_operand).of(*entry);
 }
 
-bool put_behind(Node* node, const Perm& perm, const Turned& how,
+bool put_behind(Node* node, const Perm& perm, const Transposed& how,
                 const std::vector<ValueInfo*>& operands, rewriting::RuleContext& context) {
   rewriting::Patch patch(context, node);
   std::vector<ValueInfo*> inputs;
   for (std::size_t i = 0; i < how.inputs.size(); ++i) {
-    const Turned::Other& each = how.inputs[i];
+    const Transposed::Other& each = how.inputs[i];
     switch (each.kind) {
       case Kind::kOperand:
         inputs.push_back(operands[i]);
@@ -478,7 +425,7 @@ bool put_behind(Node* node, const Perm& perm, const Turned& how,
         inputs.push_back(node->input(i));
         break;
       case Kind::kConstant:
-        inputs.push_back(turned_constant(patch, node->input(i), perm));
+        inputs.push_back(transposed_constant(patch, node->input(i), perm));
         break;
       case Kind::kNumbers:
         inputs.push_back(patch.ints(each.numbers));

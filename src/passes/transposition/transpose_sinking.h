@@ -28,7 +28,7 @@ bool moves_no_element(const onnx::ValueInfo* transposed, const Perm& perm);
 
 // A node that gives Transpose<perm>(z) for operands Transpose<perm>(x) could compute z from x:
 // which inputs are such operands, and what the others and the attributes become.
-struct Turned {
+struct Transposed {
   enum class Input : std::uint8_t { kOperand, kSame, kConstant, kNumbers };
   struct Other {
     Input kind = Input::kSame;
@@ -38,14 +38,14 @@ struct Turned {
   std::vector<onnx::Attribute> attributes;
 };
 
-// Nothing where the node does not work alike on all axes, or depends on what only a run tells.
+// Nothing where the node does not treat all axes alike, or depends on values of run time.
 // `is_operand` says of an input whether it can be had untransposed.
-std::optional<Turned> turned(const onnx::Node* node, const Perm& perm,
-                             const std::function<bool(const onnx::ValueInfo*)>& is_operand);
+std::optional<Transposed> transposed(const onnx::Node* node, const Perm& perm,
+                                     const std::function<bool(const onnx::ValueInfo*)>& is_operand);
 
 // Puts the node on `operands`, one for each of its inputs that is one (null for the others), and
 // the transposition behind it. Nothing changes where that cannot be.
-bool put_behind(onnx::Node* node, const Perm& perm, const Turned& how,
+bool put_behind(onnx::Node* node, const Perm& perm, const Transposed& how,
                 const std::vector<onnx::ValueInfo*>& operands, rewriting::RuleContext& context);
 
 }  // namespace sardonyx::passes

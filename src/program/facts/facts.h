@@ -9,8 +9,8 @@
 
 namespace sardonyx::program {
 
-// How a result lies in the argument that it is a view of. What a call's sizes, strides and numbers
-// decide besides is told by functionalize/views/views.h.
+// How a result lies in the argument that it is a view of. functionalize/views/views.h has what
+// depends on a call's sizes, strides and numbers.
 enum class ViewFamily : std::uint8_t {
   kNone,
   kAlias,       // the argument itself

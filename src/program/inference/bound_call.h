@@ -14,7 +14,7 @@ namespace sardonyx::program {
 using base::DType;
 using symbolic::Expr;
 using Sizes = std::vector<Expr>;
-using ResultTensors = std::vector<TensorType>;
+using TensorTypes = std::vector<TensorType>;
 
 class Bound {
  public:
@@ -44,7 +44,7 @@ class Bound {
 
   // As many as there are after a resampling by this factor.
   Expr scaled(Expr size, double factor) const;
-  // A size that data decide.
+  // A data-dependent size.
   Expr fresh() const;
   Sizes broadcast(std::span<const Expr> left, std::span<const Expr> right) const;
 
@@ -58,7 +58,7 @@ class Bound {
   symbolic::Pool& pool_;
 };
 
-using ResultRule = ResultTensors (*)(const Bound& call);
+using ResultRule = TensorTypes (*)(const Bound& call);
 
 struct ResultRow {
   std::string_view names;  // operators, with a space between

@@ -22,35 +22,35 @@ const Argument& argument(const Bound& call, std::string_view name) {
   return call.arguments()[*position];
 }
 
-ResultTensors sized(const Bound& call) {
+TensorTypes sized(const Bound& call) {
   return {{call.dtype().value_or(kFloat), call.sizes("size"), {}}};
 }
 
-ResultTensors full(const Bound& call) {
+TensorTypes full(const Bound& call) {
   return {{call.dtype().value_or(dtype_of_number(argument(call, "fill_value"))),
            call.sizes("size"),
            {}}};
 }
 
-ResultTensors random_integers(const Bound& call) {
+TensorTypes random_integers(const Bound& call) {
   return {{call.dtype().value_or(DType::kInt64), call.sizes("size"), {}}};
 }
 
-ResultTensors new_sized(const Bound& call) {
+TensorTypes new_sized(const Bound& call) {
   return {{call.dtype().value_or(call.self().dtype), call.sizes("size"), {}}};
 }
 
-ResultTensors strided(const Bound& call) {
+TensorTypes strided(const Bound& call) {
   const Value* self = call.schema().find("self") ? &call.self() : nullptr;
   return {{call.dtype().value_or(self ? self->dtype : kFloat), call.sizes("size"),
            call.sizes("stride")}};
 }
 
-ResultTensors same_size(const Bound& call) {
+TensorTypes same_size(const Bound& call) {
   return {{call.dtype().value_or(call.self().dtype), call.self().shape, {}}};
 }
 
-ResultTensors scalar_tensor(const Bound& call) { return {{call.dtype().value_or(kFloat), {}, {}}}; }
+TensorTypes scalar_tensor(const Bound& call) { return {{call.dtype().value_or(kFloat), {}, {}}}; }
 
 std::optional<double> known(const Argument& number) {
   if (const double* real = number.get<double>()) return *real;
@@ -77,7 +77,7 @@ Argument counted(const Argument& number) {
   return flag == nullptr ? number : Argument(Expr(*flag ? 1 : 0));
 }
 
-ResultTensors arange(const Bound& call) {
+TensorTypes arange(const Bound& call) {
   const Argument one = Expr(1), zero = Expr(0);
   const Argument start = call.has("start") ? counted(argument(call, "start")) : zero;
   const Argument end = counted(argument(call, "end"));
@@ -98,21 +98,21 @@ ResultTensors arange(const Bound& call) {
   return {{dtype, {length.known() ? length : call.fresh()}, {}}};
 }
 
-ResultTensors spaced(const Bound& call) {
+TensorTypes spaced(const Bound& call) {
   return {{call.dtype().value_or(kFloat), {call.size("steps")}, {}}};
 }
 
-ResultTensors eye(const Bound& call) {
+TensorTypes eye(const Bound& call) {
   const Expr rows = call.size("n");
   return {{call.dtype().value_or(kFloat), {rows, call.has("m") ? call.size("m") : rows}, {}}};
 }
 
-ResultTensors window(const Bound& call) {
+TensorTypes window(const Bound& call) {
   return {{call.dtype().value_or(kFloat), {call.size("window_length")}, {}}};
 }
 
 // With its end, unlike arange().
-ResultTensors range(const Bound& call) {
+TensorTypes range(const Bound& call) {
   const Argument one = Expr(1);
   const auto start = known(argument(call, "start")), end = known(argument(call, "end"));
   const auto step = known(call.has("step") ? argument(call, "step") : one);
@@ -122,12 +122,12 @@ ResultTensors range(const Bound& call) {
   return {{call.dtype().value_or(kFloat), {length}, {}}};
 }
 
-ResultTensors permutation(const Bound& call) {
+TensorTypes permutation(const Bound& call) {
   return {{call.dtype().value_or(DType::kInt64), {call.size("n")}, {}}};
 }
 
 // The places on one side of a diagonal, as two rows.
-ResultTensors triangle(const Bound& call) {
+TensorTypes triangle(const Bound& call) {
   const DType dtype = call.dtype().value_or(DType::kInt64);
   const Expr rows = call.size("row"), columns = call.size("col"), offset = call.size("offset");
   if (!rows.is_constant() || !columns.is_constant() || !offset.is_constant())

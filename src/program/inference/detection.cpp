@@ -5,16 +5,16 @@ namespace sardonyx::program {
 namespace {
 
 // Which boxes are kept.
-ResultTensors suppressed(const Bound& call) { return {{DType::kInt64, {call.fresh()}, {}}}; }
+TensorTypes suppressed(const Bound& call) { return {{DType::kInt64, {call.fresh()}, {}}}; }
 
 // One window of the image for each region of interest.
-ResultTensors aligned(const Bound& call) {
+TensorTypes aligned(const Bound& call) {
   const Value& input = call.self();
   const Expr height = call.size("pooled_height"), width = call.size("pooled_width");
   Expr channels = input.shape.at(1);
   const bool by_position = call.name().starts_with("ps_");
   if (by_position) channels = symbolic::floor_div(channels, height * width);
-  ResultTensors results = {like(input, {call.tensor("rois").shape.at(0), channels, height, width})};
+  TensorTypes results = {like(input, {call.tensor("rois").shape.at(0), channels, height, width})};
   if (by_position || call.name() == "roi_pool")
     results.push_back({DType::kInt32, results.front().shape, {}});
   return results;

@@ -51,101 +51,101 @@ DType promoted(const Bound& call) {
   return promotion.dtype();
 }
 
-ResultTensors common(const Bound& call) {
+TensorTypes common(const Bound& call) {
   TensorType result = broadcast_all(call);
   result.dtype = promoted(call);
   return {result};
 }
 
-ResultTensors own(const Bound& call) {
+TensorTypes own(const Bound& call) {
   TensorType result = broadcast_all(call);
   result.dtype = call.self().dtype;
   return {result};
 }
 
-ResultTensors floating(const Bound& call) {
+TensorTypes floating(const Bound& call) {
   TensorType result = broadcast_all(call);
   result.dtype = as_floating(promoted(call));
   return {result};
 }
 
-ResultTensors square(const Bound& call) {
+TensorTypes square(const Bound& call) {
   TensorType result = own(call).front();
   if (result.dtype == DType::kBool) result.dtype = DType::kInt64;
   return {result};
 }
 
-ResultTensors in_float64(const Bound& call) {
+TensorTypes in_float64(const Bound& call) {
   TensorType result = broadcast_all(call);
   const bool is_complex = base::is_complex(promoted(call));
   result.dtype = is_complex ? DType::kComplex128 : DType::kFloat64;
   return {result};
 }
 
-ResultTensors truth(const Bound& call) {
+TensorTypes truth(const Bound& call) {
   TensorType result = broadcast_all(call);
   result.dtype = DType::kBool;
   return {result};
 }
 
-ResultTensors divided(const Bound& call) {
+TensorTypes divided(const Bound& call) {
   return call.has("rounding_mode") ? common(call) : floating(call);
 }
 
-ResultTensors magnitude(const Bound& call) {
+TensorTypes magnitude(const Bound& call) {
   TensorType result = broadcast_all(call);
   result.dtype = base::real_of(call.self().dtype);
   return {result};
 }
 
 // x.to(dtype), x.to(other), x.float(), ...
-ResultTensors converted(const Bound& call) {
+TensorTypes converted(const Bound& call) {
   TensorType result = like(call.self());
   if (const auto dtype = call.dtype()) result.dtype = *dtype;
   if (const Value* other = call.optional_tensor("other")) result.dtype = other->dtype;
   return {result};
 }
 
-ResultTensors softmax(const Bound& call) {
+TensorTypes softmax(const Bound& call) {
   TensorType result = like(call.self(), call.self().shape);
   result.dtype = call.dtype().value_or(call.self().dtype);
   return {result};
 }
 
-ResultTensors plain_copy(const Bound& call) { return {like(call.self(), call.self().shape)}; }
+TensorTypes plain_copy(const Bound& call) { return {like(call.self(), call.self().shape)}; }
 
 // real(x), imag(x), angle(x)
-ResultTensors real_part(const Bound& call) {
+TensorTypes real_part(const Bound& call) {
   TensorType result = like(call.self(), call.self().shape);
   result.dtype = base::real_of(call.self().dtype);
   return {result};
 }
 
-ResultTensors angle(const Bound& call) {
+TensorTypes angle(const Bound& call) {
   TensorType result = real_part(call).front();
   result.dtype = as_floating(result.dtype);
   return {result};
 }
 
-ResultTensors made_complex(const Bound& call) {
+TensorTypes made_complex(const Bound& call) {
   TensorType result = broadcast_all(call);
   result.dtype = base::complex_of(promoted(call));
   return {result};
 }
 
-ResultTensors is_in(const Bound& call) {
+TensorTypes is_in(const Bound& call) {
   const Value* elements = call.optional_tensor("elements");
   return {{DType::kBool, elements ? elements->shape : Sizes{}, {}}};
 }
 
-ResultTensors pairs_of_numbers(const Bound& call) {
+TensorTypes pairs_of_numbers(const Bound& call) {
   TensorType result = like(call.self(), call.self().shape);
   result.dtype = base::real_of(call.self().dtype);
   result.shape.emplace_back(2);
   return {result};
 }
 
-ResultTensors numbers_of_pairs(const Bound& call) {
+TensorTypes numbers_of_pairs(const Bound& call) {
   TensorType result = like(call.self(), call.self().shape);
   if (result.shape.empty()) call.refuse("its last dimension holds no pairs");
   result.dtype = base::complex_of(call.self().dtype);

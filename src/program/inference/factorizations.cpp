@@ -28,23 +28,23 @@ struct Matrices {
   }
 };
 
-ResultTensors same(const Bound& call) { return {like(call.self(), call.self().shape)}; }
+TensorTypes same(const Bound& call) { return {like(call.self(), call.self().shape)}; }
 
-ResultTensors determinant(const Bound& call) {
+TensorTypes determinant(const Bound& call) {
   return {like(call.self(), Matrices(call, call.self()).batch)};
 }
 
-ResultTensors sign_and_logarithm(const Bound& call) {
+TensorTypes sign_and_logarithm(const Bound& call) {
   const Sizes batch = Matrices(call, call.self()).batch;
   return {like(call.self(), batch), {base::real_of(call.self().dtype), batch, {}}};
 }
 
-ResultTensors pseudo_inverse(const Bound& call) {
+TensorTypes pseudo_inverse(const Bound& call) {
   const Matrices given(call, call.self());
   return {like(call.self(), given.with({given.columns, given.rows}))};
 }
 
-ResultTensors solved(const Bound& call, const Value& matrix, const Value& right) {
+TensorTypes solved(const Bound& call, const Value& matrix, const Value& right) {
   const Matrices given(call, matrix), wanted(call, right);
   Sizes shape = call.broadcast(given.batch, wanted.batch);
   shape.push_back(wanted.rows);
@@ -53,7 +53,7 @@ ResultTensors solved(const Bound& call, const Value& matrix, const Value& right)
 }
 
 // B is a vector for each matrix where it has one dimension less, or one at all.
-ResultTensors solve(const Bound& call) {
+TensorTypes solve(const Bound& call) {
   const Value &matrix = call.self(), &right = call.tensor("B");
   const Matrices given(call, matrix);
   const bool is_batch_of_vectors =
@@ -63,14 +63,14 @@ ResultTensors solve(const Bound& call) {
   return {like(right, given.with({given.rows}))};
 }
 
-ResultTensors triangular(const Bound& call) { return solved(call, call.self(), call.tensor("B")); }
+TensorTypes triangular(const Bound& call) { return solved(call, call.self(), call.tensor("B")); }
 
-ResultTensors cholesky_solve(const Bound& call) {
+TensorTypes cholesky_solve(const Bound& call) {
   return solved(call, call.tensor("input2"), call.self());
 }
 
-ResultTensors triangular_solve(const Bound& call) {
-  ResultTensors results = solved(call, call.tensor("A"), call.self());
+TensorTypes triangular_solve(const Bound& call) {
+  TensorTypes results = solved(call, call.tensor("A"), call.self());
   const Matrices given(call, call.tensor("A"));
   Sizes shape = results.front().shape;
   shape[shape.size() - 2] = given.rows;
@@ -79,21 +79,21 @@ ResultTensors triangular_solve(const Bound& call) {
   return results;
 }
 
-ResultTensors qr_of(const Bound& call, bool complete, bool without_q) {
+TensorTypes qr_of(const Bound& call, bool complete, bool without_q) {
   const Matrices given(call, call.self());
   const Expr inner = complete ? given.rows : given.least();
   return {like(call.self(), without_q ? Sizes{0} : given.with({given.rows, inner})),
           like(call.self(), given.with({inner, given.columns}))};
 }
 
-ResultTensors qr(const Bound& call) {
+TensorTypes qr(const Bound& call) {
   const auto position = call.schema().find("mode");
   const std::string* mode = position ? call.arguments()[*position].get<std::string>() : nullptr;
   if (!mode) return qr_of(call, !call.flag("some"), false);
   return qr_of(call, *mode == "complete", *mode == "r");
 }
 
-ResultTensors svd(const Bound& call) {
+TensorTypes svd(const Bound& call) {
   const Matrices given(call, call.self());
   const bool is_old = call.schema().find("some").has_value();
   const bool full = is_old ? !call.flag("some") : call.flag("full_matrices");
@@ -108,41 +108,41 @@ ResultTensors svd(const Bound& call) {
   };
 }
 
-ResultTensors singular_values(const Bound& call) {
+TensorTypes singular_values(const Bound& call) {
   const Matrices given(call, call.self());
   return {{base::real_of(call.self().dtype), given.with({given.least()}), {}}};
 }
 
-ResultTensors eigenvalues(const Bound& call) {
+TensorTypes eigenvalues(const Bound& call) {
   const Matrices given(call, call.self());
   return {{base::real_of(call.self().dtype), given.with({given.rows}), {}}};
 }
 
-ResultTensors eigenvalues_and_vectors(const Bound& call) {
-  ResultTensors results = eigenvalues(call);
+TensorTypes eigenvalues_and_vectors(const Bound& call) {
+  TensorTypes results = eigenvalues(call);
   results.push_back(like(call.self(), call.self().shape));
   return results;
 }
 
-ResultTensors lu(const Bound& call) {
+TensorTypes lu(const Bound& call) {
   const Matrices given(call, call.self());
   return {like(call.self(), given.with({given.rows, given.rows})),
           like(call.self(), given.with({given.rows, given.least()})),
           like(call.self(), given.with({given.least(), given.columns}))};
 }
 
-ResultTensors reflections(const Bound& call) {
+TensorTypes reflections(const Bound& call) {
   const Matrices given(call, call.self());
   return {like(call.self(), call.self().shape), like(call.self(), given.with({given.least()}))};
 }
 
-ResultTensors like_the_third(const Bound& call) {
+TensorTypes like_the_third(const Bound& call) {
   const Value& other = call.tensor("input3");
   return {like(other, other.shape)};
 }
 
 // In all batches that both have.
-ResultTensors lu_solve(const Bound& call) {
+TensorTypes lu_solve(const Bound& call) {
   const bool is_newer = call.name() == "linalg_lu_solve";
   const Value& sides = is_newer ? call.tensor("B") : call.self();
   const Sizes& factors = call.tensor(is_newer ? "LU" : "LU_data").shape;
@@ -155,7 +155,7 @@ ResultTensors lu_solve(const Bound& call) {
 }
 
 // The inverse of what the first `ind` dimensions make rows of.
-ResultTensors tensor_inverse(const Bound& call) {
+TensorTypes tensor_inverse(const Bound& call) {
   Sizes shape = call.self().shape;
   const std::int64_t rows = call.integer("ind");
   if (rows <= 0 || rows > static_cast<std::int64_t>(shape.size())) call.refuse("an index it lacks");
@@ -164,7 +164,7 @@ ResultTensors tensor_inverse(const Bound& call) {
 }
 
 // Of the dimensions of `self` those that `other` does not account for.
-ResultTensors tensor_solution(const Bound& call) {
+TensorTypes tensor_solution(const Bound& call) {
   const Sizes& shape = call.self().shape;
   std::vector<bool> moved(shape.size());
   if (call.has("dims"))
@@ -179,7 +179,7 @@ ResultTensors tensor_solution(const Bound& call) {
                Sizes(ordered.begin() + static_cast<std::ptrdiff_t>(given), ordered.end()))};
 }
 
-ResultTensors lu_factor(const Bound& call) {
+TensorTypes lu_factor(const Bound& call) {
   const Matrices given(call, call.self());
   return {like(call.self(), call.self().shape), {DType::kInt32, given.with({given.least()}), {}}};
 }

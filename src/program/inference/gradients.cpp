@@ -5,12 +5,12 @@ namespace sardonyx::program {
 namespace {
 
 // The gradient of `self`.
-ResultTensors gradient_of_self(const Bound& call) {
+TensorTypes gradient_of_self(const Bound& call) {
   const Value& self = call.tensor("self");
   return {like(self, self.shape)};
 }
 
-ResultTensors gradient_of_size(const Bound& call) {
+TensorTypes gradient_of_size(const Bound& call) {
   return {like(call.self(), call.sizes("input_sizes"))};
 }
 

@@ -6,13 +6,13 @@
 namespace sardonyx::program {
 namespace {
 
-ResultTensors own(const Bound& call) { return {like(call.self(), call.self().shape)}; }
+TensorTypes own(const Bound& call) { return {like(call.self(), call.self().shape)}; }
 
-ResultTensors gather(const Bound& call) {
+TensorTypes gather(const Bound& call) {
   return {like(call.self(), call.tensor(call.has("indices") ? "indices" : "index").shape)};
 }
 
-ResultTensors index_select(const Bound& call) {
+TensorTypes index_select(const Bound& call) {
   Sizes shape = call.self().shape;
   const Value& index = call.tensor("index");
   const std::size_t axis = call.axis("dim", shape.size());
@@ -22,7 +22,7 @@ ResultTensors index_select(const Bound& call) {
 
 // x[i, :, j]: what the positions have in common stands where they stand, or in front where they
 // are apart. A mask is as many lists of positions as it has dimensions.
-ResultTensors index(const Bound& call) {
+TensorTypes index(const Bound& call) {
   const Sizes& shape = call.self().shape;
   Sizes common, rest;
   std::size_t axis = 0, first = 0, last = 0;
@@ -49,26 +49,26 @@ ResultTensors index(const Bound& call) {
   return {like(call.self(), std::move(rest))};
 }
 
-ResultTensors embedding(const Bound& call) {
+TensorTypes embedding(const Bound& call) {
   Sizes shape = call.tensor("indices").shape;
   shape.push_back(call.self().shape.at(1));
   return {like(call.self(), std::move(shape))};
 }
 
-ResultTensors nonzero(const Bound& call) {
+TensorTypes nonzero(const Bound& call) {
   return {{DType::kInt64, {call.fresh(), static_cast<std::int64_t>(call.self().rank())}, {}}};
 }
 
-ResultTensors masked_select(const Bound& call) { return {like(call.self(), {call.fresh()})}; }
+TensorTypes masked_select(const Bound& call) { return {like(call.self(), {call.fresh()})}; }
 
-ResultTensors one_hot(const Bound& call) {
+TensorTypes one_hot(const Bound& call) {
   Sizes shape = call.self().shape;
   const Expr classes = call.size("num_classes");
   shape.push_back(classes.is(-1) ? call.fresh() : classes);
   return {{DType::kInt64, std::move(shape), {}}};
 }
 
-ResultTensors repeat_interleave(const Bound& call) {
+TensorTypes repeat_interleave(const Bound& call) {
   if (!call.schema().find("self")) return {{call.self().dtype, {call.fresh()}, {}}};
   Sizes shape = call.self().shape;
   std::size_t axis = 0;
@@ -82,15 +82,15 @@ ResultTensors repeat_interleave(const Bound& call) {
   return {like(call.self(), std::move(shape))};
 }
 
-ResultTensors searched(const Bound& call) {
+TensorTypes searched(const Bound& call) {
   const DType dtype = call.flag("out_int32") ? DType::kInt32 : DType::kInt64;
   const Value* self = call.optional_tensor("self");
   return {{dtype, self ? self->shape : Sizes{}, {}}};
 }
 
-ResultTensors take(const Bound& call) { return {like(call.self(), call.tensor("index").shape)}; }
+TensorTypes take(const Bound& call) { return {like(call.self(), call.tensor("index").shape)}; }
 
-ResultTensors take_along_dim(const Bound& call) {
+TensorTypes take_along_dim(const Bound& call) {
   const Value &self = call.self(), &indices = call.tensor("indices");
   if (!call.has("dim")) return {like(self, {symbolic::product(indices.shape)})};
   const std::size_t axis = call.axis("dim", self.rank());
@@ -103,7 +103,7 @@ ResultTensors take_along_dim(const Bound& call) {
 }
 
 // The values, where each element stands among them, and how often each is there.
-ResultTensors distinct(const Bound& call) {
+TensorTypes distinct(const Bound& call) {
   const Value& self = call.self();
   const Expr count = call.fresh();
   const bool inverse = call.flag("return_inverse"), counts = call.flag("return_counts");
@@ -117,25 +117,25 @@ ResultTensors distinct(const Bound& call) {
   }
   // unique_dim() gives them whether they are asked for or not.
   const bool always = call.name() == "unique_dim";
-  ResultTensors results = {like(self, std::move(shape)),
-                           {DType::kInt64, inverse || always ? places : Sizes{0}, {}}};
+  TensorTypes results = {like(self, std::move(shape)),
+                         {DType::kInt64, inverse || always ? places : Sizes{0}, {}}};
   if (call.schema().find("return_counts"))
     results.push_back({DType::kInt64, {counts || always ? count : Expr(0)}, {}});
   return results;
 }
 
-ResultTensors nonzero_by_axis(const Bound& call) {
+TensorTypes nonzero_by_axis(const Bound& call) {
   const Expr count = call.fresh();
   const std::size_t rank = std::max<std::size_t>(call.self().rank(), 1);
-  return ResultTensors(rank, {DType::kInt64, {count}, {}});
+  return TensorTypes(rank, {DType::kInt64, {count}, {}});
 }
 
-ResultTensors nonzero_static(const Bound& call) {
+TensorTypes nonzero_static(const Bound& call) {
   return {{DType::kInt64, {call.size("size"), static_cast<std::int64_t>(call.self().rank())}, {}}};
 }
 
 // How often each number occurs.
-ResultTensors bin_count(const Bound& call) {
+TensorTypes bin_count(const Bound& call) {
   const Value* weights = call.optional_tensor("weights");
   const DType dtype = !weights                            ? DType::kInt64
                       : weights->dtype == DType::kFloat32 ? DType::kFloat32
@@ -143,10 +143,10 @@ ResultTensors bin_count(const Bound& call) {
   return {{dtype, {call.fresh()}, {}}};
 }
 
-ResultTensors histogram(const Bound& call) { return {like(call.self(), {call.size("bins")})}; }
+TensorTypes histogram(const Bound& call) { return {like(call.self(), {call.size("bins")})}; }
 
 // With the edges of the bins, of which there is one more; or of bins whose edges are given.
-ResultTensors histogram_and_edges(const Bound& call) {
+TensorTypes histogram_and_edges(const Bound& call) {
   const Value* edges = call.optional_tensor("bins");
   const Expr count = edges ? edges->shape.at(0) : call.size("bins") + 1;
   return {like(call.self(), {count - 1}), like(call.self(), {count})};
@@ -154,7 +154,7 @@ ResultTensors histogram_and_edges(const Bound& call) {
 
 // Beside the bags: the bag of each index, which the quick kernel for sums leaves out; how many
 // indices each bag has; and where its maxima stood.
-ResultTensors embedding_bag(const Bound& call) {
+TensorTypes embedding_bag(const Bound& call) {
   constexpr std::int64_t kSum = 0, kMax = 2;
   const Value &weight = call.self(), &offsets = call.tensor("offsets");
   const Expr count = offsets.shape.at(0);
@@ -172,11 +172,11 @@ ResultTensors embedding_bag(const Bound& call) {
           integers({sums}), integers(mode == kMax ? Sizes{bags, columns} : Sizes{sums})};
 }
 
-ResultTensors masked_scatter(const Bound& call) {
+TensorTypes masked_scatter(const Bound& call) {
   return {like(call.self(), call.broadcast(call.self().shape, call.tensor("mask").shape))};
 }
 
-ResultTensors drawn(const Bound& call) {
+TensorTypes drawn(const Bound& call) {
   Sizes shape = call.self().shape;
   if (shape.empty()) call.refuse("its input is a 0-d tensor");
   shape.back() = call.size("num_samples");

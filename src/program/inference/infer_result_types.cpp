@@ -54,13 +54,13 @@ ResultRule find_rule(const Schema& schema) {
 }
 
 // Of "expand_copy", the rule of "expand", whose results lie one behind the other here.
-std::optional<ResultTensors> copied_view(const Schema& schema, const Bound& call) {
+std::optional<TensorTypes> copied_view(const Schema& schema, const Bound& call) {
   constexpr std::string_view kCopy = "_copy";
   const std::string_view name = schema.base_name();
   if (schema.space() != "aten" || !name.ends_with(kCopy)) return std::nullopt;
   const auto found = rules().find(name.substr(0, name.size() - kCopy.size()));
   if (found == rules().end()) return std::nullopt;
-  ResultTensors results = found->second(call);
+  TensorTypes results = found->second(call);
   for (TensorType& result : results) result.strides.clear();
   return results;
 }
@@ -72,11 +72,11 @@ std::optional<std::vector<TensorType>> infer_result_types(const Schema& schema,
                                                           symbolic::Pool& pool) {
   const Bound call(schema, arguments, pool);
   if (const ResultRule rule = find_rule(schema)) return rule(call);
-  if (std::optional<ResultTensors> copies = copied_view(schema, call)) return copies;
+  if (std::optional<TensorTypes> copies = copied_view(schema, call)) return copies;
   // What is written to keeps its type.
   if (is_in_place(schema.base_name()) && schema.mutates() && !arguments.empty() &&
       tensor_of(arguments.front()))
-    return ResultTensors{like(call.self())};
+    return TensorTypes{like(call.self())};
   return std::nullopt;
 }
 

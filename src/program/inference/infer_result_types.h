@@ -15,7 +15,7 @@ struct TensorType {
 };
 
 // One for each tensor that the call gives, lists flattened; nothing where there is no rule for the
-// operator. Sizes that data decide, or that could be broadcast either way, are new unbacked
+// operator. Data-dependent sizes, and those that could be broadcast either way, are new unbacked
 // symbols. Throws SX1208 where the arguments do not fit each other, as PyTorch would.
 std::optional<std::vector<TensorType>> infer_result_types(const Schema& schema,
                                                           const std::vector<Argument>& arguments,

@@ -22,7 +22,7 @@ TensorType joined_type(const Bound& call, const std::vector<const Value*>& tenso
 // A 1-d tensor without elements joins any.
 bool is_nothing(const Value& tensor) { return tensor.rank() == 1 && tensor.shape[0].is(0); }
 
-ResultTensors cat_along(const Bound& call, std::int64_t dim) {
+TensorTypes cat_along(const Bound& call, std::int64_t dim) {
   const auto tensors = call.tensors("tensors");
   TensorType result = joined_type(call, tensors);
   const Value* first = nullptr;
@@ -45,16 +45,16 @@ ResultTensors cat_along(const Bound& call, std::int64_t dim) {
   return {result};
 }
 
-ResultTensors cat(const Bound& call) { return cat_along(call, call.integer("dim")); }
+TensorTypes cat(const Bound& call) { return cat_along(call, call.integer("dim")); }
 
-ResultTensors hstack(const Bound& call) {
+TensorTypes hstack(const Bound& call) {
   const auto tensors = call.tensors("tensors");
   if (tensors.empty() || !tensors[0] || tensors[0]->rank() == 0)
     call.refuse("it stacks 0-d tensors");
   return cat_along(call, tensors[0]->rank() == 1 ? 0 : 1);
 }
 
-ResultTensors vstack(const Bound& call) {
+TensorTypes vstack(const Bound& call) {
   const auto tensors = call.tensors("tensors");
   const TensorType type = joined_type(call, tensors);
   std::vector<Sizes> rows;
@@ -73,7 +73,7 @@ ResultTensors vstack(const Bound& call) {
   return {{type.dtype, std::move(shape), {}}};
 }
 
-ResultTensors stack(const Bound& call) {
+TensorTypes stack(const Bound& call) {
   const auto tensors = call.tensors("tensors");
   TensorType result = joined_type(call, tensors);
   result.shape = tensors[0]->shape;
@@ -84,8 +84,8 @@ ResultTensors stack(const Bound& call) {
 }
 
 // `self` cut into these lengths along an axis.
-ResultTensors parts(const Value& self, std::size_t axis, const Sizes& lengths) {
-  ResultTensors results;
+TensorTypes parts(const Value& self, std::size_t axis, const Sizes& lengths) {
+  TensorTypes results;
   for (const Expr length : lengths) {
     TensorType part = like(self);
     part.shape.at(axis) = length;
@@ -111,7 +111,7 @@ Sizes cut(const Bound& call, Expr whole, std::int64_t length) {
   return lengths;
 }
 
-ResultTensors split(const Bound& call) {
+TensorTypes split(const Bound& call) {
   const Value& self = call.self();
   const std::size_t axis = call.axis("dim", self.rank());
   if (call.schema().find("split_sizes")) return parts(self, axis, call.sizes("split_sizes"));
@@ -119,7 +119,7 @@ ResultTensors split(const Bound& call) {
   return parts(self, axis, cut(call, self.shape.at(axis), call.integer("split_size")));
 }
 
-ResultTensors chunk(const Bound& call) {
+TensorTypes chunk(const Bound& call) {
   const Value& self = call.self();
   const std::size_t axis = call.axis("dim", self.rank());
   const std::int64_t count = call.integer("chunks");
@@ -139,7 +139,7 @@ ResultTensors chunk(const Bound& call) {
                cut(call, whole, std::max<std::int64_t>((whole.value() + count - 1) / count, 1)));
 }
 
-ResultTensors unbind(const Bound& call) {
+TensorTypes unbind(const Bound& call) {
   const Value& self = call.self();
   const std::size_t axis = call.axis("dim", self.rank());
   const Expr count = self.shape.at(axis);
@@ -154,11 +154,11 @@ ResultTensors unbind(const Bound& call) {
     part.shape.push_back(self.shape[i]);
     if (axis > 0 || !self.strides.empty()) part.strides.push_back(strides[i]);
   }
-  return ResultTensors(static_cast<std::size_t>(count.value()), part);
+  return TensorTypes(static_cast<std::size_t>(count.value()), part);
 }
 
 // Every tensor, as large as all of them.
-ResultTensors meshgrid(const Bound& call) {
+TensorTypes meshgrid(const Bound& call) {
   const auto tensors = call.tensors("tensors");
   TensorType result = joined_type(call, tensors);
   for (const Value* tensor : tensors)
@@ -167,20 +167,20 @@ ResultTensors meshgrid(const Bound& call) {
   const std::string* order = position ? call.arguments()[*position].get<std::string>() : nullptr;
   if (order && *order == "xy" && result.shape.size() > 1)
     std::swap(result.shape[0], result.shape[1]);
-  return ResultTensors(tensors.size(), result);
+  return TensorTypes(tensors.size(), result);
 }
 
-ResultTensors broadcast_tensors(const Bound& call) {
+TensorTypes broadcast_tensors(const Bound& call) {
   const auto tensors = call.tensors("tensors");
   Sizes shape;
   for (const Value* tensor : tensors) shape = call.broadcast(shape, tensor->shape);
-  ResultTensors results;
+  TensorTypes results;
   for (const Value* tensor : tensors) results.push_back(like(*tensor, shape));
   return results;
 }
 
 // Of as many parts as are asked for, the first of which are one longer.
-ResultTensors even_parts(const Bound& call, std::size_t axis, std::int64_t count) {
+TensorTypes even_parts(const Bound& call, std::size_t axis, std::int64_t count) {
   if (count <= 0 || count > kMaxParts) call.refuse("a number of parts that is not possible");
   const Expr whole = call.self().shape.at(axis);
   Sizes lengths;
@@ -189,7 +189,7 @@ ResultTensors even_parts(const Bound& call, std::size_t axis, std::int64_t count
   return parts(call.self(), axis, lengths);
 }
 
-ResultTensors parts_between(const Bound& call, std::size_t axis, const Sizes& positions) {
+TensorTypes parts_between(const Bound& call, std::size_t axis, const Sizes& positions) {
   const Expr whole = call.self().shape.at(axis);
   Sizes lengths;
   Expr start = 0;
@@ -203,7 +203,7 @@ ResultTensors parts_between(const Bound& call, std::size_t axis, const Sizes& po
 }
 
 // tensor_split(x, 3), tensor_split(x, [1, 4]), hsplit, vsplit, dsplit
-ResultTensors tensor_split(const Bound& call) {
+TensorTypes tensor_split(const Bound& call) {
   const std::size_t rank = call.self().rank();
   const std::string_view name = call.name();
   const std::size_t axis = name == "tensor_split" ? call.axis("dim", rank)
@@ -218,7 +218,7 @@ ResultTensors tensor_split(const Bound& call) {
 }
 
 // column_stack, dstack: each with as many dimensions as it needs
-ResultTensors stack_deeper(const Bound& call) {
+TensorTypes stack_deeper(const Bound& call) {
   const bool deep = call.name() == "dstack";
   const auto tensors = call.tensors("tensors");
   TensorType result = joined_type(call, tensors);
@@ -236,7 +236,7 @@ ResultTensors stack_deeper(const Bound& call) {
   return {result};
 }
 
-ResultTensors block_diagonal(const Bound& call) {
+TensorTypes block_diagonal(const Bound& call) {
   const auto tensors = call.tensors("tensors");
   TensorType result = joined_type(call, tensors);
   Expr rows = 0, columns = 0;
@@ -249,7 +249,7 @@ ResultTensors block_diagonal(const Bound& call) {
   return {result};
 }
 
-ResultTensors cartesian_product(const Bound& call) {
+TensorTypes cartesian_product(const Bound& call) {
   const auto tensors = call.tensors("tensors");
   TensorType result = joined_type(call, tensors);
   Expr rows = 1;
@@ -260,7 +260,7 @@ ResultTensors cartesian_product(const Bound& call) {
 }
 
 // Each choice of `r` elements, one in a row.
-ResultTensors combinations(const Bound& call) {
+TensorTypes combinations(const Bound& call) {
   const std::int64_t r = call.integer("r");
   constexpr std::int64_t kMax = 10;
   if (r < 0 || r > kMax) call.refuse("so many elements in each choice");
@@ -276,7 +276,7 @@ ResultTensors combinations(const Bound& call) {
 }
 
 // Sequences of different lengths, filled up to the longest.
-ResultTensors pad_sequence(const Bound& call) {
+TensorTypes pad_sequence(const Bound& call) {
   const auto tensors = call.tensors("sequences");
   TensorType result = joined_type(call, tensors);
   Expr longest = tensors[0]->shape.at(0);

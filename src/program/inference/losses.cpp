@@ -7,7 +7,7 @@ namespace {
 enum class Reduction : std::int64_t { kNone = 0, kMean = 1, kSum = 2 };
 
 // `each` for an element of the batch where nothing is reduced.
-ResultTensors reduced(const Bound& call, DType dtype, Sizes each) {
+TensorTypes reduced(const Bound& call, DType dtype, Sizes each) {
   const bool is_whole = call.integer("reduction") != static_cast<std::int64_t>(Reduction::kNone);
   return {{dtype, is_whole ? Sizes{} : std::move(each), {}}};
 }
@@ -20,22 +20,22 @@ DType promoted(const Bound& call, std::string_view other) {
 }
 
 // As large as the input and the target together.
-ResultTensors between(const Bound& call) {
+TensorTypes between(const Bound& call) {
   return reduced(call, promoted(call, "target"),
                  call.broadcast(call.self().shape, call.tensor("target").shape));
 }
 
-ResultTensors of_input(const Bound& call) {
+TensorTypes of_input(const Bound& call) {
   return reduced(call, call.self().dtype,
                  call.broadcast(call.self().shape, call.tensor("target").shape));
 }
 
-ResultTensors of_target(const Bound& call) {
+TensorTypes of_target(const Bound& call) {
   return reduced(call, call.self().dtype, call.tensor("target").shape);
 }
 
 // Targets are classes, or as many probabilities as there are classes.
-ResultTensors cross_entropy(const Bound& call) {
+TensorTypes cross_entropy(const Bound& call) {
   const Value& target = call.tensor("target");
   Sizes each = target.shape;
   if (base::is_floating(target.dtype) && !each.empty())
@@ -44,7 +44,7 @@ ResultTensors cross_entropy(const Bound& call) {
 }
 
 // Its margin is a real number, which is added.
-ResultTensors margin_ranking(const Bound& call) {
+TensorTypes margin_ranking(const Bound& call) {
   const Sizes pair = call.broadcast(call.self().shape, call.tensor("input2").shape);
   Promotion promotion;
   promotion.add(call.self());
@@ -54,14 +54,14 @@ ResultTensors margin_ranking(const Bound& call) {
                  call.broadcast(pair, call.tensor("target").shape));
 }
 
-ResultTensors triplet_margin(const Bound& call) {
+TensorTypes triplet_margin(const Bound& call) {
   Sizes each = call.broadcast(call.self().shape, call.tensor("positive").shape);
   each = call.broadcast(each, call.tensor("negative").shape);
   if (!each.empty()) each.pop_back();
   return reduced(call, promoted(call, "positive"), std::move(each));
 }
 
-ResultTensors multilabel_margin(const Bound& call) {
+TensorTypes multilabel_margin(const Bound& call) {
   Sizes each = call.self().shape;
   if (!each.empty()) each.pop_back();
   return reduced(call, call.self().dtype, std::move(each));

@@ -11,7 +11,7 @@ DType common(const Bound& call, std::string_view first, std::string_view second)
   return base::promote(call.tensor(first).dtype, call.tensor(second).dtype);
 }
 
-ResultTensors matmul(const Bound& call) {
+TensorTypes matmul(const Bound& call) {
   Sizes left = call.self().shape;
   Sizes right = call.tensor("other").shape;
   if (left.empty() || right.empty()) call.refuse("it multiplies a 0-d tensor");
@@ -27,40 +27,40 @@ ResultTensors matmul(const Bound& call) {
   return {{common(call, "self", "other"), std::move(shape), {}}};
 }
 
-ResultTensors mm(const Bound& call) {
+TensorTypes mm(const Bound& call) {
   const Value& right = call.tensor(call.schema().find("mat2") ? "mat2" : "other");
   Sizes shape = call.self().shape;
   shape.back() = right.shape.back();
   return {like(call.self(), std::move(shape))};
 }
 
-ResultTensors scaled_mm(const Bound& call) {
-  ResultTensors results = mm(call);
+TensorTypes scaled_mm(const Bound& call) {
+  TensorTypes results = mm(call);
   results.front().dtype = call.dtype("out_dtype").value_or(results.front().dtype);
   return results;
 }
 
-ResultTensors mv(const Bound& call) { return {like(call.self(), {call.self().shape.at(0)})}; }
-ResultTensors dot(const Bound& call) { return {like(call.self(), {})}; }
+TensorTypes mv(const Bound& call) { return {like(call.self(), {call.self().shape.at(0)})}; }
+TensorTypes dot(const Bound& call) { return {like(call.self(), {})}; }
 
-ResultTensors outer(const Bound& call) {
+TensorTypes outer(const Bound& call) {
   return {{common(call, "self", "vec2"),
            {call.self().shape.at(0), call.tensor("vec2").shape.at(0)},
            {}}};
 }
 
-ResultTensors addmm(const Bound& call) {
+TensorTypes addmm(const Bound& call) {
   return {like(call.self(), {call.tensor("mat1").shape.at(0), call.tensor("mat2").shape.at(1)})};
 }
 
-ResultTensors baddbmm(const Bound& call) {
+TensorTypes baddbmm(const Bound& call) {
   const Sizes& left = call.tensor("batch1").shape;
   const Expr columns = call.tensor("batch2").shape.at(2);
   if (call.name() == "addbmm") return {like(call.self(), {left.at(1), columns})};
   return {like(call.self(), {left.at(0), left.at(1), columns})};
 }
 
-ResultTensors linear(const Bound& call) {
+TensorTypes linear(const Bound& call) {
   const Value& weight = call.tensor("weight");
   Sizes shape = call.self().shape;
   if (shape.empty()) call.refuse("its input is a 0-d tensor");
@@ -69,7 +69,7 @@ ResultTensors linear(const Bound& call) {
   return {like(call.self(), std::move(shape))};
 }
 
-ResultTensors bilinear(const Bound& call) {
+TensorTypes bilinear(const Bound& call) {
   Sizes shape = call.self().shape;
   shape.back() = call.tensor("weight").shape.at(0);
   return {like(call.self(), std::move(shape))};
@@ -137,7 +137,7 @@ struct Equation {
   }
 };
 
-ResultTensors einsum(const Bound& call) {
+TensorTypes einsum(const Bound& call) {
   const std::string* given = call.arguments().front().get<std::string>();
   if (!given) call.refuse("the equation is not known");
   std::string text;
@@ -161,7 +161,7 @@ ResultTensors einsum(const Bound& call) {
 }
 
 // As the query, in all batches that it is asked in.
-ResultTensors attention(const Bound& call) {
+TensorTypes attention(const Bound& call) {
   const Sizes &query = call.self().shape, &key = call.tensor("key").shape;
   if (query.size() < 2 || key.size() < 2) call.refuse("it needs matrices");
   Sizes shape = query;
@@ -172,7 +172,7 @@ ResultTensors attention(const Bound& call) {
   return {like(call.self(), std::move(shape))};
 }
 
-ResultTensors cdist(const Bound& call) {
+TensorTypes cdist(const Bound& call) {
   Sizes left = call.self().shape, right = call.tensor("x2").shape;
   const Expr rows = left.at(left.size() - 2), columns = right.at(right.size() - 2);
   left.resize(left.size() - 2);
@@ -184,7 +184,7 @@ ResultTensors cdist(const Bound& call) {
 }
 
 // Along one dimension, which goes.
-ResultTensors similarity(const Bound& call) {
+TensorTypes similarity(const Bound& call) {
   const char* other = call.schema().find("x2") ? "x2" : "y";
   Sizes shape = call.broadcast(call.self().shape, call.tensor(other).shape);
   const std::size_t axis =
@@ -197,12 +197,12 @@ ResultTensors similarity(const Bound& call) {
 }
 
 // Of each two rows, once.
-ResultTensors pdist(const Bound& call) {
+TensorTypes pdist(const Bound& call) {
   const Expr rows = call.self().shape.at(0);
   return {like(call.self(), {symbolic::floor_div(rows * (rows - 1), 2)})};
 }
 
-ResultTensors inner(const Bound& call) {
+TensorTypes inner(const Bound& call) {
   Sizes left = call.self().shape, right = call.tensor("other").shape;
   const DType dtype = common(call, "self", "other");
   if (left.empty() || right.empty()) return {{dtype, call.broadcast(left, right), {}}};
@@ -211,7 +211,7 @@ ResultTensors inner(const Bound& call) {
   return {{dtype, std::move(left), {}}};
 }
 
-ResultTensors kron(const Bound& call) {
+TensorTypes kron(const Bound& call) {
   Sizes left = call.self().shape, right = call.tensor("other").shape;
   if (left.size() < right.size()) std::swap(left, right);
   right.insert(right.begin(), left.size() - right.size(), 1);
@@ -219,7 +219,7 @@ ResultTensors kron(const Bound& call) {
   return {{common(call, "self", "other"), std::move(left), {}}};
 }
 
-ResultTensors tensordot(const Bound& call) {
+TensorTypes tensordot(const Bound& call) {
   Sizes shape;
   for (const auto& [name, dims] : {std::pair("self", "dims_self"), {"other", "dims_other"}}) {
     const Sizes& own = call.tensor(name).shape;
@@ -232,7 +232,7 @@ ResultTensors tensordot(const Bound& call) {
 }
 
 // A chain of products; vectors may stand at its ends.
-ResultTensors chain(const Bound& call) {
+TensorTypes chain(const Bound& call) {
   const auto factors = call.tensors(call.schema().find("matrices") ? "matrices" : "tensors");
   if (factors.empty() || !factors.front() || !factors.back()) call.refuse("it multiplies nothing");
   Sizes shape;
@@ -241,27 +241,27 @@ ResultTensors chain(const Bound& call) {
   return {like(*factors.front(), std::move(shape))};
 }
 
-ResultTensors cross(const Bound& call) {
+TensorTypes cross(const Bound& call) {
   return {{common(call, "self", "other"),
            call.broadcast(call.self().shape, call.tensor("other").shape),
            {}}};
 }
 
-ResultTensors addmv(const Bound& call) {
+TensorTypes addmv(const Bound& call) {
   return {like(call.self(), {call.tensor("mat").shape.at(0)})};
 }
 
-ResultTensors addr(const Bound& call) {
+TensorTypes addr(const Bound& call) {
   return {like(call.self(), {call.tensor("vec1").shape.at(0), call.tensor("vec2").shape.at(0)})};
 }
 
-ResultTensors vander(const Bound& call) {
+TensorTypes vander(const Bound& call) {
   const Expr rows = call.self().shape.at(0);
   const DType own = call.self().dtype;
   return {{own, {rows, call.has("N") ? call.size("N") : rows}, {}}};
 }
 
-ResultTensors weight_norm(const Bound& call) { return {like(call.self(), call.self().shape)}; }
+TensorTypes weight_norm(const Bound& call) { return {like(call.self(), call.self().shape)}; }
 
 constexpr ResultRow kRows[] = {
     {"matmul linalg_matmul", matmul},

@@ -1,4 +1,4 @@
-// Results of recurrent layers and normalisations with several results.
+// Results of recurrent layers and normalizations with several results.
 #include "program/inference/bound_call.h"
 
 namespace sardonyx::program {
@@ -13,10 +13,10 @@ TensorType sequence(const Bound& call, const Value& state) {
   return like(call.self(), std::move(shape));
 }
 
-ResultTensors encoder_layer(const Bound& call) { return {like(call.self(), call.self().shape)}; }
+TensorTypes encoder_layer(const Bound& call) { return {like(call.self(), call.self().shape)}; }
 
 // Weights of each head, or of all; of no element where they are not asked for.
-ResultTensors many_heads(const Bound& call) {
+TensorTypes many_heads(const Bound& call) {
   const Value &query = call.self(), &key = call.tensor("key");
   if (query.rank() != 3) call.refuse("its query has no batch, time and features");
   Sizes weights = {query.shape[0], query.shape[1], key.shape.at(1)};
@@ -26,31 +26,31 @@ ResultTensors many_heads(const Bound& call) {
   return {like(query, query.shape), like(query, std::move(weights))};
 }
 
-ResultTensors lstm(const Bound& call) {
+TensorTypes lstm(const Bound& call) {
   const auto states = call.tensors("hx");
   if (states.size() != 2 || !states[0] || !states[1]) call.refuse("it needs two states");
   return {sequence(call, *states[0]), like(*states[0], states[0]->shape),
           like(*states[1], states[1]->shape)};
 }
 
-ResultTensors recurrent(const Bound& call) {
+TensorTypes recurrent(const Bound& call) {
   const Value& state = call.tensor("hx");
   return {sequence(call, state), like(state, state.shape)};
 }
 
-ResultTensors lstm_cell(const Bound& call) {
+TensorTypes lstm_cell(const Bound& call) {
   const auto states = call.tensors("hx");
   if (states.size() != 2 || !states[0] || !states[1]) call.refuse("it needs two states");
   return {like(*states[0], states[0]->shape), like(*states[1], states[1]->shape)};
 }
 
-ResultTensors cell(const Bound& call) {
+TensorTypes cell(const Bound& call) {
   const Value& state = call.tensor("hx");
   return {like(state, state.shape)};
 }
 
 // Rows of all sequences, and how many there are at each step.
-ResultTensors packed(const Bound& call) {
+TensorTypes packed(const Bound& call) {
   const Value& input = call.self();
   if (input.rank() < 2) call.refuse("its input has no time and batch");
   Sizes rows = {call.fresh()};
@@ -66,7 +66,7 @@ Expr batch_of(const Bound& call, const Value& batch_sizes) {
   return lengths && lengths->rank() == 1 ? lengths->shape[0] : call.fresh();
 }
 
-ResultTensors padded(const Bound& call) {
+TensorTypes padded(const Bound& call) {
   const Value &data = call.self(), &batch_sizes = call.tensor("batch_sizes");
   const Expr batch = batch_of(call, batch_sizes), total = call.size("total_length");
   const Expr steps = total.is_constant() && total.value() <= 0 ? batch_sizes.shape.at(0) : total;
@@ -81,13 +81,13 @@ DType type_of_statistics(const Bound& call) {
   return weight ? base::promote(call.self().dtype, weight->dtype) : call.self().dtype;
 }
 
-ResultTensors native_group_norm(const Bound& call) {
+TensorTypes native_group_norm(const Bound& call) {
   const TensorType statistics = {
       type_of_statistics(call), {call.size("N"), call.size("group")}, {}};
   return {like(call.self(), call.self().shape), statistics, statistics};
 }
 
-ResultTensors native_layer_norm(const Bound& call) {
+TensorTypes native_layer_norm(const Bound& call) {
   const Value& input = call.self();
   Sizes reduced = input.shape;
   const std::size_t normalized = call.sizes("normalized_shape").size();
@@ -96,7 +96,7 @@ ResultTensors native_layer_norm(const Bound& call) {
   return {like(input, input.shape), statistics, statistics};
 }
 
-ResultTensors native_dropout(const Bound& call) {
+TensorTypes native_dropout(const Bound& call) {
   const TensorType result = like(call.self(), call.self().shape);
   return {result, {DType::kBool, result.shape, {}}};
 }

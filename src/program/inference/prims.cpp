@@ -4,7 +4,7 @@
 namespace sardonyx::program {
 namespace {
 
-ResultTensors with_shape(const Bound& call, Sizes shape) {
+TensorTypes with_shape(const Bound& call, Sizes shape) {
   return {like(call.self(), std::move(shape))};
 }
 
@@ -21,22 +21,22 @@ Sizes without_dims(const Bound& call) {
   return rest;
 }
 
-ResultTensors extreme(const Bound& call) {
+TensorTypes extreme(const Bound& call) {
   return {{call.dtype("output_dtype").value_or(call.self().dtype), without_dims(call), {}}};
 }
 
-ResultTensors total(const Bound& call) {
+TensorTypes total(const Bound& call) {
   const DType own = call.self().dtype;
   const DType standard = counts_up(own) ? DType::kInt64 : own;
   return {{call.dtype("output_dtype").value_or(standard), without_dims(call), {}}};
 }
 
-ResultTensors variance(const Bound& call) {
+TensorTypes variance(const Bound& call) {
   const DType standard = base::real_of(call.self().dtype);
   return {{call.dtype("output_dtype").value_or(standard), without_dims(call), {}}};
 }
 
-ResultTensors permuted(const Bound& call) {
+TensorTypes permuted(const Bound& call) {
   const Value& self = call.self();
   const Sizes strides = strides_of(self);
   TensorType result = like(self, {});
@@ -48,7 +48,7 @@ ResultTensors permuted(const Bound& call) {
   return {result};
 }
 
-ResultTensors squeezed(const Bound& call) {
+TensorTypes squeezed(const Bound& call) {
   const Value& self = call.self();
   std::vector<bool> gone(self.rank());
   for (const std::int64_t dim : call.integers("dimensions"))
@@ -63,7 +63,7 @@ ResultTensors squeezed(const Bound& call) {
   return {result};
 }
 
-ResultTensors split_axis(const Bound& call) {
+TensorTypes split_axis(const Bound& call) {
   Sizes shape = call.self().shape;
   const std::size_t axis = call.axis("dim", shape.size());
   const Expr outer = call.size("outer_length"), whole = shape.at(axis);
@@ -73,7 +73,7 @@ ResultTensors split_axis(const Bound& call) {
   return with_shape(call, std::move(shape));
 }
 
-ResultTensors collapsed(const Bound& call) {
+TensorTypes collapsed(const Bound& call) {
   const Sizes& shape = call.self().shape;
   const std::size_t start = call.axis("start", shape.size()), end = call.axis("end", shape.size());
   Sizes result;
@@ -87,14 +87,14 @@ ResultTensors collapsed(const Bound& call) {
   return with_shape(call, std::move(result));
 }
 
-ResultTensors broadcast(const Bound& call) { return with_shape(call, call.sizes("shape")); }
+TensorTypes broadcast(const Bound& call) { return with_shape(call, call.sizes("shape")); }
 
-ResultTensors counted(const Bound& call) {
+TensorTypes counted(const Bound& call) {
   return {{call.dtype().value_or(DType::kInt64), {call.size("length")}, {}}};
 }
 
 // Integers stay integers.
-ResultTensors quotient(const Bound& call) {
+TensorTypes quotient(const Bound& call) {
   const Value &left = call.self(), &right = call.tensor("other");
   return {like(left, call.broadcast(left.shape, right.shape))};
 }

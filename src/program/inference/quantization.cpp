@@ -1,31 +1,31 @@
-// Results of quantising and dequantising, and of what chooses scales.
+// Results of quantizing and dequantizing, and of what chooses scales.
 #include "program/inference/bound_call.h"
 
 namespace sardonyx::program {
 namespace {
 
-ResultTensors quantized(const Bound& call) {
+TensorTypes quantized(const Bound& call) {
   return {{call.dtype().value_or(DType::kUndefined), call.self().shape, {}}};
 }
 
-ResultTensors dequantized(const Bound& call) {
+TensorTypes dequantized(const Bound& call) {
   return {{call.dtype("out_dtype").value_or(DType::kFloat32), call.self().shape, {}}};
 }
 
-ResultTensors chosen(const Bound&) {
+TensorTypes chosen(const Bound&) {
   return {{DType::kFloat64, {Expr(1)}, {}}, {DType::kInt64, {Expr(1)}, {}}};
 }
 
-ResultTensors to_output_type(const Bound& call) {
+TensorTypes to_output_type(const Bound& call) {
   return {{call.dtype("output_dtype").value_or(DType::kFloat32), call.self().shape, {}}};
 }
 
-ResultTensors to_float8(const Bound& call) {
+TensorTypes to_float8(const Bound& call) {
   return {{call.dtype("float8_dtype").value_or(DType::kUndefined), call.self().shape, {}}};
 }
 
 // A scale for each block, in as many dimensions.
-ResultTensors scales_for_float8(const Bound& call) {
+TensorTypes scales_for_float8(const Bound& call) {
   const Sizes sizes = call.sizes("block_size");
   Sizes shape;
   for (std::size_t i = 0; i < call.self().rank(); ++i) {
@@ -36,7 +36,7 @@ ResultTensors scales_for_float8(const Bound& call) {
 }
 
 // A scale and a zero point for each block; axes of one block may go.
-ResultTensors parameters_of_blocks(const Bound& call) {
+TensorTypes parameters_of_blocks(const Bound& call) {
   const Sizes sizes = call.sizes("block_size");
   const DType own = call.self().dtype;
   Sizes shape;
@@ -52,9 +52,9 @@ ResultTensors parameters_of_blocks(const Bound& call) {
           {call.dtype("zero_point_dtype").value_or(own), shape, {}}};
 }
 
-ResultTensors faked(const Bound& call) { return {like(call.self(), call.self().shape)}; }
+TensorTypes faked(const Bound& call) { return {like(call.self(), call.self().shape)}; }
 
-ResultTensors faked_with_mask(const Bound& call) {
+TensorTypes faked_with_mask(const Bound& call) {
   return {like(call.self(), call.self().shape), {DType::kBool, call.self().shape, {}}};
 }
 

@@ -29,65 +29,65 @@ Sizes reduced(const Bound& call) {
   return result;
 }
 
-ResultTensors sum(const Bound& call) {
+TensorTypes sum(const Bound& call) {
   const DType own = call.self().dtype;
   return {{call.dtype().value_or(counts_up(own) ? DType::kInt64 : own), reduced(call), {}}};
 }
 
-ResultTensors mean(const Bound& call) {
+TensorTypes mean(const Bound& call) {
   return {{call.dtype().value_or(call.self().dtype), reduced(call), {}}};
 }
 
-ResultTensors deviation(const Bound& call) {
+TensorTypes deviation(const Bound& call) {
   return {{call.dtype().value_or(base::real_of(call.self().dtype)), reduced(call), {}}};
 }
 
-ResultTensors mean_and_deviation(const Bound& call) {
-  ResultTensors one = deviation(call);
+TensorTypes mean_and_deviation(const Bound& call) {
+  TensorTypes one = deviation(call);
   return {one.front(), one.front()};
 }
 
 // Of bytes, PyTorch's older truths, they are bytes.
-ResultTensors truth(const Bound& call) {
+TensorTypes truth(const Bound& call) {
   const bool bytes = call.self().dtype == DType::kUInt8;
   return {{bytes ? DType::kUInt8 : DType::kBool, reduced(call), {}}};
 }
 
-ResultTensors log_sum(const Bound& call) {
+TensorTypes log_sum(const Bound& call) {
   return {{as_floating(call.self().dtype), reduced(call), {}}};
 }
 
-ResultTensors position(const Bound& call) { return {{DType::kInt64, reduced(call), {}}}; }
-ResultTensors own(const Bound& call) { return {{call.self().dtype, reduced(call), {}}}; }
+TensorTypes position(const Bound& call) { return {{DType::kInt64, reduced(call), {}}}; }
+TensorTypes own(const Bound& call) { return {{call.self().dtype, reduced(call), {}}}; }
 
 // max(x), max(x, y), max(x, dim)
-ResultTensors extreme(const Bound& call) {
+TensorTypes extreme(const Bound& call) {
   if (const Value* other = call.optional_tensor("other")) {
     Promotion promotion;
     promotion.add(call.self());
     promotion.add(*other);
     return {{promotion.dtype(), call.broadcast(call.self().shape, other->shape), {}}};
   }
-  ResultTensors results = own(call);
+  TensorTypes results = own(call);
   if (call.has("dim")) results.push_back({DType::kInt64, results.front().shape, {}});
   return results;
 }
 
-ResultTensors accumulated(const Bound& call) {
+TensorTypes accumulated(const Bound& call) {
   TensorType result = like(call.self(), call.self().shape);
   if (counts_up(result.dtype)) result.dtype = DType::kInt64;
   result.dtype = call.dtype().value_or(result.dtype);
   return {result};
 }
 
-ResultTensors accumulated_extreme(const Bound& call) {
+TensorTypes accumulated_extreme(const Bound& call) {
   const TensorType result = like(call.self(), call.self().shape);
   return {result, {DType::kInt64, result.shape, {}}};
 }
 
-ResultTensors positions(const Bound& call) { return {{DType::kInt64, call.self().shape, {}}}; }
+TensorTypes positions(const Bound& call) { return {{DType::kInt64, call.self().shape, {}}}; }
 
-ResultTensors topk(const Bound& call) {
+TensorTypes topk(const Bound& call) {
   Sizes shape = call.self().shape;
   const std::size_t axis = call.axis("dim", shape.size());
   if (axis < shape.size()) shape[axis] = call.size("k");
@@ -95,7 +95,7 @@ ResultTensors topk(const Bound& call) {
 }
 
 // Each element less the one before it, `n` times over; what is put in front and behind counts.
-ResultTensors differences(const Bound& call) {
+TensorTypes differences(const Bound& call) {
   if (call.size("n").is(0)) return {like(call.self())};  // whatever the axis
   Sizes shape = call.self().shape;
   const std::size_t axis = call.axis("dim", shape.size());
@@ -109,7 +109,7 @@ ResultTensors differences(const Bound& call) {
   return {{dtype, std::move(shape), {}}};
 }
 
-ResultTensors glu(const Bound& call) {
+TensorTypes glu(const Bound& call) {
   Sizes shape = call.self().shape;
   Expr& size = shape.at(call.axis("dim", shape.size()));
   size = symbolic::floor_div(size, 2);
@@ -117,29 +117,29 @@ ResultTensors glu(const Bound& call) {
 }
 
 // The values, and where they stand.
-ResultTensors chosen(const Bound& call) {
-  ResultTensors results = own(call);
+TensorTypes chosen(const Bound& call) {
+  TensorTypes results = own(call);
   results.push_back({DType::kInt64, results.front().shape, {}});
   return results;
 }
 
-ResultTensors both_extremes(const Bound& call) {
+TensorTypes both_extremes(const Bound& call) {
   const TensorType one = own(call).front();
   return {one, one};
 }
 
 // One number, or one for each of several quantiles, which stand in front.
-ResultTensors quantile(const Bound& call) {
+TensorTypes quantile(const Bound& call) {
   Sizes shape = reduced(call);
   const Value* several = call.optional_tensor("q");
   if (several && several->rank() == 1) shape.insert(shape.begin(), several->shape[0]);
   return {like(call.self(), std::move(shape))};
 }
 
-ResultTensors one_number(const Bound& call) { return {{call.self().dtype, {}, {}}}; }
+TensorTypes one_number(const Bound& call) { return {{call.self().dtype, {}, {}}}; }
 
 // Along one axis, whose elements lie between its points.
-ResultTensors trapezoid(const Bound& call) {
+TensorTypes trapezoid(const Bound& call) {
   Sizes shape = call.self().shape;
   const Value* points = call.optional_tensor("x");
   if (points && points->rank() > 1) shape = call.broadcast(shape, points->shape);
@@ -157,7 +157,7 @@ ResultTensors trapezoid(const Bound& call) {
 }
 
 // How variables, which stand in rows, vary together.
-ResultTensors covariance(const Bound& call) {
+TensorTypes covariance(const Bound& call) {
   const Value& self = call.self();
   const DType dtype = counts_up(self.dtype) ? DType::kFloat32 : self.dtype;
   if (self.rank() < 2) return {{dtype, {}, {}}};
@@ -178,7 +178,7 @@ constexpr ResultRow kRows[] = {
     {"max min median nanmedian", extreme},
     {"cumsum cumprod", accumulated},
     {"logcumsumexp",
-     [](const Bound& call) { return ResultTensors{like(call.self(), call.self().shape)}; }},
+     [](const Bound& call) { return TensorTypes{like(call.self(), call.self().shape)}; }},
     {"cummax cummin sort", accumulated_extreme},
     {"kthvalue mode", chosen},
     {"aminmax _aminmax", both_extremes},

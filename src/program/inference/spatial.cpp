@@ -27,7 +27,7 @@ Expr transposed_size(Expr size, Expr stride, Expr padding, Expr dilation, Expr k
   return (size - 1) * stride - padding * 2 + dilation * (kernel - 1) + extra + 1;
 }
 
-ResultTensors convolution_of(const Bound& call, bool transposed) {
+TensorTypes convolution_of(const Bound& call, bool transposed) {
   const Value& input = call.self();
   const Sizes& weight = call.tensor("weight").shape;
   const std::size_t spatial = weight.size() - 2;
@@ -54,10 +54,8 @@ ResultTensors convolution_of(const Bound& call, bool transposed) {
   return {like(input, std::move(shape))};
 }
 
-ResultTensors convolution(const Bound& call) {
-  return convolution_of(call, call.flag("transposed"));
-}
-ResultTensors transposed_convolution(const Bound& call) { return convolution_of(call, true); }
+TensorTypes convolution(const Bound& call) { return convolution_of(call, call.flag("transposed")); }
+TensorTypes transposed_convolution(const Bound& call) { return convolution_of(call, true); }
 
 Expr pooled(Expr size, Expr pad, Expr wide, Expr kernel, Expr step, bool ceil) {
   const Expr span = size + pad * 2 - wide * (kernel - 1) - 1;
@@ -72,7 +70,7 @@ Expr pooled(Expr size, Expr pad, Expr wide, Expr kernel, Expr step, bool ceil) {
       {symbolic::apply(symbolic::Kind::kLt, {last, size + pad}), count, count - 1});
 }
 
-ResultTensors pool(const Bound& call, std::size_t spatial) {
+TensorTypes pool(const Bound& call, std::size_t spatial) {
   const Value& input = call.self();
   Sizes shape = input.shape;
   const Sizes kernel = call.sizes("kernel_size"), stride = call.sizes("stride"),
@@ -94,27 +92,27 @@ std::size_t spatial_of(const Bound& call) {
   return name.find("1d") != name.npos ? 1 : name.find("2d") != name.npos ? 2 : 3;
 }
 
-ResultTensors pooling(const Bound& call) { return pool(call, spatial_of(call)); }
+TensorTypes pooling(const Bound& call) { return pool(call, spatial_of(call)); }
 
-ResultTensors pooling_with_positions(const Bound& call) {
-  ResultTensors results = pool(call, spatial_of(call));
+TensorTypes pooling_with_positions(const Bound& call) {
+  TensorTypes results = pool(call, spatial_of(call));
   results.push_back({DType::kInt64, results.front().shape, {}});
   return results;
 }
 
-ResultTensors adaptive(const Bound& call) {
+TensorTypes adaptive(const Bound& call) {
   const std::size_t spatial = spatial_of(call);
   Sizes shape = call.self().shape;
   const Sizes wanted = call.sizes("output_size");
   for (std::size_t i = 0; i < spatial; ++i) shape.at(shape.size() - spatial + i) = at(wanted, i, 1);
-  ResultTensors results = {like(call.self(), std::move(shape))};
+  TensorTypes results = {like(call.self(), std::move(shape))};
   if (call.name().find("max") != std::string_view::npos)
     results.push_back({DType::kInt64, results.front().shape, {}});
   return results;
 }
 
 // From the last dimension on: before, after, before, after, ...
-ResultTensors padded(const Bound& call) {
+TensorTypes padded(const Bound& call) {
   Sizes shape = call.self().shape;
   const Sizes pad = call.sizes(call.schema().find("pad") ? "pad" : "padding");
   for (std::size_t i = 0; i + 1 < pad.size(); i += 2) {
@@ -124,7 +122,7 @@ ResultTensors padded(const Bound& call) {
   return {like(call.self(), std::move(shape))};
 }
 
-ResultTensors resampled(const Bound& call) {
+TensorTypes resampled(const Bound& call) {
   Sizes shape = call.self().shape;
   const std::size_t spatial = shape.size() - 2;
   if (call.has("output_size")) {
@@ -143,7 +141,7 @@ ResultTensors resampled(const Bound& call) {
   return {like(call.self(), std::move(shape))};
 }
 
-ResultTensors pixel_shuffle(const Bound& call) {
+TensorTypes pixel_shuffle(const Bound& call) {
   Sizes shape = call.self().shape;
   const Expr factor = call.size("upscale_factor");
   const std::size_t last = shape.size() - 1;
@@ -153,7 +151,7 @@ ResultTensors pixel_shuffle(const Bound& call) {
   return {like(call.self(), std::move(shape))};
 }
 
-ResultTensors pixel_unshuffle(const Bound& call) {
+TensorTypes pixel_unshuffle(const Bound& call) {
   Sizes shape = call.self().shape;
   const Expr factor = call.size("downscale_factor");
   const std::size_t last = shape.size() - 1;
@@ -164,7 +162,7 @@ ResultTensors pixel_unshuffle(const Bound& call) {
 }
 
 // (N, C, H, W) read at a grid of (N, H', W', 2)
-ResultTensors grid_sampled(const Bound& call) {
+TensorTypes grid_sampled(const Bound& call) {
   const Sizes& grid = call.tensor("grid").shape;
   Sizes shape = call.self().shape;
   for (std::size_t i = 2; i < shape.size(); ++i) shape[i] = grid.at(i - 1);
@@ -172,7 +170,7 @@ ResultTensors grid_sampled(const Bound& call) {
 }
 
 // Windows as columns: (N, C, H, W) -> (N, C * window, windows)
-ResultTensors columns_of_windows(const Bound& call) {
+TensorTypes columns_of_windows(const Bound& call) {
   Sizes shape = call.self().shape;
   const Sizes kernel = call.sizes("kernel_size"), dilation = call.sizes("dilation"),
               padding = call.sizes("padding"), stride = call.sizes("stride");
@@ -190,7 +188,7 @@ ResultTensors columns_of_windows(const Bound& call) {
   return {like(call.self(), std::move(shape))};
 }
 
-ResultTensors windows_of_columns(const Bound& call) {
+TensorTypes windows_of_columns(const Bound& call) {
   Sizes shape = call.self().shape;
   const Sizes kernel = call.sizes("kernel_size"), wanted = call.sizes("output_size");
   if (shape.size() < 2) call.refuse("its input has too few dimensions");
@@ -201,7 +199,7 @@ ResultTensors windows_of_columns(const Bound& call) {
   return {like(call.self(), std::move(shape))};
 }
 
-ResultTensors unpooled(const Bound& call) {
+TensorTypes unpooled(const Bound& call) {
   Sizes shape = call.self().shape;
   const Sizes wanted = call.sizes("output_size");
   if (shape.size() < wanted.size()) call.refuse("its input has too few dimensions");
@@ -210,7 +208,7 @@ ResultTensors unpooled(const Bound& call) {
 }
 
 // (time, batch, channels)
-ResultTensors convolution_in_time(const Bound& call) {
+TensorTypes convolution_in_time(const Bound& call) {
   Sizes shape = call.self().shape;
   const Sizes& weight = call.tensor("weight").shape;
   shape.at(0) = shape.at(0) + call.size("pad") * 2 - weight.at(0) + 1;
@@ -219,7 +217,7 @@ ResultTensors convolution_in_time(const Bound& call) {
 }
 
 // Where each pixel of (N, C, H, W) or (N, C, D, H, W) reads.
-ResultTensors affine_grid(const Bound& call) {
+TensorTypes affine_grid(const Bound& call) {
   const Sizes size = call.sizes("size");
   Sizes shape = {size.at(0)};
   shape.insert(shape.end(), size.begin() + 2, size.end());

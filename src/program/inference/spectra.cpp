@@ -34,7 +34,7 @@ void resize_last(Expr& size, Expr given, Spectrum spectrum) {
   }
 }
 
-ResultTensors along_one(const Bound& call) {
+TensorTypes along_one(const Bound& call) {
   const Spectrum spectrum = spectrum_of(call.name());
   Sizes shape = call.self().shape;
   resize_last(shape.at(call.axis("dim", shape.size())), call.has("n") ? call.size("n") : Expr(),
@@ -54,7 +54,7 @@ std::vector<std::size_t> transformed_axes(const Bound& call, std::size_t count) 
   return axes;
 }
 
-ResultTensors along_several(const Bound& call) {
+TensorTypes along_several(const Bound& call) {
   const Spectrum spectrum = spectrum_of(call.name());
   const Sizes given = call.has("s") ? call.sizes("s") : Sizes{};
   Sizes shape = call.self().shape;
@@ -67,19 +67,19 @@ ResultTensors along_several(const Bound& call) {
   return {{dtype_of(spectrum, call.self().dtype), std::move(shape), {}}};
 }
 
-ResultTensors shifted(const Bound& call) { return {like(call.self(), call.self().shape)}; }
+TensorTypes shifted(const Bound& call) { return {like(call.self(), call.self().shape)}; }
 
-ResultTensors frequencies(const Bound& call) {
+TensorTypes frequencies(const Bound& call) {
   return {{call.dtype().value_or(DType::kFloat32), {call.size("n")}, {}}};
 }
 
-ResultTensors half_frequencies(const Bound& call) {
+TensorTypes half_frequencies(const Bound& call) {
   return {
       {call.dtype().value_or(DType::kFloat32), {symbolic::floor_div(call.size("n"), 2) + 1}, {}}};
 }
 
 // (..., length) -> (..., frequencies, frames), of complex numbers or of pairs
-ResultTensors short_time(const Bound& call) {
+TensorTypes short_time(const Bound& call) {
   const Value& self = call.self();
   const Expr width = call.size("n_fft");
   const Expr hop = call.has("hop_length") ? call.size("hop_length") : symbolic::floor_div(width, 4);
@@ -97,7 +97,7 @@ ResultTensors short_time(const Bound& call) {
   return {{base::real_of(dtype), std::move(shape), {}}};
 }
 
-ResultTensors inverse_short_time(const Bound& call) {
+TensorTypes inverse_short_time(const Bound& call) {
   const Value& self = call.self();
   if (self.rank() < 2) call.refuse("its input has too few dimensions");
   const Expr width = call.size("n_fft");

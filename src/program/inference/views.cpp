@@ -56,14 +56,14 @@ std::optional<Sizes> strides_as(const Value& self, const Sizes& shape) {
   return rest == 0 ? std::optional(std::move(result)) : std::nullopt;
 }
 
-ResultTensors as_shape(const Value& self, Sizes shape) {
+TensorTypes as_shape(const Value& self, Sizes shape) {
   std::optional<Sizes> strides = strides_as(self, shape);
   TensorType result = like(self, std::move(shape));
   if (strides) result.strides = *std::move(strides);
   return {std::move(result)};
 }
 
-ResultTensors viewed(const Bound& call) {
+TensorTypes viewed(const Bound& call) {
   if (const auto dtype = call.dtype()) {  // view.dtype: the same bytes
     if (base::bit_width(*dtype) != base::bit_width(call.self().dtype))
       call.refuse("a view of another element size");
@@ -76,11 +76,11 @@ ResultTensors viewed(const Bound& call) {
   return as_shape(call.self(), solved(call, call.sizes(name), elements));
 }
 
-ResultTensors like_other(const Bound& call) {
+TensorTypes like_other(const Bound& call) {
   return as_shape(call.self(), call.tensor("other").shape);
 }
 
-ResultTensors flatten(const Bound& call) {
+TensorTypes flatten(const Bound& call) {
   const Sizes& shape = call.self().shape;
   if (shape.empty()) return as_shape(call.self(), {1});
   const std::size_t start = call.axis("start_dim", shape.size());
@@ -94,11 +94,11 @@ ResultTensors flatten(const Bound& call) {
   return as_shape(call.self(), std::move(result));
 }
 
-ResultTensors ravel(const Bound& call) {
+TensorTypes ravel(const Bound& call) {
   return as_shape(call.self(), {symbolic::product(call.self().shape)});
 }
 
-ResultTensors unflatten(const Bound& call) {
+TensorTypes unflatten(const Bound& call) {
   Sizes result = call.self().shape;
   const std::size_t axis = call.axis("dim", result.size());
   const Sizes parts = solved(call, call.sizes("sizes"), result.at(axis));
@@ -107,7 +107,7 @@ ResultTensors unflatten(const Bound& call) {
   return as_shape(call.self(), std::move(result));
 }
 
-ResultTensors permuted(const Value& self, const std::vector<std::size_t>& order) {
+TensorTypes permuted(const Value& self, const std::vector<std::size_t>& order) {
   TensorType result = like(self, {});
   const Sizes strides = strides_of(self);
   bool in_order = is_contiguous(self);
@@ -126,7 +126,7 @@ std::vector<std::size_t> identity(std::size_t rank) {
   return order;
 }
 
-ResultTensors permute(const Bound& call) {
+TensorTypes permute(const Bound& call) {
   std::vector<std::size_t> order;
   for (const std::int64_t dim : call.integers("dims"))
     order.push_back(call.axis(dim, call.self().rank()));
@@ -134,7 +134,7 @@ ResultTensors permute(const Bound& call) {
   return permuted(call.self(), order);
 }
 
-ResultTensors transpose(const Bound& call) {
+TensorTypes transpose(const Bound& call) {
   const std::size_t rank = call.self().rank();
   const bool axes = call.schema().find("axis0").has_value();
   std::vector<std::size_t> order = identity(rank);
@@ -145,21 +145,21 @@ ResultTensors transpose(const Bound& call) {
   return permuted(call.self(), order);
 }
 
-ResultTensors reversed(const Bound& call) {
+TensorTypes reversed(const Bound& call) {
   std::vector<std::size_t> order = identity(call.self().rank());
   std::ranges::reverse(order);
   return permuted(call.self(), order);
 }
 
 // mT, adjoint: the last two
-ResultTensors matrix_transpose(const Bound& call) {
+TensorTypes matrix_transpose(const Bound& call) {
   std::vector<std::size_t> order = identity(call.self().rank());
   if (order.size() < 2) call.refuse("it needs a matrix");
   std::swap(order[order.size() - 1], order[order.size() - 2]);
   return permuted(call.self(), order);
 }
 
-ResultTensors movedim(const Bound& call) {
+TensorTypes movedim(const Bound& call) {
   const std::size_t rank = call.self().rank();
   std::vector<std::size_t> from, order(rank, rank);
   const std::vector<std::int64_t> source = call.integers("source");
@@ -180,7 +180,7 @@ ResultTensors movedim(const Bound& call) {
 }
 
 // Without or with some dimensions; memory stays as it is.
-ResultTensors without(const Value& self, const std::vector<bool>& gone) {
+TensorTypes without(const Value& self, const std::vector<bool>& gone) {
   TensorType result = like(self, {});
   const Sizes strides = strides_of(self);
   for (std::size_t i = 0; i < self.shape.size(); ++i) {
@@ -192,10 +192,10 @@ ResultTensors without(const Value& self, const std::vector<bool>& gone) {
   return {result};
 }
 
-ResultTensors squeeze(const Bound& call) {
+TensorTypes squeeze(const Bound& call) {
   const Value& self = call.self();
   std::vector<bool> gone(self.rank());
-  // One that only a run tells stays, of which the translation tells the user (SX1313).
+  // A size that is known only at run time stays, which the translation reports (SX1313).
   const auto drop = [&](std::size_t axis) {
     if (axis < gone.size()) gone[axis] = self.shape[axis].is(1);
   };
@@ -207,7 +207,7 @@ ResultTensors squeeze(const Bound& call) {
   return without(self, gone);
 }
 
-ResultTensors unsqueeze(const Bound& call) {
+TensorTypes unsqueeze(const Bound& call) {
   const Value& self = call.self();
   const auto axis = static_cast<std::ptrdiff_t>(call.axis("dim", self.rank() + 1));
   TensorType result = like(self);
@@ -222,13 +222,13 @@ ResultTensors unsqueeze(const Bound& call) {
   return {result};
 }
 
-ResultTensors select(const Bound& call) {
+TensorTypes select(const Bound& call) {
   const Value& self = call.self();
   if (self.rank() == 0) call.refuse("a 0-d tensor has nothing to select from");
   std::vector<bool> gone(self.rank());
   const std::size_t axis = call.axis("dim", self.rank());
   gone[axis] = true;
-  ResultTensors results = without(self, gone);
+  TensorTypes results = without(self, gone);
   if (axis > 0 && is_contiguous(self)) {
     Sizes strides = strides_of(self);
     strides.erase(strides.begin() + static_cast<std::ptrdiff_t>(axis));
@@ -237,7 +237,7 @@ ResultTensors select(const Bound& call) {
   return results;
 }
 
-ResultTensors slice(const Bound& call) {
+TensorTypes slice(const Bound& call) {
   const Value& self = call.self();
   TensorType result = like(self);
   if (self.rank() == 0) call.refuse("a 0-d tensor has no slices");
@@ -260,7 +260,7 @@ ResultTensors slice(const Bound& call) {
   return {result};
 }
 
-ResultTensors narrow(const Bound& call) {
+TensorTypes narrow(const Bound& call) {
   const Value& self = call.self();
   TensorType result = like(self);
   const std::size_t axis = call.axis("dim", self.rank());
@@ -269,7 +269,7 @@ ResultTensors narrow(const Bound& call) {
   return {result};
 }
 
-ResultTensors expand_to(const Value& self, const Sizes& wanted) {
+TensorTypes expand_to(const Value& self, const Sizes& wanted) {
   TensorType result = like(self, wanted);
   const std::size_t added = wanted.size() - self.rank();
   const Sizes strides = strides_of(self);
@@ -287,17 +287,17 @@ ResultTensors expand_to(const Value& self, const Sizes& wanted) {
   return {result};
 }
 
-ResultTensors expand(const Bound& call) {
+TensorTypes expand(const Bound& call) {
   const Sizes wanted = call.sizes("size");
   if (wanted.size() < call.self().rank()) call.refuse("it expands to fewer dimensions");
   return expand_to(call.self(), wanted);
 }
 
-ResultTensors expand_as(const Bound& call) {
+TensorTypes expand_as(const Bound& call) {
   return expand_to(call.self(), call.tensor("other").shape);
 }
 
-ResultTensors repeat(const Bound& call) {
+TensorTypes repeat(const Bound& call) {
   Sizes times = call.sizes(call.schema().find("dims") ? "dims" : "repeats");
   const Sizes& shape = call.self().shape;
   if (times.size() < shape.size()) times.insert(times.begin(), shape.size() - times.size(), 1);
@@ -306,7 +306,7 @@ ResultTensors repeat(const Bound& call) {
   return {like(call.self(), std::move(times))};
 }
 
-ResultTensors diagonal(const Bound& call) {
+TensorTypes diagonal(const Bound& call) {
   Sizes shape = call.self().shape;
   const std::size_t first = call.axis("dim1", shape.size());
   const std::size_t second = call.axis("dim2", shape.size());
@@ -327,7 +327,7 @@ ResultTensors diagonal(const Bound& call) {
   return {made};
 }
 
-ResultTensors unfold(const Bound& call) {
+TensorTypes unfold(const Bound& call) {
   Sizes shape = call.self().shape;
   const std::size_t axis = call.axis("dimension", shape.size());
   const Expr size = call.size("size");
@@ -340,7 +340,7 @@ ResultTensors unfold(const Bound& call) {
   return {made};
 }
 
-ResultTensors rotated(const Bound& call) {
+TensorTypes rotated(const Bound& call) {
   Sizes shape = call.self().shape;
   const std::vector<std::int64_t> dims = call.integers("dims");
   if (dims.size() != 2) call.refuse("it turns in two dimensions");
@@ -351,7 +351,7 @@ ResultTensors rotated(const Bound& call) {
 }
 
 // atleast_1d, atleast_2d, atleast_3d: of a tensor, or of each of a list
-ResultTensors at_least(const Bound& call) {
+TensorTypes at_least(const Bound& call) {
   const std::size_t wanted = static_cast<std::size_t>(call.name()[8] - '0');
   std::vector<const Value*> tensors;
   if (call.schema().find("tensors")) {
@@ -359,7 +359,7 @@ ResultTensors at_least(const Bound& call) {
   } else {
     tensors.push_back(&call.self());
   }
-  ResultTensors results;
+  TensorTypes results;
   for (const Value* tensor : tensors) {
     Sizes shape = tensor->shape;
     if (wanted == 3 && shape.size() == 2) {
@@ -373,12 +373,12 @@ ResultTensors at_least(const Bound& call) {
   return results;
 }
 
-ResultTensors strided(const Bound& call) {
+TensorTypes strided(const Bound& call) {
   return {{call.self().dtype, call.sizes("size"), call.sizes("stride")}};
 }
 
 // Where nothing is summed it is the tensor itself, and integers stay what they are.
-ResultTensors summed_to(const Bound& call) {
+TensorTypes summed_to(const Bound& call) {
   const Value& self = call.self();
   Sizes shape = call.sizes("size");
   const bool sums = counts_up(self.dtype) && shape != self.shape;
@@ -387,7 +387,7 @@ ResultTensors summed_to(const Bound& call) {
 }
 
 // diag(x): a matrix of a vector, or the diagonal of a matrix
-ResultTensors diag(const Bound& call) {
+TensorTypes diag(const Bound& call) {
   const Value& self = call.self();
   const std::int64_t offset = call.integer("diagonal");
   if (self.rank() == 1) {
@@ -400,12 +400,12 @@ ResultTensors diag(const Bound& call) {
   return {like(self, {symbolic::max(symbolic::min(rows, columns), 0)})};
 }
 
-ResultTensors diag_flat(const Bound& call) {
+TensorTypes diag_flat(const Bound& call) {
   const Expr size = symbolic::product(call.self().shape) + std::abs(call.integer("offset"));
   return {like(call.self(), {size, size})};
 }
 
-ResultTensors diag_embed(const Bound& call) {
+TensorTypes diag_embed(const Bound& call) {
   Sizes shape = call.self().shape;
   if (shape.empty()) call.refuse("a 0-d tensor has no diagonal");
   const std::size_t rank = shape.size() + 1;
@@ -418,7 +418,7 @@ ResultTensors diag_embed(const Bound& call) {
   return {like(call.self(), std::move(shape))};
 }
 
-ResultTensors trace(const Bound& call) {
+TensorTypes trace(const Bound& call) {
   const DType own = call.self().dtype;
   const bool counts = base::is_integer(own) || own == DType::kBool;
   return {{counts ? DType::kInt64 : own, {}, {}}};

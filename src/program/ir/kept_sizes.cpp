@@ -12,8 +12,8 @@ namespace {
 
 using symbolic::Expr;
 
-// Whether a size may be 1 at run time. Captures take one that the user left free for 2 and more, so
-// that this bound alone is nobody's word.
+// Whether a size may be 1 at run time. Captures assume that dynamic sizes are 2 or more, so that
+// this bound alone means nothing.
 bool may_be_one(Expr size) {
   if (!size.known() || size.is_constant()) return false;
   const symbolic::Range range = symbolic::range(size);

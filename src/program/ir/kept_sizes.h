@@ -8,8 +8,8 @@
 
 namespace sardonyx::program {
 
-// A note (SX1313) for each dimension that squeeze is asked to drop and whose size only a run tells:
-// values have one rank, so it stays. Asked before functionalisation, which takes views apart.
+// A note (SX1313) for each dynamic dimension that squeeze should drop: values have one rank, so it
+// stays. Called before functionalization, which decomposes views.
 std::vector<base::Diagnostic> notes_of_kept_sizes(const Program& program);
 
 }  // namespace sardonyx::program

@@ -65,7 +65,7 @@ const Schema* Program::add_schema(Schema schema) {
 }
 
 const Source* Program::intern_source(Source source) {
-  // Neighbouring calls mostly come from the same line.
+  // Neighboring calls mostly come from the same line.
   if (!sources_.empty()) {
     const Source& last = sources_.back();
     if (last.stack_trace == source.stack_trace && last.modules == source.modules) return &last;

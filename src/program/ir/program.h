@@ -36,7 +36,7 @@ struct ModuleFrame {
 // The call that a key of PyTorch's nn_module_stack tells of: 2 for "L__self__layers.0@2".
 std::uint32_t call_number(std::string_view key);
 
-// Where a call came from. Interned: neighbouring calls share one.
+// Where a call came from. Interned: neighboring calls share one.
 struct Source {
   std::vector<ModuleFrame> modules;  // outermost first
   std::string stack_trace;           // as Python prints it, innermost call last; may be empty
@@ -64,7 +64,7 @@ struct Value : ValueType {
 struct Call {
   const Schema* schema = nullptr;
   std::string name;  // of the captured node
-  // The captured node that it stands for, where functionalisation made it; else empty.
+  // The captured node that it stands for, where functionalization made it; else empty.
   std::string captured;
   std::vector<Argument> arguments;
   std::vector<Value*> outputs;  // null where the program never uses the output

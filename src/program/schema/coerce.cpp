@@ -31,7 +31,7 @@ constexpr std::array<TypeName, 13> kTypeNames = {{
     {TypeKind::kAny, "Any"},
 }};
 
-// c10::ScalarType by number, as integers in schemas and TorchScript give it. Quantised and opaque
+// c10::ScalarType by number, as integers in schemas and TorchScript give it. Quantized and opaque
 // types have no counterpart.
 DType dtype_of_number(std::int64_t number) {
   constexpr std::array<DType, 46> kByNumber = [] {

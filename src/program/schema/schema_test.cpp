@@ -66,7 +66,7 @@ TEST(ParseSchema, RefusesMalformedText) {
   }
 }
 
-// A schema spelt as the project spells it; types that only scripting knows become Any.
+// A schema written as the project writes it; types that only scripting has become Any.
 std::string in_our_spelling(std::string text) {
   const auto replace = [&text](const std::string& from, const std::string& to) {
     for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())

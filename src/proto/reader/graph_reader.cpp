@@ -218,7 +218,7 @@ void GraphReader::declare_sparse(Graph* graph, std::string_view message) {
   define(value);
 }
 
-// Quantisation parameters are initializers by name, which need have no other readers.
+// Quantization parameters are initializers by name, which need have no other readers.
 void GraphReader::annotate(Graph* graph, const Messages& messages) {
   for (const std::string_view message : messages) {
     std::string_view name;
@@ -239,7 +239,7 @@ void GraphReader::declare_name(std::string_view name, ValueInfo* value) {
     contradict(fmt::format("the value '{}' is defined twice", name));
 }
 
-// The type in a ValueInfoProto, where it tells something of a value of this graph.
+// The type in a ValueInfoProto, where it is of a value of this graph.
 void GraphReader::describe(std::string_view message) {
   const auto known = scopes_.back().find(name_of_value_info(message));
   if (known == scopes_.back().end() || known->second->constant != nullptr) return;

@@ -18,7 +18,7 @@ namespace sardonyx::proto {
 
 // Reads a model of any version of the format that has operator sets. What the graph IR has no place
 // for (documentation, metadata of graphs and values, denotations, maps and nested sequences, sparse
-// initializers, quantisation annotations, training information, fields of newer versions) is
+// initializers, quantization annotations, training information, fields of newer versions) is
 // carried along as it stands, and written again.
 // - Initializers are constants, except those that are inputs, too, and that callers may override
 //   since version 4 of the format. They are weights where is_weight() says so.

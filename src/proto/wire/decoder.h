@@ -1,4 +1,4 @@
-// Protobuf's wire format, read without trust: every length is held against what is left.
+// Protobuf's wire format, read without trust: every length is compared with what is left.
 #pragma once
 
 #include <cstdint>

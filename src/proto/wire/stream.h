@@ -30,7 +30,7 @@ class Output {
 
 class Stream {
  public:
-  // `on_write` is told how many bytes went out, after each write.
+  // `on_write` gets the number of bytes written, after each write.
   Stream(Output& output, std::function<void(std::int64_t)> on_write);
 
   void append(std::span<const std::byte> bytes) {
@@ -45,7 +45,7 @@ class Stream {
   // their pages are let go of once written.
   void append_borrowed(std::span<const std::byte> bytes);
   void append_zeros(std::int64_t count);
-  // What threads make at once, in order. `on_write` is told on the caller's thread alone.
+  // What threads make in parallel, in order. `on_write` is called on the caller's thread alone.
   void append_pieces(onnx::Pieces& pieces);
   // At least `size` (up to 64 KiB) writable bytes; commit() says how many were used.
   std::byte* reserve(std::size_t size) {

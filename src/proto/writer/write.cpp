@@ -40,7 +40,7 @@ fs::path data_file_of(const fs::path& path, const WriteOptions& options) {
   return name.lexically_normal();
 }
 
-// A model about to be written: the encoder refers to the plan beside it.
+// A model about to be written: the encoder refers to the plan.
 struct Job {
   Job(const onnx::Model& model, const WriteOptions& options)
       : plan(make_plan(model, options)), encoder(std::in_place, model, plan, options) {}

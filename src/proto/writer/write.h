@@ -39,8 +39,8 @@ struct WriteOptions {
   bool keep_initializers_as_inputs = false;
   // Where nodes came from, in the form that torch.onnx gives it (metadata_props).
   bool include_metadata = true;
-  // Leaves folders of the machine out of it: files of the user's own are called by their names, as
-  // those of installed packages always are by where they stand in these.
+  // Leaves folders of the machine out of it: the user's files are given by their names, as files of
+  // installed packages always are by their path in the package.
   bool strip_paths = false;
   // Further metadata_props of the model; these replace its own of the same key.
   std::map<std::string, std::string> metadata;

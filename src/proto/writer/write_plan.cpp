@@ -189,14 +189,14 @@ std::int64_t aligned(std::int64_t offset, std::int64_t length, const WriteOption
 }
 
 // Whether the elements are bytes in memory or a file as they would be written.
-bool is_written_as_it_lies(const onnx::Tensor& tensor) {
+bool is_written_directly(const onnx::Tensor& tensor) {
   return tensor.dtype != base::DType::kString && tensor.contiguous() && tensor.is_materialized();
 }
 
 void leave_in_place(Placement& placement, const WriteOptions& options) {
   const onnx::Tensor& tensor = data_of(*placement.value);
   if (placement.length < options.size_threshold || placement.length == 0 ||
-      !is_written_as_it_lies(tensor))
+      !is_written_directly(tensor))
     return;
   const auto place = base::place_in_file({tensor.data, static_cast<std::size_t>(placement.length)});
   if (!place) return;
@@ -278,7 +278,7 @@ void move_to_data_file(Placement& placement, Plan& plan, const WriteOptions& opt
     return;
   placement.external = true;
   placement.offset = aligned(plan.data_size, placement.length, options);
-  if (is_written_as_it_lies(tensor)) {
+  if (is_written_directly(tensor)) {
     const auto [place, made] =
         places.try_emplace({tensor.data, placement.length}, placement.offset);
     placement.offset = place->second;

@@ -166,10 +166,10 @@ Value instance_normalization(Emit& onnx, std::span<const Value> inputs, double e
   const auto axes = spatial_axes(x);
   std::vector<std::int64_t> beside(axes.size());
   std::iota(beside.begin(), beside.end(), 1);
-  const Value centred = onnx.sub(x, onnx.reduce("ReduceMean", x, axes, true));
-  const Value variance = onnx.reduce("ReduceMean", onnx.mul(centred, centred), axes, true);
+  const Value centered = onnx.sub(x, onnx.reduce("ReduceMean", x, axes, true));
+  const Value variance = onnx.reduce("ReduceMean", onnx.mul(centered, centered), axes, true);
   const Value deviation = onnx.sqrt(onnx.add(variance, onnx.scalar(epsilon, DType::kFloat64)));
-  const Value normal = onnx.div(centred, deviation);
+  const Value normal = onnx.div(centered, deviation);
   return onnx.add(onnx.mul(normal, onnx.unsqueeze(inputs[1], beside)),
                   onnx.unsqueeze(inputs[2], beside));
 }

@@ -25,7 +25,7 @@ Rules rules_without_vnni();
 Rules sampling_rules();
 Rules scale_rules();
 
-// Faults of its optimiser, which sees a model before any provider does.
+// Faults of its optimizer, which sees a model before any provider does.
 std::span<const Rules> onnxruntime_tables();
 // These, and what the kernels of its CPU provider do not do.
 std::span<const Rules> onnxruntime_cpu_tables();

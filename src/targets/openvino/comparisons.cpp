@@ -60,7 +60,7 @@ std::optional<Values> difference_is_none(const Use& use, const Rule& rule) {
 // Before: Less(a, b)
 // After:  Less(Sub(a, b), 0) where a and b are the same float32, so that the difference is small,
 //         Less(a, b) elsewhere
-std::optional<Values> told_by_difference(const Use& use, const Rule& rule) {
+std::optional<Values> compared_by_difference(const Use& use, const Rule& rule) {
   Lowering& onnx = use.onnx;
   const Value a = use.input(0), b = use.input(1);
   const Value near = onnx.equal(onnx.cast(a, kFloat32), onnx.cast(b, kFloat32));
@@ -81,16 +81,16 @@ constexpr Rule compares(std::string_view name, Op op,
           .types = kIntegers,
           .when = may_be_great,
           .how = how,
-          .why = "integers are compared as float32, in which neighbours beyond 2^24 are the same",
+          .why = "integers are compared as float32, in which neighbors beyond 2^24 are the same",
           .since = "2026.4.1"};
 }
 
 constexpr Rule kRows[] = {
     compares("equal-great-integers", Op::kEqual, difference_is_none),
-    compares("less-of-great-integers", Op::kLess, told_by_difference),
-    compares("greater-of-great-integers", Op::kGreater, told_by_difference),
-    compares("less-or-equal-of-great-integers", Op::kLessOrEqual, told_by_difference),
-    compares("greater-or-equal-of-great-integers", Op::kGreaterOrEqual, told_by_difference),
+    compares("less-of-great-integers", Op::kLess, compared_by_difference),
+    compares("greater-of-great-integers", Op::kGreater, compared_by_difference),
+    compares("less-or-equal-of-great-integers", Op::kLessOrEqual, compared_by_difference),
+    compares("greater-or-equal-of-great-integers", Op::kGreaterOrEqual, compared_by_difference),
 };
 
 }  // namespace

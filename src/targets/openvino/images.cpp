@@ -60,8 +60,8 @@ bool may_begin_behind(const Use& use) {
     return false;
   const bool is_known = std::ranges::all_of(std::span(use.input(0).shape()).subspan(2),
                                             [](Expr size) { return size.is_constant(); });
-  const bool is_told = use.text("auto_pad", "NOTSET") == "NOTSET";
-  return !is_known && is_told && std::ranges::any_of(axes_of(use), [](const Axis& axis) {
+  const bool is_explicit = use.text("auto_pad", "NOTSET") == "NOTSET";
+  return !is_known && is_explicit && std::ranges::any_of(axes_of(use), [](const Axis& axis) {
     return axis.after > 0 || axis.stride > (axis.kernel - 1) * axis.dilation + 1;
   });
 }

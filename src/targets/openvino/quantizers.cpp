@@ -1,4 +1,4 @@
-// Quantisation in OpenVINO.
+// Quantization in OpenVINO.
 #include <algorithm>
 
 #include "targets/lowering.h"

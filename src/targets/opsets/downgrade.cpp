@@ -371,7 +371,7 @@ std::optional<Values> optional_get_element(Lowering& onnx, Values& inputs, Attri
 
 struct Form {
   Op op;
-  std::int64_t until;  // the first opset that has the newest form
+  std::int64_t until;  // the first opset that has the newest version
   std::optional<Values> (*change)(Lowering& onnx, Values& inputs, Attributes& attributes);
 };
 
@@ -412,7 +412,7 @@ const Form* form_of(const Operator& op, std::int64_t opset) {
 }  // namespace
 
 bool changes_form(const Operator& op, std::int64_t opset) {
-  if (opset < 13 && changes_form_before_13(op)) return true;
+  if (opset < 13 && changes_before_13(op)) return true;
   if (opset < 11 && changes_form_before_11(op)) return true;
   // Sizes of equal pieces: the number of outputs says enough before opset 18, not after.
   if (op.id == Op::kSplit) return opset < 18;
@@ -446,7 +446,7 @@ std::optional<Values> in_older_form(Lowering& onnx, const Operator& op, Values& 
   if ((inputs.empty() || !inputs[0]) && op.id != Op::kOptionalHasElement) return std::nullopt;
   if (auto values = in_form_from_13(onnx, op, inputs, attributes, outputs)) return values;
   if (onnx.opset() >= 13) return std::nullopt;
-  if (auto values = in_form_before_13(onnx, op, inputs, attributes)) return values;
+  if (auto values = downgraded_before_13(onnx, op, inputs, attributes)) return values;
   if (onnx.opset() >= 11) return std::nullopt;
   return in_form_before_11(onnx, op, inputs, attributes);
 }

@@ -1,4 +1,4 @@
-// The newest form of an operator turned into the one that the target's opset has.
+// Turns an operator of the newest opset into its version of the target's opset.
 #pragma once
 
 #include <optional>

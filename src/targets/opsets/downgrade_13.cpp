@@ -101,10 +101,10 @@ constexpr Form kForms[] = {
 
 }  // namespace
 
-bool changes_form_before_13(const onnx::Operator& op) { return form_of(kForms, op.id) != nullptr; }
+bool changes_before_13(const onnx::Operator& op) { return form_of(kForms, op.id) != nullptr; }
 
-std::optional<Values> in_form_before_13(Lowering& onnx, const onnx::Operator& op, Values& inputs,
-                                        std::vector<Attribute>& attributes) {
+std::optional<Values> downgraded_before_13(Lowering& onnx, const onnx::Operator& op, Values& inputs,
+                                           std::vector<Attribute>& attributes) {
   const Form* form = form_of(kForms, op.id);
   return form ? form->change({onnx, op, inputs, attributes, 13}) : std::nullopt;
 }

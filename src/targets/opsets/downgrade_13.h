@@ -1,4 +1,4 @@
-// The forms of opsets 11 and 12, which models of other makers are in and keep.
+// The versions of opsets 11 and 12, which third-party models have and keep.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 namespace sardonyx::targets {
 
 // Whether operators of such an opset are said in another way than from 13 on.
-bool changes_form_before_13(const onnx::Operator& op);
+bool changes_before_13(const onnx::Operator& op);
 
 // From the form of opset 13: inputs and attributes are changed, or other nodes are emitted, whose
 // values this returns. Throws SX1504 for what these opsets cannot say.
-std::optional<Values> in_form_before_13(Lowering& onnx, const onnx::Operator& op, Values& inputs,
-                                        std::vector<Attribute>& attributes);
+std::optional<Values> downgraded_before_13(Lowering& onnx, const onnx::Operator& op, Values& inputs,
+                                           std::vector<Attribute>& attributes);
 
 }  // namespace sardonyx::targets

@@ -1,4 +1,4 @@
-// Images, windows and normalisation that TensorRT's documentation does not list.
+// Images, windows and normalization that TensorRT's documentation does not list.
 #include "onnx/definitions/images.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Quantisation in TensorRT: int8 round zero.
+// Quantization in TensorRT: int8 round zero.
 #include <algorithm>
 
 #include "onnx/graph/ir.h"
@@ -26,14 +26,14 @@ constexpr std::string_view kWhy =
     "the documentation lists int8 with a zero point of 0, and uint8 as inputs and outputs only";
 
 constexpr Rule kRows[] = {
-    {.name = "quantised-otherwise",
+    {.name = "quantization-parameters",
      .op = Op::kQuantizeLinear,
      .reason = Reason::kLacks,
      .when = is_not_taken,
      .how = by_definition,
      .why = kWhy,
      .since = "documentation of 10.15, not run"},
-    {.name = "dequantised-otherwise",
+    {.name = "dequantization-parameters",
      .op = Op::kDequantizeLinear,
      .reason = Reason::kLacks,
      .when = is_not_taken,

@@ -82,7 +82,7 @@ ROWS: dict[Any, Callable[[], Calls]] = {
     _.scaled_dot_product_attention.default: products.attended,
     _.mean.dim: products.meant,
     _.softmax.int: products.softmax,
-    _.layer_norm.default: products.normalised,
+    _.layer_norm.default: products.normalized,
     _.dropout.default: products.dropped,
     _.affine_grid_generator.default: products.grids,
 }  # fmt: skip

@@ -157,7 +157,7 @@ def softmax() -> Calls:
     yield from (call(tensor, axis) for tensor in ALONE for axis in (0, -1, 2, -5))
 
 
-def normalised() -> Calls:
+def normalized() -> Calls:
     for dtype, other in itertools.product(DTYPES, (None, *DTYPES)):
         weight = other and T("4", other)
         yield call(T("454", dtype), [4], weight, weight)

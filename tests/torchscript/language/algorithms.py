@@ -36,13 +36,13 @@ def suppression(x: Tensor) -> Tensor:
 
 @case((noise(5, 3),), (noise(2, 3),))
 def clusters(x: Tensor) -> Tensor:
-    centres = x[:2].clone()
+    centers = x[:2].clone()
     for _ in range(3):
-        nearest = (x[:, None] - centres[None]).pow(2).sum(-1).argmin(1)
+        nearest = (x[:, None] - centers[None]).pow(2).sum(-1).argmin(1)
         for k in range(2):
             own = (nearest == k).to(x.dtype).unsqueeze(1)
-            centres[k] = (x * own).sum(0) / own.sum().clamp(min=1.0)
-    return centres
+            centers[k] = (x * own).sum(0) / own.sum().clamp(min=1.0)
+    return centers
 
 
 @case((torch.tensor([1, 0, 1, 1]),), (torch.tensor([0, 0]),), (torch.tensor([1]),))

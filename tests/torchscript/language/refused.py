@@ -31,7 +31,7 @@ def ranks_of_runs(x: Tensor) -> Tensor:
     return y
 
 
-@refused("has one rank or another", "if bool")
+@refused("has a data-dependent rank", "if bool")
 def ranks_of_outputs(x: Tensor) -> Tensor:
     if bool(x.sum() > 0):
         y = x
@@ -53,7 +53,7 @@ def _row(x: Tensor) -> Tensor:
     return y
 
 
-@refused("writes to what may be 'mul', as data decide", "z.add_(1)")
+@refused("writes to what may be 'mul', depending on data", "z.add_(1)")
 def written_after_branch(x: Tensor) -> Tensor:
     y = x * 2
     z = y
@@ -63,7 +63,7 @@ def written_after_branch(x: Tensor) -> Tensor:
     return y + z
 
 
-@refused("writes to what may be 'row0', as data decide", "whole[0] = ")
+@refused("writes to what may be 'row0', depending on data", "whole[0] = ")
 def read_behind_a_write(x: Tensor) -> Tensor:
     whole = x * 1
     row = torch.zeros(4)
@@ -84,13 +84,13 @@ def view_of_an_earlier_run(x: Tensor) -> Tensor:
     return whole + row
 
 
-@refused("a list is taken apart into 2 elements", "first, second = ")
+@refused("a list is unpacked into 2 elements", "first, second = ")
 def rows_taken_apart(x: Tensor) -> Tensor:
     first, second = x.unbind(0)
     return first + second
 
 
-@refused("a text that only a run tells is compared", "if str")
+@refused("a data-dependent string is compared", "if str")
 def text_of_data(x: Tensor) -> Tensor:
     if str(int(x.sum())) == "3":
         return x + 1
@@ -116,7 +116,7 @@ def list_of_either_branch(x: Tensor) -> Tensor:
     return torch.cat(one) + len(other)
 
 
-@refused("stands in a list whose length only a run tells", "whole.mul_")
+@refused("stands in a list with a data-dependent length", "whole.mul_")
 def views_in_a_list(x: Tensor) -> Tensor:
     whole = x * 1
     rows: list[Tensor] = []
@@ -126,7 +126,7 @@ def views_in_a_list(x: Tensor) -> Tensor:
     return torch.stack(rows)
 
 
-@refused("stands in a list whose length only a run tells", "")
+@refused("stands in a list with a data-dependent length", "")
 def accumulator_in_a_list(x: Tensor) -> Tensor:
     total = torch.zeros(4)
     sums: list[Tensor] = []

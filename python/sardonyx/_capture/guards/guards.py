@@ -319,7 +319,7 @@ def _note(place: Place, relation: str, asker: str, severity: str) -> Diagnostic:
     by_operator = "give an example for which it is not so, of larger sizes, or keep to such sizes"
     return Diagnostic(
         "SX1015",
-        f"{asker} asks of sizes that were left free whether {relation}, at {place}: "
+        f"{asker} asks of dynamic sizes whether {relation}, at {place}: "
         "what it computes of sizes for which the answer is another is not in the model",
         severity=severity,
         help=by_operator if asker == BY_OPERATOR else by_model,

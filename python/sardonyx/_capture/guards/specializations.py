@@ -55,7 +55,7 @@ class Frozen:
         return [
             Diagnostic(
                 "SX1014",
-                f"data decide in a scripted function, which the model cannot keep: {place}",
+                f"a scripted function has a data-dependent branch or loop: {place}",
                 help="write it with torch.cond or torch.while_loop outside of torch.jit.script",
                 file=place.file,
                 line=place.line,

@@ -24,14 +24,14 @@ def watched_conditions(on_decided: Callable[[Any, bool], None] | None) -> Iterat
 
     cond = torch.cond
 
-    def told(pred: Any, *args: Any, **kwargs: Any) -> Any:
+    def watched_cond(pred: Any, *args: Any, **kwargs: Any) -> Any:
         relation = relation_that_may_fail(pred)
         if relation is not None:
             on_decided(relation, bool(pred.node.expr))
         return cond(pred, *args, **kwargs)
 
-    setattr(told, _ORIGINAL, cond)
-    with replaced([Replacement(torch, "cond", told)]):
+    setattr(watched_cond, _ORIGINAL, cond)
+    with replaced([Replacement(torch, "cond", watched_cond)]):
         yield
 
 

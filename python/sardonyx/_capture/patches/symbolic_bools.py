@@ -16,7 +16,7 @@ from .patching import Replacement, replaced
 _WANTS_BOOL = re.compile(r"(\w+)\(\): argument '\w+'.* must be bool, not SymBool")
 
 
-def function_wanting_truths(error: Exception | None) -> str | None:
+def function_wanting_bools(error: Exception | None) -> str | None:
     """The name of a function of PyTorch's that was given a truth of sizes where it declares a
     bool."""
     found = _WANTS_BOOL.search(str(error)) if isinstance(error, TypeError) else None
@@ -24,7 +24,7 @@ def function_wanting_truths(error: Exception | None) -> str | None:
 
 
 @contextmanager
-def truths_decided(name: str) -> Iterator[None]:
+def bools_decided(name: str) -> Iterator[None]:
     """Within it, PyTorch's function of that name specializes symbolic bools to the example's sizes.
 
     That adds a guard, and so a note reports it. The function is replaced in modules that have

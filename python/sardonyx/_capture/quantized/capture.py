@@ -85,7 +85,7 @@ def _stand_in(held: Any) -> Any:
 def _refuse_outputs(_module: Any, _inputs: Any, outputs: Any) -> None:
     if any(isinstance(leaf, Quantized) for leaf in pytree.tree_leaves(outputs)):
         raise UnsupportedError(
-            "the model returns a quantised tensor, which ONNX does not have; "
+            "the model returns a quantized tensor, which ONNX does not have; "
             "return its dequantize() or its int_repr()"
         )
 

@@ -46,7 +46,7 @@ def _padded(
         return moved
     if q.affine.axis is not None or isinstance(q.affine.scale, torch.Tensor):
         raise UnsupportedError(
-            "a tensor is padded that is quantised per channel or whose scale is computed; "
+            "a tensor is padded that is quantized per channel or whose scale is computed; "
             "dequantize() it first"
         )
     filling = _in_steps(q, value or 0.0)
@@ -75,7 +75,7 @@ def _kept(q: Quantized, result: Quantized, inplace: bool) -> Quantized:
     if not inplace:
         return result
     if q.shared:
-        raise UnsupportedError("a quantised tensor that others view a part of is written to")
+        raise UnsupportedError("a quantized tensor that others view a part of is written to")
     q.integers, q.affine = result.integers, result.affine
     return q
 
@@ -98,7 +98,7 @@ def _onto(name: str, least: int, width: int) -> Rule:
 def _joined(tensors: list[Quantized], dim: int = 0) -> Quantized:
     first = tensors[0]
     if first.affine.axis is not None:
-        raise UnsupportedError("tensors quantised per channel are joined; dequantize() them first")
+        raise UnsupportedError("tensors quantized per channel are joined; dequantize() them first")
     if all(q.affine is first.affine for q in tensors):
         return first.copied(torch.cat([q.integers for q in tensors], dim))
     x = torch.cat([q.dequantized() for q in tensors], dim)

@@ -50,7 +50,7 @@ def rule_of(name: str) -> Rule:
             lambda x: called(name, x, args, kwargs), rounding.resampled
         )
     raise UnsupportedError(
-        f"'{name}' of a quantised tensor is not supported; dequantize() the tensor before it"
+        f"'{name}' of a quantized tensor is not supported; dequantize() the tensor before it"
     )
 
 

@@ -41,7 +41,7 @@ def mul_scalar(q: Quantized, number: float) -> Quantized:
 def _of_numbers(q: Quantized) -> Affine:
     if isinstance(q.affine.scale, torch.Tensor):
         raise UnsupportedError(
-            "a number is added to, or multiplied with, a tensor that is quantised per channel or "
+            "a number is added to, or multiplied with, a tensor that is quantized per channel or "
             "whose scale is computed; dequantize() it first"
         )
     return q.affine

@@ -87,7 +87,7 @@ class Quantized:
     def moved(self, integers: Any) -> Any:
         """Some of the same elements in another order, in a tensor or in a sequence of them."""
         if self.affine.axis is not None:
-            raise UnsupportedError("elements of a tensor quantised per channel are moved")
+            raise UnsupportedError("elements of a tensor quantized per channel are moved")
         if not isinstance(integers, torch.Tensor):
             return type(integers)(self.moved(part) for part in integers)
         result = self.copied(integers)
@@ -113,6 +113,6 @@ class Quantized:
     ) -> Quantized:
         """A function that keeps scale and zero point, computed on whole steps."""
         if self.affine.axis is not None:
-            raise UnsupportedError("a tensor quantised per channel is computed with")
+            raise UnsupportedError("a tensor quantized per channel is computed with")
         steps = function(rounding.in_steps(self.integers, self.affine))
         return Quantized(to_integers(steps, self.affine), self.affine)

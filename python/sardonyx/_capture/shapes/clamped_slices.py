@@ -123,7 +123,7 @@ def _note(node: torch.fx.Node) -> Diagnostic:
     place = place_of_trace(node.meta.get("stack_trace") or "")
     return Diagnostic(
         "SX1015",
-        f"a slice ({node.name}) may begin or end past the end of a dimension that was left free"
+        f"a slice ({node.name}) may begin or end past the end of a dynamic dimension"
         f"{f', at {place}' if place else ''}: what the model computes of such sizes is "
         "not in the model",
         severity="warning",

@@ -71,7 +71,7 @@ def _note(name: str, axis: int, wanted: Wanted, bounds: str, asker: str) -> Diag
     called = f" ('{wanted.name}')" if wanted.name else ""
     return Diagnostic(
         "SX1015",
-        f"dimension {axis} of input '{name}'{called} was left free, and the model's own code asks "
+        f"dimension {axis} of input '{name}'{called} is dynamic, and the model's own code asks "
         f"whether it is {bounds}: what it computes of other sizes is not in the model",
         severity="error" if is_error else "note" if asker == BY_CHECK else "warning",
         help="say the bounds, as in Dim('name', min=..., max=...), or write the branch with "

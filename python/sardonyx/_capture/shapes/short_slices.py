@@ -78,8 +78,8 @@ def _at_one(size: Any, free: set[Any]) -> int | None:
 def _note(node: torch.fx.Node) -> Diagnostic:
     return Diagnostic(
         "SX1015",
-        f"a slice ({node.name}) is of dimensions that were left free, and PyTorch's capture takes "
-        "them for at least 2: what the model computes where one is 1 may be wrong",
+        f"a slice ({node.name}) is of dynamic dimensions, and PyTorch's capture assumes that they "
+        "are at least 2: what the model computes where one is 1 may be wrong",
         severity="warning",
         help="say Dim('name', min=2), or keep to such sizes",
         op="aten::slice.Tensor",

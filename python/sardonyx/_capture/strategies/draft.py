@@ -33,7 +33,7 @@ def draft(
     if decided and (frozen.scripted or not may_freeze):
         lines = "".join(f"\n    {line}" for line in decided)
         raise FrozenBranchError(
-            f"data decide here, and only what the example's decide would be in the model:{lines}\n"
+            f"data-dependent control flow, of which the model would have the example's:{lines}\n"
             "  write it with torch.cond or torch.where; export(..., dynamo=False) freezes it"
         )
     frozen.python += decided

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from sardonyx._base.errors import Diagnostic
 from sardonyx._capture.guards.specializations import Frozen, FrozenBranchError
 from sardonyx._capture.patches.conditions import plain_conditions
-from sardonyx._capture.patches.symbolic_bools import function_wanting_truths, truths_decided
+from sardonyx._capture.patches.symbolic_bools import bools_decided, function_wanting_bools
 from sardonyx._capture.shapes.dynamic_shapes import DynamicShapes
 from sardonyx._capture.torchscript.scripted import check_numbers, readings_of
 from sardonyx._torch_private import export as torch_export
@@ -98,7 +98,7 @@ def strategies(
             program = of_trace()
         if places := dict.fromkeys(frozen.elements):
             raise RuntimeError(
-                "data decide, which tracing does not keep: " + "; ".join(map(str, places))
+                "data-dependent values, which tracing does not keep: " + "; ".join(map(str, places))
             )
         return program
 
@@ -119,12 +119,12 @@ def strategies(
     if quantized:
         around = partial(plain_integers, model)
         yield Strategy(
-            "torch.export with quantised tensors as integers", lambda: export(False, dynamic.shapes)
+            "torch.export with quantized tensors as integers", lambda: export(False, dynamic.shapes)
         )
-    if function := function_wanting_truths(attempts[-1].error):
-        around = partial(truths_decided, function)
+    if function := function_wanting_bools(attempts[-1].error):
+        around = partial(bools_decided, function)
         yield Strategy(
-            f"torch.export with what {function}() is told of sizes as the example has it",
+            f"torch.export with what {function}() asks of sizes answered by the example",
             lambda: export(False, dynamic.shapes),
         )
     error = attempts[-1].error
@@ -137,7 +137,7 @@ def strategies(
             )
         if _is_about_dimensions(error):
             yield Strategy(
-                "torch.export with the dimensions it finds constant made constant",
+                "torch.export with the dimensions specialized that it finds constant",
                 lambda: export(False, dynamic.relaxed),
             )
     if any(isinstance(attempt.error, FixedSizeError) for attempt in attempts):

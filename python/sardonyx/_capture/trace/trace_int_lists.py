@@ -184,8 +184,8 @@ def _telling(function: Any, frozen: Frozen) -> Callable[..., Any]:
         rest: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
         for data in (0, 1, 2, "input", "weight", "bias"):
             rest.pop(data, None)
-        told = any(map(_is_number, _leaves(list(rest.values()))))
-        if told and (place := user_place()) is not None:
+        has_number = any(map(_is_number, _leaves(list(rest.values()))))
+        if has_number and (place := user_place()) is not None:
             frozen.python.append(place)
         return function(*args, **kwargs)
 

@@ -97,7 +97,7 @@ class Part:
         row = self.one_row and self.one_row._with_dims(kept)
         return replace(self, dims=dims, one_row=row)
 
-    def told(self, message: str) -> str:
+    def with_input_names(self, message: str) -> str:
         """A message about the captured program, with the names of the ONNX model's inputs. The
         captured program has all of them in one input, `inputs`."""
         names = {re.sub(r"\W", "_", name): name for name in self.inputs}

@@ -245,7 +245,7 @@ def _is_decoder(model_class: type[Any], config: Any) -> bool:
 
 
 def _has_cache(task: Task, model_class: type[Any]) -> bool:
-    """Connectionist temporal classification recognises speech without running token by token."""
+    """Connectionist temporal classification recognizes speech without running token by token."""
     return task.generates and model_class.can_generate()
 
 

@@ -21,7 +21,7 @@ def build(checkpoint: Checkpoint, model_class: type[Any]) -> torch.nn.Module:
 
     Nothing is written to them, so the system gives them no memory. What stands in no checkpoint
     (rotary frequencies, masks, tables of positions) is computed, as the model's constructor and
-    initialisation do.
+    initialization do.
     """
     try:
         model = models.built(model_class, config_of(model_class, checkpoint))

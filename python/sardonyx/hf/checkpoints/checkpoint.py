@@ -31,7 +31,7 @@ class Checkpoint:
         folder: where it is.
         config: its configuration.
         trust_remote_code: whether code in the folder may be run.
-        quantisation: how its weights are quantized, as config.json says; empty where they are not.
+        quantization: how its weights are quantized, as config.json says; empty where they are not.
         gguf: the (first) file of its weights, where they are in that format.
         has_config: whether the folder has config.json; a GGUF file may stand for it.
         part: the module of the whole model that `config` is of; empty where it is of the whole.
@@ -40,7 +40,7 @@ class Checkpoint:
     folder: Path
     config: Any
     trust_remote_code: bool
-    quantisation: dict[str, Any] = field(default_factory=dict)
+    quantization: dict[str, Any] = field(default_factory=dict)
     gguf: Path | None = None
     has_config: bool = True
     part: str = ""
@@ -157,8 +157,8 @@ def read_checkpoint(path: Path, trust_remote_code: bool = False) -> Checkpoint:
     settings = _settings(written)
     _check_code(folder, settings, trust_remote_code)
     config = _config_of(folder, trust_remote_code)
-    told = settings.get("quantization_config") or settings.get("compression_config") or {}
-    return Checkpoint(folder, config, trust_remote_code, {} if gguf else told, gguf)
+    of_weights = settings.get("quantization_config") or settings.get("compression_config") or {}
+    return Checkpoint(folder, config, trust_remote_code, {} if gguf else of_weights, gguf)
 
 
 def _config_of(folder: Path, trust_remote_code: bool, **more: str) -> Any:
@@ -174,7 +174,7 @@ def _config_of(folder: Path, trust_remote_code: bool, **more: str) -> Any:
         raise refusal(
             "SX2001",
             f"transformers {library.__version__} cannot read {source}: {error}",
-            "put the model's config.json beside it"
+            "put the model's config.json into its folder"
             if more
             else "does config.json name a `model_type` that this release knows?",
         ) from error

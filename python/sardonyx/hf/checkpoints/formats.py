@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sardonyx.hf.base.progress import Progress
 
     from .checkpoint import Checkpoint
-    from .quantized import Quantised
+    from .quantized import Quantized
 
 
 class Weights(ABC):
@@ -30,13 +30,13 @@ class Weights(ABC):
     Attributes:
         paths: their files.
         is_plain: whether transformers itself reads them without further packages.
-        quantised: the quantized ones of them, once they are placed; None where there are none.
+        quantized: the quantized ones of them, once they are placed; None where there are none.
     """
 
     def __init__(self, paths: Iterable[str], is_plain: bool) -> None:
         self.paths = list(dict.fromkeys(paths))
         self.is_plain = is_plain
-        self.quantised: Quantised | None = None
+        self.quantized: Quantized | None = None
 
     @abstractmethod
     def placed(self, model: torch.nn.Module, scratch: Path, progress: Progress) -> Placed:
@@ -46,7 +46,7 @@ class Weights(ABC):
 class _Safetensors(Weights):
     def __init__(self, checkpoint: Checkpoint) -> None:
         self._in_files = checkpoint.weights()
-        self._settings = checkpoint.quantisation
+        self._settings = checkpoint.quantization
         super().__init__((each.path for each in self._in_files), not self._settings)
 
     def placed(self, model: torch.nn.Module, scratch: Path, progress: Progress) -> Placed:
@@ -55,8 +55,8 @@ class _Safetensors(Weights):
             from .quantized import decoded
 
             with progress.step("unpack weights"):
-                self.quantised = decoded(in_files, self._settings, scratch)
-            in_files = self.quantised.weights
+                self.quantized = decoded(in_files, self._settings, scratch)
+            in_files = self.quantized.weights
         with progress.step("place weights"):
             return place_weights(model, in_files, scratch)
 
@@ -74,7 +74,7 @@ class _Gguf(Weights):
         with progress.step("place weights"):
             placed = place_weights(model, made.weights, scratch, conversions)
         self._check(placed)
-        self.quantised = made if made.names else None
+        self.quantized = made if made.names else None
         return placed
 
     def _check(self, placed: Placed) -> None:

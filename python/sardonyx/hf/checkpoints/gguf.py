@@ -23,7 +23,7 @@ from sardonyx.hf.base.packages import package
 from .derived_weights import kept
 from .gguf_blocks import BLOCKS, PLAIN
 from .gguf_file import GgufFile, GgufTensor, read_gguf
-from .quantized import Quantised
+from .quantized import Quantized
 
 # How many numbers are unpacked at a time.
 _AT_ONCE = 1 << 22
@@ -52,13 +52,13 @@ def conversions_of(files: list[GgufFile], config: Any) -> list[Any] | None:
 
 def unpacked(
     files: list[GgufFile], model: torch.nn.Module, scratch: Path, named: bool
-) -> Quantised:
+) -> Quantized:
     """The weights; what is no block stays in the file unless transformers stores it otherwise.
 
     `named`: whether they get the model's names here, rather than by conversions of the loader.
     """
     tensors = [(file, tensor) for file in files for tensor in file.tensors]
-    made = Quantised([])
+    made = Quantized([])
     names = _Names(files[0], model) if named else None
     kinds = set()
     for number, (file, tensor) in enumerate(tensors):

@@ -31,7 +31,7 @@ Decoder = Callable[[dict[str, Any], Tensors], torch.Tensor]
 
 
 @dataclass
-class Quantised:
+class Quantized:
     """What a checkpoint holds in few bits.
 
     Attributes:
@@ -59,7 +59,7 @@ class Quantised:
         return replace(wanted, block_size=self.group, symmetric=self.symmetric)
 
 
-def decoded(in_files: Iterable[WeightInFile], settings: dict[str, Any], scratch: Path) -> Quantised:
+def decoded(in_files: Iterable[WeightInFile], settings: dict[str, Any], scratch: Path) -> Quantized:
     """The tensors of a checkpoint whose `quantization_config` is `settings`; what is computed is
     written to the folder `scratch`. SX2001 for methods that are not read."""
     method = str(settings.get("quant_method"))
@@ -67,13 +67,13 @@ def decoded(in_files: Iterable[WeightInFile], settings: dict[str, Any], scratch:
     if reader is None:
         raise refusal(
             "SX2001",
-            f"the weights are quantised already, by {method}, which is not read",
-            f"export the checkpoint that was quantised; {', '.join(sorted(_READERS))} are read",
+            f"the weights are quantized already, by {method}, which is not read",
+            f"export the checkpoint that was quantized; {', '.join(sorted(_READERS))} are read",
         )
     in_files = list(in_files)
     layers, plain = _layers(in_files, reader)
     told = torchao.described(weight.path for weight in in_files) if method == "torchao" else {}
-    made = Quantised(plain, bits=reader.bits(settings), group=reader.group(settings))
+    made = Quantized(plain, bits=reader.bits(settings), group=reader.group(settings))
     for number, (layer, held) in enumerate(layers.items()):
         tensors = {suffix: mapped(weight) for suffix, weight in held.items()}
         try:
@@ -86,7 +86,7 @@ def decoded(in_files: Iterable[WeightInFile], settings: dict[str, Any], scratch:
             ) from error
         made.symmetric &= reader.symmetric(settings, tensors)
         name = layer + reader.made
-        made.weights += kept({name: weight}, scratch / f"quantised-{number}.safetensors")
+        made.weights += kept({name: weight}, scratch / f"quantized-{number}.safetensors")
         made.names.append(name)
     return made
 

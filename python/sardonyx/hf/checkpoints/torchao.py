@@ -29,8 +29,8 @@ def described(paths: Iterable[str]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for path in dict.fromkeys(paths):
         with safe_open(path, framework="pt") as file:
-            told = file.metadata() or {}
-        for name, text in told.items():
+            metadata = file.metadata() or {}
+        for name, text in metadata.items():
             try:
                 value = json.loads(text)
             except ValueError:

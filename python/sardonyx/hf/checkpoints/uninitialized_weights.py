@@ -1,4 +1,4 @@
-"""Weights that checkpoints leave out because transformers' own initialisation computes them:
+"""Weights that checkpoints leave out because transformers' own initialization computes them:
 Marian's tables of positions."""
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from sardonyx._transformers_private import models
 
 
 def initial_values(model: Any, names: Iterable[str]) -> dict[str, torch.Tensor]:
-    """Those of `names` that the model says may be missing and whose values its initialisation
+    """Those of `names` that the model says may be missing and whose values its initialization
     computes, with these; what it draws at random is no weight of a trained model."""
     patterns = models.may_be_missing(model)
     made = {}
     for name in names:
         if any(re.search(pattern, name) for pattern in patterns):
-            first, second = (_initialised(model, name, seed) for seed in (0, 1))
+            first, second = (_initialized(model, name, seed) for seed in (0, 1))
             if torch.equal(first, second):
                 made[name] = first
     return made
 
 
-def _initialised(model: Any, name: str, seed: int) -> torch.Tensor:
-    """The parameter of that name, by the initialisation of the model that is nearest to it."""
+def _initialized(model: Any, name: str, seed: int) -> torch.Tensor:
+    """The parameter of that name, by the initialization of the model that is nearest to it."""
     path, _, own = name.rpartition(".")
     module: Any = copy.deepcopy(model.get_submodule(path))
     with torch.random.fork_rng(devices=[]), torch.no_grad():

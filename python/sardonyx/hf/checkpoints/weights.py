@@ -67,7 +67,7 @@ def place_weights(
             )
     _compute(model, wanted, scratch, placed)
     _tie(known, placed.places)
-    _initialise(model, known, scratch, placed)
+    _initialize(model, known, scratch, placed)
     _check(model, known, placed)
     return placed
 
@@ -115,7 +115,7 @@ def _tie(known: Mapping[str, torch.Tensor], places: dict[str, WeightInFile]) -> 
             places[name] = place
 
 
-def _initialise(
+def _initialize(
     model: torch.nn.Module, known: Mapping[str, torch.Tensor], scratch: Path, placed: Placed
 ) -> None:
     from .uninitialized_weights import initial_values

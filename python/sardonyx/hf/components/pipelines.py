@@ -98,9 +98,9 @@ def read_pipeline(folder: Path) -> Pipeline:
     diffusers."""
     path = folder / PIPELINE
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
-        entries = {k: v for k, v in told.items() if isinstance(v, list) and len(v) == 2}
-        name = str(told["_class_name"])
+        index = json.loads(path.read_text(encoding="utf-8"))
+        entries = {k: v for k, v in index.items() if isinstance(v, list) and len(v) == 2}
+        name = str(index["_class_name"])
     except (OSError, ValueError, KeyError, AttributeError) as error:
         raise refusal("SX2001", f"{path} is no index of a pipeline: {error}") from error
     package("diffusers", f"{folder}, a pipeline of diffusers,")

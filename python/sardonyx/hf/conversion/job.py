@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sardonyx.hf.base.tasks import Chosen
     from sardonyx.hf.checkpoints.checkpoint import Checkpoint
     from sardonyx.hf.checkpoints.dequantized_reference import HeldValues
-    from sardonyx.hf.checkpoints.quantized import Quantised
+    from sardonyx.hf.checkpoints.quantized import Quantized
     from sardonyx.hf.checkpoints.weights import Placed
     from sardonyx.hf.components.sentence_embeddings import Sentences
 
@@ -42,8 +42,9 @@ _NOTHING_STAYS = (
 )
 # ONNX Runtime 1.31: "TransposeDQWeightsForMatMulNBits Missing required weight".
 _NOT_MERGED = (
-    "there is no decoder of both steps in one file: ONNX Runtime finds weights in blocks in the "
-    "branch alone that reads them; --runtime onnxruntime-cpu writes one, with its own operators"
+    "there is no decoder of both steps in one file: ONNX Runtime finds block-wise quantized "
+    "weights only in the branch that reads them; --runtime onnxruntime-cpu writes one, with "
+    "contrib operators"
 )
 _WITHOUT_CACHE = (
     "neither takes nor returns a cache, and is exported without one, so that each step takes the "
@@ -99,13 +100,13 @@ class Job:
             scratch = staging / ".computed"
             cleaning.callback(_remove, scratch)
             placed = weights.placed(model, scratch, self._progress)
-            if weights.quantised is not None:
-                self._take_codes_of(weights.quantised, placed)
+            if weights.quantized is not None:
+                self._take_codes_of(weights.quantized, placed)
             chosen, notes = self._settled(model, chosen)
             report = self._report(model, chosen)
             report.notes += [*told, *run_as_encoder(model), *notes, *_notes_of(placed)]
-            if weights.quantised is not None:
-                report.notes += weights.quantised.notes()
+            if weights.quantized is not None:
+                report.notes += weights.quantized.notes()
             chosen = self._write(model, chosen, placed, staging, report)
             if self._in_place and not any(part.bytes_in_place for part in report.parts):
                 report.notes.append(_NOTHING_STAYS)
@@ -210,14 +211,14 @@ class Job:
 
         self._values = HeldValues() if verify else None
 
-    def _take_codes_of(self, quantised: Quantised, placed: Placed) -> None:
+    def _take_codes_of(self, quantized: Quantized, placed: Placed) -> None:
         """What the checkpoint has in four bits is written in the same codes, and what it has in
         full stays so, where the user asks for no more than four bits."""
         precision = self._target.precision
-        if precision is None or (taken := quantised.precision(precision)) is precision:
+        if precision is None or (taken := quantized.precision(precision)) is precision:
             return
         self._target = dataclasses.replace(self._target, precision=taken)
-        names = set(quantised.names)
+        names = set(quantized.names)
         self._kept = frozenset(name for name, at in placed.places.items() if at.name not in names)
 
     def _settled(self, model: torch.nn.Module, chosen: Chosen) -> tuple[Chosen, Iterable[str]]:
@@ -339,7 +340,7 @@ class Job:
         report.parts.append(_described(program._native, path, stays, f"{part.name}.onnx"))
         report.opset = program.opset_version
         report.notes += [
-            part.told(note.message) for note in program.notes if _is_worth_telling(note)
+            part.with_input_names(note.message) for note in program.notes if _is_worth_telling(note)
         ]
         return part, program
 

@@ -156,7 +156,7 @@ class Marks {
 
 }  // namespace
 
-bool Archive::recognises(const ZipReader& zip) { return constants_entry(zip) != nullptr; }
+bool Archive::recognizes(const ZipReader& zip) { return constants_entry(zip) != nullptr; }
 
 Archive::Archive(archive::Bytes bytes) : zip_(std::move(bytes)) {
   const ZipEntry* constants = constants_entry(zip_);

@@ -28,7 +28,7 @@ class Archive {
   explicit Archive(archive::Bytes bytes);
 
   // Whether a zip archive's directory says that torch.jit.save() wrote it.
-  static bool recognises(const archive::ZipReader& zip);
+  static bool recognizes(const archive::ZipReader& zip);
 
   // Of the format, which says what operators mean.
   std::int64_t version() const { return version_; }

@@ -12,14 +12,14 @@ namespace sardonyx::torchscript {
 
 struct InputType {
   enum class Kind {
-    kTensor,    // element: "float32", or "quint8" of a quantised one; dims
+    kTensor,    // element: "float32", or "quint8" of a quantized one; dims
     kInt,       // a number that varies
     kFloat,     // the same
     kDouble,    // the same, of which the model takes a tensor of float64
     kBool,      // the same
     kConstant,  // element: "None", "True", "3", "0.5", "text"
     kWeight,    // element: the name of a tensor that the caller has, a parameter's default
-    kText,      // element, which was quoted: a text, whatever stands in it
+    kText,      // element, which was quoted: any string
     kTuple,     // items
     kList,      // items
     kDict,      // keys and items
@@ -29,7 +29,7 @@ struct InputType {
   std::string element;
   std::vector<std::string> dims;    // "batch", "3"
   std::vector<bool> dim_is_quoted;  // a name, though it may look like a number
-  // Scale and zero point of a quantised tensor are float64 and int64, as the older exporter has
+  // Scale and zero point of a quantized tensor are float64 and int64, as the older exporter has
   // them: "quint8[n]@double".
   bool has_wide_parts = false;
   // Of the example, for each dimension; none where it is contiguous or not known.

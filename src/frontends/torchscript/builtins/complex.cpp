@@ -23,17 +23,17 @@ bool is_scalar(const AbstractValue& datum) {
   return datum.is_number() || datum.kind == Kind::kComplex;
 }
 
-Complex checked(AbstractInterpreter& follower, const AbstractValue& datum) {
+Complex checked(AbstractInterpreter& interpreter, const AbstractValue& datum) {
   const std::optional<Complex> known = known_complex(datum);
-  if (!known) follower.refuse("a complex number is made of " + description(datum));
+  if (!known) interpreter.refuse("a complex number is made of " + description(datum));
   return *known;
 }
 
-std::optional<AbstractValue> made(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> made(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue *real = operands.find(0, "x"), *imaginary = operands.find(1, "y");
   if (!real || !imaginary || !real->is_number() || !imaginary->is_number()) return std::nullopt;
   return AbstractValue::of_complex(
-      {checked(follower, *real).real(), checked(follower, *imaginary).real()});
+      {checked(interpreter, *real).real(), checked(interpreter, *imaginary).real()});
 }
 
 std::optional<AbstractValue> of_two(const std::string& op, Complex left, Complex right) {
@@ -49,16 +49,16 @@ std::optional<AbstractValue> of_two(const std::string& op, Complex left, Complex
 
 }  // namespace
 
-std::optional<AbstractValue> complex_builtin(AbstractInterpreter& follower,
+std::optional<AbstractValue> complex_builtin(AbstractInterpreter& interpreter,
                                              const Operands& operands) {
-  if (operands.op == "aten::Complex") return made(follower, operands);
+  if (operands.op == "aten::Complex") return made(interpreter, operands);
   const std::vector<AbstractValue>& given = operands.positional;
   if (given.empty() || given.size() > 2 || !operands.named.empty()) return std::nullopt;
   const AbstractValue &left = given.front(), &right = given.back();
   const bool has_complex = left.kind == Kind::kComplex || right.kind == Kind::kComplex;
   if (!has_complex || !is_scalar(left) || !is_scalar(right)) return std::nullopt;
   if (given.size() == 2)
-    return of_two(operands.op, checked(follower, left), checked(follower, right));
+    return of_two(operands.op, checked(interpreter, left), checked(interpreter, right));
   if (operands.op == "aten::neg") return AbstractValue::of_complex(-left.complex());
   if (operands.op == "prim::abs" || operands.op == "aten::abs")
     return AbstractValue::of_real(std::abs(left.complex()));

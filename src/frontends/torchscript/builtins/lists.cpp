@@ -1,4 +1,4 @@
-// Lists whose length only a run tells.
+// Lists with a data-dependent length.
 #include "frontends/torchscript/interpreter/builtins.h"
 #include "frontends/torchscript/interpreter/homogeneous_lists.h"
 #include "frontends/torchscript/interpreter/sequences.h"
@@ -18,21 +18,22 @@ AbstractValue ints(std::vector<Expr> numbers) {
   return AbstractValue::of_items(Kind::kList, std::move(items));
 }
 
-Element describe(AbstractInterpreter& follower, const AbstractValue& datum) {
+Element describe(AbstractInterpreter& interpreter, const AbstractValue& datum) {
   Element element;
   element.kind = datum.kind;
   if (!datum.is_tensor() && !datum.is_number())
-    follower.refuse("a list whose length only a run tells holds " + description(datum));
-  const Value* value = follower.tensor(datum);
+    interpreter.refuse("a list with a data-dependent length holds " + description(datum));
+  const Value* value = interpreter.tensor(datum);
   element.dtype = value->dtype;
   element.shape = value->shape;
   return element;
 }
 
-void check_same(AbstractInterpreter& follower, const Element& one, const Element& other) {
+void check_same(AbstractInterpreter& interpreter, const Element& one, const Element& other) {
   if (one.kind == other.kind && one.dtype == other.dtype && one.shape == other.shape) return;
-  follower.refuse("a list whose length only a run tells holds elements of different types or sizes",
-                  "give all of them one element type and one size");
+  interpreter.refuse(
+      "a list with a data-dependent length holds elements of different types or sizes",
+      "give all of them one element type and one size");
 }
 
 const AbstractValue* list_of(const Operands& operands) {
@@ -42,14 +43,14 @@ const AbstractValue* list_of(const Operands& operands) {
   return list;
 }
 
-AbstractValue part(AbstractInterpreter& follower, Value* stack, AbstractValue start,
+AbstractValue part(AbstractInterpreter& interpreter, Value* stack, AbstractValue start,
                    AbstractValue end) {
-  return follower.call("aten::slice", {AbstractValue::of_tensor(stack), AbstractValue::of_int(0),
-                                       std::move(start), std::move(end)});
+  return interpreter.call("aten::slice", {AbstractValue::of_tensor(stack), AbstractValue::of_int(0),
+                                          std::move(start), std::move(end)});
 }
 
-AbstractValue joined(AbstractInterpreter& follower, std::vector<AbstractValue> stacks) {
-  return follower.call("aten::cat", {AbstractValue::of_items(Kind::kList, std::move(stacks))});
+AbstractValue joined(AbstractInterpreter& interpreter, std::vector<AbstractValue> stacks) {
+  return interpreter.call("aten::cat", {AbstractValue::of_items(Kind::kList, std::move(stacks))});
 }
 
 Element element_of_stack(const Container& list) {
@@ -58,28 +59,29 @@ Element element_of_stack(const Container& list) {
 }
 
 // Of an element that is to stand in a list: a stack of one.
-AbstractValue stack_of_one(AbstractInterpreter& follower, const AbstractValue& item) {
-  if (item.is_tensor() && item.value) follower.copy_into_list(item.value);
-  return follower.call("aten::unsqueeze",
-                       {AbstractValue::of_tensor(follower.tensor(item)), AbstractValue::of_int(0)});
+AbstractValue stack_of_one(AbstractInterpreter& interpreter, const AbstractValue& item) {
+  if (item.is_tensor() && item.value) interpreter.copy_into_list(item.value);
+  return interpreter.call("aten::unsqueeze", {AbstractValue::of_tensor(interpreter.tensor(item)),
+                                              AbstractValue::of_int(0)});
 }
 
-AbstractValue stack_of(AbstractInterpreter& follower, const AbstractValue& list,
+AbstractValue stack_of(AbstractInterpreter& interpreter, const AbstractValue& list,
                        const Element& element) {
-  return AbstractValue::of_tensor(stacked(follower, *list.held, element));
+  return AbstractValue::of_tensor(stacked(interpreter, *list.held, element));
 }
 
-void set(AbstractInterpreter& follower, const AbstractValue& list, const AbstractValue& stack) {
-  follower.before_write(list.held);
-  become(*list.held, follower.tensor(stack), list.held->element);
+void set(AbstractInterpreter& interpreter, const AbstractValue& list, const AbstractValue& stack) {
+  interpreter.before_write(list.held);
+  become(*list.held, interpreter.tensor(stack), list.held->element);
 }
 
 // Whether the list becomes one of elements that differ in size, as this one does from those in it.
-bool becomes_uneven(AbstractInterpreter& follower, const AbstractValue& list, const Element& item) {
-  const Element element = common_element(follower, element_of_stack(*list.held), item);
+bool becomes_uneven(AbstractInterpreter& interpreter, const AbstractValue& list,
+                    const Element& item) {
+  const Element element = common_element(interpreter, element_of_stack(*list.held), item);
   if (!element.uneven) return false;
-  Value* const uneven = as_sequence(follower, *list.held, element);
-  follower.before_write(list.held);
+  Value* const uneven = as_sequence(interpreter, *list.held, element);
+  interpreter.before_write(list.held);
   become(*list.held, uneven, element.kind);
   return true;
 }
@@ -89,64 +91,65 @@ std::optional<AbstractValue> length(AbstractInterpreter&, const Operands& operan
   return list ? std::optional(AbstractValue::of_int(list->value->shape[0])) : std::nullopt;
 }
 
-std::optional<AbstractValue> get_item(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> get_item(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list) return std::nullopt;
-  return read_stack(follower, *list, operands.at(1));
+  return read_stack(interpreter, *list, operands.at(1));
 }
 
-std::optional<AbstractValue> append(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> append(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue& list = operands.at(0);
   if (list.held->filling) return std::nullopt;
   const AbstractValue& item = operands.at(1);
-  if (becomes_uneven(follower, list, describe(follower, item)))
-    return sequence_builtin(follower, operands);
-  set(follower, list,
-      joined(follower, {AbstractValue::of_tensor(list.value), stack_of_one(follower, item)}));
+  if (becomes_uneven(interpreter, list, describe(interpreter, item)))
+    return sequence_builtin(interpreter, operands);
+  set(interpreter, list,
+      joined(interpreter, {AbstractValue::of_tensor(list.value), stack_of_one(interpreter, item)}));
   return list;
 }
 
-std::optional<AbstractValue> extend(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> extend(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue& list = operands.at(0);
   const AbstractValue& other = operands.at(1);
   if (list.kind == Kind::kList && other.kind == Kind::kStack) {
     const Element element = element_of_stack(*other.held);
-    const AbstractValue whole = joined(
-        follower, {stack_of(follower, list, element), AbstractValue::of_tensor(other.held->stack)});
-    follower.before_write(list.held);
+    const AbstractValue whole = joined(interpreter, {stack_of(interpreter, list, element),
+                                                     AbstractValue::of_tensor(other.held->stack)});
+    interpreter.before_write(list.held);
     become(*list.held, whole.value, element.kind);
     return list;
   }
   if (list.held->filling && other.kind == Kind::kList) {
-    follower.before_write(list.held);
+    interpreter.before_write(list.held);
     list.held->items.insert(list.held->items.end(), other.held->items.begin(),
                             other.held->items.end());
     return list;
   }
   if (!list_of(operands)) return std::nullopt;
   const bool adds_some = other.kind == Kind::kStack || !other.held->items.empty();
-  if (adds_some && becomes_uneven(follower, list, element_of(follower, *other.held)))
-    return sequence_builtin(follower, operands);
+  if (adds_some && becomes_uneven(interpreter, list, element_of(interpreter, *other.held)))
+    return sequence_builtin(interpreter, operands);
   const Element element = element_of_stack(*list.held);
-  set(follower, list,
-      joined(follower, {AbstractValue::of_tensor(list.value), stack_of(follower, other, element)}));
+  set(interpreter, list,
+      joined(interpreter,
+             {AbstractValue::of_tensor(list.value), stack_of(interpreter, other, element)}));
   return list;
 }
 
-std::optional<AbstractValue> add(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> add(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue &left = operands.at(0), &right = operands.at(1);
   for (const AbstractValue* each : {&left, &right})
     if (each->kind == Kind::kStack && !each->value) throw FillingRead{each->held};
   const Element element = element_of_stack(left.kind == Kind::kStack ? *left.held : *right.held);
-  const AbstractValue whole =
-      joined(follower, {stack_of(follower, left, element), stack_of(follower, right, element)});
+  const AbstractValue whole = joined(
+      interpreter, {stack_of(interpreter, left, element), stack_of(interpreter, right, element)});
   return of_stack(whole.value, element.kind);
 }
 
 // A position, from the front; as it is where it is known.
-AbstractValue from_front(AbstractInterpreter& follower, const AbstractValue& list,
+AbstractValue from_front(AbstractInterpreter& interpreter, const AbstractValue& list,
                          const AbstractValue& at) {
-  if (!at.expr.known()) follower.refuse("a position of a list is " + description(at));
+  if (!at.expr.known()) interpreter.refuse("a position of a list is " + description(at));
   if (at.expr.is_constant()) return at;
   return AbstractValue::of_int(symbolic::from_front(at.expr, list.value->shape[0]));
 }
@@ -159,7 +162,7 @@ AbstractValue from_other_end(const AbstractValue& at, const Expr& length) {
   return AbstractValue::of_int(symbolic::max(place, 0));
 }
 
-std::optional<AbstractValue> slice(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> slice(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list) return std::nullopt;
   const auto given = [&](std::size_t position, const char* name) {
@@ -170,22 +173,22 @@ std::optional<AbstractValue> slice(AbstractInterpreter& follower, const Operands
   AbstractValue start = given(1, "start"), end = given(2, "end"), step = given(3, "step");
   if (step.is_none()) step = AbstractValue::of_int(1);
   if (!step.expr.is_constant())
-    follower.refuse("the step of a slice of a list is " + description(step));
+    interpreter.refuse("the step of a slice of a list is " + description(step));
   // A tensor has no slices from its end: those of a list are of the list turned round.
   if (step.expr.value() < 0) {
     const Expr length = list->value->shape[0];
     for (const AbstractValue* bound : {&start, &end})
       if (!bound->is_none() && !bound->expr.known())
-        follower.refuse("a bound of a slice of a list is " + description(*bound));
+        interpreter.refuse("a bound of a slice of a list is " + description(*bound));
     start = from_other_end(start, length);
     end = from_other_end(end, length);
     step = AbstractValue::of_int(-step.expr);
     const AbstractValue first_axis =
         AbstractValue::of_items(Kind::kList, {AbstractValue::of_int(0)});
-    whole = follower.call("aten::flip", {whole, first_axis});
+    whole = interpreter.call("aten::flip", {whole, first_axis});
   }
   const AbstractValue made =
-      follower.call("aten::slice", {whole, AbstractValue::of_int(0), start, end, step});
+      interpreter.call("aten::slice", {whole, AbstractValue::of_int(0), start, end, step});
   return of_stack(made.value, list->held->element);
 }
 
@@ -194,183 +197,186 @@ std::optional<AbstractValue> copy(AbstractInterpreter&, const Operands& operands
   return list ? std::optional(of_stack(list->value, list->held->element)) : std::nullopt;
 }
 
-std::optional<AbstractValue> reverse(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> reverse(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list) return std::nullopt;
-  set(follower, *list,
-      follower.call("aten::flip", {AbstractValue::of_tensor(list->value), ints({0})}));
+  set(interpreter, *list,
+      interpreter.call("aten::flip", {AbstractValue::of_tensor(list->value), ints({0})}));
   return AbstractValue();
 }
 
-std::optional<AbstractValue> clear(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> clear(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list) return std::nullopt;
-  set(follower, *list,
-      part(follower, list->value, AbstractValue::of_int(0), AbstractValue::of_int(0)));
+  set(interpreter, *list,
+      part(interpreter, list->value, AbstractValue::of_int(0), AbstractValue::of_int(0)));
   return AbstractValue();
 }
 
 // What stands before a position, and behind it.
-std::optional<AbstractValue> pop(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> pop(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list) return std::nullopt;
   const AbstractValue* given = operands.find(1, "idx");
-  const AbstractValue at = given ? from_front(follower, *list, *given) : AbstractValue::of_int(-1);
-  const AbstractValue taken = read_stack(follower, *list, at);
-  const AbstractValue head = part(follower, list->value, AbstractValue::of_int(0), at);
+  const AbstractValue at =
+      given ? from_front(interpreter, *list, *given) : AbstractValue::of_int(-1);
+  const AbstractValue taken = read_stack(interpreter, *list, at);
+  const AbstractValue head = part(interpreter, list->value, AbstractValue::of_int(0), at);
   if (at.expr.is(-1)) {
-    set(follower, *list, head);
+    set(interpreter, *list, head);
   } else {
-    set(follower, *list,
-        joined(follower, {head, part(follower, list->value, AbstractValue::of_int(at.expr + 1),
-                                     AbstractValue())}));
+    set(interpreter, *list,
+        joined(interpreter, {head, part(interpreter, list->value,
+                                        AbstractValue::of_int(at.expr + 1), AbstractValue())}));
   }
   return taken;
 }
 
-std::optional<AbstractValue> delete_item(AbstractInterpreter& follower, const Operands& operands) {
-  return pop(follower, operands) ? std::optional(AbstractValue()) : std::nullopt;
+std::optional<AbstractValue> delete_item(AbstractInterpreter& interpreter,
+                                         const Operands& operands) {
+  return pop(interpreter, operands) ? std::optional(AbstractValue()) : std::nullopt;
 }
 
-std::optional<AbstractValue> insert(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> insert(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list) return std::nullopt;
   const AbstractValue& at = operands.at(1);
-  set(follower, *list,
-      joined(follower, {part(follower, list->value, AbstractValue::of_int(0), at),
-                        stack_of_one(follower, operands.at(2)),
-                        part(follower, list->value, at, AbstractValue())}));
+  set(interpreter, *list,
+      joined(interpreter, {part(interpreter, list->value, AbstractValue::of_int(0), at),
+                           stack_of_one(interpreter, operands.at(2)),
+                           part(interpreter, list->value, at, AbstractValue())}));
   return AbstractValue();
 }
 
-std::optional<AbstractValue> set_item(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> set_item(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list) return std::nullopt;
-  const AbstractValue at = from_front(follower, *list, operands.at(1));
-  std::vector<AbstractValue> parts = {part(follower, list->value, AbstractValue::of_int(0), at),
-                                      stack_of_one(follower, operands.at(2))};
+  const AbstractValue at = from_front(interpreter, *list, operands.at(1));
+  std::vector<AbstractValue> parts = {part(interpreter, list->value, AbstractValue::of_int(0), at),
+                                      stack_of_one(interpreter, operands.at(2))};
   if (!at.expr.is(-1))
     parts.push_back(
-        part(follower, list->value, AbstractValue::of_int(at.expr + 1), AbstractValue()));
-  set(follower, *list, joined(follower, std::move(parts)));
+        part(interpreter, list->value, AbstractValue::of_int(at.expr + 1), AbstractValue()));
+  set(interpreter, *list, joined(interpreter, std::move(parts)));
   return *list;
 }
 
 // torch.tensor(list) and the sum, the least and the greatest of numbers, whether all or any hold.
-std::optional<AbstractValue> as_tensor(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> as_tensor(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list) return std::nullopt;
   const AbstractValue* dtype = operands.find(1, "dtype");
   constexpr std::int64_t kFloat = 6;
   const bool is_float = list->held->element == Kind::kFloat;
   if ((!dtype || dtype->is_none()) && !is_float) return AbstractValue::of_tensor(list->value);
-  return follower.call("aten::to",
-                       {AbstractValue::of_tensor(list->value),
-                        dtype && !dtype->is_none() ? *dtype : AbstractValue::of_int(kFloat)});
+  return interpreter.call("aten::to",
+                          {AbstractValue::of_tensor(list->value),
+                           dtype && !dtype->is_none() ? *dtype : AbstractValue::of_int(kFloat)});
 }
 
-std::optional<AbstractValue> reduced(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> reduced(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list || operands.positional.size() != 1) return std::nullopt;
   const std::string op =
       operands.op.starts_with("prim::") ? "aten::" + operands.op.substr(6) : operands.op;
-  return follower.item(follower.call(op, {AbstractValue::of_tensor(list->value)}));
+  return interpreter.item(interpreter.call(op, {AbstractValue::of_tensor(list->value)}));
 }
 
-std::optional<AbstractValue> contains(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> contains(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list || list->held->element == Kind::kTensor) return std::nullopt;
   const AbstractValue same =
-      follower.call("aten::eq", {AbstractValue::of_tensor(list->value), operands.at(1)});
-  return follower.item(follower.call("aten::any", {same}));
+      interpreter.call("aten::eq", {AbstractValue::of_tensor(list->value), operands.at(1)});
+  return interpreter.item(interpreter.call("aten::any", {same}));
 }
 
 // Of numbers: list.sort(), sorted(list).
-std::optional<AbstractValue> sort(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> sort(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list || list->held->element == Kind::kTensor) return std::nullopt;
   const AbstractValue* reverse = operands.find(1, "reverse");
-  const AbstractValue sorted =
-      follower.call("aten::sort", {AbstractValue::of_tensor(list->value), AbstractValue::of_int(0),
-                                   reverse ? *reverse : AbstractValue::of_bool(false)});
+  const AbstractValue sorted = interpreter.call(
+      "aten::sort", {AbstractValue::of_tensor(list->value), AbstractValue::of_int(0),
+                     reverse ? *reverse : AbstractValue::of_bool(false)});
   const AbstractValue values = sorted.held->items.at(0);
   if (operands.op == "aten::sorted") return of_stack(values.value, list->held->element);
-  set(follower, *list, values);
+  set(interpreter, *list, values);
   return AbstractValue();
 }
 
 // Of numbers: how many are equal to one, and where the first of them stands.
-std::optional<AbstractValue> find_equal(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> find_equal(AbstractInterpreter& interpreter,
+                                        const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   const AbstractValue* wanted = operands.find(1, "el");
   if (!list || !wanted || list->held->element == Kind::kTensor) return std::nullopt;
   constexpr std::int64_t kLong = 4;
   const AbstractValue same =
-      follower.call("aten::eq", {AbstractValue::of_tensor(list->value), *wanted});
-  const AbstractValue each = follower.call("aten::to", {same, AbstractValue::of_int(kLong)});
-  return follower.item(
-      follower.call(operands.op == "aten::count" ? "aten::sum" : "aten::argmax", {each}));
+      interpreter.call("aten::eq", {AbstractValue::of_tensor(list->value), *wanted});
+  const AbstractValue each = interpreter.call("aten::to", {same, AbstractValue::of_int(kLong)});
+  return interpreter.item(
+      interpreter.call(operands.op == "aten::count" ? "aten::sum" : "aten::argmax", {each}));
 }
 
-std::optional<AbstractValue> stack(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> stack(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list) return std::nullopt;
   const AbstractValue* dim = operands.find(1, "dim");
   const AbstractValue stacked = AbstractValue::of_tensor(list->value);
   if (!dim || dim->expr.is(0)) return stacked;
-  return follower.call("aten::movedim", {stacked, AbstractValue::of_int(0), *dim});
+  return interpreter.call("aten::movedim", {stacked, AbstractValue::of_int(0), *dim});
 }
 
 // Of tensors of the same sizes: the stack, with its first axis moved beside the joined one.
-std::optional<AbstractValue> cat(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> cat(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue* list = list_of(operands);
   if (!list) return std::nullopt;
   const AbstractValue* dim = operands.find(1, "dim");
   const auto rank = static_cast<std::int64_t>(list->value->rank()) - 1;
   std::int64_t axis = dim ? dim->expr.constant().value_or(0) : 0;
   if (axis < 0) axis += rank;
-  if (axis < 0 || axis >= rank) follower.refuse("there is no such dimension to join along");
+  if (axis < 0 || axis >= rank) interpreter.refuse("there is no such dimension to join along");
   const AbstractValue moved =
-      follower.call("aten::movedim", {AbstractValue::of_tensor(list->value),
-                                      AbstractValue::of_int(0), AbstractValue::of_int(axis)});
-  return follower.call("aten::flatten",
-                       {moved, AbstractValue::of_int(axis), AbstractValue::of_int(axis + 1)});
+      interpreter.call("aten::movedim", {AbstractValue::of_tensor(list->value),
+                                         AbstractValue::of_int(0), AbstractValue::of_int(axis)});
+  return interpreter.call("aten::flatten",
+                          {moved, AbstractValue::of_int(axis), AbstractValue::of_int(axis + 1)});
 }
 
 }  // namespace
 
-Element element_of(AbstractInterpreter& follower, const Container& list) {
+Element element_of(AbstractInterpreter& interpreter, const Container& list) {
   if (list.stack)
     return is_sequence(list.stack) ? element_of_sequence(*list.stack) : element_of_stack(list);
-  Element element = describe(follower, list.items.front());
+  Element element = describe(interpreter, list.items.front());
   for (const AbstractValue& item : list.items)
-    element = common_element(follower, element, describe(follower, item));
+    element = common_element(interpreter, element, describe(interpreter, item));
   return element;
 }
 
-Value* stacked(AbstractInterpreter& follower, const Container& list, const Element& element) {
-  if (list.filling) follower.refuse("a list is read in the loop that fills it");
-  if (element.uneven) return as_sequence(follower, list, element);
+Value* stacked(AbstractInterpreter& interpreter, const Container& list, const Element& element) {
+  if (list.filling) interpreter.refuse("a list is read in the loop that fills it");
+  if (element.uneven) return as_sequence(interpreter, list, element);
   if (list.stack) {
-    check_same(follower, element, element_of_stack(list));
+    check_same(interpreter, element, element_of_stack(list));
     return list.stack;
   }
   if (list.items.empty()) {
     std::vector<Expr> sizes = {Expr(0)};
     sizes.insert(sizes.end(), element.shape.begin(), element.shape.end());
     const program::Schema* schema = program::find_schema("aten::zeros");
-    return follower
-        .call(*schema, program::bind(*schema, {follower.argument(ints(std::move(sizes)))},
+    return interpreter
+        .call(*schema, program::bind(*schema, {interpreter.argument(ints(std::move(sizes)))},
                                      {{"dtype", program::Argument(element.dtype)}}))
         .value;
   }
   std::vector<AbstractValue> tensors;
   for (const AbstractValue& item : list.items) {
-    check_same(follower, element, describe(follower, item));
-    if (item.is_tensor() && item.value) follower.copy_into_list(item.value);
-    tensors.push_back(AbstractValue::of_tensor(follower.tensor(item)));
+    check_same(interpreter, element, describe(interpreter, item));
+    if (item.is_tensor() && item.value) interpreter.copy_into_list(item.value);
+    tensors.push_back(AbstractValue::of_tensor(interpreter.tensor(item)));
   }
-  return follower.call("aten::stack", {AbstractValue::of_items(Kind::kList, std::move(tensors))})
+  return interpreter.call("aten::stack", {AbstractValue::of_items(Kind::kList, std::move(tensors))})
       .value;
 }
 
@@ -388,12 +394,12 @@ void become(Container& list, Value* stack, Kind element) {
   list.filling = false;
 }
 
-AbstractValue read_stack(AbstractInterpreter& follower, const AbstractValue& list,
+AbstractValue read_stack(AbstractInterpreter& interpreter, const AbstractValue& list,
                          const AbstractValue& position) {
-  if (is_sequence(list)) return read_sequence(follower, list.value, position);
-  const AbstractValue read = follower.call(
+  if (is_sequence(list)) return read_sequence(interpreter, list.value, position);
+  const AbstractValue read = interpreter.call(
       "aten::select", {AbstractValue::of_tensor(list.value), AbstractValue::of_int(0), position});
-  return list.held->element == Kind::kTensor ? read : follower.item(read);
+  return list.held->element == Kind::kTensor ? read : interpreter.item(read);
 }
 
 void add_stack_builtins(BuiltinTable& table) {

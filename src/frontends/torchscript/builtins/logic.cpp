@@ -25,7 +25,7 @@ AbstractValue of_condition(Expr condition) {
 namespace {
 
 template <SymbolicKind kind, bool swapped, class Compare>
-std::optional<AbstractValue> compare(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> compare(AbstractInterpreter& interpreter, const Operands& operands) {
   const Pair pair = numbers(operands);
   if (!pair) return std::nullopt;
   if (pair.is_known()) {
@@ -33,35 +33,36 @@ std::optional<AbstractValue> compare(AbstractInterpreter& follower, const Operan
       return AbstractValue::of_bool(Compare()(real_of(*pair.left), real_of(*pair.right)));
     return AbstractValue::of_bool(Compare()(pair.left->expr.value(), pair.right->expr.value()));
   }
-  Expr left = expression_of(follower, *pair.left), right = expression_of(follower, *pair.right);
+  Expr left = expression_of(interpreter, *pair.left),
+       right = expression_of(interpreter, *pair.right);
   if (pair.is_real()) {
-    left = as_float(follower, left);
-    right = as_float(follower, right);
+    left = as_float(interpreter, left);
+    right = as_float(interpreter, right);
   }
   const Expr condition =
       swapped ? symbolic::apply(kind, {right, left}) : symbolic::apply(kind, {left, right});
   return of_condition(condition);
 }
 
-std::optional<AbstractValue> make_bool(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> make_bool(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue& value = operands.at(0);
   if (value.kind == Kind::kBool) return value;
   if (value.is_tensor()) {
     if (!value.value) return of_condition(symbolic::apply(SymbolicKind::kNe, {value.expr, 0}));
-    if (value.value->dtype == base::DType::kBool) return follower.item(value);
-    return follower.item(follower.call("aten::to", {value, AbstractValue::of_int(11)}));
+    if (value.value->dtype == base::DType::kBool) return interpreter.item(value);
+    return interpreter.item(interpreter.call("aten::to", {value, AbstractValue::of_int(11)}));
   }
   if (!value.is_number()) return std::nullopt;
   return compare<SymbolicKind::kNe, false, std::not_equal_to<>>(
-      follower, {operands.op, {value, AbstractValue::of_int(0)}, {}});
+      interpreter, {operands.op, {value, AbstractValue::of_int(0)}, {}});
 }
 
 template <bool conjunction>
-std::optional<AbstractValue> logical(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> logical(AbstractInterpreter& interpreter, const Operands& operands) {
   if (operands.positional.size() != 2) return std::nullopt;
   const AbstractValue &left = operands.positional[0], &right = operands.positional[1];
   if (left.kind != Kind::kBool || right.kind != Kind::kBool)
-    return bits_and_or(follower, operands, conjunction);
+    return bits_and_or(interpreter, operands, conjunction);
   for (const auto* pair : {&left, &right}) {
     const AbstractValue& other = pair == &left ? right : left;
     if (pair->value || !pair->expr.is_constant()) continue;
@@ -71,105 +72,106 @@ std::optional<AbstractValue> logical(AbstractInterpreter& follower, const Operan
     return of_condition(symbolic::apply(conjunction ? SymbolicKind::kAnd : SymbolicKind::kOr,
                                         {left.expr, right.expr}));
   }
-  return follower.item(follower.call(conjunction ? "aten::logical_and" : "aten::logical_or",
-                                     {AbstractValue::of_tensor(follower.truth_tensor(left)),
-                                      AbstractValue::of_tensor(follower.truth_tensor(right))}));
+  return interpreter.item(
+      interpreter.call(conjunction ? "aten::logical_and" : "aten::logical_or",
+                       {AbstractValue::of_tensor(interpreter.truth_tensor(left)),
+                        AbstractValue::of_tensor(interpreter.truth_tensor(right))}));
 }
 
-std::optional<AbstractValue> invert(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> invert(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue& value = operands.at(0);
   if (value.kind != Kind::kBool) return std::nullopt;
-  return negation(follower, value);
+  return negation(interpreter, value);
 }
 
 // Equality of what is no tensor: numbers, texts, lists.
 template <bool wanted>
-std::optional<AbstractValue> equal(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> equal(AbstractInterpreter& interpreter, const Operands& operands) {
   if (operands.positional.size() != 2) return std::nullopt;
   std::optional<AbstractValue> same =
-      equality(follower, operands.positional[0], operands.positional[1]);
+      equality(interpreter, operands.positional[0], operands.positional[1]);
   if (!same) return std::nullopt;
-  return wanted ? *same : negation(follower, *same);
+  return wanted ? *same : negation(interpreter, *same);
 }
 
 // `x is None`
 template <bool wanted>
-std::optional<AbstractValue> identical(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> identical(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue &left = operands.at(0), &right = operands.at(1);
-  if (right.is_none() && left.kind == Kind::kMaybe)
-    return wanted ? negation(follower, presence(left)) : presence(left);
+  if (right.is_none() && left.kind == Kind::kOptional)
+    return wanted ? negation(interpreter, presence(left)) : presence(left);
   if (left.is_none() || right.is_none())
     return AbstractValue::of_bool((left.is_none() && right.is_none()) == wanted);
   if (left.is_tensor() && right.is_tensor())
     return AbstractValue::of_bool((left.value && left.value == right.value) == wanted);
-  return equal<wanted>(follower, operands);
+  return equal<wanted>(interpreter, operands);
 }
 
 // What is there for certain, as the program says.
 std::optional<AbstractValue> unwrapped(AbstractInterpreter&, const Operands& operands) {
   const AbstractValue& value = operands.at(0);
   if (value.is_none()) throw Raised{"Unwrapping null optional"};
-  return value.kind == Kind::kMaybe ? content(value) : value;
+  return value.kind == Kind::kOptional ? content(value) : value;
 }
 
 }  // namespace
 
-AbstractValue negation(AbstractInterpreter& follower, const AbstractValue& truth) {
+AbstractValue negation(AbstractInterpreter& interpreter, const AbstractValue& truth) {
   if (truth.value)
-    return follower.item(
-        follower.call("aten::logical_not", {AbstractValue::of_tensor(truth.value)}));
+    return interpreter.item(
+        interpreter.call("aten::logical_not", {AbstractValue::of_tensor(truth.value)}));
   if (truth.expr.is_constant()) return AbstractValue::of_bool(truth.expr.value() == 0);
   return of_condition(symbolic::apply(SymbolicKind::kNot, {truth.expr}));
 }
 
 // Members of an enumeration: of one class, with one value. Those that a module holds have no name.
-static std::optional<AbstractValue> same_enumerator(AbstractInterpreter& follower,
+static std::optional<AbstractValue> same_enumerator(AbstractInterpreter& interpreter,
                                                     const AbstractValue& left,
                                                     const AbstractValue& right) {
   if (left.held == right.held) return AbstractValue::of_bool(true);
   if (left.held->type != right.held->type) return AbstractValue::of_bool(false);
   const AbstractValue *one = left.held->attribute("value"), *other = right.held->attribute("value");
-  if (one && other) return equality(follower, *one, *other);
-  follower.refuse("objects of " + left.held->type + " are compared");
+  if (one && other) return equality(interpreter, *one, *other);
+  interpreter.refuse("objects of " + left.held->type + " are compared");
 }
 
 // Of numbers of which one is a truth of data.
-static AbstractValue equality_of_data(AbstractInterpreter& follower, const AbstractValue& left,
+static AbstractValue equality_of_data(AbstractInterpreter& interpreter, const AbstractValue& left,
                                       const AbstractValue& right) {
-  return follower.item(
-      follower.call("aten::eq", {AbstractValue::of_tensor(follower.tensor(left)),
-                                 AbstractValue::of_tensor(follower.tensor(right))}));
+  return interpreter.item(
+      interpreter.call("aten::eq", {AbstractValue::of_tensor(interpreter.tensor(left)),
+                                    AbstractValue::of_tensor(interpreter.tensor(right))}));
 }
 
-std::optional<AbstractValue> equality(AbstractInterpreter& follower, const AbstractValue& left,
+std::optional<AbstractValue> equality(AbstractInterpreter& interpreter, const AbstractValue& left,
                                       const AbstractValue& right) {
   for (const AbstractValue* each : {&left, &right})
-    if (each->kind == Kind::kMaybe) follower.refuse(description(*each) + " is compared");
+    if (each->kind == Kind::kOptional) interpreter.refuse(description(*each) + " is compared");
   if (left.is_number() && right.is_number() && (left.value || right.value))
-    return equality_of_data(follower, left, right);
+    return equality_of_data(interpreter, left, right);
   if (left.is_number() && right.is_number())
-    return compare<SymbolicKind::kEq, false, std::equal_to<>>(follower, {"", {left, right}, {}});
+    return compare<SymbolicKind::kEq, false, std::equal_to<>>(interpreter, {"", {left, right}, {}});
   const auto is_text = [](const AbstractValue& datum) {
     return datum.kind == Kind::kString || datum.kind == Kind::kDevice;
   };
   if ((is_text(left) && left.is_message) || (is_text(right) && right.is_message))
-    follower.refuse("a text that only a run tells is compared");
+    interpreter.refuse("a data-dependent string is compared");
   if (is_text(left) && is_text(right)) return AbstractValue::of_bool(left.text == right.text);
   const bool are_lists = left.kind == right.kind && left.held && left.kind != Kind::kStack;
   if (!are_lists) return std::nullopt;
-  if (left.kind == Kind::kObject) return same_enumerator(follower, left, right);
+  if (left.kind == Kind::kObject) return same_enumerator(interpreter, left, right);
   if (left.held->items.size() != right.held->items.size()) return AbstractValue::of_bool(false);
   AbstractValue all = AbstractValue::of_bool(true);
   for (std::size_t i = 0; i < left.held->items.size(); ++i) {
-    const auto each = equality(follower, left.held->items[i], right.held->items[i]);
+    const auto each = equality(interpreter, left.held->items[i], right.held->items[i]);
     if (!each) return std::nullopt;
-    all = *logical<true>(follower, {"", {all, *each}, {}});
+    all = *logical<true>(interpreter, {"", {all, *each}, {}});
   }
   return all;
 }
 
 // scalar_tensor() of a truth that is a tensor of data, which no number stands for.
-static std::optional<AbstractValue> tensor_of_truth(AbstractInterpreter& follower,
+static std::optional<AbstractValue> tensor_of_truth(AbstractInterpreter& interpreter,
                                                     const Operands& operands) {
   const AbstractValue& given = operands.at(0);
   const bool is_truth = given.kind == Kind::kBool && given.value;
@@ -177,7 +179,7 @@ static std::optional<AbstractValue> tensor_of_truth(AbstractInterpreter& followe
                          given.value->rank() == 0 && given.value->dtype == base::DType::kBool;
   const AbstractValue* const dtype = operands.find(1, "dtype");
   if (!(is_truth || is_tensor) || !dtype || dtype->kind != Kind::kInt) return std::nullopt;
-  return follower.call("aten::to", {AbstractValue::of_tensor(given.value), *dtype});
+  return interpreter.call("aten::to", {AbstractValue::of_tensor(given.value), *dtype});
 }
 
 void add_logic_builtins(BuiltinTable& table) {

@@ -1,5 +1,5 @@
-// Operators on quantised tensors and packed weights: what they compute between dequantising and
-// quantising.
+// Operators on quantized tensors and packed weights: what they compute between dequantizing and
+// quantizing.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -22,14 +22,14 @@ struct Call {
   Affine affine;
 };
 
-Call call_of(AbstractInterpreter& follower, const Operands& operands, base::DType dtype) {
+Call call_of(AbstractInterpreter& interpreter, const Operands& operands, base::DType dtype) {
   Call call;
   call.name = operands.op.substr(kSpace.size());
   call.relu = call.name.ends_with(kRelu) && call.name != "leaky_relu";
   if (call.relu) call.name.resize(call.name.size() - kRelu.size());
   call.rest = operands.positional;
   const auto by_name = [&](std::string_view name) -> const AbstractValue* {
-    const auto found = std::ranges::find(operands.named, name, &NamedDatum::first);
+    const auto found = std::ranges::find(operands.named, name, &NamedValue::first);
     return found == operands.named.end() ? nullptr : &found->second;
   };
   const AbstractValue *scale = by_name("output_scale"), *zero_point = by_name("output_zero_point");
@@ -42,7 +42,7 @@ Call call_of(AbstractInterpreter& follower, const Operands& operands, base::DTyp
   } else if (scale && zero_point) {
     call.affine = {*scale, *zero_point, {}, dtype};
   } else {
-    follower.refuse(operands.op + " is given no scale and zero point of its result");
+    interpreter.refuse(operands.op + " is given no scale and zero point of its result");
   }
   return call;
 }
@@ -54,150 +54,156 @@ const AbstractValue& rest_of(const Call& call, std::size_t position) {
   return call.rest[position];
 }
 
-base::DType type_of(AbstractInterpreter& follower, const Operands& operands) {
+base::DType type_of(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue& first = operands.at(0);
   const AbstractValue& q =
       first.kind == Kind::kList && !first.held->items.empty() ? first.held->items.front() : first;
-  if (!is_quantized(q)) follower.refuse(operands.op + " of " + description(q));
+  if (!is_quantized(q)) interpreter.refuse(operands.op + " of " + description(q));
   return affine_of(q).dtype;
 }
 
-AbstractValue result(AbstractInterpreter& follower, const Call& call, AbstractValue x) {
-  if (call.relu) x = follower.call("aten::relu", {x});
-  return requantized(follower, x, call.affine);
+AbstractValue result(AbstractInterpreter& interpreter, const Call& call, AbstractValue x) {
+  if (call.relu) x = interpreter.call("aten::relu", {x});
+  return requantized(interpreter, x, call.affine);
 }
 
 // (qx, packed, scale, zero_point)
-std::optional<AbstractValue> linear(AbstractInterpreter& follower, const Operands& operands) {
-  const Call call = call_of(follower, operands, type_of(follower, operands));
-  const Packed packed = unpacked(follower, operands.find(1, "W_prepack"));
-  const AbstractValue x = dequantized(follower, rest_of(call, 0));
-  return result(follower, call,
-                follower.call("aten::linear", {x, as_float(follower, packed.weight), packed.bias}));
+std::optional<AbstractValue> linear(AbstractInterpreter& interpreter, const Operands& operands) {
+  const Call call = call_of(interpreter, operands, type_of(interpreter, operands));
+  const Packed packed = unpacked(interpreter, operands.find(1, "W_prepack"));
+  const AbstractValue x = dequantized(interpreter, rest_of(call, 0));
+  return result(
+      interpreter, call,
+      interpreter.call("aten::linear", {x, as_float(interpreter, packed.weight), packed.bias}));
 }
 
-std::size_t rank_of(AbstractInterpreter& follower, const AbstractValue& tensor) {
-  return follower.tensor(tensor)->rank();
+std::size_t rank_of(AbstractInterpreter& interpreter, const AbstractValue& tensor) {
+  return interpreter.tensor(tensor)->rank();
 }
 
 // One dimension is packed as two, of which the first has one element.
-AbstractValue convolution(AbstractInterpreter& follower, const AbstractValue& x,
+AbstractValue convolution(AbstractInterpreter& interpreter, const AbstractValue& x,
                           const Packed& packed) {
-  AbstractValue weight = as_float(follower, packed.weight);
-  const std::size_t rank = rank_of(follower, x);
+  AbstractValue weight = as_float(interpreter, packed.weight);
+  const std::size_t rank = rank_of(interpreter, x);
   const bool is_known =
       packed.geometry.size() == 6 &&
       std::all_of(packed.geometry.begin(), packed.geometry.begin() + 4,
                   [](const AbstractValue& each) { return each.kind == Kind::kList; });
-  if (!is_known) follower.refuse("packed weights of no convolution");
-  if (rank < rank_of(follower, weight))
-    weight = follower.call("aten::squeeze", {weight, AbstractValue::of_int(2)});
-  if (rank != rank_of(follower, weight))
-    follower.refuse("a quantised convolution of a tensor without a batch");
+  if (!is_known) interpreter.refuse("packed weights of no convolution");
+  if (rank < rank_of(interpreter, weight))
+    weight = interpreter.call("aten::squeeze", {weight, AbstractValue::of_int(2)});
+  if (rank != rank_of(interpreter, weight))
+    interpreter.refuse("a quantized convolution of a tensor without a batch");
   const std::size_t spatial = rank - 2;
   std::vector<AbstractValue> arguments = {x, weight, packed.bias};
   for (std::size_t i = 0; i < 4; ++i) {
     if (i == 3) arguments.push_back(packed.geometry[5]);
     std::vector<AbstractValue> each = packed.geometry[i].held->items;
-    if (each.size() < spatial) follower.refuse("packed weights of fewer dimensions");
+    if (each.size() < spatial) interpreter.refuse("packed weights of fewer dimensions");
     each.erase(each.begin(), each.end() - static_cast<std::ptrdiff_t>(spatial));
     arguments.push_back(AbstractValue::of_items(Kind::kList, std::move(each)));
   }
   arguments.push_back(packed.geometry[4]);
-  return follower.call("aten::convolution", std::move(arguments));
+  return interpreter.call("aten::convolution", std::move(arguments));
 }
 
 // (qx, packed, scale, zero_point); older forms repeat strides and paddings between.
-std::optional<AbstractValue> convolved(AbstractInterpreter& follower, const Operands& operands) {
-  const Call call = call_of(follower, operands, type_of(follower, operands));
-  const Packed packed = unpacked(follower, operands.find(1, "packed_weight"));
-  return result(follower, call,
-                convolution(follower, dequantized(follower, rest_of(call, 0)), packed));
+std::optional<AbstractValue> convolved(AbstractInterpreter& interpreter, const Operands& operands) {
+  const Call call = call_of(interpreter, operands, type_of(interpreter, operands));
+  const Packed packed = unpacked(interpreter, operands.find(1, "packed_weight"));
+  return result(interpreter, call,
+                convolution(interpreter, dequantized(interpreter, rest_of(call, 0)), packed));
 }
 
-// (x, packed, reduce_range): x is quantised by what it holds.
-std::optional<AbstractValue> convolved_dynamic(AbstractInterpreter& follower,
+// (x, packed, reduce_range): x is quantized by what it holds.
+std::optional<AbstractValue> convolved_dynamic(AbstractInterpreter& interpreter,
                                                const Operands& operands) {
-  const Packed packed = unpacked(follower, operands.find(1, "packed_weight"));
+  const Packed packed = unpacked(interpreter, operands.find(1, "packed_weight"));
   const AbstractValue* reduced = operands.find(2, "reduce_range");
-  const AbstractValue x = follower.call("aten::quantize_per_tensor_dynamic",
-                                        {operands.at(0), AbstractValue::of_int(13),
-                                         reduced ? *reduced : AbstractValue::of_bool(true)});
-  return convolution(follower, dequantized(follower, x), packed);
+  const AbstractValue x = interpreter.call("aten::quantize_per_tensor_dynamic",
+                                           {operands.at(0), AbstractValue::of_int(13),
+                                            reduced ? *reduced : AbstractValue::of_bool(true)});
+  return convolution(interpreter, dequantized(interpreter, x), packed);
 }
 
 // (qx, ..., scale, zero_point), with the operator on plain tensors of this name between.
-std::optional<AbstractValue> plain(AbstractInterpreter& follower, const Operands& operands) {
-  Call call = call_of(follower, operands, type_of(follower, operands));
-  for (AbstractValue& each : call.rest) each = as_float(follower, each);
-  return result(follower, call, follower.call("aten::" + call.name, std::move(call.rest)));
+std::optional<AbstractValue> plain(AbstractInterpreter& interpreter, const Operands& operands) {
+  Call call = call_of(interpreter, operands, type_of(interpreter, operands));
+  for (AbstractValue& each : call.rest) each = as_float(interpreter, each);
+  return result(interpreter, call, interpreter.call("aten::" + call.name, std::move(call.rest)));
 }
 
 // (qx, negative_slope, inplace, scale, zero_point)
-std::optional<AbstractValue> leaky_relu(AbstractInterpreter& follower, const Operands& operands) {
-  const Call call = call_of(follower, operands, type_of(follower, operands));
-  const AbstractValue x = dequantized(follower, rest_of(call, 0));
-  return result(follower, call, follower.call("aten::leaky_relu", {x, rest_of(call, 1)}));
+std::optional<AbstractValue> leaky_relu(AbstractInterpreter& interpreter,
+                                        const Operands& operands) {
+  const Call call = call_of(interpreter, operands, type_of(interpreter, operands));
+  const AbstractValue x = dequantized(interpreter, rest_of(call, 0));
+  return result(interpreter, call, interpreter.call("aten::leaky_relu", {x, rest_of(call, 1)}));
 }
 
 // (tensors, dim, scale, zero_point), the last two of the first tensor where they are None.
-std::optional<AbstractValue> joined(AbstractInterpreter& follower, const Operands& operands) {
-  Call call = call_of(follower, operands, type_of(follower, operands));
+std::optional<AbstractValue> joined(AbstractInterpreter& interpreter, const Operands& operands) {
+  Call call = call_of(interpreter, operands, type_of(interpreter, operands));
   const std::vector<AbstractValue> tensors = rest_of(call, 0).held->items;
   std::vector<AbstractValue> floats;
-  for (const AbstractValue& each : tensors) floats.push_back(as_float(follower, each));
+  for (const AbstractValue& each : tensors) floats.push_back(as_float(interpreter, each));
   const Affine first = affine_of(tensors.front());
   if (call.affine.scale.is_none()) call.affine.scale = first.scale;
   if (call.affine.zero_point.is_none()) call.affine.zero_point = first.zero_point;
-  return result(follower, call,
-                follower.call("aten::cat", {AbstractValue::of_items(Kind::kList, std::move(floats)),
-                                            rest_of(call, 1)}));
+  return result(
+      interpreter, call,
+      interpreter.call("aten::cat", {AbstractValue::of_items(Kind::kList, std::move(floats)),
+                                     rest_of(call, 1)}));
 }
 
 // (qx, weight, bias, mean, var, eps, scale, zero_point)
-std::optional<AbstractValue> batch_norm(AbstractInterpreter& follower, const Operands& operands) {
-  const Call call = call_of(follower, operands, type_of(follower, operands));
+std::optional<AbstractValue> batch_norm(AbstractInterpreter& interpreter,
+                                        const Operands& operands) {
+  const Call call = call_of(interpreter, operands, type_of(interpreter, operands));
   const std::vector<AbstractValue>& given = call.rest;
-  if (given.size() != 6) follower.refuse(operands.op + " is given another number of arguments");
-  return result(follower, call,
-                follower.call("aten::batch_norm",
-                              {dequantized(follower, given[0]), given[1], given[2], given[3],
-                               given[4], AbstractValue::of_bool(false), AbstractValue::of_real(0),
-                               given[5], AbstractValue::of_bool(false)}));
+  if (given.size() != 6) interpreter.refuse(operands.op + " is given another number of arguments");
+  return result(
+      interpreter, call,
+      interpreter.call("aten::batch_norm",
+                       {dequantized(interpreter, given[0]), given[1], given[2], given[3], given[4],
+                        AbstractValue::of_bool(false), AbstractValue::of_real(0), given[5],
+                        AbstractValue::of_bool(false)}));
 }
 
 // (qx, weight, bias, eps, scale, zero_point)
-std::optional<AbstractValue> instance_norm(AbstractInterpreter& follower,
+std::optional<AbstractValue> instance_norm(AbstractInterpreter& interpreter,
                                            const Operands& operands) {
-  const Call call = call_of(follower, operands, type_of(follower, operands));
+  const Call call = call_of(interpreter, operands, type_of(interpreter, operands));
   const std::vector<AbstractValue>& given = call.rest;
-  if (given.size() != 4) follower.refuse(operands.op + " is given another number of arguments");
+  if (given.size() != 4) interpreter.refuse(operands.op + " is given another number of arguments");
   return result(
-      follower, call,
-      follower.call("aten::instance_norm",
-                    {dequantized(follower, given[0]), given[1], given[2], AbstractValue(),
-                     AbstractValue(), AbstractValue::of_bool(true), AbstractValue::of_real(0),
-                     given[3], AbstractValue::of_bool(false)}));
+      interpreter, call,
+      interpreter.call("aten::instance_norm",
+                       {dequantized(interpreter, given[0]), given[1], given[2], AbstractValue(),
+                        AbstractValue(), AbstractValue::of_bool(true), AbstractValue::of_real(0),
+                        given[3], AbstractValue::of_bool(false)}));
 }
 
 // (qx, scale, zero_point, alpha, ...)
-std::optional<AbstractValue> elu(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> elu(AbstractInterpreter& interpreter, const Operands& operands) {
   const std::vector<AbstractValue>& given = operands.positional;
-  if (given.size() < 3) follower.refuse(operands.op + " is given too few arguments");
-  std::vector<AbstractValue> plain = {dequantized(follower, given[0])};
+  if (given.size() < 3) interpreter.refuse(operands.op + " is given too few arguments");
+  std::vector<AbstractValue> plain = {dequantized(interpreter, given[0])};
   plain.insert(plain.end(), given.begin() + 3, given.end());
-  return requantized(follower, follower.call("aten::elu", std::move(plain)),
+  return requantized(interpreter, interpreter.call("aten::elu", std::move(plain)),
                      {given[1], given[2], {}, affine_of(given[0]).dtype});
 }
 
 // (packed, indices, ...)
-std::optional<AbstractValue> embedding(AbstractInterpreter& follower, const Operands& operands) {
-  const Packed packed = unpacked(follower, &operands.at(0));
-  return follower.call("aten::embedding", {as_float(follower, packed.weight), operands.at(1)});
+std::optional<AbstractValue> embedding(AbstractInterpreter& interpreter, const Operands& operands) {
+  const Packed packed = unpacked(interpreter, &operands.at(0));
+  return interpreter.call("aten::embedding",
+                          {as_float(interpreter, packed.weight), operands.at(1)});
 }
 
 // (weight, bias, stride, padding, [output padding,] dilation, groups)
-std::optional<AbstractValue> packed_convolution(AbstractInterpreter& follower,
+std::optional<AbstractValue> packed_convolution(AbstractInterpreter& interpreter,
                                                 const Operands& operands) {
   const bool transposed = operands.op.find("transpose") != std::string::npos;
   const std::vector<AbstractValue>& given = operands.positional;
@@ -205,7 +211,7 @@ std::optional<AbstractValue> packed_convolution(AbstractInterpreter& follower,
   if (given.size() != lists + 3 ||
       !std::all_of(given.begin() + 2, given.begin() + 2 + static_cast<std::ptrdiff_t>(lists),
                    [](const AbstractValue& each) { return each.kind == Kind::kList; }))
-    follower.refuse(operands.op + " is given other arguments than lists");
+    interpreter.refuse(operands.op + " is given other arguments than lists");
   const bool is_1d = operands.op.ends_with("1d_prepack");
   const auto sizes = [&](const AbstractValue& list, std::int64_t filling) {
     std::vector<AbstractValue> items = list.held->items;
@@ -225,13 +231,13 @@ std::optional<AbstractValue> packed_convolution(AbstractInterpreter& follower,
 }
 
 // (weight, bias)
-std::optional<AbstractValue> packed_linear(AbstractInterpreter& follower,
+std::optional<AbstractValue> packed_linear(AbstractInterpreter& interpreter,
                                            const Operands& operands) {
   const AbstractValue* bias = operands.find(1, "B");
   AbstractValue made =
       AbstractValue::of_items(Kind::kObject, {operands.at(0), bias ? *bias : AbstractValue()});
   if (!made.held->items[0].held && !made.held->items[0].stored)
-    follower.refuse("a weight is packed that is computed");
+    interpreter.refuse("a weight is packed that is computed");
   made.held->type = "__torch__.torch.classes.quantized.LinearPackedParamsBase";
   made.held->names = {"weight", "bias"};
   return made;

@@ -1,4 +1,4 @@
-// Sizes that only a run tells and that may be -1, by which an operator means the tensor's own.
+// Sizes that are known only at run time and that may be -1, which stands for the tensor's own size.
 #include <algorithm>
 
 #include "frontends/torchscript/interpreter/builtins.h"
@@ -15,17 +15,18 @@ bool may_mean_own(const AbstractValue& size) {
          !symbolic::certainly_nonnegative(size.expr);
 }
 
-AbstractValue own_where_negative(AbstractInterpreter& follower, const AbstractValue& size,
+AbstractValue own_where_negative(AbstractInterpreter& interpreter, const AbstractValue& size,
                                  Expr own) {
-  const AbstractValue given = AbstractValue::of_tensor(follower.tensor(size));
-  const AbstractValue means_own = follower.call("aten::eq", {given, AbstractValue::of_int(-1)});
-  const AbstractValue other = AbstractValue::of_tensor(follower.tensor(AbstractValue::of_int(own)));
-  AbstractValue made = follower.item(follower.call("aten::where", {means_own, other, given}));
-  follower.pool().constrain(made.expr, symbolic::Range{.low = 0});
+  const AbstractValue given = AbstractValue::of_tensor(interpreter.tensor(size));
+  const AbstractValue means_own = interpreter.call("aten::eq", {given, AbstractValue::of_int(-1)});
+  const AbstractValue other =
+      AbstractValue::of_tensor(interpreter.tensor(AbstractValue::of_int(own)));
+  AbstractValue made = interpreter.item(interpreter.call("aten::where", {means_own, other, given}));
+  interpreter.pool().constrain(made.expr, symbolic::Range{.low = 0});
   return made;
 }
 
-std::optional<AbstractValue> expand(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> expand(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue* const sizes = operands.find(1, "size");
   const AbstractValue& self = operands.at(0);
   if (!sizes || !sizes->held || !self.is_tensor() || !self.value || !self.value->has_rank)
@@ -37,12 +38,12 @@ std::optional<AbstractValue> expand(AbstractInterpreter& follower, const Operand
   bool differs = false;
   for (std::size_t i = added; i < items.size(); ++i) {
     if (!may_mean_own(items[i])) continue;
-    items[i] = own_where_negative(follower, items[i], self.value->shape[i - added]);
+    items[i] = own_where_negative(interpreter, items[i], self.value->shape[i - added]);
     differs = true;
   }
   if (!differs) return std::nullopt;
-  return follower.call("aten::expand",
-                       {self, AbstractValue::of_items(Kind::kList, std::move(items))});
+  return interpreter.call("aten::expand",
+                          {self, AbstractValue::of_items(Kind::kList, std::move(items))});
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Texts that are known, and messages that only a run tells.
+// Known strings, and data-dependent messages.
 #include <algorithm>
 #include <cctype>
 #include <string>
@@ -35,7 +35,7 @@ std::optional<AbstractValue> text_of(AbstractInterpreter&, const Operands& opera
 }
 
 // "{}_{}".format(a, b). What programs format are messages that nobody sees, most often.
-std::optional<AbstractValue> format(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> format(AbstractInterpreter& interpreter, const Operands& operands) {
   const std::string* pattern = known_text(operands, 0);
   std::string text;
   bool is_message = !pattern || operands.op != "aten::format";
@@ -45,7 +45,8 @@ std::optional<AbstractValue> format(AbstractInterpreter& follower, const Operand
     text += pattern->substr(at, brace - at);
     at = brace + 2;
     if (brace == pattern->size() || next >= operands.positional.size()) continue;
-    const AbstractValue part = *text_of(follower, {operands.op, {operands.positional[next++]}, {}});
+    const AbstractValue part =
+        *text_of(interpreter, {operands.op, {operands.positional[next++]}, {}});
     is_message = is_message || part.is_message;
     text += part.text;
   }
@@ -169,11 +170,11 @@ std::optional<AbstractValue> ordinal(AbstractInterpreter&, const Operands& opera
 
 }  // namespace
 
-AbstractValue length_of_message(AbstractInterpreter& follower, const AbstractValue& message) {
+AbstractValue length_of_message(AbstractInterpreter& interpreter, const AbstractValue& message) {
   if (message.text.empty() || message.text.find('%') != std::string::npos)
-    follower.refuse("the length of a text that only a run tells");
-  const symbolic::Expr letters = fresh_size(follower.pool());
-  follower.pool().constrain(letters, symbolic::Range{.low = 1});
+    interpreter.refuse("the length of a data-dependent string");
+  const symbolic::Expr letters = fresh_size(interpreter.pool());
+  interpreter.pool().constrain(letters, symbolic::Range{.low = 1});
   return AbstractValue::of_int(letters);
 }
 

@@ -49,7 +49,7 @@ std::vector<Expr> shape_of(const AbstractValue& tensor) {
   return tensor.value ? tensor.value->shape : std::vector<Expr>();
 }
 
-std::optional<AbstractValue> size(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> size(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue* tensor = tensor_operand(operands);
   if (!tensor) return std::nullopt;
   const std::vector<Expr> shape = shape_of(*tensor);
@@ -58,11 +58,12 @@ std::optional<AbstractValue> size(AbstractInterpreter& follower, const Operands&
   for (const Expr each : shape) sizes.push_back(AbstractValue::of_int(each));
   const AbstractValue list = AbstractValue::of_items(Kind::kList, std::move(sizes));
   if (!dim) return list;
-  if (!dim->expr.is_constant()) return follower.call("aten::__getitem__", {list, *dim});
+  if (!dim->expr.is_constant()) return interpreter.call("aten::__getitem__", {list, *dim});
   const auto rank = static_cast<std::int64_t>(shape.size());
   const std::int64_t at = dim->expr.constant().value_or(rank);
   if (at < -rank || at >= rank)
-    follower.refuse("there is no dimension " + description(*dim) + " of " + std::to_string(rank));
+    interpreter.refuse("there is no dimension " + description(*dim) + " of " +
+                       std::to_string(rank));
   return AbstractValue::of_int(shape[static_cast<std::size_t>(at < 0 ? at + rank : at)]);
 }
 
@@ -114,12 +115,12 @@ std::optional<AbstractValue> nothing(AbstractInterpreter&, const Operands&) {
 }
 
 // Parameters do, as programs ask that choose between equal ways with and without gradients.
-std::optional<AbstractValue> requires_grad(AbstractInterpreter& follower,
+std::optional<AbstractValue> requires_grad(AbstractInterpreter& interpreter,
                                            const Operands& operands) {
   const AbstractValue* tensor = tensor_operand(operands);
   if (!tensor) return std::nullopt;
   return AbstractValue::of_bool(
-      std::ranges::any_of(follower.program().inputs, [&](const program::InputSpec& input) {
+      std::ranges::any_of(interpreter.program().inputs, [&](const program::InputSpec& input) {
         return input.value && input.value == tensor->value &&
                input.kind == program::InputKind::kParameter;
       }));
@@ -144,8 +145,8 @@ std::optional<AbstractValue> is_contiguous(AbstractInterpreter&, const Operands&
                 : std::nullopt;
 }
 
-std::optional<AbstractValue> item(AbstractInterpreter& follower, const Operands& operands) {
-  return follower.item(operands.at(0));
+std::optional<AbstractValue> item(AbstractInterpreter& interpreter, const Operands& operands) {
+  return interpreter.item(operands.at(0));
 }
 
 // Conversions of a wrapped integer to int64 are none.
@@ -166,18 +167,19 @@ struct Literal {
   std::vector<const AbstractValue*> numbers;
 };
 
-void collect(AbstractInterpreter& follower, const AbstractValue& datum, std::size_t depth,
+void collect(AbstractInterpreter& interpreter, const AbstractValue& datum, std::size_t depth,
              Literal& literal) {
   if (datum.is_number() || datum.is_tensor() || datum.kind == Kind::kComplex) {
     literal.numbers.push_back(&datum);
     return;
   }
   if (datum.kind != Kind::kList && datum.kind != Kind::kTuple)
-    follower.refuse("a tensor is made of " + description(datum));
+    interpreter.refuse("a tensor is made of " + description(datum));
   const auto count = static_cast<std::int64_t>(datum.held->items.size());
   if (literal.shape.size() == depth) literal.shape.push_back(count);
-  if (literal.shape[depth] != count) follower.refuse("a tensor is made of uneven lists");
-  for (const AbstractValue& each : datum.held->items) collect(follower, each, depth + 1, literal);
+  if (literal.shape[depth] != count) interpreter.refuse("a tensor is made of uneven lists");
+  for (const AbstractValue& each : datum.held->items)
+    collect(interpreter, each, depth + 1, literal);
 }
 
 // Of the numbers; bool where they are truths.
@@ -199,10 +201,11 @@ std::int64_t natural_dtype(const Literal& literal) {
   return found;
 }
 
-std::optional<AbstractValue> make_tensor(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> make_tensor(AbstractInterpreter& interpreter,
+                                         const Operands& operands) {
   const AbstractValue& data = operands.at(0);
   Literal literal;
-  collect(follower, data, 0, literal);
+  collect(interpreter, data, 0, literal);
   const AbstractValue* given = operands.find(1, "dtype");
   const AbstractValue dtype =
       given && !given->is_none() ? *given : AbstractValue::of_int(natural_dtype(literal));
@@ -210,51 +213,53 @@ std::optional<AbstractValue> make_tensor(AbstractInterpreter& follower, const Op
   for (const AbstractValue* number : literal.numbers) {
     elements.push_back(
         number->is_tensor()
-            ? follower.call("aten::to", {AbstractValue::of_tensor(follower.tensor(*number)), dtype})
-            : follower.call("aten::scalar_tensor",
-                            {number->value ? AbstractValue::of_tensor(number->value) : *number},
-                            {{"dtype", dtype}}));
+            ? interpreter.call("aten::to",
+                               {AbstractValue::of_tensor(interpreter.tensor(*number)), dtype})
+            : interpreter.call("aten::scalar_tensor",
+                               {number->value ? AbstractValue::of_tensor(number->value) : *number},
+                               {{"dtype", dtype}}));
   }
   if (literal.shape.empty()) return elements.front();
   std::vector<AbstractValue> sizes;
   for (const std::int64_t each : literal.shape) sizes.push_back(AbstractValue::of_int(each));
   const AbstractValue shape = AbstractValue::of_items(Kind::kList, std::move(sizes));
-  if (elements.empty()) return follower.call("aten::zeros", {shape}, {{"dtype", dtype}});
+  if (elements.empty()) return interpreter.call("aten::zeros", {shape}, {{"dtype", dtype}});
   const AbstractValue row =
-      follower.call("aten::stack", {AbstractValue::of_items(Kind::kList, elements)});
-  return literal.shape.size() == 1 ? row : follower.call("aten::reshape", {row, shape});
+      interpreter.call("aten::stack", {AbstractValue::of_items(Kind::kList, elements)});
+  return literal.shape.size() == 1 ? row : interpreter.call("aten::reshape", {row, shape});
 }
 
-std::optional<AbstractValue> as_tensor(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> as_tensor(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue* tensor = tensor_operand(operands);
-  if (!tensor) return make_tensor(follower, operands);
+  if (!tensor) return make_tensor(interpreter, operands);
   const AbstractValue* dtype = operands.find(1, "dtype");
-  return dtype && !dtype->is_none() ? follower.call("aten::to", {*tensor, *dtype}) : *tensor;
+  return dtype && !dtype->is_none() ? interpreter.call("aten::to", {*tensor, *dtype}) : *tensor;
 }
 
 // where(condition), a tensor for each of its dimensions.
-std::optional<AbstractValue> where(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> where(AbstractInterpreter& interpreter, const Operands& operands) {
   if (operands.positional.size() + operands.named.size() != 1) return std::nullopt;
   const AbstractValue* tensor = tensor_operand(operands);
   if (!tensor) return std::nullopt;
-  return follower.call("aten::nonzero_numpy", {*tensor});
+  return interpreter.call("aten::nonzero_numpy", {*tensor});
 }
 
-std::optional<AbstractValue> shape_as_tensor(AbstractInterpreter& follower,
+std::optional<AbstractValue> shape_as_tensor(AbstractInterpreter& interpreter,
                                              const Operands& operands) {
-  const std::optional<AbstractValue> sizes = size(follower, {"aten::size", {operands.at(0)}, {}});
-  return sizes ? make_tensor(follower, {"aten::tensor", {*sizes}, {}}) : std::nullopt;
+  const std::optional<AbstractValue> sizes =
+      size(interpreter, {"aten::size", {operands.at(0)}, {}});
+  return sizes ? make_tensor(interpreter, {"aten::tensor", {*sizes}, {}}) : std::nullopt;
 }
 
 // What torch.onnx.operators calls, with the sizes in a tensor.
-std::optional<AbstractValue> reshape_from_tensor(AbstractInterpreter& follower,
+std::optional<AbstractValue> reshape_from_tensor(AbstractInterpreter& interpreter,
                                                  const Operands& operands) {
-  const AbstractValue sizes = follower.list_of_tensor(operands.at(1));
-  return follower.call("aten::reshape", {operands.at(0), sizes});
+  const AbstractValue sizes = interpreter.list_of_tensor(operands.at(1));
+  return interpreter.call("aten::reshape", {operands.at(0), sizes});
 }
 
-// Of a list that the program made; one whose length only a run tells where the size is symbolic.
-std::optional<AbstractValue> unbind(AbstractInterpreter& follower, const Operands& operands) {
+// A list of known length; one with a dynamic length where the size is symbolic.
+std::optional<AbstractValue> unbind(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue* tensor = tensor_operand(operands);
   if (!tensor || !tensor->value) return std::nullopt;
   const AbstractValue* dim = operands.find(1, "dim");
@@ -265,13 +270,13 @@ std::optional<AbstractValue> unbind(AbstractInterpreter& follower, const Operand
   if (tensor->value->shape[static_cast<std::size_t>(axis)].is_constant()) return std::nullopt;
   const AbstractValue stack =
       axis == 0 ? *tensor
-                : follower.call("aten::movedim",
-                                {*tensor, AbstractValue::of_int(axis), AbstractValue::of_int(0)});
+                : interpreter.call("aten::movedim", {*tensor, AbstractValue::of_int(axis),
+                                                     AbstractValue::of_int(0)});
   return of_stack(stack.value, Kind::kTensor);
 }
 
-// A tensor whose number of parts only a run tells.
-std::optional<AbstractValue> parts_of(AbstractInterpreter& follower, const AbstractValue& tensor,
+// A tensor that is split into a dynamic number of parts.
+std::optional<AbstractValue> parts_of(AbstractInterpreter& interpreter, const AbstractValue& tensor,
                                       const AbstractValue* dim,
                                       const std::function<Expr(Expr)>& length) {
   const auto rank = static_cast<std::int64_t>(shape_of(tensor).size());
@@ -281,26 +286,27 @@ std::optional<AbstractValue> parts_of(AbstractInterpreter& follower, const Abstr
   const Expr whole = tensor.value->shape[static_cast<std::size_t>(axis)];
   const Expr each = length(whole);
   const bool is_open = each.known() && !(whole.is_constant() && each.is_constant());
-  return is_open ? std::optional(split_evenly(follower, tensor.value, each, axis)) : std::nullopt;
+  return is_open ? std::optional(split_evenly(interpreter, tensor.value, each, axis))
+                 : std::nullopt;
 }
 
 // Where the parts are equal, the operator's own rule tells how many there are.
-std::optional<AbstractValue> chunk(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> chunk(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue *tensor = tensor_operand(operands), *count = operands.find(1, "chunks");
   if (!tensor || !count || count->kind != Kind::kInt) return std::nullopt;
   const bool is_known = count->expr.is_constant();
   if (is_known && count->expr.value() <= 0) return std::nullopt;
-  return parts_of(follower, *tensor, operands.find(2, "dim"), [&](Expr whole) {
+  return parts_of(interpreter, *tensor, operands.find(2, "dim"), [&](Expr whole) {
     const bool is_even = is_known && symbolic::exact_quotient(whole, count->expr).known();
     return is_even ? Expr() : symbolic::max(symbolic::ceil_div(whole, count->expr), 1);
   });
 }
 
 // The integers of a constant, as a number or a list; nothing of any other tensor.
-std::optional<AbstractValue> held_integers(AbstractInterpreter& follower, const Value* value) {
+std::optional<AbstractValue> held_integers(AbstractInterpreter& interpreter, const Value* value) {
   constexpr std::string_view kSame[] = {"detach",          "alias", "lift_fresh",
                                         "lift_fresh_copy", "to",    "clone"};
-  if (follower.was_written(value)) return std::nullopt;
+  if (interpreter.was_written(value)) return std::nullopt;
   while (value && value->producer && value->dtype == DType::kInt64) {
     const program::Call& call = *value->producer;
     const program::Argument& first = call.arguments.front();
@@ -309,10 +315,10 @@ std::optional<AbstractValue> held_integers(AbstractInterpreter& follower, const 
     if (name == "scalar_tensor" && number) return AbstractValue::of_int(*number);
     if (std::ranges::find(kSame, name) == std::end(kSame)) return std::nullopt;
     value = program::tensor_of(first);
-    if (value && follower.was_written(value)) return std::nullopt;
+    if (value && interpreter.was_written(value)) return std::nullopt;
   }
   const bool is_constant =
-      std::ranges::any_of(follower.program().inputs, [&](const program::InputSpec& input) {
+      std::ranges::any_of(interpreter.program().inputs, [&](const program::InputSpec& input) {
         return input.value && input.value == value && input.kind == program::InputKind::kConstant;
       });
   const program::Weight* weight = is_constant ? value->weight : nullptr;
@@ -329,28 +335,29 @@ std::optional<AbstractValue> held_integers(AbstractInterpreter& follower, const 
 }
 
 // tensor_split(x, torch.tensor([1, 3]))
-std::optional<AbstractValue> split_where_a_tensor_says(AbstractInterpreter& follower,
+std::optional<AbstractValue> split_where_a_tensor_says(AbstractInterpreter& interpreter,
                                                        const Operands& operands) {
   const AbstractValue *tensor = tensor_operand(operands),
                       *at = operands.find(1, "tensor_indices_or_sections");
   if (!tensor || !at || !at->is_tensor() || operands.positional.size() < 2) return std::nullopt;
   const std::optional<AbstractValue> known =
-      at->value ? held_integers(follower, at->value) : std::optional(follower.item(*at));
+      at->value ? held_integers(interpreter, at->value) : std::optional(interpreter.item(*at));
   if (!known) return std::nullopt;
   std::vector<AbstractValue> positional = operands.positional;
   positional[1] = *known;
-  return follower.call("aten::tensor_split", std::move(positional), operands.named);
+  return interpreter.call("aten::tensor_split", std::move(positional), operands.named);
 }
 
 // torch.split(x, [1, 3]) is an operator of its own name, too.
-std::optional<AbstractValue> split(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> split(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue* tensor = tensor_operand(operands);
   const AbstractValue* sizes = operands.find(1, "split_size");
   if (!tensor) return split_text(operands);
   if (sizes && sizes->kind == Kind::kInt)
-    return parts_of(follower, *tensor, operands.find(2, "dim"), [&](Expr) { return sizes->expr; });
+    return parts_of(interpreter, *tensor, operands.find(2, "dim"),
+                    [&](Expr) { return sizes->expr; });
   if (!sizes || sizes->kind != Kind::kList) return std::nullopt;
-  return follower.call("aten::split_with_sizes", operands.positional, operands.named);
+  return interpreter.call("aten::split_with_sizes", operands.positional, operands.named);
 }
 
 std::optional<AbstractValue> identity(AbstractInterpreter&, const Operands& operands) {
@@ -362,14 +369,15 @@ std::optional<AbstractValue> identity(AbstractInterpreter&, const Operands& oper
 }
 
 // 0, 1, ... up to a tensor's size, which torch.onnx's own helpers call.
-std::optional<AbstractValue> arange_along(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> arange_along(AbstractInterpreter& interpreter,
+                                          const Operands& operands) {
   const AbstractValue *like = operands.find(0, "like"), *axis = operands.find(1, "dim");
   if (!like || !axis || !like->is_tensor()) return std::nullopt;
-  return follower.call("aten::arange", {follower.call("aten::size", {*like, *axis})});
+  return interpreter.call("aten::arange", {interpreter.call("aten::size", {*like, *axis})});
 }
 
 // Whether two tensors are of one size and hold the same.
-std::optional<AbstractValue> equal(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> equal(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue *left = tensor_operand(operands), *right = operands.find(1, "other");
   if (!left || !right || !right->is_tensor()) return std::nullopt;
   const std::vector<Expr> one = shape_of(*left), other = shape_of(*right);
@@ -377,16 +385,17 @@ std::optional<AbstractValue> equal(AbstractInterpreter& follower, const Operands
   for (std::size_t i = 0; i < one.size(); ++i) {
     if (one[i] == other[i]) continue;
     if (one[i].is_constant() && other[i].is_constant()) return AbstractValue::of_bool(false);
-    follower.refuse("whether tensors of sizes that may differ are equal");
+    interpreter.refuse("whether tensors of sizes that may differ are equal");
   }
-  return follower.item(follower.call("aten::all", {follower.call("aten::eq", {*left, *right})}));
+  return interpreter.item(
+      interpreter.call("aten::all", {interpreter.call("aten::eq", {*left, *right})}));
 }
 
 // It shares the tensor's memory, and writes to it are seen there.
-std::optional<AbstractValue> data(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> data(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue* tensor = tensor_operand(operands);
   if (!tensor) return std::nullopt;
-  return follower.call("aten::detach", {*tensor});
+  return interpreter.call("aten::detach", {*tensor});
 }
 
 std::optional<AbstractValue> raise(AbstractInterpreter&, const Operands& operands) {
@@ -473,7 +482,7 @@ static bool takes_nothing(std::string_view op) {
   return std::ranges::find(kNames, op) != std::end(kNames);
 }
 
-std::optional<AbstractValue> builtin(AbstractInterpreter& follower, const Operands& operands) {
+std::optional<AbstractValue> builtin(AbstractInterpreter& interpreter, const Operands& operands) {
   static const BuiltinTable kTable = [] {
     BuiltinTable table;
     add_container_builtins(table);
@@ -497,29 +506,29 @@ std::optional<AbstractValue> builtin(AbstractInterpreter& follower, const Operan
   }();
   for (const AbstractValue& datum : operands.positional) {
     if (datum.kind == Kind::kFailed) throw Failed();
-    if (datum.value) follower.check_rank(*datum.value);
+    if (datum.value) interpreter.check_rank(*datum.value);
   }
-  if (std::optional<AbstractValue> made = quantized_builtin(follower, operands)) return made;
-  if (std::optional<AbstractValue> made = complex_builtin(follower, operands)) return made;
+  if (std::optional<AbstractValue> made = quantized_builtin(interpreter, operands)) return made;
+  if (std::optional<AbstractValue> made = complex_builtin(interpreter, operands)) return made;
   const bool has_stack =
       std::ranges::any_of(operands.positional | std::views::take(2),
                           [](const AbstractValue& datum) { return datum.kind == Kind::kStack; });
   const bool has_sequence =
       std::ranges::any_of(operands.positional | std::views::take(2),
                           [](const AbstractValue& datum) { return is_sequence(datum); });
-  if (has_sequence && kStacks.contains(operands.op)) return sequence_builtin(follower, operands);
+  if (has_sequence && kStacks.contains(operands.op)) return sequence_builtin(interpreter, operands);
   if (const auto found = kStacks.find(operands.op); has_stack && found != kStacks.end()) {
-    if (std::optional<AbstractValue> made = found->second(follower, operands)) return made;
+    if (std::optional<AbstractValue> made = found->second(interpreter, operands)) return made;
   }
   const auto found = kTable.find(operands.op);
   if (found != kTable.end() && (!operands.positional.empty() || takes_nothing(operands.op))) {
-    if (std::optional<AbstractValue> made = found->second(follower, operands)) return made;
+    if (std::optional<AbstractValue> made = found->second(interpreter, operands)) return made;
   }
   constexpr std::string_view kAten = "aten::";
   if (!operands.op.starts_with(kAten)) return std::nullopt;
   const std::string wrapped_name = "wrapped::" + operands.op.substr(kAten.size());
   const auto own = kTable.find(wrapped_name);
-  return own == kTable.end() ? std::nullopt : own->second(follower, operands);
+  return own == kTable.end() ? std::nullopt : own->second(interpreter, operands);
 }
 
 }  // namespace sardonyx::torchscript

@@ -24,9 +24,9 @@ static constexpr const char* kResult = "(result)";
 class Merge {
  public:
   // Containers that were made in the branches have greater serials than `first_serial`.
-  Merge(AbstractInterpreter& follower, program::Call& call, Body& first, Body& second,
+  Merge(AbstractInterpreter& interpreter, program::Call& call, Body& first, Body& second,
         std::uint64_t first_serial, bool ranks_may_differ)
-      : follower_(follower),
+      : interpreter_(interpreter),
         call_(call),
         first_(first),
         second_(second),
@@ -41,7 +41,7 @@ class Merge {
     if (left.held && left.held == right.held) return left;
     if (left.kind == Kind::kUninitialized) return with_nothing(right, second_, first_, name, false);
     if (right.kind == Kind::kUninitialized) return with_nothing(left, first_, second_, name, true);
-    if (needs_maybe(left, right)) return maybes(left, right, name);
+    if (needs_optional(left, right)) return optionals(left, right, name);
     if (left.is_tensor() && right.is_tensor()) return tensors(left, right, name);
     if (left.is_number() && right.is_number()) return numbers(left, right, name);
     return containers(left, right, name);
@@ -64,23 +64,24 @@ class Merge {
       const Container& list = body == &first_ ? left : right;
       if (!list.stack && list.items.empty()) continue;
       const auto inside = body->inside();
-      const Element element = without_local_sizes(*body, element_of(follower_, list));
-      common = common ? common_element(follower_, *common, element) : element;
+      const Element element = without_local_sizes(*body, element_of(interpreter_, list));
+      common = common ? common_element(interpreter_, *common, element) : element;
     }
-    if (!common) follower_.refuse("branches that data decide leave different lists");
+    if (!common) interpreter_.refuse("a data-dependent branch leaves different lists");
     return *common;
   }
 
   Value* stack_in(Body& body, const Container& list, const Element& element) {
     const auto inside = body.inside();
-    return stacked(follower_, list, element);
+    return stacked(interpreter_, list, element);
   }
 
   [[noreturn]] void refuse(const AbstractValue& left, const AbstractValue& right,
                            const std::string& name) {
-    follower_.refuse("'" + name + "' is " + description(left) + " after one branch and " +
-                         description(right) + " after the other, and data decide between them",
-                     "give both branches values of one type");
+    interpreter_.refuse("'" + name + "' is " + description(left) + " after one branch and " +
+                            description(right) +
+                            " after the other, and the branch is data-dependent",
+                        "give both branches values of one type");
   }
 
   // What only one branch gives is read only where it was taken. What was there before the branch
@@ -100,22 +101,22 @@ class Merge {
 
   AbstractValue stand_in(const AbstractValue& other, const Body& from, Body& body) {
     const auto inside = body.inside();
-    return torchscript::stand_in(follower_, other, from);
+    return torchscript::stand_in(interpreter_, other, from);
   }
 
-  AbstractValue maybes(const AbstractValue& left, const AbstractValue& right,
-                       const std::string& name) {
-    const AbstractValue one = as_maybe(follower_, left, right, second_, first_),
-                        other = as_maybe(follower_, right, left, first_, second_);
+  AbstractValue optionals(const AbstractValue& left, const AbstractValue& right,
+                          const std::string& name) {
+    const AbstractValue one = as_optional(interpreter_, left, right, second_, first_),
+                        other = as_optional(interpreter_, right, left, first_, second_);
     const AbstractValue present = merge(presence(one), presence(other), name);
-    return of_maybe(present, merge(content(one), content(other), name));
+    return of_optional(present, merge(content(one), content(other), name));
   }
 
   Value* output(Value* left, Value* right, const std::string& name) {
     first_.graph->outputs.emplace_back(left);
     second_.graph->outputs.emplace_back(right);
-    Value* made = follower_.program().add_value();
-    made->name = follower_.new_name(name == kResult ? "result" : name);
+    Value* made = interpreter_.program().add_value();
+    made->name = interpreter_.new_name(name == kResult ? "result" : name);
     made->dtype = left->dtype;
     made->producer = &call_;
     made->index = static_cast<std::uint32_t>(call_.outputs.size());
@@ -147,16 +148,16 @@ class Merge {
     }
     if (first->dtype != second->dtype || !same_rank) {
       if (first->dtype == second->dtype) throw RanksDiffer{};
-      follower_.refuse("'" + name + "' is " + program::type_text(*first) +
-                           " after one branch and " + program::type_text(*second) +
-                           " after the other, and data decide between them",
-                       "give both branches tensors of one element type and rank");
+      interpreter_.refuse("'" + name + "' is " + program::type_text(*first) +
+                              " after one branch and " + program::type_text(*second) +
+                              " after the other, and the branch is data-dependent",
+                          "give both branches tensors of one element type and rank");
     }
     Value* made = output(first, second, name);
     for (std::size_t i = 0; i < first->rank(); ++i) {
       const Expr size = first->shape[i];
       const bool same = size == second->shape[i] && !first_.is_local(size);
-      made->shape.push_back(same ? size : fresh_size(follower_.pool()));
+      made->shape.push_back(same ? size : fresh_size(interpreter_.pool()));
     }
     return AbstractValue::of_tensor(made);
   }
@@ -208,7 +209,7 @@ class Merge {
     return made;
   }
 
-  AbstractInterpreter& follower_;
+  AbstractInterpreter& interpreter_;
   program::Call& call_;
   Body& first_;
   Body& second_;
@@ -296,13 +297,13 @@ void AbstractInterpreter::branch_to_the_end(const Statement& statement,
 namespace {
 
 // The numbers that stand for what was merged, in `datum` and what it holds.
-void read_numbers(AbstractInterpreter& follower, const std::vector<Value*>& pending,
+void read_numbers(AbstractInterpreter& interpreter, const std::vector<Value*>& pending,
                   AbstractValue& datum) {
   if (datum.is_tensor() && std::ranges::find(pending, datum.value) != pending.end()) {
-    datum = follower.item(datum);
+    datum = interpreter.item(datum);
   } else if (datum.held && (datum.kind == Kind::kTuple || datum.kind == Kind::kList ||
-                            datum.kind == Kind::kDict || datum.kind == Kind::kMaybe)) {
-    for (AbstractValue& item : datum.held->items) read_numbers(follower, pending, item);
+                            datum.kind == Kind::kDict || datum.kind == Kind::kOptional)) {
+    for (AbstractValue& item : datum.held->items) read_numbers(interpreter, pending, item);
   }
 }
 
@@ -359,7 +360,7 @@ void AbstractInterpreter::branch_on_data(const Statement& statement, const Abstr
     if (left.items.size() != right.items.size() || left.stack != right.stack) {
       if (held->filling) throw FillingRead{held};
       if (!left.names.empty() || held->is_dictionary)
-        refuse("a branch that data decide changes how many elements a dictionary has");
+        refuse("a data-dependent branch changes how many elements a dictionary has");
       merge.lists(left, right, made);
     }
     for (std::size_t i = 0; i < made.items.size(); ++i)
@@ -379,7 +380,7 @@ void AbstractInterpreter::branch_on_data(const Statement& statement, const Abstr
     read_numbers(*this, merge.pending, datum);
     frame_->variables[name] = std::move(datum);
   }
-  doubt_what_is_held(last ? *last : statement, merge);
+  mark_possible_aliases(last ? *last : statement, merge);
 }
 
 // The result of one of two calls, chosen by data. Their ranks may differ. Neither changes a
@@ -407,7 +408,7 @@ AbstractValue AbstractInterpreter::either(const AbstractValue& condition,
 
 // A list that is one of two, of which another variable holds one, or of which one is one of two
 // others as well.
-void AbstractInterpreter::doubt_what_is_held(const Statement& statement, const Merge& merge) {
+void AbstractInterpreter::mark_possible_aliases(const Statement& statement, const Merge& merge) {
   if (merge.pairs.empty()) return;
   const Containers held = held_by(read_after(frame_->function->body, statement), frame_->variables);
   for (const Merge::Pair& pair : merge.pairs) {

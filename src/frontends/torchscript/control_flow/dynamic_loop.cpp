@@ -1,5 +1,5 @@
-// A loop whose count, or whose condition, only a run tells: its body is followed with what it
-// changes as inputs.
+// A loop with a data-dependent count or condition: its body is interpreted with what it changes as
+// inputs.
 #include "frontends/torchscript/control_flow/dynamic_loop.h"
 
 #include <algorithm>
@@ -32,20 +32,20 @@ bool DynamicLoop::Slot::any() const {
 }
 
 DynamicLoop::Outside::Outside(DynamicLoop& loop)
-    : follower(loop.follower_), inner(std::exchange(loop.follower_.graph_, loop.outer_)) {}
+    : interpreter(loop.interpreter_), inner(std::exchange(loop.interpreter_.graph_, loop.outer_)) {}
 
-DynamicLoop::Outside::~Outside() { follower.graph_ = inner; }
+DynamicLoop::Outside::~Outside() { interpreter.graph_ = inner; }
 
-DynamicLoop::DynamicLoop(AbstractInterpreter& follower, const Statement& statement,
+DynamicLoop::DynamicLoop(AbstractInterpreter& interpreter, const Statement& statement,
                          std::optional<AbstractValue> count, AbstractValue condition)
-    : follower_(follower),
+    : interpreter_(interpreter),
       statement_(statement),
       count_(std::move(count)),
       condition_(std::move(condition)),
-      before_(follower.frame_->variables),
-      outer_(follower.graph_) {
+      before_(interpreter.frame_->variables),
+      outer_(interpreter.graph_) {
   for (const auto& [name, datum] : before_) reach(datum);
-  reach(follower.archive_.root());
+  reach(interpreter.archive_.root());
 }
 
 void DynamicLoop::reach(const AbstractValue& datum) {
@@ -55,7 +55,7 @@ void DynamicLoop::reach(const AbstractValue& datum) {
 
 void DynamicLoop::run() {
   for (int round = 0; round < kMaxRounds; ++round) {
-    Body body(follower_, "loop");
+    Body body(interpreter_, "loop");
     enter(body);
     try {
       if (!try_follow(body)) return finish(body);
@@ -64,13 +64,13 @@ void DynamicLoop::run() {
       carry_as_stack(read.held, elements_.at(read.held));
     }
   }
-  follower_.refuse("what the loop changes changes in its type with every run");
+  interpreter_.refuse("what the loop changes changes in its type with every run");
 }
 
 void DynamicLoop::enter(Body& body) {
   const auto inside = body.inside();
   carried_.clear();
-  iteration_ = integer_input(body, follower_.new_name("iteration"), false);
+  iteration_ = integer_input(body, interpreter_.new_name("iteration"), false);
   inputs_ = before_;
   for (auto& [name, slot] : slots_) inputs_[name] = entered(body, slot, before_[name], name);
   entered_contents_.clear();
@@ -90,7 +90,7 @@ void DynamicLoop::enter(Body& body) {
 }
 
 Value* DynamicLoop::add_input(Body& body, const std::string& name) {
-  Value* value = follower_.program().add_value();
+  Value* value = interpreter_.program().add_value();
   value->name = name;
   value->index = static_cast<std::uint32_t>(body.graph->inputs.size());
   body.graph->inputs.push_back(value);
@@ -102,9 +102,9 @@ AbstractValue DynamicLoop::integer_input(Body& body, const std::string& name,
                                          bool may_be_negative) {
   Value* value = add_input(body, name);
   value->kind = ValueKind::kInt;
-  value->expr = follower_.pool().fresh("u");
-  if (may_be_negative) follower_.pool().constrain(value->expr, symbolic::Range());
-  follower_.pool().mark_unbacked(value->expr);
+  value->expr = interpreter_.pool().fresh("u");
+  if (may_be_negative) interpreter_.pool().constrain(value->expr, symbolic::Range());
+  interpreter_.pool().mark_unbacked(value->expr);
   return AbstractValue::of_int(value->expr);
 }
 
@@ -123,30 +123,30 @@ AbstractValue DynamicLoop::entered(Body& body, Slot& slot, const AbstractValue& 
 // What the first run is given, made where the loop stands.
 Value* DynamicLoop::initial_value(const Slot& slot, const AbstractValue& initial) {
   const Outside outside(*this);
-  if (slot.element) return stacked(follower_, *initial.held, *slot.element);
-  return follower_.tensor(initial);
+  if (slot.element) return stacked(interpreter_, *initial.held, *slot.element);
+  return interpreter_.tensor(initial);
 }
 
 AbstractValue DynamicLoop::carried_input(Body& body, Slot& slot, const AbstractValue& initial,
                                          const std::string& name) {
   if (initial.kind == Kind::kInt) {
     carried_.emplace_back(initial.expr);
-    return integer_input(body, follower_.new_name(name), true);
+    return integer_input(body, interpreter_.new_name(name), true);
   }
   Value* const outer = initial_value(slot, initial);
   if (slot.element) slot.initial = outer;
   carried_.emplace_back(outer);
-  Value* value = add_input(body, follower_.new_name(name));
+  Value* value = add_input(body, interpreter_.new_name(name));
   if (is_sequence(outer)) {
     static_cast<program::ValueType&>(*value) = *outer;
   } else {
     value->dtype = outer->dtype;
     for (std::size_t i = 0; i < outer->rank(); ++i)
-      value->shape.push_back(slot.varies.at(i) ? fresh_size(follower_.pool()) : outer->shape[i]);
+      value->shape.push_back(slot.varies.at(i) ? fresh_size(interpreter_.pool()) : outer->shape[i]);
   }
   if (slot.element) return of_stack(value, slot.element->kind);
   if (initial.kind == Kind::kBool) return of_truth(value);
-  return initial.kind == Kind::kFloat ? follower_.item(AbstractValue::of_tensor(value))
+  return initial.kind == Kind::kFloat ? interpreter_.item(AbstractValue::of_tensor(value))
                                       : AbstractValue::of_tensor(value);
 }
 
@@ -161,18 +161,18 @@ bool DynamicLoop::try_follow(Body& body) {
       held->filling = true;
     }
   }
-  first_write_ = follower_.written_.size();
-  follower_.frame_->variables = inputs_;
+  first_write_ = interpreter_.written_.size();
+  interpreter_.frame_->variables = inputs_;
   if (statement_.kind == Statement::Kind::kFor)
-    follower_.assign(*statement_.targets.front(), iteration_);
+    interpreter_.assign(*statement_.targets.front(), iteration_);
   const auto restore = [&] {
     for (auto& [held, content] : saved) *held = content;
-    follower_.frame_->variables = before_;
+    interpreter_.frame_->variables = before_;
   };
   try {
     body.follow(statement_.body, [&] {
       if (statement_.kind == Statement::Kind::kWhile)
-        again_ = follower_.evaluate(*statement_.value);
+        again_ = interpreter_.evaluate(*statement_.value);
     });
   } catch (...) {
     restore();
@@ -183,9 +183,9 @@ bool DynamicLoop::try_follow(Body& body) {
   return learn(body);
 }
 
-void run_on_data(AbstractInterpreter& follower, const Statement& statement,
+void run_on_data(AbstractInterpreter& interpreter, const Statement& statement,
                  std::optional<AbstractValue> count, const AbstractValue& condition) {
-  DynamicLoop(follower, statement, std::move(count), condition).run();
+  DynamicLoop(interpreter, statement, std::move(count), condition).run();
 }
 
 }  // namespace sardonyx::torchscript

@@ -1,4 +1,4 @@
-// A loop whose count, or whose condition, only a run tells.
+// A loop with a data-dependent count or condition.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@ namespace sardonyx::torchscript {
 
 // The loop as one call. `count` is how often it runs at most, where it counts; `condition` whether
 // it runs at all.
-void run_on_data(AbstractInterpreter& follower, const Statement& statement,
+void run_on_data(AbstractInterpreter& interpreter, const Statement& statement,
                  std::optional<AbstractValue> count, const AbstractValue& condition);
 
 }  // namespace sardonyx::torchscript

@@ -28,10 +28,10 @@ Argument truth_of(const AbstractValue& truth) {
 }  // namespace
 
 void DynamicLoop::finish(Body& body) {
-  call_ = follower_.program().add_call();
+  call_ = interpreter_.program().add_call();
   call_->schema = program::find_schema("higher_order::loop");
-  call_->name = follower_.new_name("loop");
-  call_->source = follower_.source();
+  call_->name = interpreter_.new_name("loop");
+  call_->source = interpreter_.source();
   body.graph->outputs.push_back(
       truth_of(statement_.kind == Statement::Kind::kWhile ? again_ : AbstractValue::of_bool(true)));
   for (auto& [name, slot] : slots_) leave(body, slot, body.variables.at(name));
@@ -44,12 +44,12 @@ void DynamicLoop::finish(Body& body) {
     Value* const after = body.content(held).stack;
     body.graph->outputs.emplace_back(body.wrote(held) ? after : stack.input);
   }
-  const std::vector<std::string> doubted = lists_held_elsewhere(body);
+  const std::vector<std::string> possible_aliases = lists_held_elsewhere(body);
   std::map<std::string, AbstractValue> after = before_;
   for (auto& [name, slot] : slots_) after[name] = result_of(slot, before_[name], name);
-  for (const std::string& name : doubted) {
+  for (const std::string& name : possible_aliases) {
     for (const AbstractValue* each : {&before_[name], &after[name]})
-      for (const ObjectRef& held : changeable(*each)) follower_.may_alias(held);
+      for (const ObjectRef& held : changeable(*each)) interpreter_.may_alias(held);
   }
   std::vector<std::pair<ObjectRef, Container>> contents;
   for (auto& [held, slot] : held_slots_) {
@@ -70,48 +70,48 @@ void DynamicLoop::finish(Body& body) {
     content.element = elements_.at(held).kind;
   }
   check_elements(body);
-  List given = close({body.graph}, follower_.program());
+  List given = close({body.graph}, interpreter_.program());
   const Argument count = count_ ? Argument(count_->expr) : Argument(program::None{});
   call_->arguments = {body.graph, count, truth_of(condition_), carried_, std::move(given)};
-  follower_.graph_->calls.push_back(call_);
+  interpreter_.graph_->calls.push_back(call_);
   for (auto& [held, content] : contents) {
-    follower_.before_write(held);
+    interpreter_.before_write(held);
     prepend_earlier(*held, content);
     *held = std::move(content);
     for (AbstractValue& item : held->items) read_floats(item);
   }
   for (auto& [name, datum] : after) read_floats(datum);
-  follower_.frame_->variables = std::move(after);
+  interpreter_.frame_->variables = std::move(after);
 }
 
 // Variables that hold lists or dictionaries, others from run to run, of which one is held by
 // another variable as well. Every run is given copies: none of these may change in it.
 std::vector<std::string> DynamicLoop::lists_held_elsewhere(Body& body) {
-  std::vector<std::string> doubted;
+  std::vector<std::string> possible_aliases;
   std::map<std::string, std::vector<ObjectRef>> lists;
   for (const auto& [name, slot] : slots_) {
     if (!slot.any()) continue;
     for (const AbstractValue* each : {&before_[name], &inputs_[name], &body.variables.at(name)})
       for (const ObjectRef& held : changeable(*each)) lists[name].push_back(held);
   }
-  if (lists.empty()) return doubted;
-  Names names = read_after(follower_.frame_->function->body, statement_);
+  if (lists.empty()) return possible_aliases;
+  Names names = read_after(interpreter_.frame_->function->body, statement_);
   names.merge(read_in(statement_));
   for (const auto& [name, held] : lists) names.erase(name);
-  const Containers elsewhere = follower_.held_by(names, before_);
+  const Containers elsewhere = interpreter_.held_by(names, before_);
   for (const auto& [name, own] : lists) {
-    const bool is_doubtful = std::ranges::any_of(own, [&](const ObjectRef& held) {
+    const bool is_shared = std::ranges::any_of(own, [&](const ObjectRef& held) {
       return elsewhere.contains(held.get()) || std::ranges::any_of(lists, [&](const auto& other) {
                return other.first != name &&
                       std::ranges::find(other.second, held) != other.second.end();
              });
     });
-    if (!is_doubtful) continue;
+    if (!is_shared) continue;
     for (const ObjectRef& held : own)
-      if (body.wrote(held)) follower_.refuse_doubtful_write();
-    doubted.push_back(name);
+      if (body.wrote(held)) interpreter_.refuse_write_to_alias();
+    possible_aliases.push_back(name);
   }
-  return doubted;
+  return possible_aliases;
 }
 
 // The tensors that a run is given: as it is given them, and as it leaves them for the next one.
@@ -140,10 +140,10 @@ static void add_values_of(const program::Graph& graph, std::unordered_set<const 
 void DynamicLoop::check_elements(Body& body) {
   std::unordered_set<const Value*> own, kept;
   add_values_of(*body.graph, own);
-  for (const Value* each : follower_.copied_)
+  for (const Value* each : interpreter_.copied_)
     if (!own.contains(each)) kept.insert(each);
   const auto visit = [&](const Value* given, const Value* left) {
-    if (follower_.copied_.contains(whole_of(left))) kept.insert(given);
+    if (interpreter_.copied_.contains(whole_of(left))) kept.insert(given);
   };
   for (const auto& [name, slot] : slots_)
     if (slot.any()) each_tensor(inputs_[name], body.variables.at(name), visit);
@@ -152,14 +152,15 @@ void DynamicLoop::check_elements(Body& body) {
     for (std::size_t i = 0; i < std::min(content.items.size(), after.items.size()); ++i)
       each_tensor(content.items[i], after.items[i], visit);
   }
-  for (std::size_t i = first_write_; i < follower_.written_.size(); ++i)
-    if (kept.contains(follower_.written_[i])) follower_.refuse_write_to_element("a run of a loop");
+  for (std::size_t i = first_write_; i < interpreter_.written_.size(); ++i)
+    if (kept.contains(interpreter_.written_[i]))
+      interpreter_.refuse_write_to_element("a run of a loop");
 }
 
 void DynamicLoop::leave(Body& body, const Slot& slot, const AbstractValue& result) {
   if (slot.element) {
     const auto inside = body.inside();
-    body.graph->outputs.emplace_back(stacked(follower_, *result.held, *slot.element));
+    body.graph->outputs.emplace_back(stacked(interpreter_, *result.held, *slot.element));
     return;
   }
   if (slot.carried) {
@@ -175,8 +176,8 @@ void DynamicLoop::leave(Body& body, const Slot& slot, const AbstractValue& resul
 }
 
 Value* DynamicLoop::add_output(const std::string& name) {
-  Value* value = follower_.program().add_value();
-  value->name = follower_.new_name(name);
+  Value* value = interpreter_.program().add_value();
+  value->name = interpreter_.new_name(name);
   value->producer = call_;
   value->index = static_cast<std::uint32_t>(call_->outputs.size());
   call_->outputs.push_back(value);
@@ -197,9 +198,9 @@ AbstractValue DynamicLoop::result_of(const Slot& slot, const AbstractValue& init
   Value* value = add_output(name);
   if (initial.kind == Kind::kInt) {
     value->kind = ValueKind::kInt;
-    value->expr = follower_.pool().fresh("u");
-    follower_.pool().constrain(value->expr, symbolic::Range());
-    follower_.pool().mark_unbacked(value->expr);
+    value->expr = interpreter_.pool().fresh("u");
+    interpreter_.pool().constrain(value->expr, symbolic::Range());
+    interpreter_.pool().mark_unbacked(value->expr);
     return AbstractValue::of_int(value->expr);
   }
   const Value* input = slot.element ? slot.initial : initial.value;
@@ -212,7 +213,7 @@ AbstractValue DynamicLoop::result_of(const Slot& slot, const AbstractValue& init
                  : input                        ? input->dtype
                                                 : DType::kInt64;
   for (std::size_t i = 0; i < slot.varies.size(); ++i)
-    value->shape.push_back(slot.varies[i] ? fresh_size(follower_.pool()) : input->shape[i]);
+    value->shape.push_back(slot.varies[i] ? fresh_size(interpreter_.pool()) : input->shape[i]);
   if (slot.element) return of_stack(value, slot.element->kind);
   if (initial.kind == Kind::kBool) return of_truth(value);
   if (initial.kind == Kind::kFloat) floats_.insert(value);
@@ -221,8 +222,8 @@ AbstractValue DynamicLoop::result_of(const Slot& slot, const AbstractValue& init
 
 void DynamicLoop::read_floats(AbstractValue& datum) {
   if (datum.is_tensor() && floats_.contains(datum.value)) {
-    datum = follower_.item(datum);
-  } else if (datum.held && (datum.kind == Kind::kTuple || datum.kind == Kind::kMaybe)) {
+    datum = interpreter_.item(datum);
+  } else if (datum.held && (datum.kind == Kind::kTuple || datum.kind == Kind::kOptional)) {
     for (AbstractValue& item : datum.held->items) read_floats(item);
   }
 }
@@ -231,15 +232,15 @@ void DynamicLoop::read_floats(AbstractValue& datum) {
 Value* DynamicLoop::filled(Body& body, const ObjectRef& held) {
   const AbstractValue& element = body.content(held).items.front();
   Value* const inner = body.tensor(element);
-  if (element.is_tensor()) follower_.copy_into_list(inner);
+  if (element.is_tensor()) interpreter_.copy_into_list(inner);
   body.graph->outputs.emplace_back(inner);
   Value* value = add_output("stack");
   value->dtype = inner->dtype;
   const bool counts = count_ && condition_.expr.is(1) && !condition_.value;
-  value->shape.push_back(counts ? symbolic::max(count_->expr, 0) : fresh_size(follower_.pool()));
+  value->shape.push_back(counts ? symbolic::max(count_->expr, 0) : fresh_size(interpreter_.pool()));
   for (const Expr size : inner->shape) {
     if (body.is_local(size))
-      follower_.refuse("a loop fills a list with tensors whose sizes differ from run to run");
+      interpreter_.refuse("a loop fills a list with tensors whose sizes differ from run to run");
     value->shape.push_back(size);
   }
   return value;
@@ -251,9 +252,10 @@ void DynamicLoop::prepend_earlier(const Container& held, Container& content) {
   if (held.items.empty() && !held.stack) return;
   const AbstractValue stack = AbstractValue::of_tensor(content.stack);
   const Element& element = elements_.at(shared_of(held));
-  const AbstractValue earlier = AbstractValue::of_tensor(stacked(follower_, held, element));
+  const AbstractValue earlier = AbstractValue::of_tensor(stacked(interpreter_, held, element));
   content.stack =
-      follower_.call("aten::cat", {AbstractValue::of_items(Kind::kList, {earlier, stack})}).value;
+      interpreter_.call("aten::cat", {AbstractValue::of_items(Kind::kList, {earlier, stack})})
+          .value;
   content.items.clear();
 }
 

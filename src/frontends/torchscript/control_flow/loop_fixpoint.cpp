@@ -37,16 +37,16 @@ bool DynamicLoop::learn(Body& body) {
                                   ? !body.is_local(result)
                                   : (is_list(result) || result.kind == Kind::kDict) &&
                                         reachable_.contains(result.held.get());
-      initial->second = is_earlier ? result : stand_in(follower_, result, body);
-      follower_.frame_->variables[name] = initial->second;
+      initial->second = is_earlier ? result : stand_in(interpreter_, result, body);
+      interpreter_.frame_->variables[name] = initial->second;
       changed = true;
       continue;
     } else if (result.kind == Kind::kUninitialized) {
       const auto inside = body.inside();
-      result = stand_in(follower_, initial->second, body);
+      result = stand_in(interpreter_, initial->second, body);
     }
     const bool may_be_none = align(body, initial->second, result);
-    follower_.frame_->variables[name] = initial->second;
+    interpreter_.frame_->variables[name] = initial->second;
     changed = may_be_none ||
               learn(body, slots_[name], initial->second, inputs_[name], result, name) || changed;
   }
@@ -60,13 +60,13 @@ bool DynamicLoop::learn(Body& body) {
 // Whether that changes what it is before the loop.
 bool DynamicLoop::align(Body& body, AbstractValue& initial, AbstractValue& result) {
   bool changed = false;
-  if (needs_maybe(initial, result)) {
-    changed = initial.kind != Kind::kMaybe;
-    if (changed) initial = as_maybe(follower_, initial, result, body);
-    result = as_maybe(follower_, result, initial, body, body);
+  if (needs_optional(initial, result)) {
+    changed = initial.kind != Kind::kOptional;
+    if (changed) initial = as_optional(interpreter_, initial, result, body);
+    result = as_optional(interpreter_, result, initial, body, body);
   }
   const bool is_open = initial.kind == result.kind &&
-                       (initial.kind == Kind::kTuple || initial.kind == Kind::kMaybe) &&
+                       (initial.kind == Kind::kTuple || initial.kind == Kind::kOptional) &&
                        initial.held != result.held &&
                        initial.held->items.size() == result.held->items.size();
   if (!is_open) return changed;
@@ -90,7 +90,7 @@ void DynamicLoop::carry_as_stack(const ObjectRef& held, const Element& element) 
   filled_.erase(held);
   held_slots_.erase(held);
   Stack& stack = stacks_[held];
-  stack.initial = stacked(follower_, *held, element);
+  stack.initial = stacked(interpreter_, *held, element);
   stack.element = element;
   stack.slot.carried = true;
   stack.slot.varies.assign(element.shape.size() + 1, false);
@@ -101,22 +101,22 @@ void DynamicLoop::carry_as_stack(const ObjectRef& held, const Element& element) 
 Element DynamicLoop::element_after(Body& body, const Container& result) {
   const auto inside = body.inside();
   if (!result.stack && result.items.empty())
-    follower_.refuse("a loop whose count only a run tells empties a list");
-  return without_local_sizes(body, element_of(follower_, result));
+    interpreter_.refuse("a loop with a data-dependent count empties a list");
+  return without_local_sizes(body, element_of(interpreter_, result));
 }
 
 // Of what the list holds before the loop, too.
 Element DynamicLoop::element_of_all(Body& body, const Container& held, const Container& result) {
   const Element after = element_after(body, result);
   if (!held.stack && held.items.empty()) return after;
-  return common_element(follower_, after, element_of(follower_, held));
+  return common_element(interpreter_, after, element_of(interpreter_, held));
 }
 
 bool DynamicLoop::learn_content(Body& body, const ObjectRef& held, Container& result) {
   if (stacks_.contains(held)) {
     const Element before = stacks_.at(held).element;
-    const Element common = common_element(follower_, before, element_after(body, result));
-    if (!result.stack) follower_.refuse("a loop whose count only a run tells empties a list");
+    const Element common = common_element(interpreter_, before, element_after(body, result));
+    if (!result.stack) interpreter_.refuse("a loop with a data-dependent count empties a list");
     if (common.uneven == before.uneven && same_sizes(common, before)) return false;
     carry_as_stack(held, common);
     return true;
@@ -131,7 +131,7 @@ bool DynamicLoop::learn_content(Body& body, const ObjectRef& held, Container& re
   const bool same_length = result.items.size() == held->items.size();
   if (same_length && result.stack == held->stack) return learn_items(body, held, result);
   if (!held->names.empty() || held->is_dictionary)
-    follower_.refuse("a dictionary changes its size in a loop whose count only a run tells");
+    interpreter_.refuse("a dictionary changes its size in a loop with a data-dependent count");
   const Element element = element_of_all(body, *held, result);
   if (!element.uneven && !result.stack && !held->stack &&
       result.items.size() == held->items.size() + 1) {
@@ -154,7 +154,7 @@ bool DynamicLoop::learn_items(Body& body, const ObjectRef& held, Container& resu
   for (std::size_t i = 0; i < result.items.size(); ++i) {
     AbstractValue initial = held->items[i];
     if (align(body, initial, result.items[i])) {
-      follower_.before_write(held);
+      interpreter_.before_write(held);
       held->items[i] = std::move(initial);
       changed = true;
       continue;
@@ -176,7 +176,7 @@ bool DynamicLoop::learn(Body& body, Slot& slot, const AbstractValue& initial,
   const bool both_tensors = initial.is_tensor() && result.is_tensor();
   if (both_tensors || (initial.is_number() && initial.kind == result.kind)) {
     bool changed = !std::exchange(slot.carried, true);
-    if (both_tensors && result.value) follower_.check_rank(*result.value);
+    if (both_tensors && result.value) interpreter_.check_rank(*result.value);
     if (both_tensors) changed = learn_sizes(slot, initial, result, name) || changed;
     return changed;
   }
@@ -186,9 +186,10 @@ bool DynamicLoop::learn(Body& body, Slot& slot, const AbstractValue& initial,
   if (!alike && is_list(initial) && is_list(result))
     return learn_list(body, slot, *initial.held, *result.held);
   if (!alike) {
-    follower_.refuse("'" + name + "' is " + description(initial) + " before the loop and " +
-                         description(result) + " after a run, and only data tell how often it runs",
-                     "give it the same type before the loop");
+    interpreter_.refuse("'" + name + "' is " + description(initial) + " before the loop and " +
+                            description(result) +
+                            " after an iteration, and their number is data-dependent",
+                        "give it the same type before the loop");
   }
 
   slot.items.resize(initial.held->items.size());
@@ -207,9 +208,9 @@ bool DynamicLoop::learn_list(Body& body, Slot& slot, const Container& initial,
                              const Container& result) {
   std::optional<Element> common = slot.element;
   const auto join = [&](const Element& element) {
-    common = common ? common_element(follower_, *common, element) : element;
+    common = common ? common_element(interpreter_, *common, element) : element;
   };
-  if (initial.stack || !initial.items.empty()) join(element_of(follower_, initial));
+  if (initial.stack || !initial.items.empty()) join(element_of(interpreter_, initial));
   if (result.stack || !result.items.empty()) join(element_after(body, result));
   const bool is_known =
       slot.element && slot.element->uneven == common->uneven && same_sizes(*slot.element, *common);
@@ -228,11 +229,11 @@ bool DynamicLoop::learn_sizes(Slot& slot, const AbstractValue& initial, const Ab
   const std::vector<Expr> shape = initial.value ? initial.value->shape : std::vector<Expr>();
   const std::vector<Expr> after = result.value ? result.value->shape : std::vector<Expr>();
   if (dtype != own || shape.size() != after.size()) {
-    follower_.refuse("'" + name + "' is of " + std::string(base::dtype_name(dtype)) + " and rank " +
-                         std::to_string(shape.size()) + " before the loop and of " +
-                         std::string(base::dtype_name(own)) + " and rank " +
-                         std::to_string(after.size()) + " after a run",
-                     "give it the same element type and rank before the loop");
+    interpreter_.refuse("'" + name + "' is of " + std::string(base::dtype_name(dtype)) +
+                            " and rank " + std::to_string(shape.size()) +
+                            " before the loop and of " + std::string(base::dtype_name(own)) +
+                            " and rank " + std::to_string(after.size()) + " after a run",
+                        "give it the same element type and rank before the loop");
   }
   slot.varies.resize(shape.size(), false);
   bool changed = false;

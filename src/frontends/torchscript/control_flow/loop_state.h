@@ -1,5 +1,5 @@
-// What is known of a loop whose count only a run tells, while its body is followed again and again.
-// What it changes is learned in loop_learning.cpp; the call is made in loop_call.cpp.
+// What is known of a loop with a dynamic count while its body is interpreted repeatedly. What it
+// changes is found in loop_fixpoint.cpp; the call is made in loop_call.cpp.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ namespace sardonyx::torchscript {
 // loop, then with what came out different as inputs of the body.
 class DynamicLoop {
  public:
-  DynamicLoop(AbstractInterpreter& follower, const Statement& statement,
+  DynamicLoop(AbstractInterpreter& interpreter, const Statement& statement,
               std::optional<AbstractValue> count, AbstractValue condition);
   void run();
 
@@ -58,7 +58,7 @@ class DynamicLoop {
     ~Outside();
     Outside(const Outside&) = delete;
     Outside& operator=(const Outside&) = delete;
-    AbstractInterpreter& follower;
+    AbstractInterpreter& interpreter;
     program::Graph* inner;
   };
 
@@ -75,7 +75,7 @@ class DynamicLoop {
   program::Value* initial_value(const Slot& slot, const AbstractValue& initial);
   bool try_follow(Body& body);
 
-  // loop_learning.cpp: what it changes. Each tells whether that is more than was known.
+  // loop_fixpoint.cpp: what it changes. Each returns whether that is more than was known.
   bool learn(Body& body);
   bool learn_content(Body& body, const ObjectRef& held, Container& result);
   bool learn_items(Body& body, const ObjectRef& held, Container& result);
@@ -101,7 +101,7 @@ class DynamicLoop {
   void prepend_earlier(const Container& held, Container& content);
   ObjectRef shared_of(const Container& held) const;
 
-  AbstractInterpreter& follower_;
+  AbstractInterpreter& interpreter_;
   const Statement& statement_;
   std::optional<AbstractValue> count_;
   AbstractValue condition_;

@@ -45,7 +45,7 @@ void AbstractInterpreter::repeat(const Statement& statement) {
   }
 }
 
-// What fails in one run of a loop fails in all, and is told once.
+// What fails in one iteration of a loop fails in all, and is reported once.
 void AbstractInterpreter::once_more(const std::vector<Statement>& body) {
   const std::size_t known = failures_.size();
   follow(body);

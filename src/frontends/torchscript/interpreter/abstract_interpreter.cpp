@@ -63,7 +63,7 @@ const AbstractValue& Operands::at(std::size_t position) const {
 
 const AbstractValue* Operands::find(std::size_t position, std::string_view name) const {
   if (position < positional.size()) return &positional[position];
-  const auto found = std::ranges::find(named, name, &NamedDatum::first);
+  const auto found = std::ranges::find(named, name, &NamedValue::first);
   return found == named.end() ? nullptr : &found->second;
 }
 
@@ -116,7 +116,7 @@ void AbstractInterpreter::refuse(const std::string& what, const std::string& hel
 
 AbstractValue AbstractInterpreter::invoke(const Function& function,
                                           std::vector<AbstractValue> positional,
-                                          std::vector<NamedDatum> named) {
+                                          std::vector<NamedValue> named) {
   if (++depth_ > kDeepestCalls) refuse("functions call each other too deep");
   Frame frame;
   frame.function = &function;
@@ -126,7 +126,7 @@ AbstractValue AbstractInterpreter::invoke(const Function& function,
   Frame* const outer = std::exchange(frame_, &frame);
   for (std::size_t i = 0; i < function.parameters.size(); ++i) {
     const Function::Parameter& parameter = function.parameters[i];
-    const auto found = std::ranges::find(named, parameter.name, &NamedDatum::first);
+    const auto found = std::ranges::find(named, parameter.name, &NamedValue::first);
     if (i < positional.size()) {
       frame.variables[parameter.name] = positional[i];
     } else if (found != named.end()) {
@@ -157,7 +157,7 @@ AbstractValue AbstractInterpreter::invoke(const Function& function,
 AbstractValue AbstractInterpreter::invoke_method(const AbstractValue& object,
                                                  const std::string& name,
                                                  std::vector<AbstractValue> positional,
-                                                 std::vector<NamedDatum> named) {
+                                                 std::vector<NamedValue> named) {
   if (object.kind != Kind::kObject)
     refuse("'" + name + "' is called on " + description(object) + ", which is no object");
   const Class* type = archive_.class_of(object.held->type);
@@ -178,7 +178,7 @@ AbstractValue AbstractInterpreter::invoke_method(const AbstractValue& object,
 
 AbstractValue AbstractInterpreter::construct(const std::string& type,
                                              std::vector<AbstractValue> positional,
-                                             std::vector<NamedDatum> named) {
+                                             std::vector<NamedValue> named) {
   const Class* made = archive_.class_of(type);
   if (!made) refuse("the archive has no class or function '" + type + "'");
   AbstractValue object =
@@ -193,7 +193,7 @@ AbstractValue AbstractInterpreter::construct(const std::string& type,
   for (const Statement& field : made->fields) {
     if (field.kind != Statement::Kind::kAnnotated) continue;
     object.held->names.push_back(field.targets.front()->text);
-    const auto found = std::ranges::find(named, object.held->names.back(), &NamedDatum::first);
+    const auto found = std::ranges::find(named, object.held->names.back(), &NamedValue::first);
     if (found != named.end()) object.held->items.push_back(found->second);
   }
   if (object.held->items.size() != object.held->names.size())
@@ -221,11 +221,11 @@ std::string AbstractInterpreter::new_name(std::string_view base) {
 
 void AbstractInterpreter::before_write(const std::shared_ptr<Container>& held) {
   if (held->outlives_call) keep_state(held);
-  if (doubtful_.contains(held)) refuse_doubtful_write();
-  for (UndoLog* journal : journals_) {
+  if (possible_aliases_.contains(held)) refuse_write_to_alias();
+  for (UndoLog* undo_log : undo_logs_) {
     const bool known =
-        std::ranges::any_of(*journal, [&](const Write& write) { return write.held == held; });
-    if (!known) journal->push_back({held, *held});
+        std::ranges::any_of(*undo_log, [&](const Write& write) { return write.held == held; });
+    if (!known) undo_log->push_back({held, *held});
   }
 }
 
@@ -266,7 +266,7 @@ void AbstractInterpreter::check_rank(const Value& value) const {
   if (!value.has_rank)
     refuse("'" + value.name +
                "' is of one rank after one branch and of another after the other, "
-               "and data decide between them",
+               "and the branch is data-dependent",
            "give both branches tensors of one rank, or return right behind them");
 }
 
@@ -295,7 +295,7 @@ Argument AbstractInterpreter::argument(const AbstractValue& datum) {
       if (datum.expr.is_constant()) return datum.expr.value() != 0;
       return datum.expr;
     case Kind::kString:
-      if (datum.is_message) refuse("a text that only a run tells is given to an operator");
+      if (datum.is_message) refuse("a data-dependent string is given to an operator");
       return datum.text;
     case Kind::kDevice:
       return program::Enumerator{datum.text};
@@ -312,7 +312,7 @@ Argument AbstractInterpreter::argument(const AbstractValue& datum) {
 
 AbstractValue AbstractInterpreter::call(const std::string& op,
                                         std::vector<AbstractValue> positional,
-                                        std::vector<NamedDatum> named) {
+                                        std::vector<NamedValue> named) {
   Operands operands{op, std::move(positional), std::move(named)};
   upgrade(operands, archive_.version());
   if (std::optional<AbstractValue> known = builtin(*this, operands)) return *known;
@@ -331,10 +331,10 @@ AbstractValue AbstractInterpreter::call(const Schema& schema, std::vector<Argume
   if (!results && options_.operators.results)
     results = program::asked_results(options_.operators, schema, arguments, pool());
   if (!results) {
-    base::fail("SX1213",
-               "of what " + schema.qualified() +
-                   " gives, no rule here tells the element type and the sizes",
-               "export the model with torch.export, which asks PyTorch");
+    base::fail(
+        "SX1213",
+        "there is no rule for the element types and sizes of the results of " + schema.qualified(),
+        "export the model with torch.export, which asks PyTorch");
   }
   program::Call* made = new_call(schema, std::move(arguments));
   std::vector<AbstractValue> given;
@@ -411,8 +411,8 @@ void AbstractInterpreter::check_write(const Schema& schema,
 }
 
 void AbstractInterpreter::refuse_write_to_element(const std::string& op) const {
-  refuse(op + " writes to a tensor, or to a view of one, that stands in a list whose length only a "
-              "run tells",
+  refuse(op + " writes to a tensor, or to a view of one, that stands in a list with a "
+              "data-dependent length",
          "append a clone of it");
 }
 

@@ -24,13 +24,13 @@
 
 namespace sardonyx::torchscript {
 
-using NamedDatum = std::pair<std::string, AbstractValue>;
+using NamedValue = std::pair<std::string, AbstractValue>;
 
 // The arguments of one call of an operator, as the code writes them.
 struct Operands {
   std::string op;  // "aten::add"
   std::vector<AbstractValue> positional;
-  std::vector<NamedDatum> named;
+  std::vector<NamedValue> named;
 
   // By position; SX1211 where there is none.
   const AbstractValue& at(std::size_t position) const;
@@ -60,7 +60,7 @@ class AbstractInterpreter {
 
   // A tensor that calls may take; a number becomes a 0-d one.
   program::Value* tensor(const AbstractValue& datum);
-  // Refused where data decide the rank.
+  // Rejected where the rank is data-dependent.
   void check_rank(const program::Value& value) const;
   // As an argument of a call.
   program::Argument argument(const AbstractValue& datum);
@@ -69,13 +69,13 @@ class AbstractInterpreter {
 
   // Writes a call down and gives its results.
   AbstractValue call(const std::string& op, std::vector<AbstractValue> positional,
-                     std::vector<NamedDatum> named = {});
+                     std::vector<NamedValue> named = {});
   AbstractValue call(const program::Schema& schema, std::vector<program::Argument> arguments);
   // Of results that have these types.
   std::vector<program::Value*> call(const program::Schema& schema,
                                     std::vector<program::Argument> arguments,
                                     std::vector<program::ValueType> types);
-  // For an axis that only a run tells (axes.cpp); nothing where all are known.
+  // For a data-dependent axis (axes.cpp); nothing where all are known.
   std::optional<AbstractValue> call_for_each_axis(const program::Schema& schema,
                                                   std::vector<program::Argument> arguments);
   // The overloads of an operator that no table of ours has.
@@ -129,11 +129,11 @@ class AbstractInterpreter {
 
   // functions
   AbstractValue invoke(const Function& function, std::vector<AbstractValue> positional,
-                       std::vector<NamedDatum> named);
+                       std::vector<NamedValue> named);
   AbstractValue invoke_method(const AbstractValue& object, const std::string& name,
-                              std::vector<AbstractValue> positional, std::vector<NamedDatum> named);
+                              std::vector<AbstractValue> positional, std::vector<NamedValue> named);
   AbstractValue construct(const std::string& type, std::vector<AbstractValue> positional,
-                          std::vector<NamedDatum> named);
+                          std::vector<NamedValue> named);
 
   // statements.cpp
   void follow(const std::vector<Statement>& block);
@@ -160,7 +160,7 @@ class AbstractInterpreter {
                          std::span<const Statement> rest);
   AbstractValue either(const AbstractValue& condition, const std::function<AbstractValue()>& first,
                        const std::function<AbstractValue()>& second);
-  void doubt_what_is_held(const Statement& statement, const Merge& merge);
+  void mark_possible_aliases(const Statement& statement, const Merge& merge);
 
   // loops.cpp
   void loop(const Statement& statement);
@@ -188,7 +188,7 @@ class AbstractInterpreter {
   std::optional<AbstractValue> enumerator(const std::string& name);
   AbstractValue name_of_enumerator(const AbstractValue& member, const Class& type);
   AbstractValue attribute_of(const AbstractValue& object, const std::string& name);
-  std::vector<AbstractValue> arguments_of(const Expression& call, std::vector<NamedDatum>& named,
+  std::vector<AbstractValue> arguments_of(const Expression& call, std::vector<NamedValue>& named,
                                           std::size_t first = 1);
   AbstractValue special(const std::string& name, const Expression& expression, bool& known);
 
@@ -203,7 +203,7 @@ class AbstractInterpreter {
   // aliases.cpp
   std::unordered_set<const Container*> held_by(const Names& names, const Variables& variables);
   void may_alias(const std::shared_ptr<Container>& held);
-  [[noreturn]] void refuse_doubtful_write() const;
+  [[noreturn]] void refuse_write_to_alias() const;
 
   // weights.cpp
   AbstractValue weight(StoredTensor& stored, program::InputKind kind);
@@ -243,7 +243,7 @@ class AbstractInterpreter {
   std::unordered_map<std::string, program::Value*> weights_;
   std::unordered_map<std::string, program::Storage*> storages_;
   // Where a body is followed that may have to be taken back: what it wrote to.
-  std::vector<UndoLog*> journals_;
+  std::vector<UndoLog*> undo_logs_;
   // What modules held before the program changed it, in the order of the first changes.
   UndoLog states_;
   // Tensors of which lists hold copies, and those that were written to, in order: both as those
@@ -251,7 +251,7 @@ class AbstractInterpreter {
   std::unordered_set<const program::Value*> copied_;
   std::vector<const program::Value*> written_;
   // Lists and dictionaries that may be one another.
-  std::unordered_set<std::shared_ptr<Container>> doubtful_;
+  std::unordered_set<std::shared_ptr<Container>> possible_aliases_;
 };
 
 // The tensor that it is a view of, of a view of, and so on; itself where it is none.
@@ -259,16 +259,16 @@ const program::Value* whole_of(const program::Value* value);
 
 // An operator on numbers, texts, lists and dictionaries, or a question about tensors that their
 // types answer. Nothing where the operator is to be called.
-std::optional<AbstractValue> builtin(AbstractInterpreter& follower, const Operands& operands);
+std::optional<AbstractValue> builtin(AbstractInterpreter& interpreter, const Operands& operands);
 
 // The overload that takes these arguments, with them. Throws SX1212 where none does.
 struct Resolved {
   const program::Schema* schema = nullptr;
   std::vector<program::Argument> arguments;
 };
-Resolved resolve(AbstractInterpreter& follower, const Operands& operands);
+Resolved resolve(AbstractInterpreter& interpreter, const Operands& operands);
 
-// A branch that data decide leaves a tensor of one rank or of another.
+// A data-dependent branch leaves a tensor of one rank or of another.
 struct RanksDiffer {
   AbstractValue condition;
 };

@@ -13,7 +13,7 @@ namespace {
 
 void add_changeable(std::vector<std::shared_ptr<Container>>& found, const AbstractValue& datum) {
   if (!datum.held || datum.kind == Kind::kObject) return;
-  if (datum.kind != Kind::kTuple && datum.kind != Kind::kMaybe) found.push_back(datum.held);
+  if (datum.kind != Kind::kTuple && datum.kind != Kind::kOptional) found.push_back(datum.held);
   for (const AbstractValue& item : datum.held->items) add_changeable(found, item);
 }
 
@@ -39,11 +39,11 @@ Containers AbstractInterpreter::held_by(const Names& names, const Variables& var
 }
 
 void AbstractInterpreter::may_alias(const std::shared_ptr<Container>& held) {
-  doubtful_.insert(held);
+  possible_aliases_.insert(held);
 }
 
-void AbstractInterpreter::refuse_doubtful_write() const {
-  refuse("a list or a dictionary is changed that is one of several, as data decide",
+void AbstractInterpreter::refuse_write_to_alias() const {
+  refuse("a list or a dictionary is changed that is one of several, depending on data",
          "change a copy of it: list(x) or dict(x)");
 }
 

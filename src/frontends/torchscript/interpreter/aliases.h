@@ -1,6 +1,6 @@
-// Lists and dictionaries that may be one and the same, as data decide. What a branch or a loop
-// gives is a copy: where something else holds one of those that it may be, no write to either may
-// go unseen.
+// Lists and dictionaries that may alias, depending on data. The result of a branch or a loop is a
+// copy: where something else holds one of those that it may alias, no mutation of either may go
+// unseen.
 #pragma once
 
 #include <unordered_set>

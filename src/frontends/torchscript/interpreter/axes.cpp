@@ -1,5 +1,5 @@
-// Axes that only a run tells: a tensor has few, so that the call is written down for each of them,
-// behind branches.
+// Data-dependent axes: a tensor has few, so that the call is recorded for each of them, in
+// branches.
 #include <algorithm>
 
 #include "frontends/torchscript/interpreter/abstract_interpreter.h"

@@ -27,37 +27,37 @@ bool writes(const Graph& graph) {
 
 }  // namespace
 
-Body::Body(AbstractInterpreter& follower, const std::string& name) : follower_(follower) {
-  graph = follower.program().add_graph();
-  graph->name = follower.new_name(name);
-  for (const Expr symbol : follower.pool().symbols()) known_symbols_.emplace(symbol.name());
+Body::Body(AbstractInterpreter& interpreter, const std::string& name) : interpreter_(interpreter) {
+  graph = interpreter.program().add_graph();
+  graph->name = interpreter.new_name(name);
+  for (const Expr symbol : interpreter.pool().symbols()) known_symbols_.emplace(symbol.name());
 }
 
 Body::Inside::Inside(Body& body)
-    : follower(body.follower_), outer(std::exchange(body.follower_.graph_, body.graph)) {}
+    : interpreter(body.interpreter_), outer(std::exchange(body.interpreter_.graph_, body.graph)) {}
 
-Body::Inside::~Inside() { follower.graph_ = outer; }
+Body::Inside::~Inside() { interpreter.graph_ = outer; }
 
 void Body::follow(const std::vector<Statement>& block, const std::function<void()>& then) {
   const auto inside = this->inside();
-  AbstractInterpreter::UndoLog journal;
+  AbstractInterpreter::UndoLog undo_log;
   const std::uint64_t first_serial = Container::next_serial();
-  const auto before = follower_.frame_->variables;
-  auto* const outer_frame = std::exchange(follower_.body_frame_, follower_.frame_);
-  const auto result = follower_.frame_->result;
-  follower_.journals_.push_back(&journal);
+  const auto before = interpreter_.frame_->variables;
+  auto* const outer_frame = std::exchange(interpreter_.body_frame_, interpreter_.frame_);
+  const auto result = interpreter_.frame_->result;
+  interpreter_.undo_logs_.push_back(&undo_log);
   const auto take_back = [&] {
-    follower_.journals_.pop_back();
-    follower_.body_frame_ = outer_frame;
-    variables = std::exchange(follower_.frame_->variables, before);
-    for (const AbstractInterpreter::Write& write : journal) {
+    interpreter_.undo_logs_.pop_back();
+    interpreter_.body_frame_ = outer_frame;
+    variables = std::exchange(interpreter_.frame_->variables, before);
+    for (const AbstractInterpreter::Write& write : undo_log) {
       if (write.held->serial > first_serial) continue;  // made in the body
       contents.emplace_back(write.held, *write.held);
       *write.held = write.before;
     }
   };
   try {
-    follower_.follow(block);
+    interpreter_.follow(block);
     if (then) then();
   } catch (const Raised& raise) {
     raised = true;
@@ -67,13 +67,13 @@ void Body::follow(const std::vector<Statement>& block, const std::function<void(
     throw;
   }
   take_back();
-  if (std::exchange(follower_.frame_->result, result).has_value())
-    follower_.refuse("a return inside of a branch or loop that data decide");
+  if (std::exchange(interpreter_.frame_->result, result).has_value())
+    interpreter_.refuse("a return inside of a data-dependent branch or loop");
 }
 
 Value* Body::tensor(const AbstractValue& datum) {
   const auto inside = this->inside();
-  return follower_.tensor(datum);
+  return interpreter_.tensor(datum);
 }
 
 bool Body::is_local(Expr size) const {
@@ -175,7 +175,7 @@ List close(const std::vector<Graph*>& bodies, program::Program& program) {
   return std::move(closing.operands);
 }
 
-AbstractValue stand_in(AbstractInterpreter& follower, const AbstractValue& other,
+AbstractValue stand_in(AbstractInterpreter& interpreter, const AbstractValue& other,
                        const Body& from) {
   // What was there before is itself: writes to it show.
   const bool is_earlier = (other.is_tensor() && other.value) || other.is_number();
@@ -190,9 +190,9 @@ AbstractValue stand_in(AbstractInterpreter& follower, const AbstractValue& other
     }
     const base::DType dtype = other.value ? other.value->dtype : base::DType::kInt64;
     const program::Schema* schema = program::find_schema("aten::zeros");
-    return follower.call(
+    return interpreter.call(
         *schema,
-        program::bind(*schema, {follower.argument(AbstractValue::of_items(Kind::kList, sizes))},
+        program::bind(*schema, {interpreter.argument(AbstractValue::of_items(Kind::kList, sizes))},
                       {{"dtype", Argument(dtype)}}));
   }
   if (other.kind == Kind::kInt) return AbstractValue::of_int(0);
@@ -203,7 +203,7 @@ AbstractValue stand_in(AbstractInterpreter& follower, const AbstractValue& other
   made.held->type = other.held->type;
   made.held->names = other.held->names;
   for (const AbstractValue& item : other.held->items)
-    made.held->items.push_back(stand_in(follower, item, from));
+    made.held->items.push_back(stand_in(interpreter, item, from));
   return made;
 }
 

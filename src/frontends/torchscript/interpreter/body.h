@@ -14,7 +14,7 @@ namespace sardonyx::torchscript {
 // What the code changes is taken back afterwards, and kept here.
 class Body {
  public:
-  Body(AbstractInterpreter& follower, const std::string& name);
+  Body(AbstractInterpreter& interpreter, const std::string& name);
 
   // Follows the code with the variables as they are, then does what is asked with them as the code
   // leaves them.
@@ -22,7 +22,7 @@ class Body {
 
   // While it lives, calls are written into this body.
   struct Inside {
-    AbstractInterpreter& follower;
+    AbstractInterpreter& interpreter;
     program::Graph* outer;
     explicit Inside(Body& body);
     ~Inside();
@@ -48,7 +48,7 @@ class Body {
   std::string message;
 
  private:
-  AbstractInterpreter& follower_;
+  AbstractInterpreter& interpreter_;
   std::unordered_set<std::string> known_symbols_;
 };
 
@@ -61,7 +61,8 @@ program::List close(const std::vector<program::Graph*>& bodies, program::Program
 
 // Of the type of `other`, which `from` made, for a place that nothing reads. It has the sizes of
 // the other where they are known around the body, too.
-AbstractValue stand_in(AbstractInterpreter& follower, const AbstractValue& other, const Body& from);
+AbstractValue stand_in(AbstractInterpreter& interpreter, const AbstractValue& other,
+                       const Body& from);
 
 bool is_same(const AbstractValue& left, const AbstractValue& right);
 

@@ -10,7 +10,7 @@
 namespace sardonyx::torchscript {
 
 // Nothing where the arguments are not those that it takes: the operator may be one on tensors.
-using Builtin = std::optional<AbstractValue> (*)(AbstractInterpreter& follower,
+using Builtin = std::optional<AbstractValue> (*)(AbstractInterpreter& interpreter,
                                                  const Operands& operands);
 using BuiltinTable = std::unordered_map<std::string_view, Builtin>;
 
@@ -33,25 +33,25 @@ std::int64_t number_of(base::DType dtype);
 // A truth that is known, or symbolic.
 AbstractValue of_condition(symbolic::Expr condition);
 // A number that has to be known now: which element it is, say, decides what the program does.
-std::int64_t known_integer(AbstractInterpreter& follower, const AbstractValue& datum,
+std::int64_t known_integer(AbstractInterpreter& interpreter, const AbstractValue& datum,
                            const char* what);
-// How long a text is that only a run tells, for programs that ask whether there is a message: 1 or
-// more, since numbers and tensors are never printed as nothing. `"%s" % text` may be: refused.
-AbstractValue length_of_message(AbstractInterpreter& follower, const AbstractValue& message);
+// The length of a data-dependent string, for programs that ask whether there is a message: 1 or
+// more, since numbers and tensors are never printed as "". `"%s" % text` may be: rejected.
+AbstractValue length_of_message(AbstractInterpreter& interpreter, const AbstractValue& message);
 // The parts of a text that is known.
 std::optional<AbstractValue> split_text(const Operands& operands);
 // How often one text stands in another, one behind the other. PyTorch counts the empty one for
 // ever.
 std::optional<AbstractValue> count_in_text(const Operands& operands);
-// Whether two known values are equal; nothing where only a run tells.
-std::optional<AbstractValue> equality(AbstractInterpreter& follower, const AbstractValue& left,
+// Whether two known values are equal; nothing where that is data-dependent.
+std::optional<AbstractValue> equality(AbstractInterpreter& interpreter, const AbstractValue& left,
                                       const AbstractValue& right);
 // Of complex numbers, or of one and another number.
-std::optional<AbstractValue> complex_builtin(AbstractInterpreter& follower,
+std::optional<AbstractValue> complex_builtin(AbstractInterpreter& interpreter,
                                              const Operands& operands);
 // Of integers.
-std::optional<AbstractValue> bits_and_or(AbstractInterpreter& follower, const Operands& operands,
+std::optional<AbstractValue> bits_and_or(AbstractInterpreter& interpreter, const Operands& operands,
                                          bool conjunction);
-AbstractValue negation(AbstractInterpreter& follower, const AbstractValue& truth);
+AbstractValue negation(AbstractInterpreter& interpreter, const AbstractValue& truth);
 
 }  // namespace sardonyx::torchscript

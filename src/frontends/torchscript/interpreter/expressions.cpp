@@ -236,7 +236,7 @@ AbstractValue AbstractInterpreter::evaluate_subscript(const Expression& expressi
 }
 
 std::vector<AbstractValue> AbstractInterpreter::arguments_of(const Expression& expression,
-                                                             std::vector<NamedDatum>& named,
+                                                             std::vector<NamedValue>& named,
                                                              std::size_t first) {
   std::vector<AbstractValue> positional;
   for (std::size_t i = first; i < expression.items.size(); ++i)
@@ -252,7 +252,7 @@ AbstractValue AbstractInterpreter::evaluate_call(const Expression& expression) {
   const bool is_variable = frame_->variables.contains(root);
   if (!name.empty() && !is_variable) return evaluate_named_call(name, expression);
 
-  std::vector<NamedDatum> named;
+  std::vector<NamedValue> named;
   if (callee.kind == Expression::Kind::kAttribute) {
     const AbstractValue object = evaluate(*callee.items.front());
     if (object.is_tensor() && callee.text == "tolist") return list_of_tensor(object);
@@ -272,7 +272,7 @@ AbstractValue AbstractInterpreter::list_of_tensor(const AbstractValue& tensor) {
   if (!tensor.value || tensor.value->rank() == 0) return item(tensor);
   const Expr size = tensor.value->shape[0];
   if (!size.is_constant()) {
-    if (tensor.value->rank() > 1) refuse("a list of lists of which only a run tells the length");
+    if (tensor.value->rank() > 1) refuse("a list of lists with a data-dependent length");
     const base::DType dtype = tensor.value->dtype;
     const AbstractValue wide = base::is_floating(dtype) || dtype == base::DType::kBool
                                    ? tensor
@@ -293,7 +293,7 @@ AbstractValue AbstractInterpreter::evaluate_named_call(const std::string& name,
   bool known = true;
   AbstractValue made = special(name, expression, known);
   if (known) return made;
-  std::vector<NamedDatum> named;
+  std::vector<NamedValue> named;
   std::vector<AbstractValue> positional = arguments_of(expression, named);
   if (name.starts_with("__torch__.")) {
     if (const Function* found = archive_.function(name))
@@ -323,7 +323,7 @@ AbstractValue AbstractInterpreter::special(const std::string& name, const Expres
   const std::vector<const Expression*>& items = expression.items;
   if ((name == "annotate" || name == "unchecked_cast") && items.size() == 3) {
     const AbstractValue value = evaluate(*items[2]);
-    if (value.kind == Kind::kMaybe && !is_instance(AbstractValue(), *items[1]))
+    if (value.kind == Kind::kOptional && !is_instance(AbstractValue(), *items[1]))
       return content(value);
     // Scripts give tensors of one element where they declare numbers, and traces sizes as tensors.
     const std::string& type = items[1]->text;
@@ -333,7 +333,7 @@ AbstractValue AbstractInterpreter::special(const std::string& name, const Expres
   if (name == "uninitialized") return of_kind(Kind::kUninitialized);
   if (name == "isinstance" && items.size() == 3) {
     const AbstractValue value = evaluate(*items[1]);
-    if (value.kind != Kind::kMaybe) return AbstractValue::of_bool(is_instance(value, *items[2]));
+    if (value.kind != Kind::kOptional) return AbstractValue::of_bool(is_instance(value, *items[2]));
     const bool takes_none = is_instance(AbstractValue(), *items[2]);
     if (is_instance(content(value), *items[2]) == takes_none)
       return AbstractValue::of_bool(takes_none);

@@ -49,7 +49,7 @@ void AbstractInterpreter::replace_everywhere(const program::Value* before,
     for (auto& [name, datum] : frame->variables) {
       if (holds(datum, before)) {
         if (!is_taken_back)
-          refuse("a branch or loop that data decide changes the sizes of '" + name +
+          refuse("a data-dependent branch or loop changes the sizes of '" + name +
                  "', which the caller of the function holds");
         datum = after;
       }

@@ -1,4 +1,4 @@
-// Lists whose length only a run tells: their elements are of one type, stacked in a tensor.
+// Lists with a data-dependent length: their elements are of one type, stacked in a tensor.
 #pragma once
 
 #include "frontends/torchscript/interpreter/abstract_interpreter.h"
@@ -14,10 +14,10 @@ struct Element {
 };
 
 // Of a list that has an element. Refused where they are not of one type and rank.
-Element element_of(AbstractInterpreter& follower, const Container& list);
+Element element_of(AbstractInterpreter& interpreter, const Container& list);
 
 // The elements as one tensor, an empty one where there are none; as a list where they are uneven.
-program::Value* stacked(AbstractInterpreter& follower, const Container& list,
+program::Value* stacked(AbstractInterpreter& interpreter, const Container& list,
                         const Element& element);
 
 // A new list of these elements.
@@ -27,7 +27,7 @@ AbstractValue of_stack(program::Value* stack, AbstractValue::Kind element);
 void become(Container& list, program::Value* stack, AbstractValue::Kind element);
 
 // The element at a position that may be symbolic; a negative one that is known counts from the end.
-AbstractValue read_stack(AbstractInterpreter& follower, const AbstractValue& list,
+AbstractValue read_stack(AbstractInterpreter& interpreter, const AbstractValue& list,
                          const AbstractValue& position);
 
 }  // namespace sardonyx::torchscript

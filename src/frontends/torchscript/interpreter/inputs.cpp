@@ -184,7 +184,7 @@ class Inputs {
     return made;
   }
 
-  // A quantised tensor, of PyTorch's type "quint8": its integers, their scale and zero point.
+  // A quantized tensor, of PyTorch's type "quint8": its integers, their scale and zero point.
   static std::optional<DType> integers_of_quantized(const std::string& element) {
     if (element == "quint8") return DType::kUInt8;
     if (element == "qint8") return DType::kInt8;
@@ -200,7 +200,7 @@ class Inputs {
           tensor(name + "_scale", is_wide ? DType::kFloat64 : DType::kFloat32, {});
       AbstractValue zero_point =
           tensor(name + "_zero_point", is_wide ? DType::kInt64 : *integers, {});
-      return quantized_datum(std::move(values), std::move(scale), std::move(zero_point));
+      return quantized_value(std::move(values), std::move(scale), std::move(zero_point));
     }
     const auto dtype = base::dtype_from_name(choice.element);
     if (!dtype) refuse_input("'" + choice.element + "' is no element type");

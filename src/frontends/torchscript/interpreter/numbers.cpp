@@ -15,8 +15,8 @@ double real_of(const AbstractValue& datum) {
   return datum.kind == Kind::kFloat ? datum.real : static_cast<double>(datum.expr.value());
 }
 
-Expr expression_of(AbstractInterpreter& follower, const AbstractValue& datum) {
-  if (datum.kind == Kind::kFloat && !datum.expr.known()) return follower.pool().real(datum.real);
+Expr expression_of(AbstractInterpreter& interpreter, const AbstractValue& datum) {
+  if (datum.kind == Kind::kFloat && !datum.expr.known()) return interpreter.pool().real(datum.real);
   return datum.expr;
 }
 
@@ -28,8 +28,8 @@ Pair numbers(const Operands& operands) {
   return {left, right};
 }
 
-AbstractValue of_float(AbstractInterpreter& follower, Expr expr) {
-  if (!expr.known()) follower.refuse("arithmetic on numbers for which there is no formula");
+AbstractValue of_float(AbstractInterpreter& interpreter, Expr expr) {
+  if (!expr.known()) interpreter.refuse("arithmetic on numbers for which there is no formula");
   AbstractValue datum;
   datum.kind = Kind::kFloat;
   if (expr.known() && expr.kind() == SymbolicKind::kReal)
@@ -38,32 +38,32 @@ AbstractValue of_float(AbstractInterpreter& follower, Expr expr) {
   return datum;
 }
 
-Expr as_float(AbstractInterpreter& follower, Expr expr) {
-  if (expr.is_constant()) return follower.pool().real(static_cast<double>(expr.value()));
+Expr as_float(AbstractInterpreter& interpreter, Expr expr) {
+  if (expr.is_constant()) return interpreter.pool().real(static_cast<double>(expr.value()));
   return expr.is_float() || expr.kind() == SymbolicKind::kReal
              ? expr
              : symbolic::apply(SymbolicKind::kToFloat, {expr});
 }
 
-AbstractValue by_tensors(AbstractInterpreter& follower, const Operands& operands,
+AbstractValue by_tensors(AbstractInterpreter& interpreter, const Operands& operands,
                          const std::string& op) {
   std::vector<AbstractValue> tensors;
   for (const AbstractValue& number : operands.positional)
-    tensors.push_back(AbstractValue::of_tensor(follower.tensor(number)));
-  return follower.item(follower.call(op.empty() ? operands.op : op, std::move(tensors)));
+    tensors.push_back(AbstractValue::of_tensor(interpreter.tensor(number)));
+  return interpreter.item(interpreter.call(op.empty() ? operands.op : op, std::move(tensors)));
 }
 
-AbstractValue by_real_tensors(AbstractInterpreter& follower, const Operands& operands,
+AbstractValue by_real_tensors(AbstractInterpreter& interpreter, const Operands& operands,
                               const std::string& op) {
   constexpr std::int64_t kDouble = 7;
   std::vector<AbstractValue> tensors;
   for (const AbstractValue& number : operands.positional) {
-    const AbstractValue tensor = AbstractValue::of_tensor(follower.tensor(number));
+    const AbstractValue tensor = AbstractValue::of_tensor(interpreter.tensor(number));
     tensors.push_back(number.kind == Kind::kFloat
                           ? tensor
-                          : follower.call("aten::to", {tensor, AbstractValue::of_int(kDouble)}));
+                          : interpreter.call("aten::to", {tensor, AbstractValue::of_int(kDouble)}));
   }
-  return follower.item(follower.call(op, std::move(tensors)));
+  return interpreter.item(interpreter.call(op, std::move(tensors)));
 }
 
 }  // namespace sardonyx::torchscript

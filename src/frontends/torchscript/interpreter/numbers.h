@@ -13,10 +13,10 @@ bool is_known_real(const AbstractValue& datum);
 double real_of(const AbstractValue& datum);
 
 // As an expression; of a truth of data there is none.
-symbolic::Expr expression_of(AbstractInterpreter& follower, const AbstractValue& datum);
-symbolic::Expr as_float(AbstractInterpreter& follower, symbolic::Expr expr);
+symbolic::Expr expression_of(AbstractInterpreter& interpreter, const AbstractValue& datum);
+symbolic::Expr as_float(AbstractInterpreter& interpreter, symbolic::Expr expr);
 // Refuses where the expression is none.
-AbstractValue of_float(AbstractInterpreter& follower, symbolic::Expr expr);
+AbstractValue of_float(AbstractInterpreter& interpreter, symbolic::Expr expr);
 
 // The two operands of an operator; neither where one of them is no number or a truth of data.
 struct Pair {
@@ -32,10 +32,10 @@ struct Pair {
 Pair numbers(const Operands& operands);
 
 // As 0-d tensors, where there is no formula: float64 and int64 ones, as Python computes.
-AbstractValue by_tensors(AbstractInterpreter& follower, const Operands& operands,
+AbstractValue by_tensors(AbstractInterpreter& interpreter, const Operands& operands,
                          const std::string& op = {});
 // The same, all of them float64.
-AbstractValue by_real_tensors(AbstractInterpreter& follower, const Operands& operands,
+AbstractValue by_real_tensors(AbstractInterpreter& interpreter, const Operands& operands,
                               const std::string& op);
 
 }  // namespace sardonyx::torchscript

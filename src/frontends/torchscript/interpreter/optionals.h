@@ -6,19 +6,19 @@
 
 namespace sardonyx::torchscript {
 
-AbstractValue of_maybe(AbstractValue present, AbstractValue content);
-const AbstractValue& presence(const AbstractValue& maybe);
-const AbstractValue& content(const AbstractValue& maybe);
+AbstractValue of_optional(AbstractValue present, AbstractValue content);
+const AbstractValue& presence(const AbstractValue& optional);
+const AbstractValue& content(const AbstractValue& optional);
 
 // Whether what is one of these has to be such a value.
-bool needs_maybe(const AbstractValue& one, const AbstractValue& other);
+bool needs_optional(const AbstractValue& one, const AbstractValue& other);
 
 // The datum as such a value, in the graph that is followed; None stands beside what `like` is,
 // which `from` made.
-AbstractValue as_maybe(AbstractInterpreter& follower, const AbstractValue& datum,
-                       const AbstractValue& like, const Body& from);
+AbstractValue as_optional(AbstractInterpreter& interpreter, const AbstractValue& datum,
+                          const AbstractValue& like, const Body& from);
 // The same in a body.
-AbstractValue as_maybe(AbstractInterpreter& follower, const AbstractValue& datum,
-                       const AbstractValue& like, const Body& from, Body& body);
+AbstractValue as_optional(AbstractInterpreter& interpreter, const AbstractValue& datum,
+                          const AbstractValue& like, const Body& from, Body& body);
 
 }  // namespace sardonyx::torchscript

@@ -126,9 +126,9 @@ std::string described(const Operands& operands) {
   return text;
 }
 
-// What a number of Python that tracing made a tensor would have been cast to: the type of a tensor
-// beside it of the same kind of numbers. A tensor of its own type would count for more than a
-// number beside 0-d tensors, and be less exact beside float64.
+// What a Python number that tracing made a tensor would have been cast to: the type of another
+// tensor operand of the same category. A tensor of its own type would promote 0-d tensors, which a
+// number does not, and be less exact than float64.
 std::int64_t dtype_beside(const Operands& operands, const AbstractValue& number) {
   constexpr std::int64_t kInt64 = 4, kFloat32 = 6, kFloat64 = 7;
   const bool is_float = number.kind == Kind::kFloat;
@@ -143,50 +143,50 @@ std::int64_t dtype_beside(const Operands& operands, const AbstractValue& number)
   return found;
 }
 
-AbstractValue tensor_of_python(AbstractInterpreter& follower, const Operands& operands,
+AbstractValue tensor_of_python(AbstractInterpreter& interpreter, const Operands& operands,
                                const AbstractValue& datum) {
-  const AbstractValue number = follower.item(datum);
-  return follower.call("aten::scalar_tensor", {number},
-                       {{"dtype", AbstractValue::of_int(dtype_beside(operands, number))}});
+  const AbstractValue number = interpreter.item(datum);
+  return interpreter.call("aten::scalar_tensor", {number},
+                          {{"dtype", AbstractValue::of_int(dtype_beside(operands, number))}});
 }
 
 // Tensors where numbers are wanted are read.
-AbstractValue adapted(AbstractInterpreter& follower, const Operands& operands, const TypeSpec& type,
-                      const AbstractValue& datum) {
+AbstractValue adapted(AbstractInterpreter& interpreter, const Operands& operands,
+                      const TypeSpec& type, const AbstractValue& datum) {
   const bool wants_number = type.kind == TypeKind::kInt || type.kind == TypeKind::kFloat ||
                             type.kind == TypeKind::kNumber;
-  if (wants_number && datum.is_tensor()) return follower.item(datum);
+  if (wants_number && datum.is_tensor()) return interpreter.item(datum);
   if (type.kind == TypeKind::kTensor && datum.is_python_number)
-    return tensor_of_python(follower, operands, datum);
+    return tensor_of_python(interpreter, operands, datum);
   if (type.kind == TypeKind::kTensor && is_scalar(datum) && type.list_depth == 0)
-    return AbstractValue::of_tensor(follower.tensor(datum));
+    return AbstractValue::of_tensor(interpreter.tensor(datum));
   const bool is_list = datum.kind == Kind::kList || datum.kind == Kind::kTuple;
   if (!is_list || type.list_depth == 0) return datum;
   TypeSpec item = type;
   item.list_depth = type.list_depth - 1;
   std::vector<AbstractValue> items;
   for (const AbstractValue& each : datum.held->items)
-    items.push_back(adapted(follower, operands, item, each));
+    items.push_back(adapted(interpreter, operands, item, each));
   return AbstractValue::of_items(Kind::kList, std::move(items));
 }
 
-std::vector<const Schema*> overloads(AbstractInterpreter& follower, const std::string& op) {
+std::vector<const Schema*> overloads(AbstractInterpreter& interpreter, const std::string& op) {
   std::vector<const Schema*> schemas;
   for (const std::string& name : overloads_of(op))
     if (const Schema* schema = program::find_schema(name)) schemas.push_back(schema);
-  return schemas.empty() ? follower.overloads_elsewhere(op) : schemas;
+  return schemas.empty() ? interpreter.overloads_elsewhere(op) : schemas;
 }
 
 }  // namespace
 
-Resolved resolve(AbstractInterpreter& follower, const Operands& operands) {
+Resolved resolve(AbstractInterpreter& interpreter, const Operands& operands) {
   const Schema* best = nullptr;
   int best_fit = kNo;
   for (const auto* list : {&operands.positional}) {
     for (const AbstractValue& datum : *list)
       if (datum.kind == Kind::kFailed) throw Failed();
   }
-  const std::vector<const Schema*> schemas = overloads(follower, operands.op);
+  const std::vector<const Schema*> schemas = overloads(interpreter, operands.op);
   for (const Schema* schema : schemas) {
     const int own = fit(*schema, operands);
     if (own > best_fit) {
@@ -204,13 +204,13 @@ Resolved resolve(AbstractInterpreter& follower, const Operands& operands) {
   }
   std::vector<program::Argument> positional;
   for (std::size_t i = 0; i < operands.positional.size(); ++i)
-    positional.push_back(follower.argument(
-        adapted(follower, operands, best->parameters[i].type, operands.positional[i])));
+    positional.push_back(interpreter.argument(
+        adapted(interpreter, operands, best->parameters[i].type, operands.positional[i])));
   std::vector<program::NamedArgument> named;
   for (const auto& [name, datum] : operands.named)
     named.push_back(
-        {name, follower.argument(
-                   adapted(follower, operands, best->parameters[*best->find(name)].type, datum))});
+        {name, interpreter.argument(adapted(interpreter, operands,
+                                            best->parameters[*best->find(name)].type, datum))});
   return {best, program::bind(*best, std::move(positional), std::move(named))};
 }
 

@@ -19,43 +19,45 @@ bool is_known(const Affine& affine) {
 }
 
 // quantize or dequantize of quantized_decomposed, with the bounds that the integers have.
-AbstractValue decomposed(AbstractInterpreter& follower, const std::string& verb,
+AbstractValue decomposed(AbstractInterpreter& interpreter, const std::string& verb,
                          const AbstractValue& x, const Affine& affine) {
   const bool by_channel = !affine.axis.is_none();
   std::vector<AbstractValue> arguments = {x, affine.scale, affine.zero_point};
   if (by_channel) {
     arguments.push_back(affine.axis);
   } else if (!is_known(affine)) {
-    arguments[1] = scalar_tensor(follower, affine.scale, kFloat64);
-    arguments[2] = scalar_tensor(follower, affine.zero_point, kInt64);
+    arguments[1] = scalar_tensor(interpreter, affine.scale, kFloat64);
+    arguments[2] = scalar_tensor(interpreter, affine.zero_point, kInt64);
   }
   arguments.push_back(AbstractValue::of_int(base::integer_min(affine.dtype)));
   arguments.push_back(
       AbstractValue::of_int(static_cast<std::int64_t>(base::integer_max(affine.dtype))));
   arguments.push_back(AbstractValue::of_int(integer_type_number(affine.dtype)));
   const std::string suffix = by_channel ? "_per_channel" : "_per_tensor";
-  return follower.call("quantized_decomposed::" + verb + suffix, std::move(arguments));
+  return interpreter.call("quantized_decomposed::" + verb + suffix, std::move(arguments));
 }
 
 // A parameter along the axis, as it broadcasts against x.
-AbstractValue against(AbstractInterpreter& follower, const AbstractValue& parameter,
+AbstractValue against(AbstractInterpreter& interpreter, const AbstractValue& parameter,
                       const AbstractValue& x, const Affine& affine) {
   if (affine.axis.is_none()) return parameter;
-  const auto rank = static_cast<std::int64_t>(follower.tensor(x)->rank());
+  const auto rank = static_cast<std::int64_t>(interpreter.tensor(x)->rank());
   std::vector<AbstractValue> sizes;
   for (std::int64_t i = 0; i < rank; ++i)
     sizes.push_back(AbstractValue::of_int(affine.axis.expr.is(i) ? -1 : 1));
-  return follower.call("aten::reshape", {parameter, AbstractValue::of_items(Kind::kList, sizes)});
+  return interpreter.call("aten::reshape",
+                          {parameter, AbstractValue::of_items(Kind::kList, sizes)});
 }
 
 // In float32, as the kernels compute it.
-AbstractValue inverse(AbstractInterpreter& follower, const Affine& affine) {
+AbstractValue inverse(AbstractInterpreter& interpreter, const Affine& affine) {
   if (is_known(affine))
     return AbstractValue::of_real(
         static_cast<double>(1.0F / static_cast<float>(affine.scale.real)));
-  const AbstractValue scale = scalar_tensor(follower, affine.scale, kFloat32);
-  const AbstractValue narrow = follower.call("aten::to", {scale, AbstractValue::of_int(kFloat32)});
-  return follower.call("aten::reciprocal", {narrow});
+  const AbstractValue scale = scalar_tensor(interpreter, affine.scale, kFloat32);
+  const AbstractValue narrow =
+      interpreter.call("aten::to", {scale, AbstractValue::of_int(kFloat32)});
+  return interpreter.call("aten::reciprocal", {narrow});
 }
 
 }  // namespace
@@ -68,7 +70,7 @@ std::int64_t integer_type_number(DType integers) {
   return integers == DType::kUInt8 ? 0 : integers == DType::kInt8 ? 1 : 3;
 }
 
-AbstractValue quantized_datum(AbstractValue integers, AbstractValue scale, AbstractValue zero_point,
+AbstractValue quantized_value(AbstractValue integers, AbstractValue scale, AbstractValue zero_point,
                               AbstractValue axis) {
   return AbstractValue::of_items(Kind::kQuantized, {std::move(integers), std::move(scale),
                                                     std::move(zero_point), std::move(axis)});
@@ -78,7 +80,7 @@ const AbstractValue& integers_of(const AbstractValue& quantized) {
   const AbstractValue& integers = quantized.held->items.at(0);
   const DType dtype = integers.value ? integers.value->dtype : DType::kUndefined;
   if (dtype != DType::kInt8 && dtype != DType::kUInt8 && dtype != DType::kInt32)
-    base::fail("SX1211", "a quantised tensor is no tensor of integers of 8 or 32 bits");
+    base::fail("SX1211", "a quantized tensor is no tensor of integers of 8 or 32 bits");
   return integers;
 }
 
@@ -87,51 +89,54 @@ Affine affine_of(const AbstractValue& quantized) {
   return {parts.at(1), parts.at(2), parts.at(3), integers_of(quantized).value->dtype};
 }
 
-AbstractValue dequantized(AbstractInterpreter& follower, const AbstractValue& quantized) {
-  return decomposed(follower, "dequantize", integers_of(quantized), affine_of(quantized));
+AbstractValue dequantized(AbstractInterpreter& interpreter, const AbstractValue& quantized) {
+  return decomposed(interpreter, "dequantize", integers_of(quantized), affine_of(quantized));
 }
 
-std::vector<AbstractValue> parts_of_quantized(AbstractInterpreter& follower,
+std::vector<AbstractValue> parts_of_quantized(AbstractInterpreter& interpreter,
                                               const AbstractValue& quantized) {
   const Affine affine = affine_of(quantized);
   if (!affine.axis.is_none()) {
-    follower.refuse("the program returns a tensor that is quantised by channels",
-                    "return its dequantize() or its int_repr()");
+    interpreter.refuse("the program returns a tensor that is quantized by channels",
+                       "return its dequantize() or its int_repr()");
   }
   const std::int64_t integers = integer_type_number(affine.dtype);
   const auto converted = [&](const AbstractValue& number, std::int64_t dtype) {
-    const AbstractValue tensor = scalar_tensor(follower, number, dtype);
-    return follower.call("aten::to", {tensor, AbstractValue::of_int(dtype)});
+    const AbstractValue tensor = scalar_tensor(interpreter, number, dtype);
+    return interpreter.call("aten::to", {tensor, AbstractValue::of_int(dtype)});
   };
   return {integers_of(quantized), converted(affine.scale, kFloat32),
           converted(affine.zero_point, integers)};
 }
 
-AbstractValue as_float(AbstractInterpreter& follower, const AbstractValue& datum) {
-  return is_quantized(datum) ? dequantized(follower, datum) : datum;
+AbstractValue as_float(AbstractInterpreter& interpreter, const AbstractValue& datum) {
+  return is_quantized(datum) ? dequantized(interpreter, datum) : datum;
 }
 
-AbstractValue requantized(AbstractInterpreter& follower, const AbstractValue& x,
+AbstractValue requantized(AbstractInterpreter& interpreter, const AbstractValue& x,
                           const Affine& affine) {
-  return quantized_datum(decomposed(follower, "quantize", x, affine), affine.scale,
+  return quantized_value(decomposed(interpreter, "quantize", x, affine), affine.scale,
                          affine.zero_point, affine.axis);
 }
 
-AbstractValue rounded(AbstractInterpreter& follower, const AbstractValue& x, const Affine& affine) {
-  const AbstractValue factor = against(follower, inverse(follower, affine), x, affine);
-  const AbstractValue zero = against(follower, affine.zero_point, x, affine);
-  AbstractValue steps = follower.call("aten::mul", {x, factor});
-  if (follower.options().zero_point_after_rounding) steps = follower.call("aten::round", {steps});
-  steps = follower.call("aten::add", {steps, zero});
+AbstractValue rounded(AbstractInterpreter& interpreter, const AbstractValue& x,
+                      const Affine& affine) {
+  const AbstractValue factor = against(interpreter, inverse(interpreter, affine), x, affine);
+  const AbstractValue zero = against(interpreter, affine.zero_point, x, affine);
+  AbstractValue steps = interpreter.call("aten::mul", {x, factor});
+  if (interpreter.options().zero_point_after_rounding)
+    steps = interpreter.call("aten::round", {steps});
+  steps = interpreter.call("aten::add", {steps, zero});
   const Affine whole{AbstractValue::of_real(1), AbstractValue::of_int(0), {}, affine.dtype};
-  return quantized_datum(decomposed(follower, "quantize", steps, whole), affine.scale,
+  return quantized_value(decomposed(interpreter, "quantize", steps, whole), affine.scale,
                          affine.zero_point, affine.axis);
 }
 
-AbstractValue scalar_tensor(AbstractInterpreter& follower, const AbstractValue& number,
+AbstractValue scalar_tensor(AbstractInterpreter& interpreter, const AbstractValue& number,
                             std::int64_t dtype) {
   if (number.is_tensor()) return number;
-  return follower.call("aten::scalar_tensor", {number}, {{"dtype", AbstractValue::of_int(dtype)}});
+  return interpreter.call("aten::scalar_tensor", {number},
+                          {{"dtype", AbstractValue::of_int(dtype)}});
 }
 
 }  // namespace sardonyx::torchscript

@@ -29,10 +29,10 @@ ValueType type_of(const Element& element) {
   return list;
 }
 
-Value* write(AbstractInterpreter& follower, std::string_view name, std::vector<Argument> arguments,
-             ValueType type) {
+Value* write(AbstractInterpreter& interpreter, std::string_view name,
+             std::vector<Argument> arguments, ValueType type) {
   const program::Schema* schema = program::find_schema(name);
-  return follower
+  return interpreter
       .call(*schema, program::bind(*schema, std::move(arguments), {}), std::vector{std::move(type)})
       .front();
 }
@@ -41,74 +41,76 @@ bool is_made_by(const Value* list, std::string_view name) {
   return list->producer && list->producer->schema->qualified() == name;
 }
 
-Element described(AbstractInterpreter& follower, const AbstractValue& datum) {
+Element described(AbstractInterpreter& interpreter, const AbstractValue& datum) {
   if (!datum.is_tensor())
-    follower.refuse("a list whose length only a run tells holds " + description(datum));
-  const Value* value = follower.tensor(datum);
+    interpreter.refuse("a list with a data-dependent length holds " + description(datum));
+  const Value* value = interpreter.tensor(datum);
   return {Kind::kTensor, value->dtype, value->shape};
 }
 
-Element joined(AbstractInterpreter& follower, const Value* list, const AbstractValue& item) {
-  Element element = common_element(follower, element_of_sequence(*list), described(follower, item));
+Element joined(AbstractInterpreter& interpreter, const Value* list, const AbstractValue& item) {
+  Element element =
+      common_element(interpreter, element_of_sequence(*list), described(interpreter, item));
   element.uneven = true;
   return element;
 }
 
-Value* inserted(AbstractInterpreter& follower, Value* list, const AbstractValue& item,
+Value* inserted(AbstractInterpreter& interpreter, Value* list, const AbstractValue& item,
                 const Argument& at) {
-  const Element element = joined(follower, list, item);
-  follower.copy_into_list(follower.tensor(item));
-  return write(follower, "list::insert", {list, follower.tensor(item), at}, type_of(element));
+  const Element element = joined(interpreter, list, item);
+  interpreter.copy_into_list(interpreter.tensor(item));
+  return write(interpreter, "list::insert", {list, interpreter.tensor(item), at}, type_of(element));
 }
 
-Value* erased(AbstractInterpreter& follower, Value* list, const AbstractValue& at) {
-  return write(follower, "list::erase", {list, follower.argument(at)}, *list);
+Value* erased(AbstractInterpreter& interpreter, Value* list, const AbstractValue& at) {
+  return write(interpreter, "list::erase", {list, interpreter.argument(at)}, *list);
 }
 
 // Another element at a position; of those behind it, one less counts from the end.
-Value* replaced(AbstractInterpreter& follower, Value* list, Expr at, const AbstractValue& item) {
+Value* replaced(AbstractInterpreter& interpreter, Value* list, Expr at, const AbstractValue& item) {
   const bool from_end = at.is_constant() && at.value() < 0;
   if (!from_end && !symbolic::certainly_nonnegative(at))
-    follower.refuse("from which end a position of a list counts");
-  Value* const rest = erased(follower, list, AbstractValue::of_int(at));
-  if (!from_end) return inserted(follower, rest, item, at);
-  return inserted(follower, rest, item, at.is(-1) ? Argument(program::None{}) : Argument(at + 1));
+    interpreter.refuse("from which end a position of a list counts");
+  Value* const rest = erased(interpreter, list, AbstractValue::of_int(at));
+  if (!from_end) return inserted(interpreter, rest, item, at);
+  return inserted(interpreter, rest, item,
+                  at.is(-1) ? Argument(program::None{}) : Argument(at + 1));
 }
 
-void set(AbstractInterpreter& follower, const AbstractValue& list, Value* value) {
-  follower.before_write(list.held);
+void set(AbstractInterpreter& interpreter, const AbstractValue& list, Value* value) {
+  interpreter.before_write(list.held);
   become(*list.held, value, Kind::kTensor);
 }
 
-AbstractValue length(AbstractInterpreter& follower, Value* list) {
+AbstractValue length(AbstractInterpreter& interpreter, Value* list) {
   if (is_made_by(list, kUnbind))
     return AbstractValue::of_int(program::tensor_of(list->producer->arguments[0])->shape.at(0));
   ValueType number;
   number.kind = ValueKind::kInt;
-  Value* made = write(follower, "list::length", {list}, number);
-  made->expr = fresh_size(follower.pool());
+  Value* made = write(interpreter, "list::length", {list}, number);
+  made->expr = fresh_size(interpreter.pool());
   return AbstractValue::of_int(made->expr);
 }
 
 // All of a list behind those of a sequence.
-Value* extended(AbstractInterpreter& follower, Value* list, const AbstractValue& other) {
+Value* extended(AbstractInterpreter& interpreter, Value* list, const AbstractValue& other) {
   if (other.kind != Kind::kList)
-    follower.refuse(
-        "lists of tensors that differ in size are joined, and only a run tells how "
-        "long they are");
+    interpreter.refuse(
+        "lists of tensors that differ in size are joined, and their lengths are data-dependent");
   for (const AbstractValue& item : other.held->items)
-    list = inserted(follower, list, item, program::None{});
+    list = inserted(interpreter, list, item, program::None{});
   return list;
 }
 
-AbstractValue joined_tensors(AbstractInterpreter& follower, const Operands& operands, Value* list) {
+AbstractValue joined_tensors(AbstractInterpreter& interpreter, const Operands& operands,
+                             Value* list) {
   const bool stacks = operands.op == "aten::stack";
   const ValueType& each = list->items.front();
   const AbstractValue* dim = operands.find(1, "dim");
   const auto rank = static_cast<std::int64_t>(each.rank()) + (stacks ? 1 : 0);
   std::int64_t axis = dim ? dim->expr.constant().value_or(rank) : 0;
   if (axis < 0) axis += rank;
-  if (axis < 0 || axis >= rank) follower.refuse("there is no such dimension to join along");
+  if (axis < 0 || axis >= rank) interpreter.refuse("there is no such dimension to join along");
   ValueType type = each;
   const auto place = type.shape.begin() + static_cast<std::ptrdiff_t>(axis);
   if (stacks) {
@@ -117,17 +119,17 @@ AbstractValue joined_tensors(AbstractInterpreter& follower, const Operands& oper
     *place = Expr();
   }
   for (Expr& size : type.shape)
-    if (!size.known()) size = fresh_size(follower.pool());
+    if (!size.known()) size = fresh_size(interpreter.pool());
   return AbstractValue::of_tensor(
-      write(follower, "list::join", {list, Expr(axis), stacks}, std::move(type)));
+      write(interpreter, "list::join", {list, Expr(axis), stacks}, std::move(type)));
 }
 
-AbstractValue taken(AbstractInterpreter& follower, const Operands& operands,
+AbstractValue taken(AbstractInterpreter& interpreter, const Operands& operands,
                     const AbstractValue& list) {
   const AbstractValue* given = operands.find(1, "idx");
   const AbstractValue at = given ? *given : AbstractValue::of_int(-1);
-  const AbstractValue element = read_sequence(follower, list.value, at);
-  set(follower, list, erased(follower, list.value, at));
+  const AbstractValue element = read_sequence(interpreter, list.value, at);
+  set(interpreter, list, erased(interpreter, list.value, at));
   return element;
 }
 
@@ -139,10 +141,10 @@ bool is_sequence(const AbstractValue& list) {
   return list.kind == Kind::kStack && is_sequence(list.value);
 }
 
-Element common_element(AbstractInterpreter& follower, const Element& one, const Element& other) {
+Element common_element(AbstractInterpreter& interpreter, const Element& one, const Element& other) {
   if (one.kind != other.kind || one.dtype != other.dtype || one.shape.size() != other.shape.size())
-    follower.refuse(
-        "a list whose length only a run tells holds elements of different types or ranks",
+    interpreter.refuse(
+        "a list with a data-dependent length holds elements of different types or ranks",
         "give all of them one element type and one rank");
   Element common = one;
   common.uneven = one.uneven || other.uneven;
@@ -169,27 +171,28 @@ Element without_local_sizes(const Body& body, Element element) {
   return element;
 }
 
-Value* as_sequence(AbstractInterpreter& follower, const Container& list, const Element& element) {
+Value* as_sequence(AbstractInterpreter& interpreter, const Container& list,
+                   const Element& element) {
   if (is_sequence(list.stack)) return list.stack;
-  if (list.stack) return write(follower, kUnbind, {list.stack}, type_of(element));
+  if (list.stack) return write(interpreter, kUnbind, {list.stack}, type_of(element));
   program::List items;
   for (const AbstractValue& item : list.items) {
-    items.emplace_back(follower.tensor(item));
-    follower.copy_into_list(follower.tensor(item));
+    items.emplace_back(interpreter.tensor(item));
+    interpreter.copy_into_list(interpreter.tensor(item));
   }
-  return write(follower, "list::construct", {std::move(items), element.dtype}, type_of(element));
+  return write(interpreter, "list::construct", {std::move(items), element.dtype}, type_of(element));
 }
 
-AbstractValue split_evenly(AbstractInterpreter& follower, Value* tensor, Expr length,
+AbstractValue split_evenly(AbstractInterpreter& interpreter, Value* tensor, Expr length,
                            std::int64_t axis) {
   Element element{Kind::kTensor, tensor->dtype, tensor->shape, true};
   element.shape.at(static_cast<std::size_t>(axis)) = Expr();
-  return of_stack(write(follower, kSplit, {tensor, length, Expr(axis)}, type_of(element)),
+  return of_stack(write(interpreter, kSplit, {tensor, length, Expr(axis)}, type_of(element)),
                   Kind::kTensor);
 }
 
-std::optional<std::vector<AbstractValue>> cut_into(AbstractInterpreter& follower, const Value* list,
-                                                   std::int64_t count) {
+std::optional<std::vector<AbstractValue>> cut_into(AbstractInterpreter& interpreter,
+                                                   const Value* list, std::int64_t count) {
   if (!is_made_by(list, kSplit) || count < 1) return std::nullopt;
   const auto& cut = list->producer->arguments;
   const Expr length = *cut[1].get<Expr>();
@@ -204,19 +207,19 @@ std::optional<std::vector<AbstractValue>> cut_into(AbstractInterpreter& follower
     type.shape = whole->shape;
     const bool is_last = i == count - 1;
     type.shape[axis] = is_last ? whole->shape[axis] - length * (count - 1) : length;
-    if (!type.shape[axis].known()) type.shape[axis] = fresh_size(follower.pool());
+    if (!type.shape[axis].known()) type.shape[axis] = fresh_size(interpreter.pool());
   }
   const program::Schema* schema = program::find_schema("aten::split.Tensor");
   std::vector<Argument> arguments = {whole, length, Expr(static_cast<std::int64_t>(axis))};
   std::vector<AbstractValue> parts;
-  for (Value* part : follower.call(*schema, std::move(arguments), std::move(types))) {
+  for (Value* part : interpreter.call(*schema, std::move(arguments), std::move(types))) {
     if (axis > 0 || !whole->strides.empty()) part->strides = program::strides_of(*whole);
     parts.push_back(AbstractValue::of_tensor(part));
   }
   return parts;
 }
 
-AbstractValue read_sequence(AbstractInterpreter& follower, Value* list,
+AbstractValue read_sequence(AbstractInterpreter& interpreter, Value* list,
                             const AbstractValue& position) {
   const bool from_front = position.expr.is_constant()
                               ? position.expr.value() >= 0
@@ -224,64 +227,64 @@ AbstractValue read_sequence(AbstractInterpreter& follower, Value* list,
   if (is_made_by(list, kSplit) && from_front) {
     const auto& cut = list->producer->arguments;
     const Expr length = *cut[1].get<Expr>();
-    return follower.call("aten::slice", {AbstractValue::of_tensor(program::tensor_of(cut[0])),
-                                         AbstractValue::of_int(*cut[2].get<Expr>()),
-                                         AbstractValue::of_int(position.expr * length),
-                                         AbstractValue::of_int((position.expr + 1) * length)});
+    return interpreter.call("aten::slice", {AbstractValue::of_tensor(program::tensor_of(cut[0])),
+                                            AbstractValue::of_int(*cut[2].get<Expr>()),
+                                            AbstractValue::of_int(position.expr * length),
+                                            AbstractValue::of_int((position.expr + 1) * length)});
   }
   ValueType type = list->items.front();
   for (Expr& size : type.shape)
-    if (!size.known()) size = fresh_size(follower.pool());
+    if (!size.known()) size = fresh_size(interpreter.pool());
   return AbstractValue::of_tensor(
-      write(follower, "list::get", {list, follower.argument(position)}, std::move(type)));
+      write(interpreter, "list::get", {list, interpreter.argument(position)}, std::move(type)));
 }
 
-AbstractValue sequence_builtin(AbstractInterpreter& follower, const Operands& operands) {
+AbstractValue sequence_builtin(AbstractInterpreter& interpreter, const Operands& operands) {
   const AbstractValue list = as_read(operands.at(0));
   const std::string& op = operands.op;
   if (!is_sequence(list)) {  // a list that is joined with one
     const AbstractValue& other = operands.at(1);
     const bool joins = (op == "aten::add" || op == "aten::extend" || op == "aten::add_") &&
                        list.kind == Kind::kList;
-    if (!joins) follower.refuse(op + " of a list whose tensors differ in size");
+    if (!joins) interpreter.refuse(op + " of a list whose tensors differ in size");
     Value* whole = other.value;
     for (std::size_t i = list.held->items.size(); i-- > 0;)
-      whole = inserted(follower, whole, list.held->items[i], Expr(0));
+      whole = inserted(interpreter, whole, list.held->items[i], Expr(0));
     if (op == "aten::add") return of_stack(whole, Kind::kTensor);
-    set(follower, list, whole);
+    set(interpreter, list, whole);
     return list;
   }
   const auto argument = [&](std::size_t i) { return operands.at(i); };
-  if (op == "aten::len") return length(follower, list.value);
-  if (op == "aten::__getitem__") return read_sequence(follower, list.value, argument(1));
+  if (op == "aten::len") return length(interpreter, list.value);
+  if (op == "aten::__getitem__") return read_sequence(interpreter, list.value, argument(1));
   if (op == "aten::append") {
-    set(follower, list, inserted(follower, list.value, argument(1), program::None{}));
+    set(interpreter, list, inserted(interpreter, list.value, argument(1), program::None{}));
     return list;
   }
   if (op == "aten::extend" || op == "aten::add_") {
-    set(follower, list, extended(follower, list.value, argument(1)));
+    set(interpreter, list, extended(interpreter, list.value, argument(1)));
     return list;
   }
   if (op == "aten::add")
-    return of_stack(extended(follower, list.value, argument(1)), Kind::kTensor);
+    return of_stack(extended(interpreter, list.value, argument(1)), Kind::kTensor);
   if (op == "aten::copy" || op == "aten::list") return of_stack(list.value, Kind::kTensor);
-  if (op == "aten::pop") return taken(follower, operands, list);
+  if (op == "aten::pop") return taken(interpreter, operands, list);
   if (op == "aten::Delete") {
-    set(follower, list, erased(follower, list.value, argument(1)));
+    set(interpreter, list, erased(interpreter, list.value, argument(1)));
     return AbstractValue();
   }
   if (op == "aten::insert") {
-    set(follower, list,
-        inserted(follower, list.value, argument(2), follower.argument(argument(1))));
+    set(interpreter, list,
+        inserted(interpreter, list.value, argument(2), interpreter.argument(argument(1))));
     return AbstractValue();
   }
   if (op == "aten::_set_item") {
-    set(follower, list, replaced(follower, list.value, argument(1).expr, argument(2)));
+    set(interpreter, list, replaced(interpreter, list.value, argument(1).expr, argument(2)));
     return list;
   }
   if (op == "aten::stack" || op == "aten::cat" || op == "aten::concat")
-    return joined_tensors(follower, operands, list.value);
-  follower.refuse(op + " of a list whose tensors differ in size");
+    return joined_tensors(interpreter, operands, list.value);
+  interpreter.refuse(op + " of a list whose tensors differ in size");
 }
 
 }  // namespace sardonyx::torchscript

@@ -13,28 +13,28 @@ bool is_sequence(const program::Value* value);
 bool is_sequence(const AbstractValue& list);
 
 // What all of both have in common; `uneven` where that is less than all.
-Element common_element(AbstractInterpreter& follower, const Element& one, const Element& other);
+Element common_element(AbstractInterpreter& interpreter, const Element& one, const Element& other);
 Element element_of_sequence(const program::Value& list);
 
 // Sizes that only the body tells are not known around it.
 Element without_local_sizes(const Body& body, Element element);
 
 // The elements of a list, stacked or not, as such a value.
-program::Value* as_sequence(AbstractInterpreter& follower, const Container& list,
+program::Value* as_sequence(AbstractInterpreter& interpreter, const Container& list,
                             const Element& element);
 // A tensor cut along an axis into parts of one length, of which the last may be shorter.
-AbstractValue split_evenly(AbstractInterpreter& follower, program::Value* tensor,
+AbstractValue split_evenly(AbstractInterpreter& interpreter, program::Value* tensor,
                            symbolic::Expr length, std::int64_t axis);
 
 // What such a tensor is cut into where there are so many parts, of which a run makes sure. Nothing
 // where it is no such list, or one that has so many for a few sizes alone.
-std::optional<std::vector<AbstractValue>> cut_into(AbstractInterpreter& follower,
+std::optional<std::vector<AbstractValue>> cut_into(AbstractInterpreter& interpreter,
                                                    const program::Value* list, std::int64_t count);
 
-AbstractValue read_sequence(AbstractInterpreter& follower, program::Value* list,
+AbstractValue read_sequence(AbstractInterpreter& interpreter, program::Value* list,
                             const AbstractValue& position);
 
 // The operators on lists; refuses those that it does not know.
-AbstractValue sequence_builtin(AbstractInterpreter& follower, const Operands& operands);
+AbstractValue sequence_builtin(AbstractInterpreter& interpreter, const Operands& operands);
 
 }  // namespace sardonyx::torchscript

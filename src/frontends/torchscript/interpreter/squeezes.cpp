@@ -18,7 +18,7 @@ using Symbols = std::unordered_set<Expr, symbolic::ExprHash>;
 
 Expr equals_one(Expr size) { return symbolic::apply(symbolic::Kind::kEq, {size, 1}); }
 
-// The axes that it is asked to remove, counted from the front; nothing where only a run tells.
+// The axes to remove, counted from the front; nothing where they are data-dependent.
 std::optional<std::vector<std::size_t>> axes_of(const Operands& operands, std::size_t rank) {
   std::vector<AbstractValue> asked;
   const AbstractValue* dim = operands.find(1, "dim");

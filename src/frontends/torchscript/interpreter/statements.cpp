@@ -58,7 +58,7 @@ void AbstractInterpreter::follow(const std::vector<Statement>& block) {
       std::vector<base::Diagnostic> located = error.diagnostics();
       for (base::Diagnostic& diagnostic : located) locate(diagnostic);
       // A body that is tried fails as a whole.
-      if (!journals_.empty()) throw base::Error(std::move(located));
+      if (!undo_logs_.empty()) throw base::Error(std::move(located));
       failures_.insert(failures_.end(), located.begin(), located.end());
       fail_targets({statement});
     }
@@ -129,9 +129,9 @@ void AbstractInterpreter::assign(const Expression& target, const AbstractValue& 
     case Expression::Kind::kList: {
       if (is_dead(value)) throw Failed();
       if (value.kind == Kind::kStack && value.value) return assign_rows(target, value);
-      if (!value.held || value.kind == Kind::kMaybe ||
+      if (!value.held || value.kind == Kind::kOptional ||
           value.held->items.size() != target.items.size())
-        refuse(description(value) + " is not taken apart into " +
+        refuse(description(value) + " cannot be unpacked into " +
                std::to_string(target.items.size()));
       const std::vector<AbstractValue> items = value.held->items;
       for (std::size_t i = 0; i < items.size(); ++i) assign(*target.items[i], items[i]);
@@ -156,10 +156,8 @@ void AbstractInterpreter::assign_rows(const Expression& target, const AbstractVa
     return;
   }
   if (!is_as_long()) {
-    refuse(
-        fmt::format("a list is taken apart into {} elements, and how many there are only a run "
-                    "tells",
-                    count));
+    refuse(fmt::format("a list is unpacked into {} elements, and its length is data-dependent",
+                       count));
   }
   for (std::int64_t i = 0; i < count; ++i)
     assign(*target.items[static_cast<std::size_t>(i)],

@@ -33,7 +33,7 @@ void order_inputs(program::Program& program) {
 
 using Symbols = std::unordered_set<symbolic::Expr, symbolic::ExprHash>;
 
-// The sizes that data decide of which the program computes something.
+// The data-dependent sizes that the program computes with.
 void add_read_sizes(const program::Argument& argument, Symbols& read) {
   if (const auto* expr = argument.get<symbolic::Expr>()) {
     for (const symbolic::Expr symbol : symbolic::symbols_of(*expr))
@@ -72,26 +72,27 @@ void drop_unread(const program::Graph& graph, const Symbols& read) {
   program::drop_unread(graph, elements);
 }
 
-void add_outputs(AbstractInterpreter& follower, const AbstractValue& result,
+void add_outputs(AbstractInterpreter& interpreter, const AbstractValue& result,
                  program::Program& program) {
   if (result.kind == Kind::kQuantized) {
-    for (const AbstractValue& part : parts_of_quantized(follower, result))
-      add_outputs(follower, part, program);
+    for (const AbstractValue& part : parts_of_quantized(interpreter, result))
+      add_outputs(interpreter, part, program);
     return;
   }
   constexpr std::size_t kMaxOutputs = 100'000;
-  if (program.outputs.size() > kMaxOutputs) follower.refuse("more than 100,000 outputs");
+  if (program.outputs.size() > kMaxOutputs) interpreter.refuse("more than 100,000 outputs");
   if (result.held && result.kind != Kind::kStack) {
-    if (result.kind == Kind::kObject || result.kind == Kind::kMaybe)
-      follower.refuse("forward() gives " + description(result));
+    if (result.kind == Kind::kObject || result.kind == Kind::kOptional)
+      interpreter.refuse("forward() gives " + description(result));
     const bool is_dict = result.kind == Kind::kDict;
     for (std::size_t i = 0; i < result.held->items.size(); ++i)
-      if (!is_dict || i % 2 == 1) add_outputs(follower, as_read(result.held->items[i]), program);
+      if (!is_dict || i % 2 == 1) add_outputs(interpreter, as_read(result.held->items[i]), program);
     return;
   }
   if (result.kind == Kind::kStack) {
-    if (!result.value) follower.refuse("forward() gives a list that a loop is filling");
-    Value* const list = as_sequence(follower, *result.held, element_of(follower, *result.held));
+    if (!result.value) interpreter.refuse("forward() gives a list that a loop is filling");
+    Value* const list =
+        as_sequence(interpreter, *result.held, element_of(interpreter, *result.held));
     program.graph->outputs.emplace_back(list);
     program.outputs.push_back({program::OutputKind::kUser, list, {}});
     return;
@@ -100,10 +101,10 @@ void add_outputs(AbstractInterpreter& follower, const AbstractValue& result,
     program.outputs.push_back({program::OutputKind::kUser, program::None{}, {}});
     return;
   }
-  const program::Argument argument = !result.is_tensor() ? follower.argument(result)
+  const program::Argument argument = !result.is_tensor() ? interpreter.argument(result)
                                      : result.value && !result.value->has_rank
                                          ? program::Argument(result.value)
-                                         : program::Argument(follower.tensor(result));
+                                         : program::Argument(interpreter.tensor(result));
   program.graph->outputs.push_back(argument);
   program.outputs.push_back({program::OutputKind::kUser, argument, {}});
 }
@@ -117,17 +118,17 @@ class Reader {
     Archive archive(std::move(bytes));
     auto program = std::make_unique<program::Program>();
     const std::vector<AbstractValue> inputs = make_inputs(archive, options_, *program);
-    AbstractInterpreter follower(archive, *program, options_, squeezes);
+    AbstractInterpreter interpreter(archive, *program, options_, squeezes);
     AbstractValue result;
     try {
-      result = follow(follower, inputs);
+      result = follow(interpreter, inputs);
     } catch (...) {
-      squeezes_by_size = follower.squeezes_by_size();
+      squeezes_by_size = interpreter.squeezes_by_size();
       throw;
     }
-    squeezes_by_size = follower.squeezes_by_size();
-    add_outputs(follower, result, *program);
-    follower.add_state();
+    squeezes_by_size = interpreter.squeezes_by_size();
+    add_outputs(interpreter, result, *program);
+    interpreter.add_state();
     order_inputs(*program);
     Symbols read;
     add_read_sizes(*program->graph, read);
@@ -140,18 +141,18 @@ class Reader {
   bool squeezes_by_size = false;
 
  private:
-  AbstractValue follow(AbstractInterpreter& follower,
+  AbstractValue follow(AbstractInterpreter& interpreter,
                        const std::vector<AbstractValue>& inputs) const {
     AbstractValue result;
     try {
-      result = follower.run(options_.method, inputs);
+      result = interpreter.run(options_.method, inputs);
     } catch (const Raised& raised) {
       // What could not be followed may be why.
-      if (!follower.failures().empty()) throw base::Error(follower.failures());
+      if (!interpreter.failures().empty()) throw base::Error(interpreter.failures());
       base::fail("SX1214", "the program raises an exception for these inputs: " + raised.message);
     } catch (const Failed&) {
     }
-    if (!follower.failures().empty()) throw base::Error(follower.failures());
+    if (!interpreter.failures().empty()) throw base::Error(interpreter.failures());
     return result;
   }
 
@@ -192,15 +193,14 @@ void note_no_rank(program::Program& program, const Value& output) {
 [[noreturn]] void refuse_no_rank(const Value& output) {
   throw base::Error(about(output, "SX1207",
                           "the output '" + output.name +
-                              "' has one rank or another, as data decide, and ONNX wants a rank of "
-                              "each output",
+                              "' has a data-dependent rank, and ONNX needs a rank of each output",
                           "return tensors of one rank, by unsqueeze() or reshape(-1) where it "
                           "differs; with dynamo=False the output declares none"));
 }
 
 }  // namespace
 
-bool is_torchscript(const archive::ZipReader& zip) { return Archive::recognises(zip); }
+bool is_torchscript(const archive::ZipReader& zip) { return Archive::recognizes(zip); }
 
 std::unique_ptr<program::Program> read_torchscript(archive::Bytes bytes,
                                                    const ReadOptions& options) {

@@ -45,7 +45,7 @@ void upgrade_spacing(Operands& operands) {
 // Of floats, whatever fills it, where nothing said the type.
 void upgrade_full(Operands& operands) {
   constexpr std::int64_t kFloat = 6;
-  const auto dtype = std::ranges::find(operands.named, "dtype", &NamedDatum::first);
+  const auto dtype = std::ranges::find(operands.named, "dtype", &NamedValue::first);
   if (dtype == operands.named.end()) {
     operands.named.emplace_back("dtype", AbstractValue::of_int(kFloat));
   } else if (dtype->second.is_none()) {

@@ -13,7 +13,7 @@ void add(Names& names, const Expression& expression) {
   for (const auto& [keyword, value] : expression.keywords) add(names, *value);
 }
 
-// What the statement reads, but not what stands in it.
+// What the statement reads, without the statements in its body.
 void add_own(Names& names, const Statement& statement) {
   if (statement.value) add(names, *statement.value);
   for (const Expression* target : statement.targets)

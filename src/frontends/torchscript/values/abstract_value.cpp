@@ -97,10 +97,10 @@ std::string description(const AbstractValue& datum) {
     case AbstractValue::Kind::kComplex:
       return "a complex number";
     case AbstractValue::Kind::kBool:
-      if (datum.value) return "a truth of data";
+      if (datum.value) return "a data-dependent bool";
       return datum.expr.is(1) ? "True" : datum.expr.is(0) ? "False" : datum.expr.str();
     case AbstractValue::Kind::kString:
-      return datum.is_message ? "a text that only a run tells" : "the text '" + datum.text + "'";
+      return datum.is_message ? "a data-dependent string" : "the string '" + datum.text + "'";
     case AbstractValue::Kind::kDevice:
       return "the device " + datum.text;
     case AbstractValue::Kind::kList:
@@ -109,12 +109,12 @@ std::string description(const AbstractValue& datum) {
       return "a tuple of " + std::to_string(datum.held->items.size());
     case AbstractValue::Kind::kDict:
       return "a dictionary of " + std::to_string(datum.held->items.size() / 2);
-    case AbstractValue::Kind::kMaybe:
-      return "None or " + description(datum.held->items.at(1)) + ", as data decide,";
+    case AbstractValue::Kind::kOptional:
+      return "None or " + description(datum.held->items.at(1)) + ", depending on data,";
     case AbstractValue::Kind::kObject:
       return "an object of " + datum.held->type;
     case AbstractValue::Kind::kQuantized:
-      return "a quantised tensor";
+      return "a quantized tensor";
     case AbstractValue::Kind::kStack:
       return "a list that a loop filled";
     case AbstractValue::Kind::kFunction:

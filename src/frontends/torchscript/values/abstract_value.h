@@ -42,7 +42,7 @@ struct AbstractValue {
     kDict,           // held: key, value, key, value, ...
     kObject,         // held: attributes
     kQuantized,      // held: integers, scale, zero point, and the axis of these or None
-    kMaybe,          // held: whether there is something, and what; else it is None
+    kOptional,       // held: whether there is something, and what; else it is None
     kStack,          // held: a list that a loop filled; `stack` of it holds its tensors
     kFunction,       // text: its qualified name, or that of a class
     kUninitialized,  // nothing reads it
@@ -58,7 +58,7 @@ struct AbstractValue {
   // Of tensors without a value: where the program ran, there was a number of Python, of which
   // tracing made a tensor.
   bool is_python_number = false;
-  bool is_message = false;  // of texts: only a run tells the words, for which others stand
+  bool is_message = false;  // of strings: a placeholder for a data-dependent string
   std::shared_ptr<Container> held;
   std::shared_ptr<StoredTensor> stored;
 
@@ -90,8 +90,8 @@ struct Container {
   bool outlives_call = false;      // it is part of the model
   bool is_dictionary = false;
 
-  // Of a list whose length only a run tells: its elements, stacked, and what they are; or a loop is
-  // filling it, with one element a run.
+  // Of a list with a data-dependent length: its elements, stacked, and what they are; or a loop
+  // fills it, with one element in each iteration.
   program::Value* stack = nullptr;
   AbstractValue::Kind element = AbstractValue::Kind::kTensor;
   bool filling = false;

@@ -171,7 +171,7 @@ class Objects {
     const bool has_axis = scheme && scheme->text.starts_with("torch per_channel_");
     const bool is_known = has_axis || (scheme && scheme->text.starts_with("torch per_tensor_"));
     if (!is_known || how->items.size() < (has_axis ? 4U : 3U))
-      refuse("a tensor that is quantised in no way that is known");
+      refuse("a tensor that is quantized in no way that is known");
     std::vector<AbstractValue> parts = {tensor(arguments), read(*pickle_.item(*how, 1)),
                                         read(*pickle_.item(*how, 2)),
                                         has_axis ? read(*pickle_.item(*how, 3)) : AbstractValue()};

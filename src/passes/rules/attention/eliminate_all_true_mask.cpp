@@ -3,9 +3,9 @@
 // So, too, where only zeros are added to the scores. Encoders without padding are captured with
 // such a mask.
 #include <algorithm>
-#include <array>
 
 #include "onnx/graph/value.h"
+#include "onnx/operators/traits.h"
 #include "passes/rules/attention/rules.h"
 #include "rewriting/patch.h"
 #include "rewriting/rewrite.h"
@@ -31,15 +31,13 @@ bool is_open(const onnx::Tensor& constant) {
 
 // Whether every element lets a key be seen, as far as its making tells.
 bool is_open(const ValueInfo* mask) {
-  constexpr std::array kMoving = {Op::kExpand,    Op::kReshape, Op::kUnsqueeze, Op::kSqueeze,
-                                  Op::kTranspose, Op::kSlice,   Op::kIdentity};
   if (mask == nullptr) return false;
   if (mask->constant != nullptr) return is_open(*mask->constant);
   const Node* node = mask->producer;
   if (node == nullptr) return false;
   if (node->is(Op::kAnd) || node->is(Op::kWhere))
     return is_open(node->input(0)) && is_open(node->input(1));
-  return std::ranges::find(kMoving, node->op) != kMoving.end() && is_open(node->input(0));
+  return onnx::has_trait(node->op, onnx::Trait::kRearranges) && is_open(node->input(0));
 }
 
 // Keys beyond a mask that is too short for them would be hidden.

@@ -28,7 +28,7 @@ constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 bool is_most_of(const Node* node, const ValueInfo* of) {
   if (node == nullptr || node->input(0) != of || !of->has_rank || node->int_or("keepdims", 1) != 1)
     return false;
-  const auto axes = known_ints(node->input(1));
+  const auto axes = constant_ints(node->input(1));
   const auto last = static_cast<std::int64_t>(of->shape.size()) - 1;
   return axes && axes->size() == 1 && (axes->front() == -1 || axes->front() == last);
 }
@@ -58,9 +58,9 @@ bool finds_no_truth(const ValueInfo* rows, const ValueInfo* truth) {
 bool keeps_the_first(const Node* slice) {
   const ValueInfo *x = slice->input(0), *starts = slice->input(1), *axes = slice->input(3),
                   *steps = slice->input(4);
-  const auto from = known_ints(starts), along = known_ints(axes);
+  const auto from = constant_ints(starts), along = constant_ints(axes);
   if (!x->has_rank || !from || !along || from->size() != along->size()) return false;
-  const auto by = known_ints(steps);
+  const auto by = constant_ints(steps);
   if (steps != nullptr && !by) return false;
   const auto last = static_cast<std::int64_t>(x->shape.size()) - 1;
   for (std::size_t i = 0; i < along->size(); ++i)
@@ -136,7 +136,7 @@ bool begins_with(const ValueInfo* truth, bool wanted) {
       return keeps && (*keeps ? begins_with(node->input(0), wanted) : !wanted);
     }
     case Op::kUnsqueeze: {
-      const auto list = known_ints(node->input(1));
+      const auto list = constant_ints(node->input(1));
       const auto last = static_cast<std::int64_t>(truth->shape.size()) - 1;
       return list && truth->has_rank && begins_with(node->input(0), wanted) &&
              std::ranges::none_of(*list,
@@ -155,7 +155,7 @@ bool begins_finite(const ValueInfo* mask) {
     case Op::kTrilu:
       return keeps_first_column(node) == false;
     case Op::kUnsqueeze: {
-      const auto list = known_ints(node->input(1));
+      const auto list = constant_ints(node->input(1));
       const auto last = static_cast<std::int64_t>(mask->shape.size()) - 1;
       return list && begins_finite(node->input(0)) &&
              std::ranges::none_of(*list,

@@ -9,7 +9,7 @@ namespace sardonyx::passes {
 onnx::ValueInfo* truth_of(const onnx::ValueInfo* mask);
 
 // The Where that puts zeros for rows of `attended` that the mask hides, all that reads it; null
-// where there is none. Attention is spelt out with it.
+// where there is none. Decomposed attention has it.
 onnx::Node* zeros_for_hidden_rows(const onnx::ValueInfo* attended, const onnx::ValueInfo* mask);
 
 // Whether the elements of `truth` in the first place of each row are all this, so that a causal

@@ -25,7 +25,7 @@ inline bool hide_alike(const Hidden& a, const Hidden& b) {
 // The number that may be added to scores of the type where `number` stands in their place, so that
 // their softmax is the same: it is so low that a score does not change it, or minus infinity.
 // Nothing where there is none: `number` is near the scores, or what else is added
-// (`is_added_to`) makes a difference beside it.
+// (`is_added_to`) makes a difference next to it.
 std::optional<double> as_summand(double number, base::DType dtype, bool is_added_to);
 
 // Where(truth, 0, number), or the other way round, as `hidden` has it; with `mask` added where

@@ -35,12 +35,12 @@ bool is_last_axis(const Node* node, std::int64_t otherwise) {
 
 // Of [.., n] all columns but the last one.
 bool drops_last_column(const Node* slice) {
-  const auto cuts = cuts_of(slice);
-  if (!cuts || cuts->size() != 1) return false;
-  const Cut& cut = cuts->front();
+  const auto ranges = slice_ranges_of(slice);
+  if (!ranges || ranges->size() != 1) return false;
+  const SliceRange& range = ranges->front();
   const symbolic::Expr width = slice->input(0)->shape[3];
-  return (cut.axis == 3 || cut.axis == -1) && cut.start == 0 && cut.step == 1 &&
-         (cut.end == -1 || (width.is_constant() && cut.end == width.value() - 1));
+  return (range.axis == 3 || range.axis == -1) && range.start == 0 && range.step == 1 &&
+         (range.end == -1 || (width.is_constant() && range.end == width.value() - 1));
 }
 
 struct Scores {

@@ -1,7 +1,7 @@
 // Before: y = Attention(q, k, v, Where(seen, 0, -infinity))
 // After:  y = Attention(q, k, v, seen)
-// To the operator both say the same, rows that see nothing included, and truth values are what
-// runtimes' own operators are told to take.
+// Both mean the same to the operator, fully masked rows included, and bools are what contrib
+// operators take.
 #include "passes/rules/attention/hidden_rows.h"
 #include "passes/rules/attention/rules.h"
 #include "rewriting/patch.h"

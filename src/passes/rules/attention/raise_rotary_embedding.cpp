@@ -3,7 +3,7 @@
 // After:  y = RotaryEmbedding(x, half of c's table, half of s's table)
 // So, too, Concat(Sub(Mul(first, c), Mul(second, s)), Add(Mul(second, c), Mul(first, s))), whose
 // tables have each angle once, and where the second half keeps its sign and Concat(Neg(s), s)
-// stands for s, as the operator's definition has it; and with pairs of neighbours for halves, which
+// stands for s, as the operator's definition has it; and with pairs of neighbors for halves, which
 // is interleaved. x is [batch, heads, length, size], or [batch, length, heads, size], whose heads
 // then lie side by side for the embedding. Tables are computed in the graph, or weights that are
 // sliced or gathered from; those of one batch are expanded, once for all layers.

@@ -130,7 +130,7 @@ class RaiseInterleaved : public RulesTest {
   Value cosine = input("cosine", {1, s, 4}), sine = input("sine", {1, s, 4});
 };
 
-TEST_F(RaiseInterleaved, PairsOfNeighbours) {
+TEST_F(RaiseInterleaved, PairsOfNeighbors) {
   const Value x = input("x", {b, 2, s, 8});
   outputs({turned(x, table(cosine, 1), table(sine, 1))});
   EXPECT_TRUE(run(kRaiseRotaryEmbedding));

@@ -2,7 +2,7 @@
 //         heads(x) = Transpose<[0, 2, 1, 3]>(Reshape(x, [batch, length, heads, size]))
 // After:  y = heads(RotaryEmbedding<num_heads = heads>(x, cos, sin))
 // Attention then takes the heads side by side as well: see merge-attention-heads. Heads that were
-// normalised one by one are put side by side for it.
+// normalized one by one are put side by side for it.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -26,7 +26,7 @@ std::vector<onnx::Attribute> attributes_for(const Node* rotation, std::int64_t h
   return attributes;
 }
 
-// The Transpose behind heads that were normalised one by one, with nothing else reading them.
+// The Transpose behind heads that were normalized one by one, with nothing else reading them.
 const Node* behind_normalization(const ValueInfo* given) {
   const Node* transpose = made_by(given, Op::kTranspose);
   if (transpose == nullptr || !swaps_length_and_heads(transpose) || !used_once(given))

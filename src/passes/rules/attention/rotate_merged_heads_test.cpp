@@ -28,7 +28,7 @@ TEST_F(RotateMergedHeads, HeadsThatAreReadUnturnedStay) {
   EXPECT_EQ(reason(), "something else reads the heads before they are turned");
 }
 
-TEST_F(RotateMergedHeads, NormalisedHeadsAreJoinedFirst) {
+TEST_F(RotateMergedHeads, NormalizedHeadsAreJoinedFirst) {
   const Value normal = onnx.rms_normalization(onnx.reshape(x, {b, s, 4, 6}),
                                               weight("scale", {6}, {1, 1, 1, 1, 1, 1}));
   const Value heads = onnx.transpose(normal, {0, 2, 1, 3});

@@ -24,13 +24,13 @@ bool is_last(const Node* node, std::int64_t rank) {
   return axis == -1 || axis == rank - 1;
 }
 
-// The cut of the last of x's four axes that the Slice takes, which has a constant size.
-std::optional<Cut> cut_of(const ValueInfo* value, const ValueInfo* x) {
+// The range of the last of x's four axes that the Slice takes, which has a constant size.
+std::optional<SliceRange> slice_range_of(const ValueInfo* value, const ValueInfo* x) {
   const Node* slice = made_by(value, Op::kSlice);
   if (slice == nullptr || slice->input(0) != x) return std::nullopt;
-  const auto cuts = cuts_of(slice);
-  if (!cuts || cuts->size() != 1 || cuts->front().axis != 3) return std::nullopt;
-  return cuts->front();
+  const auto ranges = slice_ranges_of(slice);
+  if (!ranges || ranges->size() != 1 || ranges->front().axis != 3) return std::nullopt;
+  return ranges->front();
 }
 
 // Whether it is this half of the last axis of x, which is `size` wide.
@@ -39,15 +39,15 @@ bool is_half(const ValueInfo* value, const ValueInfo* x, std::int64_t size, std:
   if (const Node* split = made_by(value, Op::kSplit))
     return split->input(0) == x && is_last(split, 4) && split->outputs.size() == 2 &&
            value->index == which;
-  const auto cut = cut_of(value, x);
-  return cut && cut->step == 1 && cut->start == (which == 0 ? 0 : size / 2);
+  const auto range = slice_range_of(value, x);
+  return range && range->step == 1 && range->start == (which == 0 ? 0 : size / 2);
 }
 
 // Whether it is the first or the second of each pair.
 bool is_every_other(const ValueInfo* value, const ValueInfo* x, std::int64_t size,
                     std::int64_t first) {
-  const auto cut = cut_of(value, x);
-  return cut && cut->step == 2 && cut->start == first && length_of(*cut, size) == size / 2;
+  const auto range = slice_range_of(value, x);
+  return range && range->step == 2 && range->start == first && length_of(*range, size) == size / 2;
 }
 
 // The two that the Concat puts side by side; nothing where it puts others.

@@ -8,10 +8,10 @@
 namespace sardonyx::passes {
 
 // x * cosine + turn(x) * sine, where turn() puts -second, first for the halves of the last axis, or
-// -odd, even for each pair of neighbours in it.
+// -odd, even for each pair of neighbors in it.
 struct Rotation {
   onnx::ValueInfo *x, *cosine, *sine;
-  bool interleaved;  // neighbours
+  bool interleaved;  // neighbors
   // Where halves change places without a sign, which `sine`, Concat(Neg(s), s), has: s.
   onnx::ValueInfo* half_sine = nullptr;
   bool by_halves = false;  // the tables have each angle once

@@ -1,8 +1,8 @@
 // Before: n = Gather(Shape(x), 1); m = Mul(n, 2)    x is 4 wide
 // After:  m is the constant 8
-// Numbers of the code only: weights stay as they are, for they may yet be replaced. Functions that
-// machines may disagree on in the last bit are computed in models of others alone: what is exported
-// is the same everywhere.
+// Numbers of the code only: weights stay as they are, for they may yet be replaced. Functions whose
+// last bit depends on the machine are folded in third-party models alone: exports are the same
+// everywhere.
 #include <algorithm>
 #include <optional>
 #include <utility>

@@ -1,7 +1,7 @@
 // Before: y = Reshape(Add(MatMul(Reshape(x, [windows, tokens, k]), weight), bias), heads)
 // After:  y = Reshape(Gemm(Reshape(x, [-1, k]), weight, bias), heads)
-// Windows of images are put together for one product after the other, and taken apart again; what
-// stands between needs no axes. Gemm adds the bias as it multiplies, which saves a node and a walk
+// Windows of images are merged for one MatMul after the other, and split again; what is between
+// them needs no axes. Gemm adds the bias as it multiplies, which saves a node and a walk
 // over what was computed. All products that read the windows have to go this way, or these would be
 // put together twice. Behind lowering, since rules look for sums.
 #include <cstdint>

@@ -72,7 +72,7 @@ ValueInfo* reshaped_before(const ValueInfo* x, const Shape& shape, const Node* r
   return nullptr;
 }
 
-// The product of windows that are taken apart again, which are put together before it.
+// The MatMul of windows that are merged before it and split again after it.
 bool keep_windows(Node* last, const Node* gemm, const Node* flatten, RuleContext& context) {
   ValueInfo *const y = last->output(), *const x = flatten->input(0);
   ValueInfo* const bias = gemm->input(2);

@@ -25,11 +25,11 @@ using onnx::ValueInfo;
 enum { kX, kCast, kSum, kAdded, kBound };
 
 constexpr auto kInteger = as(kCast, op(Op::kCast, any(kX)));
-bool is_filled(const ValueInfo* value) { return filled_with(value).has_value(); }
+bool is_splat(const ValueInfo* value) { return splat_value(value).has_value(); }
 
-constexpr auto kBounded = op(Op::kMin, kInteger, any(kBound, is_filled));
+constexpr auto kBounded = op(Op::kMin, kInteger, any(kBound, is_splat));
 constexpr auto kShifted =
-    op(Op::kMin, as(kSum, op(Op::kAdd, kInteger, number(kAdded))), any(kBound, is_filled));
+    op(Op::kMin, as(kSum, op(Op::kAdd, kInteger, number(kAdded))), any(kBound, is_splat));
 
 // What float32 has all of.
 constexpr double kMaxBound = 0x1p24;
@@ -45,7 +45,7 @@ bool bound(Node* root, RuleContext& context) {
   const bool is_real = x->dtype == DType::kFloat32 || x->dtype == DType::kFloat64;
   if (!is_real || (cast->dtype != DType::kInt64 && cast->dtype != DType::kInt32)) return false;
   const double added = is_sum ? found->real(kAdded) : 0;
-  const double least = *filled_with((*found)[kBound]) - added;
+  const double least = *splat_value((*found)[kBound]) - added;
   if (std::abs(added) > kMaxAdded || std::abs(least) > kMaxBound)
     return context.decline(root, "the bound is too large for a real number");
   Patch patch(context, root);

@@ -1,7 +1,7 @@
 // Before: y = Mul(x, ones); z = Sub(y, 0)
 // After:  z = x
 // So, too, Add of 0, Div by 1 and Pow by 1. A weight of a program may yet get other data, and goes
-// in other people's models alone, in which normalisations have often never been trained.
+// in other people's models alone, in which normalizations have often never been trained.
 #include <algorithm>
 #include <optional>
 

@@ -55,11 +55,12 @@ std::optional<std::size_t> axis_within(const Node* node, std::string_view attrib
 }
 
 // Cuts of a Slice that leaves the samples as they are.
-std::optional<std::vector<Cut>> cuts_within(const Node* slice) {
-  auto cuts = cuts_of(slice);
-  if (!cuts || std::ranges::any_of(*cuts, [](const Cut& cut) { return cut.axis == 0; }))
+std::optional<std::vector<SliceRange>> slice_ranges_within(const Node* slice) {
+  auto ranges = slice_ranges_of(slice);
+  if (!ranges ||
+      std::ranges::any_of(*ranges, [](const SliceRange& range) { return range.axis == 0; }))
     return std::nullopt;
-  return cuts;
+  return ranges;
 }
 
 // The last axis that does not stay where it is.
@@ -71,7 +72,7 @@ std::optional<std::size_t> last_turned(const Ints& perm) {
 
 bool picks_rows(const Node* gather) {
   const ValueInfo* places = gather->input(1);
-  return axis_within(gather, "axis") && known_ints(places) && places->has_rank &&
+  return axis_within(gather, "axis") && constant_ints(places) && places->has_rank &&
          places->shape.size() == 1;
 }
 
@@ -96,14 +97,14 @@ std::int64_t unit_of(const Node* node) {
   } else if (node->is(Op::kGather)) {
     unit = along(sizes, *axis_within(node, "axis")).inner;
   } else if (node->is(Op::kSlice)) {
-    const auto cuts = cuts_within(node);
-    for (const Cut& cut : *cuts) {
-      const auto axis = static_cast<std::size_t>(cut.axis - 1);
+    const auto ranges = slice_ranges_within(node);
+    for (const SliceRange& range : *ranges) {
+      const auto axis = static_cast<std::size_t>(range.axis - 1);
       const Along there = along(sizes, axis);
-      for (const std::int64_t place : {cut.start, cut.end, there.size})
+      for (const std::int64_t place : {range.start, range.end, there.size})
         unit = std::gcd(unit, place * there.inner);
-      if (cut.step != 1) unit = std::gcd(unit, there.inner);
-      sizes[axis] = length_of(cut, there.size);
+      if (range.step != 1) unit = std::gcd(unit, there.inner);
+      sizes[axis] = length_of(range, there.size);
     }
   }
   return unit;
@@ -153,19 +154,19 @@ Ints turned(const Ints& units, const Ints& sizes, const Ints& perm, std::int64_t
 
 Ints sliced(Ints units, const Node* slice, std::int64_t unit) {
   Ints sizes = *sizes_of_sample(slice->input(0));
-  const auto cuts = cuts_within(slice);
-  for (const Cut& cut : *cuts) {
-    const auto axis = static_cast<std::size_t>(cut.axis - 1);
+  const auto ranges = slice_ranges_within(slice);
+  for (const SliceRange& range : *ranges) {
+    const auto axis = static_cast<std::size_t>(range.axis - 1);
     const Along there = along(sizes, axis);
     const std::int64_t row = there.size * there.inner / unit;
-    if (cut.step == 1) {
-      units = cut_out(units, row, cut.start * there.inner / unit, cut.end * there.inner / unit);
+    if (range.step == 1) {
+      units = cut_out(units, row, range.start * there.inner / unit, range.end * there.inner / unit);
     } else {
       Ints places;
-      for (std::int64_t at = cut.start; at < cut.end; at += cut.step) places.push_back(at);
+      for (std::int64_t at = range.start; at < range.end; at += range.step) places.push_back(at);
       units = picked(units, there.size, there.inner / unit, places);
     }
-    sizes[axis] = length_of(cut, there.size);
+    sizes[axis] = length_of(range, there.size);
   }
   return units;
 }
@@ -193,7 +194,7 @@ class Units {
       of_[y] = sliced(of(x), node, unit_);
     } else if (node->is(Op::kGather)) {
       const Along there = along(sizes, *axis_within(node, "axis"));
-      Ints places = *known_ints(node->input(1));
+      Ints places = *constant_ints(node->input(1));
       for (std::int64_t& place : places) place += place < 0 ? there.size : 0;
       of_[y] = picked(of(x), there.size, there.inner / unit_, places);
     } else {
@@ -285,7 +286,7 @@ bool moves_rows(const Node* node) {
     const auto* perm = node->ints("perm");
     return perm != nullptr && perm->size() == x->shape.size() && perm->front() == 0;
   }
-  if (node->is(Op::kSlice)) return cuts_within(node).has_value();
+  if (node->is(Op::kSlice)) return slice_ranges_within(node).has_value();
   if (node->is(Op::kGather)) return picks_rows(node);
   return axis_within(node, "axis").has_value();
 }

@@ -19,32 +19,30 @@ using onnx::Op;
 using onnx::ValueInfo;
 using symbolic::Expr;
 
-// The counters that a GatherND's indices put side by side, one for each leading axis of the data.
-std::vector<Counter> counters_of(const Node* gather) {
+// The iotas that a GatherND's indices put side by side, one for each leading axis of the data.
+std::vector<Iota> iotas_of(const Node* gather) {
   const Node* concat = made_by(gather->input(1), Op::kConcat);
   const ValueInfo* indices = gather->input(1);
   if (concat == nullptr || !indices->has_rank || indices->shape.empty()) return {};
   const auto last = static_cast<std::int64_t>(indices->shape.size()) - 1;
   const std::int64_t axis = concat->int_or("axis", 0);
   if (axis != last && axis != -1) return {};
-  std::vector<Counter> counters;
+  std::vector<Iota> iotas;
   for (const ValueInfo* part : concat->inputs) {
-    const auto counter = counter_of(part);
-    if (!counter || counter->axis == last || !part->has_rank || !part->shape.back().is(1))
-      return {};
-    counters.push_back(*counter);
+    const auto iota = iota_of(part);
+    if (!iota || iota->axis == last || !part->has_rank || !part->shape.back().is(1)) return {};
+    iotas.push_back(*iota);
   }
-  return counters;
+  return iotas;
 }
 
-// Each counter along an axis of its own, in order, and size 1 everywhere else.
-bool spell_out_the_axes(const std::vector<Counter>& counters, const ValueInfo* indices) {
-  for (std::size_t i = 1; i < counters.size(); ++i)
-    if (counters[i].axis <= counters[i - 1].axis) return false;
+// Each iota along an axis of its own, in order, and size 1 everywhere else.
+bool spell_out_the_axes(const std::vector<Iota>& iotas, const ValueInfo* indices) {
+  for (std::size_t i = 1; i < iotas.size(); ++i)
+    if (iotas[i].axis <= iotas[i - 1].axis) return false;
   for (std::size_t axis = 0; axis + 1 < indices->shape.size(); ++axis) {
-    const bool counted = std::ranges::any_of(counters, [&](const Counter& counter) {
-      return counter.axis == static_cast<std::int64_t>(axis);
-    });
+    const bool counted = std::ranges::any_of(
+        iotas, [&](const Iota& iota) { return iota.axis == static_cast<std::int64_t>(axis); });
     if (!counted && !indices->shape[axis].is(1)) return false;
   }
   return true;
@@ -59,12 +57,12 @@ ValueInfo* limit_of(Patch& patch, const Node* range) {
   return patch.node(Op::kUnsqueeze, {limit, patch.ints({0})}, {}, limit->name + "_Unsqueeze");
 }
 
-// The axes of the indices that no counter runs along.
-std::vector<std::int64_t> added_axes(const std::vector<Counter>& counters, std::size_t rank) {
+// The axes of the indices that no iota runs along.
+std::vector<std::int64_t> added_axes(const std::vector<Iota>& iotas, std::size_t rank) {
   std::vector<std::int64_t> added;
   for (std::size_t axis = 0; axis + 1 < rank; ++axis) {
     const auto position = static_cast<std::int64_t>(axis);
-    if (std::ranges::none_of(counters, [&](const Counter& c) { return c.axis == position; }))
+    if (std::ranges::none_of(iotas, [&](const Iota& c) { return c.axis == position; }))
       added.push_back(position);
   }
   return added;
@@ -75,29 +73,29 @@ bool read_in_order(Node* gather, RuleContext& context) {
   ValueInfo* data = gather->input(0);
   const ValueInfo* indices = gather->input(1);
   if (data == nullptr || gather->output() == nullptr) return false;
-  const std::vector<Counter> counters = counters_of(gather);
-  if (counters.empty()) return false;
-  if (!data->has_rank || counters.size() > data->shape.size())
+  const std::vector<Iota> iotas = iotas_of(gather);
+  if (iotas.empty()) return false;
+  if (!data->has_rank || iotas.size() > data->shape.size())
     return context.decline(gather, "the rank of what is read is not known");
-  if (!spell_out_the_axes(counters, indices))
+  if (!spell_out_the_axes(iotas, indices))
     return context.decline(gather, "its ranges do not run along axes of their own, in order");
   if (!gather->output()->returns.empty())
     return context.decline(gather, "it is an output of its graph");
 
   Patch patch(context, gather);
   const std::string& name = gather->output()->name;
-  for (std::size_t i = 0; i < counters.size(); ++i) {
-    if (data->shape[i] == counters[i].size) continue;
+  for (std::size_t i = 0; i < iotas.size(); ++i) {
+    if (data->shape[i] == iotas[i].size) continue;
     ValueInfo* const slice = patch.node(Op::kSlice,
-                                        {data, patch.ints({0}), limit_of(patch, counters[i].range),
+                                        {data, patch.ints({0}), limit_of(patch, iotas[i].range),
                                          patch.ints({static_cast<std::int64_t>(i)})},
                                         {}, name + "_Slice");
     if (slice == nullptr) return patch.apply();
     slice->shape = data->shape;
-    slice->shape[i] = counters[i].size;
+    slice->shape[i] = iotas[i].size;
     data = slice;
   }
-  const std::vector<std::int64_t> added = added_axes(counters, indices->shape.size());
+  const std::vector<std::int64_t> added = added_axes(iotas, indices->shape.size());
   if (!added.empty())
     data = patch.node(Op::kUnsqueeze, {data, patch.ints(added)}, {}, name + "_Unsqueeze");
   patch.replace(gather->output(), data);

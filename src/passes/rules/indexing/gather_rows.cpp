@@ -1,7 +1,7 @@
 // Before: a, b = Split<axis = 1>(Reshape(x, [n, 56, 56, 96]), [3, 53])
 //         y = Reshape(Transpose(Reshape(Concat<axis = 1>(b, a), [n, 8, 7, 8, 7, 96])), windows)
 // After:  y = Reshape(Gather<axis = 1>(x, places), windows)
-// Images that are shifted, parted into windows and put together again, or of which neighbours are
+// Images that are shifted, parted into windows and put together again, or of which neighbors are
 // laid side by side, are copied once instead of for each step. A Transpose alone stays: it copies
 // once, too.
 #include <algorithm>

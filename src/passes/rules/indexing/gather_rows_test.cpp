@@ -33,7 +33,7 @@ TEST_F(GatherRows, WindowsOfAShiftedImage) {
             (std::vector<std::int64_t>{4, 5, 8, 9, 6, 7, 10, 11, 12, 13, 0, 1, 14, 15, 2, 3}));
 }
 
-TEST_F(GatherRows, NeighboursSideBySide) {
+TEST_F(GatherRows, NeighborsSideBySide) {
   const Value wide = onnx.reshape(image, {b, 4, 4, 8});
   std::vector<Value> corners;
   for (const std::int64_t across : {0, 1})

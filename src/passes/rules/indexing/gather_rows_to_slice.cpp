@@ -24,9 +24,9 @@ using onnx::Shape;
 using onnx::ValueInfo;
 using symbolic::Expr;
 
-// A counter and what one step of it adds to the index.
+// An iota and what one step of it adds to the index.
 struct Digit {
-  Counter counter;
+  Iota iota;
   Expr step;
 };
 
@@ -36,18 +36,18 @@ std::optional<Expr> size_in(const ValueInfo* value) {
   return contents->front();
 }
 
-// Of Mul(counter, step), or a counter alone. Axes of a step that has more than the counter would
-// move those of the counter.
+// Of Mul(iota, step), or an iota alone. Axes of a step that has more than the iota would
+// move those of the iota.
 std::optional<Digit> digit_of(const ValueInfo* value) {
-  if (const auto counter = counter_of(value)) return Digit{*counter, 1};
+  if (const auto iota = iota_of(value)) return Digit{*iota, 1};
   const Node* product = made_by(value, Op::kMul);
   if (product == nullptr) return std::nullopt;
   for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
     const ValueInfo *counted = product->input(side), *size = product->input(1 - side);
-    const auto counter = counter_of(counted);
-    const auto step = counter ? size_in(size) : std::nullopt;
+    const auto iota = iota_of(counted);
+    const auto step = iota ? size_in(size) : std::nullopt;
     if (step && size->has_rank && size->shape.size() <= counted->shape.size())
-      return Digit{*counter, *step};
+      return Digit{*iota, *step};
   }
   return std::nullopt;
 }
@@ -67,19 +67,19 @@ bool add_digits(const ValueInfo* value, std::size_t rank, std::vector<Digit>& di
 // In the order of the axes, every index from 0 to the last, each once: a step of one axis is a
 // whole run of those behind it.
 bool count_all(std::vector<Digit>& digits, const ValueInfo* index, Expr total) {
-  std::ranges::sort(digits, {}, [](const Digit& digit) { return digit.counter.axis; });
+  std::ranges::sort(digits, {}, [](const Digit& digit) { return digit.iota.axis; });
   Expr run = 1;
   auto next = static_cast<std::int64_t>(index->shape.size());
   for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit) {
-    if (digit->counter.axis == next || !(digit->step == run)) return false;
-    next = digit->counter.axis;
-    run = run * digit->counter.size;
+    if (digit->iota.axis == next || !(digit->step == run)) return false;
+    next = digit->iota.axis;
+    run = run * digit->iota.size;
   }
   if (!(run == total)) return false;
   return std::ranges::all_of(index->shape, [&](const Expr& size) {
     const auto axis = &size - index->shape.data();
     return size.is(1) || std::ranges::any_of(digits, [&](const Digit& digit) {
-             return digit.counter.axis == axis && digit.counter.size == size;
+             return digit.iota.axis == axis && digit.iota.size == size;
            });
   });
 }

@@ -21,8 +21,8 @@ bool is_int(const ValueInfo* value, std::int64_t number) {
   return ints && ints->size() == 1 && ints->front() == number;
 }
 
-std::optional<Counter> through_unsqueeze(const Node* node) {
-  const auto inner = counter_of(node->input(0));
+std::optional<Iota> through_unsqueeze(const Node* node) {
+  const auto inner = iota_of(node->input(0));
   const ValueInfo* axes_input = node->input(1);
   const auto axes = axes_input != nullptr && axes_input->constant != nullptr
                         ? axes_input->constant->ints()
@@ -38,13 +38,13 @@ std::optional<Counter> through_unsqueeze(const Node* node) {
   std::int64_t seen = 0;
   for (std::int64_t axis = 0; axis < rank; ++axis) {
     if (added[static_cast<std::size_t>(axis)]) continue;
-    if (seen++ == inner->axis) return Counter{axis, inner->range, inner->size};
+    if (seen++ == inner->axis) return Iota{axis, inner->range, inner->size};
   }
   return std::nullopt;
 }
 
-std::optional<Counter> through_expand(const Node* node) {
-  auto inner = counter_of(node->input(0));
+std::optional<Iota> through_expand(const Node* node) {
+  auto inner = iota_of(node->input(0));
   const ValueInfo *from = node->input(0), *to = node->output();
   if (!inner || !from->has_rank || !to->has_rank || to->shape.size() < from->shape.size())
     return std::nullopt;
@@ -57,14 +57,14 @@ std::optional<Counter> through_expand(const Node* node) {
 
 }  // namespace
 
-std::optional<Counter> counter_of(const ValueInfo* value) {
+std::optional<Iota> iota_of(const ValueInfo* value) {
   const Node* node = value == nullptr ? nullptr : value->producer;
   if (node == nullptr) return std::nullopt;
   if (node->is(Op::kRange)) {
     if (!is_int(node->input(0), 0) || !is_int(node->input(2), 1) || !value->has_rank ||
         value->shape.size() != 1 || !value->shape[0].known())
       return std::nullopt;
-    return Counter{0, node, value->shape[0]};
+    return Iota{0, node, value->shape[0]};
   }
   if (node->is(Op::kUnsqueeze)) return through_unsqueeze(node);
   if (node->is(Op::kExpand)) return through_expand(node);

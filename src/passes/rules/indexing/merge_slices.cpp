@@ -26,42 +26,44 @@ constexpr std::int64_t kFarthest = std::int64_t{1} << 31;
 bool is_place(std::int64_t at) { return at >= 0 && at <= kFarthest; }
 
 // `second` counts among what `first` takes of an axis whose size may not be known.
-std::optional<Cut> one_after_the_other(const Cut& first, Cut second, symbolic::Expr size) {
+std::optional<SliceRange> one_after_the_other(const SliceRange& first, SliceRange second,
+                                              symbolic::Expr size) {
   if (size.known() && size.is_constant()) second = placed(second, length_of(first, size.value()));
   if (!is_place(first.start) || !is_place(second.start) || first.step > kFarthest ||
       second.step > kFarthest)
     return std::nullopt;
-  Cut cut{first.axis, first.start + first.step * second.start, first.end, first.step * second.step};
-  if (second.end == kToTheEnd) return cut;
+  SliceRange range{first.axis, first.start + first.step * second.start, first.end,
+                   first.step * second.step};
+  if (second.end == kToTheEnd) return range;
   // From the back of what reaches to the back.
   if (second.end < 0) {
     if (first.end != kToTheEnd || first.step != 1) return std::nullopt;
-    cut.end = second.end;
-    return cut;
+    range.end = second.end;
+    return range;
   }
   if (first.end < 0 || !is_place(second.end)) return std::nullopt;
-  cut.end = std::min(first.end, first.start + first.step * second.end);
-  return cut;
+  range.end = std::min(first.end, first.start + first.step * second.end);
+  return range;
 }
 
 // What the two take together; nothing where the places cannot be added up.
-std::optional<std::vector<Cut>> joined(const Node* first, const Node* second) {
-  const auto outer = cuts_of(first), inner = cuts_of(second);
+std::optional<std::vector<SliceRange>> joined(const Node* first, const Node* second) {
+  const auto outer = slice_ranges_of(first), inner = slice_ranges_of(second);
   if (!outer || !inner) return std::nullopt;
-  std::vector<Cut> cuts = *outer;
-  for (const Cut& cut : *inner) {
-    const auto same = std::ranges::find(cuts, cut.axis, &Cut::axis);
-    if (same == cuts.end()) {
-      cuts.push_back(cut);
+  std::vector<SliceRange> ranges = *outer;
+  for (const SliceRange& range : *inner) {
+    const auto same = std::ranges::find(ranges, range.axis, &SliceRange::axis);
+    if (same == ranges.end()) {
+      ranges.push_back(range);
       continue;
     }
-    const auto one =
-        one_after_the_other(*same, cut, first->input(0)->shape[static_cast<std::size_t>(cut.axis)]);
+    const auto one = one_after_the_other(
+        *same, range, first->input(0)->shape[static_cast<std::size_t>(range.axis)]);
     if (!one) return std::nullopt;
     *same = *one;
   }
-  std::ranges::sort(cuts, {}, &Cut::axis);
-  return cuts;
+  std::ranges::sort(ranges, {}, &SliceRange::axis);
+  return ranges;
 }
 
 // Every reader of it will be joined, so that it goes.
@@ -77,8 +79,8 @@ bool join(Node* second, RuleContext& context) {
   Node* const first = made_by(second->input(0), Op::kSlice);
   if (first == nullptr || first->graph != second->graph || second->output() == nullptr)
     return false;
-  const auto cuts = joined(first, second);
-  if (!cuts) return context.decline(second, "where the two begin and end is not known");
+  const auto ranges = joined(first, second);
+  if (!ranges) return context.decline(second, "where the two begin and end is not known");
   if (!is_read_by_slices_alone(first->output(), first))
     return context.decline(second, "something else reads what the first takes");
   if (is_part_of_split(first)) return context.decline(second, "the first is a part of a Split");
@@ -86,11 +88,11 @@ bool join(Node* second, RuleContext& context) {
   ValueInfo* const y = second->output();
   Patch patch(context, second);
   std::vector<std::int64_t> starts, ends, axes, steps;
-  for (const Cut& cut : *cuts) {
-    starts.push_back(cut.start);
-    ends.push_back(cut.end);
-    axes.push_back(cut.axis);
-    steps.push_back(cut.step);
+  for (const SliceRange& range : *ranges) {
+    starts.push_back(range.start);
+    ends.push_back(range.end);
+    axes.push_back(range.axis);
+    steps.push_back(range.step);
   }
   std::vector<ValueInfo*> inputs{first->input(0), patch.ints(starts), patch.ints(ends),
                                  patch.ints(axes)};

@@ -1,6 +1,6 @@
-// Before: d = Neg(Min(Sub(j, i), 0))      i and j being counters
+// Before: d = Neg(Min(Sub(j, i), 0))      i and j being iotas
 // After:  d = Max(Sub(i, j), 0)
-// How far a key lies behind its query, as relative positions write it. Differences of counters are
+// How far a key lies behind its query, as relative positions write it. Differences of iotas are
 // never the least integer, which has no opposite.
 #include "passes/rules/indexing/iota.h"
 #include "passes/rules/indexing/rules.h"
@@ -17,14 +17,14 @@ using onnx::Op;
 
 enum { kJ, kI, kZero };
 
-bool is_zero(const onnx::ValueInfo* value) { return filled_with(value) == 0; }
+bool is_zero(const onnx::ValueInfo* value) { return splat_value(value) == 0; }
 
 constexpr auto kWritten =
     op(Op::kNeg, op(Op::kMin, op(Op::kSub, any(kJ), any(kI)), any(kZero, is_zero)));
 
 bool turn(Node* root, RuleContext& context) {
   const auto found = match(kWritten, root, context);
-  if (!found || !counter_of((*found)[kI]) || !counter_of((*found)[kJ])) return false;
+  if (!found || !iota_of((*found)[kI]) || !iota_of((*found)[kJ])) return false;
   Patch patch(context, root);
   const std::string& name = root->output()->name;
   onnx::ValueInfo* const back =

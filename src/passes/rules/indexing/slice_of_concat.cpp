@@ -18,33 +18,34 @@ using onnx::ValueInfo;
 
 bool take(Node* slice, RuleContext& context) {
   const Node* concat = made_by(slice->input(0), Op::kConcat);
-  const auto cuts = concat == nullptr ? std::nullopt : cuts_of(slice);
+  const auto ranges = concat == nullptr ? std::nullopt : slice_ranges_of(slice);
   const ValueInfo* whole = slice->input(0);
-  if (!cuts || cuts->size() != 1 || !whole->has_rank || slice->output() == nullptr) return false;
-  Cut cut = cuts->front();
-  const std::int64_t axis = concat->int_or("axis", 0);
-  if (cut.axis != (axis < 0 ? axis + static_cast<std::int64_t>(whole->shape.size()) : axis) ||
-      cut.start < 0 || cut.end < 0)
+  if (!ranges || ranges->size() != 1 || !whole->has_rank || slice->output() == nullptr)
     return false;
-  const auto along = static_cast<std::size_t>(cut.axis);
+  SliceRange range = ranges->front();
+  const std::int64_t axis = concat->int_or("axis", 0);
+  if (range.axis != (axis < 0 ? axis + static_cast<std::int64_t>(whole->shape.size()) : axis) ||
+      range.start < 0 || range.end < 0)
+    return false;
+  const auto along = static_cast<std::size_t>(range.axis);
   for (ValueInfo* part : concat->inputs) {
     if (!part->has_rank || part->shape.size() != whole->shape.size() ||
         !part->shape[along].is_constant())
       return false;
     const std::int64_t size = part->shape[along].value();
-    if (cut.start < size) {
-      if (cut.end > size) return false;
+    if (range.start < size) {
+      if (range.end > size) return false;
       Patch patch(context, slice);
       ValueInfo* const y = slice->output();
-      const bool is_all = cut.start == 0 && cut.end == size && cut.step == 1;
-      std::vector<ValueInfo*> inputs{part, patch.ints({cut.start}), patch.ints({cut.end}),
-                                     patch.ints({cut.axis})};
-      if (cut.step != 1) inputs.push_back(patch.ints({cut.step}));
+      const bool is_all = range.start == 0 && range.end == size && range.step == 1;
+      std::vector<ValueInfo*> inputs{part, patch.ints({range.start}), patch.ints({range.end}),
+                                     patch.ints({range.axis})};
+      if (range.step != 1) inputs.push_back(patch.ints({range.step}));
       patch.replace(y, is_all ? part : patch.node(Op::kSlice, std::move(inputs), {}, y->name));
       return patch.apply();
     }
-    cut.start -= size;
-    cut.end -= size;
+    range.start -= size;
+    range.end -= size;
   }
   return false;
 }

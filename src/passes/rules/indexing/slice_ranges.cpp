@@ -23,21 +23,21 @@ std::int64_t end_of(std::int64_t end) {
 
 }  // namespace
 
-Cut placed(Cut cut, std::int64_t size) {
+SliceRange placed(SliceRange range, std::int64_t size) {
   const auto place = [size](std::int64_t at) {
     return std::clamp(at < 0 ? at + size : at, std::int64_t{0}, size);
   };
-  cut.start = place(cut.start);
-  cut.end = place(cut.end);
-  return cut;
+  range.start = place(range.start);
+  range.end = place(range.end);
+  return range;
 }
 
-std::int64_t length_of(const Cut& cut, std::int64_t size) {
-  const Cut at = placed(cut, size);
+std::int64_t length_of(const SliceRange& range, std::int64_t size) {
+  const SliceRange at = placed(range, size);
   return at.end <= at.start ? 0 : (at.end - at.start - 1) / at.step + 1;
 }
 
-std::optional<std::vector<Cut>> cuts_of(const Node* slice) {
+std::optional<std::vector<SliceRange>> slice_ranges_of(const Node* slice) {
   const ValueInfo* x = slice->input(0);
   const auto starts = ints_of(slice->input(1)), ends = ints_of(slice->input(2));
   if (x == nullptr || !x->has_rank || !starts || !ends) return std::nullopt;
@@ -59,15 +59,15 @@ std::optional<std::vector<Cut>> cuts_of(const Node* slice) {
       steps.size() != starts->size())
     return std::nullopt;
 
-  std::vector<Cut> cuts;
+  std::vector<SliceRange> ranges;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
     if (axis < 0 || axis >= rank || steps[i] < 1) return std::nullopt;
-    const Cut cut{axis, (*starts)[i], end_of((*ends)[i]), steps[i]};
+    const SliceRange range{axis, (*starts)[i], end_of((*ends)[i]), steps[i]};
     const symbolic::Expr size = x->shape[static_cast<std::size_t>(axis)];
-    cuts.push_back(size.known() && size.is_constant() ? placed(cut, size.value()) : cut);
+    ranges.push_back(size.known() && size.is_constant() ? placed(range, size.value()) : range);
   }
-  return cuts;
+  return ranges;
 }
 
 }  // namespace sardonyx::passes

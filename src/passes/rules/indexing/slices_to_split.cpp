@@ -25,12 +25,12 @@ struct Part {
 
 std::optional<Part> part_of(Node* node) {
   if (!node->is(Op::kSlice) || node->output() == nullptr) return std::nullopt;
-  const auto cuts = cuts_of(node);
-  if (!cuts || cuts->size() != 1 || cuts->front().step != 1) return std::nullopt;
-  const Cut& cut = cuts->front();
-  const symbolic::Expr size = node->input(0)->shape[static_cast<std::size_t>(cut.axis)];
+  const auto ranges = slice_ranges_of(node);
+  if (!ranges || ranges->size() != 1 || ranges->front().step != 1) return std::nullopt;
+  const SliceRange& range = ranges->front();
+  const symbolic::Expr size = node->input(0)->shape[static_cast<std::size_t>(range.axis)];
   if (!size.known() || !size.is_constant()) return std::nullopt;
-  return Part{node, cut.axis, cut.start, cut.end};
+  return Part{node, range.axis, range.start, range.end};
 }
 
 // All parts of x along the axis, in order, when they lie side by side over the whole of it.

@@ -4,9 +4,9 @@
 // After:  p, r, s = Split<axis = -1>(x)
 //         y = Attention(heads(p), heads(r), heads(s))
 //         heads(x) = Transpose<[0, 2, 1, 3]>(Reshape(x, [b, n, h, d]))
-// What three products in one give is told apart where they lie side by side; heads that stand so
-// are taken in by Attention (merge-attention-heads). Parts of which nothing but an axis goes need
-// no Attention to read them.
+// The result of a packed projection is split where its parts lie side by side; heads of that layout
+// are merged into Attention (merge-attention-heads). Parts that only lose an axis need no Attention
+// as their reader.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -30,7 +30,7 @@ using onnx::ValueInfo;
 
 // One element of an axis, which goes.
 struct Part {
-  ValueInfo* of;     // what is told apart
+  ValueInfo* of;     // what is split
   ValueInfo* value;  // the element
   std::int64_t axis, place;
 };
@@ -67,7 +67,7 @@ std::optional<Part> part_of(const Node* node) {
   return Part{split->input(0), node->output(), axis, place};
 }
 
-// All elements of the axis, in order, where nothing else reads what is told apart.
+// All elements of the axis, in order, where nothing else reads what is split.
 std::vector<Part> parts_with(const Part& first, std::int64_t count) {
   std::vector<Part> parts;
   const auto add = [&](const Node* reader) {
@@ -117,14 +117,15 @@ std::optional<Packed> packed(const Part& part) {
   if (node == nullptr || !node->is(Op::kReshape) || part.axis < 0 ||
       part.axis >= static_cast<std::int64_t>(perm.size()))
     return std::nullopt;
-  ValueInfo *const x = node->input(0), *const told = node->output();
-  if (!has_known_sizes(x) || !has_known_sizes(told) || x->shape.empty()) return std::nullopt;
+  ValueInfo *const x = node->input(0), *const split = node->output();
+  if (!has_known_sizes(x) || !has_known_sizes(split) || x->shape.empty()) return std::nullopt;
   const std::size_t last = x->shape.size() - 1;
   const std::int64_t axis = perm[static_cast<std::size_t>(part.axis)];
-  if (axis != static_cast<std::int64_t>(last) || told->shape.size() < last + 2) return std::nullopt;
+  if (axis != static_cast<std::int64_t>(last) || split->shape.size() < last + 2)
+    return std::nullopt;
   for (std::size_t i = 0; i < last; ++i)
-    if (!(x->shape[i] == told->shape[i])) return std::nullopt;
-  Packed found{x, told->shape, {}, 1};
+    if (!(x->shape[i] == split->shape[i])) return std::nullopt;
+  Packed found{x, split->shape, {}, 1};
   found.shape.erase(found.shape.begin() + static_cast<std::ptrdiff_t>(last));
   for (std::size_t i = last; i < found.shape.size(); ++i) {
     if (!found.shape[i].is_constant()) return std::nullopt;

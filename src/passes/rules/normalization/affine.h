@@ -1,4 +1,4 @@
-// What stands behind a normalisation, and how it fits.
+// What stands behind a normalization, and how it fits.
 #pragma once
 
 #include <algorithm>
@@ -7,13 +7,13 @@
 
 namespace sardonyx::passes {
 
-inline bool is_filled(const onnx::ValueInfo* value, double with) {
+inline bool is_splat(const onnx::ValueInfo* value, double with) {
   if (value->constant == nullptr) return false;
   const auto reals = value->constant->reals();
   return reals && std::ranges::all_of(*reals, [=](double real) { return real == with; });
 }
-inline bool is_ones(const onnx::ValueInfo* value) { return is_filled(value, 1); }
-inline bool is_zeros(const onnx::ValueInfo* value) { return is_filled(value, 0); }
+inline bool is_ones(const onnx::ValueInfo* value) { return is_splat(value, 1); }
+inline bool is_zeros(const onnx::ValueInfo* value) { return is_splat(value, 0); }
 
 // As rules write it where there is no scale. A weight of ones may yet get other data.
 inline bool is_no_scale(const onnx::ValueInfo* value) {

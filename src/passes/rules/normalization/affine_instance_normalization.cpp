@@ -1,6 +1,6 @@
 // Before: y = Add(Mul(InstanceNormalization(x, scale, bias), w), b)    w and b are [channels, 1, 1]
 // After:  y = InstanceNormalization(x, scale * w, bias * w + b)
-// One at a time, the product first. Exporters write a group normalisation whose groups are single
+// One at a time, the product first. Exporters write a group normalization whose groups are single
 // channels so.
 #include <cstddef>
 #include <optional>
@@ -65,7 +65,7 @@ bool take(Node* root, std::size_t side, RuleContext& context) {
   if (!bias || !numbers || bias->size() != scale->size())
     return context.decline(root, "it is not one number a channel");
   if (!used_once(normal->output()))
-    return context.decline(root, "something else reads what is normalised");
+    return context.decline(root, "something else reads what is normalized");
   const bool is_product = root->is(Op::kMul);
   for (std::size_t i = 0; i < scale->size(); ++i) {
     const double number = (*numbers)[i];

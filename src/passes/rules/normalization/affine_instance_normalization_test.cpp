@@ -31,7 +31,7 @@ TEST_F(AffineInstanceNormalization, WhatIsNotOfChannelsStays) {
 TEST_F(AffineInstanceNormalization, WhatElseReadsItStays) {
   outputs({onnx.neg(onnx.mul(normal, weight("w", {2, 1}, {5, 6}))), onnx.exp(normal)});
   EXPECT_FALSE(run(kAffineInstanceNormalization));
-  EXPECT_EQ(reason(), "something else reads what is normalised");
+  EXPECT_EQ(reason(), "something else reads what is normalized");
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ bool raise(Node* root, RuleContext& context) {
   ValueInfo* const x = (*found)[kX];
   const std::int64_t groups = groups_of(x, (*found)[kGroupsShape]);
   if (groups == 0 || !same_dims(x, root->output()))
-    return context.decline(root, "what is normalised is not seen to be groups of channels");
+    return context.decline(root, "what is normalized is not seen to be groups of channels");
   const std::vector<std::int64_t> channels = {x->shape[1].value()};
   const float epsilon = found->node(kNormal)->float_or("epsilon", 1e-5F);
   Patch patch(context, root);

@@ -32,14 +32,14 @@ using onnx::Node;
 enum { kX, kMean, kAxes, kAxesAgain, kEpsilon, kSquares, kAxesOfSquares, kScale, kBias };
 
 constexpr auto kMeanOfX = as(kMean, mean(any(kX), any(kAxes)));
-constexpr auto kCentred = op(Op::kSub, any(kX), kMeanOfX);
+constexpr auto kCentered = op(Op::kSub, any(kX), kMeanOfX);
 // The same, or once more by nodes of its own.
-constexpr auto kCentredToo =
-    either(kCentred, op(Op::kSub, any(kX), mean(any(kX), any(kAxesAgain))));
+constexpr auto kCenteredToo =
+    either(kCentered, op(Op::kSub, any(kX), mean(any(kX), any(kAxesAgain))));
 constexpr auto kVariance =
-    op(Op::kAdd, number(kEpsilon), as(kSquares, mean(square(kCentredToo), any(kAxesOfSquares))));
-constexpr auto kWritten = over_root(kCentred, kVariance);
-constexpr auto kScaled = scaled_over_root(any(kScale), kCentred, kVariance);
+    op(Op::kAdd, number(kEpsilon), as(kSquares, mean(square(kCenteredToo), any(kAxesOfSquares))));
+constexpr auto kWritten = over_root(kCentered, kVariance);
+constexpr auto kScaled = scaled_over_root(any(kScale), kCentered, kVariance);
 // TensorFlow's order: x * gain + (bias - mean * gain)
 constexpr auto kGain = op(Op::kMul, any(kScale), inverse_root(kVariance));
 constexpr auto kAffine = op(Op::kAdd, op(Op::kMul, any(kX), kGain),
@@ -67,7 +67,7 @@ bool raise_inner(const Match& found, std::size_t axis, Node* root, RuleContext& 
   onnx::ValueInfo* const x = found[kX];
   const auto epsilon = static_cast<float>(found.real(kEpsilon));
   if (!x->shape[axis].is_constant() || x->shape[axis].is(0))
-    return context.decline(root, "the size that is normalised over is not constant");
+    return context.decline(root, "the size that is normalized over is not constant");
   if (x->dtype == onnx::DType::kFloat64 && double{epsilon} != found.real(kEpsilon))
     return context.decline(root, "float32, the type of the attribute, does not hold epsilon");
   std::vector<std::int64_t> away(x->shape.size()), back(x->shape.size());
@@ -106,7 +106,7 @@ bool raise(Node* root, RuleContext& context) {
   std::vector<onnx::ValueInfo*> inputs = {x, norm->scale};
   if (onnx::ValueInfo* const bias = (*found)[kBias]) {
     if (!same_dims(bias, norm->scale))
-      return context.decline(root, "what is added is not of the sizes normalised over");
+      return context.decline(root, "what is added is not of the sizes normalized over");
     inputs.push_back(bias);
   }
   Patch patch(context, root);

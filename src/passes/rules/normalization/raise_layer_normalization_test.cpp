@@ -78,7 +78,7 @@ TEST_F(RaiseLayerNormalization, DeclinesChannelsOfAnOpenSize) {
   const Value d = onnx.sub(x, mean(x, {1}));
   outputs({onnx.div(d, root(mean(onnx.mul(d, d), {1})))});
   EXPECT_FALSE(run(kRaiseLayerNormalization));
-  EXPECT_EQ(reason(), "the size that is normalised over is not constant");
+  EXPECT_EQ(reason(), "the size that is normalized over is not constant");
 }
 
 TEST_F(RaiseLayerNormalization, DeclinesAMeanOverOtherAxes) {

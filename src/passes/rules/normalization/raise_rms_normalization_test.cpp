@@ -67,7 +67,7 @@ TEST_F(RaiseRmsNormalization, DeclinesSizesThatVary) {
   const Value z = input("z", {4, s});
   outputs({onnx.div(z, deviation(z, 1e-6))});
   EXPECT_FALSE(run(kRaiseRmsNormalization));
-  EXPECT_EQ(reason(), "the sizes that are normalised over are not constant");
+  EXPECT_EQ(reason(), "the sizes that are normalized over are not constant");
 }
 
 TEST_F(RaiseRmsNormalization, DeclinesAnEpsilonOfDouble) {

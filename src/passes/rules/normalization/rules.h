@@ -1,4 +1,4 @@
-// Rules that raise normalisations, one file each.
+// Rules that raise normalizations, one file each.
 #pragma once
 
 #include "rewriting/rule.h"

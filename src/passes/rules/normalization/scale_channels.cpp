@@ -25,7 +25,7 @@ struct Found {
   ValueInfo* by;  // what is multiplied or added
 };
 
-// A Transpose of what was normalised over its last axis, read by `root` alone.
+// A Transpose of what was normalized over its last axis, read by `root` alone.
 std::optional<Found> find(const Node* root) {
   for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
     const Node* transpose = made_by(root->input(side), Op::kTranspose);

@@ -1,7 +1,7 @@
 // Before: y = Mul(weight, RMSNormalization(x, ones))
 // After:  y = RMSNormalization(x, weight)
 // LayerNormalization likewise, as long as it has no bias. Of a scale that is not of the sizes
-// normalised over, what is left is a multiplication of its own.
+// normalized over, what is left is a multiplication of its own.
 #include "passes/rules/normalization/affine.h"
 #include "passes/rules/normalization/rules.h"
 #include "rewriting/patch.h"
@@ -27,7 +27,7 @@ bool scale(Node* product, RuleContext& context) {
   if (!found) return false;
   ValueInfo* const by = (*found)[kScale];
   if (!same_dims(by, (*found)[kOnes]))
-    return context.decline(product, "what it is scaled by is not of the sizes normalised over");
+    return context.decline(product, "what it is scaled by is not of the sizes normalized over");
   const Node* const normal = found->node(kNormal);
   Patch patch(context, product);
   patch.replace(product->output(), patch.node(normal->op, {(*found)[kX], by}, normal->attributes,

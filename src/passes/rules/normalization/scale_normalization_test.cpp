@@ -25,7 +25,7 @@ TEST_F(ScaleNormalization, TakesAVectorOfTheLastAxis) {
 TEST_F(ScaleNormalization, DeclinesAScaleOfEveryElement) {
   outputs({onnx.mul(onnx.rms_normalization(x, ones), input("z", {b, s, 4}))});
   EXPECT_FALSE(run(kScaleNormalization));
-  EXPECT_EQ(reason(), "what it is scaled by is not of the sizes normalised over");
+  EXPECT_EQ(reason(), "what it is scaled by is not of the sizes normalized over");
 }
 
 TEST_F(ScaleNormalization, AWeightOfOnesStays) {

@@ -44,7 +44,7 @@ std::optional<Normalized> normalized(const onnx::ValueInfo* x, const onnx::Node*
   std::vector<std::int64_t> dims;
   for (std::size_t i = x->shape.size() - *count; i < x->shape.size(); ++i) {
     if (!x->shape[i].known() || !x->shape[i].is_constant())
-      return declined("the sizes that are normalised over are not constant");
+      return declined("the sizes that are normalized over are not constant");
     dims.push_back(x->shape[i].value());
   }
   const auto narrow = static_cast<float>(epsilon);
@@ -54,7 +54,7 @@ std::optional<Normalized> normalized(const onnx::ValueInfo* x, const onnx::Node*
   if (scale == nullptr)
     scale = context.model().add_constant(ones);
   else if (!has_dims(scale, ones.dims))
-    return declined("what it is scaled by is not of the sizes normalised over");
+    return declined("what it is scaled by is not of the sizes normalized over");
   return Normalized{-static_cast<std::int64_t>(*count), narrow, scale};
 }
 

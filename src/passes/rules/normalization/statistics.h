@@ -1,4 +1,4 @@
-// What normalisations are written out of: means of squares, and what is divided by their root.
+// What normalizations are written out of: means of squares, and what is divided by their root.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace sardonyx::passes {
 
 // The attributes and scale that LayerNormalization and RMSNormalization have in common.
 struct Normalized {
-  std::int64_t axis;  // the first of those normalised over, from the end
+  std::int64_t axis;  // the first of those normalized over, from the end
   float epsilon;
   onnx::ValueInfo* scale;
 };

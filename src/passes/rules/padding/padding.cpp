@@ -13,12 +13,12 @@ using onnx::ValueInfo;
 
 std::optional<Ints> padding_of(const Node* pad) {
   const ValueInfo* x = pad->input(0);
-  const auto widths = known_ints(pad->input(1));
+  const auto widths = constant_ints(pad->input(1));
   if (x == nullptr || !x->has_rank || !widths) return std::nullopt;
   const std::size_t rank = x->shape.size();
   Ints axes;
   if (pad->input(3) != nullptr) {
-    const auto given = known_ints(pad->input(3));
+    const auto given = constant_ints(pad->input(3));
     if (!given) return std::nullopt;
     axes = *given;
   } else {

@@ -2,7 +2,7 @@
 // After:  y = DequantizeLinear(Gather(table, ids), scale, zero)
 // Of a table whose rows have scales of their own:
 //         y = Mul(Cast(Gather(table, ids)), Gather(scale, ids))
-// What is looked up is dequantised, and not the whole table at each run. The same for a Slice.
+// What is looked up is dequantized, and not the whole table at each run. The same for a Slice.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -19,7 +19,7 @@ using onnx::Op;
 using onnx::Tensor;
 using onnx::ValueInfo;
 
-// Fewer elements are dequantised in less time than what is looked up of them may take.
+// Fewer elements are dequantized in less time than what is looked up of them may take.
 constexpr std::int64_t kLargeTable = std::int64_t{1} << 14;
 
 bool is_constant(const ValueInfo* value) {

@@ -25,7 +25,7 @@ class GatherBeforeDequantize : public RulesTest {
   }
 };
 
-TEST_F(GatherBeforeDequantize, RowsAloneAreDequantised) {
+TEST_F(GatherBeforeDequantize, RowsAloneAreDequantized) {
   outputs({onnx.gather(dequantized(table(1024), onnx.scalar(0.5, DType::kFloat32)), ids)});
   EXPECT_TRUE(run(kGatherBeforeDequantize));
   EXPECT_EQ(ops(), "Gather DequantizeLinear");

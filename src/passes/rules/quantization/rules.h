@@ -1,4 +1,4 @@
-// Rules about quantised tensors, one file each.
+// Rules about quantized tensors, one file each.
 #pragma once
 
 #include "rewriting/rule.h"

@@ -38,7 +38,7 @@ const ValueInfo* rest_of_one(const ValueInfo* difference) {
   return without_identity(node->input(1));
 }
 
-// The other factor.
+// The operand that is not `factor`.
 const ValueInfo* times(const ValueInfo* product, const ValueInfo* factor) {
   for (const auto& [a, b] : operands(product, Op::kMul))
     if (a == factor) return b;

@@ -36,11 +36,11 @@ std::optional<std::int64_t> start_of_part(const ValueInfo* part) {
 }
 
 std::optional<std::int64_t> start_of_slice(const Node* slice) {
-  const auto cuts = cuts_of(slice);
-  if (!cuts || cuts->size() != 1 || cuts->front().step != 1 || width_of(slice->input(0)) == 0 ||
-      !is_last_axis(cuts->front().axis, slice->input(0)))
+  const auto ranges = slice_ranges_of(slice);
+  if (!ranges || ranges->size() != 1 || ranges->front().step != 1 ||
+      width_of(slice->input(0)) == 0 || !is_last_axis(ranges->front().axis, slice->input(0)))
     return std::nullopt;
-  return cuts->front().start;
+  return ranges->front().start;
 }
 
 // One number for each column, in every row.

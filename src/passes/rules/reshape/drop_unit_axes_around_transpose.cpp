@@ -22,7 +22,7 @@ using onnx::ValueInfo;
 
 // The axes of `value` that a node names by its second input, in order.
 std::optional<std::vector<std::int64_t>> axes_of(const Node* node, const ValueInfo* value) {
-  auto axes = known_ints(node->input(1));
+  auto axes = constant_ints(node->input(1));
   if (!axes || !value->has_rank) return std::nullopt;
   for (std::int64_t& axis : *axes)
     if (axis < 0) axis += static_cast<std::int64_t>(value->shape.size());

@@ -2,7 +2,7 @@
 // After:  y = Transpose<perm = [1, 2, 0, 3]>(Reshape(x, [s, b, h, d]))
 // Before: y = Transpose<perm = [1, 0, 2]>(Reshape(Transpose<perm = [0, 2, 1, 3]>(x), [b, s, h *
 // d])) After:  y = Reshape(Transpose<perm = [2, 0, 1, 3]>(x), [s, b, h * d]) A Reshape that parts
-// axes, or joins neighbours, changes nothing about where the others stand: two transpositions round
+// axes, or joins neighbors, changes nothing about where the others stand: two transpositions round
 // it are one.
 #include <algorithm>
 #include <cstddef>

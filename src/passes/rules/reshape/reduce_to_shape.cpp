@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "onnx/operators/traits.h"
 #include "passes/constant_ints.h"
 #include "passes/rules/reshape/rules.h"
 #include "rewriting/patch.h"
@@ -21,26 +22,12 @@ using onnx::Op;
 using onnx::ValueInfo;
 using Axes = std::vector<std::int64_t>;
 
-bool finds_place(const Node* node) { return node->is(Op::kArgMax) || node->is(Op::kArgMin); }
+bool finds_position(const Node* node) {
+  return onnx::has_trait(node->op, onnx::Trait::kFindsPosition);
+}
 
 bool reduces(const Node* node) {
-  switch (node->op) {
-    case Op::kArgMax:
-    case Op::kArgMin:
-    case Op::kReduceL1:
-    case Op::kReduceL2:
-    case Op::kReduceLogSum:
-    case Op::kReduceLogSumExp:
-    case Op::kReduceMax:
-    case Op::kReduceMean:
-    case Op::kReduceMin:
-    case Op::kReduceProd:
-    case Op::kReduceSum:
-    case Op::kReduceSumSquare:
-      return node->domain.empty();
-    default:
-      return false;
-  }
+  return onnx::has_trait(node->op, onnx::Trait::kReduces) || finds_position(node);
 }
 
 // The reduced axes from the front, in order; nothing where they are not known.
@@ -49,10 +36,10 @@ std::optional<Axes> reduced_axes(const Node* node) {
   if (x == nullptr || !x->has_rank) return std::nullopt;
   const auto rank = static_cast<std::int64_t>(x->shape.size());
   Axes axes;
-  if (finds_place(node)) {
+  if (finds_position(node)) {
     axes = {node->int_or("axis", 0)};
   } else if (node->input(1) != nullptr) {
-    const auto given = known_ints(node->input(1));
+    const auto given = constant_ints(node->input(1));
     if (!given) return std::nullopt;
     axes = *given;
   }

@@ -1,6 +1,6 @@
 // Before: y = SequenceAt(SequenceConstruct(a, b, c), 1)
 // After:  y = Identity(b)
-// torch.onnx writes lists of Python so where it does not optimise.
+// torch.onnx writes lists of Python so where it does not optimize.
 #include "passes/constant_ints.h"
 #include "passes/rules/sequences/rules.h"
 #include "rewriting/patch.h"

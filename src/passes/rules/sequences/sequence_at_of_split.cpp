@@ -1,6 +1,6 @@
 // Before: y = SequenceAt(SplitToSequence<axis>(x, 4), 1)    x is 8 wide there
 // After:  y = Slice(x, [4], [8], [axis])
-// torch.onnx writes chunk() and split() so where it does not optimise; what is left of it becomes a
+// torch.onnx writes chunk() and split() so where it does not optimize; what is left of it becomes a
 // Split. Without `keepdims`, elements are gathered.
 #include <algorithm>
 #include <optional>
@@ -28,12 +28,12 @@ std::optional<Part> part_of(const Node* split, std::int64_t at, std::int64_t siz
   const ValueInfo* given = split->input(1);
   std::vector<std::int64_t> sizes;
   if (given != nullptr && given->has_rank && given->shape.size() == 1) {
-    const auto each = known_ints(given);
+    const auto each = constant_ints(given);
     if (!each) return std::nullopt;
     sizes = *each;
   } else {
     const auto each =
-        given == nullptr ? std::optional(std::vector<std::int64_t>{1}) : known_ints(given);
+        given == nullptr ? std::optional(std::vector<std::int64_t>{1}) : constant_ints(given);
     if (!each || each->size() != 1 || each->front() <= 0 || size < 0) return std::nullopt;
     for (std::int64_t begin = 0; begin < size; begin += each->front())
       sizes.push_back(std::min(each->front(), size - begin));

@@ -27,7 +27,7 @@ onnx::Tensor numbers(std::int64_t count, double value);
 
 // The Conv, ConvTranspose or Gemm whose output this is, for `reader` alone, with a weight that can
 // be rewritten: float32 or float64, with data, and read by nothing else. Null otherwise, and where
-// there is such a node, but not in this state, the context is told why.
+// there is such a node, but not in this state, the context gets the reason.
 onnx::Node* affine_taker(const onnx::ValueInfo* x, const onnx::Node* reader, RuleContext& context);
 
 // Output channels of such a node.

@@ -15,7 +15,7 @@ namespace {
 using onnx::Node;
 using onnx::ValueInfo;
 
-// What the normalisation does to a channel.
+// What the normalization does to a channel.
 std::optional<ChannelAffine> affine_of(const Node* norm, onnx::DType dtype) {
   const auto scale = doubles_of(norm->input(1), dtype), shift = doubles_of(norm->input(2), dtype);
   const auto mean = doubles_of(norm->input(3), dtype);

@@ -27,8 +27,8 @@ TEST_F(RulesTest, AScaleAlongAnotherAxisStays) {
 TEST_F(RulesTest, DifferenceAndQuotientByChannelGoIntoConv) {
   const Value x = input("x", {b, 1, 4});
   const Value y = onnx.conv(x, weight("w", {2, 1, 1}, {1, 2}), Value());
-  const Value centred = onnx.sub(y, weight("mean", {2, 1}, {3, 4}));
-  const Value scaled = onnx.div(centred, weight("deviation", {2, 1}, {2, 4}));
+  const Value centered = onnx.sub(y, weight("mean", {2, 1}, {3, 4}));
+  const Value scaled = onnx.div(centered, weight("deviation", {2, 1}, {2, 4}));
   outputs({onnx.sub(weight("shift", {2, 1}, {10, 20}), scaled)});
   EXPECT_TRUE(run(kFoldChannelAffine));
   EXPECT_EQ(ops(), "Conv");

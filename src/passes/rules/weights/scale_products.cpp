@@ -5,8 +5,8 @@
 // Before: y = Mul(Add(MatMul(x, weight), bias), scale), a number for each column
 // After:  y = Add(MatMul(x, weight * scale), bias * scale)
 // So, too, Div by a number, Gemm, and one part of what a Split makes of a product: its columns
-// alone are scaled. Queries are scaled so in every layer of attention that is spelt out, and what a
-// layer adds to its input in ConvNeXt and CaiT. In other people's models alone: the weights of a
+// alone are scaled. Queries are scaled so in every decomposed attention layer, and what a layer
+// adds to its input in ConvNeXt and CaiT. In third-party models alone: the weights of a
 // program keep what they hold.
 #include <cmath>
 #include <memory>

@@ -83,9 +83,9 @@ ValueInfo* made_before(const Form& form, const onnx::Model& model) {
 
 // Of [batch, sequence], whatever axes of 1 stand around it.
 bool is_positions(const ValueInfo* value, const rewriting::Feeds& feeds) {
-  const auto ramp = rewriting::ramp_of(value, feeds);
-  if (!ramp || !(ramp->start == feeds.past)) return false;
-  std::vector<std::int64_t> steps = ramp->steps;
+  const auto index = rewriting::affine_index_of(value, feeds);
+  if (!index || !(index->start == feeds.past)) return false;
+  std::vector<std::int64_t> steps = index->steps;
   std::erase(steps, 0);
   return steps == std::vector<std::int64_t>{1};
 }

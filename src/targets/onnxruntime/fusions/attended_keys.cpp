@@ -15,8 +15,8 @@ namespace {
 using onnx::Node;
 using onnx::Op;
 using onnx::ValueInfo;
+using rewriting::AffineIndex;
 using rewriting::made_by;
-using rewriting::Ramp;
 using symbolic::Expr;
 
 // What adding does to a score, which then counts for nothing.
@@ -52,19 +52,19 @@ std::optional<Attended> attended_keys(const ValueInfo* mask, const rewriting::Fe
   if (!condition || truth->shape.size() > 4) return std::nullopt;
   Attended found;
   bool causal = false;
-  for (const Ramp& each : condition->ramps) {
-    const Ramp ramp = each.with_rank(4);
-    if (ramp.steps == std::vector<std::int64_t>{0, 0, 1, -1} && ramp.start == feeds.past) {
+  for (const AffineIndex& each : condition->indices) {
+    const AffineIndex index = each.with_rank(4);
+    if (index.steps == std::vector<std::int64_t>{0, 0, 1, -1} && index.start == feeds.past) {
       causal = true;
       continue;
     }
-    const Expr window = ramp.start + feeds.past + Expr(1);
-    if (ramp.steps != std::vector<std::int64_t>{0, 0, -1, 1} || !window.is_constant() ||
+    const Expr window = index.start + feeds.past + Expr(1);
+    if (index.steps != std::vector<std::int64_t>{0, 0, -1, 1} || !window.is_constant() ||
         window.value() <= 0)
       return std::nullopt;
     found.window = found.window < 0 ? window.value() : std::min(found.window, window.value());
   }
-  for (const Ramp& each : condition->padding) {
+  for (const AffineIndex& each : condition->padding) {
     if (each.with_rank(4).steps != std::vector<std::int64_t>{1, 0, 0, 2}) return std::nullopt;
     found.padded = true;
   }

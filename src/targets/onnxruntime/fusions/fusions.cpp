@@ -72,7 +72,7 @@ Fusions onnxruntime_cpu_fusions() {
                  "Llama of 201 M parameters, in int4 1.00; alone 1.12, 1.28 of the time "
                  "behind 128, 512 and 0.75 for 512 tokens behind none; with sinks, 64 heads over "
                  "8, 1.28, 1.18 of the time of Attention with one more key behind 128, 512, 0.80, "
-                 "0.72 for 128, 512 tokens, and 0.83, 0.50, 0.72, 0.68 of scores spelt out",
+                 "0.72 for 128, 512 tokens, and 0.83, 0.50, 0.72, 0.68 of decomposed scores",
              .since = "1.31"},
       Fusion{.rule = &kPackedAttention,
              .before = "Attention(x·Wq + bq, x·Wk + bk, x·Wv + bv, mask)",

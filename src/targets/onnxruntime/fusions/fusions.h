@@ -1,5 +1,5 @@
-// What operators of com.microsoft stand for. A new one is a file with its test beside it, a line
-// here and a row in fusions.cpp.
+// What operators of com.microsoft are fused from. A new one is a file with its test, a line here
+// and a row in fusions.cpp.
 #pragma once
 
 #include "targets/fusion.h"

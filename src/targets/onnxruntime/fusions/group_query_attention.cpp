@@ -9,7 +9,7 @@
 // in front.
 //
 // The operator wants the keys of a row without gaps: `lengths` says how many there are, less one.
-// Sinks, which the core dialect has as one more key (onnx/definitions/attention.h), are an input of
+// Sinks, which the canonical IR has as one more key (onnx/definitions/attention.h), are an input of
 // the operator. Their keys have the cache in front by a Concat, and heads lie apart.
 //
 // What callers feed as attention_mask may have gaps anywhere, so that masks made of it are taken
@@ -314,8 +314,8 @@ class Fusing {
   }
 
   bool are_positions(const ValueInfo* value) const {
-    const auto ramp = rewriting::ramp_of(value, feeds_);
-    return ramp && ramp->steps == std::vector<std::int64_t>{0, 1} && ramp->start == feeds_.past;
+    const auto index = rewriting::affine_index_of(value, feeds_);
+    return index && index->steps == std::vector<std::int64_t>{0, 1} && index->start == feeds_.past;
   }
 
   std::int64_t longest() const {

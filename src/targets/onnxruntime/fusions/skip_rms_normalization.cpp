@@ -33,7 +33,7 @@ std::string_view hindrance(const Node* normalization, const Node* sum) {
   const ValueInfo* scale = normalization->input(1);
   if (!are_alike(sum->input(0), sum->input(1))) return "what is added is not of one shape";
   if (const std::int64_t axis = normalization->int_or("axis", -1); axis != -1 && axis != 2)
-    return "it normalises over several axes";
+    return "it normalizes over several axes";
   if (sum->output()->dtype != DType::kFloat32 && sum->output()->dtype != DType::kFloat16)
     return "there are kernels for float32 and float16 alone";
   if (!scale->has_rank || scale->shape.size() != 1 || scale->dtype != sum->output()->dtype ||
@@ -50,7 +50,7 @@ bool fuse(Node* normalization, rewriting::RuleContext& context) {
     return context.decline(normalization, std::string(why));
   std::vector<onnx::Attribute> attributes = {
       {"epsilon", normalization->float_or("epsilon", 1e-5F), {}}};
-  // In front of the sum, which others read before the normalisation.
+  // In front of the sum, which others read before the normalization.
   rewriting::Patch patch(context, sum);
   const std::vector<ValueInfo*> made = patch.nodes(
       microsoft::kRmsNormalizationOfSum, {sum->input(0), sum->input(1), normalization->input(1)},

@@ -17,7 +17,7 @@ class SkipRmsNormalization : public rewriting::RulesTest {
 
 TEST_F(SkipRmsNormalization, GivesTheSumToItsOtherReaders) {
   const Value sum = onnx.add(x, skip);
-  const Value other = onnx.exp(sum);  // reads it in front of the normalisation
+  const Value other = onnx.exp(sum);  // reads it in front of the normalization
   outputs({other, normalized(sum)});
   ASSERT_TRUE(run(kSkipRmsNormalization));
   EXPECT_EQ(ops(), "SkipSimplifiedLayerNormalization Exp");

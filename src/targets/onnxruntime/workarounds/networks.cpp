@@ -1,9 +1,9 @@
 // Layers of networks.
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "onnx/definitions/attention.h"
+#include "onnx/operators/traits.h"
 #include "targets/lowering.h"
 #include "targets/onnxruntime/tables.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 using enum base::DType;
 
-bool normalises_nothing(const Use& use) {
+bool normalizes_nothing(const Use& use) {
   const Value x = use.input(0);
   if (!x.has_rank()) return false;
   const std::int64_t axis = use.integer("axis", -1);
@@ -84,10 +84,9 @@ bool may_hide_by_lowest(const Use& use) {
 
 // Two masks that both hide a key by the lowest number are minus infinity there.
 bool adds_lowest_twice(const onnx::ValueInfo* mask) {
-  constexpr std::array kMoves = {Op::kUnsqueeze, Op::kSqueeze, Op::kExpand, Op::kSlice,
-                                 Op::kReshape,   Op::kCast,    Op::kGather};
   const onnx::Node* node = mask->producer;
-  while (node != nullptr && std::ranges::find(kMoves, node->op) != kMoves.end())
+  while (node != nullptr &&
+         (onnx::has_trait(node->op, onnx::Trait::kRearranges) || node->is(Op::kCast)))
     node = node->input(0)->producer;
   return node != nullptr && node->is(Op::kAdd) && onnx::may_hold(node->input(0), kLowest) &&
          onnx::may_hold(node->input(1), kLowest);
@@ -142,9 +141,9 @@ constexpr Rule kRows[] = {
     {.name = "layer-normalization-of-nothing",
      .op = Op::kLayerNormalization,
      .reason = Reason::kFails,
-     .when = normalises_nothing,
+     .when = normalizes_nothing,
      .how = unchanged,
-     .why = "it normalises at least one element",
+     .why = "it normalizes at least one element",
      .since = "1.31"},
     {.name = "log-softmax-in-double",
      .op = Op::kLogSoftmax,

@@ -1,4 +1,4 @@
-// Operators of ONNX Runtime's own domain that are emitted for it.
+// Contrib operators (com.microsoft) that are emitted for ONNX Runtime.
 #pragma once
 
 #include "onnx/infer/foreign.h"

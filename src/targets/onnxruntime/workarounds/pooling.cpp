@@ -38,7 +38,7 @@ bool is_padded_widely(const Use& use) {
 
 // Before: MaxPool(Pad(x, pads, value))
 // After:  MaxPool(Pad(x, pads, value, axes)); before opset 18, which has no axes,
-//         MaxPool(Max(padded, padded)): the optimiser does not look through a Max.
+//         MaxPool(Max(padded, padded)): the optimizer does not look through a Max.
 // Likewise AveragePool.
 std::optional<Values> kept_from_padding(const Use& use, const Rule& rule) {
   Lowering& onnx = use.onnx;

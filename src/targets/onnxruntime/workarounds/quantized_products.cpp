@@ -1,4 +1,4 @@
-// What ONNX Runtime's optimiser makes of products of dequantised tensors: products of integers,
+// What ONNX Runtime's optimizer makes of products of dequantized tensors: products of integers,
 // some of which are others than the model says.
 #include <algorithm>
 #include <array>
@@ -77,7 +77,7 @@ bool scales_another_axis(const Use& use) {
   return scales && !read_as_meant(*scales);
 }
 
-// Whether a product takes it for its second factor beside a first one that is not dequantised.
+// Whether a product takes it for its second factor beside a first one that is not dequantized.
 bool is_second_of_reals(const ValueInfo* weight) {
   return std::ranges::any_of(weight->uses, [](const onnx::Use& use) {
     if (use.node->is("Transpose"))
@@ -194,7 +194,7 @@ constexpr Rule kRewritten[] = {
      .reason = Reason::kRewrites,
      .when = scales_another_axis,
      .how = by_definition,
-     .why = "products of dequantised tensors become products of integers, for which every scale "
+     .why = "products of dequantized tensors become products of integers, for which every scale "
             "that is not a single number counts as one of the second factor's output channels, "
             "whatever axis it stands for",
      .since = "1.31"},

@@ -1,4 +1,4 @@
-// Quotients of integers that ONNX Runtime's optimiser takes for those of real numbers.
+// Quotients of integers that ONNX Runtime's optimizer takes for those of real numbers.
 #include <algorithm>
 
 #include "onnx/graph/ir.h"

@@ -1,4 +1,4 @@
-// Ranges that ONNX Runtime's optimiser takes for slices.
+// Ranges that ONNX Runtime's optimizer takes for slices.
 #include "onnx/graph/ir.h"
 #include "onnx/infer/inference.h"
 #include "targets/lowering.h"

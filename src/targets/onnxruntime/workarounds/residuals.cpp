@@ -1,4 +1,4 @@
-// Sums that are normalised: what a layer gives, added to what it was given.
+// Sums that are normalized: what a layer gives, added to what it was given.
 #include <algorithm>
 
 #include "rewriting/rewrite.h"
@@ -13,7 +13,7 @@ bool is_addend(const Value value) {
   return value && !value.is_constant() && value.has_rank() && value.rank() > 1;
 }
 
-bool is_normalised(const Use& use) {
+bool is_normalized(const Use& use) {
   if (use.node == nullptr || use.onnx.says_alike() || !is_addend(use.input(0)) ||
       !is_addend(use.input(1)))
     return false;
@@ -34,13 +34,13 @@ std::optional<Values> as_sum(const Use& use, const Rule&) {
 }
 
 constexpr Rule kRows[] = {
-    {.name = "sum-that-is-normalised",
+    {.name = "normalized-sum",
      .op = Op::kAdd,
      .reason = Reason::kSlow,
      .types = onnx::dtype_bit(base::DType::kFloat32),
-     .when = is_normalised,
+     .when = is_normalized,
      .how = as_sum,
-     .why = "its optimiser makes Add and LayerNormalization one SkipLayerNormalization, whose "
+     .why = "its optimizer makes Add and LayerNormalization one SkipLayerNormalization, whose "
             "kernel takes 3.9 to 4.6 times as long as the two on 128 and 512 tokens of 768; Sum it "
             "leaves alone",
      .since = "1.31"},

@@ -1,4 +1,4 @@
-// Factors of what is multiplied, which ONNX Runtime's optimiser takes into the product.
+// Factors of what is multiplied, which ONNX Runtime's optimizer takes into the product.
 #include <cmath>
 #include <vector>
 

@@ -17,7 +17,7 @@ from sardonyx._base.errors import Diagnostic
 from sardonyx._capture.guards.assertions import asking_of_data, note_of_check
 from sardonyx._capture.meta_tracer.control_flow.size_branches import SizeBranches
 from sardonyx._capture.meta_tracer.fallback import DeclinedError
-from sardonyx._capture.meta_tracer.isolation.side_effects import kept, not_told
+from sardonyx._capture.meta_tracer.isolation.side_effects import kept, output_suppressed
 from sardonyx._capture.meta_tracer.symbolic.relations import denied
 from sardonyx._capture.meta_tracer.symbolic.size_samples import Condition, SizeSamples
 from sardonyx._capture.meta_tracer.tracer.tracer import Recorder
@@ -103,7 +103,7 @@ class Ways:
             if given is None:
                 self._runs += 1
                 put_back()
-                with not_told():
+                with output_suppressed():
                     given = self._followed(run)
             else:
                 given = self._joined(self._forks[-1], given)

@@ -168,10 +168,8 @@ def while_loop(
         for ran, name in ((going, "while_loop_cond_graph"), (step, "while_loop_body_graph"))
     ]
     said = tuple(recorder.said(each) for each in carried_inputs)
-    node = recorder.write(_ops.while_loop, (*bodies, said, tuple(read)), given)
-    if may_share:
-        recorder.may_share_memory(node)
-    return pytree.tree_unflatten(given, step.spec)
+    arguments = (*bodies, said, tuple(read))
+    return _recorded(recorder, _ops.while_loop, arguments, given, step.spec, may_share=may_share)
 
 
 def scan(
@@ -192,10 +190,8 @@ def scan(
     read = share_what_they_read([ran.scope])
     body = held(recorder.graph, ran.scope.graph, "scan_combine_graph")
     said = [[recorder.said(each) for each in group] for group in (init, xs)]
-    node = recorder.write(_ops.scan, (body, *said, tuple(read)), given)
-    if may_share:
-        recorder.may_share_memory(node)
-    return pytree.tree_unflatten(given, ran.spec)
+    arguments = (body, *said, tuple(read))
+    return _recorded(recorder, _ops.scan, arguments, given, ran.spec, may_share=may_share)
 
 
 def map_(recorder: Recorder, f: Callable[..., Any], xs: Sequence[Any], args: Sequence[Any]) -> Any:
@@ -206,8 +202,7 @@ def map_(recorder: Recorder, f: Callable[..., Any], xs: Sequence[Any], args: Seq
     read = share_what_they_read([ran.scope])
     body = held(recorder.graph, ran.scope.graph, "body_graph")
     said = [recorder.said(each) for each in xs]
-    recorder.write(_ops.map_impl, (body, said, read), given)
-    return pytree.tree_unflatten(given, ran.spec)
+    return _recorded(recorder, _ops.map_impl, (body, said, read), given, ran.spec)
 
 
 def associative_scan(
@@ -228,8 +223,8 @@ def associative_scan(
     read = share_what_they_read([ran.scope])
     body = held(recorder.graph, ran.scope.graph, "associative_scan_combine_graph")
     said = [recorder.said(each) for each in xs]
-    recorder.write(_ops.associative_scan, (body, said, tuple(read)), given)
-    return pytree.tree_unflatten(given, ran.spec)
+    arguments = (body, said, tuple(read))
+    return _recorded(recorder, _ops.associative_scan, arguments, given, ran.spec)
 
 
 def hints_wrapper(
@@ -292,6 +287,23 @@ def _ran(
         recorder.graph.output(tuple(recorder.said(each) for each in leaves))
         finish(recorder.graph)
     return Ran(scope, leaves, spec)
+
+
+def _recorded(
+    recorder: Recorder,
+    operator: Any,
+    arguments: tuple[Any, ...],
+    results: list[Any],
+    spec: Any,
+    *,
+    may_share: bool = False,
+) -> Any:
+    """Records a call of an operator with bodies; its results, as the body has them. `may_share`:
+    they may lie in memory of the arguments."""
+    node = recorder.write(operator, arguments, results)
+    if may_share:
+        recorder.may_share_memory(node)
+    return pytree.tree_unflatten(results, spec)
 
 
 def _given(scope: Scope, value: Any) -> Any:

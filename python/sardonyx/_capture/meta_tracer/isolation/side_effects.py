@@ -1,4 +1,4 @@
-"""What a model's code does besides computing: undone, and not told, where it is run once more."""
+"""What a model's code does besides computing: undone, and suppressed where it runs again."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def run_again_where_declined() -> Iterator[None]:
     settings are restored.
     """
     put_back = kept()
-    said, complained = io.StringIO(), io.StringIO()
-    told: list[warnings.WarningMessage] = []
+    printed, complained = io.StringIO(), io.StringIO()
+    warned: list[warnings.WarningMessage] = []
     runs_again = False
     try:
         with (
-            contextlib.redirect_stdout(said),
+            contextlib.redirect_stdout(printed),
             contextlib.redirect_stderr(complained),
-            warnings.catch_warnings(record=True) as told,
+            warnings.catch_warnings(record=True) as warned,
         ):
             yield
     except BaseException as error:
@@ -39,23 +39,23 @@ def run_again_where_declined() -> Iterator[None]:
         raise
     finally:
         if not runs_again:
-            _tell(said.getvalue(), complained.getvalue(), told)
+            _replay(printed.getvalue(), complained.getvalue(), warned)
 
 
-def _tell(said: str, complained: str, told: list[warnings.WarningMessage]) -> None:
-    if said:
-        sys.stdout.write(said)
+def _replay(printed: str, complained: str, warned: list[warnings.WarningMessage]) -> None:
+    if printed:
+        sys.stdout.write(printed)
     if complained:
         sys.stderr.write(complained)
-    for each in told:
+    for each in warned:
         warnings.showwarning(
             each.message, each.category, each.filename, each.lineno, each.file, each.line
         )
 
 
 @contextmanager
-def not_told() -> Iterator[None]:
-    """Within it, what is printed and warned of is not told: it was before."""
+def output_suppressed() -> Iterator[None]:
+    """Within it, output and warnings are suppressed: they were shown before."""
     with (
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.redirect_stderr(io.StringIO()),

@@ -70,9 +70,9 @@ def unchanged(model: torch.nn.Module) -> Iterator[Assigned]:
         yield found
     finally:
         hook.remove()
-        told = held.put_back(found)
-    if told:
-        raise DeclinedError(told[0])
+        changes = held.put_back(found)
+    if changes:
+        raise DeclinedError(changes[0])
     if found.attributes:
         warnings.warn(
             f"{', '.join(found.attributes)}: tensors that forward() keeps in attributes are no "
@@ -129,7 +129,7 @@ class _Held:
 
     def put_back(self, found: Assigned) -> list[str]:
         """Adds the places of tensors to what was found; returns what is to be declined."""
-        told: list[str] = []
+        changes: list[str] = []
         for table, before, owner, is_of_modules in self._dicts:
             changed = _changed(table, before)
             if not changed:
@@ -137,7 +137,7 @@ class _Held:
             if is_of_modules:
                 assigned = {name for _, name in found.buffers}
                 if not set(changed) <= assigned:
-                    told.append(f"{owner} changes which modules or weights it has")
+                    changes.append(f"{owner} changes which modules or weights it has")
             else:
                 for name in changed:
                     found.attributes += _of_tensors(table.get(name), f"{owner}.{name}")
@@ -151,7 +151,7 @@ class _Held:
             if members != known:
                 members.clear()
                 members.update(known)
-        return told
+        return changes
 
 
 _PLAIN = (str, int, float, complex, bool, bytes, type(None), type)

@@ -187,14 +187,14 @@ def layer_norm(
 ) -> QuickTensor:
     rank, depth = len(dims_of(input)), len(normalized_shape)
     if not 0 < depth <= rank or not input.dtype.is_floating_point:
-        raise DeclinedError("a normalisation of what does not fit")
+        raise DeclinedError("a normalization of what does not fit")
     inner = dims_of(input)[rank - depth :]
     factors = [each for each in (weight, bias) if each is not None]
     if any(each.dtype != input.dtype for each in factors):
-        raise DeclinedError("a normalisation with other types")
+        raise DeclinedError("a normalization with other types")
     for shape in (normalized_shape, *map(dims_of, factors)):
         if len(shape) != depth or not all(map(same, inner, shape)):
-            raise DeclinedError("a normalisation of what does not fit")
+            raise DeclinedError("a normalization of what does not fit")
     return results.dense(dims_of(input), input.dtype)
 
 

@@ -75,7 +75,7 @@ def made_same(a: Size, b: Size) -> bool:
     if same(a, b):
         return True
     if is_by_data((a, b)):
-        raise DeclinedError("sizes that data decide have to be equal")
+        raise DeclinedError("data-dependent sizes have to be equal")
     return (type(a) is not int or type(b) is not int) and bool(a == b)
 
 

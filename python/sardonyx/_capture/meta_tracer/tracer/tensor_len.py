@@ -23,7 +23,7 @@ class LengthError(DeclinedError):
 def check_length(tensor: torch.Tensor) -> None:
     """Raises LengthError where its length is data-dependent."""
     if dims_of(tensor) and is_by_data(dims_of(tensor)[:1]):
-        raise LengthError("data decide the length of a tensor that len() is asked for")
+        raise LengthError("len() of a tensor with a data-dependent length")
 
 
 @contextmanager

@@ -63,7 +63,7 @@ def _refusal(func: Any) -> str:
         return f"no rule for {func}"
     if func in modes.DUALS:
         return "the model takes derivatives"
-    return f"{func} makes a quantised tensor" if makes_quantized(func) else ""
+    return f"{func} makes a quantized tensor" if makes_quantized(func) else ""
 
 
 def _is_choosing_an_overload() -> bool:

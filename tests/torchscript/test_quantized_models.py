@@ -94,7 +94,7 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
     "network": (Network, (4, 3, 12, 12)),
     "signal": (Signal, (4, 3, 21)),
     "fused": (lambda: fused(Fused()), (3, 3, 10, 12)),
-    "normalisations": (Norms, (2, 2, 4, 4, 8)),
+    "normalizations": (Norms, (2, 2, 4, 4, 8)),
 }
 
 
@@ -112,12 +112,12 @@ def test_layers_with_fixed_scales(name: str, kind: str, tmp_path: Path) -> None:
         assert {"QuantizeLinear", "DequantizeLinear", "Conv"} <= operators
 
 
-def quantised(x: Tensor) -> Tensor:
+def quantized(x: Tensor) -> Tensor:
     return torch.quantize_per_tensor(x, 0.25, 5, torch.quint8)
 
 
 def pools(x: Tensor) -> list[Tensor]:
-    q = quantised(x)
+    q = quantized(x)
     return [
         torch.dequantize(F.adaptive_avg_pool2d(q, 2)),
         torch.dequantize(F.avg_pool2d(q, 2)),
@@ -129,7 +129,7 @@ def pools(x: Tensor) -> list[Tensor]:
 
 
 def activations(x: Tensor) -> list[Tensor]:
-    q = quantised(x)
+    q = quantized(x)
     return [
         torch.dequantize(torch.relu(q)),
         torch.dequantize(F.relu6(q)),
@@ -144,7 +144,7 @@ def activations(x: Tensor) -> list[Tensor]:
 
 
 def places(x: Tensor) -> list[Tensor]:
-    q = quantised(x)
+    q = quantized(x)
     first, second = q.chunk(2, 1)
     parts = [torch.dequantize(part) for part in q.unbind(1)]
     return [
@@ -160,7 +160,7 @@ def places(x: Tensor) -> list[Tensor]:
 
 
 def written(x: Tensor) -> list[Tensor]:
-    q = quantised(x)
+    q = quantized(x)
     F.relu_(q.view(-1)[4:9])
     if q.is_quantized and q.dtype == torch.quint8 and not q.is_floating_point():
         F.relu(q[0], inplace=True)
@@ -207,7 +207,7 @@ def branches(x: Tensor) -> Tensor:
     return torch.dequantize(q)
 
 
-def test_quantised_tensors_of_branches(tmp_path: Path) -> None:
+def test_quantized_tensors_of_branches(tmp_path: Path) -> None:
     example = torch.rand(2, 4, 8)
     model, _ = models_of(branches, example, {0: "n"}, tmp_path)
     assert_right(model, branches, example, -torch.rand(3, 4, 8), torch.rand(1, 4, 8) - 0.4)
@@ -228,7 +228,7 @@ class Own(nn.Module):
 
 
 @pytest.mark.parametrize("make", [Own, Kept])
-def test_packed_and_quantised_attributes(make: Callable[[], nn.Module], tmp_path: Path) -> None:
+def test_packed_and_quantized_attributes(make: Callable[[], nn.Module], tmp_path: Path) -> None:
     torch.manual_seed(0)
     model = make()
     example = torch.randn(2, 3) if make is Kept else torch.randn(2, 3, 6, 7)
@@ -270,26 +270,26 @@ def test_modules_that_restore_themselves(tmp_path: Path) -> None:
     assert_right(model, loaded, x, torch.randn(4, 3))
 
 
-def assert_parts(ours: Any, quantised: torch.Tensor) -> None:
-    torch.testing.assert_close(ours[0], quantised.int_repr(), atol=1, rtol=0)
-    assert ours[1].item() == pytest.approx(quantised.q_scale())
-    assert ours[2].item() == quantised.q_zero_point()
-    assert ours[2].dtype == quantised.int_repr().dtype
+def assert_parts(ours: Any, quantized: torch.Tensor) -> None:
+    torch.testing.assert_close(ours[0], quantized.int_repr(), atol=1, rtol=0)
+    assert ours[1].item() == pytest.approx(quantized.q_scale())
+    assert ours[2].item() == quantized.q_zero_point()
+    assert ours[2].dtype == quantized.int_repr().dtype
 
 
 @pytest.mark.parametrize("dynamo", [True, False])
 @pytest.mark.parametrize("scripted", [True, False])
-def test_a_quantised_result_is_its_integers_scale_and_zero_point(
+def test_a_quantized_result_is_its_integers_scale_and_zero_point(
     dynamo: bool, scripted: bool
 ) -> None:
-    program: Any = torch.jit.script(quantised) if scripted else quantised
+    program: Any = torch.jit.script(quantized) if scripted else quantized
     x = torch.randn(3)
-    assert_parts(sardonyx.export(program, (x,), dynamo=dynamo)(x), quantised(x))
+    assert_parts(sardonyx.export(program, (x,), dynamo=dynamo)(x), quantized(x))
 
 
 @pytest.mark.parametrize("dynamo", [True, False])
 @pytest.mark.parametrize("scripted", [True, False])
-def test_a_quantised_input_is_its_integers_scale_and_zero_point(
+def test_a_quantized_input_is_its_integers_scale_and_zero_point(
     dynamo: bool, scripted: bool
 ) -> None:
     layer = torch.ao.nn.quantized.Conv2d(3, 4, 3)
