@@ -25,7 +25,7 @@ CAUSES = [
     r"no antialiased Resize$",
     r"no attribute allowzero of Reshape$",
     # Not decomposed.
-    r"no operator (DFT|STFT|MelWeightMatrix)$",
+    r"no operator (STFT|MelWeightMatrix)$",
     r"no keep_aspect_ratio_policy of Resize$",
     r"no RoiAlign with half_pixel coordinates$",
     r"no attribute (dilations of LpPool|training_mode of BatchNormalization)$",

@@ -373,6 +373,8 @@ std::optional<Values> spelled_out(const Composite& call, const Operator& op) {
       return inputs.size() > 2 ? spelled_out_deform_conv(call) : std::nullopt;
     case Op::kGridSample:
       return inputs.size() > 1 ? spelled_out_grid_sample(call) : std::nullopt;
+    case Op::kDFT:
+      return spelled_out_dft(call);
     case Op::kHannWindow:
       return Values{spelled_out_hann_window(call)};
     case Op::kHammingWindow:
