@@ -131,6 +131,9 @@ std::optional<Values> reduce_over_computed_axes(const Composite& call, Op op) {
   const bool is_counted = count.is_constant();
   if (call.integer("noop_with_empty_axes", 0) != 0 && (!is_counted || count.is(0)))
     return std::nullopt;
+  const bool is_of_reals = op == Op::kReduceL2 || op == Op::kReduceLogSum ||
+                           op == Op::kReduceLogSumExp || op == Op::kReduceMean;
+  if (is_of_reals && !base::is_floating(x.dtype())) return std::nullopt;
   // Sums of half precision are made in single precision, as the kernels of these operators do.
   const Value wide = is_half(x.dtype()) ? onnx.cast(x, DType::kFloat32) : x;
   if (const auto y = by_sums(call, op, wide)) return Values{onnx.cast(*y, x.dtype())};

@@ -387,6 +387,23 @@ std::optional<Values> optional_get_element(Lowering& onnx, Values& inputs, Attri
   return Values{onnx.identity(inputs[0])};
 }
 
+// Opset 14: the batch before the time. Outputs that nobody reads are there, too.
+template <Op kOp>
+std::optional<Values> recurrence(Lowering& onnx, Values& inputs, Attributes& attributes) {
+  const bool is_batch_first = int_attribute(attributes, "layout", 0) != 0;
+  drop(attributes, "layout");
+  if (!is_batch_first) return std::nullopt;
+  constexpr std::size_t kFirstState = 5;  // [batch, directions, hidden]
+  inputs[0] = onnx.transpose(inputs[0], {1, 0, 2});
+  for (std::size_t i = kFirstState; i < std::min(inputs.size(), kFirstState + 2); ++i)
+    if (inputs[i]) inputs[i] = onnx.transpose(inputs[i], {1, 0, 2});
+  const std::size_t outputs = kOp == Op::kLSTM ? 3 : 2;
+  Values made = onnx.node("", onnx::operator_of(kOp).name, inputs, attributes, outputs);
+  made[0] = onnx.transpose(made[0], {2, 0, 1, 3});
+  for (std::size_t i = 1; i < made.size(); ++i) made[i] = onnx.transpose(made[i], {1, 0, 2});
+  return made;
+}
+
 struct Form {
   Op op;
   std::int64_t until;  // the first opset that has the newest form
@@ -397,7 +414,9 @@ constexpr Form kForms[] = {
     {Op::kAveragePool, 22, average_pool},
     {Op::kDFT, 20, dft},
     {Op::kDequantizeLinear, 23, dequantize},
+    {Op::kGRU, 14, recurrence<Op::kGRU>},
     {Op::kGridSample, 20, grid_sample},
+    {Op::kLSTM, 14, recurrence<Op::kLSTM>},
     {Op::kLpPool, 18, norm_pool},
     {Op::kMaxPool, 22, max_pool},
     {Op::kMod, 28, mod},
@@ -405,6 +424,7 @@ constexpr Form kForms[] = {
     {Op::kOptionalHasElement, 18, optional_has_element},
     {Op::kPad, 18, pad},
     {Op::kQuantizeLinear, 21, quantize},
+    {Op::kRNN, 14, recurrence<Op::kRNN>},
     {Op::kReduceL1, 18, reduce<Op::kReduceL1>},
     {Op::kReduceL2, 18, reduce<Op::kReduceL2>},
     {Op::kReduceLogSum, 18, reduce<Op::kReduceLogSum>},
