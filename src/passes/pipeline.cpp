@@ -139,6 +139,7 @@ const std::array kPipeline = {
     Entry{&kMergeTransposesAcrossReshape},
     Entry{kDropUnusedNodes},
     Entry{&kGatherRows},  // what no other rule knows better
+    Entry{&kRaiseSwiglu},
     Entry{kDropUnusedNodes},
 };
 // After lowering.

@@ -9,6 +9,7 @@
 #include "onnx/emit/emit_state.h"
 #include "onnx/emit/type_substitutes.h"
 #include "targets/opsets/downgrade.h"
+#include "targets/opsets/sequence_map.h"
 
 namespace sardonyx::targets {
 
@@ -206,6 +207,8 @@ Values Lowering::lowered(const onnx::Node* node, std::span<const Value> inputs) 
       refuse_type(op, *output, "gives", opset(), [&](const OperatorVersion& later) {
         return not_given(later, node->outputs) == nullptr;
       });
+  if (node->is(Op::kSequenceMap) && op.at(opset()) == nullptr)
+    if (auto values = loop_over_sequences(*this, node, inputs)) return *std::move(values);
   return by_rules({*this, op, inputs, node->attributes, node->outputs.size(), node}, nullptr);
 }
 

@@ -10,7 +10,7 @@ from torch.export import Dim, ExportedProgram
 import sardonyx
 from tests.harness import assert_exports, capture
 
-OPSETS = range(13, 27)
+OPSETS = range(13, 29)
 
 
 class SmallCnn(nn.Module):

@@ -1,9 +1,13 @@
 #include "onnx/definitions/attention.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
+#include "base/diagnostic.h"
 #include "onnx/definitions/parts.h"
 #include "onnx/gen/op.h"
 
@@ -79,25 +83,50 @@ bool has_ranks(const Composite& call) {
   return call.input(0).rank() == call.input(1).rank();
 }
 
-// Which keys each query may see by its place, bool [L, S]; absent where all of them.
+// How many keys stand before the first query: those of the past, or those of a cache kept outside
+// that are no padding, less the queries, int64 [batch, 1, 1, 1]. Absent where there are none.
+Value keys_before(const Composite& call, Value query, Value past) {
+  Emit& onnx = call.onnx;
+  if (past) return onnx.size(past.dim(-2));
+  const Value lengths = call.input(6);
+  if (!lengths) return {};
+  return onnx.sub(onnx.unsqueeze(lengths, {1, 2, 3}), onnx.size(query.dim(-2)));
+}
+
+// Which keys each query may see by its place, bool [L, S] or [batch, 1, L, S]; absent where all.
 Value seen_by_place(const Composite& call, Value query, Value key, Value past) {
   Emit& onnx = call.onnx;
   const std::int64_t left = call.integer("left_window_size", -1);
   std::int64_t right = call.integer("right_window_size", -1);
   if (call.integer("is_causal", 0) != 0) right = right < 0 ? 0 : std::min<std::int64_t>(right, 0);
-  if (left < 0 && right < 0) return {};
+  if (left < 0 && right < 0 && !call.input(6)) return {};
   const Value keys = onnx.range(key.dim(-2));
-  Value queries = onnx.range(query.dim(-2));
-  if (past) queries = onnx.add(queries, onnx.size(past.dim(-2)));
-  queries = onnx.unsqueeze(queries, {1});
+  Value seen;
+  if (call.input(6)) seen = onnx.less(keys, onnx.unsqueeze(call.input(6), {1, 2, 3}));
+  if (left < 0 && right < 0) return seen;
+  Value queries = onnx.unsqueeze(onnx.range(query.dim(-2)), {1});
+  if (const Value before = keys_before(call, query, past)) queries = onnx.add(queries, before);
   const auto moved = [&](std::int64_t by) {
     return by == 0 ? queries : onnx.add(queries, onnx.int_scalar(by));
   };
-  Value seen;
-  if (right >= 0) seen = onnx.less_or_equal(keys, moved(right));
-  if (left < 0) return seen;
-  const Value reached = onnx.greater_or_equal(keys, moved(-left));
-  return seen ? onnx.and_(seen, reached) : reached;
+  const auto also = [&](Value other) { seen = seen ? onnx.and_(seen, other) : other; };
+  if (right >= 0) also(onnx.less_or_equal(keys, moved(right)));
+  if (left >= 0) also(onnx.greater_or_equal(keys, moved(-left)));
+  return seen;
+}
+
+// A mask of fewer keys hides the others; one of a single key is broadcast.
+Value mask_of_all_keys(Emit& onnx, Value mask, Value key) {
+  if (!mask || !mask.has_rank() || mask.rank() == 0) return mask;
+  const Expr given = mask.dim(-1), wanted = key.dim(-2);
+  if (!given.is_constant() || !wanted.is_constant() || given.is(1) ||
+      given.value() >= wanted.value())
+    return mask;
+  std::vector<std::int64_t> pads(2 * static_cast<std::size_t>(mask.rank()), 0);
+  pads.back() = wanted.value() - given.value();
+  const bool is_truth = mask.dtype() == DType::kBool;
+  return onnx.pad(mask, onnx.ints(pads),
+                  is_truth ? onnx.bool_scalar(false) : onnx.scalar_like(-kInfinity, mask));
 }
 
 }  // namespace
@@ -268,12 +297,14 @@ Attended attend(Emit& onnx, const AttentionForm& form) {
   const Value query = onnx.cast(form.query, dtype), key = onnx.cast(form.key, dtype),
               value = onnx.cast(form.value, dtype);
   const Expr group = form.grouped ? group_size(query, key) : Expr(1);
-  Value scores = matmul_by_group(onnx, scaled_query(onnx, query, form.scale),
-                                 onnx.swap_axes(key, -1, -2), group);
+  const Value products = matmul_by_group(onnx, scaled_query(onnx, query, form.scale),
+                                         onnx.swap_axes(key, -1, -2), group);
+  Value scores = products;
   if (form.softcap > 0) {
     const Value limit = onnx.scalar(form.softcap, dtype);
     scores = onnx.mul(onnx.tanh(onnx.div(scores, limit)), limit);
   }
+  const Value limited = scores;
   Value mask = form.mask;
   if (form.seen_by_place) {
     const Value by_place = additive(onnx, form.seen_by_place, dtype);
@@ -288,17 +319,34 @@ Attended attend(Emit& onnx, const AttentionForm& form) {
   Value weights = onnx.cast(onnx.softmax(onnx.cast(scores, wide), {.axis = -1}), dtype);
   // A row that may attend to nothing is zero; its softmax is NaN.
   if (chooses) weights = onnx.where(mask, weights, onnx.zero(dtype));
+  const bool may_hide_rows = mask && !chooses && sinks_in(mask.info()) == nullptr &&
+                             (mask.dtype() == DType::kBool || may_hold_minus_infinity(mask.info()));
+  const auto without_hidden_rows = [&](Value x) {
+    return onnx.where(sees_nothing(onnx, additive(onnx, mask, dtype)), onnx.zero(dtype), x);
+  };
+  if (may_hide_rows && form.zeroes_weights) weights = without_hidden_rows(weights);
+  const Value shown = weights;
   if (form.on_weights) weights = form.on_weights(weights);
   Value result = matmul_by_group(onnx, weights, value, group);
-  if (mask && !chooses && sinks_in(mask.info()) == nullptr &&
-      (mask.dtype() == DType::kBool || may_hold_minus_infinity(mask.info())))
-    result = onnx.where(sees_nothing(onnx, additive(onnx, mask, dtype)), onnx.zero(dtype), result);
-  return {onnx.cast(result, given), scores};
+  if (may_hide_rows && !form.zeroes_weights) result = without_hidden_rows(result);
+  return {onnx.cast(result, given), scores, products, limited, shown};
 }
 
+namespace {
+
+// The output of scores, at one of four steps.
+Value shown_scores(const Composite& call, const Attended& attended) {
+  const std::array steps = {attended.products, attended.limited, attended.scores, attended.weights};
+  const std::int64_t mode = call.integer("qk_matmul_output_mode", 0);
+  if (mode < 0 || mode >= static_cast<std::int64_t>(steps.size()))
+    base::fail("SX1502", fmt::format("Attention: qk_matmul_output_mode is {}", mode));
+  return call.onnx.cast(steps[static_cast<std::size_t>(mode)], call.input(0).dtype());
+}
+
+}  // namespace
+
 std::optional<Values> attention(const Composite& call) {
-  // The length of an external cache, and the scores as an output, are not decomposed.
-  if (!has_ranks(call) || call.input(6) || call.outputs > 3) return std::nullopt;
+  if (!has_ranks(call)) return std::nullopt;
   Emit& onnx = call.onnx;
   const bool flat = call.input(0).rank() == 3;
   const std::int64_t key_heads = call.integer("kv_num_heads", 0);
@@ -311,20 +359,22 @@ std::optional<Values> attention(const Composite& call) {
   AttentionForm form{.query = query,
                      .key = key,
                      .value = value,
-                     .mask = call.input(3),
+                     .mask = mask_of_all_keys(onnx, call.input(3), key),
                      .seen_by_place = seen_by_place(call, query, key, past_key),
                      .softcap = as_written(call.real("softcap", 0)),
                      .grouped = true,
                      .softmax_type = static_cast<DType>(call.integer("softmax_precision", 0))};
   if (find_attribute(call.attributes, "scale") != nullptr)
     form.scale = as_written(call.real("scale", 1));
-  // Rows that a window alone hides are zero too.
-  if (!form.mask && call.integer("left_window_size", -1) >= 0)
+  // Rows that a window or a length hides by itself are zero, too.
+  if (!form.mask && (call.input(6) || call.integer("left_window_size", -1) >= 0))
     std::swap(form.mask, form.seen_by_place);
-  const Value result = attend(onnx, form).result;
-  Values values = {flat ? join_heads(onnx, result) : result};
+  form.zeroes_weights = call.outputs > 3 && call.integer("qk_matmul_output_mode", 0) == 3;
+  const Attended attended = attend(onnx, form);
+  Values values = {flat ? join_heads(onnx, attended.result) : attended.result};
   if (call.outputs > 1) values.push_back(key);
   if (call.outputs > 2) values.push_back(value);
+  if (call.outputs > 3) values.push_back(shown_scores(call, attended));
   return values;
 }
 

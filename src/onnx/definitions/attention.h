@@ -18,11 +18,14 @@ struct AttentionForm {
   bool grouped = false;  // groups of query heads share a key head
   DType softmax_type = DType::kUndefined;
   std::function<Value(Value)> on_weights = {};  // dropout
+  bool zeroes_weights = false;  // of rows that see nothing, and not their results alone
 };
 
 struct Attended {
   Value result;
-  Value scores;  // before their softmax
+  Value scores;             // before their softmax
+  Value products, limited;  // query key^T * scale; with the soft cap
+  Value weights;  // after the softmax; NaN in rows that see nothing, but for zeroes_weights
 };
 
 // A query that may see nothing gives zero.

@@ -71,10 +71,13 @@ Value cast_like(const Composite& call) {
   return call.onnx.cast(call.input(0), call.input(1).dtype());
 }
 
-// Opset 26. Casts between integers keep the bits.
+// Opset 26. Casts between integers keep the bits; of a bool, 0 and 1 are its bits.
 std::optional<Values> bit_cast(const Composite& call) {
   const auto to = static_cast<DType>(call.integer("to", 0));
-  if (!base::is_integer(call.input(0).dtype()) || !base::is_integer(to)) return std::nullopt;
+  const DType given = call.input(0).dtype();
+  const bool keeps_bits =
+      given == to || (given == DType::kBool && base::bit_width(to) == 8) || base::is_integer(given);
+  if (!keeps_bits || (given != to && !base::is_integer(to))) return std::nullopt;
   return Values{call.onnx.cast(call.input(0), to)};
 }
 
@@ -370,6 +373,8 @@ std::optional<Values> spelled_out(const Composite& call, const Operator& op) {
       return inputs.size() > 2 ? spelled_out_deform_conv(call) : std::nullopt;
     case Op::kGridSample:
       return inputs.size() > 1 ? spelled_out_grid_sample(call) : std::nullopt;
+    case Op::kDFT:
+      return spelled_out_dft(call);
     case Op::kHannWindow:
       return Values{spelled_out_hann_window(call)};
     case Op::kHammingWindow:
@@ -378,6 +383,10 @@ std::optional<Values> spelled_out(const Composite& call, const Operator& op) {
       return Values{spelled_out_blackman_window(call)};
     case Op::kBitCast:
       return bit_cast(call);
+    case Op::kAffineGrid:
+      return spelled_out_affine_grid(call);
+    case Op::kCenterCropPad:
+      return spelled_out_center_crop_pad(call);
     case Op::kCol2Im:
       return inputs.size() > 2 ? spelled_out_col2im(call) : std::nullopt;
     case Op::kCumProd:

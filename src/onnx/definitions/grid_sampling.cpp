@@ -151,4 +151,46 @@ std::optional<Values> spelled_out_grid_sample(const Composite& call) {
   return Values{onnx.transpose(read, channels_first)};
 }
 
+namespace {
+
+// The centres of `count` (0-d) elements in [-1, 1]; with align_corners the first and last ones are
+// at its ends, and a single one is in the middle.
+Value centres(Emit& onnx, Value count, bool align_corners, DType dtype) {
+  const Value none = onnx.int_scalar(0), one = onnx.int_scalar(1);
+  const Value index = onnx.Operators::range(none, count, one), twice = onnx.add(index, index);
+  const auto real = [&](Value number) { return onnx.cast(number, dtype); };
+  if (!align_corners) {
+    const Value odd = onnx.add(twice, one);
+    return onnx.div(real(onnx.sub(odd, count)), real(count));
+  }
+  const Value steps = onnx.sub(count, one), divisor = onnx.max({steps, one});
+  return onnx.div(real(onnx.sub(twice, steps)), real(divisor));
+}
+
+}  // namespace
+
+// Opset 20: theta [N, axes, axes + 1] -> [N, sizes..., axes], coordinates listed from the last
+// axis. `size` is that of the image, [N, C, sizes...].
+std::optional<Values> spelled_out_affine_grid(const Composite& call) {
+  Emit& onnx = call.onnx;
+  const Value theta = call.input(0), size = call.input(1);
+  if (!size || !theta.has_rank() || theta.rank() != 3 || !theta.dim(1).is_constant())
+    return std::nullopt;
+  const std::int64_t axes = theta.dim(1).value();
+  // Over all places: [N, 1..., axes, axes + 1].
+  std::vector<std::int64_t> places(static_cast<std::size_t>(axes));
+  std::iota(places.begin(), places.end(), 1);
+  const Value map = onnx.unsqueeze(theta, places);
+  Value sum = onnx.select(map, -1, axes);
+  for (std::int64_t i = 0; i < axes; ++i) {
+    // Column i belongs to axis axes - 1 - i of the places.
+    const Value count = onnx.gather(size, onnx.int_scalar(axes + 1 - i));
+    const Value along = centres(onnx, count, call.integer("align_corners", 0) != 0, theta.dtype());
+    std::vector<std::int64_t> behind(static_cast<std::size_t>(i) + 1);
+    std::iota(behind.begin(), behind.end(), 1);
+    sum = onnx.add(sum, onnx.mul(onnx.select(map, -1, i), onnx.unsqueeze(along, behind)));
+  }
+  return Values{sum};
+}
+
 }  // namespace sardonyx::onnx

@@ -16,5 +16,7 @@ std::optional<Values> spelled_out_average_pool(const Composite& call);
 std::optional<Values> spelled_out_resize(const Composite& call);
 std::optional<Values> spelled_out_grid_sample(const Composite& call);
 std::optional<Values> spelled_out_col2im(const Composite& call);
+std::optional<Values> spelled_out_center_crop_pad(const Composite& call);
+std::optional<Values> spelled_out_affine_grid(const Composite& call);
 
 }  // namespace sardonyx::onnx

@@ -12,7 +12,7 @@
 namespace sardonyx::onnx {
 namespace {
 
-using Attributes = std::span<const Attribute>;
+using AttributeSpan = std::span<const Attribute>;
 
 // Every value of `from` is one of `to`, and comes back the same.
 bool lossless(DType from, DType to) {
@@ -31,7 +31,7 @@ bool lossless(DType from, DType to) {
   return from == DType::kFloat32 && to == DType::kFloat64;
 }
 
-Value same_cast(Emit& onnx, Value x, Attributes attributes) {
+Value same_cast(Emit& onnx, Value x, AttributeSpan attributes) {
   const auto to = static_cast<DType>(int_attribute(attributes, "to", 0));
   if (x.dtype() == to) return x;
   const Node* before = x->producer;
@@ -52,7 +52,7 @@ bool in_order(const std::vector<std::int64_t>& axes) {
   return true;
 }
 
-Value same_transpose(Emit& onnx, Value x, Attributes attributes) {
+Value same_transpose(Emit& onnx, Value x, AttributeSpan attributes) {
   const auto* permutation = ints_attribute(attributes, "perm");
   if (!x.has_rank()) return {};
   if (x.rank() <= 1) return x;
@@ -79,7 +79,7 @@ bool keeps_shape(Value x, const std::vector<Expr>& wanted, bool zero_copies, boo
   return true;
 }
 
-Value same_reshape(Value x, Value shape, Attributes attributes) {
+Value same_reshape(Value x, Value shape, AttributeSpan attributes) {
   const auto wanted = contents_of(shape.info());
   if (!wanted) return {};
   // One -1 beside dims that all stay must stay too.
@@ -217,7 +217,7 @@ Value same_slice(std::span<const Value> inputs) {
   return x;
 }
 
-Value same_concat(Emit& onnx, std::span<const Value> inputs, Attributes attributes) {
+Value same_concat(Emit& onnx, std::span<const Value> inputs, AttributeSpan attributes) {
   if (inputs.size() == 1) return inputs[0];
   // Pieces of no elements drop out.
   const std::int64_t axis = int_attribute(attributes, "axis", 0);

@@ -67,6 +67,20 @@ TEST_F(Fold, TheGreaterOfTwoRealsIsNaNWhereOneIs) {
   EXPECT_TRUE(std::isnan(real("Min", 2, std::nan(""))));
 }
 
+TEST_F(Fold, RangesOfRealsAreComputedWhereNothingIsRounded) {
+  const auto range = [&](DType dtype, double start, double limit, double delta) {
+    return run("Range", {filled(dtype, start), filled(dtype, limit), filled(dtype, delta)});
+  };
+  const auto quarters = range(DType::kFloat16, -0.5, 0.3125, 0.25);
+  EXPECT_EQ(*quarters.at(0).reals(), (std::vector<double>{-0.5, -0.25, 0, 0.25}));
+  EXPECT_EQ(quarters.at(0).dtype, DType::kFloat16);
+  EXPECT_EQ(range(DType::kFloat32, 1, 1, 0.5).at(0).element_count(), 0);
+  EXPECT_TRUE(range(DType::kFloat32, 0, 1, 0.1).empty());               // 0.1 is rounded
+  EXPECT_TRUE(range(DType::kFloat32, -1, 16777216, 16777216).empty());  // and so is the span
+  EXPECT_TRUE(range(DType::kFloat32, 0, 1, 0).empty());
+  EXPECT_EQ(values(range(DType::kInt32, 3, -2, -2)), (std::vector<std::int64_t>{3, 1, -1}));
+}
+
 TEST_F(Fold, FloatsOutOfRangeAreNotConvertedToIntegers) {
   const Attribute to{"to", DType::kInt32, {}};
   EXPECT_TRUE(run("Cast", {filled(DType::kFloat32, 1e20)}, {to}).empty());

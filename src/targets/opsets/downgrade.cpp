@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/diagnostic.h"
+#include "onnx/definitions/computed_axes.h"
 #include "onnx/definitions/definitions.h"
 #include "onnx/definitions/images.h"
 #include "onnx/definitions/pooling.h"
@@ -50,8 +51,12 @@ std::vector<std::int64_t> constant_input(const Lowering& onnx, Values& inputs, s
 }
 
 // Opset 18: axes from an attribute to an input (ReduceSum: 13).
+template <Op kOp>
 std::optional<Values> reduce(Lowering& onnx, Values& inputs, Attributes& attributes) {
   const bool given = inputs.size() > 1 && inputs[1];
+  if (given && onnx.opset() >= 13 && !inputs[1].ints())
+    if (auto values = onnx::reduce_over_computed_axes({onnx, inputs, attributes}, kOp))
+      return values;
   std::vector<std::int64_t> axes;
   if (given) axes = constant_input(onnx, inputs, 1, "reduced axes", 18);
   inputs.resize(1);
@@ -66,8 +71,13 @@ std::optional<Values> reduce(Lowering& onnx, Values& inputs, Attributes& attribu
 // Opset 18: pads of some axes only.
 std::optional<Values> pad(Lowering& onnx, Values& inputs, Attributes&) {
   if (inputs.size() < 4 || !inputs[3]) return std::nullopt;
-  const auto axes = constant_input(onnx, inputs, 3, "padded axes", 18);
   const Value x = inputs[0];
+  if (!inputs[3].ints()) {
+    inputs[1] = onnx::pads_of_all_axes(onnx, inputs[1], inputs[3], x.rank());
+    inputs.resize(3);
+    return std::nullopt;
+  }
+  const auto axes = constant_input(onnx, inputs, 3, "padded axes", 18);
   const auto rank = static_cast<std::size_t>(x.rank());
   Values pieces(2 * rank, onnx.ints({0}));
   for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -218,6 +228,14 @@ std::optional<Values> grid_sample(Lowering& onnx, Values& inputs, Attributes& at
 // Opset 20: the axis from an attribute to an input, and from 1 to -2 by default.
 std::optional<Values> dft(Lowering& onnx, Values& inputs, Attributes& attributes) {
   std::int64_t axis = -2;
+  if (inputs.size() > 2 && inputs[2] && !inputs[2].ints()) {
+    const onnx::ComputedAxis computed(onnx, inputs[0], inputs[2], {.last = 1});
+    const Value y =
+        onnx.dft(computed.joined(), inputs[1], onnx.int_scalar(onnx::ComputedAxis::kPlace),
+                 {.inverse = int_attribute(attributes, "inverse", 0),
+                  .onesided = int_attribute(attributes, "onesided", 0)});
+    return Values{computed.restored(y)};
+  }
   if (inputs.size() > 2) axis = constant_input(onnx, inputs, 2, "axes of DFT", 20).at(0);
   if (axis < 0) axis += inputs[0].rank();
   while (!inputs.back()) inputs.pop_back();
@@ -369,6 +387,23 @@ std::optional<Values> optional_get_element(Lowering& onnx, Values& inputs, Attri
   return Values{onnx.identity(inputs[0])};
 }
 
+// Opset 14: the batch before the time. Outputs that nobody reads are there, too.
+template <Op kOp>
+std::optional<Values> recurrence(Lowering& onnx, Values& inputs, Attributes& attributes) {
+  const bool is_batch_first = int_attribute(attributes, "layout", 0) != 0;
+  drop(attributes, "layout");
+  if (!is_batch_first) return std::nullopt;
+  constexpr std::size_t kFirstState = 5;  // [batch, directions, hidden]
+  inputs[0] = onnx.transpose(inputs[0], {1, 0, 2});
+  for (std::size_t i = kFirstState; i < std::min(inputs.size(), kFirstState + 2); ++i)
+    if (inputs[i]) inputs[i] = onnx.transpose(inputs[i], {1, 0, 2});
+  const std::size_t outputs = kOp == Op::kLSTM ? 3 : 2;
+  Values made = onnx.node("", onnx::operator_of(kOp).name, inputs, attributes, outputs);
+  made[0] = onnx.transpose(made[0], {2, 0, 1, 3});
+  for (std::size_t i = 1; i < made.size(); ++i) made[i] = onnx.transpose(made[i], {1, 0, 2});
+  return made;
+}
+
 struct Form {
   Op op;
   std::int64_t until;  // the first opset that has the newest version
@@ -379,7 +414,9 @@ constexpr Form kForms[] = {
     {Op::kAveragePool, 22, average_pool},
     {Op::kDFT, 20, dft},
     {Op::kDequantizeLinear, 23, dequantize},
+    {Op::kGRU, 14, recurrence<Op::kGRU>},
     {Op::kGridSample, 20, grid_sample},
+    {Op::kLSTM, 14, recurrence<Op::kLSTM>},
     {Op::kLpPool, 18, norm_pool},
     {Op::kMaxPool, 22, max_pool},
     {Op::kMod, 28, mod},
@@ -387,15 +424,16 @@ constexpr Form kForms[] = {
     {Op::kOptionalHasElement, 18, optional_has_element},
     {Op::kPad, 18, pad},
     {Op::kQuantizeLinear, 21, quantize},
-    {Op::kReduceL1, 18, reduce},
-    {Op::kReduceL2, 18, reduce},
-    {Op::kReduceLogSum, 18, reduce},
-    {Op::kReduceLogSumExp, 18, reduce},
-    {Op::kReduceMax, 18, reduce},
-    {Op::kReduceMean, 18, reduce},
-    {Op::kReduceMin, 18, reduce},
-    {Op::kReduceProd, 18, reduce},
-    {Op::kReduceSumSquare, 18, reduce},
+    {Op::kRNN, 14, recurrence<Op::kRNN>},
+    {Op::kReduceL1, 18, reduce<Op::kReduceL1>},
+    {Op::kReduceL2, 18, reduce<Op::kReduceL2>},
+    {Op::kReduceLogSum, 18, reduce<Op::kReduceLogSum>},
+    {Op::kReduceLogSumExp, 18, reduce<Op::kReduceLogSumExp>},
+    {Op::kReduceMax, 18, reduce<Op::kReduceMax>},
+    {Op::kReduceMean, 18, reduce<Op::kReduceMean>},
+    {Op::kReduceMin, 18, reduce<Op::kReduceMin>},
+    {Op::kReduceProd, 18, reduce<Op::kReduceProd>},
+    {Op::kReduceSumSquare, 18, reduce<Op::kReduceSumSquare>},
     {Op::kReshape, 14, reshape},
     {Op::kResize, 18, resize},
     {Op::kRoiAlign, 16, roi_align},

@@ -34,9 +34,21 @@ TEST(OpsetForms, ReducedAxes) {
     EXPECT_EQ(g.onnx.reduce("ReduceSum", x, {{1}}, true)->producer->inputs.size(), 2U);
     EXPECT_EQ(LoweringGraph::type(g.onnx.reduce_mean(x)), "float32[1, 1, 1]");
   }
+}
+
+TEST(OpsetForms, ComputedAxes) {
   LoweringGraph g(13);
-  const Value axes = g.input("axes", {1}, DType::kInt64);
-  EXPECT_EQ(refused([&] { g.onnx.reduce_max(g.input("x", {2}), axes); }), "SX1504");
+  const Value x = g.input("x", {2, 3}), axes = g.input("axes", {2}, DType::kInt64);
+  EXPECT_EQ(g.onnx.reduce_l2(x, axes)->producer->op_type, "Sqrt");
+  EXPECT_EQ(g.onnx.reduce_max(x, axes, {.keepdims = 1})->producer->op_type, "Reshape");
+  EXPECT_EQ(g.onnx.reduce_max(x, axes, {.keepdims = 0})->producer->op_type, "Squeeze");
+  // How many axes there are decides over what is emitted, and whether all are reduced.
+  const Value some = g.input("some", {symbolic::Expr()}, DType::kInt64);
+  EXPECT_EQ(refused([&] { g.onnx.reduce_max(x, some); }), "SX1504");
+  EXPECT_EQ(refused([&] { g.onnx.reduce_l1(x, some, {.noop_with_empty_axes = 1}); }), "SX1504");
+  EXPECT_EQ(
+      LoweringGraph::type(g.onnx.pad(x, g.onnx.ints({1, 2}), {}, g.input("a", {1}, DType::kInt64))),
+      "float32[?, ?]");
 }
 
 TEST(OpsetForms, SplitKnowsHowManyPieces) {
@@ -203,7 +215,8 @@ TEST(OpsetForms, RefusesWhatTheOpsetLacks) {
   const Value x = old.input("x", {2, 3});
   EXPECT_EQ(refused([&] { old.onnx.deform_conv(x, x, x); }), "SX1504");
   EXPECT_EQ(refused([&] { old.onnx.cast(x, DType::kBFloat16); }), "");
-  EXPECT_EQ(refused([&] { old.onnx.dft(old.input("signal", {2, 3, 1})); }), "SX1504");
+  EXPECT_EQ(refused([&] { old.onnx.string_concat(x, x); }), "SX1504");
+  EXPECT_EQ(LoweringGraph::type(old.onnx.dft(old.input("signal", {2, 3, 1}))), "float32[2, 3, 2]");
   const Value i = old.input("i", {2, 3}, DType::kInt64);
   EXPECT_EQ(refused([&] { old.onnx.scatter_elements(x, i, x, {.reduction = "add"}); }), "");
   EXPECT_EQ(refused([&] { old.onnx.scatter_elements(x, i, x, {.reduction = "none"}); }), "");

@@ -18,6 +18,7 @@ extern const Rule kRaiseRelu;
 extern const Rule kRaiseSigmoid;
 extern const Rule kRaiseSoftmax;
 extern const Rule kRaiseSoftplus;
+extern const Rule kRaiseSwiglu;
 extern const Rule kRaiseSwish;
 extern const Rule kSoftmaxWithoutMaximum;
 

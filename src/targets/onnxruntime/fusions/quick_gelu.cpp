@@ -1,6 +1,6 @@
 // Before: y = Mul(x, Sigmoid(Mul(x, alpha)))
 // After:  y = com.microsoft.QuickGelu<alpha>(x)
-// So, too, without alpha (SiLU), and Swish, which has no kernel.
+// So, too, without alpha (SiLU), and Swish and SwiGLU, which have no kernel.
 #include <optional>
 
 #include "rewriting/patch.h"
@@ -39,7 +39,8 @@ struct Found {
 };
 
 std::optional<Found> find(const Node* node, rewriting::RuleContext& context) {
-  if (node->is(Op::kSwish)) return Found{node->input(0), node->float_or("alpha", 1.0F)};
+  if (node->is(Op::kSwish) || node->is(Op::kSwiGLU))
+    return Found{node->input(0), node->float_or("alpha", 1.0F)};
   for (const std::size_t side : {std::size_t{0}, std::size_t{1}}) {
     ValueInfo* const x = node->input(1 - side);
     const Node* gate = rewriting::made_by(node->input(side), Op::kSigmoid);
@@ -57,12 +58,14 @@ bool fuse(Node* node, rewriting::RuleContext& context) {
   if (found->x->dtype != base::DType::kFloat32)
     return context.decline(node, "there is a kernel for float32 alone");
   rewriting::Patch patch(context, node);
-  patch.replace(node->output(), patch.node(microsoft::kSwish, {found->x},
-                                           {{"alpha", found->alpha, {}}}, node->output()->name));
+  const std::string& name = node->output()->name;
+  ValueInfo* y = patch.node(microsoft::kSwish, {found->x}, {{"alpha", found->alpha, {}}}, name);
+  if (node->is(Op::kSwiGLU)) y = patch.node(Op::kMul, {y, node->input(1)}, {}, name);
+  patch.replace(node->output(), y);
   return patch.apply();
 }
 
-constexpr Op kRoots[] = {Op::kMul, Op::kSwish};
+constexpr Op kRoots[] = {Op::kMul, Op::kSwiGLU, Op::kSwish};
 
 }  // namespace
 

@@ -36,6 +36,13 @@ TEST_F(QuickGelu, SwishIsOne) {
   EXPECT_EQ(alpha(), 2.0F);
 }
 
+TEST_F(QuickGelu, SwigluIsOneAndAProduct) {
+  outputs({onnx.swiglu(x, input("z", {b, 4}, kFloat32), {.alpha = 2.0F})});
+  EXPECT_TRUE(run(kQuickGelu));
+  EXPECT_EQ(ops(), "QuickGelu Mul");
+  EXPECT_EQ(model.graph->first->float_or("alpha", 0), 2.0F);
+}
+
 TEST_F(QuickGelu, AGateOfSomethingElseStays) {
   outputs({onnx.mul(x, onnx.sigmoid(input("z", {b, 4}, kFloat32)))});
   EXPECT_FALSE(run(kQuickGelu));
