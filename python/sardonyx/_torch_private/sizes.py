@@ -91,6 +91,8 @@ def arithmetic_remembered() -> Iterator[None]:
             result = known.get(operands)
             if result is None:
                 result = known[operands] = method(node, other)
+            elif (on_given := getattr(result, "on_given_again", None)) is not None:
+                on_given()
             return result
 
         return computed

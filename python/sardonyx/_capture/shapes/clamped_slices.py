@@ -36,7 +36,7 @@ def clamped_slices(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Dia
     found: dict[Any, Diagnostic] = {}
     for node in _slices(program):
         parts = _parts(node)
-        if parts is None or not any(hasattr(each, "free_symbols") for each in parts[1:3]):
+        if parts is None or not any(hasattr(each, "free_symbols") for each in parts[:3]):
             continue
         if isinstance(parts[0], int):
             continue  # a bound of the program: a table that has no more rows

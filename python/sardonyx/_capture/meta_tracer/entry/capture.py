@@ -61,10 +61,12 @@ def quick_capture(
 
     try:
         try:
-            return capture()
-        except LengthError:
-            with lengths_are_sizes():
+            if not size_branches:
                 return capture()
+        except LengthError:
+            pass
+        with lengths_are_sizes():
+            return capture()
     except DeclinedError:
         raise
     except Exception as error:
