@@ -27,6 +27,7 @@ from sardonyx._torch_private import questions as torch_questions
 
 from .bytecode_control_flow import answer_that_goes_on, is_caught
 from .irrelevant_guards import is_immaterial
+from .size_strings import is_computed_with, is_shown_alone, watched_strings
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -55,6 +56,7 @@ class Questions:
         self._by_operators: dict[Any, tuple[Place, Any]] = {}
         # The sizes for which the answer is another.
         self._of_few: dict[tuple[Any, Place], tuple[_Few, ...]] = {}
+        self._strings: dict[Place, tuple[Any, bool]] = {}  # of sizes; whether a number follows
         # Who asks for them, by symbol; in captures with the bounds that PyTorch suggests, nobody.
         self._bounds: dict[str, str] = {}
         self.by_model = False  # whether the model's own code asked anything
@@ -67,13 +69,22 @@ class Questions:
         self._asked.clear()
         self._by_operators.clear()
         self._of_few.clear()
+        self._strings.clear()
         self.by_model = self.are_any = False
         with (
             torch_questions.watching_questions(self._hear),
             torch_questions.watching_truths(self._hear_of_few),
             watched_conditions(None if self.keeps_conditions else self._hear_of_few),
+            watched_strings(self._hear_string),
         ):
             yield
+
+    def _hear_string(self, size: Any) -> None:
+        frame = frame_of_model()
+        if frame is None or not size.node.expr.free_symbols or is_shown_alone(frame):
+            return
+        if place := user_place():
+            self._strings.setdefault(place, (size.node.expr, is_computed_with(frame)))
 
     def _hear_of_few(self, relation: Any, answer: bool) -> None:
         """What is answered since captures take a free size for at least 2."""
@@ -130,7 +141,7 @@ class Questions:
     def notes(self, program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
         """What tells of each whose answer is another for sizes that the program takes: an error
         where a size must vary that the model's own code asks of, a warning otherwise."""
-        if not self._asked and not self._by_operators and not self._of_few:
+        if not (self._asked or self._by_operators or self._of_few or self._strings):
             return []
         ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}
         names = _names(program, leaves)
@@ -156,7 +167,12 @@ class Questions:
         for relation, (place, env) in self._by_operators.items():
             if relation not in by_model:
                 tell(relation, place, env, BY_OPERATOR)
-        return [_note(place, *said) for place, said in told.items()]
+        strings = [
+            _note_of_string(place, _said(size, names), is_error=computed and size_names <= required)
+            for place, (size, computed) in self._strings.items()
+            for size_names in [set(map(str, size.free_symbols))]
+        ]
+        return [*(_note(place, *said) for place, said in told.items()), *strings]
 
 
 def _required(program: ExportedProgram, leaves: Sequence[Leaf]) -> set[str]:
@@ -344,6 +360,19 @@ def _note(place: Place, relation: str, asker: str, severity: str) -> Diagnostic:
         "what it computes of sizes for which the answer is another is not in the model",
         severity=severity,
         help=by_operator if asker == BY_OPERATOR else by_model,
+        file=place.file,
+        line=place.line,
+        function=place.function,
+    )
+
+
+def _note_of_string(place: Place, size: str, *, is_error: bool) -> Diagnostic:
+    return Diagnostic(
+        "SX1015",
+        f"the model's own code makes a string of a size that was left free ({size}), at {place}: "
+        "what it decides or computes by it is not in the model",
+        severity="error" if is_error else "warning",
+        help="compute with the size itself, or make the dimension static",
         file=place.file,
         line=place.line,
         function=place.function,

@@ -7,6 +7,7 @@ by samples of the sizes that lead there, and declined where these disagree.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -27,6 +28,9 @@ from sardonyx._capture.meta_tracer.symbolic.sizes import told_of_equal_sizes
 from sardonyx._capture.source_location import Place, frames_of_model, user_place
 from sardonyx._torch_private import questions as torch_questions
 from sardonyx._torch_private import sizes as torch_sizes
+
+# A loop that asks the same of sizes so often does not end for some of them.
+_MAX_ASKED = 1000
 
 
 class SizeBranches:
@@ -50,6 +54,7 @@ class SizeBranches:
         self._part = part
         self._example: Row = {}  # of the path, where it is not the user's
         self._asserted: list[Condition] = []
+        self._asked: Counter[Any] = Counter()  # by the run
 
     @contextmanager
     def followed(self) -> Iterator[None]:
@@ -60,6 +65,7 @@ class SizeBranches:
 
     def begin_path(self, *, anew: bool) -> None:
         """Has the example's sizes be such as lead to where the run is, which may begin anew."""
+        self._asked.clear()
         if anew:
             self._asserted.clear()
         self._example = {}
@@ -79,6 +85,9 @@ class SizeBranches:
         relation = torch_questions.relation_of(node)
         if not _is_of_sizes(relation) or (asking := frame_of_model()) is None:
             return None
+        self._asked[relation] += 1
+        if self._asked[relation] > _MAX_ASKED:
+            raise DeclinedError(f"a loop goes on as long as {relation}, which it does not change")
         is_behind = bool(self._path())
         answers = self._samples.answers(self._conditions(), relation) - {None}
         if len(answers) == 1:

@@ -70,6 +70,7 @@ class SizeSamples:
         self._env = env
         self._bounds = bounds
         self._known: dict[Any, list[Row]] = {}
+        self._answers: dict[Any, set[bool | None]] = {}
 
     def rows(self, conditions: Sequence[Condition], relation: Any) -> list[Row]:
         """Sizes that satisfy the conditions, and differ in what the relation asks of."""
@@ -85,7 +86,11 @@ class SizeSamples:
 
     def answers(self, conditions: Sequence[Condition], relation: Any) -> set[bool | None]:
         """All that the relation is of such sizes."""
-        return {truth_at(relation, row) for row in self.rows(conditions, relation)}
+        key = (tuple(conditions), relation)
+        if key not in self._answers:
+            rows = self.rows(conditions, relation)
+            self._answers[key] = {truth_at(relation, row) for row in rows}
+        return self._answers[key]
 
     def value(self, conditions: Sequence[Condition], expression: Any) -> Any:
         """The one value that an expression or a relation has for all such sizes of at least 2,
