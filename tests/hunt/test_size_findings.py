@@ -46,8 +46,15 @@ RIGHT = {
         Statement("if n == 1:", (Statement("t = a * 2"),), (Statement("t = a + 1"),)),
     ),
     "len() of a computed size": program(0, "t = torch.arange(max(len(a) - 3, 0))"),
-    "the first of parts that may be one": program(
-        0, "n = int(a.shape[0] > 2)", "t = a.chunk(2)[0] * n"
+    "the first of parts that may be one": program(0, "t = a.chunk(2)[0]"),
+    "loops of a few lengths": program(
+        0, "t = a * 1", Statement("for i in range(len(a) % 3):", (Statement("t = t * 2 + i"),))
+    ),
+    "a write behind the rows of other sizes": program(
+        1, "t = torch.ones(2, a.shape[0]).clone()", "t[a.numel():2] = 1.5"
+    ),
+    "a slice whose step may be more than all": program(
+        0, "n = min(a.shape[0], 9)", "t = a[-2::max(n, 1)]"
     ),
     "divmod": program(0, "q, r = divmod(a.shape[0], 3)", "t = a[:q] * r + divmod(9, q + 1)[0]"),
 }
@@ -64,6 +71,11 @@ def test_slices_of_computed_sizes_past_their_end_are_warned_of() -> None:
     sliced = program(None, "t = torch.zeros((a.shape[0] + 4) // 5 * 5)", "t = t[:-9]")
     verdict = judge(sliced)
     assert verdict.kind in ("right", "warned"), verdict.detail
+
+
+def test_parts_that_may_be_fewer_are_warned_of() -> None:
+    verdict = judge(program(0, "t = sum(each.sum() for each in a.chunk(2))"))
+    assert verdict.kind == "warned", verdict
 
 
 def test_a_loop_whose_end_ranges_decide_is_warned_of() -> None:

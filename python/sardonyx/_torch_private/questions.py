@@ -246,7 +246,7 @@ def _count_terms(expression: Any, most: int) -> int:
 
 BRANCHES = Probe(
     "branches on sizes that are in the model",
-    has(_NODE, "SymNode.guard_bool", "SymNode.hint"),
+    has(_NODE, "SymNode.guard_bool", "SymNode.guard_int", "SymNode.hint"),
     has(_SYMBOLIC, "ShapeEnv.evaluate_expr", "ShapeEnv.guard_or_defer_runtime_assert"),
 )
 
@@ -257,19 +257,25 @@ def answering_of_sizes(
     value: Callable[[Any, Any, Any], Any],
     check: Callable[[Any, Any], bool | None],
     hint: Callable[[Any], Any],
+    number: Callable[[Any], int | None],
 ) -> Iterator[None]:
     """Within it, others answer what is asked of symbolic sizes, where they do not give None.
 
     `truth` is given a SymNode that Python asks the truth of, `value` a ShapeEnv, an expression that
     PyTorch evaluates and its fallback, `check` a ShapeEnv and a relation that PyTorch asserts, and
-    `hint` a SymNode whose size in the example is asked."""
+    `hint` a SymNode whose size in the example is asked, and `number` one that Python takes for a
+    number."""
     kind, env_kind = lookup(_NODE, "SymNode"), lookup(_SYMBOLIC, "ShapeEnv")
-    asked, known = kind.guard_bool, kind.hint.fget
+    asked, counted, known = kind.guard_bool, kind.guard_int, kind.hint.fget
     evaluated, asserted = env_kind.evaluate_expr, env_kind.guard_or_defer_runtime_assert
 
     def ask(node: Any, *args: Any, **kwargs: Any) -> Any:
         answer = truth(node)
         return asked(node, *args, **kwargs) if answer is None else answer
+
+    def count(node: Any, *args: Any, **kwargs: Any) -> int:
+        answer = number(node)
+        return counted(node, *args, **kwargs) if answer is None else answer
 
     def evaluate(env: Any, expression: Any, *args: Any, **kwargs: Any) -> Any:
         answer = value(env, expression, kwargs.get("fallback_value"))
@@ -285,6 +291,7 @@ def answering_of_sizes(
 
     with (
         patched(kind, "guard_bool", ask),
+        patched(kind, "guard_int", count),
         patched(kind, "hint", property(size)),
         patched(env_kind, "evaluate_expr", evaluate),
         patched(env_kind, "guard_or_defer_runtime_assert", assert_),

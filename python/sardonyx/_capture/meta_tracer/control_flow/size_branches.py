@@ -59,7 +59,7 @@ class SizeBranches:
     @contextmanager
     def followed(self) -> Iterator[None]:
         """Within it, both sides of branches on sizes are followed."""
-        answers = (self._truth, self._value, self._check, self._size)
+        answers = (self._truth, self._value, self._check, self._size, self._number)
         with told_of_equal_sizes(self._is_so), torch_questions.answering_of_sizes(*answers):
             yield
 
@@ -97,6 +97,26 @@ class SizeBranches:
         if is_immaterial(asking):
             return truth_at(relation, self._example) if is_behind else None
         return self._part(relation)
+
+    def _number(self, node: Any) -> int | None:
+        """The number that Python takes a size for, as the end of a loop: of a few, each is a
+        branch."""
+        expression = node.expr
+        if not _is_of_sizes(expression) or frame_of_model() is None:
+            return None
+        values = self._samples.few_values(self._conditions(), expression)
+        if values is None or (len(values) == 1 and not self._path()):
+            return None
+        import sympy
+
+        for value in values[:-1]:
+            if self._truth_of(sympy.Eq(expression, value, evaluate=False)):
+                return value
+        return values[-1]
+
+    def _truth_of(self, relation: Any) -> bool:
+        answers = self._samples.answers(self._conditions(), relation) - {None}
+        return answers.pop() if len(answers) == 1 else self._part(relation)
 
     def _checked(self, relation: Any, goes_on: bool) -> bool:
         self._asserted.append(Condition(relation, goes_on))

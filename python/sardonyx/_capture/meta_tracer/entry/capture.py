@@ -151,6 +151,8 @@ def _captured(
     solve(fake_mode, lambda: given.solve(graph_module), by_model)
     sig = QuickSignature(placeholders.specs, output_specs(recorder.graph))
     ranges = given.ranges(graph_module, sig)
+    if samples is not None:
+        ranges = samples.from_least(ranges)
     names = given.argument_names()
     call = SimpleNamespace(in_spec=given.spec, out_spec=out_spec, forward_arg_names=names)
     return QuickProgram(
