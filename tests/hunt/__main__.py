@@ -15,6 +15,7 @@ import re
 import signal
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from .judge import judge, shrunk, signature
 from .programs import draw
 
 _KINDS = ("programs", "graphs", "sizes")
+_MAX_SECONDS = 180
 
 
 def main() -> int:
@@ -148,7 +150,14 @@ def _sized(state: dict[str, Any]) -> None:
     # declines.
     how = {"capture": "auto" if seed % 10 == 9 else "quick"}
     with Path(os.devnull).open("w") as nowhere, contextlib.redirect_stderr(nowhere):
-        verdict = size_judge.judge(program, **how)
+        try:
+            with _limited(_MAX_SECONDS):
+                verdict = size_judge.judge(program, **how)
+        except _HangError:
+            _count(state, "hangs", 0)
+            text = program.text()
+            _keep(state, f"hangs: {text}", seed, f"more than {_MAX_SECONDS} seconds", text)
+            return
         _count(state, verdict.kind, verdict.runs)
         if verdict.kind == "refused":
             reasons = Counter(state.setdefault("refusals", {}))
@@ -159,6 +168,25 @@ def _sized(state: dict[str, Any]) -> None:
         program, verdict = size_judge.shrunk(program, verdict, **how)
     text = f"# {program.shapes}, from {program.least}\n{program.text()}"
     _keep(state, size_judge.signature(program, verdict), seed, verdict.detail, text)
+
+
+class _HangError(BaseException):
+    """A program takes longer than any should."""
+
+
+@contextlib.contextmanager
+def _limited(seconds: int) -> Iterator[None]:
+    """Within it, _HangError is raised after so many seconds."""
+
+    def stop(*_: Any) -> None:
+        raise _HangError
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
 
 
 def _count(state: dict[str, Any], kind: str, runs: int) -> None:

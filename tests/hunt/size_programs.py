@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import linecache
 import random
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -73,7 +74,9 @@ class SizeProgram:
 
     def module(self) -> torch.nn.Module:
         """A module whose forward() it is."""
-        name, text = f"<hunt sizes {self.seed}>", self.text()
+        text = self.text()
+        # What is known of code is kept by its file: each text has one of its own.
+        name = f"<hunt sizes {self.seed}, {zlib.crc32(text.encode()):x}>"
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
         space: dict[str, Any] = {"torch": torch}
         exec("import math\n", space)

@@ -30,6 +30,32 @@ RIGHT = {
     "int() of a real multiple of a size": program(
         None, "n = int(a.shape[0] * 0.25)", "t = torch.full((1,), n)"
     ),
+    "a size that max() keeps from 0 after an operator has asked the same": program(
+        0, "t = a[0:2].sum(0)", "t = a[:: max(t.numel(), 1)]"
+    ),
+    "max() of a size and a real number": program(0, "t = a * max(a.shape[0], 1.5)"),
+    "an amount that is negative for larger sizes": program(
+        0, "n = abs(1 - a.numel())", "t = torch.full((1,), n)"
+    ),
+    "a real number of Python's that 1 changes": program(
+        1, "n = int(math.exp(-(1 % a.shape[0]) / 8))", "t = torch.full((1,), n)"
+    ),
+    "an equality that holds for no rows alone": program(
+        0,
+        "n = (a.shape[0] - a.numel()) // 3 - 1",
+        Statement("if n == 1:", (Statement("t = a * 2"),), (Statement("t = a + 1"),)),
+    ),
+    "len() of a computed size": program(0, "t = torch.arange(max(len(a) - 3, 0))"),
+    "the first of parts that may be one": program(0, "t = a.chunk(2)[0]"),
+    "loops of a few lengths": program(
+        0, "t = a * 1", Statement("for i in range(len(a) % 3):", (Statement("t = t * 2 + i"),))
+    ),
+    "a write behind the rows of other sizes": program(
+        1, "t = torch.ones(2, a.shape[0]).clone()", "t[a.numel():2] = 1.5"
+    ),
+    "a slice whose step may be more than all": program(
+        0, "n = min(a.shape[0], 9)", "t = a[-2::max(n, 1)]"
+    ),
     "divmod": program(0, "q, r = divmod(a.shape[0], 3)", "t = a[:q] * r + divmod(9, q + 1)[0]"),
 }
 
@@ -39,6 +65,17 @@ def test_programs_of_sizes_are_right(name: str) -> None:
     verdict = judge(RIGHT[name])
     assert verdict.kind == "right", verdict.detail
     assert verdict.runs > 6
+
+
+def test_slices_of_computed_sizes_past_their_end_are_warned_of() -> None:
+    sliced = program(None, "t = torch.zeros((a.shape[0] + 4) // 5 * 5)", "t = t[:-9]")
+    verdict = judge(sliced)
+    assert verdict.kind in ("right", "warned"), verdict.detail
+
+
+def test_parts_that_may_be_fewer_are_warned_of() -> None:
+    verdict = judge(program(0, "t = sum(each.sum() for each in a.chunk(2))"))
+    assert verdict.kind == "warned", verdict
 
 
 def test_a_loop_whose_end_ranges_decide_is_warned_of() -> None:

@@ -27,7 +27,7 @@ from .shapes.dim_spec import Leaf
 from .shapes.dynamic_shapes import DynamicShapes
 from .shapes.kept_axes import check_squeezes, kept_axes, symbols_of_ones
 from .shapes.ranges import bounded_dims, is_least_raised
-from .shapes.short_slices import short_slices
+from .shapes.short_slices import short_chunks, short_slices
 from .source_location import Place, user_place
 from .strategies.strategies import Attempt, FixedSizeError, first_line, is_interpreted, strategies
 from .torchscript.scripted import check_numbers, is_scripted
@@ -254,6 +254,10 @@ def _quick(
         raise DeclinedError(first_line(error)) from error
 
 
+class _ShortSliceError(DeclinedError):
+    """A slice has another length where a size is 1."""
+
+
 def _quickly(
     model: torch.nn.Module,
     args: tuple[Any, ...],
@@ -288,6 +292,7 @@ def _quickly(
         )
     )
     is_asked = (questions.by_model or questions.are_any) and not questions.relate_many
+    is_asked |= isinstance(failure, _ShortSliceError)
     if is_decided and is_asked and follows_size_branches():
         try:
             other, other_notes = attempt(size_branches=True)
@@ -338,10 +343,11 @@ def _quick_attempt(
     try:
         check_squeezes(program, symbols_of_ones(program, (args, kwargs), dynamic.leaves))
         notes = _notes_of_sizes(program, dynamic, places, questions)
+        notes += short_chunks(program, dynamic.leaves)
     except FixedSizeError as error:
         raise DeclinedError(first_line(error)) from error
     if short_slices(program, dynamic.leaves):
-        raise DeclinedError("a slice of a size that may be 1")
+        raise _ShortSliceError("a slice of a size that may be 1")
     if any(map(_asked_by_script, notes)):
         raise DeclinedError("a scripted function asks for a size, which its own branches can keep")
     return program, [*notes, *checks.notes(), *program.notes]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from sardonyx._base.state import exporting, one_capture_at_a_time
 from sardonyx._torch_private import export as torch_export
+from sardonyx._torch_private.builtin_functions import typed_as_in_python
 
 from .patches.distributions import unvalidated_distributions
 from .patches.generators import generators_left_out
@@ -33,6 +34,7 @@ def capturing(model: torch.nn.Module | None = None, keywords: Iterable[str] = ()
         keywords_as_parameters(model, keywords),
         torch_export.torch_sees_onnx_export(),
         torch_export.quiet_capture(),
+        typed_as_in_python(),
         whole_recurrences(model),
         whole_recurrent_operators(),
         shapes_of_least_squares(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import NamedTuple
 
-from . import export, operators, questions, state
+from . import builtin_functions, export, operators, questions, state
 from .probing import Probe
 
 
@@ -34,6 +34,7 @@ def _script_imports() -> None:
 
 _PROBES = (
     TRACING,
+    builtin_functions.BUILTINS,
     questions.CONSTANTS,
     questions.QUESTIONS,
     questions.TRUTHS,

@@ -80,9 +80,11 @@ def watching_questions(on_asked: Callable[[Any, Any], None]) -> Iterator[None]:
 _RELATIONS = ("eq", "ne", "gt", "ge", "lt", "le")
 # Functions that give one of two sizes, and the relation by which that is the first one.
 _CHOICES = {"sym_max": "Ge", "sym_min": "Le"}
+# What Python takes a size for: a truth, or a number of its own.
+_ANSWERS = ("guard_bool", "guard_int", "guard_float")
 TRUTHS = Probe(
     "notes of answers that sizes of 0 and 1 change",
-    has(_NODE, *(f"SymNode.{n}" for n in ("guard_bool", "guard_int", *_RELATIONS, *_CHOICES))),
+    has(_NODE, *(f"SymNode.{n}" for n in (*_ANSWERS, "abs", *_RELATIONS, *_CHOICES))),
 )
 
 
@@ -90,8 +92,8 @@ TRUTHS = Probe(
 def watching_truths(on_answered: Callable[[Any, bool], None]) -> Iterator[None]:
     """Within it, `on_answered` is called with each relation of sizes that Python asks the truth of,
     and the answer. What sympy knows of any positive number is such a relation, too, and the one by
-    which it takes one of two sizes for the larger: `max(size, 1)`. So is what Python takes for a
-    number, as the end of a range.
+    which it takes one of two sizes for the larger: `max(size, 1)`, and a size for the amount of
+    another: `abs(size - 2)`. So is what Python takes for a number, as the end of a range.
     """
     if not TRUTHS.available:
         yield
@@ -99,7 +101,7 @@ def watching_truths(on_answered: Callable[[Any, bool], None]) -> Iterator[None]:
     import sympy
 
     kind = lookup(_NODE, "SymNode")
-    asked, counted = kind.guard_bool, kind.guard_int
+    asked, absolute = kind.guard_bool, kind.abs
     known = {sympy.true, sympy.false, True, False}
 
     def comparing(name: str) -> Callable[[Any, Any], Any]:
@@ -120,12 +122,22 @@ def watching_truths(on_answered: Callable[[Any, bool], None]) -> Iterator[None]:
             on_answered(getattr(node, "compared", node.expr), answer)
         return answer
 
-    def count(node: Any, *args: Any, **kwargs: Any) -> Any:
-        number = counted(node, *args, **kwargs)
-        with TRUTHS.watching():
-            if node.expr.free_symbols:
-                on_answered(sympy.Eq(node.expr, number, evaluate=False), True)
-        return number
+    def counting(name: str) -> Callable[..., Any]:
+        count = getattr(kind, name)
+
+        def counted(node: Any, *args: Any, **kwargs: Any) -> Any:
+            number = count(node, *args, **kwargs)
+            with TRUTHS.watching():
+                if node.expr.free_symbols:
+                    on_answered(sympy.Eq(node.expr, number, evaluate=False), True)
+            return number
+
+        return counted
+
+    def take(made: Any, relation: Any, answer: bool) -> None:
+        """Reports what a size was taken for, also where it is taken for it once more."""
+        made.on_given_again = functools.partial(on_answered, relation, answer)
+        on_answered(relation, answer)
 
     def choosing(name: str) -> Callable[[Any, Any], Any]:
         choose, relation = getattr(kind, name), getattr(sympy, _CHOICES[name])
@@ -136,14 +148,24 @@ def watching_truths(on_answered: Callable[[Any, bool], None]) -> Iterator[None]:
                 first, second = node.expr, other.expr
                 is_first = made.expr == first
                 if (is_first or made.expr == second) and first != second:
-                    on_answered(relation(first, second, evaluate=False), is_first)
+                    take(made, relation(first, second, evaluate=False), is_first)
             return made
 
         return chosen
 
+    def amount(node: Any) -> Any:
+        made = absolute(node)
+        with TRUTHS.watching():
+            is_same = made.expr == node.expr
+            if node.expr.free_symbols and (is_same or made.expr == -node.expr):
+                on_answered(sympy.Ge(node.expr, 0, evaluate=False), is_same)
+        return made
+
     with ExitStack() as stack:
         stack.enter_context(patched(kind, "guard_bool", ask))
-        stack.enter_context(patched(kind, "guard_int", count))
+        stack.enter_context(patched(kind, "abs", amount))
+        for name in _ANSWERS[1:]:
+            stack.enter_context(patched(kind, name, counting(name)))
         for name in _RELATIONS:
             stack.enter_context(patched(kind, name, comparing(name)))
         for name in _CHOICES:
@@ -224,7 +246,7 @@ def _count_terms(expression: Any, most: int) -> int:
 
 BRANCHES = Probe(
     "branches on sizes that are in the model",
-    has(_NODE, "SymNode.guard_bool", "SymNode.hint"),
+    has(_NODE, "SymNode.guard_bool", "SymNode.guard_int", "SymNode.hint"),
     has(_SYMBOLIC, "ShapeEnv.evaluate_expr", "ShapeEnv.guard_or_defer_runtime_assert"),
 )
 
@@ -235,19 +257,25 @@ def answering_of_sizes(
     value: Callable[[Any, Any, Any], Any],
     check: Callable[[Any, Any], bool | None],
     hint: Callable[[Any], Any],
+    number: Callable[[Any], int | None],
 ) -> Iterator[None]:
     """Within it, others answer what is asked of symbolic sizes, where they do not give None.
 
     `truth` is given a SymNode that Python asks the truth of, `value` a ShapeEnv, an expression that
     PyTorch evaluates and its fallback, `check` a ShapeEnv and a relation that PyTorch asserts, and
-    `hint` a SymNode whose size in the example is asked."""
+    `hint` a SymNode whose size in the example is asked, and `number` one that Python takes for a
+    number."""
     kind, env_kind = lookup(_NODE, "SymNode"), lookup(_SYMBOLIC, "ShapeEnv")
-    asked, known = kind.guard_bool, kind.hint.fget
+    asked, counted, known = kind.guard_bool, kind.guard_int, kind.hint.fget
     evaluated, asserted = env_kind.evaluate_expr, env_kind.guard_or_defer_runtime_assert
 
     def ask(node: Any, *args: Any, **kwargs: Any) -> Any:
         answer = truth(node)
         return asked(node, *args, **kwargs) if answer is None else answer
+
+    def count(node: Any, *args: Any, **kwargs: Any) -> int:
+        answer = number(node)
+        return counted(node, *args, **kwargs) if answer is None else answer
 
     def evaluate(env: Any, expression: Any, *args: Any, **kwargs: Any) -> Any:
         answer = value(env, expression, kwargs.get("fallback_value"))
@@ -263,6 +291,7 @@ def answering_of_sizes(
 
     with (
         patched(kind, "guard_bool", ask),
+        patched(kind, "guard_int", count),
         patched(kind, "hint", property(size)),
         patched(env_kind, "evaluate_expr", evaluate),
         patched(env_kind, "guard_or_defer_runtime_assert", assert_),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import math
 import types
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -92,6 +92,8 @@ def arithmetic_remembered() -> Iterator[None]:
             result = known.get(operands)
             if result is None:
                 result = known[operands] = method(node, other)
+            elif (on_given := getattr(result, "on_given_again", None)) is not None:
+                on_given()
             return result
 
         return computed
@@ -201,6 +203,17 @@ def example_sizes(env: Any) -> dict[Any, Any]:
 def is_known(env: Any, relation: Any) -> bool:
     """Whether the ranges of sizes decide a relation of them."""
     return env._maybe_evaluate_static(relation) is not None
+
+
+def bounds_of_expression(expression: Any, bounds: Mapping[Any, tuple[int, int]]) -> Any:
+    """The least and the most that an integer of sizes may be, of which these are known; None where
+    nothing bounds it."""
+    from torch.utils._sympy.value_ranges import ValueRanges, bound_sympy
+
+    ranges = {symbol: ValueRanges(*known) for symbol, known in bounds.items()}
+    found = bound_sympy(expression, ranges)
+    is_known = found.lower.is_Integer and found.upper.is_Integer
+    return (int(found.lower), int(found.upper)) if is_known else None
 
 
 def guards_of(env: Any) -> list[Any]:

@@ -122,8 +122,12 @@ Outputs chunk(const Call& call, Emit& onnx) {
   const std::int64_t chunks = call.integer("chunks");
   const Expr size = symbolic::ceil_div(total, chunks);
   // So many elements always fill as many parts as are asked for.
-  const bool filled = call.output_count() == static_cast<std::size_t>(chunks) &&
-                      symbolic::range(total).low > (chunks - 1) * (chunks - 1);
+  // Where only the first part is read, it may be the only one: there are never more than `chunks`.
+  const std::size_t count = call.output_count();
+  bool filled = count == static_cast<std::size_t>(chunks);
+  if (filled && symbolic::range(total).low <= (chunks - 1) * (chunks - 1)) {
+    for (std::size_t i = 1; i < count; ++i) filled = filled && !call.uses_output(i);
+  }
   const Expr surplus = filled ? Expr(0) : surplus_of(total, size, call.output_count(), chunks);
   return sized_parts(call, onnx, equal_lengths(total, size, call.output_count(), surplus),
                      !surplus.is(0));

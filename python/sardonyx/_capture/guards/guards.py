@@ -27,6 +27,7 @@ from sardonyx._torch_private import questions as torch_questions
 
 from .bytecode_control_flow import answer_that_goes_on, is_caught
 from .irrelevant_guards import is_immaterial
+from .size_strings import is_computed_with, is_shown_alone, watched_strings
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
@@ -40,6 +41,9 @@ _MAX_TRIED = 400
 _MAX_RELATED = 2
 _MAX_SYMBOLS = 4
 
+# Sizes below 2, by the names of their symbols.
+_Few = dict[str, int]
+
 
 class Questions:
     """Relations of sizes that the program has as the example answered them, and where they were
@@ -50,7 +54,9 @@ class Questions:
         self.keeps_conditions = keeps_conditions
         self._asked: dict[tuple[Any, Place], Any] = {}
         self._by_operators: dict[Any, tuple[Place, Any]] = {}
-        self._of_few: dict[tuple[Any, Place], int] = {}  # for how many the answer is another
+        # The sizes for which the answer is another.
+        self._of_few: dict[tuple[Any, Place], tuple[_Few, ...]] = {}
+        self._strings: dict[Place, tuple[Any, bool]] = {}  # of sizes; whether a number follows
         # Who asks for them, by symbol; in captures with the bounds that PyTorch suggests, nobody.
         self._bounds: dict[str, str] = {}
         self.by_model = False  # whether the model's own code asked anything
@@ -63,23 +69,33 @@ class Questions:
         self._asked.clear()
         self._by_operators.clear()
         self._of_few.clear()
+        self._strings.clear()
         self.by_model = self.are_any = False
         with (
             torch_questions.watching_questions(self._hear),
             torch_questions.watching_truths(self._hear_of_few),
             watched_conditions(None if self.keeps_conditions else self._hear_of_few),
+            watched_strings(self._hear_string),
         ):
             yield
 
+    def _hear_string(self, size: Any) -> None:
+        frame = frame_of_model()
+        if frame is None or not size.node.expr.free_symbols or is_shown_alone(frame):
+            return
+        if place := user_place():
+            self._strings.setdefault(place, (size.node.expr, is_computed_with(frame)))
+
     def _hear_of_few(self, relation: Any, answer: bool) -> None:
         """What is answered since captures take a free size for at least 2."""
-        other = _other_for(relation, answer)
-        if other is None or (frame := frame_of_model()) is None or is_immaterial(frame):
+        frame = frame_of_model()
+        exceptions = () if frame is None else _exceptions(relation, answer)
+        if frame is None or not exceptions or is_immaterial(frame):
             return
         place = user_place()
         if place and not _only_raises(place, frame):
             self._note_code()
-            self._of_few.setdefault((relation if answer else _denied(relation), place), other)
+            self._of_few.setdefault((relation if answer else _denied(relation), place), exceptions)
 
     def _hear(self, env: Any, relation: Any) -> None:
         self.are_any = True
@@ -125,7 +141,7 @@ class Questions:
     def notes(self, program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
         """What tells of each whose answer is another for sizes that the program takes: an error
         where a size must vary that the model's own code asks of, a warning otherwise."""
-        if not self._asked and not self._by_operators and not self._of_few:
+        if not (self._asked or self._by_operators or self._of_few or self._strings):
             return []
         ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}
         names = _names(program, leaves)
@@ -144,15 +160,19 @@ class Questions:
         for (relation, place), env in self._asked.items():
             tell(relation, place, env, BY_BRANCH)
         least = _least_free(program, leaves, ranges)
-        for (relation, place), few in self._of_few.items():
-            symbols = map(str, relation.free_symbols)
-            if place not in told and any(least.get(each, TAKEN_FOR) <= few for each in symbols):
+        for (relation, place), exceptions in self._of_few.items():
+            if place not in told and any(_may_be(few, least) for few in exceptions):
                 told[place] = _said(relation, names), BY_BRANCH, "warning"
         by_model = {relation for relation, _ in self._asked}
         for relation, (place, env) in self._by_operators.items():
             if relation not in by_model:
                 tell(relation, place, env, BY_OPERATOR)
-        return [_note(place, *said) for place, said in told.items()]
+        strings = [
+            _note_of_string(place, _said(size, names), is_error=computed and size_names <= required)
+            for place, (size, computed) in self._strings.items()
+            for size_names in [set(map(str, size.free_symbols))]
+        ]
+        return [*(_note(place, *said) for place, said in told.items()), *strings]
 
 
 def _required(program: ExportedProgram, leaves: Sequence[Leaf]) -> set[str]:
@@ -183,31 +203,48 @@ def _is_bound(relation: Any) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def _other_for(relation: Any, answer: bool) -> int | None:
-    """Whether a relation of sizes has another answer where they are 1, or 0: which; None for
-    neither."""
+def _exceptions(relation: Any, answer: bool) -> tuple[_Few, ...]:
+    """Which sizes of 0 and 1 give a relation of sizes another answer than all larger ones."""
     import sympy
 
-    symbols = relation.free_symbols
+    symbols = sorted(relation.free_symbols, key=str)
     is_relation = isinstance(relation, sympy.core.relational.Relational)
     if not is_relation or not symbols or len(symbols) > _MAX_SYMBOLS:
-        return None
-    if len(symbols) > 1 and any(
-        at_sizes(relation, dict.fromkeys(symbols, size)) is not sympy.S(answer) for size in (3, 64)
-    ):
-        return None  # other sizes give other answers, too
-    for few, symbol in itertools.product((1, 0), symbols):
-        found = at_sizes(relation, {**dict.fromkeys(symbols, 3), symbol: few})
-        if found is None:
-            return None
-        if found in (sympy.true, sympy.false) and bool(found) is not answer:
-            return few
-    return None
+        return ()
+
+    def is_other(sizes: Mapping[Any, int]) -> bool:
+        found = at_sizes(relation, sizes)
+        return found in (sympy.true, sympy.false) and bool(found) is not answer
+
+    if len(symbols) > 1 and any(is_other(dict.fromkeys(symbols, size)) for size in (3, 64)):
+        return ()  # other sizes give other answers, too
+    of_few = [dict.fromkeys(each, few) for each in _groups(symbols) for few in (1, 0)]
+    others = _sizes_near(relation) if len(symbols) > 1 else [3]
+    return tuple(
+        {str(symbol): size for symbol, size in few.items()}
+        for few in of_few
+        if any(is_other({**dict.fromkeys(symbols, size), **few}) for size in others)
+    )
+
+
+def _groups(symbols: Sequence[Any]) -> list[Sequence[Any]]:
+    """Each of them, and all."""
+    return [*([symbol] for symbol in symbols), *([symbols] if len(symbols) > 1 else [])]
+
+
+def _sizes_near(relation: Any) -> list[int]:
+    """A few sizes of each magnitude, and those near a relation's numbers."""
+    near = {int(n) + d for n in relation.atoms() if n.is_Integer for d in (-1, 0, 1)}
+    return sorted(each for each in near.union(_SAMPLES) if each >= TAKEN_FOR)
 
 
 def _denied(relation: Any) -> Any:
     """The opposite of a relation, which sympy is not to decide."""
     return relation.negated.func(*relation.args, evaluate=False)
+
+
+def _may_be(few: _Few, least: Mapping[str, int]) -> bool:
+    return all(least.get(symbol, TAKEN_FOR) <= size for symbol, size in few.items())
 
 
 def _least_free(
@@ -323,6 +360,19 @@ def _note(place: Place, relation: str, asker: str, severity: str) -> Diagnostic:
         "what it computes of sizes for which the answer is another is not in the model",
         severity=severity,
         help=by_operator if asker == BY_OPERATOR else by_model,
+        file=place.file,
+        line=place.line,
+        function=place.function,
+    )
+
+
+def _note_of_string(place: Place, size: str, *, is_error: bool) -> Diagnostic:
+    return Diagnostic(
+        "SX1015",
+        f"the model's own code makes a string of a size that was left free ({size}), at {place}: "
+        "what it decides or computes by it is not in the model",
+        severity="error" if is_error else "warning",
+        help="compute with the size itself, or make the dimension static",
         file=place.file,
         line=place.line,
         function=place.function,

@@ -27,7 +27,7 @@ _MAX_ROWS = 24
 
 def clamped_slices(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
     """A warning (SX1015) of each, by its line. Of sizes of 1 `short_slices` tells; of sizes of 0
-    only a length below 0 is counted, since x[-1:] is rarely meant for no rows."""
+    only a length below 0 is counted, and only between sizes: x[-1:] is rarely meant for no rows."""
     ranges = {str(symbol): known for symbol, known in program.range_constraints.items()}
     free = _free(program, leaves)
     if not free:
@@ -36,7 +36,7 @@ def clamped_slices(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Dia
     found: dict[Any, Diagnostic] = {}
     for node in _slices(program):
         parts = _parts(node)
-        if parts is None or not any(hasattr(each, "free_symbols") for each in parts[1:3]):
+        if parts is None or not any(hasattr(each, "free_symbols") for each in parts[:3]):
             continue
         if isinstance(parts[0], int):
             continue  # a bound of the program: a table that has no more rows
@@ -87,6 +87,7 @@ def _expression(part: Any) -> Any:
 
 def _differs(parts: tuple[Any, ...], ranges: Mapping[str, Any]) -> bool:
     """Whether the length is another for some sizes that the program takes."""
+    is_of_numbers = not any(hasattr(each, "free_symbols") for each in parts[1:3])
     symbols = sorted(set().union(*(getattr(p, "free_symbols", ()) for p in parts)), key=str)
     values = [[s for s in _SIZES if _is_within(s, ranges.get(str(each)))] for each in symbols]
     tried = itertools.islice(itertools.product(*values), _MAX_ROWS)
@@ -96,7 +97,9 @@ def _differs(parts: tuple[Any, ...], ranges: Mapping[str, Any]) -> bool:
         if size is None or length is None or size < 0:
             continue  # the program does not run at such sizes
         has_few = any(each < TAKEN_FOR for each in sizes)
-        if length < 0 or (not has_few and length != _length(size, start, end, step)):
+        if length < 0 and not (has_few and is_of_numbers):
+            return True
+        if not has_few and length != _length(size, start, end, step):
             return True
     return False
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import Diagnostic
 from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes
+from sardonyx._capture.source_location import place_of_trace
 
 from .dim_names import named_inputs
 from .dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
@@ -24,6 +25,44 @@ def short_slices(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagn
     if not free:
         return []
     return [_note(node) for node in _slices(program.graph) if _is_shorter(node, free)]
+
+
+def short_chunks(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
+    """A warning (SX1015) of each chunk() of which sizes of 1 have fewer parts than the program
+    reads."""
+    import torch
+
+    free = _free_symbols(program, leaves)
+    chunks = program.graph.find_nodes(op="call_function", target=torch.ops.aten.chunk.default)
+    return [_note_of_chunk(node) for node in chunks if free and _has_fewer(node, free)]
+
+
+def _has_fewer(node: torch.fx.Node, free: set[Any]) -> bool:
+    parts = node.meta["val"]
+    dim = node.args[2] if len(node.args) > 2 else node.kwargs.get("dim", 0)
+    source: Any = node.args[0]
+    size = _at_one(size_of(source.meta["val"], dim), free)
+    if size is None or not 0 < size <= (len(parts) - 1) ** 2:
+        return False
+    length = -(-size // len(parts))
+    is_fewer = -(-size // length) != len(parts)
+    return is_fewer and any(user.args[1:] != (0,) for user in node.users)
+
+
+def _note_of_chunk(node: torch.fx.Node) -> Diagnostic:
+    place = place_of_trace(node.meta.get("stack_trace") or "")
+    return Diagnostic(
+        "SX1015",
+        f"chunk() ({node.name}) has fewer parts where a dimension that was left free is 1"
+        f"{f', at {place}' if place else ''}: the model does not run at such sizes",
+        severity="warning",
+        help="declare Dim('name', min=2), or keep to larger sizes",
+        op="aten::chunk",
+        node=node.name,
+        file=place.file if place else "",
+        line=place.line if place else 0,
+        function=place.function if place else "",
+    )
 
 
 def _free_symbols(program: ExportedProgram, leaves: Sequence[Leaf]) -> set[Any]:
@@ -54,25 +93,32 @@ def _is_shorter(node: torch.fx.Node, free: set[Any]) -> bool:
     )
     given |= node.kwargs
     bounds = [given.get(each) for each in ("start", "end", "step")]
-    if not all(bound is None or isinstance(bound, int) for bound in bounds):
+    known = [bound if bound is None else _at_one(_value(bound), free) for bound in bounds]
+    if any(
+        bound is not None and at_one is None for bound, at_one in zip(bounds, known, strict=True)
+    ):
         return False
     dim = given.get("dim", 0)
     size = _at_one(size_of(given["self"].meta["val"], dim), free)
     length = _at_one(size_of(node.meta["val"], dim), free)
     if size is None or length is None or size < 0:  # the program does not run at 1
         return False
-    return length != len(range(*slice(*bounds).indices(size)))
+    return known[2] != 0 and length != len(range(*slice(*known).indices(size)))
+
+
+def _value(bound: Any) -> Any:
+    return bound.meta.get("val") if hasattr(bound, "meta") else bound
 
 
 def _at_one(size: Any, free: set[Any]) -> int | None:
-    """The size where the free ones are 1, -1 where that is none; None where others decide it."""
+    """The number where the free sizes are 1; None where others decide it, or data."""
     if isinstance(size, int):
         return size
-    expression = size.node.expr
-    if not expression.free_symbols <= free:
+    expression = getattr(getattr(size, "node", None), "expr", None)
+    if expression is None or not expression.free_symbols <= free:
         return None
     value = at_sizes(expression, dict.fromkeys(expression.free_symbols, 1))
-    return int(value) if value is not None and value.is_Integer and value >= 0 else -1
+    return int(value) if value is not None and value.is_Integer else None
 
 
 def _note(node: torch.fx.Node) -> Diagnostic:

@@ -7,6 +7,7 @@ by samples of the sizes that lead there, and declined where these disagree.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -27,6 +28,9 @@ from sardonyx._capture.meta_tracer.symbolic.sizes import told_of_equal_sizes
 from sardonyx._capture.source_location import Place, frames_of_model, user_place
 from sardonyx._torch_private import questions as torch_questions
 from sardonyx._torch_private import sizes as torch_sizes
+
+# A loop that asks the same of sizes so often does not end for some of them.
+_MAX_ASKED = 1000
 
 
 class SizeBranches:
@@ -50,16 +54,18 @@ class SizeBranches:
         self._part = part
         self._example: Row = {}  # of the path, where it is not the user's
         self._asserted: list[Condition] = []
+        self._asked: Counter[Any] = Counter()  # by the run
 
     @contextmanager
     def followed(self) -> Iterator[None]:
         """Within it, both sides of branches on sizes are followed."""
-        answers = (self._truth, self._value, self._check, self._size)
+        answers = (self._truth, self._value, self._check, self._size, self._number)
         with told_of_equal_sizes(self._is_so), torch_questions.answering_of_sizes(*answers):
             yield
 
     def begin_path(self, *, anew: bool) -> None:
         """Has the example's sizes be such as lead to where the run is, which may begin anew."""
+        self._asked.clear()
         if anew:
             self._asserted.clear()
         self._example = {}
@@ -79,6 +85,9 @@ class SizeBranches:
         relation = torch_questions.relation_of(node)
         if not _is_of_sizes(relation) or (asking := frame_of_model()) is None:
             return None
+        self._asked[relation] += 1
+        if self._asked[relation] > _MAX_ASKED:
+            raise DeclinedError(f"a loop goes on as long as {relation}, which it does not change")
         is_behind = bool(self._path())
         answers = self._samples.answers(self._conditions(), relation) - {None}
         if len(answers) == 1:
@@ -88,6 +97,26 @@ class SizeBranches:
         if is_immaterial(asking):
             return truth_at(relation, self._example) if is_behind else None
         return self._part(relation)
+
+    def _number(self, node: Any) -> int | None:
+        """The number that Python takes a size for, as the end of a loop: of a few, each is a
+        branch."""
+        expression = node.expr
+        if not _is_of_sizes(expression) or frame_of_model() is None:
+            return None
+        values = self._samples.few_values(self._conditions(), expression)
+        if values is None or (len(values) == 1 and not self._path()):
+            return None
+        import sympy
+
+        for value in values[:-1]:
+            if self._truth_of(sympy.Eq(expression, value, evaluate=False)):
+                return value
+        return values[-1]
+
+    def _truth_of(self, relation: Any) -> bool:
+        answers = self._samples.answers(self._conditions(), relation) - {None}
+        return answers.pop() if len(answers) == 1 else self._part(relation)
 
     def _checked(self, relation: Any, goes_on: bool) -> bool:
         self._asserted.append(Condition(relation, goes_on))

@@ -61,10 +61,12 @@ def quick_capture(
 
     try:
         try:
-            return capture()
-        except LengthError:
-            with lengths_are_sizes():
+            if not size_branches:
                 return capture()
+        except LengthError:
+            pass
+        with lengths_are_sizes():
+            return capture()
     except DeclinedError:
         raise
     except Exception as error:
@@ -150,6 +152,8 @@ def _captured(
     solve(fake_mode, lambda: given.solve(graph_module), by_model)
     sig = QuickSignature(placeholders.specs, output_specs(recorder.graph))
     ranges = given.ranges(graph_module, sig)
+    if samples is not None:
+        ranges = samples.from_least(ranges)
     names = given.argument_names()
     call = SimpleNamespace(in_spec=given.spec, out_spec=out_spec, forward_arg_names=names)
     return QuickProgram(

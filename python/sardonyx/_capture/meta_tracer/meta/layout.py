@@ -141,7 +141,8 @@ def slice_(
     shape, steps = dims_of(self), steps_of(self)
     axis = wrapped_axis(dim, len(shape))
     size = shape[axis]
-    if type(step) is not int or step < 1:
+    is_positive = step >= 1 if type(step) is int else results.holds and results.holds(step >= 1)
+    if not is_positive:
         raise DeclinedError("a slice with a symbolic step")
     if results.holds is not None:
         first, last = exact_bounds(start, end, size, results.holds)
@@ -154,7 +155,7 @@ def slice_(
         length = max(length, 0)
     elif not always(length >= 0):
         raise DeclinedError("a slice that may be empty")
-    if step != 1:
+    if type(step) is not int or step != 1:
         length = plain((length + step - 1) // step)
     return QuickTensor.of(
         (*shape[:axis], length, *shape[axis + 1 :]),
@@ -302,6 +303,16 @@ def split(
 
 def chunk(results: Results, self: torch.Tensor, chunks: int, dim: int = 0) -> list[QuickTensor]:
     size = dims_of(self)[wrapped_axis(dim, len(dims_of(self)))]
-    if type(size) is not int or not 1 <= chunks <= size:
+    if type(size) is int and 1 <= chunks <= size:
+        return split(results, self, -(-size // chunks), dim)
+    # So many elements fill as many parts as are asked for. Of fewer, the model has the first part.
+    is_symbolic = type(size) is not int and not is_by_data((size,))
+    if chunks < 1 or not is_symbolic or not always(size > (chunks - 1) ** 2):
         raise DeclinedError("chunks of a symbolic size")
-    return split(results, self, -(-size // chunks), dim)
+    length = plain((size + chunks - 1) // chunks)
+    lengths = [length] * (chunks - 1) + [plain(size - length * (chunks - 1))]
+    shape, axis = dims_of(self), wrapped_axis(dim, self.dim())
+    return [
+        QuickTensor.of((*shape[:axis], each, *shape[axis + 1 :]), steps_of(self), self.dtype)
+        for each in lengths
+    ]

@@ -19,6 +19,9 @@ from .relations import at_sizes
 _SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65, 100, 128, 1000, 4099)
 _MAX_ROWS = 500
 _MAX_RANDOM = 150
+# Of an integer of sizes, each of which is a branch.
+_MAX_VALUES = 4
+_MAX_SIZE = 1 << 31
 
 # A size for each symbol.
 Row = dict[Any, int]
@@ -70,6 +73,7 @@ class SizeSamples:
         self._env = env
         self._bounds = bounds
         self._known: dict[Any, list[Row]] = {}
+        self._answers: dict[Any, set[bool | None]] = {}
 
     def rows(self, conditions: Sequence[Condition], relation: Any) -> list[Row]:
         """Sizes that satisfy the conditions, and differ in what the relation asks of."""
@@ -85,7 +89,11 @@ class SizeSamples:
 
     def answers(self, conditions: Sequence[Condition], relation: Any) -> set[bool | None]:
         """All that the relation is of such sizes."""
-        return {truth_at(relation, row) for row in self.rows(conditions, relation)}
+        key = (tuple(conditions), relation)
+        if key not in self._answers:
+            rows = self.rows(conditions, relation)
+            self._answers[key] = {truth_at(relation, row) for row in rows}
+        return self._answers[key]
 
     def value(self, conditions: Sequence[Condition], expression: Any) -> Any:
         """The one value that an expression or a relation has for all such sizes of at least 2,
@@ -95,6 +103,43 @@ class SizeSamples:
         several = [row for row in rows if all(row[s] >= TAKEN_FOR for s in symbols if s in row)]
         values = {at_sizes(expression, row) for row in several or rows}
         return values.pop() if len(values) == 1 else None
+
+    def few_values(self, conditions: Sequence[Condition], expression: Any) -> list[int] | None:
+        """All values that an integer of sizes has for such sizes, the example's first; None where
+        these may be many, or more than the samples show."""
+        within = torch_sizes.bounds_of_expression(
+            expression,
+            {
+                symbol: (bounds.least, bounds.most if bounds.most is not None else _MAX_SIZE)
+                for symbol in expression.free_symbols
+                for bounds in [self._bounds_of(symbol)]
+            },
+        )
+        if within is None or within[1] - within[0] >= _MAX_VALUES:
+            return None
+        rows = self.rows(conditions, expression)
+        found = {at_sizes(expression, row) for row in rows}
+        if not found or None in found or any(not each.is_Integer for each in found):
+            return None
+        numbers = sorted(map(int, found))
+        if not conditions and numbers != list(range(within[0], within[1] + 1)):
+            return None
+        example = at_sizes(expression, self._example())
+        return sorted(numbers, key=lambda each: (each != example, each))
+
+    def from_least(self, ranges: Mapping[Any, Any]) -> dict[Any, Any]:
+        """The ranges of symbols from the least that the user lets them be, which captures take for
+        2, where no guard forbids it."""
+        guards = [Condition(each, True) for each in torch_sizes.guards_of(self._env)]
+        example = self._example()
+        found = dict(ranges)
+        for symbol, known in ranges.items():
+            if known.lower != TAKEN_FOR or symbol not in example:
+                continue
+            sizes = range(self._bounds_of(symbol).least, TAKEN_FOR)
+            if sizes and all(each.holds({**example, symbol: n}) for n in sizes for each in guards):
+                found[symbol] = type(known)(sizes[0], known.upper)
+        return found
 
     def example(self, conditions: Sequence[Condition]) -> Row | None:
         """Sizes for a run on a path: the example's where they satisfy the conditions, otherwise
