@@ -63,7 +63,7 @@ std::vector<std::string> user_output_names(const Program& program,
 Program read_script(const nb::bytes& archive, std::string method, std::vector<std::string> names,
                     std::vector<std::string> inputs, const nb::dict& tensors,
                     const nb::object& operators, bool sizes_were_numbers, bool ranks_may_differ,
-                    bool zero_point_after_rounding) {
+                    bool zero_point_after_rounding, bool arange_counts_in_double) {
   const auto owner = std::make_shared<const std::string>(archive.c_str(), archive.size());
   std::optional<live::Weights> weights;
   torchscript::ReadOptions options;
@@ -73,6 +73,7 @@ Program read_script(const nb::bytes& archive, std::string method, std::vector<st
   options.sizes_were_numbers = sizes_were_numbers;
   options.ranks_may_differ = ranks_may_differ;
   options.zero_point_after_rounding = zero_point_after_rounding;
+  options.arange_counts_in_double = arange_counts_in_double;
   options.weight = [&](program::Program& program,
                        const std::string& name) -> const program::Weight* {
     const nb::str key(name.c_str(), name.size());
@@ -97,14 +98,17 @@ void bind_program(nb::module_& module) {
       "target"_a, "\"mylib::foo.bar\" of what captured programs call an operator.");
   module.def("walk", &walk, "exported_program"_a, "dim_names"_a,
              "The Program of a torch.export.ExportedProgram; dim_names: symbol -> name.");
-  module.def("read_script", &read_script, "archive"_a, "method"_a, "names"_a, "inputs"_a,
-             "tensors"_a, "operators"_a.none() = nb::none(), "sizes_were_numbers"_a = false,
-             "ranks_may_differ"_a = false, "zero_point_after_rounding"_a = false,
-             "The Program of what torch.jit.save() wrote, whose weights `tensors` holds by name; "
-             "`operators` (schemas(op), results(op, arguments)) knows those that this build does "
-             "not; sizes_were_numbers: in Python, where the archive makes tensors of them; "
-             "ranks_may_differ: outputs may declare no rank; zero_point_after_rounding: how "
-             "quantize_per_tensor decides ties.");
+  module.def(
+      "read_script", &read_script, "archive"_a, "method"_a, "names"_a, "inputs"_a, "tensors"_a,
+      "operators"_a.none() = nb::none(), "sizes_were_numbers"_a = false,
+      "ranks_may_differ"_a = false, "zero_point_after_rounding"_a = false,
+      "arange_counts_in_double"_a = false,
+      "The Program of what torch.jit.save() wrote, whose weights `tensors` holds by name; "
+      "`operators` (schemas(op), results(op, arguments)) knows those that this build does "
+      "not; sizes_were_numbers: in Python, where the archive makes tensors of them; "
+      "ranks_may_differ: outputs may declare no rank; zero_point_after_rounding: how "
+      "quantize_per_tensor decides ties; arange_counts_in_double: arange() to int64 does not "
+      "cut its end.");
   module.def(
       "read",
       [](const std::string& path, std::vector<std::string> inputs,

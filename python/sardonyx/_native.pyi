@@ -82,6 +82,7 @@ def read_script(
     sizes_were_numbers: bool = False,
     ranks_may_differ: bool = False,
     zero_point_after_rounding: bool = False,
+    arange_counts_in_double: bool = False,
 ) -> Program: ...
 
 class ConvertOptions:

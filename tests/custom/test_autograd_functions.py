@@ -10,7 +10,6 @@ import torch
 from torch import nn
 
 import sardonyx
-from sardonyx._torch_private import state
 from tests.harness import assert_exports
 
 X = torch.randn(2, 3)
@@ -59,7 +58,7 @@ class ByKeyword(torch.autograd.Function):
         return g.op("Add", x, g.op("Mul", y, g.op("Constant", value_t=torch.tensor(alpha))))
 
 
-bound = MyRelu.apply
+bound, bound_scale, bound_log = MyRelu.apply, Scale.apply, MyLogExp.apply
 
 
 def applied(function: Any) -> Any:
@@ -90,8 +89,18 @@ def test_a_static_symbolic_method(apply: Any) -> None:
         Applies(apply), (X,), dynamic_shapes={"x": {0: torch.export.Dim("n")}},
         other_inputs=[(torch.randn(5, 3),)], capture_first=False,
     )  # fmt: skip
-    if apply is not bound or state.BOUND_APPLIES.available:
-        assert exported.operators == ["Add", "Clip"]
+    assert exported.operators == ["Add", "Clip"]
+
+
+def test_an_apply_that_was_bound_is_kept_with_all_that_it_is_given() -> None:
+    own = vars(Scale)["forward"]
+    program = sardonyx.export(Applies(bound_scale, 2.5, "n"), (X,))
+    assert [n.op_type for n in nodes(program)] == ["Add", "Scale"]
+    program = sardonyx.export(Applies(bound_log), (X.abs() + 1,), autograd_inlining=False)
+    assert [n.op_type for n in nodes(program)] == ["Add", "PythonOp"]
+    program = sardonyx.export(Applies(bound_log), (X.abs() + 1,))
+    assert [n.op_type for n in nodes(program)] == ["Add", "Exp", "Log", "Log"]
+    assert vars(Scale)["forward"] is own
 
 
 def test_several_outputs_and_arguments_that_are_no_tensors() -> None:

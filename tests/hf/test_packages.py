@@ -11,7 +11,6 @@ import transformers
 
 import sardonyx
 from sardonyx._transformers_private import features
-from sardonyx.hf.base import packages
 
 
 def _refused(tmp_path: Path) -> str:
@@ -53,14 +52,3 @@ def test_a_transformers_without_what_every_export_needs(
 ) -> None:
     monkeypatch.setitem(features.CACHES.__dict__, "reason", "this transformers has no caches")
     assert "too old or too new: this transformers has no caches" in _refused(tmp_path)
-
-
-def test_requirements_are_read_of_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = [
-        "huggingface_hub<3.0,>=1.31.0",
-        'torch>=2.6; extra == "torch"',
-        'torch>=2.7; extra == "serving"',
-        "numpy>=1.17",
-    ]
-    monkeypatch.setattr("importlib.metadata.requires", lambda _: said)
-    assert packages._wanted("transformers") == ["torch>=2.6", "huggingface_hub<3.0,>=1.31.0"]

@@ -143,3 +143,19 @@ def test_a_feature_that_torch_lacks_something_for_is_listed(
     monkeypatch.setattr(features, "features", lambda: [lacking])
     found = [each for each in command.examine() if each.state == "disabled"]
     assert found == [command.Finding("disabled", "fake-tensor tracing", lacking.reason)]
+
+
+def test_requirements_are_those_that_hold_with_the_packages(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = [
+        "huggingface_hub<3.0,>=1.31.0",
+        'torch>=2.6; extra == "torch"',
+        'torch>=2.7; extra == "serving"',
+        'numpy>=9; python_version < "3"',
+        "safetensors",
+    ]
+    monkeypatch.setattr("importlib.metadata.requires", lambda _: lines)
+    others = ("torch", "huggingface-hub", "numpy", "safetensors")
+    assert versions.required("pytest", others) == ["torch>=2.6", "huggingface_hub<3.0,>=1.31.0"]
+    assert versions.required("no-such-package", others) == []

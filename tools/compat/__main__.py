@@ -2,7 +2,7 @@
 
 python -m tools.compat list
 python -m tools.compat run [NAME...] [--keep] [--wheels FOLDER]
-python -m tools.compat run NAME --in-place PYTHON
+python -m tools.compat run NAME --in-place PYTHON [--overlay FOLDER]
 python -m tools.compat generate [--check]
 """
 
@@ -61,7 +61,8 @@ def _installed(environment: Environment, folder: Path, options: argparse.Namespa
     if options.in_place is None:
         return installing.install(environment, wheel, folder)
     python = Path(options.in_place).absolute()
-    return installing.install_beside(environment, python, wheel, folder)
+    overlay = options.overlay and Path(options.overlay).absolute()
+    return installing.install_beside(environment, python, wheel, folder, overlay)
 
 
 def _told(outcome: Outcome) -> str:
@@ -115,6 +116,9 @@ def parser() -> argparse.ArgumentParser:
     runs.add_argument("--cache", default=CACHE, help="where environments are made")
     runs.add_argument("--wheels", help="the folder of the wheels; what is missing is built")
     runs.add_argument("--in-place", metavar="PYTHON", help="of an environment that exists")
+    runs.add_argument(
+        "--overlay", metavar="FOLDER", help="packages found before those of --in-place"
+    )
     runs.add_argument("--checks", help="some of an environment's checks: doctor,llama")
     runs.add_argument("--keep", action="store_true", help="leave the environments there")
     runs.set_defaults(run=run_all)

@@ -100,9 +100,13 @@ def install(environment: Environment, wheel: Path, folder: Path) -> Place:
     return Place(own, venv, {"SARDONYX_BUILD": str(venv)}, folder)
 
 
-def install_beside(environment: Environment, python: Path, wheel: Path, folder: Path) -> Place:
-    """The wheel in a folder of its own, for an environment that exists and stays as it is."""
-    found = versions(python)
+def install_beside(
+    environment: Environment, python: Path, wheel: Path, folder: Path, overlay: Path | None = None
+) -> Place:
+    """The wheel in a folder of its own, for an environment that exists and stays as it is. The
+    packages in the folder `overlay` are found before those of the environment."""
+    overlays = [str(overlay)] if overlay else []
+    found = versions(python, {"PYTHONPATH": os.pathsep.join(overlays)}.items())
     wrong = [
         f"{name} {found.get(name)}, not {version}"
         for name, version in {**environment.packages, "python": environment.python}.items()
@@ -113,8 +117,10 @@ def install_beside(environment: Environment, python: Path, wheel: Path, folder: 
     site = folder / "site"
     _run(python, "-m", "pip", "install", "-q", "--no-deps", "--target", site, wheel)
     variables = {
-        "PYTHONPATH": str(site), "SARDONYX_BUILD": str(site), "SARDONYX_PYTHON": str(python),
-    }  # fmt: skip
+        "PYTHONPATH": os.pathsep.join([str(site), *overlays]),
+        "SARDONYX_BUILD": str(site),
+        "SARDONYX_PYTHON": str(python),
+    }
     return Place(python, site, variables, folder)
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import threading
 import warnings
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from .errors import UntestedReleaseWarning
 from .tested_versions import TESTED
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 # Packages whose requirements on each other are looked at.
 _RELATED = (
@@ -94,28 +97,48 @@ def warn_untested(package: str) -> None:
 def conflicts(packages: Iterable[str] = _RELATED) -> Iterator[Conflict]:
     """The installed packages of these that require another release of an installed one, by their
     metadata. None where the package `packaging`, which reads it, is not installed."""
+    for package in packages:
+        for requirement in _requirements(package):
+            found = installed(requirement.name)
+            if found is not None and not requirement.specifier.contains(found, prereleases=True):
+                yield Conflict(
+                    package, str(installed(package)), _text(requirement), requirement.name, found
+                )
+
+
+def required(package: str, others: Sequence[str]) -> list[str]:
+    """What an installed package requires of `others`, in their order: "torch>=2.4"."""
+    texts = {
+        requirement.name.lower().replace("_", "-"): _text(requirement)
+        for requirement in _requirements(package)
+        if requirement.specifier
+    }
+    return [texts[other] for other in others if other in texts]
+
+
+def _requirements(package: str) -> Iterator[Requirement]:
+    """The requirements of an installed package that hold here; none where `packaging`, which reads
+    them, is not installed."""
     from importlib import metadata
 
     try:
         from packaging.requirements import InvalidRequirement, Requirement
     except ImportError:
         return
-    for package in packages:
-        version = installed(package)
-        for line in (metadata.requires(package) or ()) if version is not None else ():
-            try:
-                requirement = Requirement(line)
-            except InvalidRequirement:
-                continue
-            # The extra that a package names after another one holds wherever both are used.
-            extras = ("", requirement.name)
-            marker = requirement.marker
-            if marker is not None and not any(marker.evaluate({"extra": e}) for e in extras):
-                continue
-            found = installed(requirement.name)
-            if found is not None and not requirement.specifier.contains(found, prereleases=True):
-                needed = f"{requirement.name}{requirement.specifier}"
-                yield Conflict(package, str(version), needed, requirement.name, found)
+    for line in (metadata.requires(package) or ()) if installed(package) is not None else ():
+        try:
+            requirement = Requirement(line)
+        except InvalidRequirement:
+            continue
+        # The extra that a package names after another one holds wherever both are used.
+        extras = ("", requirement.name)
+        marker = requirement.marker
+        if marker is None or any(marker.evaluate({"extra": each}) for each in extras):
+            yield requirement
+
+
+def _text(requirement: Requirement) -> str:
+    return f"{requirement.name}{requirement.specifier}"
 
 
 def _release(version: str) -> tuple[int, int]:

@@ -75,7 +75,7 @@ def _function() -> Any:
 
 
 BOUND_APPLIES = Probe(
-    "the `symbolic` of autograd.Functions whose apply() a model has bound to a name", _base_applies
+    "traces of autograd.Functions whose apply() a model has bound to a name", _base_applies
 )
 
 
@@ -84,6 +84,16 @@ def class_of_apply() -> Any:
     their base, which applies that models have bound to a name of their own go through, too, or
     Function itself."""
     return single_level_function() if BOUND_APPLIES.available else _function()
+
+
+def function_classes() -> list[Any]:
+    """The autograd.Functions that there are."""
+    found, left = [], _function().__subclasses__()
+    while left:
+        cls = left.pop()
+        found.append(cls)
+        left += cls.__subclasses__()
+    return found
 
 
 # The attributes of modules that hold their weights and modules.

@@ -25,6 +25,7 @@ def register_caches(model: Any = None) -> None:
     known = sys.modules.get("transformers.cache_utils")
     if known is None:
         return
+    _name_outputs()
     for name, flatten, unflatten in (
         ("DynamicCache", _flatten_dynamic, _unflatten_dynamic),
         ("EncoderDecoderCache", _flatten_pair, _unflatten_pair),
@@ -39,6 +40,15 @@ def register_caches(model: Any = None) -> None:
     others: list[Any] = [*_subclasses(base), *_classes_beside(model), *_images()]
     for other in others:
         _register(other, f"{other.__module__}:{other.__qualname__}", trees.flatten, trees.unflatten)
+
+
+def _name_outputs() -> None:
+    """Some releases register outputs of models without the names of their tensors."""
+    from sardonyx._torch_private import pytree
+
+    base = getattr(sys.modules.get("transformers.utils.generic"), "ModelOutput", None)
+    for kind in _subclasses(base):
+        pytree.name_children(kind)
 
 
 def _subclasses(base: Any) -> Iterator[type[Any]]:

@@ -4,6 +4,7 @@ kept as one operator each; the others are captured by what their forward() compu
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import re
 from collections.abc import Iterator, Mapping
@@ -53,6 +54,8 @@ def _by_keyword(values: list[Any], keywords: tuple[str, ...]) -> tuple[list[Any]
 
 
 _by_forward: ContextVar[bool] = ContextVar("_by_forward", default=False)
+# Whether the forward() of a Function runs for what it computes.
+_is_computed: ContextVar[bool] = ContextVar("_is_computed", default=False)
 _kept: dict[Any, Kept] = {}
 _library: list[Any] = []
 
@@ -62,26 +65,60 @@ def kept_functions(*, every: bool = False) -> Iterator[None]:
     """Within it, applying a Function with a `symbolic` (with `every`: any Function) puts one
     operator into the program that is captured."""
     base = state.class_of_apply()
-    own = vars(base).get("apply")
 
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
-        symbolic = callable(getattr(cls, "symbolic", None)) and not _by_forward.get()
-        wanted = every or symbolic
         values = (*args, *kwargs.values())
-        if wanted and _fits(values):
+        if _is_kept(cls, values, every):
             return _apply(cls, values, tuple(kwargs))
         if torchscript.is_tracing():
             # torch.jit.trace sees a call into Python, which no archive can hold.
             return _forward(cls, list(args), kwargs, _Context())
         return super(base, cls).apply(*args, **kwargs)
 
-    base.apply = classmethod(apply)
+    with contextlib.ExitStack() as stack:
+        if not state.BOUND_APPLIES.available:
+            for cls in filter(lambda cls: every or _has_symbolic(cls), state.function_classes()):
+                stack.enter_context(_replaced(cls, "forward", _kept_forward(cls, every)))
+        stack.enter_context(_replaced(base, "apply", classmethod(apply)))
+        yield
+
+
+def _is_kept(cls: Any, values: tuple[Any, ...], every: bool) -> bool:
+    return (every or (_has_symbolic(cls) and not _by_forward.get())) and _fits(values)
+
+
+def _has_symbolic(cls: Any) -> bool:
+    return callable(getattr(cls, "symbolic", None))
+
+
+def _kept_forward(cls: Any, every: bool) -> Any:
+    """The forward() that an apply() calls which was bound to a name before the export. Of an
+    apply() that is a function in C++, nothing else can be replaced."""
+    own = cls.forward
+
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        skipped = 0 if _has_setup_context(cls) else 1  # the context
+        values = (*args[skipped:], *kwargs.values())
+        if _is_computed.get() or not _is_kept(cls, values, every):
+            return own(*args, **kwargs)
+        return _apply(cls, values, tuple(kwargs))
+
+    functools.update_wrapper(forward, own)  # its signature names the operator's parameters
+    return staticmethod(forward)
+
+
+@contextlib.contextmanager
+def _replaced(cls: Any, name: str, function: Any) -> Iterator[None]:
+    """Within it, the class has this attribute of its own."""
+    own = vars(cls).get(name)
+    setattr(cls, name, function)
     try:
         yield
     finally:
-        del base.apply
-        if own is not None:
-            base.apply = own
+        if own is None:
+            delattr(cls, name)
+        else:
+            setattr(cls, name, own)
 
 
 @contextlib.contextmanager
@@ -213,11 +250,15 @@ class _ContextOfOperator(_Context):
 def _forward(cls: Any, args: list[Any], keywords: Mapping[str, Any], context: _Context) -> Any:
     import torch
 
-    with torch.no_grad():
-        if _has_setup_context(cls):
-            return cls.forward(*args, **keywords)
-        context.needs_input_grad = (False,) * len(args)
-        return cls.forward(context, *args, **keywords)
+    token = _is_computed.set(True)
+    try:
+        with torch.no_grad():
+            if _has_setup_context(cls):
+                return cls.forward(*args, **keywords)
+            context.needs_input_grad = (False,) * len(args)
+            return cls.forward(context, *args, **keywords)
+    finally:
+        _is_computed.reset(token)
 
 
 def add_kept(translators: Translators, opset: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from torch.export.graph_signature import ConstantArgument, InputKind, InputSpec,
 from sardonyx import _native
 from sardonyx._capture.quantized import rounding
 from sardonyx._capture.shapes.dim_spec import Leaf
-from sardonyx._torch_private import pytree
+from sardonyx._torch_private import modes, pytree
 
 from .archive import Archived, archived
 from .inputs import Given, Texts, leaves_by_parameter, parts_of, text_of_default
@@ -23,6 +24,14 @@ from .operators import Operators
 
 if TYPE_CHECKING:
     from torch.export import ExportedProgram
+
+
+@functools.cache
+def _arange_counts_in_double() -> bool:
+    """Whether the installed PyTorch counts what arange() to int64 gives before it cuts the end to
+    an integer. Builds differ in it, so it is called: below 0.5 is one element, or none."""
+    with modes.computing():
+        return torch.arange(0.5, dtype=torch.int64, device="cpu").numel() == 1
 
 
 @dataclass
@@ -63,6 +72,7 @@ class ScriptProgram:
             self.of_python,
             self.is_older,
             not rounding.adds_before_rounding(),
+            _arange_counts_in_double(),
         )
 
     def check(self) -> ScriptProgram:

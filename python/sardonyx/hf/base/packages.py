@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import re
 from typing import Any
 
 from sardonyx._base import packages
 from sardonyx._base.errors import OnnxExporterError, UsageError, refusal
-from sardonyx._base.versions import conflicts, warn_untested
+from sardonyx._base.versions import conflicts, installed, required, warn_untested
 
 # What of a package's requirements decides whether it fits the others that are installed.
 _FITTING = ("torch", "tokenizers", "huggingface-hub", "safetensors")
@@ -25,19 +23,19 @@ def transformers() -> Any:
     """The package transformers. Raises SX2006 where it is missing, lacks what every export needs,
     or does not fit the other packages installed; the help names versions of those that do."""
     package("torch", "the export of a checkpoint")
-    installed = _release("transformers")
+    release = installed("transformers")
     try:
         found = package("transformers", "the export of a checkpoint")
     except OnnxExporterError as error:
-        if not installed:
+        if release is None:
             raise
-        raise _unfit(installed, _said(error.__cause__ or error)) from error
+        raise _unfit(release, _said(error.__cause__ or error)) from error
     except Exception as error:  # a release for another PyTorch may raise anything
-        raise _unfit(installed, f"{type(error).__name__}: {_said(error)}") from error
+        raise _unfit(release, f"{type(error).__name__}: {_said(error)}") from error
     from sardonyx._transformers_private.features import needed
 
     if not found.is_torch_available():
-        raise _unfit(installed, f"it does not take PyTorch {_release('torch')}")
+        raise _unfit(release, f"it does not take PyTorch {installed('torch')}")
     if lacks := [feature.reason for feature in needed() if not feature.available]:
         raise refusal(
             "SX2006",
@@ -53,8 +51,8 @@ def transformers() -> Any:
     return found
 
 
-def _unfit(release: str, why: str) -> OnnxExporterError:
-    wanted = ", ".join(_wanted("transformers"))
+def _unfit(release: str | None, why: str) -> OnnxExporterError:
+    wanted = ", ".join(required("transformers", _FITTING))
     return refusal(
         "SX2006",
         f"transformers {release} does not fit the packages that are installed: {why}",
@@ -63,29 +61,6 @@ def _unfit(release: str, why: str) -> OnnxExporterError:
         else "pip install --upgrade transformers",
         UsageError,
     )
-
-
-def _wanted(name: str) -> list[str]:
-    """What a package's metadata says of the packages that have to fit it: "torch>=2.4"."""
-    try:
-        requirements = importlib.metadata.requires(name) or []
-    except importlib.metadata.PackageNotFoundError:
-        return []
-    found: dict[str, str] = {}
-    for each in requirements:
-        wanted = each.partition(";")[0].strip()
-        known = re.split(r"[^\w.-]", wanted, maxsplit=1)[0].lower().replace("_", "-")
-        if known in _FITTING and known != wanted:
-            found.setdefault(known, wanted)
-    return [found[each] for each in _FITTING if each in found]
-
-
-def _release(name: str) -> str:
-    """The installed release; empty where there is none."""
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return ""
 
 
 def _said(error: BaseException) -> str:

@@ -33,6 +33,9 @@ struct ReadOptions {
   // of PyTorch do. Otherwise they add it before rounding, as PyTorch documents it.
   // The two differ in ties.
   bool zero_point_after_rounding = false;
+  // arange() to int64 counts its elements in double, as newer builds of PyTorch do. Older ones cut
+  // fractions of the end before they count.
+  bool arange_counts_in_double = false;
   // A weight, by its name, that does not lie in the archive; null for one that does.
   std::function<const program::Weight*(program::Program&, const std::string& name)> weight;
   // Who knows operators that this build does not; nobody for a file.
