@@ -59,6 +59,7 @@ TO_DO_PAGES = {"operators.md", "architectures.md", "targets.md"}
 # Sources whose comments and messages are checked; all others are still to do.
 CLEAN_SOURCES = (
     "src/cli",
+    "src/quantization",
     "src/report",
     "python/sardonyx/_base",
     "python/sardonyx/_capture/meta_tracer/control_flow",
@@ -74,6 +75,7 @@ CLEAN_SOURCES = (
     "python/sardonyx/_legacy",
     "python/sardonyx/_model",
     "python/sardonyx/_optimize",
+    "python/sardonyx/_quantize",
     "python/sardonyx/_refresh",
     "python/sardonyx/_report",
     "python/sardonyx/_runtime",
