@@ -18,22 +18,29 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Sums are of sixteen lanes, whatever a vector holds: they are the same everywhere.
-using Floats = hn::CappedTag<float, Samples::kPadding>;
+// Sums are of so many lanes, whatever a vector holds: they are the same everywhere. Several vectors
+// do not wait for one another.
+constexpr std::size_t kLanes = Samples::kPadding;
+constexpr std::size_t kLastLanes = 16;
+using Floats = hn::CappedTag<float, kLastLanes>;
 constexpr Floats kFloats;
 constexpr std::size_t kAtOnce = hn::MaxLanes(kFloats);
-constexpr std::size_t kVectors = Samples::kPadding / kAtOnce;
+constexpr std::size_t kVectors = kLanes / kAtOnce;
 
 HWY_INLINE float dot(const float* a, const float* b, std::size_t count) {
-  std::array<hn::Vec<Floats>, kVectors> sums;
+  // NOLINTNEXTLINE(modernize-avoid-c-arrays)
+  hn::Vec<Floats> sums[kVectors];
   for (auto& sum : sums) sum = hn::Zero(kFloats);
-  for (std::size_t i = 0; i < count; i += Samples::kPadding)
+  for (std::size_t i = 0; i < count; i += kLanes)
     for (std::size_t v = 0; v < kVectors; ++v)
       sums[v] = hn::Add(sums[v], hn::Mul(hn::LoadU(kFloats, a + i + v * kAtOnce),
                                          hn::LoadU(kFloats, b + i + v * kAtOnce)));
-  std::array<float, Samples::kPadding> lanes;
-  for (std::size_t v = 0; v < kVectors; ++v) hn::StoreU(sums[v], kFloats, &lanes[v * kAtOnce]);
-  for (std::size_t half = Samples::kPadding / 2; half != 0; half /= 2)
+  for (std::size_t half = kVectors / 2; half * kAtOnce >= kLastLanes; half /= 2)
+    for (std::size_t v = 0; v < half; ++v) sums[v] = hn::Add(sums[v], sums[v + half]);
+  std::array<float, kLastLanes> lanes;
+  for (std::size_t v = 0; v * kAtOnce < kLastLanes; ++v)
+    hn::StoreU(sums[v], kFloats, &lanes[v * kAtOnce]);
+  for (std::size_t half = kLastLanes / 2; half != 0; half /= 2)
     for (std::size_t i = 0; i < half; ++i) lanes[i] += lanes[i + half];
   return lanes[0];
 }

@@ -15,7 +15,7 @@ struct Samples {
   std::size_t padded = 0;  // samples of each input, filled up with zeros to a multiple of kPadding
   const float* norms = nullptr;  // of each input: the sum of the squares of its samples
 
-  static constexpr std::size_t kPadding = 16;
+  static constexpr std::size_t kPadding = 64;
 };
 
 // The codes of `channels` rows of weights, [channels, inputs], each with a scale. One weight after

@@ -17,9 +17,9 @@ from .options import Quantization
 from .running import FloatModel, run
 
 # Of the input of each product, at most so many rows are kept to round its weight by.
-_ROWS = 512
+_ROWS = 256
 # Samples that errors are measured on, and what they may take in memory.
-_KEPT_FEEDS = 32
+_KEPT_FEEDS = 16
 _KEPT_BYTES = 64 << 20
 
 Progress = Callable[[int, int | None], object]
