@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "base/dtype.h"
 #include "bindings.h"
 #include "quantization/calibration.h"
 #include "quantization/quantize.h"
@@ -46,10 +48,29 @@ std::string names_of(const Rows& rows) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+// "keep", or the bits of activations of the layers that the pattern matches, where the target has
+// them in some scheme.
+void mix(Options& options, const std::string& pattern, const std::string& type) {
+  if (type == "keep") {
+    options.keep.push_back(pattern);
+    return;
+  }
+  for (const targets::QuantizationScheme& scheme : options.target->schemes) {
+    const std::string_view bits = base::bit_width(scheme.activations) == 16 ? "a16" : "a8";
+    if (type != bits || !base::is_integer(scheme.activations)) continue;
+    options.mixed.push_back({pattern, scheme.activations});
+    options.opset = std::max(options.opset, scheme.opset);
+    return;
+  }
+  base::fail("SX1830", fmt::format("{} has no activations '{}'", options.target->title, type),
+             "choose keep, a8 or a16, as its schemes have them");
+}
+
 // `scheme` may be empty: the target's first.
 Options options_of(const std::string& target, const std::string& scheme, const std::string& method,
                    double percentile, bool per_channel, bool correct_bias,
-                   std::vector<std::string> keep) {
+                   std::vector<std::string> keep,
+                   const std::vector<std::pair<std::string, std::string>>& mixed) {
   Options options;
   options.target = targets::find_quantization_target(target);
   if (options.target == nullptr)
@@ -64,10 +85,12 @@ Options options_of(const std::string& target, const std::string& scheme, const s
   if (!(percentile > 50 && percentile <= 100))
     base::fail("SX1810", fmt::format("{} is no percentile", percentile),
                "choose one above 50, and at most 100");
+  options.opset = options.scheme->opset;
   options.ranges = {method_of(method), percentile};
   options.per_channel = per_channel;
   options.correct_bias = correct_bias;
   options.keep = std::move(keep);
+  for (const auto& [pattern, type] : mixed) mix(options, pattern, type);
   return options;
 }
 
@@ -136,10 +159,10 @@ nb::bytes json_of(const Statistics& statistics) {
 
 void bind_quantization(nb::module_& module) {
   nb::class_<Options>(module, "QuantizationOptions")
-      .def_prop_ro("opset", [](const Options& self) { return self.scheme->opset; })
+      .def_prop_ro("opset", [](const Options& self) { return self.opset; })
       .def_prop_ro("scheme", [](const Options& self) { return std::string(self.scheme->name); });
   module.def("quantization_options", &options_of, "target"_a, "scheme"_a, "method"_a,
-             "percentile"_a, "per_channel"_a, "correct_bias"_a, "keep"_a);
+             "percentile"_a, "per_channel"_a, "correct_bias"_a, "keep"_a, "mixed"_a);
   module.def("quantization_targets", &targets_of,
              "(name, title, schemes, whether it was run, source) of each.");
   nb::class_<Statistics>(module, "Statistics")

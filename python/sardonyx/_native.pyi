@@ -249,6 +249,7 @@ def quantization_options(
     per_channel: bool,
     correct_bias: bool,
     keep: list[str],
+    mixed: list[tuple[str, str]],
 ) -> QuantizationOptions: ...
 def quantization_targets() -> list[tuple[str, str, list[str], bool, str]]: ...
 

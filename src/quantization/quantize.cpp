@@ -9,6 +9,7 @@
 
 #include "base/diagnostic.h"
 #include "onnx/gen/op.h"
+#include "precision/selection.h"
 #include "quantization/insertion.h"
 #include "quantization/weights.h"
 
@@ -47,6 +48,7 @@ class Quantizing {
                  "quantize the model in float that it was made of");
     placement_ = place(model_, *options_.target, options_.keep);
     if (placement_.layers.empty()) fail_empty();
+    find_mixed();
     find_parameters();
     std::vector<Addition> additions = quantize_weights();
     for (const Layer& layer : placement_.layers) report(layer);
@@ -79,6 +81,29 @@ class Quantizing {
                "static quantization is of products of float32 activations with constant weights");
   }
 
+  // The types of activations that `mixed` names. Throws SX1812 for a pattern that matches nothing.
+  void find_mixed() {
+    std::vector<precision::Pattern> patterns;
+    for (const Mixed& each : options_.mixed) patterns.emplace_back(each.pattern);
+    for (const Layer& layer : placement_.layers) {
+      bool is_found = false;
+      for (std::size_t i = 0; i < patterns.size(); ++i) {
+        const bool matches = patterns[i].matches_either(layer.node, layer.weight);
+        if (!matches || is_found) continue;
+        is_found = true;
+        types_[placement_.root_of(layer.input)] = options_.mixed[i].activations;
+      }
+    }
+    precision::check_used(patterns);
+  }
+
+  Form form_of(ValueInfo* root) const {
+    Form form = form_;
+    const auto found = types_.find(root);
+    if (found != types_.end()) form.dtype = found->second;
+    return form;
+  }
+
   // Of all values that share a scale: the range of what they have together.
   void find_parameters() {
     std::map<ValueInfo*, Histogram> histograms;
@@ -96,8 +121,10 @@ class Quantizing {
                    "calibrate this model, with the same options");
       histogram.merge(found->histogram);
     }
-    for (const auto& [root, histogram] : histograms)
-      parameters_.emplace(root, parameters_of(range_of(histogram, form_, options_.ranges), form_));
+    for (const auto& [root, histogram] : histograms) {
+      const Form form = form_of(root);
+      parameters_.emplace(root, parameters_of(range_of(histogram, form, options_.ranges), form));
+    }
   }
 
   const Parameters& parameters_of_value(ValueInfo* value) const {
@@ -254,6 +281,7 @@ class Quantizing {
   Insertion insertion_;
   Form form_;
   Placement placement_;
+  std::map<ValueInfo*, base::DType> types_;  // by root, those that `mixed` names
   std::map<ValueInfo*, Parameters> parameters_;
   Report report_;
 };

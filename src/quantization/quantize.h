@@ -15,13 +15,21 @@
 
 namespace sardonyx::quantization {
 
+// Layers whose name, or whose weight's, matches take activations of another type.
+struct Mixed {
+  std::string pattern;
+  base::DType activations;
+};
+
 struct Options {
   const targets::QuantizationTarget* target = nullptr;
   const targets::QuantizationScheme* scheme = nullptr;
+  std::int64_t opset = 13;  // the oldest one that has all types
   RangeOptions ranges;
   bool per_channel = true;
   bool correct_bias = true;
   std::vector<std::string> keep;
+  std::vector<Mixed> mixed;  // the first that matches counts
 };
 
 struct QuantizedLayer {

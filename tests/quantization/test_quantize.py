@@ -152,6 +152,23 @@ def test_forms_of_targets(runtime: Any, scheme: Any, dtypes: set[int]) -> None:
     assert decibels(model, quantized) > {"fp8": 20, "w8a16": 35}.get(scheme, 24)
 
 
+def test_layers_of_more_bits() -> None:
+    model = residual_model()
+    quantized, _ = sardonyx.quantize(
+        model, samples(), runtime="qnn", scheme="w8a8", mixed={"head": "a16", "^stem$": "keep"}
+    )
+    onnx.checker.check_model(quantized, full_check=True)
+    held = {each.name: each.data_type for each in quantized.graph.initializer}
+    types = Counter(
+        held[each.input[2]] for each in quantized.graph.node if each.op_type == "QuantizeLinear"
+    )
+    # The input of the head is moved from the pool, whose scale it has.
+    assert types[TensorProto.UINT16] == 2
+    assert types[TensorProto.UINT8] > 2
+    with pytest.raises(sardonyx.ConversionError, match="SX1830"):
+        sardonyx.quantize(model, samples(), runtime="tensorrt", mixed={"head": "a16"})
+
+
 def test_a_sum_after_a_product_is_corrected() -> None:
     nodes = [
         helper.make_node("MatMul", ["x", "w"], ["m"], name="product"),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from sardonyx import _native
 
-Scheme = Literal["w8a8", "w8a16", "w4a16", "fp8"]
+Scheme = Literal["w8a8", "w8a16", "fp8"]
 Method = Literal["minmax", "percentile", "mse", "entropy"]
 SCHEMES: tuple[str, ...] = get_args(Scheme)
 METHODS: tuple[str, ...] = get_args(Method)
@@ -27,8 +27,8 @@ class Quantization:
     correct_bias: bool = True
     round_adaptively: bool = True
     keep: tuple[str, ...] = ()
+    mixed: Mapping[str, str] = field(default_factory=dict)
     batch: int = 1
-    further: Mapping[str, Any] = field(default_factory=dict)
 
     def native(self, keep: Iterable[str] = ()) -> _native.QuantizationOptions:
         """The native options, with further patterns to keep. Raises SX1830 and SX1810."""
@@ -40,6 +40,7 @@ class Quantization:
             self.per_channel,
             self.correct_bias,
             [*self.keep, *keep],
+            list(self.mixed.items()),
         )
 
 

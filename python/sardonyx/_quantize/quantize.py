@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,6 +46,7 @@ def quantize(
     percentile: float = 99.99,
     snr: float | None = None,
     keep: Iterable[str] = (),
+    mixed: Mapping[str, str] | None = None,
     per_channel: bool = True,
     correct_bias: bool = True,
     round_adaptively: bool = True,
@@ -75,6 +76,8 @@ def quantize(
             cost most stay in float until it does.
         keep: operator types, or regular expressions of names of nodes, their outputs or weights:
             what they match stays in float.
+        mixed: such expressions with "a8" or "a16", the bits of the activations that matching layers
+            take, or "keep"; the first match counts.
         per_channel: a scale for each output channel of a weight, where the target has them.
         correct_bias: whether biases make up for the means that rounded weights change.
         round_adaptively: whether weights are rounded so that products of the samples change least,
@@ -97,7 +100,7 @@ def quantize(
     """
     options = Quantization(
         scheme or "", runtime, method, percentile, per_channel, correct_bias,
-        round_adaptively and method == "mse", patterns(keep), batch,
+        round_adaptively and method == "mse", patterns(keep), mixed or {}, batch,
     )  # fmt: skip
     if data is None and stats is None:
         raise usage_error("quantization needs samples or statistics", "give `data` or `stats`")

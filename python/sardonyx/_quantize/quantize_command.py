@@ -53,6 +53,10 @@ def parser() -> argparse.ArgumentParser:
         help="signal to noise that is to hold on the samples: layers that cost most stay in float",
     )  # fmt: skip
     made.add_argument(
+        "--mixed", action="append", default=[], metavar="PATTERN=TYPE",
+        help="layers that take activations of a8 or a16, or stay in float (keep); repeatable",
+    )  # fmt: skip
+    made.add_argument(
         "--per-tensor", action="store_true", help="one scale for each weight, and not each channel"
     )
     made.add_argument(
@@ -85,6 +89,7 @@ def _run(options: argparse.Namespace) -> tuple[dict[str, Any], str]:
         percentile=options.percentile,
         snr=options.snr,
         keep=options.keep,
+        mixed=_mixed(options.mixed),
         per_channel=not options.per_tensor,
         correct_bias=not options.no_bias_correction,
         round_adaptively=not options.nearest,
@@ -94,6 +99,16 @@ def _run(options: argparse.Namespace) -> tuple[dict[str, Any], str]:
     )
     text = done.report.explained() if options.explain else str(done.report)
     return {"output": options.output, **done.report.as_json()}, f"{options.output}: {text}"
+
+
+def _mixed(words: Sequence[str]) -> dict[str, str]:
+    types = {}
+    for each in words:
+        pattern, equals, name = each.rpartition("=")
+        if not equals or not pattern:
+            raise usage_error(f"--mixed is PATTERN=TYPE, not {each}")
+        types[pattern] = name
+    return types
 
 
 if __name__ == "__main__":
