@@ -39,6 +39,7 @@ LAYERS: dict[str, Layer] = {
     "passes": Layer("passes", ("rewriting",)),
     "targets": Layer("targets", ("rewriting",)),
     "precision": Layer("precision", ("rewriting",)),
+    "quantization": Layer("quantization", ("targets", "precision")),
     "proto": Layer("proto", ("onnx",)),
     "report": Layer("report", ("base",)),
     "refresh": Layer("refresh", ("report", "precision", "proto")),
@@ -128,7 +129,7 @@ RESTRICTED = {
     "protozero/": {"proto"},
     "CLI/": {"cli"},
     "hwy/": {"kernels"},
-    "simdjson": {"program", "archive", "pt2", "refresh"},
+    "simdjson": {"program", "archive", "pt2", "refresh", "quantization"},
 }
 
 # Layers in which no runtime is named, in code or comments.

@@ -38,6 +38,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
         "_translate", "_runtime", "_compare", "_model", "_report", "_optimize", "_export",
     ),
     "_refresh": ("_base", "_model", "hf"),
+    "_quantize": ("_base", "_model", "_runtime", "_optimize"),
     "_cli": (
         "_base", "_torch_private", "_transformers_private", "_diffusers_private", "_runtime",
     ),

@@ -11,6 +11,7 @@ void bind_model(nanobind::module_& module);
 void bind_graph_building(nanobind::module_& module);
 void bind_weights(nanobind::module_& module);
 void bind_refresh(nanobind::module_& module);
+void bind_quantization(nanobind::module_& module);
 void bind_parts(nanobind::module_& module);
 void bind_apart(nanobind::module_& module);
 void bind_report(nanobind::module_& module);

@@ -53,6 +53,9 @@ if TYPE_CHECKING:
     from ._optimize.optimize import Optimized, optimize
     from ._optimize.precision import Precision
     from ._optimize.report import OptimizationReport
+    from ._quantize.calibrate import Statistics, calibrate
+    from ._quantize.quantize import Quantized, quantize
+    from ._quantize.report import QuantizationReport
     from ._runtime.options import ONNXRuntimeOptions
     from ._translate.registry import ONNXFunction, OnnxRegistry
     from ._translate.scalar_types import JitScalarType
@@ -87,12 +90,16 @@ __all__ = [
     "Optimized",
     "Precision",
     "ProgramError",
+    "QuantizationReport",
+    "Quantized",
     "SaveError",
+    "Statistics",
     "TensorProtoDataType",
     "TrainingMode",
     "UnsupportedOperatorError",
     "UsageError",
     "VerificationError",
+    "calibrate",
     "convert",
     "disable_log",
     "dynamo_export",
@@ -102,6 +109,7 @@ __all__ = [
     "export_to_pretty_string",
     "is_in_onnx_export",
     "optimize",
+    "quantize",
     "register_custom_op_symbolic",
     "select_model_mode_for_export",
     "set_num_threads",
@@ -129,8 +137,12 @@ _HOME = {
     "OptimizationReport": "_optimize.report",
     "Optimized": "_optimize.optimize",
     "Precision": "_optimize.precision",
+    "QuantizationReport": "_quantize.report",
+    "Quantized": "_quantize.quantize",
+    "Statistics": "_quantize.calibrate",
     "TensorProtoDataType": "_base.enumerators",
     "TrainingMode": "_base.enumerators",
+    "calibrate": "_quantize.calibrate",
     "convert": "_export.convert",
     "disable_log": "_base.log",
     "dynamo_export": "_legacy.dynamo_export",
@@ -140,6 +152,7 @@ _HOME = {
     "export_to_pretty_string": "_legacy.inspection",
     "is_in_onnx_export": "_base.state",
     "optimize": "_optimize.optimize",
+    "quantize": "_quantize.quantize",
     "register_custom_op_symbolic": "_translate.symbolic_functions",
     "select_model_mode_for_export": "_capture.patches.modes",
     "set_num_threads": "_base.threads",

@@ -14,8 +14,10 @@ from sardonyx._cli.places import cmake_dir, native_command
 
 # The modules whose main() takes the words that follow, and returns the exit code.
 IN_PYTHON = {
+    "calibrate": "sardonyx._quantize.calibrate_command",
     "doctor": "sardonyx._cli.doctor",
     "hf": "sardonyx.hf.command",
+    "quantize": "sardonyx._quantize.quantize_command",
     "refresh": "sardonyx._refresh.command",
     "run": "sardonyx._cli.run",
 }

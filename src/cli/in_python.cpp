@@ -35,6 +35,10 @@ constexpr PythonCommand kPythonCommands[] = {
      "torch for its own formats"},
     {"run", "Run a model: outputs, and time by operator (in Python, with ONNX Runtime)",
      "onnxruntime"},
+    {"calibrate", "Statistics of a model's values on samples (in Python, with ONNX Runtime)",
+     "onnxruntime"},
+    {"quantize", "Quantize weights and activations by samples (in Python, with ONNX Runtime)",
+     "onnxruntime"},
     {"doctor", "Check the installation (in Python)", "torch"},
 };
 

@@ -3,11 +3,14 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "base/diagnostic.h"
 #include "cli/command.h"
 #include "cli/describe.h"
+#include "cli/model_cost.h"
 #include "cli/model_diff.h"
 #include "cli/model_page.h"
 #include "cli/model_summary.h"
@@ -24,6 +27,8 @@ struct InspectArguments {
   std::string html;
   int depth = 3;
   ReadOptions read;
+  std::vector<std::string> sizes;  // of --cost: NAME=N
+  bool cost = false;
   bool graph = false;
   bool json = false;
 };
@@ -48,6 +53,20 @@ void inspect_program(const InspectArguments& arguments) {
   }
 }
 
+// Throws SX1001 for what is no NAME=N.
+DimSizes dim_sizes(const std::vector<std::string>& texts) {
+  DimSizes sizes;
+  for (const std::string& text : texts) {
+    const std::size_t at = text.rfind('=');
+    const std::string digits = at == std::string::npos ? "" : text.substr(at + 1);
+    if (at == 0 || digits.empty() || digits.size() > 9 ||
+        digits.find_first_not_of("0123456789") != std::string::npos)
+      base::fail("SX1001", "--size is NAME=N, not " + text);
+    sizes[text.substr(0, at)] = std::stoll(digits);
+  }
+  return sizes;
+}
+
 void inspect_model(const InspectArguments& arguments) {
   const Model model = read_model(arguments.file);
   if (!arguments.html.empty()) {
@@ -57,7 +76,11 @@ void inspect_model(const InspectArguments& arguments) {
   if (arguments.json) {
     std::string members = summary_json(model.internal());
     if (arguments.graph) members += ", \"text\": " + json_string(model.str());
+    if (arguments.cost)
+      members += ", \"cost\": " + cost_json(model.internal(), dim_sizes(arguments.sizes));
     print_json(arguments, members);
+  } else if (arguments.cost) {
+    print(cost_text(model.internal(), dim_sizes(arguments.sizes), arguments.depth));
   } else if (arguments.graph) {
     print(model.str());
   } else if (arguments.html.empty()) {
@@ -102,6 +125,7 @@ constexpr const char* kInspectFooter =
     "  sardonyx inspect model.onnx                      operators, modules, dynamic dimensions\n"
     "  sardonyx inspect model.onnx --graph              every node\n"
     "  sardonyx inspect model.onnx --html model.html    a page with the graph of each module\n"
+    "  sardonyx inspect model.onnx --cost --size batch=8   multiply-adds, by operator and module\n"
     "  sardonyx inspect before.onnx --diff after.onnx   compare two models\n"
     "  sardonyx inspect model.pt2                       the calls of a captured program";
 
@@ -126,6 +150,12 @@ void add_inspect(CLI::App& app, int& exit_code) {
   command->add_option("--depth", arguments->depth, "levels of modules to list")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
+  command->add_flag("--cost", arguments->cost,
+                    "print multiply-adds and bytes of a model, by operator and module");
+  command
+      ->add_option("--size", arguments->sizes,
+                   "with --cost: size of a dynamic dimension (default: 1); repeatable")
+      ->type_name("NAME=N");
   command->add_flag("--graph", arguments->graph, "print the graph node by node");
   add_read_options(*command, arguments->read);
   command->add_flag("--json", arguments->json, "print the result as JSON");

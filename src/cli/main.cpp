@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
   if (const auto exit_code = sardonyx::cli::run_in_python(argc, argv)) return *exit_code;
   CLI::App app{
       "Converts PyTorch programs (.pt2 and TorchScript files) to ONNX, and optimizes ONNX models.\n"
-      "Only `hf`, `run` and `doctor` need Python; only `hf` needs PyTorch."};
+      "Only `calibrate`, `doctor`, `hf`, `quantize`, `refresh` and `run` need Python."};
   app.name("sardonyx");
   app.formatter(std::make_shared<PlainFormatter>());
   app.set_version_flag("--version", std::string(sardonyx::version()));

@@ -125,7 +125,7 @@ def optimize(
         ConversionError: the opset can't express the model, or there is no such rule.
         SaveError: `out` can't be written; the previous file is kept.
     """
-    source = _source(model)
+    source = source_of(model)
     done = _native.simplify(
         source,
         opset=opset,
@@ -141,14 +141,14 @@ def optimize(
     if out is not None:
         with bytes_written(out) as progress:
             _native.write(source, os.fspath(out), external_data=external_data, progress=progress)
-    return Optimized(_result(model, source, out), _report(done))
+    return Optimized(result_of(model, source, out), _report(done))
 
 
 def _names(names: Iterable[str]) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
 
 
-def _source(model: Any) -> _native.Model:
+def source_of(model: Any) -> _native.Model:
     if isinstance(model, (str, os.PathLike)):
         return _native.read_model(os.fspath(model))
     if isinstance(model, ONNXProgram):
@@ -163,7 +163,7 @@ def _source(model: Any) -> _native.Model:
     )
 
 
-def _result(model: Any, source: _native.Model, out: AnyPath | None) -> Any:
+def result_of(model: Any, source: _native.Model, out: AnyPath | None) -> Any:
     if isinstance(model, ONNXProgram):
         model.take_native(source)
     if out is not None:

@@ -1,0 +1,336 @@
+"""Static quantization next to ONNX Runtime's quantize_static: `make bench-quantize`.
+
+Small models are trained here on data that is drawn here, so that accuracy means something. Each is
+quantized from the same samples, and measured on others: signal to noise of the outputs, accuracy,
+seconds, and the time of a batch next to the model in float.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import onnxruntime
+import torch
+from torch import nn
+
+import sardonyx
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+# Digits of five by seven points, a row in an octal pair.
+_GLYPHS = (
+    "0e11191511130e 040c040404040e 0e11010204081f 1f02040201110e 02060a121f0202",
+    "1f101e0101110e 0608101e11110e 1f010204080808 0e11110e11110e 0e11110f01020c",
+)
+
+
+def glyphs() -> torch.Tensor:
+    """Ten pictures, [10, 7, 5]."""
+    rows = [bytes.fromhex(each) for text in _GLYPHS for each in text.split()]
+    bits = [[[row >> (4 - i) & 1 for i in range(5)] for row in glyph] for glyph in rows]
+    return torch.tensor(bits, dtype=torch.float32)
+
+
+def digits(count: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Digits somewhere in a picture of 32 points, scaled, dimmed and noisy."""
+    random = torch.Generator().manual_seed(seed)
+    labels = torch.randint(10, (count,), generator=random)
+    pictures = glyphs()[labels][:, None]
+    angle = torch.randn(count, generator=random) * 0.25
+    size = 1.4 + torch.rand(count, generator=random) * 1.2
+    shift = torch.randn(count, 2, generator=random) * 0.3
+    rows = torch.stack([angle.cos() * size * 1.4, -angle.sin() * size, shift[:, 0]], 1)
+    columns = torch.stack([angle.sin() * size, angle.cos() * size, shift[:, 1]], 1)
+    grid = nn.functional.affine_grid(
+        torch.stack([rows, columns], 1), [count, 1, 32, 32], align_corners=False
+    )
+    drawn = nn.functional.grid_sample(pictures, grid, align_corners=False)
+    contrast = 0.5 + torch.rand(count, 1, 1, 1, generator=random)
+    noise = torch.randn(count, 1, 32, 32, generator=random) * 0.15
+    return drawn * contrast + noise, labels
+
+
+def sentences(count: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Tokens whose label is the one that follows the last token 1."""
+    random = torch.Generator().manual_seed(seed)
+    tokens = torch.randint(2, 42, (count, 24), generator=random)
+    place = torch.randint(0, 23, (count,), generator=random)
+    tokens[torch.arange(count), place] = 1
+    return tokens, (tokens[torch.arange(count), place + 1] - 2) % 10
+
+
+def convolution(inputs: int, outputs: int, stride: int = 1, size: int = 3) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Conv2d(inputs, outputs, size, stride, size // 2, bias=False), nn.BatchNorm2d(outputs)
+    )
+
+
+class Residual(nn.Module):
+    """Two convolutions, and what goes around them."""
+
+    def __init__(self, inputs: int, outputs: int, stride: int) -> None:
+        super().__init__()
+        self.first = convolution(inputs, outputs, stride)
+        self.second = convolution(outputs, outputs)
+        is_same = stride == 1 and inputs == outputs
+        self.skip = nn.Identity() if is_same else convolution(inputs, outputs, stride, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """A picture of the same size, or of half of it."""
+        y = self.second(torch.relu(self.first(x)))
+        return torch.relu(y + self.skip(x))
+
+
+def resnet(widths: list[int], blocks: int, inputs: int, classes: int, stem: int) -> nn.Module:
+    layers: list[nn.Module] = [
+        convolution(inputs, widths[0], 2 if stem > 3 else 1, stem),
+        nn.ReLU(),
+    ]
+    if stem > 3:
+        layers.append(nn.MaxPool2d(3, 2, 1))
+    before = widths[0]
+    for i, width in enumerate(widths):
+        for block in range(blocks):
+            layers.append(Residual(before, width, 2 if i and not block else 1))
+            before = width
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(before, classes))
+
+
+class MobileNet(nn.Module):
+    """Depthwise convolutions with ReLU6."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        layers: list[nn.Module] = [convolution(1, 16, 2), nn.ReLU6()]
+        for inputs, outputs, stride in ((16, 32, 1), (32, 64, 2), (64, 64, 1), (64, 128, 2)):
+            depthwise = nn.Conv2d(inputs, inputs, 3, stride, 1, groups=inputs, bias=False)
+            layers += [depthwise, nn.BatchNorm2d(inputs), nn.ReLU6()]
+            layers += [*convolution(inputs, outputs, 1, 1), nn.ReLU6()]
+        self.layers = nn.Sequential(*layers)
+        self.head = nn.Linear(128, 10)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Of each class."""
+        scores: torch.Tensor = self.head(self.layers(x).mean((2, 3)))
+        return scores
+
+
+class Transformer(nn.Module):
+    """An encoder over patches of pictures, or over tokens."""
+
+    def __init__(self, *, of_tokens: bool) -> None:
+        super().__init__()
+        width = 128
+        self.embedding: nn.Module = (
+            nn.Embedding(42, width) if of_tokens else nn.Conv2d(1, width, 8, 8)
+        )
+        self.positions = nn.Parameter(torch.randn(1, 24 if of_tokens else 16, width) * 0.1)
+        layer = nn.TransformerEncoderLayer(
+            width, 4, 4 * width, 0.0, "gelu", batch_first=True, norm_first=True
+        )
+        self.encoder = nn.TransformerEncoder(layer, 3, enable_nested_tensor=False)
+        self.head = nn.Linear(width, 10)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Of each class."""
+        embedded = self.embedding(x)
+        if embedded.ndim == 4:
+            embedded = embedded.flatten(2).transpose(1, 2)
+        scores: torch.Tensor = self.head(self.encoder(embedded + self.positions).mean(1))
+        return scores
+
+
+class Recurrent(nn.Module):
+    """An LSTM over the rows of a picture."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(32, 64, batch_first=True)
+        self.layers = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Of each class."""
+        scores: torch.Tensor = self.layers(self.lstm(x.squeeze(1))[0][:, -1])
+        return scores
+
+
+@dataclass
+class Subject:
+    """A model, and what it is trained on; None: not at all."""
+
+    name: str
+    make: Callable[[], nn.Module]
+    data: Callable[[int, int], tuple[torch.Tensor, torch.Tensor]] | None = digits
+    steps: int = 200
+
+
+SUBJECTS = (
+    Subject("resnet", lambda: resnet([16, 32, 64], 2, 1, 10, 3), steps=150),
+    Subject("mobilenet", MobileNet, steps=200),
+    Subject("vit", lambda: Transformer(of_tokens=False), steps=200),
+    Subject("bert", lambda: Transformer(of_tokens=True), sentences, 300),
+    Subject("lstm", Recurrent),
+    Subject("resnet18-random", lambda: resnet([64, 128, 256, 512], 2, 3, 1000, 7), None),
+)
+
+
+def trained(subject: Subject) -> tuple[nn.Module, torch.Tensor, torch.Tensor, torch.Tensor | None]:
+    """(model, samples to calibrate on, others, labels of these)."""
+    torch.manual_seed(0)
+    model = subject.make()
+    if subject.data is None:
+        samples = torch.rand(32, 3, 64, 64)
+        with torch.no_grad():
+            for _ in range(20):
+                model(torch.rand(16, 3, 64, 64))
+        return model.eval(), samples[:16], samples[16:], None
+    optimizer = torch.optim.Adam(model.parameters(), 1e-3)
+    for step in range(subject.steps):
+        x, labels = subject.data(64, step)
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(x), labels).backward()
+        optimizer.step()
+    x, labels = subject.data(1024, 1_000_000)
+    return model.eval(), subject.data(64, 1_000_001)[0], x, labels
+
+
+@dataclass
+class Result:
+    """A row of the table."""
+
+    model: str
+    tool: str
+    snr: float
+    accuracy: float | None
+    seconds: float
+    speedup: float
+
+
+def session(path: Path, threads: int = 0) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.intra_op_num_threads = threads
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def outputs(path: Path, name: str, x: torch.Tensor) -> npt.NDArray[Any]:
+    runner = session(path)
+    return np.concatenate([runner.run(None, {name: part.numpy()})[0] for part in x.split(16)])
+
+
+def speedup(before: Path, after: Path, name: str, x: torch.Tensor) -> float:
+    """Of the least time of a batch of 16, in interleaved runs."""
+    runners = [session(each, 1) for each in (before, after)]
+    least = [float("inf")] * 2
+    for _ in range(15):
+        for i, runner in enumerate(runners):
+            begin = time.perf_counter()
+            runner.run(None, {name: x[:16].numpy()})
+            least[i] = min(least[i], time.perf_counter() - begin)
+    return least[0] / least[1]
+
+
+def with_sardonyx(source: Path, out: Path, _: str, samples: torch.Tensor) -> None:
+    sardonyx.quantize(source, samples.split(1), out)
+
+
+def with_onnxruntime(method: str) -> Callable[[Path, Path, str, torch.Tensor], None]:
+    def quantize(source: Path, out: Path, name: str, samples: torch.Tensor) -> None:
+        from onnxruntime import quantization
+        from onnxruntime.quantization.shape_inference import quant_pre_process
+
+        class Reader(quantization.CalibrationDataReader):  # type: ignore[misc]
+            def __init__(self) -> None:
+                self.rest: Iterator[torch.Tensor] = iter(samples.split(1))
+
+            def get_next(self) -> Arrays | None:
+                sample = next(self.rest, None)
+                return None if sample is None else {name: sample.numpy()}
+
+        prepared = out.with_suffix(".prepared.onnx")
+        quant_pre_process(str(source), str(prepared))
+        quantization.quantize_static(
+            str(prepared),
+            str(out),
+            Reader(),
+            quant_format=quantization.QuantFormat.QDQ,
+            per_channel=True,
+            activation_type=quantization.QuantType.QUInt8,
+            weight_type=quantization.QuantType.QInt8,
+            calibrate_method=getattr(quantization.CalibrationMethod, method),
+        )
+
+    return quantize
+
+
+TOOLS = {
+    "sardonyx": with_sardonyx,
+    "onnxruntime MinMax": with_onnxruntime("MinMax"),
+    "onnxruntime Percentile": with_onnxruntime("Percentile"),
+    "onnxruntime Entropy": with_onnxruntime("Entropy"),
+}
+
+
+def compare(subject: Subject, folder: Path) -> Iterator[Result]:
+    model, samples, others, labels = trained(subject)
+    source = folder / f"{subject.name}.onnx"
+    program = sardonyx.export(model, (others[:2],), dynamic_shapes=({0: "batch"},))
+    program.save(source)
+    name = session(source).get_inputs()[0].name
+    exact = outputs(source, name, others)
+    accuracy = None if labels is None else float((exact.argmax(1) == labels.numpy()).mean())
+    yield Result(subject.name, "float32", float("inf"), accuracy, 0, 1)
+    for tool, quantize in TOOLS.items():
+        out = folder / f"{subject.name}-{tool.replace(' ', '-')}.onnx"
+        begin = time.perf_counter()
+        try:
+            quantize(source, out, name, samples)
+        except Exception as error:  # of whatever the other tool raises
+            print(f"{subject.name}: {tool}: {error}", file=sys.stderr)
+            continue
+        seconds = time.perf_counter() - begin
+        found = outputs(out, name, others)
+        noise = float(((found - exact) ** 2).sum() / (exact**2).sum())
+        accuracy = None if labels is None else float((found.argmax(1) == labels.numpy()).mean())
+        decibels = float(-10 * np.log10(max(noise, 1e-20)))
+        faster = speedup(source, out, name, others)
+        yield Result(subject.name, tool, decibels, accuracy, seconds, faster)
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--names", nargs="+", help="some of the models")
+    parser.add_argument("--json", metavar="FILE", help="write the figures")
+    options = parser.parse_args(arguments)
+    logging.disable(logging.WARNING)
+    results = []
+    with tempfile.TemporaryDirectory() as folder:
+        for subject in SUBJECTS:
+            if options.names and subject.name not in options.names:
+                continue
+            for each in compare(subject, Path(folder)):
+                results.append(each)
+                accuracy = "      -" if each.accuracy is None else f"{each.accuracy:7.2%}"
+                print(
+                    f"{each.model:16} {each.tool:24} {each.snr:6.1f} dB {accuracy} "
+                    f"{each.seconds:6.2f} s {each.speedup:5.2f}x",
+                    flush=True,
+                )
+    if options.json:
+        Path(options.json).write_text(json.dumps([asdict(each) for each in results], indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

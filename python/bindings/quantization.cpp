@@ -1,0 +1,210 @@
+// Static quantization: calibration and the quantized model.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/diagnostic.h"
+#include "base/dtype.h"
+#include "bindings.h"
+#include "quantization/calibration.h"
+#include "quantization/quantize.h"
+#include "sardonyx/sardonyx.h"
+
+namespace sardonyx::bindings {
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using quantization::Calibration;
+using quantization::Options;
+using quantization::Statistics;
+using Floats = nb::ndarray<const float, nb::c_contig, nb::device::cpu>;
+
+quantization::Method method_of(const std::string& name) {
+  using enum quantization::Method;
+  if (name == "minmax") return kMinMax;
+  if (name == "percentile") return kPercentile;
+  if (name == "mse") return kMse;
+  if (name == "entropy") return kEntropy;
+  base::fail("SX1810", fmt::format("there is no method '{}'", name),
+             "choose minmax, percentile, mse or entropy");
+}
+
+template <typename Rows>
+std::string names_of(const Rows& rows) {
+  std::vector<std::string_view> names;
+  for (const auto& row : rows) names.push_back(row.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// "keep", or the bits of activations of the layers that the pattern matches, where the target has
+// them in some scheme.
+void mix(Options& options, const std::string& pattern, const std::string& type) {
+  if (type == "keep") {
+    options.keep.push_back(pattern);
+    return;
+  }
+  for (const targets::QuantizationScheme& scheme : options.target->schemes) {
+    const std::string_view bits = base::bit_width(scheme.activations) == 16 ? "a16" : "a8";
+    if (type != bits || !base::is_integer(scheme.activations)) continue;
+    options.mixed.push_back({pattern, scheme.activations});
+    options.opset = std::max(options.opset, scheme.opset);
+    return;
+  }
+  base::fail("SX1830", fmt::format("{} has no activations '{}'", options.target->title, type),
+             "choose keep, a8 or a16, as its schemes have them");
+}
+
+// `scheme` may be empty: the target's first.
+Options options_of(const std::string& target, const std::string& scheme, const std::string& method,
+                   double percentile, bool per_channel, bool correct_bias,
+                   std::vector<std::string> keep,
+                   const std::vector<std::pair<std::string, std::string>>& mixed) {
+  Options options;
+  options.target = targets::find_quantization_target(target);
+  if (options.target == nullptr)
+    base::fail("SX1830", fmt::format("there is no table of quantization for '{}'", target),
+               "choose " + names_of(targets::quantization_targets()));
+  const auto& schemes = options.target->schemes;
+  options.scheme =
+      scheme.empty() ? &schemes.front() : targets::find_scheme(*options.target, scheme);
+  if (options.scheme == nullptr)
+    base::fail("SX1830", fmt::format("{} has no scheme '{}'", options.target->title, scheme),
+               "choose " + names_of(schemes));
+  if (!(percentile > 50 && percentile <= 100))
+    base::fail("SX1810", fmt::format("{} is no percentile", percentile),
+               "choose one above 50, and at most 100");
+  options.opset = options.scheme->opset;
+  options.ranges = {method_of(method), percentile};
+  options.per_channel = per_channel;
+  options.correct_bias = correct_bias;
+  options.keep = std::move(keep);
+  for (const auto& [pattern, type] : mixed) mix(options, pattern, type);
+  return options;
+}
+
+nb::list observed(const Calibration& calibration) {
+  nb::list result;
+  for (const auto& each : calibration.observed()) result.append(each.name);
+  return result;
+}
+
+void add(Calibration& calibration, const std::string& name, const Floats& values) {
+  std::vector<std::int64_t> dims;
+  for (std::size_t i = 0; i < values.ndim(); ++i)
+    dims.push_back(static_cast<std::int64_t>(values.shape(i)));
+  const nb::gil_scoped_release released;
+  calibration.add(name, std::span(values.data(), values.size()), dims);
+}
+
+nb::dict report_of(const quantization::Report& report) {
+  nb::list layers, kept;
+  for (const quantization::QuantizedLayer& each : report.layers)
+    layers.append(nb::make_tuple(each.name, each.op, each.weight, each.output, each.weight_error,
+                                 each.bytes_before, each.bytes_after));
+  for (const quantization::Report::Kept& each : report.kept)
+    kept.append(nb::make_tuple(each.name, each.op, each.reason));
+  nb::dict result;
+  result["layers"] = layers;
+  result["kept"] = kept;
+  result["values"] = report.values;
+  return result;
+}
+
+nb::dict quantize(Model& model, const Statistics& statistics, const Calibration* calibration,
+                  const Options& options) {
+  const auto run = [&] {
+    const nb::gil_scoped_release released;
+    return quantization::quantize(model.internal(), statistics,
+                                  calibration == nullptr ? nullptr : &calibration->inputs(),
+                                  options);
+  };
+  const quantization::Report report = run();
+  // Weights of another checkpoint would need other statistics.
+  model.set_origins(nullptr);
+  return report_of(report);
+}
+
+nb::list targets_of() {
+  nb::list result;
+  for (const targets::QuantizationTarget& target : targets::quantization_targets()) {
+    nb::list schemes;
+    for (const targets::QuantizationScheme& scheme : target.schemes)
+      schemes.append(nb::str(scheme.name.data(), scheme.name.size()));
+    result.append(nb::make_tuple(nb::str(target.name.data(), target.name.size()),
+                                 nb::str(target.title.data(), target.title.size()), schemes,
+                                 target.is_run,
+                                 nb::str(target.source.data(), target.source.size())));
+  }
+  return result;
+}
+
+nb::bytes json_of(const Statistics& statistics) {
+  const std::string text = statistics.to_json();
+  return nb::bytes(text.data(), text.size());
+}
+
+}  // namespace
+
+void bind_quantization(nb::module_& module) {
+  nb::class_<Options>(module, "QuantizationOptions")
+      .def_prop_ro("opset", [](const Options& self) { return self.opset; })
+      .def_prop_ro("scheme", [](const Options& self) { return std::string(self.scheme->name); });
+  module.def("quantization_options", &options_of, "target"_a, "scheme"_a, "method"_a,
+             "percentile"_a, "per_channel"_a, "correct_bias"_a, "keep"_a, "mixed"_a);
+  module.def("quantization_targets", &targets_of,
+             "(name, title, schemes, whether it was run, source) of each.");
+  nb::class_<Statistics>(module, "Statistics")
+      .def_static(
+          "from_json",
+          [](const nb::bytes& json) { return Statistics::of_json({json.c_str(), json.size()}); },
+          "json"_a)
+      .def("to_json", &json_of)
+      .def("merge", &Statistics::merge, "other"_a)
+      .def_prop_ro("samples", &Statistics::samples)
+      .def_prop_ro("not_finite", [](const Statistics& self) {
+        nb::list names;
+        for (const auto& [name, value] : self.values())
+          if (value.histogram.not_finite() != 0) names.append(name);
+        return names;
+      });
+  nb::class_<Calibration>(module, "Calibration")
+      .def(
+          "__init__",
+          [](Calibration* self, Model& model, const Options& options, std::size_t rows) {
+            if (quantization::is_quantized(model.internal()))
+              base::fail("SX1831", "the model is quantized already",
+                         "quantize the model in float that it was made of");
+            const auto placement =
+                quantization::place(model.internal(), *options.target, options.keep);
+            new (self) Calibration(placement, rows);
+          },
+          "model"_a, "options"_a, "rows"_a)
+      .def_prop_ro("observed", &observed, "Names of the values to observe.")
+      .def("add", &add, "name"_a, "values"_a)
+      .def("count_sample", &Calibration::count_sample)
+      .def_prop_ro(
+          "statistics", [](Calibration& self) -> Statistics& { return self.statistics(); },
+          nb::rv_policy::reference_internal);
+  module.def(
+      "add_outputs",
+      [](Model& model, const std::vector<std::string>& names) {
+        quantization::add_outputs(model.internal(), names);
+      },
+      "model"_a, "names"_a, "Adds values to the model's outputs.");
+  module.def("quantize_model", &quantize, "model"_a, "statistics"_a, "calibration"_a.none(),
+             "options"_a, "Quantizes in place; layers, what stays in float, and activations.");
+}
+
+}  // namespace sardonyx::bindings

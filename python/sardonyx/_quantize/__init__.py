@@ -1,0 +1,1 @@
+"""Static quantization: calibration in ONNX Runtime, and the quantized model."""

@@ -1,0 +1,220 @@
+"""`sardonyx.quantize`: from a model in float to one in integers."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sardonyx import _native
+from sardonyx._base.bytes_written import bytes_written
+from sardonyx._base.errors import usage_error
+from sardonyx._model.program import ONNXProgram
+from sardonyx._optimize.optimize import result_of
+
+from .calibrate import Observation, Progress, Statistics, patterns
+from .data import count_of, feeds
+from .measure import layer_noise, output_noise, worst
+from .options import Method, Quantization, Scheme, exactly
+from .report import FloatLayer, QuantizationReport, QuantizedLayer, with_layer_snr
+from .running import FloatModel
+from .search import layers_to_keep
+
+AnyPath = str | os.PathLike[str]
+
+
+class Quantized(NamedTuple):
+    """A quantized model, and what was done: `model, report = sardonyx.quantize(...)`."""
+
+    model: Any
+    report: QuantizationReport
+
+
+def quantize(
+    model: Any,
+    data: Any = None,
+    out: AnyPath | None = None,
+    *,
+    stats: Statistics | AnyPath | Iterable[AnyPath] | None = None,
+    scheme: Scheme | None = None,
+    runtime: str = "onnxruntime-cpu",
+    method: Method = "mse",
+    percentile: float = 99.99,
+    snr: float | None = None,
+    keep: Iterable[str] = (),
+    mixed: Mapping[str, str] | None = None,
+    per_channel: bool = True,
+    correct_bias: bool = True,
+    round_adaptively: bool = True,
+    batch: int = 1,
+    explain: bool = False,
+    progress: Progress | None = None,
+) -> Quantized:
+    """Quantizes weights and activations of an ONNX model, by what they are on samples.
+
+    Args:
+        model: the path of an ONNX file, an onnx.ModelProto, an onnx_ir.Model or an ONNXProgram, in
+            float32. It is not changed.
+        data: samples: an .npz file (the first axis counts them), a folder of .npy or .npz files
+            (each is a sample), "script.py:function" that gives them, a mapping of arrays, or any
+            iterable of dicts, tuples or single tensors, such as a DataLoader. May be None with
+            `stats`.
+        out: the path to write to, atomically.
+        stats: what `sardonyx.calibrate` gave, or its files, which are merged; instead of a run of
+            the model in float. Weights are rounded to nearest without `data`.
+        scheme: "w8a8", "w8a16" or "fp8", types of weights and activations, as the target has them;
+            by default its first.
+        runtime: "onnxruntime-cpu", "onnxruntime-avx2", "openvino", "tensorrt", "qnn" or "ryzen-ai".
+        method: how the range of an activation is chosen: "minmax", "percentile", "mse" (the least
+            mean squared error) or "entropy".
+        percentile: of "percentile": the share of elements within the range, on each side of zero.
+        snr: signal to noise of the outputs that is to hold on the samples, in decibels: layers that
+            cost most stay in float until it does.
+        keep: operator types, or regular expressions of names of nodes, their outputs or weights:
+            what they match stays in float.
+        mixed: such expressions with "a8" or "a16", the bits of the activations that matching layers
+            take, or "keep"; the first match counts.
+        per_channel: a scale for each output channel of a weight, where the target has them.
+        correct_bias: whether biases make up for the means that rounded weights change.
+        round_adaptively: whether weights are rounded so that products of the samples change least,
+            or each to nearest.
+        batch: samples of an array that are run at once, where the model's first dimension is
+            dynamic.
+        explain: measures the signal to noise of each layer, too.
+        progress: called with the samples run so far, and their number, if that is known.
+
+    Returns:
+        `(model, report)`. The model is the path `out` if given, else of the type of `model`; for a
+            path, an ONNXProgram.
+
+    Raises:
+        UsageError: the samples do not fit the model (SX1834), or an option is of no known name.
+        ConversionError: the target has no such scheme (SX1830), the model is quantized already
+            (SX1831), the statistics are of another model (SX1832), or nothing can be quantized
+            (SX1833).
+        SaveError: `out` can't be written; the previous file is kept.
+    """
+    options = Quantization(
+        scheme or "", runtime, method, percentile, per_channel, correct_bias,
+        round_adaptively and method == "mse", patterns(keep), mixed or {}, batch,
+    )  # fmt: skip
+    if data is None and stats is None:
+        raise usage_error("quantization needs samples or statistics", "give `data` or `stats`")
+    if data is None and (snr is not None or explain):
+        raise usage_error("errors are measured on samples", "give `data`")
+    with tempfile.TemporaryDirectory(prefix="sardonyx-") as folder:
+        work = _Work(FloatModel(model, options.native().opset, Path(folder)), options)
+        work.calibrate(data, stats, progress)
+        native, report = work.quantized(snr)
+        if explain:
+            report = work.explained(native, report)
+        if out is not None:
+            with bytes_written(out) as written:
+                _native.write(native, os.fspath(out), progress=written)
+        done = native if not isinstance(model, ONNXProgram) else ONNXProgram(native)
+        result = done if isinstance(done, ONNXProgram) and out is None else None
+        return Quantized(result or result_of(_kind_of(model), native, out), report)
+
+
+def _kind_of(model: Any) -> Any:
+    """What stands for the type of the model; an ONNXProgram would take the new model itself."""
+    return "" if isinstance(model, ONNXProgram) else model
+
+
+class _Work:
+    """The steps, over a model in float on disk."""
+
+    def __init__(self, model: FloatModel, options: Quantization) -> None:
+        self._model = model
+        self._options = options
+        self._observation: Observation | None = None
+        self._seconds: dict[str, float] = {}
+
+    def calibrate(
+        self, data: Any, stats: Statistics | AnyPath | Iterable[AnyPath] | None, progress: Any
+    ) -> None:
+        begin = time.perf_counter()
+        if data is not None:
+            count = count_of(data)
+            self._observation = Observation(self._model, self._options, count)
+            samples = feeds(data, self._model.inputs, self._options.batch)
+            self._observation.run(samples, progress, count)
+        if stats is None:
+            assert self._observation is not None
+            self._statistics = self._observation.calibration.statistics
+        else:
+            self._statistics = _loaded(stats).native
+        self._seconds["calibrate"] = time.perf_counter() - begin
+
+    def quantized(self, snr: float | None) -> tuple[_native.Model, QuantizationReport]:
+        begin = time.perf_counter()
+        reasons: dict[str, str] = {}
+        native, report = self._attempt(())
+        if snr is not None and report.snr is not None and report.snr < snr:
+            reasons = layers_to_keep(report, snr, self._noise_of)
+            native, report = self._attempt(reasons)
+        self._seconds["quantize"] = time.perf_counter() - begin
+        kept = tuple(
+            each._replace(reason=reasons.get(each.name, each.reason)) for each in report.kept
+        )
+        return native, replace(report, kept=kept, seconds=self._seconds)
+
+    def explained(self, native: _native.Model, report: QuantizationReport) -> QuantizationReport:
+        """With the signal to noise of each layer."""
+        assert self._observation is not None
+        names = [each.output for each in report.layers]
+        path = self._model.folder / "quantized.onnx"
+        _native.write(native, str(path))
+        again = _native.read_model(str(path))
+        return with_layer_snr(
+            report, layer_noise(self._model, again, names, self._observation.feeds)
+        )
+
+    def _attempt(self, keep: Iterable[str]) -> tuple[_native.Model, QuantizationReport]:
+        native, report = self._made(keep)
+        if self._observation is not None:
+            noise = output_noise(
+                self._model, native, self._observation.feeds, self._observation.outputs
+            )
+            levels = {name: each.decibels for name, each in noise.items()}
+            report = replace(report, snr=worst(noise), outputs=levels)
+        return native, report
+
+    def _made(self, keep: Iterable[str]) -> tuple[_native.Model, QuantizationReport]:
+        native = self._model.native()
+        options = self._options.native(map(exactly, keep))
+        observation = self._observation
+        calibration = None if observation is None else observation.calibration
+        done = _native.quantize_model(native, self._statistics, calibration, options)
+        return native, QuantizationReport(
+            self._options.runtime,
+            options.scheme,
+            tuple(QuantizedLayer(*each) for each in done["layers"]),
+            tuple(FloatLayer(*each) for each in done["kept"]),
+            done["values"],
+            self._statistics.samples,
+        )
+
+    def _noise_of(self, keep: Iterable[str], samples: int | None) -> float:
+        """The signal to noise of the outputs with layers in float, on some of the samples."""
+        assert self._observation is not None
+        native, _ = self._made(keep)
+        noise = output_noise(
+            self._model,
+            native,
+            self._observation.feeds[:samples],
+            self._observation.outputs[:samples],
+        )
+        return worst(noise)
+
+
+def _loaded(stats: Statistics | AnyPath | Iterable[AnyPath]) -> Statistics:
+    if isinstance(stats, Statistics):
+        return stats
+    if isinstance(stats, (str, os.PathLike)):
+        return Statistics.load(stats)
+    return Statistics.load(*stats)

@@ -1,0 +1,115 @@
+"""`sardonyx quantize model.onnx --data samples.npz -o quantized.onnx`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from sardonyx._base.errors import usage_error
+
+from .arguments import add_common, existing, run_command, show_progress
+from .data import RandomSamples
+from .options import METHODS
+from .quantize import quantize
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs the command; returns its exit code: 0, 1 for a failure, 2 for wrong usage."""
+    options = parser().parse_args(arguments)
+    return run_command(options, lambda: _run(options))
+
+
+def parser() -> argparse.ArgumentParser:
+    """Of the command's options."""
+    made = argparse.ArgumentParser(
+        prog="sardonyx quantize",
+        description="Quantize weights and activations of a model, by what they are on samples. The "
+        "model runs in ONNX Runtime meanwhile; PyTorch is not needed.",
+        epilog="examples:\n"
+        "  sardonyx quantize model.onnx --data samples.npz -o quantized.onnx\n"
+        "  sardonyx quantize model.onnx --data samples.npz -o quantized.onnx --snr 35\n"
+        "  sardonyx quantize model.onnx --stats a.json b.json -o quantized.onnx\n"
+        "  sardonyx quantize model.onnx --data load.py:samples -o q.onnx --runtime qnn",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_common(made)
+    made.add_argument("-o", "--output", required=True, metavar="FILE", help="the .onnx to write")
+    made.add_argument(
+        "--stats", nargs="+", metavar="FILE",
+        help="files of `sardonyx calibrate`, which are merged, instead of a calibration",
+    )  # fmt: skip
+    made.add_argument(
+        "--method", choices=METHODS, default="mse",
+        help="how ranges of activations are chosen (default: mse)",
+    )  # fmt: skip
+    made.add_argument(
+        "--percentile", type=float, default=99.99, metavar="P",
+        help="of --method percentile: the share within the range (default: 99.99)",
+    )  # fmt: skip
+    made.add_argument(
+        "--snr", type=float, metavar="DB",
+        help="signal to noise that is to hold on the samples: layers that cost most stay in float",
+    )  # fmt: skip
+    made.add_argument(
+        "--mixed", action="append", default=[], metavar="PATTERN=TYPE",
+        help="layers that take activations of a8 or a16, or stay in float (keep); repeatable",
+    )  # fmt: skip
+    made.add_argument(
+        "--per-tensor", action="store_true", help="one scale for each weight, and not each channel"
+    )
+    made.add_argument(
+        "--no-bias-correction", action="store_true",
+        help="leave biases as they are, though rounded weights change means",
+    )  # fmt: skip
+    made.add_argument(
+        "--nearest", action="store_true",
+        help="round each weight to nearest, and not so that products of the samples change least",
+    )  # fmt: skip
+    made.add_argument(
+        "--explain", action="store_true",
+        help="print each layer with its error, and why others stay in float",
+    )  # fmt: skip
+    return made
+
+
+def _run(options: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    if options.data is not None and options.random is not None:
+        raise usage_error("name samples with --data, or ask for --random")
+    data = options.data if options.random is None else RandomSamples(options.random)
+    done = quantize(
+        existing(options.model),
+        data,
+        options.output,
+        stats=options.stats,
+        scheme=options.scheme,
+        runtime=options.runtime,
+        method=options.method,
+        percentile=options.percentile,
+        snr=options.snr,
+        keep=options.keep,
+        mixed=_mixed(options.mixed),
+        per_channel=not options.per_tensor,
+        correct_bias=not options.no_bias_correction,
+        round_adaptively=not options.nearest,
+        batch=options.batch,
+        explain=options.explain and data is not None,
+        progress=show_progress,
+    )
+    text = done.report.explained() if options.explain else str(done.report)
+    return {"output": options.output, **done.report.as_json()}, f"{options.output}: {text}"
+
+
+def _mixed(words: Sequence[str]) -> dict[str, str]:
+    types = {}
+    for each in words:
+        pattern, equals, name = each.rpartition("=")
+        if not equals or not pattern:
+            raise usage_error(f"--mixed is PATTERN=TYPE, not {each}")
+        types[pattern] = name
+    return types
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

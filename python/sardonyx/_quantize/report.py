@@ -1,0 +1,100 @@
+"""What quantization did to a model, and how far its outputs are from those in float."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, NamedTuple
+
+
+class QuantizedLayer(NamedTuple):
+    """A product with a constant weight that is computed in integers."""
+
+    name: str
+    op: str
+    weight: str
+    output: str
+    weight_error: float  # root mean square, as a part of the weight's
+    bytes_before: int
+    bytes_after: int
+    snr: float | None = None  # of its output, in decibels, with all before it quantized, too
+
+
+class FloatLayer(NamedTuple):
+    """A node that the target could compute in integers, and that stays in float."""
+
+    name: str
+    op: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class QuantizationReport:
+    """What `sardonyx.quantize` did. `str()` has it as text.
+
+    Attributes:
+        runtime: the target runtime.
+        scheme: the types of weights and activations.
+        layers: what is quantized, in the order of the graph.
+        kept: what stays in float, and why.
+        activations: how many values are quantized.
+        samples: samples of the calibration.
+        snr: signal to noise of the outputs on samples of the calibration, in decibels: the least of
+            all outputs. None without samples.
+        outputs: the same of each output.
+        seconds: the time of each step.
+    """
+
+    runtime: str
+    scheme: str
+    layers: tuple[QuantizedLayer, ...]
+    kept: tuple[FloatLayer, ...]
+    activations: int
+    samples: int
+    snr: float | None = None
+    outputs: dict[str, float] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def bytes_before(self) -> int:
+        """Of the weights that are quantized."""
+        return sum(each.bytes_before for each in self.layers)
+
+    @property
+    def bytes_after(self) -> int:
+        """The same, now: integers and scales."""
+        return sum(each.bytes_after for each in self.layers)
+
+    def as_json(self) -> dict[str, Any]:
+        """The report as objects, lists and numbers."""
+        made = asdict(self)
+        made["layers"] = [each._asdict() for each in self.layers]
+        made["kept"] = [each._asdict() for each in self.kept]
+        return made
+
+    def __str__(self) -> str:
+        counts = (
+            f"{len(self.layers)} layers and {self.activations} activations in {self.scheme} for "
+            f"{self.runtime}, {len(self.kept)} layers in float"
+        )
+        sizes = f"{self.bytes_after / 1e6:.2f} MB, {self.bytes_before / 1e6:.2f} MB before"
+        lines = [f"{counts}; weights: {sizes}"]
+        if self.snr is not None:
+            lines.append(f"signal to noise on {self.samples} samples: {self.snr:.1f} dB")
+        if len(self.outputs) > 1:
+            lines += [f"  {name}: {snr:.1f} dB" for name, snr in self.outputs.items()]
+        return "\n".join(lines)
+
+    def explained(self) -> str:
+        """The text with a line for each layer."""
+        lines = [str(self)]
+        for layer in self.layers:
+            snr = "" if layer.snr is None else f", output {layer.snr:.1f} dB"
+            lines.append(f"{layer.op} {layer.name}: weight error {layer.weight_error:.2%}{snr}")
+        lines += [f"{each.op} {each.name} stays in float: {each.reason}" for each in self.kept]
+        return "\n".join(lines)
+
+
+def with_layer_snr(report: QuantizationReport, snr: dict[str, float]) -> QuantizationReport:
+    """The report with the signal to noise of layers, by the name of their output."""
+    layers = tuple(each._replace(snr=snr.get(each.output)) for each in report.layers)
+    return replace(report, layers=layers)

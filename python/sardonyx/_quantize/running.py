@@ -1,0 +1,95 @@
+"""The model in ONNX Runtime, in float and quantized, from files in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sardonyx import _native
+from sardonyx._base.errors import OnnxExporterError, refusal
+from sardonyx._optimize.optimize import source_of
+from sardonyx._runtime.session import open_session
+
+from .data import Feed, Input
+
+# The runtime that models run in while they are calibrated, whatever their target is: its standard
+# operators, which no rule of quantization has to know more of.
+_RUNTIME = "onnxruntime"
+
+
+class FloatModel:
+    """The optimized model in float, as a file."""
+
+    def __init__(self, model: Any, oldest_opset: int, folder: Path) -> None:
+        self.folder = folder
+        self.path = folder / "float.onnx"
+        native = _copy_of(model, folder)
+        opset = native.opsets.get("", 0)
+        _native.simplify(
+            native,
+            opset=max(opset, oldest_opset) or None,
+            runtime=_RUNTIME,
+            stop_after="",
+            disable=[],
+            precision=_native.PrecisionOptions(),
+            functions=False,
+            inline_functions=True,
+            freeze_initializers=True,
+            is_as_read=True,
+        )
+        _native.write(native, str(self.path))
+        self.inputs = tuple(_input(*each) for each in native.inputs)
+        self.outputs = tuple(name for name, dtype, _ in native.outputs if dtype == "float32")
+
+    def native(self) -> _native.Model:
+        """The model anew, over the mapped file."""
+        return _native.read_model(str(self.path))
+
+    def session(self, native: _native.Model | None = None, outputs: Sequence[str] = ()) -> Any:
+        """A session of a model, by default of this one, with further values among its outputs."""
+        path = self.path
+        if native is not None or outputs:
+            native = native or self.native()
+            if outputs:
+                _native.add_outputs(native, list(outputs))
+            path = self.folder / "run.onnx"
+            _native.write(native, str(path))
+        try:
+            return open_session(str(path))
+        except OnnxExporterError:
+            raise
+        except Exception as error:
+            raise OnnxExporterError(f"ONNX Runtime: {error}") from error
+
+
+def run(session: Any, feed: Feed, outputs: Sequence[str]) -> list[Any]:
+    """The outputs as arrays. Raises SX1834 where the runtime cannot run the sample."""
+    try:
+        return list(session.run(list(outputs), feed))
+    except Exception as error:
+        raise refusal(
+            "SX1834", f"ONNX Runtime cannot run the model with a sample: {error}",
+            "give samples of sizes that the model takes",
+        ) from error  # fmt: skip
+
+
+def _copy_of(model: Any, folder: Path) -> _native.Model:
+    """A native model that nothing else sees."""
+    if isinstance(model, (str, os.PathLike)):
+        return source_of(model)
+    path = folder / "source.onnx"
+    _native.write(source_of(model), str(path))
+    return _native.read_model(str(path))
+
+
+def _input(name: str, dtype: str, shape: list[int | str | None] | None) -> Input:
+    sizes = None
+    if shape is not None:
+        sizes = tuple(size if isinstance(size, int) else None for size in shape)
+    # NumPy has no such types of eight bits or less, and nobody feeds them.
+    known = dtype if dtype == "bool" or hasattr(np, dtype) else "float32"
+    return Input(name, np.dtype(known), sizes)

@@ -1,0 +1,93 @@
+#include "quantization/layer_inputs.h"
+
+#include <algorithm>
+
+#include "onnx/gen/op.h"
+
+namespace sardonyx::quantization {
+namespace {
+
+using onnx::Op;
+
+std::vector<std::int64_t> ints_or(const onnx::Node* node, const char* name, std::size_t size,
+                                  std::int64_t value) {
+  const std::vector<std::int64_t>* ints = node->ints(name);
+  return ints != nullptr && ints->size() == size ? *ints : std::vector<std::int64_t>(size, value);
+}
+
+}  // namespace
+
+LayerInputs::LayerInputs(const Layer& layer) : is_convolution_(layer.node->is(Op::kConv)) {
+  const onnx::Node* node = layer.node;
+  is_sampled_ = !node->is(Op::kConvTranspose);
+  if (!is_convolution_) return;
+  const std::vector<std::int64_t>& dims = layer.weight->constant->dims;
+  kernel_.assign(dims.begin() + 2, dims.end());
+  strides_ = ints_or(node, "strides", kernel_.size(), 1);
+  dilations_ = ints_or(node, "dilations", kernel_.size(), 1);
+  pads_ = ints_or(node, "pads", kernel_.size() * 2, 0);
+  const std::string padding = node->string_or("auto_pad", "NOTSET");
+  is_sampled_ = padding == "NOTSET" || padding == "VALID";
+}
+
+void LayerInputs::add(std::span<const float> elements, std::span<const std::int64_t> dims,
+                      std::size_t count) {
+  if (!is_sampled_ || elements.empty() || dims.empty()) return;
+  if (!is_convolution_) {
+    columns_ = static_cast<std::size_t>(dims.back());
+    const std::size_t places = elements.size() / columns_;
+    const std::size_t taken = std::min(count, places);
+    for (std::size_t i = 0; i < taken; ++i) {
+      const auto row = elements.subspan(i * places / taken * columns_, columns_);
+      rows_.insert(rows_.end(), row.begin(), row.end());
+    }
+    return;
+  }
+  if (dims.size() != kernel_.size() + 2) return;
+  std::vector<std::int64_t> results;
+  std::int64_t places = dims[0];
+  for (std::size_t i = 0; i < kernel_.size(); ++i) {
+    const std::int64_t extent = (kernel_[i] - 1) * dilations_[i] + 1;
+    const std::int64_t free = dims[i + 2] + pads_[i] + pads_[i + kernel_.size()] - extent;
+    if (free < 0) return;
+    results.push_back(free / strides_[i] + 1);
+    places *= results.back();
+  }
+  const auto taken = std::min(static_cast<std::int64_t>(count), places);
+  // Not multiples of a size of the picture, which would all be on one of its edges.
+  for (std::int64_t i = 0; i < taken; ++i)
+    add_patch(elements, dims, (i * places + places / 2) / taken % places, results);
+}
+
+void LayerInputs::add_patch(std::span<const float> elements, std::span<const std::int64_t> dims,
+                            std::int64_t place, std::span<const std::int64_t> results) {
+  const std::size_t axes = kernel_.size();
+  std::vector<std::int64_t> begin(axes), at(axes);
+  for (std::size_t i = axes; i-- > 0; place /= results[i])
+    begin[i] = place % results[i] * strides_[i] - pads_[i];
+  std::int64_t size = 1, taps = 1;
+  for (std::size_t i = 0; i < axes; ++i) {
+    size *= dims[i + 2];
+    taps *= kernel_[i];
+  }
+  const std::int64_t channels = dims[1];
+  const std::size_t first = rows_.size();
+  columns_ = static_cast<std::size_t>(channels * taps);
+  rows_.resize(first + columns_);
+  for (std::int64_t tap = 0; tap < taps; ++tap) {
+    std::int64_t rest = tap, offset = 0, stride = 1;
+    bool is_inside = true;
+    for (std::size_t i = axes; i-- > 0; rest /= kernel_[i]) {
+      at[i] = begin[i] + rest % kernel_[i] * dilations_[i];
+      is_inside &= at[i] >= 0 && at[i] < dims[i + 2];
+      offset += at[i] * stride;
+      stride *= dims[i + 2];
+    }
+    if (!is_inside) continue;
+    for (std::int64_t channel = 0; channel < channels; ++channel)
+      rows_[first + static_cast<std::size_t>(channel * taps + tap)] =
+          elements[static_cast<std::size_t>((place * channels + channel) * size + offset)];
+  }
+}
+
+}  // namespace sardonyx::quantization

@@ -1,0 +1,36 @@
+// Samples of what the products of a model take: rows of their inputs, and patches of convolutions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "quantization/placement.h"
+
+namespace sardonyx::quantization {
+
+class LayerInputs {
+ public:
+  explicit LayerInputs(const Layer& layer);
+
+  // Takes `count` places of a tensor, evenly spread over it. None where the operator's attributes
+  // are of a kind that nobody samples.
+  void add(std::span<const float> elements, std::span<const std::int64_t> dims, std::size_t count);
+
+  std::size_t rows() const { return columns_ == 0 ? 0 : rows_.size() / columns_; }
+  std::size_t columns() const { return columns_; }
+  std::span<const float> row(std::size_t i) const { return {&rows_[i * columns_], columns_}; }
+
+ private:
+  void add_patch(std::span<const float> elements, std::span<const std::int64_t> dims,
+                 std::int64_t place, std::span<const std::int64_t> results);
+
+  bool is_sampled_ = true;
+  bool is_convolution_;
+  std::vector<std::int64_t> kernel_, strides_, dilations_, pads_;
+  std::size_t columns_ = 0;
+  std::vector<float> rows_;
+};
+
+}  // namespace sardonyx::quantization

@@ -1,0 +1,55 @@
+// From a model in float to one with QuantizeLinear and DequantizeLinear around what its target
+// computes in integers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "onnx/graph/ir.h"
+#include "quantization/calibration.h"
+#include "quantization/ranges.h"
+#include "quantization/statistics.h"
+#include "targets/quantization/quantization.h"
+
+namespace sardonyx::quantization {
+
+// Layers whose name, or whose weight's, matches take activations of another type.
+struct Mixed {
+  std::string pattern;
+  base::DType activations;
+};
+
+struct Options {
+  const targets::QuantizationTarget* target = nullptr;
+  const targets::QuantizationScheme* scheme = nullptr;
+  std::int64_t opset = 13;  // the oldest one that has all types
+  RangeOptions ranges;
+  bool per_channel = true;
+  bool correct_bias = true;
+  std::vector<std::string> keep;
+  std::vector<Mixed> mixed;  // the first that matches counts
+};
+
+struct QuantizedLayer {
+  std::string name, op, weight, output;
+  double weight_error = 0;  // relative, root mean square
+  std::int64_t bytes_before = 0, bytes_after = 0;
+};
+
+struct Report {
+  std::vector<QuantizedLayer> layers;
+  struct Kept {
+    std::string name, op, reason;
+  };
+  std::vector<Kept> kept;
+  std::int64_t values = 0;  // activations that are quantized
+};
+
+// Throws SX1831 for a model that has quantized tensors, SX1833 where nothing can be quantized, and
+// SX1832 where the statistics lack one of its values; the model is as it was then.
+Report quantize(onnx::Model& model, const Statistics& statistics, const SampledInputs* inputs,
+                const Options& options);
+
+}  // namespace sardonyx::quantization

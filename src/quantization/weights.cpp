@@ -1,0 +1,306 @@
+#include "quantization/weights.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include "base/parallel_for.h"
+#include "kernels/error_diffusion.h"
+#include "kernels/small_float.h"
+#include "onnx/gen/op.h"
+#include "onnx/graph/pieces.h"
+#include "onnx/graph/recipe.h"
+
+namespace sardonyx::quantization {
+namespace {
+
+using base::DType;
+
+std::vector<float> floats_of(const onnx::Tensor& tensor) {
+  const onnx::Tensor held =
+      onnx::derivation_of(tensor) != nullptr ? onnx::computed(tensor) : tensor;
+  std::vector<float> result(static_cast<std::size_t>(held.element_count()));
+  const auto pieces = onnx::pieces_of(held, DType::kFloat32);
+  std::size_t at = 0;
+  onnx::put_pieces(*pieces, [&](std::span<const std::byte> bytes, std::size_t) {
+    std::memcpy(reinterpret_cast<std::byte*>(result.data()) + at, bytes.data(), bytes.size());
+    at += bytes.size();
+  });
+  return result;
+}
+
+// A weight is [outer, channels, inner]; here the elements of each channel follow one another.
+struct Layout {
+  std::size_t outer = 1, channels, inner = 1;
+
+  Layout(const std::vector<std::int64_t>& dims, std::int64_t axis)
+      : channels(static_cast<std::size_t>(dims[static_cast<std::size_t>(axis)])) {
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      if (static_cast<std::int64_t>(i) < axis) outer *= static_cast<std::size_t>(dims[i]);
+      if (static_cast<std::int64_t>(i) > axis) inner *= static_cast<std::size_t>(dims[i]);
+    }
+  }
+  std::size_t row() const { return outer * inner; }
+
+  template <typename T>
+  std::vector<T> by_channel(std::span<const T> elements) const {
+    std::vector<T> result(elements.size());
+    for (std::size_t o = 0; o < outer; ++o)
+      for (std::size_t c = 0; c < channels; ++c)
+        std::copy_n(&elements[(o * channels + c) * inner], inner, &result[c * row() + o * inner]);
+    return result;
+  }
+  template <typename T>
+  std::vector<T> as_it_was(std::span<const T> elements) const {
+    std::vector<T> result(elements.size());
+    for (std::size_t o = 0; o < outer; ++o)
+      for (std::size_t c = 0; c < channels; ++c)
+        std::copy_n(&elements[c * row() + o * inner], inner, &result[(o * channels + c) * inner]);
+    return result;
+  }
+};
+
+float largest_of(std::span<const float> weights) {
+  float largest = 0;
+  for (const float weight : weights) largest = std::max(largest, std::abs(weight));
+  return largest;
+}
+
+// Sums side by side, which compilers make vectors of.
+double error_of(std::span<const float> weights, float scale, float highest) {
+  // To the nearest whole number: adding this leaves no bits for a fraction.
+  constexpr float kWhole = 12582912.0F;
+  constexpr std::size_t kLanes = 8;
+  const float inverse = 1 / scale;
+  std::array<float, kLanes> squares{};
+  const auto add = [&](float weight, std::size_t lane) {
+    float code = weight * inverse;
+    code = code < -highest ? -highest : code;
+    code = code > highest ? highest : code;
+    const float difference = weight - (code + kWhole - kWhole) * scale;
+    squares[lane] += difference * difference;
+  };
+  std::size_t i = 0;
+  for (; i + kLanes <= weights.size(); i += kLanes)
+    for (std::size_t lane = 0; lane < kLanes; ++lane) add(weights[i + lane], lane);
+  for (; i < weights.size(); ++i) add(weights[i], 0);
+  return std::accumulate(squares.begin(), squares.end(), 0.0);
+}
+
+float best_scale(std::span<const float> weights, float highest, const WeightForm& form) {
+  const float widest = largest_of(weights) / highest;
+  if (!(widest > std::numeric_limits<float>::min())) return 1;
+  if (!form.search) return widest;
+  float best = widest;
+  double least = error_of(weights, widest, highest);
+  for (int percent = 96; percent >= 68; percent -= 4) {
+    const float scale = widest * static_cast<float>(percent) / 100;
+    const double error = error_of(weights, scale, highest);
+    if (error >= least) continue;
+    least = error;
+    best = scale;
+  }
+  return best;
+}
+
+// Samples of a group of inputs, transposed, less their means.
+struct CenteredSamples {
+  std::vector<float> values, norms;
+  kernels::Samples view;
+
+  CenteredSamples(const LayerInputs& inputs, std::size_t begin, std::size_t count,
+                  std::span<const double> means) {
+    constexpr std::size_t kPadding = kernels::Samples::kPadding;
+    const std::size_t padded = (inputs.rows() + kPadding - 1) / kPadding * kPadding;
+    values.resize(count * padded);
+    norms.resize(count);
+    for (std::size_t row = 0; row < inputs.rows(); ++row) {
+      const std::span<const float> elements = inputs.row(row).subspan(begin, count);
+      for (std::size_t i = 0; i < count; ++i) {
+        const float value = elements[i] - static_cast<float>(means[begin + i]);
+        values[i * padded + row] = value;
+        norms[i] += value * value;
+      }
+    }
+    damp(count, inputs.rows());
+    view = {values.data(), count, padded, norms.data()};
+  }
+
+ private:
+  // Few samples do not tell what all inputs have in common: without this, an input that was hardly
+  // ever there would make up for the others.
+  void damp(std::size_t count, std::size_t rows) {
+    constexpr double kDamping = 0.1;
+    const double mean =
+        std::accumulate(norms.begin(), norms.end(), 0.0) / static_cast<double>(count);
+    const double rank = 1 + static_cast<double>(count) / static_cast<double>(rows);
+    for (float& norm : norms) norm += static_cast<float>(kDamping * mean * rank);
+  }
+};
+
+class Quantizing {
+ public:
+  Quantizing(const Layer& layer, const WeightForm& form, const LayerInputs* inputs)
+      : layer_(layer),
+        form_(form),
+        inputs_(inputs != nullptr && inputs->rows() != 0 ? inputs : nullptr),
+        layout_(layer.weight->constant->dims, layer.axis) {
+    const std::vector<float> elements = floats_of(*layer.weight->constant);
+    weights_ = layout_.by_channel(std::span<const float>(elements));
+    highest_ = base::is_floating(form.dtype) ? 448 : static_cast<float>((1 << (form.bits - 1)) - 1);
+  }
+
+  QuantizedWeight run(const std::vector<float>& least_scales, const std::vector<double>& means) {
+    find_scales(least_scales);
+    find_means(means);
+    const bool is_float8 = base::is_floating(form_.dtype);
+    codes_.resize(weights_.size());
+    restored_.resize(weights_.size());
+    if (!is_float8 && inputs_ != nullptr && fits_samples()) {
+      diffuse();
+    } else {
+      round();
+    }
+    return finish();
+  }
+
+ private:
+  std::span<const float> channel(std::size_t c) const {
+    return std::span(weights_).subspan(c * layout_.row(), layout_.row());
+  }
+
+  void find_scales(const std::vector<float>& least) {
+    if (!form_.per_channel) {
+      result_.scales = {best_scale(weights_, highest_, form_)};
+    } else {
+      result_.scales.resize(layout_.channels);
+      in_blocks([&](std::size_t begin, std::size_t end) {
+        for (std::size_t c = begin; c < end; ++c)
+          result_.scales[c] = best_scale(channel(c), highest_, form_);
+      });
+    }
+    for (std::size_t c = 0; c < result_.scales.size(); ++c) {
+      float& scale = result_.scales[c];
+      if (form_.per_channel && c < least.size()) scale = std::max(scale, least[c]);
+      if (!form_.per_channel && !least.empty())
+        scale = std::max(scale, *std::ranges::max_element(least));
+      if (form_.power_of_two) scale = std::exp2(std::ceil(std::log2(scale)));
+    }
+  }
+  float scale_of(std::size_t c) const { return result_.scales[form_.per_channel ? c : 0]; }
+
+  std::size_t groups() const {
+    return static_cast<std::size_t>(std::max<std::int64_t>(layer_.node->int_or("group", 1), 1));
+  }
+  bool fits_samples() const {
+    return inputs_->columns() == layout_.row() * groups() && layout_.channels % groups() == 0;
+  }
+
+  // The mean of each input of a product: of the samples, or else of its channel.
+  void find_means(const std::vector<double>& channels) {
+    if (inputs_ != nullptr) {
+      means_.resize(inputs_->columns());
+      for (std::size_t row = 0; row < inputs_->rows(); ++row)
+        for (std::size_t i = 0; i < means_.size(); ++i) means_[i] += inputs_->row(row)[i];
+      for (double& mean : means_) mean /= static_cast<double>(inputs_->rows());
+      return;
+    }
+    if (channels.empty() || layer_.node->is(onnx::Op::kConvTranspose)) return;
+    const std::size_t inputs = layout_.row() * groups(), taps = inputs / channels.size();
+    if (taps * channels.size() != inputs) return;
+    means_.resize(inputs);
+    for (std::size_t i = 0; i < inputs; ++i) means_[i] = channels[i / taps];
+  }
+
+  template <typename Work>
+  void in_blocks(const Work& work) const {
+    const std::size_t threads = std::min(base::processors(), layout_.channels);
+    base::at_once(threads, [&](std::size_t thread) {
+      work(layout_.channels * thread / threads, layout_.channels * (thread + 1) / threads);
+    });
+  }
+
+  void diffuse() {
+    const std::size_t of_group = layout_.channels / groups();
+    std::vector<float> scales(layout_.channels);
+    for (std::size_t c = 0; c < scales.size(); ++c) scales[c] = scale_of(c);
+    for (std::size_t group = 0; group < groups(); ++group) {
+      const CenteredSamples samples(*inputs_, group * layout_.row(), layout_.row(), means_);
+      const std::size_t threads = std::min(base::processors(), of_group);
+      base::at_once(threads, [&](std::size_t thread) {
+        const std::size_t begin = group * of_group + of_group * thread / threads,
+                          end = group * of_group + of_group * (thread + 1) / threads;
+        const std::size_t first = begin * layout_.row(), count = (end - begin) * layout_.row();
+        kernels::diffuse_errors(std::span(weights_).subspan(first, count),
+                                std::span(scales).subspan(begin, end - begin), samples.view,
+                                -static_cast<int>(highest_), static_cast<int>(highest_),
+                                std::span(codes_).subspan(first, count));
+      });
+    }
+    for (std::size_t i = 0; i < codes_.size(); ++i)
+      restored_[i] = static_cast<float>(codes_[i]) * scale_of(i / layout_.row());
+  }
+
+  void round() {
+    in_blocks([&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin * layout_.row(); i < end * layout_.row(); ++i) {
+        const float scale = scale_of(i / layout_.row());
+        const float code = std::clamp(weights_[i] / scale, -highest_, highest_);
+        if (base::is_floating(form_.dtype)) {
+          const std::uint32_t bits = kernels::encode_small_float(form_.dtype, code);
+          codes_[i] = static_cast<std::int8_t>(bits);
+          restored_[i] = kernels::decode_small_float(form_.dtype, bits) * scale;
+        } else {
+          codes_[i] = static_cast<std::int8_t>(std::nearbyint(code));
+          restored_[i] = static_cast<float>(codes_[i]) * scale;
+        }
+      }
+    });
+  }
+
+  QuantizedWeight finish() {
+    double errors = 0, squares = 0;
+    for (std::size_t i = 0; i < weights_.size(); ++i) {
+      const double difference = double{restored_[i]} - weights_[i];
+      errors += difference * difference;
+      squares += double{weights_[i]} * weights_[i];
+    }
+    result_.relative_error = squares > 0 ? std::sqrt(errors / squares) : 0;
+    for (std::size_t c = 0; !means_.empty() && c < layout_.channels; ++c) {
+      const std::size_t first = c / (layout_.channels / groups()) * layout_.row();
+      double change = 0;
+      for (std::size_t i = 0; i < layout_.row(); ++i) {
+        const std::size_t at = c * layout_.row() + i;
+        change += (double{restored_[at]} - weights_[at]) * means_[first + i];
+      }
+      result_.mean_changes.push_back(change);
+    }
+    const std::vector<std::int8_t> codes = layout_.as_it_was(std::span<const std::int8_t>(codes_));
+    result_.codes = onnx::Tensor::of_bytes(form_.dtype, layer_.weight->constant->dims,
+                                           std::as_bytes(std::span(codes)));
+    return std::move(result_);
+  }
+
+  const Layer& layer_;
+  const WeightForm& form_;
+  const LayerInputs* inputs_;
+  Layout layout_;
+  float highest_;
+  std::vector<float> weights_, restored_;
+  std::vector<std::int8_t> codes_;
+  std::vector<double> means_;
+  QuantizedWeight result_;
+};
+
+}  // namespace
+
+QuantizedWeight quantize_weight(const Layer& layer, const WeightForm& form,
+                                const std::vector<float>& least_scales, const LayerInputs* inputs,
+                                const std::vector<double>& means) {
+  return Quantizing(layer, form, inputs).run(least_scales, means);
+}
+
+}  // namespace sardonyx::quantization

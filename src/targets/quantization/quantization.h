@@ -1,0 +1,63 @@
+// How a target computes on quantized tensors, as data: which operators take them, and the form of
+// their scales and zero points.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/dtype.h"
+#include "onnx/gen/op.h"
+
+namespace sardonyx::targets {
+
+// What an operator does with quantized tensors.
+enum class QuantizedRole : std::uint8_t {
+  // A product with a constant weight, which has a scale for each output channel.
+  kWeighted,
+  // The same, of which the target has integer kernels only where the result is quantized, too.
+  kWeightedToInteger,
+  // A product of two activations.
+  kProduct,
+  // Its result has a scale of its own.
+  kComputes,
+  // Its result has elements of its first input, and the scale of that.
+  kSameScale,
+  // All inputs and the result have one scale.
+  kSharedScale,
+  // Becomes part of the operator that it follows.
+  kActivation,
+};
+
+struct QuantizedOperator {
+  onnx::Op op;
+  QuantizedRole role;
+};
+
+struct QuantizationScheme {
+  std::string_view name;  // "w8a8"
+  base::DType weights, activations;
+  std::int64_t opset;  // the oldest one that has it
+};
+
+struct QuantizationTarget {
+  std::string_view name;                        // as users write it
+  std::string_view title;                       // as messages say it
+  std::span<const QuantizationScheme> schemes;  // the first is the default
+  std::span<const QuantizedOperator> operators;
+  bool symmetric = false;     // zero points of activations are 0, or the middle of unsigned types
+  bool per_channel = true;    // weights may have a scale for each channel
+  bool power_of_two = false;  // scales are powers of two
+  bool integer_bias = true;   // biases are int32, by the scales of input and weight
+  int weight_bits = 8;        // 7: products of eight bits saturate
+  bool is_run = false;        // or else read in documentation
+  std::string_view source;
+};
+
+std::span<const QuantizationTarget> quantization_targets();
+// Null where there is none of that name.
+const QuantizationTarget* find_quantization_target(std::string_view name);
+// Null where the target lacks it.
+const QuantizationScheme* find_scheme(const QuantizationTarget& target, std::string_view name);
+
+}  // namespace sardonyx::targets

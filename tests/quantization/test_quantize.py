@@ -1,0 +1,208 @@
+"""`sardonyx.quantize`: integer kernels in ONNX Runtime, accuracy, targets, and what is rejected."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import sardonyx
+
+RANDOM = np.random.default_rng(0)
+
+
+def weight(name: str, *shape: int, scale: float = 0.2) -> TensorProto:
+    return numpy_helper.from_array((RANDOM.standard_normal(shape) * scale).astype(np.float32), name)
+
+
+def residual_model() -> onnx.ModelProto:
+    """Convolutions around a residual sum, then a pool and a linear layer."""
+    node = helper.make_node
+    nodes = [
+        node("Conv", ["x", "w0", "b0"], ["c0"], name="stem", pads=[1, 1, 1, 1]),
+        node("Relu", ["c0"], ["r0"], name="relu0"),
+        node("MaxPool", ["r0"], ["p0"], name="pool", kernel_shape=[2, 2], strides=[2, 2]),
+        node("Conv", ["p0", "w1"], ["c1"], name="middle", pads=[1, 1, 1, 1]),
+        node("Add", ["c1", "p0"], ["s"], name="sum"),
+        node("Relu", ["s"], ["r1"], name="relu1"),
+        node("GlobalAveragePool", ["r1"], ["g"], name="average"),
+        node("Flatten", ["g"], ["f"], name="flat"),
+        node("Gemm", ["f", "w2", "b2"], ["y"], name="head", transB=1),
+    ]
+    weights = [
+        weight("w0", 8, 3, 3, 3), weight("b0", 8), weight("w1", 8, 8, 3, 3), weight("w2", 5, 8),
+        weight("b2", 5),
+    ]  # fmt: skip
+    return made(nodes, weights, ["n", 3, 16, 16], ["n", 5])
+
+
+def made(
+    nodes: list[onnx.NodeProto], weights: list[TensorProto], x: list[Any], y: list[Any]
+) -> onnx.ModelProto:
+    value = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        nodes, "g", [value("x", TensorProto.FLOAT, x)], [value("y", TensorProto.FLOAT, y)], weights
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+
+
+def samples(count: int = 8, seed: int = 1) -> list[np.ndarray[Any, Any]]:
+    random = np.random.default_rng(seed)
+    return [random.standard_normal((1, 3, 16, 16)).astype(np.float32) for _ in range(count)]
+
+
+def session(model: onnx.ModelProto, **settings: Any) -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    for name, value in settings.items():
+        setattr(options, name, value)
+    return onnxruntime.InferenceSession(model.SerializeToString(), options)
+
+
+def loaded_operators(model: onnx.ModelProto, tmp_path: Path) -> Counter[str]:
+    """Of the graph that ONNX Runtime runs."""
+    path = tmp_path / "loaded.onnx"
+    session(model, optimized_model_filepath=str(path))
+    return Counter(node.op_type for node in onnx.load(path).graph.node)
+
+
+def decibels(exact: onnx.ModelProto, other: onnx.ModelProto, seed: int = 2) -> float:
+    """Signal to noise on samples that were not calibrated on."""
+    signal = noise = 0.0
+    runs = session(exact), session(other)
+    for x in samples(seed=seed):
+        a, b = (each.run(None, {"x": x})[0] for each in runs)
+        signal += float((a**2).sum())
+        noise += float(((a - b) ** 2).sum())
+    return float(10 * np.log10(signal / noise))
+
+
+def test_onnx_runtime_computes_in_integers(tmp_path: Path) -> None:
+    model = residual_model()
+    quantized, report = sardonyx.quantize(model, samples())
+    onnx.checker.check_model(quantized, full_check=True)
+    found = loaded_operators(quantized, tmp_path)
+    assert found["QLinearConv"] == 2
+    assert found["QLinearAdd"] == found["QLinearGlobalAveragePool"] == found["QGemm"] == 1
+    assert not {"Conv", "Gemm", "Add", "Relu", "DequantizeLinear"} & set(found)
+    assert len(report.layers) == 3
+    assert decibels(model, quantized) > 30
+
+
+def test_least_error_is_better_than_extremes() -> None:
+    model = residual_model()
+    best, report = sardonyx.quantize(model, samples())
+    plain, _ = sardonyx.quantize(
+        model, samples(), method="minmax", correct_bias=False, round_adaptively=False
+    )
+    assert decibels(model, best) > decibels(model, plain) + 1
+    assert report.snr is not None
+
+
+def test_layers_stay_in_float_until_the_ratio_holds() -> None:
+    model = residual_model()
+    before = sardonyx.quantize(model, samples())[1]
+    assert before.snr is not None
+    quantized, report = sardonyx.quantize(model, samples(), snr=before.snr + 3, explain=True)
+    assert report.snr is not None
+    assert report.snr >= before.snr + 3
+    assert report.layers
+    assert report.kept
+    assert all("dB" in each.reason for each in report.kept)
+    assert all(layer.snr is not None for layer in report.layers)
+    onnx.checker.check_model(quantized, full_check=True)
+
+
+def test_kept_layers_stay_as_they_are() -> None:
+    quantized, report = sardonyx.quantize(residual_model(), samples(), keep=["^stem$", "Gemm"])
+    assert {each.name for each in report.kept} == {"stem", "head"}
+    assert [each.name for each in report.layers] == ["middle"]
+    assert any(each.name == "w0" for each in quantized.graph.initializer)
+
+
+@pytest.mark.parametrize(
+    ("runtime", "scheme", "dtypes"),
+    [
+        ("tensorrt", "w8a8", {TensorProto.INT8}),
+        ("tensorrt", "fp8", {TensorProto.FLOAT8E4M3FN}),
+        ("qnn", "w8a16", {TensorProto.UINT16}),
+        ("ryzen-ai", "w8a8", {TensorProto.INT8}),
+        ("openvino", "w8a8", {TensorProto.UINT8}),
+    ],
+)
+def test_forms_of_targets(runtime: Any, scheme: Any, dtypes: set[int]) -> None:
+    model = residual_model()
+    quantized, _ = sardonyx.quantize(model, samples(), runtime=runtime, scheme=scheme)
+    onnx.checker.check_model(quantized, full_check=True)
+    held = {each.name: each for each in quantized.graph.initializer}
+    quantizers = [each for each in quantized.graph.node if each.op_type == "QuantizeLinear"]
+    zero_points = [held[each.input[2]] for each in quantizers]
+    assert {each.data_type for each in zero_points} == dtypes
+    if runtime == "tensorrt" and scheme == "w8a8":
+        assert not any(numpy_helper.to_array(each).any() for each in zero_points)
+    if runtime == "ryzen-ai":
+        scales = [float(numpy_helper.to_array(held[each.input[1]])) for each in quantizers]
+        assert all(np.log2(scale).is_integer() for scale in scales)
+    # The type has a mantissa of 3 bits, and a power of two as a scale costs up to a bit.
+    assert decibels(model, quantized) > {"fp8": 20, "w8a16": 35}.get(scheme, 24)
+
+
+def test_layers_of_more_bits() -> None:
+    model = residual_model()
+    quantized, _ = sardonyx.quantize(
+        model, samples(), runtime="qnn", scheme="w8a8", mixed={"head": "a16", "^stem$": "keep"}
+    )
+    onnx.checker.check_model(quantized, full_check=True)
+    held = {each.name: each.data_type for each in quantized.graph.initializer}
+    types = Counter(
+        held[each.input[2]] for each in quantized.graph.node if each.op_type == "QuantizeLinear"
+    )
+    # The input of the head is moved from the pool, whose scale it has.
+    assert types[TensorProto.UINT16] == 2
+    assert types[TensorProto.UINT8] > 2
+    with pytest.raises(sardonyx.ConversionError, match="SX1830"):
+        sardonyx.quantize(model, samples(), runtime="tensorrt", mixed={"head": "a16"})
+
+
+def test_a_sum_after_a_product_is_corrected() -> None:
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["m"], name="product"),
+        helper.make_node("Add", ["m", "b"], ["y"], name="sum"),
+    ]
+    model = made(nodes, [weight("w", 64, 4), weight("b", 4)], ["n", 64], ["n", 4])
+    data = [
+        np.abs(np.random.default_rng(i).standard_normal((4, 64)).astype(np.float32))
+        for i in range(4)
+    ]
+    quantized, _ = sardonyx.quantize(model, data, round_adaptively=False, explain=False)
+    plain, _ = sardonyx.quantize(model, data, round_adaptively=False, correct_bias=False)
+    x = {"x": np.concatenate(data)}
+    exact = session(model).run(None, x)[0]
+    corrected, before = (
+        np.abs((session(each).run(None, x)[0] - exact).mean(0)).max() for each in (quantized, plain)
+    )
+    assert corrected < before / 2
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ([{"z": np.zeros((1, 3, 16, 16), np.float32)}], "no input 'x': it has z"),
+        ([np.zeros((1, 3, 8, 16), np.float32)], "of shape [1, 3, 8, 16]"),
+        ([np.zeros((1, 3, 16, 16), np.float64)], "float64, and the model takes float32"),
+        ([np.full((1, 3, 16, 16), np.nan, np.float32)], "NaN"),
+        ([], "no samples"),
+    ],
+)
+def test_samples_that_do_not_fit(data: Any, said: str, tmp_path: Path) -> None:
+    out = tmp_path / "q.onnx"
+    with pytest.raises(sardonyx.UsageError) as caught:
+        sardonyx.quantize(residual_model(), data, out)
+    assert caught.value.diagnostics[0].code == "SX1834"
+    assert said in str(caught.value)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,59 @@
+"""Statistics of parts merge to those of the whole; the commands that write and take them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+import sardonyx
+from tests.harness.command import run_command
+from tests.harness.json_output import told
+
+from .test_quantize import residual_model, samples
+
+
+def test_parts_merge_to_the_bytes_of_the_whole() -> None:
+    model, data = residual_model(), samples(6)
+    data[4] *= 1000  # other bins than the rest
+    whole = sardonyx.calibrate(model, data)
+    parts = [sardonyx.calibrate(model, data[i::3]) for i in (2, 0, 1)]
+    read = [sardonyx.Statistics.from_bytes(each.to_bytes()) for each in parts]
+    merged = read[0].merge(read[1]).merge(read[2])
+    assert merged.to_bytes() == whole.to_bytes()
+    assert merged.samples == 6
+
+
+def test_damaged_statistics_are_rejected() -> None:
+    text = sardonyx.calibrate(residual_model(), samples(1)).to_bytes()
+    broken = json.loads(text)
+    next(iter(broken["values"].values()))["counts"].append(1)
+    for each in (text[:-20], b"{}", json.dumps(broken).encode()):
+        with pytest.raises(sardonyx.OnnxExporterError, match="SX1832"):
+            sardonyx.Statistics.from_bytes(each)
+
+
+def test_commands(tmp_path: Path) -> None:
+    model, out = tmp_path / "m.onnx", tmp_path / "q.onnx"
+    onnx.save(residual_model(), model)
+    stats = []
+    for part in range(2):
+        np.savez(tmp_path / f"{part}.npz", x=np.concatenate(samples(3, seed=part)))
+        stats.append(tmp_path / f"{part}.json")
+        done = run_command(
+            "calibrate", model, "--data", tmp_path / f"{part}.npz", "-o", stats[part], "--json"
+        )
+        assert told(done.stdout, "calibrate")["samples"] == 3
+    done = run_command("quantize", model, "--stats", *stats, "-o", out, "--json")
+    report = told(done.stdout, "quantize")
+    assert report["samples"] == 6
+    assert report["snr"] is None
+    onnx.checker.check_model(str(out), full_check=True)
+
+    done = run_command("quantize", out, "--data", tmp_path / "0.npz", "-o", tmp_path / "again.onnx")
+    assert done.returncode == 1
+    assert "SX1831" in done.stderr
+    assert not (tmp_path / "again.onnx").exists()
