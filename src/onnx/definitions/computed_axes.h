@@ -1,4 +1,4 @@
-// Operators whose axes only a run knows, where the older form has them as an attribute.
+// Operators whose axes are known only at run time, where the older form has them as an attribute.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class ComputedAxis {
   Value joined_;
 };
 
-// A reduction over computed axes. Nothing where only a run knows how many there are, and that
+// A reduction over computed axes. Nothing where their number is known only at run time, and that
 // matters.
 std::optional<Values> reduce_over_computed_axes(const Composite& call, Op op);
 

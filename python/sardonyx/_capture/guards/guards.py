@@ -369,7 +369,7 @@ def _note(place: Place, relation: str, asker: str, severity: str) -> Diagnostic:
 def _note_of_string(place: Place, size: str, *, is_error: bool) -> Diagnostic:
     return Diagnostic(
         "SX1015",
-        f"the model's own code makes a string of a size that was left free ({size}), at {place}: "
+        f"the model's own code makes a string of a dynamic dimension ({size}), at {place}: "
         "what it decides or computes by it is not in the model",
         severity="error" if is_error else "warning",
         help="compute with the size itself, or make the dimension static",

@@ -53,7 +53,7 @@ def _note_of_chunk(node: torch.fx.Node) -> Diagnostic:
     place = place_of_trace(node.meta.get("stack_trace") or "")
     return Diagnostic(
         "SX1015",
-        f"chunk() ({node.name}) has fewer parts where a dimension that was left free is 1"
+        f"chunk() ({node.name}) has fewer parts where a dynamic dimension is 1"
         f"{f', at {place}' if place else ''}: the model does not run at such sizes",
         severity="warning",
         help="declare Dim('name', min=2), or keep to larger sizes",
