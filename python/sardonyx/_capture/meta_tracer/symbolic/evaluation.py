@@ -13,8 +13,8 @@ from typing import Any
 # Takes the sizes of the symbols; raises ZeroDivisionError where the expression divides by zero.
 Evaluator = Callable[[Mapping[Any, int]], "int | bool"]
 
-# Python's operators by the names of sympy's and PyTorch's classes. All operands are whole numbers, or
-# all are truths.
+# Python's operators by the names of sympy's and PyTorch's classes. All operands are whole numbers,
+# or all are truths.
 _OPERATORS = {
     "Add": " + ",
     "Mul": " * ",
