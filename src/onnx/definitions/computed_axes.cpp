@@ -137,7 +137,7 @@ std::optional<Values> reduce_over_computed_axes(const Composite& call, Op op) {
   // Sums of half precision are made in single precision, as the kernels of these operators do.
   const Value wide = is_half(x.dtype()) ? onnx.cast(x, DType::kFloat32) : x;
   if (const auto y = by_sums(call, op, wide)) return Values{onnx.cast(*y, x.dtype())};
-  if (!is_counted) return std::nullopt;
+  if (!is_counted || count.value() > x.rank()) return std::nullopt;
   if (op == Op::kReduceLogSumExp) return Values{log_sum_exp(call, count.value())};
   return Values{without_axes(call, axis_by_axis(call, op, count.value()), count.value())};
 }

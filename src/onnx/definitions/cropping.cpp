@@ -1,4 +1,5 @@
 // Images cut or padded around their centre.
+#include <algorithm>
 #include <numeric>
 
 #include "onnx/definitions/images.h"
@@ -15,6 +16,8 @@ std::optional<Values> spelled_out_center_crop_pad(const Composite& call) {
     axes.resize(static_cast<std::size_t>(x.rank()));
     std::iota(axes.begin(), axes.end(), 0);
   }
+  const auto is_axis = [&](std::int64_t axis) { return axis >= -x.rank() && axis < x.rank(); };
+  if (!std::ranges::all_of(axes, is_axis)) return std::nullopt;
   const Value wanted = onnx.cast(call.input(1), DType::kInt64);
   Values given;
   for (const std::int64_t axis : axes) given.push_back(onnx.dim_of(x, axis));

@@ -174,7 +174,8 @@ Value centres(Emit& onnx, Value count, bool align_corners, DType dtype) {
 std::optional<Values> spelled_out_affine_grid(const Composite& call) {
   Emit& onnx = call.onnx;
   const Value theta = call.input(0), size = call.input(1);
-  if (!size || !theta.has_rank() || theta.rank() != 3 || !theta.dim(1).is_constant())
+  const auto is_plane_or_space = [](Expr axes) { return axes.is(2) || axes.is(3); };
+  if (!size || !theta.has_rank() || theta.rank() != 3 || !is_plane_or_space(theta.dim(1)))
     return std::nullopt;
   const std::int64_t axes = theta.dim(1).value();
   // Over all places: [N, 1..., axes, axes + 1].

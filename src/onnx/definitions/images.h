@@ -13,6 +13,7 @@ std::optional<Values> spelled_out_conv(const Composite& call);
 std::optional<Values> spelled_out_conv_transpose(const Composite& call);
 std::optional<Values> spelled_out_deform_conv(const Composite& call);
 std::optional<Values> spelled_out_average_pool(const Composite& call);
+std::optional<Values> spelled_out_lp_pool(const Composite& call);
 std::optional<Values> spelled_out_resize(const Composite& call);
 std::optional<Values> spelled_out_grid_sample(const Composite& call);
 std::optional<Values> spelled_out_col2im(const Composite& call);

@@ -101,4 +101,19 @@ std::optional<Values> spelled_out_average_pool(const Composite& call) {
   return Values{onnx.div(sum, onnx.cast(count, x.dtype()))};
 }
 
+// Padding counts as zeros.
+std::optional<Values> spelled_out_lp_pool(const Composite& call) {
+  Emit& onnx = call.onnx;
+  const Value x = call.input(0);
+  const auto axes = pooling_windows(call);
+  const std::int64_t order = call.integer("p", 2);
+  if (!axes || order < 1) return std::nullopt;
+  const std::vector<std::int64_t> last = {-1};
+  const Value elements = window_elements(onnx, x, *axes, onnx.zero(x.dtype()));
+  const auto real = [&](double number) { return onnx.scalar_like(number, x); };
+  const Value powers = onnx.pow(onnx.abs(elements), real(static_cast<double>(order)));
+  const Value sum = onnx.reduce("ReduceSum", powers, last, false);
+  return Values{onnx.pow(sum, real(1 / static_cast<double>(order)))};
+}
+
 }  // namespace sardonyx::onnx

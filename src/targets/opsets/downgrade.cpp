@@ -249,8 +249,9 @@ bool dilates(const Attributes& attributes) {
 }
 
 // Opset 18: dilations.
-std::optional<Values> norm_pool(Lowering&, Values&, Attributes& attributes) {
-  if (!dilates(attributes)) drop(attributes, "dilations");
+std::optional<Values> norm_pool(Lowering& onnx, Values& inputs, Attributes& attributes) {
+  if (dilates(attributes)) return onnx::spelled_out_lp_pool({onnx, inputs, attributes});
+  drop(attributes, "dilations");
   return std::nullopt;
 }
 
