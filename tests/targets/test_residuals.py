@@ -43,7 +43,7 @@ def loaded(model: bytes, at: Path) -> list[str]:
     return [node.op_type for node in onnx.load(at).graph.node]
 
 
-def test_sum_that_is_normalized(tmp_path: Path) -> None:
+def test_normalized_sum(tmp_path: Path) -> None:
     (fused, feed), (kept, _) = normalized("Add"), normalized("Sum")
     assert loaded(fused, tmp_path / "fused.onnx") == ["SkipLayerNormalization"]
     assert loaded(kept, tmp_path / "kept.onnx") == ["Sum", "LayerNormalization"]

@@ -90,12 +90,12 @@ OTHERWISE = [(0.1, 3, -128, 127, torch.int8), (0.1, 0, 0, 255, torch.uint8)]
 
 
 @pytest.mark.parametrize("limits", OTHERWISE)
-def test_quantized_otherwise(limits: tuple[Any, ...]) -> None:
+def test_quantization_parameters(limits: tuple[Any, ...]) -> None:
     assert "QuantizeLinear" not in nodes(lambda x: quantized(x, *limits), ROW)
     assert "QuantizeLinear" in nodes(lambda x: quantized(x, *SIGNED), ROW)
 
 
 @pytest.mark.parametrize("limits", OTHERWISE)
-def test_dequantized_otherwise(limits: tuple[Any, ...]) -> None:
+def test_dequantization_parameters(limits: tuple[Any, ...]) -> None:
     assert "DequantizeLinear" not in nodes(lambda x: quantized(x, *limits), ROW)
     assert "DequantizeLinear" in nodes(lambda x: quantized(x, *SIGNED), ROW)
