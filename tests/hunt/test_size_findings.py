@@ -78,6 +78,13 @@ def test_parts_that_may_be_fewer_are_warned_of() -> None:
     assert verdict.kind == "warned", verdict
 
 
+def test_what_sums_of_numbers_decide_is_sampled() -> None:
+    body = (Statement("n = n - 4"),)
+    looped = program(2, "n = a.shape[0]", Statement("while n > 2:", body), "t = a + n")
+    verdict = judge(looped, capture="quick")
+    assert verdict.kind in ("right", "warned", "refused"), verdict.detail
+
+
 def test_a_loop_whose_end_ranges_decide_is_warned_of() -> None:
     body = (Statement("t = t + 1"),)
     looped = program(0, "t = a * 1", Statement("for i in range(min(a.numel(), 2)):", body))

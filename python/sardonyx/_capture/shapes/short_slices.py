@@ -39,7 +39,7 @@ def short_chunks(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagn
 
 def _has_fewer(node: torch.fx.Node, free: set[Any]) -> bool:
     parts = node.meta["val"]
-    dim = node.args[2] if len(node.args) > 2 else node.kwargs.get("dim", 0)
+    dim: Any = node.args[2] if len(node.args) > 2 else node.kwargs.get("dim", 0)
     source: Any = node.args[0]
     size = _at_one(size_of(source.meta["val"], dim), free)
     if size is None or not 0 < size <= (len(parts) - 1) ** 2:

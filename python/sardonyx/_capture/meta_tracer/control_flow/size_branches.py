@@ -116,7 +116,7 @@ class SizeBranches:
 
     def _truth_of(self, relation: Any) -> bool:
         answers = self._samples.answers(self._conditions(), relation) - {None}
-        return answers.pop() if len(answers) == 1 else self._part(relation)
+        return answers == {True} if len(answers) == 1 else self._part(relation)
 
     def _checked(self, relation: Any, goes_on: bool) -> bool:
         self._asserted.append(Condition(relation, goes_on))

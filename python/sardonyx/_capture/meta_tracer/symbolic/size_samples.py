@@ -19,6 +19,10 @@ from .relations import at_sizes
 _SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65, 100, 128, 1000, 4099)
 _MAX_ROWS = 500
 _MAX_RANDOM = 150
+# Sizes below it are all tried of one symbol, of several fewer.
+_SMALL = 130
+_MAX_NUMBERS = 6  # of a relation, which are added and multiplied
+_MAX_MADE = 1 << 14  # so that a loop that halves a size ends
 # Of an integer of sizes, each of which is a branch.
 _MAX_VALUES = 4
 _MAX_SIZE = 1 << 31
@@ -158,18 +162,11 @@ class SizeSamples:
         return {each: int(size) for each, size in torch_sizes.example_sizes(self._env).items()}
 
     def _candidates(self, relations: Sequence[Any]) -> Iterator[Row]:
-        import sympy
-
         example = self._example()
         asked = sorted(set().union(*(each.free_symbols for each in relations)), key=str)
         asked = [each for each in asked if each in example]
-        numbers = {
-            int(number) + step
-            for each in relations
-            for number in each.atoms(sympy.Integer)
-            for step in (-1, 0, 1)
-            if abs(number) < 1 << 40
-        }
+        numbers = {size for each in relations for size in _near_numbers(each)}
+        every = range(_SMALL // max(len(asked), 1))
         values = {
             each: self._within(each, {*numbers, *_SIZES, size}) for each, size in example.items()
         }
@@ -177,7 +174,7 @@ class SizeSamples:
         for size in sorted({*numbers, *_SIZES}):
             yield {each: self._nearest(each, size) for each in example}
         for each in asked:  # every size once, whatever the others are
-            for size in values[each]:
+            for size in self._within(each, {*values[each], *every}):
                 yield {**example, each: size}
         drawn = random.Random(0)
         if len(asked) > 1:
@@ -202,6 +199,18 @@ class SizeSamples:
 
     def _bounds_of(self, symbol: Any) -> Bounds:
         return self._bounds.get(str(symbol), Bounds(TAKEN_FOR, None))
+
+
+def _near_numbers(relation: Any) -> set[int]:
+    """Sizes near those at which a relation may change: `n - 8 > 4` does so at 12, `n // 4 > 3` at
+    16."""
+    import sympy
+
+    atoms = {abs(int(each)) for each in relation.atoms(sympy.Integer) if abs(each) < 1 << 40}
+    pairs = itertools.product(sorted(atoms)[:_MAX_NUMBERS], repeat=2)
+    made = (size for a, b in pairs for size in (a + b, abs(a - b), a * b, a * (b + 1)))
+    found = atoms.union(size for size in made if size < _MAX_MADE)
+    return {each + step for each in found for step in (-1, 0, 1)}
 
 
 def _connected(conditions: Sequence[Condition], symbols: Iterable[Any]) -> list[Condition]:
