@@ -153,7 +153,7 @@ def test_one_environment(tmp_path: Path) -> None:
     make_wheel(wheels, f"{tag}-none-any")
     options = argparse.Namespace(
         names=["fake"], cache=tmp_path / "cache", wheels=wheels, in_place=sys.executable,
-        keep=False, checks="", data=tmp_path / "data.json",
+        overlay=None, keep=False, checks="", data=tmp_path / "data.json",
     )  # fmt: skip
     assert command.run_all(options) == 1
     (made,) = json.loads((tmp_path / "data.json").read_text())["environments"]
@@ -178,3 +178,19 @@ def make_wheel(folder: Path, tag: str) -> None:
         file.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: sardonyx\nVersion: 0.0.1\n")
         file.writestr(f"{info}/WHEEL", f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n")
         file.writestr(f"{info}/RECORD", "")
+
+
+def test_an_overlay_is_found_before_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "overlay" / "onnx-9.9.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: onnx\nVersion: 9.9\n")
+    monkeypatch.setattr(installing, "_run", lambda *_, **__: None)
+    release = ".".join(map(str, sys.version_info[:2]))
+    environment = environments.Environment("e", {"onnx": "9.9"}, release)
+    python, wheel = Path(sys.executable), tmp_path / "x.whl"
+    place = installing.install_beside(environment, python, wheel, tmp_path, info.parent)
+    assert place.variables["PYTHONPATH"].endswith(f":{info.parent}")
+    with pytest.raises(installing.InstallError, match=r"9\.9"):
+        installing.install_beside(environment, python, wheel, tmp_path)

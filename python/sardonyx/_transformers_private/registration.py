@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from sardonyx._base.errors import OnnxExporterError, refusal
-from sardonyx._base.versions import fitting, installed
+from sardonyx._base.versions import installed
 
 from .probing import MissingError, Probe, has, lookup
 
@@ -180,7 +180,7 @@ def _flatten_static(cache: Any) -> tuple[list[Any], Any]:
             "SX1016",
             f"a StaticCache of transformers {installed('transformers')} cannot be exported: "
             f"{STATIC.reason}",
-            f"pip install '{fitting('transformers')}'",
+            "pip install --upgrade transformers",
             OnnxExporterError,
         )
     layers = cache.layers
