@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+import torch
 from onnx import TensorProto, helper, numpy_helper
 
 import sardonyx
@@ -116,6 +117,18 @@ def test_layers_stay_in_float_until_the_ratio_holds() -> None:
     assert all("dB" in each.reason for each in report.kept)
     assert all(layer.snr is not None for layer in report.layers)
     onnx.checker.check_model(quantized, full_check=True)
+
+
+def test_the_record_of_weights_is_dropped(tmp_path: Path) -> None:
+    model = torch.nn.Linear(4, 2)
+    program = sardonyx.export(model, (torch.randn(1, 4),))
+    program.save(tmp_path / "m.onnx")
+    sardonyx.quantize(tmp_path / "m.onnx", [torch.randn(1, 4)], tmp_path / "q.onnx")
+    before, after = (
+        {entry.key for entry in onnx.load(tmp_path / name).metadata_props}
+        for name in ("m.onnx", "q.onnx")
+    )
+    assert before - after == {"sardonyx.weights"}
 
 
 def test_kept_layers_stay_as_they_are() -> None:
