@@ -109,10 +109,10 @@ void Statistics::add(const std::string& name, std::span<const float> elements,
 }
 
 void Statistics::merge(const Statistics& other) {
-  const auto names_differ = [](const auto& a, const auto& b) { return a.first != b.first; };
-  if (values_.size() != other.values_.size() ||
-      !std::equal(values_.begin(), values_.end(), other.values_.begin(),
-                  [&](const auto& a, const auto& b) { return !names_differ(a, b); }))
+  const bool same_names = std::ranges::equal(
+      values_, other.values_, {}, [](const auto& each) { return each.first; },
+      [](const auto& each) { return each.first; });
+  if (!same_names)
     base::fail("SX1832", "files of statistics are of other models, or for other targets",
                "calibrate the same model, with the same options, for all of them");
   for (auto& [name, value] : values_) {
