@@ -18,6 +18,7 @@
 #include "bindings.h"
 #include "quantization/calibration.h"
 #include "quantization/quantize.h"
+#include "refresh/record.h"
 #include "sardonyx/sardonyx.h"
 
 namespace sardonyx::bindings {
@@ -133,6 +134,8 @@ nb::dict quantize(Model& model, const Statistics& statistics, const Calibration*
   const quantization::Report report = run();
   // Weights of another checkpoint would need other statistics.
   model.set_origins(nullptr);
+  std::erase_if(model.internal().metadata,
+                [](const auto& entry) { return entry.first == refresh::kKey; });
   return report_of(report);
 }
 

@@ -130,7 +130,7 @@ class Placing {
                     reader->graph == node->graph;
     return is ? reader : nullptr;
   }
-  const ValueInfo* result_of(const Node* node) const {
+  ValueInfo* result_of(const Node* node) const {
     const Node* fused = fused_after(node);
     return fused != nullptr ? fused->output() : node->output();
   }
@@ -223,9 +223,7 @@ class Placing {
   void share_scales(Node* node, QuantizedRole role) {
     if (role == kSameScale) result_.scale_of[node->outputs[0]] = node->inputs[0];
     if (role != kSharedScale) return;
-    // The first input has the scale of all, if it has none of another value.
-    const auto* result = result_of(node);
-    ValueInfo* const shared = const_cast<ValueInfo*>(result);
+    ValueInfo* const shared = result_of(node);
     for (ValueInfo* input : node->inputs) {
       ValueInfo* const root = result_.root_of(input);
       if (root != shared) result_.scale_of[root] = shared;

@@ -30,23 +30,19 @@ Json member(Json object, std::string_view key) {
   return value;
 }
 
-template <typename T, typename As = T>
-std::vector<As> list(Json json, std::string_view what) {
-  std::vector<As> result;
-  for (const Json each : as<simdjson::dom::array>(json, what))
-    result.push_back(static_cast<As>(as<T>(each, what)));
+template <typename T>
+std::vector<T> list(Json json, std::string_view what) {
+  std::vector<T> result;
+  for (const Json each : as<simdjson::dom::array>(json, what)) result.push_back(as<T>(each, what));
   return result;
 }
 
 ChannelSums channels_of(Json json) {
   const auto sums = list<std::string_view>(member(json, "sums"), "sums of channels");
-  auto largest = list<double, float>(member(json, "largest"), "largest elements of channels");
-  if (sums.size() != largest.size()) refuse("channels are of two numbers");
   for (const std::string_view sum : sums)
     if (sum.size() != 32 || sum.find_first_not_of("0123456789abcdef") != std::string_view::npos)
       refuse("a sum is no number of 128 bits");
-  return ChannelSums::of(as<std::uint64_t>(member(json, "count"), "count"), sums,
-                         std::move(largest));
+  return ChannelSums::of(as<std::uint64_t>(member(json, "count"), "count"), sums);
 }
 
 ValueStatistics value_of(Json json) {

@@ -35,23 +35,15 @@ std::string escaped(std::string_view text) {
 
 void ChannelSums::add(std::span<const float> elements, std::int64_t channels, std::int64_t inner) {
   const auto count = static_cast<std::size_t>(channels);
-  if (sums_.empty()) {
-    sums_.resize(count);
-    largest_.resize(count);
-  }
+  if (sums_.empty()) sums_.resize(count);
   if (sums_.size() != count || count == 0 || inner == 0) return;
   std::vector<double> sums(count);
   std::size_t at = 0;
   while (at < elements.size()) {
     for (std::size_t channel = 0; channel < count; ++channel) {
       double sum = 0;
-      float largest = largest_[channel];
-      for (std::int64_t i = 0; i < inner; ++i, ++at) {
-        sum += elements[at];
-        largest = std::max(largest, std::abs(elements[at]));
-      }
+      for (std::int64_t i = 0; i < inner; ++i, ++at) sum += elements[at];
       sums[channel] += sum;
-      largest_[channel] = largest;
     }
   }
   for (std::size_t i = 0; i < count; ++i) {
@@ -70,10 +62,7 @@ void ChannelSums::merge(const ChannelSums& other) {
   if (sums_.size() != other.sums_.size())
     base::fail("SX1832", "files of statistics have other numbers of channels",
                "calibrate the same model for all of them");
-  for (std::size_t i = 0; i < sums_.size(); ++i) {
-    sums_[i] += other.sums_[i];
-    largest_[i] = std::max(largest_[i], other.largest_[i]);
-  }
+  for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += other.sums_[i];
   count_ += other.count_;
 }
 
@@ -92,12 +81,10 @@ std::string ChannelSums::to_json() const {
     sums += fmt::format("{}\"{:016x}{:016x}\"", sums.empty() ? "" : ",",
                         static_cast<std::uint64_t>(bits >> 64U), static_cast<std::uint64_t>(bits));
   }
-  return fmt::format("{{\"count\":{},\"sums\":[{}],\"largest\":[{}]}}", count_, sums,
-                     fmt::join(largest_, ","));
+  return fmt::format("{{\"count\":{},\"sums\":[{}]}}", count_, sums);
 }
 
-ChannelSums ChannelSums::of(std::uint64_t count, std::span<const std::string_view> sums,
-                            std::vector<float> largest) {
+ChannelSums ChannelSums::of(std::uint64_t count, std::span<const std::string_view> sums) {
   ChannelSums result;
   for (const std::string_view text : sums) {
     unsigned __int128 bits = 0;
@@ -107,7 +94,6 @@ ChannelSums ChannelSums::of(std::uint64_t count, std::span<const std::string_vie
     }
     result.sums_.push_back(static_cast<Fixed>(bits));
   }
-  result.largest_ = std::move(largest);
   result.count_ = count;
   return result;
 }
@@ -123,10 +109,10 @@ void Statistics::add(const std::string& name, std::span<const float> elements,
 }
 
 void Statistics::merge(const Statistics& other) {
-  const auto names_differ = [](const auto& a, const auto& b) { return a.first != b.first; };
-  if (values_.size() != other.values_.size() ||
-      !std::equal(values_.begin(), values_.end(), other.values_.begin(),
-                  [&](const auto& a, const auto& b) { return !names_differ(a, b); }))
+  const bool same_names = std::ranges::equal(
+      values_, other.values_, {}, [](const auto& each) { return each.first; },
+      [](const auto& each) { return each.first; });
+  if (!same_names)
     base::fail("SX1832", "files of statistics are of other models, or for other targets",
                "calibrate the same model, with the same options, for all of them");
   for (auto& [name, value] : values_) {

@@ -15,24 +15,21 @@ namespace sardonyx::quantization {
 // Sums over channels that do not depend on the order of the samples: multiples of 2^-40.
 class ChannelSums {
  public:
-  // A tensor as [outer, channels, inner]; `sums` are added up in one order within a sample.
+  // A tensor as [outer, channels, inner].
   void add(std::span<const float> elements, std::int64_t channels, std::int64_t inner);
   // Throws SX1832 for another number of channels.
   void merge(const ChannelSums& other);
 
   std::int64_t channels() const { return static_cast<std::int64_t>(sums_.size()); }
   std::vector<double> means() const;
-  const std::vector<float>& largest() const { return largest_; }  // magnitudes
 
   std::string to_json() const;
-  static ChannelSums of(std::uint64_t count, std::span<const std::string_view> sums,
-                        std::vector<float> largest);
+  static ChannelSums of(std::uint64_t count, std::span<const std::string_view> sums);
 
  private:
   __extension__ using Fixed = __int128;
 
   std::vector<Fixed> sums_;
-  std::vector<float> largest_;
   std::uint64_t count_ = 0;  // elements of each channel
 };
 

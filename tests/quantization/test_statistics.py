@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+import torch
 
 import sardonyx
 from tests.harness.command import run_command
@@ -25,6 +26,29 @@ def test_parts_merge_to_the_bytes_of_the_whole() -> None:
     merged = read[0].merge(read[1]).merge(read[2])
     assert merged.to_bytes() == whole.to_bytes()
     assert merged.samples == 6
+
+
+def test_every_kind_of_samples_gives_the_same(tmp_path: Path) -> None:
+    model, data = residual_model(), samples(3)
+    whole = np.concatenate(data)
+    labels = torch.arange(3)
+    dataset = torch.utils.data.TensorDataset(torch.from_numpy(whole), labels)
+    for name, each in enumerate(data):
+        np.save(tmp_path / f"{name}.npy", each)
+    script = tmp_path / "load_samples.py"
+    script.write_text(
+        "from pathlib import Path\nimport numpy as np\n\ndef load():\n"
+        "    for file in sorted(Path(__file__).parent.glob('*.npy')):\n"
+        "        yield {'x': np.load(file)}\n"
+    )
+    expected = sardonyx.calibrate(model, data).to_bytes()
+    kinds = [
+        {"x": whole}, dataset, torch.utils.data.DataLoader(dataset), f"{script}:load",
+    ]  # fmt: skip
+    for each in kinds:
+        assert sardonyx.calibrate(model, each).to_bytes() == expected
+    script.unlink()
+    assert sardonyx.calibrate(model, tmp_path).to_bytes() == expected
 
 
 def test_damaged_statistics_are_rejected() -> None:

@@ -101,6 +101,8 @@ def _samples(data: Any, inputs: Sequence[Input], batch: int) -> Iterator[Any]:
         yield from data()
     elif isinstance(data, Iterable):
         yield from data
+    elif hasattr(data, "__getitem__") and hasattr(data, "__len__"):  # a Dataset of PyTorch
+        yield from (data[i] for i in range(len(data)))
     else:
         raise _misfit(f"samples are no {type(data).__name__}")
 
