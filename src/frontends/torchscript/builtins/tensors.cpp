@@ -378,26 +378,26 @@ std::optional<AbstractValue> arange_along(AbstractInterpreter& interpreter,
 
 // To int64 of fractions, in builds of PyTorch that cut the start and the step to integers, but
 // count the elements in double. Others cut the end as well, as the operator's translator does.
-std::optional<AbstractValue> arange_of_fractions(AbstractInterpreter& follower,
+std::optional<AbstractValue> arange_of_fractions(AbstractInterpreter& interpreter,
                                                  const Operands& operands) {
   std::vector<AbstractValue> numbers = operands.positional;
   const AbstractValue* dtype = operands.find(numbers.size(), "dtype");
-  if (!follower.options().arange_counts_in_double || numbers.size() > 3 || !dtype ||
+  if (!interpreter.options().arange_counts_in_double || numbers.size() > 3 || !dtype ||
       dtype->kind != Kind::kInt || dtype_of(*dtype) != DType::kInt64)
     return std::nullopt;
   for (AbstractValue& each : numbers)
-    if (each.is_tensor() && base::is_floating(type_of(each))) each = follower.item(each);
+    if (each.is_tensor() && base::is_floating(type_of(each))) each = interpreter.item(each);
   if (std::ranges::none_of(numbers, [](const auto& each) { return each.kind == Kind::kFloat; }))
     return std::nullopt;
   if (numbers.size() == 1) numbers.insert(numbers.begin(), AbstractValue::of_int(0));
   if (numbers.size() == 2) numbers.push_back(AbstractValue::of_int(1));
-  const AbstractValue distance = follower.call("aten::sub", {numbers[1], numbers[0]});
+  const AbstractValue distance = interpreter.call("aten::sub", {numbers[1], numbers[0]});
   const AbstractValue steps =
-      follower.call("aten::ceil", {follower.call("aten::div", {distance, numbers[2]})});
-  const AbstractValue places = follower.call("aten::arange", {steps}, {{"dtype", *dtype}});
-  const AbstractValue start = follower.call("aten::Int", {numbers[0]});
-  const AbstractValue step = follower.call("aten::Int", {numbers[2]});
-  return follower.call("aten::add", {follower.call("aten::mul", {places, step}), start});
+      interpreter.call("aten::ceil", {interpreter.call("aten::div", {distance, numbers[2]})});
+  const AbstractValue places = interpreter.call("aten::arange", {steps}, {{"dtype", *dtype}});
+  const AbstractValue start = interpreter.call("aten::Int", {numbers[0]});
+  const AbstractValue step = interpreter.call("aten::Int", {numbers[2]});
+  return interpreter.call("aten::add", {interpreter.call("aten::mul", {places, step}), start});
 }
 
 // Whether two tensors are of one size and hold the same.
