@@ -138,16 +138,24 @@ def index_function(function: Callable[..., Any]) -> Iterator[None]:
         yield
 
 
-# Compiles the bodies of torch.cond and others before it calls them, since 2.12.
+# Compiles the bodies of torch.cond and others before it calls them. Where it is not there, these
+# call torch.compile() themselves.
 _COMPILES = ("torch._higher_order_ops.utils", "_hop_compile_and_call")
 
 
 @contextmanager
 def bodies_uncompiled() -> Iterator[None]:
-    """Within it, PyTorch calls control flow's operators without compiling their bodies before."""
+    """Within it, PyTorch calls control flow's operators without compiling their bodies before. A
+    compilation under a dispatch mode leaves TorchDynamo unable to compile torch.cond for the rest
+    of the process."""
     module = importlib.import_module(_COMPILES[0])
-    if not hasattr(module, _COMPILES[1]):  # where they are compiled elsewhere, tracing declines
-        yield
+    if not hasattr(module, _COMPILES[1]):
+
+        def uncompiled(function: Any = None, **_: Any) -> Any:
+            return (lambda decorated: decorated) if function is None else function
+
+        with patched(importlib.import_module("torch"), "compile", uncompiled):
+            yield
         return
 
     def called(function: Callable[..., Any], args: Any, kwargs: Any = None) -> Any:
