@@ -218,7 +218,7 @@ class Quantizing {
   template <typename Work>
   void in_blocks(const Work& work) const {
     const std::size_t threads = std::min(base::processors(), layout_.channels);
-    base::at_once(threads, [&](std::size_t thread) {
+    base::run_on_threads(threads, [&](std::size_t thread) {
       work(layout_.channels * thread / threads, layout_.channels * (thread + 1) / threads);
     });
   }
@@ -230,7 +230,7 @@ class Quantizing {
     for (std::size_t group = 0; group < groups(); ++group) {
       const CenteredSamples samples(*inputs_, group * layout_.row(), layout_.row(), means_);
       const std::size_t threads = std::min(base::processors(), of_group);
-      base::at_once(threads, [&](std::size_t thread) {
+      base::run_on_threads(threads, [&](std::size_t thread) {
         const std::size_t begin = group * of_group + of_group * thread / threads,
                           end = group * of_group + of_group * (thread + 1) / threads;
         const std::size_t first = begin * layout_.row(), count = (end - begin) * layout_.row();
