@@ -223,7 +223,11 @@ def _exceptions(relation: Any, answer: bool) -> tuple[_Few, ...]:
     return tuple(
         {str(symbol): size for symbol, size in few.items()}
         for few in of_few
-        if any(is_other({**dict.fromkeys(symbols, size), **few}) for size in others)
+        if any(
+            is_other({**dict.fromkeys(symbols, size), **few})
+            and not is_other({**dict.fromkeys(symbols, size), **dict.fromkeys(few, TAKEN_FOR)})
+            for size in others
+        )
     )
 
 
