@@ -85,6 +85,13 @@ def test_what_sums_of_numbers_decide_is_sampled() -> None:
     assert verdict.kind in ("right", "warned", "refused"), verdict.detail
 
 
+def test_sizes_of_one_name_are_asked_by_either_symbol() -> None:
+    line = Statement("n = max(1, a.shape[-1])")
+    two = SizeProgram(((2, "n"), (1, "n", 3)), (line,), ("torch.full((1,), n)",), 0)
+    verdict = judge(two, capture="quick")
+    assert verdict.kind == "right", verdict.detail
+
+
 def test_a_loop_whose_end_ranges_decide_is_warned_of() -> None:
     body = (Statement("t = t + 1"),)
     looped = program(0, "t = a * 1", Statement("for i in range(min(a.numel(), 2)):", body))

@@ -160,6 +160,11 @@ class Questions:
         for (relation, place), env in self._asked.items():
             tell(relation, place, env, BY_BRANCH)
         least = _least_free(program, leaves, ranges)
+        for relation, _ in self._of_few:
+            for symbol, other in _learnt(program, leaves, relation):
+                if other in least:
+                    least.setdefault(symbol, least[other])
+                names.setdefault(symbol, names.get(other, other))
         for (relation, place), exceptions in self._of_few.items():
             if place not in told and any(_may_be(few, least) for few in exceptions):
                 told[place] = _said(relation, names), BY_BRANCH, "warning"
@@ -223,7 +228,11 @@ def _exceptions(relation: Any, answer: bool) -> tuple[_Few, ...]:
     return tuple(
         {str(symbol): size for symbol, size in few.items()}
         for few in of_few
-        if any(is_other({**dict.fromkeys(symbols, size), **few}) for size in others)
+        if any(
+            is_other({**dict.fromkeys(symbols, size), **few})
+            and not is_other({**dict.fromkeys(symbols, size), **dict.fromkeys(few, TAKEN_FOR)})
+            for size in others
+        )
     )
 
 
@@ -241,6 +250,24 @@ def _sizes_near(relation: Any) -> list[int]:
 def _denied(relation: Any) -> Any:
     """The opposite of a relation, which sympy is not to decide."""
     return relation.negated.func(*relation.args, evaluate=False)
+
+
+def _learnt(
+    program: ExportedProgram, leaves: Sequence[Leaf], relation: Any
+) -> Iterator[tuple[str, str]]:
+    """The symbols of a relation that are another symbol by now, since two sizes turned out to be
+    equal."""
+    sizes = (
+        value if axis == SCALAR else size_of(value, axis)
+        for _, value, leaf in named_inputs(program, leaves)
+        for axis in leaf.dims
+    )
+    env = next((size.node.shape_env for size in sizes if hasattr(size, "node")), None)
+    if env is None:
+        return
+    for symbol in relation.free_symbols:
+        if (other := env.replace(symbol)) != symbol:
+            yield str(symbol), str(other)
 
 
 def _may_be(few: _Few, least: Mapping[str, int]) -> bool:
