@@ -48,7 +48,9 @@ def test_where_no_capture_holds_for_one_it_is_told(monkeypatch: pytest.MonkeyPat
         yield
 
     monkeypatch.setattr(torch_export, "sizes_one_stay_dynamic", failing)
-    made = sardonyx.export(LastTwo(), (torch.rand(3, 5),), dynamic_shapes=({1: Dim.DYNAMIC},))
+    made = sardonyx.export(
+        LastTwo(), (torch.rand(3, 5),), dynamic_shapes=({1: Dim.DYNAMIC},), capture="torch"
+    )
     x = torch.rand(3, 4)
     torch.testing.assert_close(made(x)[0], LastTwo()(x))
     (note,) = made.notes

@@ -11,8 +11,7 @@ enum class Trait : std::uint8_t {
   // All inputs broadcast to the shape of the result, each element of which comes of theirs alone.
   kBroadcasts = 1U << 0U,
   // Each element of the result comes of that of the first input alone; other inputs are optional
-  // and
-  // hold one number.
+  // and hold one number.
   kPointwise = 1U << 1U,
   // Elements of the results are elements of the first input, unchanged; other inputs say which.
   kRearranges = 1U << 2U,
@@ -25,8 +24,7 @@ enum class Trait : std::uint8_t {
   // Plain arithmetic, as of positions: its results need the precision of its operands.
   kArithmetic = 1U << 6U,
   // Stays in float32 where a model computes in half: PyTorch's autocast does so, or rounding
-  // operands
-  // to half changes the result by more than rounding.
+  // operands to half changes the result by more than rounding.
   kSensitive = 1U << 7U,
 };
 

@@ -45,8 +45,12 @@ TEST(Traits, OperatorsThatLookElementwiseHaveARow) {
                            inputs[0].type_parameter == inputs[1].type_parameter &&
                            has_only(version, {"direction", "fmod"});
     if (!gives_one_of_its_type(version) || others.contains(op.name)) return;
-    if (is_unary) EXPECT_TRUE(has_trait(op.id, Trait::kPointwise)) << op.name;
-    if (is_binary) EXPECT_TRUE(has_trait(op.id, Trait::kBroadcasts)) << op.name;
+    if (is_unary) {
+      EXPECT_TRUE(has_trait(op.id, Trait::kPointwise)) << op.name;
+    }
+    if (is_binary) {
+      EXPECT_TRUE(has_trait(op.id, Trait::kBroadcasts)) << op.name;
+    }
   });
 }
 

@@ -29,9 +29,10 @@ bool is_open(const onnx::Tensor& constant) {
   return added && std::ranges::all_of(*added, [](double each) { return each == 0; });
 }
 
-// Whether every element lets a key be seen, as far as its making tells.
+// Whether every element lets a key be seen, as far as its making tells. A weight may get other
+// values later: those of a checkpoint, or of the next one.
 bool is_open(const ValueInfo* mask) {
-  if (mask == nullptr) return false;
+  if (mask == nullptr || mask->is_weight || !mask->made_of.empty()) return false;
   if (mask->constant != nullptr) return is_open(*mask->constant);
   const Node* node = mask->producer;
   if (node == nullptr) return false;
