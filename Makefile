@@ -81,7 +81,8 @@ test:
 
 # Between two changes: no sweep of operators and modules, few whole models, one row in six.
 test-fast: build ctest
-	$(RUN) OMP_NUM_THREADS=1 SARDONYX_ROWS_EVERY=6 $(PYTHON) -m pytest -q -n $(JOBS) tests \
+	$(RUN) OMP_NUM_THREADS=1 SARDONYX_ROWS_EVERY=6 SARDONYX_LONG_EVERY=4 \
+	    $(PYTHON) -m pytest -q -n $(JOBS) tests \
 	    $(addprefix --ignore=tests/,opinfo architectures models modules installed \
 	    surface/test_fake_mode.py)
 
@@ -123,7 +124,7 @@ sanitize: setup
 pytest: build
 	ninja -C "$(BUILD)" -j$(JOBS) --quiet proto_test
 	$(RUN) OMP_NUM_THREADS=1 SARDONYX_ROWS_EVERY=4 SARDONYX_FIXED_EVERY=4 \
-	    SARDONYX_OPERATORS_EVERY=9 $(PYTHON) -m pytest -n $(JOBS) tests
+	    SARDONYX_OPERATORS_EVERY=9 SARDONYX_LONG_EVERY=4 $(PYTHON) -m pytest -n $(JOBS) tests
 
 # The onnx package's node models at their own opset and at every other one.
 node-models: build

@@ -6,6 +6,8 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
 
 def rotating(every: int) -> int:
     """An offset below `every`, of SARDONYX_ROTATION or of the commit; 0 outside of git."""
@@ -17,3 +19,12 @@ def rotating(every: int) -> int:
         )
         given = str(int(found.stdout.strip() or "0", 16)) if found.returncode == 0 else "0"
     return int(given) % every
+
+
+_LONG_EVERY = int(os.environ.get("SARDONYX_LONG_EVERY", "1"))
+
+
+def long_test(turn: int) -> pytest.MarkDecorator:
+    """Marks a test of ten seconds or more: SARDONYX_LONG_EVERY=4 runs those of one turn in four."""
+    is_next = turn % _LONG_EVERY == rotating(_LONG_EVERY)
+    return pytest.mark.skipif(not is_next, reason="a long test that runs for other commits")

@@ -12,6 +12,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 import sardonyx
 from sardonyx.hf.base.parts import Part, without_padding
+from tests.harness.rotation import long_test
 
 
 def test_no_mask_is_made_where_none_was_given(tmp_path: Path) -> None:
@@ -46,6 +47,7 @@ class _Masked(torch.nn.Module):
         return BaseModelOutput(last_hidden_state=torch.cat(states, 1))
 
 
+@long_test(2)
 def test_an_encoder_alone_that_counts_by_its_mask_takes_no_padding() -> None:
     from sardonyx.hf.base.tasks import Chosen, task_named
     from sardonyx.hf.components.architecture import whole_part

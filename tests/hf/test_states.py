@@ -11,6 +11,7 @@ import transformers
 
 import sardonyx
 from sardonyx.hf.evaluation.greedy import greedy
+from tests.harness.rotation import long_test
 
 from .checkpoints import saved
 
@@ -60,6 +61,7 @@ def rwkv() -> Any:
     return model
 
 
+@long_test(3)
 def test_a_text_that_cannot_grow_is_refused(tmp_path: Path) -> None:
     """RWKV's loop over the tokens makes their number a constant, and without a cache nothing else
     could make the text grow."""
@@ -68,6 +70,7 @@ def test_a_text_that_cannot_grow_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@long_test(2)
 def test_a_model_whose_step_is_for_one_row(tmp_path: Path) -> None:
     """Where RWKV's code gets one token, it adds [rows, width] to [rows, 1, width]."""
     model = rwkv()

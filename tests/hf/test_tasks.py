@@ -14,6 +14,7 @@ import transformers
 import sardonyx
 from sardonyx.hf.evaluation.generation import decode_of_encoder
 from tests.architectures.tiny import PROFILES, tiny_config
+from tests.harness.rotation import long_test
 from tests.models.example import unsettle
 
 from .checkpoints import bert, saved, t5
@@ -140,6 +141,7 @@ def test_embeddings_of_sentences(tmp_path: Path) -> None:
     torch.testing.assert_close(got["sentence_embedding"][1], wanted, rtol=1e-4, atol=1e-5)
 
 
+@long_test(0)
 def test_a_text_that_images_stand_in(tmp_path: Path) -> None:
     torch.manual_seed(0)
     sizes: dict[str, Any] = {
@@ -235,6 +237,7 @@ def test_inputs_that_the_documentation_of_a_model_describes(tmp_path: Path) -> N
     assert part.inputs["timesteps"] == episode
 
 
+@long_test(3)
 def test_a_model_that_puts_images_before_the_text_itself(tmp_path: Path) -> None:
     """Its cache holds the images, too, and the mask of a text alone would not fit that."""
     torch.manual_seed(0)
@@ -327,6 +330,7 @@ def test_a_decoder_with_windows_that_looks_at_an_encoder(tmp_path: Path) -> None
     assert report.verified["equal"] == 40
 
 
+@long_test(1)
 def test_images_between_the_tokens_of_an_encoder(tmp_path: Path) -> None:
     torch.manual_seed(0)
     text = {
