@@ -3,6 +3,7 @@
 from ._base.errors import (
     CaptureError,
     ConversionError,
+    LowAccuracyWarning,
     OnnxExporterError,
     OnnxExporterWarning,
     ProgramError,
@@ -18,6 +19,7 @@ from ._base.errors import (
 __all__ = [
     "CaptureError",
     "ConversionError",
+    "LowAccuracyWarning",
     "OnnxExporterError",
     "OnnxExporterWarning",
     "ProgramError",

@@ -121,6 +121,15 @@ def test_layers_stay_in_float_until_the_ratio_holds() -> None:
     onnx.checker.check_model(quantized, full_check=True)
 
 
+def test_outputs_that_are_noise_are_warned_of() -> None:
+    model = residual_model()
+    small = sardonyx.calibrate(model, [1e-3 * each for each in samples()])
+    with pytest.warns(sardonyx.errors.LowAccuracyWarning, match=r"dB of signal to noise.*--snr"):
+        _, report = sardonyx.quantize(model, samples(), stats=small)
+    assert report.snr is not None
+    assert report.snr < 10
+
+
 def test_the_record_of_weights_is_dropped(tmp_path: Path) -> None:
     model = torch.nn.Linear(4, 2)
     program = sardonyx.export(model, (torch.randn(1, 4),))

@@ -91,6 +91,10 @@ class SpecializationWarning(OnnxExporterWarning):
     """The model holds for some of the sizes, or of the data, alone that were asked for."""
 
 
+class LowAccuracyWarning(OnnxExporterWarning):
+    """The outputs of a quantized model are far from those in float, on the samples."""
+
+
 class SaveError(OnnxExporterError):
     """The model cannot be written."""
 
@@ -103,7 +107,7 @@ class VerificationError(OnnxExporterError):
 for _each in (
     OnnxExporterError, UsageError, CaptureError, ProgramError, ConversionError,
     UnsupportedOperatorError, SymbolicValueError, OnnxExporterWarning, UntestedReleaseWarning,
-    SpecializationWarning, SaveError, VerificationError,
+    LowAccuracyWarning, SpecializationWarning, SaveError, VerificationError,
 ):  # fmt: skip
     _each.__module__ = "sardonyx.errors"
 

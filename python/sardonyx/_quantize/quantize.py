@@ -20,7 +20,13 @@ from .calibrate import Observation, Progress, Statistics, patterns
 from .data import count_of, feeds
 from .measure import layer_noise, output_noise, worst
 from .options import Method, Quantization, Scheme, exactly
-from .report import FloatLayer, QuantizationReport, QuantizedLayer, with_layer_snr
+from .report import (
+    FloatLayer,
+    QuantizationReport,
+    QuantizedLayer,
+    warn_of_noise,
+    with_layer_snr,
+)
 from .running import FloatModel
 from .search import layers_to_keep
 
@@ -91,6 +97,9 @@ def quantize(
         `(model, report)`. The model is the path `out` if given, else of the type of `model`; for a
             path, an ONNXProgram.
 
+    Warns:
+        LowAccuracyWarning: the outputs have less than 10 dB of signal to noise on the samples.
+
     Raises:
         UsageError: the samples do not fit the model (SX1834), or an option is of no known name.
         ConversionError: the target has no such scheme (SX1830), the model is quantized already
@@ -112,6 +121,7 @@ def quantize(
         native, report = work.quantized(snr)
         if explain:
             report = work.explained(native, report)
+        warn_of_noise(report, stacklevel=2)
         if out is not None:
             with bytes_written(out) as written:
                 _native.write(native, os.fspath(out), progress=written)

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
+
+from sardonyx._base.errors import LowAccuracyWarning
+
+# In decibels. Below it, the noise of the outputs is a third of them and more.
+LOW_SNR = 10.0
 
 
 class QuantizedLayer(NamedTuple):
@@ -98,3 +104,17 @@ def with_layer_snr(report: QuantizationReport, snr: dict[str, float]) -> Quantiz
     """The report with the signal to noise of layers, by the name of their output."""
     layers = tuple(each._replace(snr=snr.get(each.output)) for each in report.layers)
     return replace(report, layers=layers)
+
+
+def warn_of_noise(report: QuantizationReport, stacklevel: int) -> None:
+    """A warning where the outputs have little in common with those in float."""
+    if report.snr is None or report.snr >= LOW_SNR:
+        return
+    worst = min(report.outputs, key=lambda name: report.outputs[name])
+    warnings.warn(
+        f"output '{worst}' of the quantized model has {report.snr:.1f} dB of signal to noise on "
+        "the samples: little of it is right; ask for more with snr= (--snr), or see by "
+        "explain=True (--explain) which layers cost most",
+        LowAccuracyWarning,
+        stacklevel=stacklevel + 1,
+    )
