@@ -136,6 +136,26 @@ def test_weights_of_bodies(tmp_path: Path) -> None:
     assert (tmp_path / "0.onnx").read_bytes() == (tmp_path / "1.onnx").read_bytes()
 
 
+class Biased(torch.nn.Module):
+    """Attention whose learned biases begin as zeros."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bias = torch.nn.Parameter(torch.zeros(1, 1, 6, 6))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        attend = torch.nn.functional.scaled_dot_product_attention
+        return attend(x, x, x, attn_mask=self.bias)
+
+
+def test_weights_that_begin_as_zeros() -> None:
+    model, x = Biased().eval(), torch.rand(2, 3, 6, 8)
+    program = sardonyx.export(model, (x,))
+    torch.nn.init.normal_(model.bias)
+    program.refresh(model.state_dict())
+    torch.testing.assert_close(program(x)[0], model(x).detach())
+
+
 @pytest.mark.parametrize("kind", [Vision, Tied])
 def test_a_program_in_memory(kind: Callable[[], torch.nn.Module], tmp_path: Path) -> None:
     new = made(kind, 1)
