@@ -250,7 +250,7 @@ def with_onnxruntime(method: str) -> Callable[[Path, Path, str, torch.Tensor], N
         from onnxruntime import quantization
         from onnxruntime.quantization.shape_inference import quant_pre_process
 
-        class Reader(quantization.CalibrationDataReader):  # type: ignore[misc]
+        class Reader(quantization.CalibrationDataReader):  # type: ignore[misc]  # has no types
             def __init__(self) -> None:
                 self.rest: Iterator[torch.Tensor] = iter(samples.split(1))
 

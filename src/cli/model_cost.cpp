@@ -32,7 +32,7 @@ struct Cost {
   std::int64_t nodes = 0;
   std::int64_t multiply_adds = 0;
   std::int64_t bytes = 0;    // that are read and written, weights included
-  std::int64_t unknown = 0;  // nodes of which a size is not known
+  std::int64_t unknown = 0;  // nodes with a size that is not known
 
   void add(const Cost& other) {
     nodes += other.nodes;

@@ -28,6 +28,7 @@ constexpr std::size_t kAtOnce = hn::MaxLanes(kFloats);
 constexpr std::size_t kVectors = kLanes / kAtOnce;
 
 HWY_INLINE float dot(const float* a, const float* b, std::size_t count) {
+  // Vectors may have no size that the compiler knows, so that std::array cannot hold them.
   // NOLINTNEXTLINE(modernize-avoid-c-arrays)
   hn::Vec<Floats> sums[kVectors];
   for (auto& sum : sums) sum = hn::Zero(kFloats);
@@ -70,6 +71,7 @@ void diffuse(const float* weights, const float* scales, std::size_t channels,
 }
 
 }  // namespace
+// The check compares with what the macro expands to.
 // NOLINTNEXTLINE(google-readability-namespace-comments)
 }  // namespace HWY_NAMESPACE
 }  // namespace sardonyx::kernels

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sardonyx._base.errors import OnnxExporterError, failure, usage_error
+from sardonyx._base.errors import usage_error
 
+from .data import RandomSamples
 from .options import SCHEMES
 
 TARGETS = ("onnxruntime-cpu", "onnxruntime-avx2", "openvino", "tensorrt", "qnn", "ryzen-ai")
@@ -62,16 +61,8 @@ def show_progress(done: int, count: int | None) -> None:
             print(file=sys.stderr)
 
 
-def run_command(options: argparse.Namespace, work: Callable[[], tuple[dict[str, Any], str]]) -> int:
-    """Prints what the work gives, as JSON or text; the exit code."""
-    try:
-        result, text = work()
-    except (OnnxExporterError, OSError) as error:
-        if options.json:
-            print(json.dumps(failure(error)))
-        else:
-            known = isinstance(error, OnnxExporterError) and error.diagnostics
-            print(error if known else f"error: {error}", file=sys.stderr)
-        return 2 if isinstance(error, ValueError) else 1
-    print(json.dumps({"ok": True, **result}) if options.json else text)
-    return 0
+def samples_of(options: argparse.Namespace) -> Any:
+    """What --data or --random names; None where neither is given."""
+    if options.data is not None and options.random is not None:
+        raise usage_error("name samples with --data, or ask for --random")
+    return options.data if options.random is None else RandomSamples(options.random)

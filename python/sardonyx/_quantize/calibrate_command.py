@@ -7,17 +7,17 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from sardonyx._base.commands import run_command
 from sardonyx._base.errors import usage_error
 
-from .arguments import add_common, existing, run_command, show_progress
+from .arguments import add_common, existing, samples_of, show_progress
 from .calibrate import calibrate
-from .data import RandomSamples
 
 
 def main(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit code: 0, 1 for a failure, 2 for wrong usage."""
     options = parser().parse_args(arguments)
-    return run_command(options, lambda: _run(options))
+    return run_command(options.json, lambda: _run(options))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -38,11 +38,12 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _run(options: argparse.Namespace) -> tuple[dict[str, Any], str]:
-    if (options.data is None) == (options.random is None):
+    data = samples_of(options)
+    if data is None:
         raise usage_error("name samples with --data, or ask for --random")
     statistics = calibrate(
         existing(options.model),
-        options.data if options.random is None else RandomSamples(options.random),
+        data,
         scheme=options.scheme,
         runtime=options.runtime,
         keep=options.keep,

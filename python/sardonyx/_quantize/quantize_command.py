@@ -7,10 +7,10 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from sardonyx._base.commands import run_command
 from sardonyx._base.errors import usage_error
 
-from .arguments import add_common, existing, run_command, show_progress
-from .data import RandomSamples
+from .arguments import add_common, existing, samples_of, show_progress
 from .options import METHODS
 from .quantize import quantize
 
@@ -18,7 +18,7 @@ from .quantize import quantize
 def main(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit code: 0, 1 for a failure, 2 for wrong usage."""
     options = parser().parse_args(arguments)
-    return run_command(options, lambda: _run(options))
+    return run_command(options.json, lambda: _run(options))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -75,9 +75,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _run(options: argparse.Namespace) -> tuple[dict[str, Any], str]:
-    if options.data is not None and options.random is not None:
-        raise usage_error("name samples with --data, or ask for --random")
-    data = options.data if options.random is None else RandomSamples(options.random)
+    data = samples_of(options)
     done = quantize(
         existing(options.model),
         data,

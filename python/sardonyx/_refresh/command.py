@@ -14,14 +14,8 @@ from typing import Any
 
 from sardonyx import _native
 from sardonyx._base.bytes_written import bytes_written
-from sardonyx._base.errors import (
-    Diagnostic,
-    OnnxExporterError,
-    failure,
-    refusal,
-    refusals,
-    usage_error,
-)
+from sardonyx._base.commands import run_command
+from sardonyx._base.errors import Diagnostic, refusal, refusals, usage_error
 from sardonyx._model.program_settings import differences, settings_in
 
 from .checkpoints import read_checkpoint
@@ -33,20 +27,12 @@ RECORD = "sardonyx.weights"
 def main(arguments: Sequence[str]) -> int:
     """Runs the command; returns its exit code: 0, 1 for a failure, 2 for wrong usage."""
     options = parser().parse_args(arguments)
-    try:
+
+    def work() -> tuple[dict[str, Any], str]:
         result = refresh(options.model, options.checkpoint, options.output)
-    except (OnnxExporterError, OSError) as error:
-        if options.json:
-            print(json.dumps(failure(error)))
-        else:
-            known = isinstance(error, OnnxExporterError) and error.diagnostics
-            print(error if known else f"error: {error}", file=sys.stderr)
-        return 2 if isinstance(error, ValueError) else 1
-    if options.json:
-        print(json.dumps({"ok": True, **result}))
-    else:
-        _print(result)
-    return 0
+        return result, _text_of(result)
+
+    return run_command(options.json, work)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -146,9 +132,9 @@ def _check_program(record: dict[str, Any], folder: Path) -> None:
         raise refusals([Diagnostic("SX1821", each, help=advice) for each in problems])
 
 
-def _print(result: dict[str, Any]) -> None:
+def _text_of(result: dict[str, Any]) -> str:
     seconds = max(result["seconds"], 1e-9)
-    print(
+    text = (
         f"{result['model']}: {result['initializers']} initializers of {result['weights']} weights, "
         f"{result['bytes'] / 1e6:.1f} MB in {seconds:.2f} s ({result['bytes'] / 1e9 / seconds:.2f} "
         "GB/s)"
@@ -156,7 +142,8 @@ def _print(result: dict[str, Any]) -> None:
     if result["unused"]:
         names = ", ".join(result["unused"][:5])
         more = f" and {len(result['unused']) - 5} more" if len(result["unused"]) > 5 else ""
-        print(f"note: the model has no {names}{more}")
+        text += f"\nnote: the model has no {names}{more}"
+    return text
 
 
 if __name__ == "__main__":

@@ -206,8 +206,8 @@ def is_known(env: Any, relation: Any) -> bool:
 
 
 def bounds_of_expression(expression: Any, bounds: Mapping[Any, tuple[int, int]]) -> Any:
-    """The least and the most that an integer of sizes may be, of which these are known; None where
-    nothing bounds it."""
+    """The least and the most that an integer of sizes may be, by the bounds of the sizes; None
+    where nothing bounds it."""
     from torch.utils._sympy.value_ranges import ValueRanges, bound_sympy
 
     ranges = {symbol: ValueRanges(*known) for symbol, known in bounds.items()}

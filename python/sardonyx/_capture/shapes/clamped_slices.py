@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import Diagnostic
 from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes
-from sardonyx._capture.source_location import place_of_trace
 
 from .dim_names import named_inputs
 from .dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
+from .node_warnings import warning_of
 
 if TYPE_CHECKING:
     import torch
@@ -123,17 +123,10 @@ def _number(part: Any, row: Mapping[Any, int]) -> int | None:
 
 
 def _note(node: torch.fx.Node) -> Diagnostic:
-    place = place_of_trace(node.meta.get("stack_trace") or "")
-    return Diagnostic(
-        "SX1015",
-        f"a slice ({node.name}) may begin or end past the end of a dynamic dimension"
-        f"{f', at {place}' if place else ''}: what the model computes of such sizes is "
-        "not in the model",
-        severity="warning",
-        help="bound the slice by the dimension's own size, as in x[:, : min(n, x.shape[1])]",
-        op="aten::slice.Tensor",
-        node=node.name,
-        file=place.file if place else "",
-        line=place.line if place else 0,
-        function=place.function if place else "",
+    return warning_of(
+        node,
+        "aten::slice.Tensor",
+        f"a slice ({node.name}) may begin or end past the end of a dynamic dimension",
+        "what the model computes of such sizes is not in the model",
+        "bound the slice by the dimension's own size, as in x[:, : min(n, x.shape[1])]",
     )

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from sardonyx._base.errors import Diagnostic
 from sardonyx._capture.meta_tracer.symbolic.relations import at_sizes
-from sardonyx._capture.source_location import place_of_trace
 
 from .dim_names import named_inputs
 from .dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
+from .node_warnings import warning_of
 
 if TYPE_CHECKING:
     import torch
@@ -28,7 +28,7 @@ def short_slices(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagn
 
 
 def short_chunks(program: ExportedProgram, leaves: Sequence[Leaf]) -> list[Diagnostic]:
-    """A warning (SX1015) of each chunk() of which sizes of 1 have fewer parts than the program
+    """A warning (SX1015) of each chunk() that has fewer parts at sizes of 1 than the program
     reads."""
     import torch
 
@@ -50,18 +50,12 @@ def _has_fewer(node: torch.fx.Node, free: set[Any]) -> bool:
 
 
 def _note_of_chunk(node: torch.fx.Node) -> Diagnostic:
-    place = place_of_trace(node.meta.get("stack_trace") or "")
-    return Diagnostic(
-        "SX1015",
-        f"chunk() ({node.name}) has fewer parts where a dynamic dimension is 1"
-        f"{f', at {place}' if place else ''}: the model does not run at such sizes",
-        severity="warning",
-        help="declare Dim('name', min=2), or keep to larger sizes",
-        op="aten::chunk",
-        node=node.name,
-        file=place.file if place else "",
-        line=place.line if place else 0,
-        function=place.function if place else "",
+    return warning_of(
+        node,
+        "aten::chunk",
+        f"chunk() ({node.name}) has fewer parts where a dynamic dimension is 1",
+        "the model does not run at such sizes",
+        "declare Dim('name', min=2), or keep to larger sizes",
     )
 
 

@@ -176,7 +176,7 @@ def _of_text_alone(axes: dict[int, str]) -> dict[int, str]:
 def _medium_among(
     model: torch.nn.Module, config: Any, example: Example
 ) -> tuple[Medium, int | None] | None:
-    """The medium of which the example's text has placeholder tokens, and that token. The token is
+    """The medium whose placeholder tokens are in the example's text, and that token. The token is
     None where the configuration has none and an input of the model marks the places."""
     taken = inspect.signature(model.forward).parameters
     if "input_ids" in example.dims:

@@ -23,7 +23,7 @@ _MAX_RANDOM = 150
 _SMALL = 130
 _MAX_NUMBERS = 6  # of a relation, which are added and multiplied
 _MAX_MADE = 1 << 14  # so that a loop that halves a size ends
-# Of an integer of sizes, each of which is a branch.
+# Values of an integer of sizes; each becomes a branch.
 _MAX_VALUES = 4
 _MAX_SIZE = 1 << 31
 

@@ -1,0 +1,28 @@
+"""How a command ends: its result or its error, as JSON or text, and the exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from .errors import OnnxExporterError, failure
+
+
+def run_command(as_json: bool, work: Callable[[], tuple[dict[str, Any], str]]) -> int:
+    """Prints the JSON object or the text that the work gives, and errors to standard error.
+
+    Returns the exit code: 0, 1 for a failure, 2 for wrong usage.
+    """
+    try:
+        result, text = work()
+    except (OnnxExporterError, OSError) as error:
+        if as_json:
+            print(json.dumps(failure(error)))
+        else:
+            known = isinstance(error, OnnxExporterError) and error.diagnostics
+            print(error if known else f"error: {error}", file=sys.stderr)
+        return 2 if isinstance(error, ValueError) else 1
+    print(json.dumps({"ok": True, **result}) if as_json else text)
+    return 0
