@@ -69,6 +69,14 @@ Exports Hugging Face checkpoints. The [guide](../huggingface.md) explains the fi
 ::: sardonyx.hf.output.report.Report
 ::: sardonyx.hf.output.report.ExportedPart
 """,
+    "python-transformers.md": """# sardonyx.transformers
+
+A backend of transformers' own exporters: the [guide](../how-to/transformers-exporters.md).
+
+::: sardonyx.transformers.config.SardonyxConfig
+::: sardonyx.transformers.exporter.SardonyxExporter
+::: sardonyx.transformers.runner.SardonyxRunner
+""",
     "python-ops.md": """# sardonyx.ops and sardonyx.op
 
 `sardonyx.ops` holds ONNX operators for use in PyTorch code. `sardonyx.op` holds all ONNX operators

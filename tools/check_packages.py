@@ -37,6 +37,10 @@ PACKAGES: dict[str, tuple[str, ...]] = {
         "_base", "_torch_private", "_transformers_private", "_diffusers_private", "_capture",
         "_translate", "_runtime", "_compare", "_model", "_report", "_optimize", "_export",
     ),
+    "transformers": (
+        "_base", "_torch_private", "_transformers_private", "_runtime", "_compare", "_model",
+        "_optimize", "_export",
+    ),
     "_refresh": ("_base", "_model", "hf"),
     "_quantize": ("_base", "_model", "_runtime", "_optimize"),
     "_cli": (

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from . import operators as operators
     from . import ops as ops
     from . import symbolic_helper as symbolic_helper
+    from . import transformers as transformers
     from . import utils as utils
     from . import verification
     from ._base.enumerators import OperatorExportTypes, TensorProtoDataType, TrainingMode
@@ -168,6 +169,7 @@ _MODULES = (
     "operators",
     "ops",
     "symbolic_helper",
+    "transformers",
     "utils",
     "verification",
 )

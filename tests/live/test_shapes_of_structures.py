@@ -98,3 +98,20 @@ def test_the_root_of_a_derived_dimension_names_the_symbol() -> None:
     assert dims(program) == ["2*half", 4]
     x = torch.randn(6, 4)
     torch.testing.assert_close(program(x)[0], x * 2)
+
+
+@pytest.mark.parametrize("shapes", [[{0: "batch"}], {"last_hidden_state": {0: "batch"}}])
+def test_an_output_of_transformers_as_an_argument(shapes: Any) -> None:
+    from transformers.modeling_outputs import BaseModelOutput
+
+    class Doubled(torch.nn.Module):
+        def forward(self, encoder_outputs: Any) -> torch.Tensor:
+            doubled: torch.Tensor = encoder_outputs.last_hidden_state * 2
+            return doubled
+
+    given = {"encoder_outputs": BaseModelOutput(last_hidden_state=torch.ones(2, 3))}
+    program = sardonyx.export(
+        Doubled(), kwargs=given, dynamic_shapes={"encoder_outputs": shapes}, capture="torch"
+    )
+    other = BaseModelOutput(last_hidden_state=torch.ones(5, 3))
+    torch.testing.assert_close(program(encoder_outputs=other)[0], torch.full((5, 3), 2.0))

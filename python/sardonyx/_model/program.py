@@ -415,6 +415,11 @@ class ONNXProgram:
             self.save(source, external_data=True)
         self._session = initializer(source)
 
+    @property
+    def session(self) -> Any:
+        """The onnxruntime.InferenceSession that calls use; None before there is one."""
+        return self._session
+
     def __call__(self, *args: Any, **kwargs: Any) -> Sequence[torch.Tensor]:
         """Runs the model in ONNX Runtime on the inputs of the PyTorch model.
 

@@ -26,6 +26,7 @@ _OF_RUNTIME = {
     "tensor(float8e5m2)": "float8_e5m2",
     "tensor(float8e5m2fnuz)": "float8_e5m2fnuz",
 }
+_FLOATS = {"float": "float32", "double": "float64"}
 
 
 def to_runtime(value: torch.Tensor | float | bool) -> Any:
@@ -61,3 +62,12 @@ def from_runtime(value: Any) -> torch.Tensor:
     array = value.numpy()
     # A uint64 may be C's `unsigned long long`, which torch does not know by that name.
     return torch.from_numpy(array.astype(array.dtype.str))
+
+
+def dtype_of_runtime(kind: str) -> torch.dtype:
+    """The dtype of a type that ONNX Runtime has a name for: "tensor(float)"."""
+    import torch
+
+    name = kind.removeprefix("tensor(").removesuffix(")")
+    found: torch.dtype = getattr(torch, _OF_RUNTIME.get(kind) or _FLOATS.get(name, name))
+    return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from sardonyx._base.errors import OnnxExporterError, refusal
 from sardonyx._base.versions import installed
@@ -20,12 +20,24 @@ _Flatten = Callable[[Any], tuple[list[Any], Any]]
 _Unflatten = Callable[[Iterable[Any], Any], Any]
 
 
-def register_caches(model: Any = None) -> None:
-    """Registers the caches of transformers and of the module that `model` is of, once each."""
+class CacheForm(NamedTuple):
+    """How a cache is decomposed into lists of tensors, or into caches, and made again.
+
+    Attributes:
+        path: of its class: "transformers.cache_utils.DynamicCache".
+        flatten: returns these, and what else the cache is, which is JSON.
+        unflatten: makes a cache of both.
+    """
+
+    path: str
+    flatten: _Flatten
+    unflatten: _Unflatten
+
+
+def cache_forms() -> dict[type, CacheForm]:
+    """Those of the caches of keys and values that transformers has; none where it is not loaded."""
     known = sys.modules.get("transformers.cache_utils")
-    if known is None:
-        return
-    _name_outputs()
+    found: dict[type, CacheForm] = {}
     for name, flatten, unflatten in (
         ("DynamicCache", _flatten_dynamic, _unflatten_dynamic),
         ("EncoderDecoderCache", _flatten_pair, _unflatten_pair),
@@ -33,7 +45,18 @@ def register_caches(model: Any = None) -> None:
     ):
         own: Any = getattr(known, name, None)
         if own is not None:
-            _register(own, f"{own.__module__}.{own.__name__}", flatten, unflatten)
+            found[own] = CacheForm(f"{own.__module__}.{own.__name__}", flatten, unflatten)
+    return found
+
+
+def register_caches(model: Any = None) -> None:
+    """Registers the caches of transformers and of the module that `model` is of, once each."""
+    known = sys.modules.get("transformers.cache_utils")
+    if known is None:
+        return
+    _name_outputs()
+    for kind, form in cache_forms().items():
+        _register(kind, form.path, form.flatten, form.unflatten)
     from . import trees  # needs torch, which transformers has loaded
 
     base = getattr(known, "Cache", None)

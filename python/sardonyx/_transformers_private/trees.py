@@ -48,11 +48,11 @@ def _described(value: Any, leaves: list[Any]) -> Any:
         kind = "dtype" if isinstance(value, torch.dtype) else "layout"
         return {"_t": kind, "n": str(value).removeprefix("torch.")}
     if isinstance(value, type):
-        return {"_t": "type", "p": _path_of(value)}
+        return {"_t": "type", "p": path_of(value)}
     if not hasattr(value, "__dict__") or isinstance(value, (types.MethodType, types.FunctionType)):
         raise TypeError(f"a {type(value).__name__} cannot be flattened into tensors")
     state = {name: _described(each, leaves) for name, each in vars(value).items()}
-    return {"_t": "obj", "p": _path_of(type(value)), "s": state}
+    return {"_t": "obj", "p": path_of(type(value)), "s": state}
 
 
 def _described_container(value: Any, leaves: list[Any]) -> Any:
@@ -63,12 +63,12 @@ def _described_container(value: Any, leaves: list[Any]) -> Any:
         return [_described(each, leaves) for each in value]
     if not isinstance(value, dict):
         items = [_described(each, leaves) for each in value]
-        return {"_t": "seq", "p": _path_of(kind), "v": items}
+        return {"_t": "seq", "p": path_of(kind), "v": items}
     if kind is dict and not all(type(key) is str for key in value):
         # As pairs: keys of JSON are strings.
         return {"_t": "items", "v": [[k, _described(v, leaves)] for k, v in value.items()]}
     state = {key: _described(each, leaves) for key, each in value.items()}
-    return state if kind is dict else {"_t": "map", "p": _path_of(kind), "v": state}
+    return state if kind is dict else {"_t": "map", "p": path_of(kind), "v": state}
 
 
 def _leaf(kind: str, value: Any, leaves: list[Any]) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def _restored(description: Any, leaves: list[Any]) -> Any:
 
 
 def _restored_object(kind: str, description: Any, leaves: list[Any]) -> Any:
-    found = _class_at(description["p"])
+    found = class_at(description["p"])
     if kind == "type":
         return found
     if kind == "map":
@@ -122,11 +122,13 @@ def _restored_object(kind: str, description: Any, leaves: list[Any]) -> Any:
     return made
 
 
-def _path_of(kind: type) -> str:
+def path_of(kind: type) -> str:
+    """ "module:class", as descriptions have it."""
     return f"{kind.__module__}:{kind.__qualname__}"
 
 
-def _class_at(path: str) -> Any:
+def class_at(path: str) -> Any:
+    """The class of such a path, whose module is imported."""
     module, _, names = path.partition(":")
     found: Any = importlib.import_module(module)
     for name in names.split("."):

@@ -8,6 +8,7 @@ kept separately, for each leaf of the inputs.
 from __future__ import annotations
 
 import inspect
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -235,7 +236,7 @@ def shaped_like(spec: TreeSpec, leaves: list[Any]) -> Any:
     for child in children_of(spec):
         parts.append(shaped_like(child, leaves[start : start + child.num_leaves]))
         start += child.num_leaves
-    if spec.type is dict or (isinstance(spec.type, type) and issubclass(spec.type, dict)):
+    if spec.type in (dict, OrderedDict, defaultdict):  # any other class of dictionaries is a list
         return dict(zip(_keys(spec), parts, strict=True))
     if hasattr(spec.context, "_fields"):  # the class of a named tuple
         return spec.context(*parts)

@@ -1,0 +1,148 @@
+"""What a graph takes and returns, in terms of the model's own arguments and results.
+
+It is recorded in the metadata of an exported component: `in_spec` and `out_spec` hold JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from sardonyx._base.errors import OnnxExporterError, refusal, usage_error
+from sardonyx._model.inputs import feed_of, values_in
+from sardonyx._model.program import ONNXProgram
+from sardonyx._transformers_private.structures import flatten, unflatten
+
+
+@dataclass(frozen=True)
+class GraphInput:
+    """An input that a graph declares: its name, and its sizes, which are names where they vary."""
+
+    name: str
+    shape: Sequence[int | str | None]
+    dtype: torch.dtype
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Which inputs the tensors of each argument are, and which outputs those of the result.
+
+    Attributes:
+        arguments: by argument the names of graph inputs, in the order of its tensors.
+        single: arguments that are one tensor.
+        description: of the result, as `structures` has it.
+        results: the names of graph outputs, in the order of the result's tensors.
+    """
+
+    arguments: Mapping[str, Sequence[str]]
+    single: Sequence[str]
+    description: Any
+    results: Sequence[str]
+
+    @property
+    def in_spec(self) -> str:
+        """The arguments as JSON."""
+        return json.dumps({"arguments": self.arguments, "single": self.single})
+
+    @property
+    def out_spec(self) -> str:
+        """The result as JSON."""
+        return json.dumps({"description": self.description, "results": self.results})
+
+    @classmethod
+    def of(cls, in_spec: str, out_spec: str) -> Signature:
+        """Reads both again."""
+        return cls(**json.loads(in_spec), **json.loads(out_spec))
+
+    def feed(self, given: Mapping[str, Any], declared: Sequence[GraphInput]) -> dict[str, Any]:
+        """The graph's inputs by name, for arguments of the model. A cache that is not given, or
+        that is empty, is a cache of no tokens. UsageError where another argument is missing."""
+        feed: dict[str, Any] = {}
+        missing = []
+        for argument, names in self.arguments.items():
+            leaves = flatten(given.get(argument))[0]
+            if len(leaves) == len(names):
+                feed.update(zip(names, leaves, strict=True))
+            elif leaves or argument in self.single:
+                missing.append(f"{argument} ({len(names)} tensors, got {len(leaves)})")
+        if missing:
+            raise usage_error(f"the graph takes {', '.join(missing)}")
+        sizes = _sizes_in(feed, declared)
+        for each in declared:
+            if each.name not in feed:
+                shape = [
+                    size if isinstance(size, int) else sizes.get(size, 0) for size in each.shape
+                ]
+                feed[each.name] = torch.zeros(shape, dtype=each.dtype)
+        return feed
+
+    def result(self, outputs: Mapping[str, torch.Tensor]) -> Any:
+        """What the model returns, of the graph's outputs by name."""
+        return unflatten([outputs[name] for name in self.results], self.description)
+
+
+def _sizes_in(feed: Mapping[str, Any], declared: Sequence[GraphInput]) -> dict[Any, int]:
+    """The sizes that the given inputs have, by the names of the graph's dimensions."""
+    return {
+        size: int(length)
+        for each in declared
+        if each.name in feed
+        for size, length in zip(each.shape, feed[each.name].shape, strict=False)
+    }
+
+
+def signature_of(program: ONNXProgram, inputs: Mapping[str, Any], result: Any) -> Signature:
+    """The signature of a program that was exported for these inputs, and of what the model returned
+    for them in eager PyTorch.
+
+    SX1016 where arguments or results hold something that is no input or output of the program.
+    """
+    feed = feed_of(program.captured, (), inputs)
+    names = _names_by_tensor(program.input_names, feed)
+    arguments = {
+        argument: _named(flatten(value)[0], names, f"argument '{argument}'")
+        for argument, value in inputs.items()
+    }
+    leaves, description = flatten(result)
+    values = values_in(result)
+    outputs = _names_by_tensor(program.output_names[: len(values)], values)
+    return Signature(
+        {argument: found for argument, found in arguments.items() if found},
+        [name for name, value in inputs.items() if isinstance(value, torch.Tensor)],
+        description,
+        _named(leaves, outputs, "the result", repeats=True),
+    )
+
+
+def _names_by_tensor(names: Sequence[str], values: Sequence[Any]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for name, value in zip(names, values, strict=True):
+        found.setdefault(id(value), []).append(name)
+    return found
+
+
+def _named(
+    leaves: Sequence[Any], names: Mapping[int, list[str]], where: str, repeats: bool = False
+) -> list[str]:
+    """The names of tensors. One that stands in several places of a result is one output or several,
+    which are equal; arguments have an input for each place."""
+    taken: dict[int, int] = {}
+    found = []
+    for leaf in leaves:
+        known = names.get(id(leaf), [])
+        at = 0 if repeats else taken.get(id(leaf), 0)
+        taken[id(leaf)] = at + 1
+        if at >= len(known):
+            raise refusal(
+                "SX1016",
+                f"{where} holds a tensor of shape {list(leaf.shape)} that the exported model does "
+                "not know of",
+                "export the model with sardonyx.export()",
+                OnnxExporterError,
+            )
+        found.append(known[at])
+    return found

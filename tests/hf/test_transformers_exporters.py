@@ -1,0 +1,131 @@
+"""`sardonyx.transformers`: Sardonyx as a backend of transformers' own exporters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+from sardonyx._transformers_private.exporters import BACKENDS
+from sardonyx.errors import UsageError
+
+if not BACKENDS.available:
+    pytest.skip(f"no exporters: {BACKENDS.reason}", allow_module_level=True)
+
+from transformers.exporters import AutoHfExporter, ExportedModel, OnnxConfig
+
+from sardonyx.transformers import SardonyxConfig, SardonyxExporter
+
+_SIZES = {
+    "vocab_size": 99,
+    "hidden_size": 32,
+    "intermediate_size": 37,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+}
+
+
+def _llama() -> Any:
+    torch.manual_seed(0)
+    config = transformers.LlamaConfig(**_SIZES, num_key_value_heads=2)
+    return transformers.LlamaForCausalLM(config).eval()
+
+
+def _bert() -> Any:
+    torch.manual_seed(0)
+    return transformers.BertModel(transformers.BertConfig(**_SIZES)).eval()
+
+
+def _tokens(batch: int, length: int) -> dict[str, torch.Tensor]:
+    generator = torch.Generator().manual_seed(length)
+    ids = torch.randint(3, 99, (batch, length), generator=generator)
+    mask = torch.ones_like(ids)
+    mask[0, :2] = 0
+    return {"input_ids": ids, "attention_mask": mask}
+
+
+@pytest.mark.filterwarnings("ignore::sardonyx.errors.SpecializationWarning")
+def test_prefill_and_decode_are_one_graph_with_its_weights_once(tmp_path: Path) -> None:
+    model = _llama()
+    exporter = SardonyxExporter()
+    made = exporter.export_for_generation(model, _tokens(2, 7), OnnxConfig(dynamic=True))
+    assert made.components["prefill"].program is made.components["decode"].program
+
+    made.save_pretrained(tmp_path)
+    assert (tmp_path / "prefill.onnx.data").samefile(tmp_path / "decode.onnx.data")
+    runners = ExportedModel.from_pretrained(tmp_path).runners
+
+    given = _tokens(3, 9)
+    given["position_ids"] = (given["attention_mask"].cumsum(-1) - 1).clamp(min=0)
+    with torch.no_grad():
+        expected = model(**given)
+        result = runners["prefill"](**given)
+        cache = next(name for name in expected if name != "logits")
+        for _ in range(3):
+            assert type(result) is type(expected)
+            torch.testing.assert_close(result.logits, expected.logits, atol=1e-4, rtol=1e-4)
+            assert result[cache].get_seq_length() == expected[cache].get_seq_length()
+            mask = given["attention_mask"]
+            given = {
+                "input_ids": expected.logits[:, -1:].argmax(-1),
+                "attention_mask": torch.cat([mask, torch.ones_like(mask[:, :1])], 1),
+                "position_ids": given["position_ids"][:, -1:] + 1,
+            }
+            result = runners["decode"](**given, **{cache: result[cache]})
+            expected = model(**given, **{cache: expected[cache]})
+
+
+@pytest.mark.filterwarnings("ignore::sardonyx.errors.SpecializationWarning")
+def test_a_model_comes_back_from_its_folder_as_the_backend_that_is_registered(
+    tmp_path: Path,
+) -> None:
+    model, given = _bert(), _tokens(2, 7)
+    config = SardonyxConfig(dynamic=True, target_runtime="onnxruntime-cpu")
+    made = AutoHfExporter.from_config(config).export(model, given, config)
+    assert type(made.runners["model"]).__name__ == "SardonyxRunner"
+    made.save_pretrained(tmp_path)
+    read = ExportedModel.from_pretrained(tmp_path)
+    other = _tokens(1, 5)
+    with torch.no_grad():
+        expected = model(**other)
+    for each in (made, read):
+        result = each(**other)
+        assert type(result) is type(expected)
+        torch.testing.assert_close(
+            result.last_hidden_state, expected.last_hidden_state, atol=1e-4, rtol=1e-4
+        )
+    assert read.dtype is torch.float32
+    assert read.device.type == "cpu"
+
+
+def test_a_result_of_several_structures_is_made_again() -> None:
+    class Several(torch.nn.Module):
+        def forward(self, x: torch.Tensor, pair: Any, scale: int = 2) -> Any:
+            doubled = x * scale
+            return {"first": doubled, "rest": (pair["a"] + 1, [doubled, None, "a word"])}
+
+    given = {"x": torch.ones(2, 3), "pair": {"a": torch.zeros(4)}, "scale": 3}
+    made = SardonyxExporter().export(Several(), given, {})
+    result = made(**given)
+    torch.testing.assert_close(result["first"], torch.full((2, 3), 3.0))
+    assert result["rest"][1][1:] == [None, "a word"]
+    torch.testing.assert_close(result["rest"][0], torch.ones(4))
+
+
+def test_what_the_backend_does_not_take_is_an_error() -> None:
+    exporter = SardonyxExporter()
+    linear, given = torch.nn.Linear(2, 2), {"input": torch.ones(1, 2)}
+    with pytest.raises(UsageError, match="SardonyxConfig has no option shapes"):
+        exporter.export(linear, given, {"shapes": True})
+    with pytest.raises(UsageError, match="strict=True"):
+        exporter.export(linear, given, OnnxConfig(strict=True))
+    with pytest.raises(UsageError, match=r"sardonyx\.quantize"):
+        exporter.export(linear, given, SardonyxConfig(quantizer=object()))
+    made = exporter.export(linear, given, SardonyxConfig())
+    with pytest.raises(UsageError, match=r"the graph takes input \(1 tensors, got 0\)"):
+        made()
+    with pytest.raises(UsageError, match="does not run on cuda"):
+        made.to("cuda")
