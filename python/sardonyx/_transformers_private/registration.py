@@ -161,10 +161,25 @@ def _unflatten_dynamic(children: Iterable[Any], context: Any) -> Any:
         windowed = None if window is None else known.DynamicSlidingWindowLayer(window)
         cache.layers.append(windowed or known.DynamicLayer())
     for layer, key, value in zip(held, keys, values, strict=True):
-        cache.update(key, value, layer)
+        if not _hold(cache.layers[layer], key, value):
+            cache.update(key, value, layer)
     return cache
 
 
+def _hold(layer: Any, key: Any, value: Any) -> bool:
+    """Has a layer without a window hold keys and values as they are. An update of the empty layer
+    would put a constant and a concatenation into programs that are captured. False for a layer that
+    knows more than that."""
+    known: Any = sys.modules["transformers.cache_utils"]
+    if type(layer) is not known.DynamicLayer or not set(vars(layer)) <= _OF_LAYERS:
+        return False
+    layer.keys, layer.values, layer.is_initialized = key, value, True
+    if hasattr(key, "shape"):  # pytree also unflattens with placeholders
+        layer.dtype, layer.device = key.dtype, key.device
+    return True
+
+
+_OF_LAYERS = {"keys", "values", "is_initialized", "dtype", "device"}
 _SIDES = ["self_attention_cache", "cross_attention_cache"]
 
 
