@@ -38,13 +38,17 @@ def open_session(
     )
 
 
-def run(session: Any, feed: Mapping[str, Any], outputs: Sequence[str]) -> list[torch.Tensor]:
-    """The outputs of one run; `feed` holds tensors and numbers by input name."""
+def run(
+    session: Any, feed: Mapping[str, Any], outputs: Sequence[str], run_options: Any = None
+) -> list[torch.Tensor]:
+    """The outputs of one run; `feed` holds tensors and numbers by input name, `run_options` is an
+    onnxruntime.RunOptions."""
     real = {i.name for i in session.get_inputs() if i.type == "tensor(double)"}
     fed = {
         name: to_runtime(_wide(value) if name in real else value) for name, value in feed.items()
     }
-    return [from_runtime(value) for value in session.run_with_ort_values(list(outputs), fed)]
+    made = session.run_with_ort_values(list(outputs), fed, run_options)
+    return [from_runtime(value) for value in made]
 
 
 def _wide(value: Any) -> Any:

@@ -65,6 +65,8 @@ def _export(options: argparse.Namespace) -> Any:
         weights_in_place=options.weights_in_place,
         trust_remote_code=options.trust_remote_code,
         image_size=options.image_size,
+        adapters=options.adapter,
+        merge_adapters=options.merge_adapter,
         progress=Progress() if options.json or options.quiet else to_standard_error(),
     )
 
@@ -115,6 +117,15 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--image-size", type=int, metavar="PIXELS",
         help="side length of the images for the capture; default: the configuration's",
+    )  # fmt: skip
+    made.add_argument(
+        "--adapter", action="append", default=[], metavar="FOLDER",
+        help="LoRA adapter of peft that becomes inputs of the model, and FOLDER.onnx_adapter; "
+        "may be repeated",
+    )  # fmt: skip
+    made.add_argument(
+        "--merge-adapter", action="append", default=[], metavar="FOLDER",
+        help="LoRA adapter of peft that is merged into the weights; may be repeated",
     )  # fmt: skip
     made.add_argument(
         "--trust-remote-code", action="store_true", help="run code that the checkpoint brings"

@@ -25,6 +25,8 @@ constexpr PythonOption kOptions[] = {
     {"hf", "--verify", "", "compare the results with PyTorch"},
     {"hf", "--weights-in-place", "", "write into the checkpoint's folder and refer to its weights; no -o"},
     {"hf", "--image-size", "PIXELS", "side length of the images for the capture; default: the configuration's"},
+    {"hf", "--adapter", "FOLDER", "LoRA adapter of peft that becomes inputs of the model, and FOLDER.onnx_adapter; may be repeated"},
+    {"hf", "--merge-adapter", "FOLDER", "LoRA adapter of peft that is merged into the weights; may be repeated"},
     {"hf", "--trust-remote-code", "", "run code that the checkpoint brings"},
     {"hf", "--threads", "N", "threads that work on weights; default: one for each processor"},
     {"hf", "--json", "", "print the report as JSON"},

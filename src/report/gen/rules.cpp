@@ -120,6 +120,7 @@ constexpr Rule kRules[] = {
     {"SX2008", "Hugging Face checkpoints", "the output folder is a file, the checkpoint itself, or holds files that no export wrote", "name a new folder, or one that an earlier export wrote"},
     {"SX2009", "Hugging Face checkpoints", "the model's cache isn't supported: it holds something else than tensors, its sizes are unknown, the runtime doesn't support it, or the model specializes the sequence length", "export without a cache: a task without -with-past"},
     {"SX2010", "Hugging Face checkpoints", "the checkpoint's weights can't be referenced in place: they are symbolic links, or not in the folder of the models or below it", "copy the checkpoint with its files, write into its own folder, or leave out --weights-in-place"},
+    {"SX2011", "Hugging Face checkpoints", "a LoRA adapter can't be read, is of another kind than LoRA, or doesn't fit the model; each layer is listed", "use the adapter's own base model, or merge it with peft"},
 };
 
 }  // namespace

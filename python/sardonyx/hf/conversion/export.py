@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -13,6 +14,7 @@ from sardonyx._optimize.precision import PRECISIONS, Precision, To
 from sardonyx.hf.checkpoints.checkpoint import GGUF
 from sardonyx.hf.output.report import Report
 
+from .adapting import Adapters
 from .job import Job
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ def export(
     weights_in_place: bool = False,
     trust_remote_code: bool = False,
     image_size: int | None = None,
+    adapters: Sequence[str | os.PathLike[str]] = (),
+    merge_adapters: Sequence[str | os.PathLike[str]] = (),
     capture: CaptureStrategy = "auto",
     progress: Progress | None = None,
 ) -> Report:
@@ -60,6 +64,10 @@ def export(
         trust_remote_code: run code that the checkpoint brings.
         image_size: side length of the (square) images for the capture; by default the
             configuration's. Encoders that take the size as an input are for this size alone.
+        adapters: folders of LoRA adapters of peft, which become inputs of the model: one file
+            `<folder's name>.onnx_adapter` for each, to be given to a run of ONNX Runtime or
+            onnxruntime-genai. Without one, the model is as without adapters.
+        merge_adapters: folders of LoRA adapters that are merged into the weights, in this order.
         capture: as for `sardonyx.export`.
         progress: receives each step.
 
@@ -69,7 +77,7 @@ def export(
 
     Raises:
         UsageError: an argument is invalid (SX2002 task, SX2003 remote code, SX2008 folder, SX2010
-            weights in place).
+            weights in place, SX2011 adapters).
         ProgramError: the checkpoint is incomplete (SX2001, SX2004, SX2005).
 
         Also what `sardonyx.export` raises.
@@ -85,12 +93,22 @@ def export(
         task,
         _target(precision, runtime, opset, capture),
         progress or Silent(),
+        adapters=Adapters(
+            [Path(each) for each in adapters], [Path(each) for each in merge_adapters]
+        ),
     )
     if image_size is not None and image_size < 1:
         raise refusal("SX1001", f"there is no image of {image_size} pixels a side", "", UsageError)
     with of_size(image_size):
         if isinstance(model, (str, os.PathLike)):
             return job.of_folder(Path(model), trust_remote_code, verify)
+        if merge_adapters:
+            raise refusal(
+                "SX1001",
+                "adapters are merged into the weights of checkpoints, not into a model in memory",
+                "merge them with peft: model.merge_and_unload()",
+                UsageError,
+            )
         return job.of_model(model, verify)
 
 

@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sardonyx.hf.checkpoints.weights import Placed
     from sardonyx.hf.components.sentence_embeddings import Sentences
 
+    from .adapting import Adapters
     from .graphs import Target
 
 _NOTHING_STAYS = (
@@ -56,7 +57,14 @@ class Job:
     """One export."""
 
     def __init__(
-        self, out: Path, in_place: bool, task: str | None, target: Target, progress: Progress
+        self,
+        out: Path,
+        in_place: bool,
+        task: str | None,
+        target: Target,
+        progress: Progress,
+        *,
+        adapters: Adapters,
     ) -> None:
         self._out = out
         self._in_place = in_place
@@ -65,6 +73,7 @@ class Job:
         self._task = task
         self._target = target
         self._progress = progress
+        self._adapters = adapters
         self._sentences: Sentences | None = None
         # The values of block-wise quantized weights, for verification.
         self._values: HeldValues | None = None
@@ -102,6 +111,8 @@ class Job:
             placed = weights.placed(model, scratch, self._progress)
             if weights.quantized is not None:
                 self._take_codes_of(weights.quantized, placed)
+            self._adapters.read(model)
+            self._adapters.merge(model, placed, weights, scratch)
             chosen, notes = self._settled(model, chosen)
             report = self._report(model, chosen)
             report.notes += [*told, *run_as_encoder(model), *notes, *_notes_of(placed)]
@@ -113,7 +124,7 @@ class Job:
             if not self._in_place:
                 self._copy(folder, checkpoint, staging)
             if verify:
-                held = None if weights.is_plain else placed
+                held = None if weights.is_plain and not self._adapters.merged else placed
                 self._verify(checkpoint, chosen, staging, report, held)
             cleaning.close()
             _write_report(report, self._progress, staging)
@@ -152,8 +163,13 @@ class Job:
         return report
 
     def _check_options_of_pipeline(self, folder: Path) -> None:
-        if self._task is not None or self._in_place:
-            option = "--weights-in-place" if self._in_place else "--task"
+        given = {
+            "--weights-in-place": self._in_place,
+            "--task": self._task is not None,
+            "--adapter": bool(self._adapters),
+        }
+        option = next((name for name, is_given in given.items() if is_given), None)
+        if option is not None:
             raise refusal(
                 "SX1001",
                 f"{folder} is a pipeline of several models, for which there is no {option}",
@@ -189,6 +205,7 @@ class Job:
                 "sardonyx.export takes any module", UsageError,
             )  # fmt: skip
         chosen = choose(config, self._task, type(model))
+        self._adapters.read(model)
         chosen, notes = self._settled(model, chosen)
         self._settings = settings_of(config.to_dict()) if hasattr(config, "to_dict") else {}
         self._watch_values(verify)
@@ -288,11 +305,12 @@ class Job:
 
         one_width = self._target.runtime == genai.RUNTIME
         programs: dict[str, ONNXProgram] = {}
-        for wanted in parts_of(model, chosen, self._sentences, one_width):
+        for wanted in self._adapters.one(parts_of(model, chosen, self._sentences, one_width)):
             part, program = self._write_part(wanted, model, placed, staging, report)
             if one_width and chosen.with_past:
-                _describe_for_genai(program, part, model, staging)
+                _describe_for_genai(program, part, model, staging, self._adapters.names)
             programs[part.name] = program
+        report.adapters = self._adapters.write(programs, staging)
         both = encoder_decoders.merged(programs)
         if both is not None and encoder_decoders.reads_blocks(programs):
             report.notes.append(_NOT_MERGED)
@@ -313,7 +331,8 @@ class Job:
         """What became of the part."""
         from .graphs import captured, finished, give_weights
 
-        with self._progress.step(f"capture {wanted.name}"):
+        wanted = self._adapters.part(wanted)
+        with self._progress.step(f"capture {wanted.name}"), self._adapters.in_force(wanted):
             try:
                 part, program, notes = captured(wanted, self._target)
             except CaptureError as error:
@@ -332,6 +351,7 @@ class Job:
             give_weights(program, model, placed.places)
         with self._progress.step(f"optimize {part.name}"):
             done = finished(program, self._target, self._longest(model), self._kept)
+            self._adapters.give_defaults(program)
             if self._values is not None:
                 self._values.take(done.weights)
         with self._progress.step(f"write {part.name}"):
@@ -410,12 +430,16 @@ def _notes_of(placed: Placed) -> Iterable[str]:
 
 
 def _describe_for_genai(
-    program: ONNXProgram, part: Part, model: torch.nn.Module, staging: Path
+    program: ONNXProgram,
+    part: Part,
+    model: torch.nn.Module,
+    staging: Path,
+    optional: Collection[str],
 ) -> None:
     """Writes the runtime's configuration. SX2009 where it does not run the model."""
     from sardonyx.hf.output import genai
 
-    if reason := genai.declined(program._native):
+    if reason := genai.declined(program._native, optional):
         raise refusal(
             "SX2009",
             f"onnxruntime-genai does not run {type(model).__name__}: {reason}",

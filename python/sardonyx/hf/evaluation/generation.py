@@ -10,6 +10,7 @@ from typing import NamedTuple
 import torch
 
 from sardonyx._base.errors import UsageError, refusal
+from sardonyx._runtime.values import dtype_of_runtime
 from sardonyx.hf.base.caches import PAST, PAST_LENGTH, PRESENT
 from sardonyx.hf.base.example import BATCH, Tensors, codes_of
 from sardonyx.hf.base.media import MEDIA, Medium
@@ -25,7 +26,7 @@ from sardonyx.hf.components.encoder_decoders import (
 )
 from sardonyx.hf.components.multimodal import DECODER, TOKENS
 
-from .sessions import TYPES, Sessions
+from .sessions import Sessions
 
 
 class _Text(NamedTuple):
@@ -284,7 +285,7 @@ def empty_caches(model: Sessions, batch: int, part: str = "model") -> Tensors:
     return {
         value.name: torch.zeros(
             [size if isinstance(size, int) else sizes.get(size, 0) for size in value.shape],
-            dtype=TYPES[value.type],
+            dtype=dtype_of_runtime(value.type),
         )
         for value in model.session(part).get_inputs()
         if value.name.startswith(PAST)

@@ -48,6 +48,7 @@ class Loaded(Sessions):
         attention_mask: torch.Tensor | None = None,
         max_new_tokens: int = 20,
         eos_token_id: int | None = None,
+        adapter: str | None = None,
         **inputs: torch.Tensor,
     ) -> torch.Tensor:
         """Greedy tokens [batch, length], the prompt included.
@@ -57,10 +58,13 @@ class Loaded(Sessions):
             attention_mask: 0 where the prompt is padding, which is on its left; ones by default.
             max_new_tokens: how many tokens are added at most.
             eos_token_id: ends the loop when all rows have it; None never does.
+            adapter: the name of a LoRA adapter that was exported with the model; None runs it
+                without one.
             inputs: what else an encoder takes, input_features or pixel_values with what belongs to
                 them; and position_ids of the prompt, for models that have them in several
                 directions.
         """
+        self.adapter = adapter
         if FIRST in self.part_names:
             given = dict(inputs)
             if input_ids is not None:

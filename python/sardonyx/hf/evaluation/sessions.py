@@ -7,16 +7,11 @@ from typing import Any
 
 import torch
 
+from sardonyx._base.errors import UsageError, refusal
+from sardonyx._base.packages import package
 from sardonyx._runtime.session import open_session, run
-
-# Element types by ONNX Runtime's names.
-TYPES = {
-    "tensor(float)": torch.float32,
-    "tensor(float16)": torch.float16,
-    "tensor(bfloat16)": torch.bfloat16,
-    "tensor(int64)": torch.int64,
-}
-
+from sardonyx._runtime.values import dtype_of_runtime
+from sardonyx.hf.base.example import ADAPTER
 
 # Of products with weights that DequantizeLinear makes of blocks; ONNX Runtime's own is 4.
 _ACCURACY = "session.qdq_matmulnbits_accuracy_level"
@@ -29,6 +24,7 @@ class Sessions:
         folder: where they are.
         rounds: whether the runtime may quantize the activations of MatMuls with block-wise
             quantized weights to 8 bits, as it does by default.
+        adapter: the name of the LoRA adapter that runs use; None for the model without one.
         tokens_first: whether sequences must be padded on the right: a decoder for
             onnxruntime-genai counts the tokens of a sequence, and takes that many from its start.
     """
@@ -38,7 +34,9 @@ class Sessions:
         self.folder = folder
         self.rounds = rounds
         self.tokens_first = tokens_first
+        self.adapter: str | None = None
         self._sessions: dict[str, Any] = {}
+        self._adapters: dict[str, Any] = {}
 
     def session(self, part: str) -> Any:
         """The onnxruntime.InferenceSession of a part, opened when it is first asked for."""
@@ -55,10 +53,32 @@ class Sessions:
     def __call__(self, part: str = "model", **inputs: torch.Tensor) -> dict[str, torch.Tensor]:
         """Runs a part; returns its outputs by name. Floating inputs are rounded to its types."""
         session = self.session(part)
-        types = {value.name: TYPES.get(value.type) for value in session.get_inputs()}
+        types = {value.name: dtype_of_runtime(value.type) for value in session.get_inputs()}
         inputs = {
-            name: value.to(types.get(name)) if value.is_floating_point() else value
+            name: value.to(types[name]) if value.is_floating_point() else value
             for name, value in inputs.items()
         }
         outputs = [value.name for value in session.get_outputs()]
-        return dict(zip(outputs, run(session, inputs, outputs), strict=True))
+        made = run(session, inputs, outputs, self._run_options())
+        return dict(zip(outputs, made, strict=True))
+
+    def _run_options(self) -> Any:
+        """Those of a run with the adapter, which is read when it is first used."""
+        if self.adapter is None:
+            return None
+        ort = package("onnxruntime", "running a model")
+        if self.adapter not in self._adapters:
+            file = self.folder / f"{self.adapter}{ADAPTER}"
+            if not file.is_file():
+                known = sorted(each.stem for each in self.folder.glob(f"*{ADAPTER}"))
+                raise refusal(
+                    "SX1001",
+                    f"there is no adapter '{self.adapter}' in {self.folder}",
+                    f"adapters: {', '.join(known) or 'none'}",
+                    UsageError,
+                )
+            self._adapters[self.adapter] = ort.LoraAdapter()
+            self._adapters[self.adapter].Load(str(file))
+        options = ort.RunOptions()
+        options.add_active_adapter(self._adapters[self.adapter])
+        return options

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,10 @@ _PRESENT = "present.%d."
 _SEARCH = ("do_sample", "num_beams", "repetition_penalty", "temperature", "top_k", "top_p")
 
 
-def declined(model: _native.Model) -> str:
+def declined(model: _native.Model, optional: Collection[str] = ()) -> str:
     """Why the runtime does not run a decoder; empty where it does. It knows tokens, and a cache of
-    keys and values that have one shape in all layers."""
-    shapes = {name: shape or [] for name, _, shape in model.inputs}
+    keys and values that have one shape in all layers. It leaves `optional` inputs out."""
+    shapes = {name: shape or [] for name, _, shape in model.inputs if name not in optional}
     caches = {n: s for n, s in shapes.items() if n.startswith("past_key_values.")}
     others = [name for name in shapes if name not in caches and name not in _FED]
     if others or "input_ids" not in shapes:

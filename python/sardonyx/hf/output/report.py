@@ -40,6 +40,7 @@ class Report:
         task: optimum's name.
         precision, runtime, opset: what it was made for.
         parts: its ONNX files.
+        adapters: the files of its LoRA adapters.
         notes: what is worth knowing: dims that the model makes constant, weights that were
             computed or not used.
         verified: greedy tokens or outputs that were compared with PyTorch's, and how; empty
@@ -55,6 +56,7 @@ class Report:
     runtime: str
     opset: int = 0
     parts: list[ExportedPart] = field(default_factory=list)
+    adapters: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     verified: dict[str, Any] = field(default_factory=dict)
     speed: dict[str, Any] = field(default_factory=dict)
@@ -75,6 +77,7 @@ class Report:
             lines.append(f"  {part.file}: {part.nodes} nodes, {part.bytes / 1e6:.1f} MB{where}")
             for kind, values in (("in", part.inputs), ("out", part.outputs)):
                 lines += [f"    {kind:4}{name} {_shape(dims)}" for name, dims in values.items()]
+        lines += [f"  {name}: a LoRA adapter" for name in self.adapters]
         lines += [f"  note: {note}" for note in self.notes]
         if self.verified:
             lines.append("  verified: " + ", ".join(f"{k} {v}" for k, v in self.verified.items()))
