@@ -39,7 +39,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     ),
     "transformers": (
         "_base", "_torch_private", "_transformers_private", "_runtime", "_compare", "_model",
-        "_optimize", "_export",
+        "_optimize", "_export", "hf",
     ),
     "_refresh": ("_base", "_model", "hf"),
     "_quantize": ("_base", "_model", "_runtime", "_optimize"),

@@ -25,6 +25,7 @@ from sardonyx._transformers_private.exporters import (
 )
 from sardonyx._transformers_private.registration import register_caches
 from sardonyx._transformers_private.structures import flatten
+from sardonyx.hf.base.experts import all_experts
 
 from . import files
 from .config import EXPORT_FORMAT, SardonyxConfig, config_of
@@ -202,16 +203,17 @@ def _captured(model: Any, inputs: dict[str, Any], config: SardonyxConfig) -> ONN
     """The program, with dynamic shapes where the options ask for them."""
 
     def with_shapes(shapes: Any) -> ONNXProgram:
-        return export(
-            model,
-            (),
-            kwargs=inputs,
-            dynamic_shapes=shapes,
-            opset_version=config.opset_version,
-            optimize=config.optimize,
-            target_runtime=config.runtime,
-            capture=config.capture,
-        )
+        with all_experts(model):
+            return export(
+                model,
+                (),
+                kwargs=inputs,
+                dynamic_shapes=shapes,
+                opset_version=config.opset_version,
+                optimize=config.optimize,
+                target_runtime=config.runtime,
+                capture=config.capture,
+            )
 
     if config.dynamic_shapes is not None:
         return with_shapes({**dict.fromkeys(inputs), **config.dynamic_shapes})
