@@ -1,5 +1,5 @@
-"""A checkpoint that ends while it is read, a disk that fills, an interrupt: one diagnostic, and what
-was there stays, whichever thread was at the weights."""
+"""A checkpoint that ends while it is read, a disk that fills, an interrupt: one diagnostic, and
+what was there stays, whichever thread was at the weights."""
 
 from __future__ import annotations
 
