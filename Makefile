@@ -276,8 +276,8 @@ threads: setup
 # Coverage-guided. Goes on from what it found worth keeping, in build-fuzz/corpus; ends at the first
 # finding, which stands in build-fuzz/findings.
 READERS ?= srepr pickle zip json pt2 torchscript-source torchscript plugin onnx optimize targets \
-    $(CHECKPOINTS)
-# Readers that are in Python: they are thrown at without sanitizers.
+    safetensors-header shard-index gguf-header distributed-metadata distributed-piece $(CHECKPOINTS)
+# Whole checkpoints, by way of Python: without sanitizers.
 CHECKPOINTS ?= safetensors index gguf distributed
 fuzz: build
 	tools/setup.sh --fuzz

@@ -26,6 +26,9 @@ import numpy as np
 import torch
 
 import sardonyx
+from sardonyx import _native
+from sardonyx._model.weight_files import WeightInFile
+from sardonyx.hf.checkpoints.packed import Coded
 
 _ROWS, _COLUMNS = 2048, 5632  # as of the layers of a small Llama
 _DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
@@ -139,6 +142,76 @@ def measured(source: str, to: str, transposed: bool, options: argparse.Namespace
     )
 
 
+def torch_q4_0(blocks: torch.Tensor) -> torch.Tensor:
+    """The values of ggml's Q4_0, in PyTorch: [blocks, 18] to [blocks, 32]."""
+    codes = torch.cat([blocks[:, 2:] & 15, blocks[:, 2:] >> 4], dim=1)
+    scales = blocks[:, :2].contiguous().view(torch.float16).float()
+    return (codes.float() - 8) * scales
+
+
+def torch_gptq(words: torch.Tensor, zeros: torch.Tensor, scales: torch.Tensor) -> torch.Tensor:
+    """The values of GPTQ, in PyTorch: [in / 8, out] to [in, out]."""
+    shifts = torch.arange(0, 32, 4, dtype=torch.int32).view(1, 8, 1)
+    codes = ((words.unsqueeze(1) >> shifts) & 15).flatten(0, 1)
+    groups = torch.arange(codes.shape[0]) // 128
+    return (codes - zeros[groups]).float() * scales[groups]
+
+
+def dequantized(kind: str, options: argparse.Namespace) -> str:
+    """A row of the table: quantized weights of `kind` to a file of float32."""
+    rows, columns = 4096, max(256, (options.megabytes << 20) // 4 // 4096 // 256 * 256)
+    generator = torch.Generator().manual_seed(0)
+    with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
+        held, out, copy, other = (Path(folder) / name for name in ("held", "out", "copy", "other"))
+        blocks = {"Q4_0": (32, 18), "Q4_K": (256, 144), "Q6_K": (256, 210)}
+        if kind in blocks:
+            elements, size = blocks[kind]
+            source = torch.randint(
+                0, 120, (rows * columns // elements, size), generator=generator, dtype=torch.uint8
+            )
+
+            def ours() -> None:
+                _native.write_blocks(kind, str(held), 0, source.numel(), str(out))
+        else:
+            source = torch.randint(
+                0, 1 << 30, (rows // 8, columns), generator=generator, dtype=torch.int32
+            )
+            scales, zeros = torch.rand(rows // 128, columns), torch.ones(rows // 128, columns)
+
+            def ours() -> None:
+                place = WeightInFile(kind, str(held), "int32", list(source.shape), 0, held_bytes)
+                coded = Coded(place, scales, 128, 1, [], zeros, bits=4, axis=0, transposed=True)
+                coded.write(kind, out)
+
+        held_bytes = source.numel() * source.element_size()
+        source.numpy().tofile(held)
+
+        def of_torch() -> None:
+            with other.open("wb") as file:
+                if kind == "Q4_0":
+                    for part in source.split(1 << 17):
+                        torch_q4_0(part).numpy().tofile(file)
+                else:
+                    torch_gptq(source, zeros.int(), scales).T.contiguous().numpy().tofile(file)
+
+        runs: dict[str, Callable[[], Any]] = {"ours": ours}
+        runs["cp"] = lambda: subprocess.run(["cp", out, copy], check=True)
+        if kind in ("Q4_0", "GPTQ"):
+            runs["torch"] = of_torch
+        best = {name: Taken(float("inf"), float("inf")) for name in runs}
+        for _ in range(options.rounds):
+            for name, run in runs.items():
+                best[name] = min(best[name], taken(run))
+        written = out.stat().st_size
+    ours_, cp = best["ours"], best["cp"]
+    other_ = f"{best['torch'].wall / ours_.wall:6.2f}" if "torch" in best else "     -"
+    return (
+        f"{kind:>4}   fp32        {written / 1e6:7.0f} MB {written / 1e9 / ours_.wall:6.2f} GB/s"
+        f" {ours_.cpu:6.2f} s CPU {held_bytes / 1e9 / ours_.cpu:6.2f} GB/s of source a core"
+        f"  {ours_.wall / cp.wall:5.2f} x cp | {other_}"
+    )
+
+
 def bandwidth(megabytes: int = 256) -> float:
     """GB/s read and written when memory is copied in memory."""
     source = np.ones(megabytes << 20, dtype=np.uint8)
@@ -186,6 +259,9 @@ def main() -> None:
     for to in ("int8-rtn", "int4-rtn", "int8-search", "int4-search"):
         if options.only in f"bf16 {to}":
             print(measured("bf16", to, False, options), flush=True)
+    for kind in ("Q4_0", "Q4_K", "Q6_K", "GPTQ"):
+        if options.only in f"{kind} fp32":
+            print(dequantized(kind, options), flush=True)
     if options.folder:
         checkpoints(options.folder, options.scratch)
 

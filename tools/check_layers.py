@@ -30,6 +30,7 @@ LAYERS: dict[str, Layer] = {
     "kernels": Layer("kernels", ("base",)),
     "onnx": Layer("onnx", ("symbolic", "kernels")),
     "archive": Layer("frontends/archive", ("base",)),
+    "checkpoints": Layer("frontends/checkpoints", ("archive", "kernels")),
     "pt2": Layer("frontends/pt2", ("archive", "program")),
     "live": Layer("frontends/live", ("program",)),
     "torchscript": Layer("frontends/torchscript", ("archive", "program")),
@@ -129,7 +130,7 @@ RESTRICTED = {
     "protozero/": {"proto"},
     "CLI/": {"cli"},
     "hwy/": {"kernels"},
-    "simdjson": {"program", "archive", "pt2", "refresh", "quantization"},
+    "simdjson": {"program", "archive", "checkpoints", "pt2", "refresh", "quantization"},
 }
 
 # Layers in which no runtime is named, in code or comments.

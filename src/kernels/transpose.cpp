@@ -19,8 +19,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 // A tile is gathered in a buffer of its own and then copied to its place row by row. Without the
 // buffer, rows that are a power of two apart would compete for the same few places of the cache.
-constexpr std::int64_t kTileRows = 64;
-constexpr std::int64_t kTileRowBytes = 128;
+// Sizes measured: with 256 bytes on either side, casts of transposed matrices take 0.65 to 0.77 of
+// the CPU time that they take with 128.
+constexpr std::int64_t kTileRows = 128;
+constexpr std::int64_t kTileRowBytes = 256;
 
 // The elements outside of the squares.
 template <typename T>

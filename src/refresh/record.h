@@ -1,7 +1,7 @@
 // How the weights of a model were made of the program's, as JSON that is written into the model: so
 // that the weights of the file can be replaced without the program.
 //
-//   {"version": 1, "structure": "<hash>",
+//   {"version": 2, "structure": "<hash>",
 //    "weights": {"fc.weight": "float32[8,4]"},        the program's weights that are wanted
 //    "tied": {"head.weight": "embed.weight"},         further names of these
 //    "program": {"rope_theta": "10000.0"},            settings of the program
@@ -34,7 +34,7 @@ namespace sardonyx::refresh {
 
 // Of ModelProto.metadata_props.
 inline constexpr std::string_view kKey = "sardonyx.weights";
-inline constexpr std::int64_t kVersion = 1;
+inline constexpr std::int64_t kVersion = 2;
 
 // What the program says of its weights.
 struct Origins {
@@ -47,7 +47,8 @@ struct Origins {
 // Empty where no weight of the program is left.
 std::string record(const onnx::Model& model, const Origins& origins);
 
-// Of operators, attributes and names of the main graph: what other tools change.
+// A hash of operators, attributes and names, with bodies and model-local functions: what other
+// tools change.
 std::string structure_of(const onnx::Model& model);
 
 // The elements of a tensor in row-major order, whatever its recipe.

@@ -1,4 +1,4 @@
-"""Makes the small files from which `make fuzz` sets out: python tests/fuzz/make_corpus.py
+"""Makes the small files from which `make fuzz` sets out: python -m tests.fuzz.make_corpus
 
 They are committed; this says how they came about.
 """
@@ -6,13 +6,20 @@ They are committed; this says how they came about.
 from __future__ import annotations
 
 import io
+import json
 import pickle
 import random
+import tempfile
+import warnings
 import zipfile
 from pathlib import Path
 
 import onnx
+import safetensors.torch
 import torch
+from torch.distributed import checkpoint
+
+from tests.hf.gguf_files import F32, Q4_0, write_gguf
 
 CORPUS = Path(__file__).parent / "corpus"
 
@@ -190,7 +197,27 @@ agraph (float[n, 4, h, w] x, float[n, 9, 9, 2] grid, uint8[n, 4] bits, float[4, 
 }
 
 
+def put_checkpoints() -> None:
+    held = {"fc.weight": torch.randn(2, 32), "fc.bias": torch.ones(2)}
+    _put("safetensors-header", "small", safetensors.torch.save(held, {"format": "pt"}))
+    index = {"metadata": {"total_size": 264}, "weight_map": {name: f"{name}-1" for name in held}}
+    _put("shard-index", "small", json.dumps(index).encode())
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        metadata = {"general.architecture": "llama", "general.alignment": 32, "tokens": ["a", "b"]}
+        kinds = {"fc.weight": Q4_0, "fc.bias": F32}
+        write_gguf(folder / "m.gguf", metadata, {n: (held[n], kinds[n]) for n in held})
+        _put("gguf-header", "small", (folder / "m.gguf").read_bytes())
+        with warnings.catch_warnings(action="ignore"):
+            checkpoint.save(held, checkpoint_id=folder / "held", no_dist=True)
+        _put("distributed-metadata", "small", (folder / "held" / ".metadata").read_bytes())
+        piece = io.BytesIO()
+        torch.save(torch.randn(3, 2).t(), piece)
+        _put("distributed-piece", "transposed", piece.getvalue())
+
+
 def main() -> None:
+    put_checkpoints()
     n = torch.export.Dim("n", min=2)
     x = (torch.randn(4, 3),)
     file, weightless = io.BytesIO(), io.BytesIO()

@@ -13,6 +13,9 @@
 #include "frontends/archive/archive_for_test.h"
 #include "frontends/archive/pickle.h"
 #include "frontends/archive/zip.h"
+#include "frontends/checkpoints/distributed.h"
+#include "frontends/checkpoints/gguf.h"
+#include "frontends/checkpoints/safetensors.h"
 #include "frontends/pt2/pt2.h"
 #include "frontends/torchscript/interpreter/torchscript.h"
 #include "frontends/torchscript/syntax/syntax.h"
@@ -101,6 +104,20 @@ void torchscript(Input bytes) {
   (void)torchscript::read_torchscript(archive_of(bytes), options);
 }
 
+void safetensors_header(Input bytes) { (void)checkpoints::parse_safetensors(bytes, "file"); }
+
+void shard_index(Input bytes) { (void)checkpoints::parse_shard_index(bytes, "file"); }
+
+void gguf_header(Input bytes) { (void)checkpoints::parse_gguf(bytes, "file"); }
+
+void distributed_metadata(Input bytes) { (void)checkpoints::parse_distributed(bytes, "file"); }
+
+// A piece of a tensor of two rows and three columns.
+void distributed_piece(Input bytes) {
+  const checkpoints::Piece piece{{0, 0}, {2, 3}, "file", {0, bytes.size()}};
+  (void)checkpoints::locate_piece(bytes, "file", "w", piece);
+}
+
 void srepr(Input bytes) {
   symbolic::Pool pool;
   (void)symbolic::parse_srepr(pool, text_of(bytes)).str();
@@ -155,6 +172,11 @@ const std::vector<Reader>& readers() {
       {"pt2", pt2, mutate_archive},
       {"torchscript-source", torchscript_source},
       {"torchscript", torchscript, mutate_archive},
+      {"safetensors-header", safetensors_header},
+      {"shard-index", shard_index},
+      {"gguf-header", gguf_header},
+      {"distributed-metadata", distributed_metadata},
+      {"distributed-piece", distributed_piece, mutate_archive},
       {"srepr", srepr},
       {"onnx", onnx, mutate_message},
       {"plugin", plugin},

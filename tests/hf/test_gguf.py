@@ -10,7 +10,7 @@ import torch
 import transformers
 
 import sardonyx
-from sardonyx.hf.checkpoints.gguf_blocks import BLOCKS
+from sardonyx import _native
 from tests.models.example import unsettle
 
 from .checkpoints import llama_config
@@ -127,29 +127,40 @@ def test_names_and_orders_of_llama(tmp_path: Path) -> None:
     torch.testing.assert_close(logits(tmp_path / "few"), wanted, rtol=1e-4, atol=1e-5)
 
 
-# Where the scales of a block are, which may not be any float16.
-HALVES = {
-    2: [0], 3: [0, 2], 8: [0], 10: [80, 82], 11: [108], 12: [0, 2], 13: [0, 2], 14: [208], 20: [0],
+# Of types of blocks: elements and bytes, and where its scales are, which may not be any float16.
+BLOCKS = {
+    2: ("Q4_0", 32, 18, [0]), 3: ("Q4_1", 32, 20, [0, 2]), 8: ("Q8_0", 32, 34, [0]),
+    10: ("Q2_K", 256, 84, [80, 82]), 11: ("Q3_K", 256, 110, [108]),
+    12: ("Q4_K", 256, 144, [0, 2]), 13: ("Q5_K", 256, 176, [0, 2]), 14: ("Q6_K", 256, 210, [208]),
+    20: ("IQ4_NL", 32, 18, [0]),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", HALVES)
-def test_blocks_are_what_transformers_makes_of_them(kind: int) -> None:
+def dequantized(block: str, held: torch.Tensor, folder: Path) -> torch.Tensor:
+    """The values of blocks, which are written to a file."""
+    (folder / "blocks").write_bytes(held.numpy().tobytes())
+    out = str(folder / "values")
+    length = _native.write_blocks(block, str(folder / "blocks"), 0, held.numel(), out)
+    return torch.from_file(out, size=length // 4)
+
+
+@pytest.mark.parametrize("kind", BLOCKS)
+def test_blocks_are_what_transformers_makes_of_them(kind: int, tmp_path: Path) -> None:
     kernels = pytest.importorskip(
         "transformers.integrations.gguf.kernels", reason="transformers before 5.23 has none"
     )
-    block = BLOCKS[kind]
+    name, elements, size, halves = BLOCKS[kind]
     generator = torch.Generator().manual_seed(kind)
-    held = torch.randint(0, 256, (6, block.bytes), generator=generator, dtype=torch.uint8)
-    for at in HALVES[kind]:
+    held = torch.randint(0, 256, (6, size), generator=generator, dtype=torch.uint8)
+    for at in halves:
         held[:, at : at + 2] = torch.randn(6, 1, generator=generator).half().view(torch.uint8)
     rows = held.view(2, -1)
-    wanted = kernels.dequantize_blocks(rows, kind, 2, 3 * block.elements, torch.float32)
-    assert torch.equal(block.unpack(held).view(wanted.shape), wanted)
+    wanted = kernels.dequantize_blocks(rows, kind, 2, 3 * elements, torch.float32)
+    assert torch.equal(dequantized(name, held, tmp_path).view(wanted.shape), wanted)
 
 
 @pytest.mark.parametrize("kind", [6, 7])
-def test_blocks_of_five_bits(kind: int) -> None:
+def test_blocks_of_five_bits(kind: int, tmp_path: Path) -> None:
     """Numbers whose lower four bits lie in pairs, and their fifth ones apart."""
     numbers = torch.arange(32).flip(0)
     low = (numbers[:16] & 15) | (numbers[16:] & 15) << 4
@@ -158,7 +169,8 @@ def test_blocks_of_five_bits(kind: int) -> None:
     fifth = torch.tensor(list(int(high).to_bytes(4, "little")), dtype=torch.uint8)
     held = torch.cat([*(head.view(torch.uint8) for head in heads), fifth, low.to(torch.uint8)])
     wanted = numbers * 0.5 - 2 if kind == 7 else (numbers - 16) * 0.5
-    assert torch.equal(BLOCKS[kind].unpack(held.unsqueeze(0))[0], wanted)
+    name = {6: "Q5_0", 7: "Q5_1"}[kind]
+    assert torch.equal(dequantized(name, held, tmp_path), wanted)
 
 
 def test_files_that_are_none_or_not_whole(tmp_path: Path) -> None:

@@ -86,6 +86,23 @@ def packed_rows(weight: torch.Tensor) -> tuple[Tensors, torch.Tensor]:
     }, exact
 
 
+def float4(weight: torch.Tensor) -> tuple[Tensors, torch.Tensor]:
+    """nvfp4: scales of 16 weights are float8, which one number divides."""
+    groups = weight.unflatten(1, (-1, 16))
+    values = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6, 0, -0.5, -1, -1.5, -2, -3, -4, -6])
+    whole = 2688 / weight.abs().max()
+    scales = (groups.abs().amax(-1) / 6 * whole).to(torch.float8_e4m3fn)
+    wide = scales.float() / whole
+    codes = ((groups / wide.unsqueeze(-1)).unsqueeze(-1) - values).abs().argmin(-1)
+    pairs = codes.flatten(1).unflatten(1, (-1, 2))
+    return {
+        "weight_packed": (pairs[..., 0] | pairs[..., 1] << 4).to(torch.uint8),
+        "weight_scale": scales,
+        "weight_global_scale": whole.reshape(1),
+        "input_global_scale": torch.ones(1),
+    }, (values[codes] * wide.unsqueeze(-1)).flatten(1)
+
+
 def rows_of_int8(weight: torch.Tensor) -> tuple[Tensors, torch.Tensor]:
     most = weight.abs().amax(1)
     held = (weight * 127 / most.unsqueeze(-1)).round().to(torch.int8)
@@ -147,6 +164,14 @@ FORMATS: dict[str, tuple[Coder, dict[str, Any]]] = {
             "quant_method": "compressed-tensors",
             "format": "pack-quantized",
             "config_groups": {"group_0": {"weights": {"num_bits": 4, "group_size": GROUP}}},
+        },
+    ),
+    "nvfp4": (
+        float4,
+        {
+            "quant_method": "compressed-tensors",
+            "format": "nvfp4-pack-quantized",
+            "config_groups": {"group_0": {"weights": {"num_bits": 4, "type": "float"}}},
         },
     ),
     "int8": (rows_of_int8, {"quant_method": "bitsandbytes", "load_in_8bit": True}),

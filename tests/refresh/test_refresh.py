@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 import pytest
 import torch
@@ -223,6 +224,56 @@ def test_a_model_that_was_changed_is_refused(
     onnx.save(changed, path)
     assert main([str(path), str(tmp_path / "new.pt")]) == 1
     assert "has no record" in capsys.readouterr().err
+
+
+class Filled(Either):
+    """With a tensor in an attribute, too."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.cat([super().forward(x), torch.full((x.shape[0], 1), 3.0)], 1)
+
+
+def a_body(graph: onnx.GraphProto) -> None:
+    (branch,) = (node for node in graph.node if node.op_type == "If")
+    (added,) = (each for each in branch.attribute[0].g.node if each.op_type == "Gemm")
+    added.attribute.append(onnx.helper.make_attribute("alpha", 2.0))
+
+
+def a_tensor(graph: onnx.GraphProto) -> None:
+    (filled,) = (node for node in graph.node if node.op_type == "ConstantOfShape")
+    filled.attribute[0].t.CopyFrom(onnx.numpy_helper.from_array(np.full(1, 4, np.float32)))
+
+
+@pytest.mark.parametrize("change", [a_body, a_tensor])
+def test_changes_within_nodes_are_refused(
+    change: Callable[[onnx.GraphProto], None], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, path = made(Filled, 0), tmp_path / "m.onnx"
+    rows = {"x": {0: torch.export.Dim("n")}}
+    sardonyx.export(model, (torch.ones(2, 64),), dynamic_shapes=rows).save(path)
+    torch.save(model.state_dict(), tmp_path / "new.pt")
+    assert main([str(path), str(tmp_path / "new.pt")]) == 0
+    changed = onnx.load(path)
+    change(changed.graph)
+    onnx.save(changed, path)
+    assert main([str(path), str(tmp_path / "new.pt")]) == 1
+    assert "SX1820" in capsys.readouterr().err
+
+
+def test_models_with_functions(tmp_path: Path) -> None:
+    for number in (0, 1):
+        model = made(Tied, number)
+        program = sardonyx.export(
+            model, (torch.ones(1, 7).long(),), export_modules_as_functions=True
+        )
+        program.save(tmp_path / f"{number}.onnx")
+        torch.save(model.state_dict(), tmp_path / f"{number}.pt")
+    assert main([str(tmp_path / "0.onnx"), str(tmp_path / "1.pt")]) == 0
+    assert (tmp_path / "0.onnx").read_bytes() == (tmp_path / "1.onnx").read_bytes()
+    changed = onnx.load(tmp_path / "0.onnx")
+    changed.functions[0].node[0].attribute.append(onnx.helper.make_attribute("other", 2))
+    onnx.save(changed, tmp_path / "0.onnx")
+    assert main([str(tmp_path / "0.onnx"), str(tmp_path / "1.pt")]) == 1
 
 
 def test_numbers_beyond_half_precision_are_refused(

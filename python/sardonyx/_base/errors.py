@@ -126,6 +126,7 @@ _BY_STAGE: dict[str, type[OnnxExporterError]] = {
     "SX12": ProgramError,
     "SX16": SaveError,
     "SX19": VerificationError,
+    "SX20": ProgramError,
 }
 
 

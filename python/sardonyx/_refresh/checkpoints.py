@@ -115,10 +115,10 @@ def _of_folder(path: Path, wanted: Collection[str], scratch: Path) -> Checkpoint
 
 
 def _of_index(index: Path) -> dict[str, torch.Tensor]:
-    from sardonyx._model.weight_files import shards_of
+    from sardonyx import _native
 
     tensors: dict[str, torch.Tensor] = {}
-    for name in shards_of(index):
+    for name in _native.shards_of_index(str(index)):
         tensors |= _pickled(index.parent / name)
     return tensors
 

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/dtype.h"
+#include "frontends/archive/saved_tensors.h"
 #include "frontends/archive/zip.h"
 #include "program/ir/program.h"
 
@@ -17,35 +17,17 @@ namespace sardonyx::pt2 {
 
 using archive::Bytes;
 using archive::printable;
+using archive::read_saved_tensor;
+using archive::read_state_dict;
+using archive::StoredTensor;
+using archive::TensorTable;
 using archive::ZipEntry;
 using archive::ZipReader;
-
-// A tensor as a file describes it: a view of one of its storages.
-struct StoredTensor {
-  base::DType dtype = base::DType::kUndefined;
-  std::vector<std::int64_t> shape;
-  std::vector<std::int64_t> strides;
-  std::int64_t offset = 0;  // in elements
-  std::string storage;      // the entry that holds the bytes
-  bool pickled = false;     // `storage` is an archive that torch.save() made of this tensor alone
-  std::string unsupported;  // why it has no plain bytes; empty mostly
-};
-
-// Tensors by their qualified names, with the archive that holds their bytes.
-struct TensorTable {
-  std::shared_ptr<const ZipReader> archive;
-  std::unordered_map<std::string, StoredTensor> tensors;
-};
 
 // data/weights/model_weights_config.json: raw bytes, one entry a storage (PyTorch 2.10 on).
 // `folder` is where the entries are, with a slash at the end.
 TensorTable read_payload_config(std::shared_ptr<const ZipReader> archive, const ZipEntry& config,
                                 const std::string& folder);
-
-// What torch.save() wrote of a dictionary of tensors: an archive of its own (up to PyTorch 2.9).
-TensorTable read_state_dict(Bytes archive);
-// The same of a single tensor, under `name`.
-TensorTable read_saved_tensor(Bytes archive, const std::string& name);
 
 class Weights {
  public:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sardonyx._base.errors import Diagnostic, OnnxExporterError, UsageError, refusal, refusals
-from sardonyx._model.weight_files import WeightInFile, shards_of, weights_in
+from sardonyx._base.errors import UsageError, refusal
+from sardonyx._model.weight_files import WeightInFile, weights_in
 from sardonyx.hf.base.packages import lacking, transformers
 
 # What the files of weights are called.
@@ -65,29 +65,19 @@ def weights_in_folder(folder: Path, stem: str = _STEM) -> list[WeightInFile]:
 
     SX2001 where there are none, SX2005 for every shard that is missing or cut short.
     """
-    problems: list[Diagnostic] = []
-    found: list[WeightInFile] = []
-    for shard in _shards(folder, stem):
-        problem = _problem_of(shard, found)
-        if problem:
-            problems.append(
-                Diagnostic("SX2005", problem, help="download or copy the checkpoint again")
-            )
-    if problems:
-        raise refusals(problems)
-    return found
+    return weights_in(_file_of_weights(folder, stem))
 
 
 def _has_safetensors(folder: Path, stem: str = _STEM) -> bool:
     return any((folder / f"{stem}{end}").is_file() for end in (_SINGLE, _INDEX))
 
 
-def _shards(folder: Path, stem: str) -> list[Path]:
+def _file_of_weights(folder: Path, stem: str) -> Path:
+    """The index of shards, or the only file."""
     index, single = folder / f"{stem}{_INDEX}", folder / f"{stem}{_SINGLE}"
-    if index.is_file():
-        return _shards_of(index)
-    if single.is_file():
-        return [single]
+    for path in (index, single):
+        if path.is_file():
+            return path
     others = sorted({path.name for kind in _OTHER_WEIGHTS for path in folder.glob(kind)})
     if others:
         raise refusal(
@@ -100,33 +90,6 @@ def _shards(folder: Path, stem: str) -> list[Path]:
         f"{folder} has no weights: neither {single.name} nor {index.name}",
         "copy the weights beside config.json",
     )
-
-
-def _shards_of(index: Path) -> list[Path]:
-    try:
-        names = shards_of(index)
-    except OnnxExporterError as error:
-        raise refusal("SX2005", str(error)) from error
-    outside = sorted(name for name in names if Path(name).name != name)
-    if outside:
-        raise refusal("SX2005", f"{index} names files outside of its folder: {', '.join(outside)}")
-    return [index.parent / name for name in names]
-
-
-def _problem_of(shard: Path, found: list[WeightInFile]) -> str:
-    """Adds what a shard holds to `found`; otherwise says what is wrong with it."""
-    if not shard.is_file():
-        return f"the shard {shard.name} is missing"
-    try:
-        held = weights_in(shard)
-    except OnnxExporterError as error:
-        return str(error)
-    size = shard.stat().st_size
-    needed = max((each.offset + each.length for each in held), default=0)
-    if needed > size:
-        return f"the shard {shard.name} is cut short: it has {size} bytes of {needed}"
-    found += held
-    return ""
 
 
 def _how_to_download(path: Path) -> str:

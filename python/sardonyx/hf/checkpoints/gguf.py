@@ -9,27 +9,52 @@ gguf has the names for these.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
+from sardonyx import _native
 from sardonyx._base.errors import Diagnostic, refusal, refusals
 from sardonyx._model.weight_files import WeightInFile
 from sardonyx._transformers_private import gguf as formats
 from sardonyx.hf.base.packages import package
 
 from .derived_weights import kept
-from .gguf_blocks import BLOCKS, PLAIN
-from .gguf_file import GgufFile, GgufTensor, read_gguf
 from .quantized import Quantized
 
-# How many numbers are unpacked at a time.
-_AT_ONCE = 1 << 22
 _OF_SEVERAL = re.compile(r"^(.*)-(\d{5})-of-(\d{5})\.gguf$")
 # Codes of these kinds can be kept: the bits, and how many share a scale.
 _CODES = {"Q4_0": (4, 32)}
+
+
+class GgufTensor(NamedTuple):
+    """A tensor of a file, under llama.cpp's name: of a dtype, or in blocks of ggml's type; its
+    dims are those of PyTorch."""
+
+    name: str
+    dtype: str
+    block: str
+    dims: list[int]
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True)
+class GgufFile:
+    """A file of weights.
+
+    Attributes:
+        path: where it is.
+        architecture: llama.cpp's name of it.
+        tensors: where they lie.
+    """
+
+    path: Path
+    architecture: str
+    tensors: list[GgufTensor]
 
 
 def files_of(path: Path) -> list[GgufFile]:
@@ -42,7 +67,12 @@ def files_of(path: Path) -> list[GgufFile]:
     missing = [name for name in names if not (path.parent / name).is_file()]
     if missing:
         raise refusals([Diagnostic("SX2005", f"the file {name} is missing") for name in missing])
-    return [read_gguf(path.parent / name) for name in names]
+    return [_read(path.parent / name) for name in names]
+
+
+def _read(path: Path) -> GgufFile:
+    architecture, tensors = _native.gguf_file(str(path))
+    return GgufFile(path, architecture, [GgufTensor(*each) for each in tensors])
 
 
 def conversions_of(files: list[GgufFile], config: Any) -> list[Any] | None:
@@ -65,8 +95,8 @@ def unpacked(
         weight = _in_file(file, tensor, scratch / f"gguf-{number}")
         changed = names.changed(weight, scratch, number) if names else [weight]
         made.weights += changed
-        if tensor.kind in BLOCKS:
-            kinds.add(BLOCKS[tensor.kind].name)
+        if tensor.block:
+            kinds.add(tensor.block)
             made.names += [each.name for each in changed]
     made.weights += names.rest(scratch) if names else []
     if len(kinds) == 1:
@@ -75,28 +105,15 @@ def unpacked(
 
 
 def _in_file(file: GgufFile, tensor: GgufTensor, path: Path) -> WeightInFile:
-    """Where the tensor lies, or its numbers in a file of ours."""
-    where = (list(tensor.dims), tensor.offset, tensor.length)
-    if tensor.kind in PLAIN:
-        return WeightInFile(tensor.name, str(file.path), PLAIN[tensor.kind][0], *where)
+    """Where the tensor lies, or its values in a file of ours."""
+    name, dims = tensor.name, list(tensor.dims)
+    if tensor.dtype:
+        return WeightInFile(name, str(file.path), tensor.dtype, dims, tensor.offset, tensor.length)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("wb") as out:
-        for numbers in _numbers(file, tensor):
-            out.write(numbers.contiguous().numpy().data)
-    return WeightInFile(tensor.name, str(path), "float32", where[0], 0, path.stat().st_size)
-
-
-def _numbers(file: GgufFile, tensor: GgufTensor) -> Iterator[torch.Tensor]:
-    """What the blocks of a tensor stand for, some at a time."""
-    from .weights import mapped
-
-    block = BLOCKS[tensor.kind]
-    count = tensor.length // block.bytes
-    whole = WeightInFile(
-        tensor.name, str(file.path), "uint8", [count, block.bytes], tensor.offset, tensor.length
+    length = _native.write_blocks(
+        tensor.block, str(file.path), tensor.offset, tensor.length, str(path)
     )
-    for part in mapped(whole).split(max(1, _AT_ONCE // block.elements)):
-        yield block.unpack(part)
+    return WeightInFile(name, str(path), "float32", dims, 0, length)
 
 
 class _Names:

@@ -1,9 +1,10 @@
 """Checkpoints that are quantized already: GPTQ, AWQ, float8, compressed-tensors, bitsandbytes,
-mxfp4, torchao.
+mxfp4, nvfp4, torchao.
 
 Every layer has its weight as several tensors: codes, scales, zero points. They are made one float32
-matrix again, one layer at a time, exactly: a weight is a small number times a scale. Codes of four
-bits are found again in these where a model is written in int4, so that nothing is rounded twice.
+matrix again, one layer at a time, exactly: a weight is a small number times a scale. Here is said
+which tensor is what; codes are dequantized natively. Codes of four bits are found again where a
+model is written in int4, so that nothing is rounded twice.
 """
 
 from __future__ import annotations
@@ -16,18 +17,27 @@ from typing import Any
 
 import torch
 
-from sardonyx._base.errors import refusal
+from sardonyx._base.errors import SaveError, refusal
 from sardonyx._model.weight_files import WeightInFile
 from sardonyx._optimize.precision import Precision
 
 from . import torchao
-from .derived_weights import kept
-from .packed import AWQ_ORDER, float4, power_of_two, spread, unpacked
+from .packed import (
+    AWQ_ORDER,
+    Coded,
+    float4_table,
+    group_sizes,
+    grouped,
+    places,
+    power_of_two,
+    unpacked,
+)
 from .weights import mapped
 
-Tensors = dict[str, torch.Tensor]
-# Settings and the tensors of a layer, by what stands behind its name, to its weight [out, in].
-Decoder = Callable[[dict[str, Any], Tensors], torch.Tensor]
+# The tensors of a layer, by what stands behind its name.
+Layer = dict[str, WeightInFile]
+# Settings and the tensors of a layer to its weight [out, in].
+Decoder = Callable[[dict[str, Any], Layer], Coded]
 
 
 @dataclass
@@ -75,18 +85,20 @@ def decoded(in_files: Iterable[WeightInFile], settings: dict[str, Any], scratch:
     told = torchao.described(weight.path for weight in in_files) if method == "torchao" else {}
     made = Quantized(plain, bits=reader.bits(settings), group=reader.group(settings))
     for number, (layer, held) in enumerate(layers.items()):
-        tensors = {suffix: mapped(weight) for suffix, weight in held.items()}
+        name = layer + reader.made
         try:
-            weight = reader.decode(settings | told.get(layer + reader.made, {}), tensors)
-        except (KeyError, RuntimeError, ValueError) as error:
+            coded = reader.decode(settings | told.get(name, {}), held)
+            weight = coded.write(name, scratch / f"quantized-{number}")
+            made.symmetric &= reader.symmetric(settings, held)
+        except SaveError:
+            raise
+        except (KeyError, IndexError, RuntimeError, TypeError, ValueError) as error:
             raise refusal(
                 "SX2004",
                 f"'{layer}' is no layer of {method}: {type(error).__name__}: {error}",
-                f"it has {', '.join(f'{k} {list(v.shape)}' for k, v in sorted(tensors.items()))}",
+                f"it has {', '.join(f'{key} {value.dims}' for key, value in sorted(held.items()))}",
             ) from error
-        made.symmetric &= reader.symmetric(settings, tensors)
-        name = layer + reader.made
-        made.weights += kept({name: weight}, scratch / f"quantized-{number}.safetensors")
+        made.weights.append(weight)
         made.names.append(name)
     return made
 
@@ -118,101 +130,136 @@ def _group_size(settings: dict[str, Any]) -> int:
     return max(0, int(settings.get("group_size") or settings.get("q_group_size") or 0))
 
 
-def _gptq(settings: dict[str, Any], held: Tensors) -> torch.Tensor:
+def _gptq(settings: dict[str, Any], held: Layer) -> Coded:
     """Codes [in / 8, out], zero points [groups, out / 8], one less than they are in the first
     format, and of each column its group."""
     bits = _bits(settings)
-    codes = unpacked(held["qweight"], bits, 0)
-    zeros = unpacked(held["qzeros"], bits, 1)
+    words, columns = held["qweight"].dims
+    rows = words * _in_a_word(held["qweight"], bits)
+    zeros = unpacked(mapped(held["qzeros"]), bits, 1)
     zeros = zeros + (0 if settings.get("checkpoint_format") == "gptq_v2" else 1)
-    scales = held["scales"].float()
-    size = _group_size(settings) or codes.shape[0]
-    groups = held.get("g_idx", torch.arange(codes.shape[0]) // size).long()
-    return ((codes - zeros[groups]).float() * scales[groups]).T
+    groups = mapped(held["g_idx"]) if "g_idx" in held else _group_size(settings) or rows
+    return Coded(
+        held["qweight"], mapped(held["scales"]), groups, 1, [columns, rows], zeros,
+        bits=bits, axis=0, transposed=True,
+    )  # fmt: skip
 
 
-def _awq(settings: dict[str, Any], held: Tensors) -> torch.Tensor:
+def _awq(settings: dict[str, Any], held: Layer) -> Coded:
     """Codes [in, out / 8] and zero points [groups, out / 8], their columns in an order of AWQ's."""
     bits = _bits(settings)
-    codes = unpacked(held["qweight"], bits, 1, AWQ_ORDER)
-    zeros = unpacked(held["qzeros"], bits, 1, AWQ_ORDER)
-    scales = held["scales"].float()
-    each = codes.shape[0] // scales.shape[0]
-    zeros, scales = zeros.repeat_interleave(each, 0), scales.repeat_interleave(each, 0)
-    return ((codes - zeros).float() * scales).T
+    rows, words = held["qweight"].dims
+    columns = words * _in_a_word(held["qweight"], bits)
+    zeros = unpacked(mapped(held["qzeros"]), bits, 1, AWQ_ORDER)
+    scales = mapped(held["scales"])
+    each, _ = group_sizes(scales, [rows, columns])
+    return Coded(
+        held["qweight"], scales, each, 1, [columns, rows], zeros,
+        bits=bits, order=places(AWQ_ORDER), transposed=True,
+    )  # fmt: skip
 
 
-def _zeros_in_the_middle(settings: dict[str, Any], held: Tensors) -> bool:
+def _in_a_word(words: WeightInFile, bits: int) -> int:
+    return int(8 * getattr(torch, words.dtype).itemsize // bits)
+
+
+def _zeros_in_the_middle(settings: dict[str, Any], held: Layer) -> bool:
     order = AWQ_ORDER if settings.get("quant_method") == "awq" else None
     bits = _bits(settings)
-    zeros = unpacked(held["qzeros"], bits, 1, order)
+    zeros = unpacked(mapped(held["qzeros"]), bits, 1, order)
     first = settings.get("quant_method") == "gptq"
     zeros = zeros + (first and settings.get("checkpoint_format") != "gptq_v2")
     return bool((zeros == 1 << (bits - 1)).all())
 
 
-def _scaled(settings: dict[str, Any], held: Tensors) -> torch.Tensor:
+def _scaled(settings: dict[str, Any], held: Layer) -> Coded:
     """float8, or int8, times the scale of the matrix, the row, the group or the block."""
-    weight = held["weight"].float()
-    scale = held.get("weight_scale_inv", held.get("weight_scale"))
-    if scale is None:
+    found = held.get("weight_scale_inv", held.get("weight_scale"))
+    if found is None:
         raise KeyError("weight_scale")
-    if (zeros := held.get("weight_zero_point")) is not None:
-        weight = weight - spread(zeros, weight.shape)
+    scale = mapped(found)
+    zeros = mapped(held["weight_zero_point"]) if "weight_zero_point" in held else None
     block = settings.get("weight_block_size") if scale.dim() == 2 else None
-    return weight * spread(scale, weight.shape, block)
+    return grouped(held["weight"], scale, zeros, block)
 
 
-def _compressed(settings: dict[str, Any], held: Tensors) -> torch.Tensor:
-    """compressed-tensors: as float8 or int8, or codes of a few bits that are packed along rows."""
+def _compressed(settings: dict[str, Any], held: Layer) -> Coded:
+    """compressed-tensors: as float8 or int8, codes of a few bits that are packed along rows, or
+    float4."""
     if "weight_packed" not in held:
         return _scaled(settings, held)
-    packed, scales = held["weight_packed"], held["weight_scale"].float()
-    rows, columns = (int(size) for size in held["weight_shape"])
-    bits = packed.element_size() * 8 * packed.shape[1] // columns
+    packed, scales = held["weight_packed"], mapped(held["weight_scale"])
+    if packed.dtype == "uint8":
+        return _float4(packed, scales, held)
+    rows, columns = (int(size) for size in mapped(held["weight_shape"]))
+    bits = 32 * packed.dims[1] // columns
     half = 1 << (bits - 1)
-    codes = (unpacked(packed, bits, 1)[:rows, :columns] - half).float()
-    groups = held.get("weight_g_idx", torch.arange(columns) // -(-columns // scales.shape[1]))
-    groups = groups.long()
-    if (zeros := held.get("weight_zero_point")) is not None:
+    middle = torch.full_like(scales, half, dtype=torch.float32)
+    if "weight_zero_point" in held:
+        zeros = mapped(held["weight_zero_point"])
         packs = zeros.dtype == torch.int32
-        zeros = unpacked(zeros, bits, 0)[:rows] - half if packs else zeros
-        codes = codes - zeros[:, groups].float()
-    return codes * scales[:, groups]
+        middle = unpacked(zeros, bits, 0)[:rows] if packs else zeros.float() + half
+    groups = mapped(held["weight_g_idx"]) if "weight_g_idx" in held else None
+    return Coded(
+        packed, scales, 1, -(-columns // scales.shape[1]) if groups is None else groups,
+        [rows, columns], middle, bits=bits, width=columns,
+    )  # fmt: skip
+
+
+def _float4(packed: WeightInFile, scales: torch.Tensor, held: Layer) -> Coded:
+    """Two float4 in a byte, the first in its lower bits. Their scales are powers of two (mxfp4), or
+    float8 that are themselves to be divided by one number (nvfp4)."""
+    rows, half = packed.dims
+    wide = power_of_two(scales) if scales.dtype == torch.uint8 else scales.float()
+    if "weight_global_scale" in held:
+        wide = wide / mapped(held["weight_global_scale"]).float()
+    dims = [rows, 2 * half]
+    return Coded(packed, wide, *group_sizes(wide, dims), dims, bits=4, table=float4_table())
 
 
 def _compressed_args(settings: dict[str, Any]) -> dict[str, Any]:
     groups = list((settings.get("config_groups") or {}).values())
-    return (groups[0].get("weights") or {}) if groups else {}
+    found = (groups[0].get("weights") or {}) if groups else {}
+    return {} if found.get("type") == "float" else found
 
 
-def _bitsandbytes(_: dict[str, Any], held: Tensors) -> torch.Tensor:
+def _bitsandbytes(_: dict[str, Any], held: Layer) -> Coded:
     """Rows of int8 with a scale each, or a table of sixteen numbers with a scale for each block,
     which may itself be a code."""
-    if (rows := held.get("SCB")) is not None:
-        return held["weight"].float() * (rows.float() / 127).unsqueeze(-1)
-    state = next(v for k, v in held.items() if k.startswith("weight.quant_state"))
+    if "SCB" in held:
+        return grouped(held["weight"], mapped(held["SCB"]).float() / 127)
+    state = mapped(next(v for k, v in held.items() if k.startswith("weight.quant_state")))
     told = json.loads(bytes(state.tolist()))
-    scales = held["weight.absmax"]
+    scales = mapped(held["weight.absmax"])
     if "weight.nested_absmax" in held:
-        outer = held["weight.nested_absmax"].float()
+        outer = mapped(held["weight.nested_absmax"]).float()
         outer = outer.repeat_interleave(told["nested_blocksize"])[: scales.numel()]
-        scales = held["weight.nested_quant_map"].float()[scales.long()] * outer
+        scales = mapped(held["weight.nested_quant_map"]).float()[scales.long()] * outer
         scales = scales + told["nested_offset"]
+    dims, size = list(told["shape"]), int(told["blocksize"])
+    count = torch.Size(dims).numel()
+    # Blocks may go on in the next row: then the weight is one row.
+    columns = dims[-1] if dims[-1] % max(1, size) == 0 and dims[-1] % 2 == 0 else count
+    rows = count // max(1, columns)
+    words = held["weight"]._replace(dims=[rows, -(-columns // 2)])
     # The first of two codes is in the upper bits.
-    codes = unpacked(held["weight"].flatten(), 4, 0).unflatten(0, (-1, 2)).flip(-1).flatten()
-    values = held["weight.quant_map"].float()[codes]
-    values = values[: torch.Size(told["shape"]).numel()]
-    each = scales.float().repeat_interleave(told["blocksize"])[: values.numel()]
-    return (values * each).reshape(told["shape"])
+    return Coded(
+        words, scales.reshape(rows, -1), 1, size, dims,
+        bits=4, order=(1, 0), table=mapped(held["weight.quant_map"]), width=columns,
+    )  # fmt: skip
 
 
-def _mxfp4(_: dict[str, Any], held: Tensors) -> torch.Tensor:
+def _mxfp4(_: dict[str, Any], held: Layer) -> Coded:
     """Codes [.., out, in / 32, 16] of float4, two in a byte, and for each 32 a power of two, which
     are a matrix [.., in, out]."""
-    codes = unpacked(held["blocks"], 4, -1)
-    made = float4(codes) * power_of_two(held["scales"]).unsqueeze(-1)
-    return made.flatten(-2).transpose(-1, -2)
+    *several, rows, blocks, half = held["blocks"].dims
+    matrices = torch.Size(several).numel()
+    words = held["blocks"]._replace(dims=[matrices * rows, blocks * half])
+    scales = power_of_two(mapped(held["scales"])).reshape(matrices * rows, blocks)
+    return Coded(
+        words, scales, 1, 2 * half, [*several, 2 * blocks * half, rows],
+        bits=4, table=float4_table(), transposed=True, matrices=matrices,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -223,7 +270,7 @@ class _Reader:
     decode: Decoder
     bits: Callable[[dict[str, Any]], int] = field(default=lambda _: 0)
     group: Callable[[dict[str, Any]], int] = field(default=lambda _: 0)
-    symmetric: Callable[[dict[str, Any], Tensors], bool] = field(default=lambda *_: True)
+    symmetric: Callable[[dict[str, Any], Layer], bool] = field(default=lambda *_: True)
     # Between a layer's name and the suffixes, and behind it in the name of its weight.
     joint: str = "."
     made: str = ".weight"
@@ -251,7 +298,8 @@ _READERS = {
     ),
     "compressed-tensors": _Reader(
         ("weight", "weight_packed", "weight_scale", "weight_shape", "weight_zero_point",
-         "weight_g_idx", "input_scale", "input_zero_point"),
+         "weight_g_idx", "weight_global_scale", "input_global_scale", "input_scale",
+         "input_zero_point"),
         ("weight_packed", "weight_scale"),
         _compressed,
         lambda settings: int(_compressed_args(settings).get("num_bits") or 0),

@@ -1,17 +1,15 @@
-// What torch.save() wrote of a dictionary of tensors.
+#include "frontends/archive/saved_tensors.h"
+
 #include <optional>
 #include <utility>
 
 #include "base/diagnostic.h"
 #include "frontends/archive/pickle.h"
 #include "frontends/archive/storages.h"
-#include "frontends/pt2/weights.h"
 
-namespace sardonyx::pt2 {
+namespace sardonyx::archive {
 namespace {
 
-using archive::Pickle;
-using archive::PickleItem;
 using base::DType;
 using Kind = PickleItem::Kind;
 
@@ -70,7 +68,8 @@ class StateDict {
             type.text == "torch.nn.parameter Buffer");
   }
 
-  // (storage, offset, sizes, strides, requires_grad, hooks[, dtype])
+  // (storage, offset, sizes, strides, requires_grad, hooks[, dtype][, metadata]), of which metadata
+  // say that the elements are conjugates or negatives of those in the storage.
   bool rebuild(const PickleItem& arguments, bool has_dtype, StoredTensor& tensor) const {
     const PickleItem* storage = pickle_.item(arguments, 0);
     const PickleItem* offset = pickle_.item(arguments, 1);
@@ -80,6 +79,8 @@ class StateDict {
     tensor.offset = offset->integer;
     if (!integers(*sizes, tensor.shape) || !integers(*strides, tensor.strides)) return false;
     if (!read_storage(*storage, tensor)) return false;
+    const PickleItem* metadata = pickle_.item(arguments, has_dtype ? 7 : 6);
+    if (metadata && metadata->kind != Kind::kNone && !metadata->items.empty()) return false;
     if (!has_dtype) return tensor.dtype != DType::kUndefined;
     const PickleItem* dtype = pickle_.item(arguments, 6);
     constexpr std::string_view kModule = "torch ";
@@ -96,7 +97,7 @@ class StateDict {
     const PickleItem* type = pickle_.item(*id, 1);
     const PickleItem* key = pickle_.item(*id, 2);
     if (!type || !key || type->kind != Kind::kGlobal || key->kind != Kind::kText) return false;
-    tensor.dtype = archive::dtype_of_storage(type->text).value_or(DType::kUndefined);
+    tensor.dtype = dtype_of_storage(type->text).value_or(DType::kUndefined);
     tensor.storage = folder_ + key->text;
     return true;
   }
@@ -166,4 +167,4 @@ TensorTable read_saved_tensor(Bytes bytes, const std::string& name) {
   return table;
 }
 
-}  // namespace sardonyx::pt2
+}  // namespace sardonyx::archive
