@@ -84,9 +84,12 @@ def wheel_for(release: str, folder: Path) -> Path:
         _run(python, "-m", "venv", tools.parent)
         _run(tools / "pip", "install", "-q", "nanobind", "scikit-build-core", "cmake", "ninja")
     commit = _checkout_commit()
+    # The metadata accept the releases of Python that passed; whether this one does is the question.
+    # With the compiler's name and flags of `make build`, its objects are taken from the cache.
     _run(
         tools / "pip", "wheel", "-q", ROOT, "--no-build-isolation", "--no-deps", "-w", folder,
-        f"--config-settings=build-dir={build / 'cmake'}", path=tools,
+        "--ignore-requires-python", f"--config-settings=build-dir={build / 'cmake'}",
+        "--config-settings=cmake.define.SARDONYX_WERROR=ON", path=tools,
     )  # fmt: skip
     wheel = next(each for each in sorted(folder.glob("*.whl")) if fits(each.name, release))
     _commit_file(wheel).write_text(commit + "\n", encoding="utf-8")
@@ -122,7 +125,6 @@ def install(environment: Environment, wheel: Path, folder: Path) -> Place:
     _run(python, "-m", "venv", "--without-pip", venv)
     own = venv / "bin" / "python"
     pip = (sys.executable, "-m", "pip", "--python", own)
-    # The metadata accept the releases of Python that passed before; this run decides of this one.
     _run(*pip, "install", "-q", "--no-deps", "--ignore-requires-python", wheel)
     _run(*pip, "install", "-q", *environment.requirements)
     return Place(own, venv, {"SARDONYX_BUILD": str(venv)}, folder)
@@ -168,6 +170,7 @@ def _run(*words: str | Path, path: Path | None = None) -> None:
         environment.pop(name, None)
     if path is not None:
         environment["PATH"] = f"{path}{os.pathsep}{environment['PATH']}"
+        environment.setdefault("CXX", "c++")
     ended = subprocess.run(
         list(map(str, words)), env=environment, capture_output=True, text=True, check=False
     )
