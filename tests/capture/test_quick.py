@@ -364,7 +364,7 @@ class Tells(torch.nn.Module):
 
     def __init__(self, is_plain):
         super().__init__()
-        self.is_plain = is_plain
+        self.is_plain, self.drawn = is_plain, 0.0
 
     def forward(self, x):
         print("told")

@@ -64,8 +64,13 @@ def scan(
         parts.append(part)
     if reverse:
         parts.reverse()
-    axis = dim if _stacks_along_dim() else 0
+    axis = _stacking_axis(dim)
     return carry, pytree.tree_map(lambda *each: torch.stack(each, axis), *parts)
+
+
+def _stacking_axis(dim: int) -> int:
+    """The axis of what torch's scan stacks, where it scans along `dim`."""
+    return dim if _stacks_along_dim() else 0
 
 
 @functools.cache
@@ -101,6 +106,7 @@ def associative_scan(combine: Callable[..., Any], xs: Any, dim: int, reverse: bo
     start = pytree.tree_unflatten(first, spec)
     _, made = scan(step, start, pytree.tree_unflatten(rest, spec), dim=dim, reverse=reverse)
     ends = [x.unsqueeze(dim) for x in first]
-    parts = zip(ends, pytree.tree_leaves(made), strict=True)
+    stacked = [x.movedim(_stacking_axis(dim), dim) for x in pytree.tree_leaves(made)]
+    parts = zip(ends, stacked, strict=True)
     joined = [torch.cat([b, a] if reverse else [a, b], dim) for a, b in parts]
     return pytree.tree_unflatten(joined, spec)

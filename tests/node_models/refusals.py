@@ -28,7 +28,6 @@ CAUSES = [
     r"no operator (STFT|MelWeightMatrix)$",
     r"no keep_aspect_ratio_policy of Resize$",
     r"no RoiAlign with half_pixel coordinates$",
-    r"no attribute training_mode of BatchNormalization$",
     r"Scan of opset 8 runs over batches of sequences",
 ]
 MESSAGE = re.compile(r"error\[SX1504\]: (.*)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -232,3 +233,11 @@ def test_nodes_keep_their_names() -> None:
         if node.op_type in ("MatMul", "Relu"):
             assert node.name == before[node.output[0]]
             assert node.doc_string == f"about {node.name}"
+
+
+def test_what_it_returns_is_a_pair_with_names(path: Path, tmp_path: Path) -> None:
+    done = sardonyx.optimize(path, tmp_path / "out.onnx")
+    assert done == (done.model, done.report)
+    assert repr(done).startswith("Optimized(model=")
+    again = pickle.loads(pickle.dumps(sardonyx.Optimized("model", done.report)))
+    assert (type(again), again.model) == (sardonyx.Optimized, "model")

@@ -146,11 +146,12 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> environments.Environment:
 
 @pytest.mark.usefixtures("quick")
 def test_one_environment(tmp_path: Path) -> None:
-    """In place, with a wheel that pip takes and that holds nothing."""
+    """In place, with a wheel that pip takes and that holds nothing. The row has its commit."""
     wheels = tmp_path / "wheels"
     wheels.mkdir()
     tag = "cp{}{}".format(*sys.version_info[:2])
-    make_wheel(wheels, f"{tag}-none-any")
+    wheel = make_wheel(wheels, f"{tag}-none-any")
+    wheel.with_name(wheel.name + ".commit").write_text("c0ffee\n")
     options = argparse.Namespace(
         names=["fake"], cache=tmp_path / "cache", wheels=wheels, in_place=sys.executable,
         overlay=None, keep=False, checks="", data=tmp_path / "data.json",
@@ -158,6 +159,7 @@ def test_one_environment(tmp_path: Path) -> None:
     assert command.run_all(options) == 1
     (made,) = json.loads((tmp_path / "data.json").read_text())["environments"]
     assert made["versions"]["sardonyx"] == "0.0.1"
+    assert made["commit"] == "c0ffee"
     assert made["checks"]["passes"]["passed"] == 2
     assert made["checks"]["fails"]["failures"] == ["the disk is full"]
     assert not (tmp_path / "cache" / "fake").exists()
@@ -169,15 +171,22 @@ def test_an_environment_that_is_not_as_the_table_says(tmp_path: Path) -> None:
         installing.install_beside(wanted, Path(sys.executable), tmp_path, tmp_path)
 
 
-def make_wheel(folder: Path, tag: str) -> None:
+def test_a_wheel_of_an_unknown_commit_gives_no_row(tmp_path: Path) -> None:
+    with pytest.raises(installing.InstallError, match=r"the commit of x\.whl is unknown"):
+        installing.wheel_commit(tmp_path / "x.whl")
+
+
+def make_wheel(folder: Path, tag: str) -> Path:
     import zipfile
 
     info = "sardonyx-0.0.1.dist-info"
-    with zipfile.ZipFile(folder / f"sardonyx-0.0.1-{tag}.whl", "w") as file:
+    path = folder / f"sardonyx-0.0.1-{tag}.whl"
+    with zipfile.ZipFile(path, "w") as file:
         file.writestr("sardonyx/__init__.py", "")
         file.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: sardonyx\nVersion: 0.0.1\n")
         file.writestr(f"{info}/WHEEL", f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n")
         file.writestr(f"{info}/RECORD", "")
+    return path
 
 
 def test_an_overlay_is_found_before_the_environment(

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import datetime as dt
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -28,9 +27,11 @@ def run(environment: Environment, options: argparse.Namespace) -> record.Row:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     today = dt.datetime.now(dt.timezone.utc).date().isoformat()
-    row = record.Row(environment.name, today, _commit(), {"python": environment.python})
+    row = record.Row(environment.name, today, "", {"python": environment.python})
     try:
-        place = _installed(environment, folder, options)
+        wheel = _wheel(environment, options)
+        row.commit = installing.wheel_commit(wheel)
+        place = _installed(environment, wheel, folder, options)
         row.versions = installing.versions(place.python, place.variables.items())
         for name in environment.checks:
             if options.checks and name not in options.checks.split(","):
@@ -46,18 +47,15 @@ def run(environment: Environment, options: argparse.Namespace) -> record.Row:
     return row
 
 
-def _commit() -> str:
-    ended = subprocess.run(
-        ["git", "-C", ROOT, "describe", "--always", "--dirty", "--exclude=*"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    return ended.stdout.strip()
-
-
-def _installed(environment: Environment, folder: Path, options: argparse.Namespace) -> Place:
+def _wheel(environment: Environment, options: argparse.Namespace) -> Path:
     wheels = Path(options.wheels or Path(options.cache) / "wheels").resolve()
     wheels.mkdir(parents=True, exist_ok=True)
-    wheel = installing.wheel_for(environment.python, wheels)
+    return installing.wheel_for(environment.python, wheels)
+
+
+def _installed(
+    environment: Environment, wheel: Path, folder: Path, options: argparse.Namespace
+) -> Place:
     if options.in_place is None:
         return installing.install(environment, wheel, folder)
     python = Path(options.in_place).absolute()

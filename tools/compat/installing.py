@@ -18,6 +18,8 @@ from .environments import Environment
 RECORDED = (
     "torch", "transformers", "onnxruntime", "onnx", "onnx-ir", "onnxscript", "numpy", "sardonyx",
 )  # fmt: skip
+# Next to a wheel: a text file with the commit that it was built from.
+COMMIT_SUFFIX = ".commit"
 # From this release on one wheel is for all (pyproject.toml: wheel.py-api).
 STABLE_ABI = (3, 12)
 _VERSIONS = """
@@ -66,7 +68,8 @@ def fits(wheel: str, release: str) -> bool:
 
 
 def wheel_for(release: str, folder: Path) -> Path:
-    """The wheel in `folder` for a release of Python, built where there is none."""
+    """The wheel in `folder` for a release of Python, built where there is none. Its commit is
+    written next to it."""
     found = [each for each in sorted(folder.glob("*.whl")) if fits(each.name, release)]
     if found:
         return found[-1]
@@ -80,11 +83,37 @@ def wheel_for(release: str, folder: Path) -> Path:
     if not (tools / "pip").exists():
         _run(python, "-m", "venv", tools.parent)
         _run(tools / "pip", "install", "-q", "nanobind", "scikit-build-core", "cmake", "ninja")
+    commit = _checkout_commit()
+    # The metadata accept the releases of Python that passed; whether this one does is the question.
+    # With the compiler's name and flags of `make build`, its objects are taken from the cache.
     _run(
         tools / "pip", "wheel", "-q", ROOT, "--no-build-isolation", "--no-deps", "-w", folder,
-        f"--config-settings=build-dir={build / 'cmake'}", path=tools,
+        "--ignore-requires-python", f"--config-settings=build-dir={build / 'cmake'}",
+        "--config-settings=cmake.define.SARDONYX_WERROR=ON", path=tools,
     )  # fmt: skip
-    return next(each for each in sorted(folder.glob("*.whl")) if fits(each.name, release))
+    wheel = next(each for each in sorted(folder.glob("*.whl")) if fits(each.name, release))
+    _commit_file(wheel).write_text(commit + "\n", encoding="utf-8")
+    return wheel
+
+
+def wheel_commit(wheel: Path) -> str:
+    """The commit that the wheel was built from; with "-dirty" where the checkout had changes."""
+    path = _commit_file(wheel)
+    if not path.is_file():
+        raise InstallError(f"the commit of {wheel.name} is unknown: there is no {path}")
+    return path.read_text(encoding="utf-8").strip()
+
+
+def _commit_file(wheel: Path) -> Path:
+    return wheel.with_name(wheel.name + COMMIT_SUFFIX)
+
+
+def _checkout_commit() -> str:
+    ended = subprocess.run(
+        ["git", "-C", ROOT, "describe", "--always", "--dirty", "--exclude=*"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return ended.stdout.strip()
 
 
 def install(environment: Environment, wheel: Path, folder: Path) -> Place:
@@ -96,7 +125,8 @@ def install(environment: Environment, wheel: Path, folder: Path) -> Place:
     _run(python, "-m", "venv", "--without-pip", venv)
     own = venv / "bin" / "python"
     pip = (sys.executable, "-m", "pip", "--python", own)
-    _run(*pip, "install", "-q", wheel, *environment.requirements)
+    _run(*pip, "install", "-q", "--no-deps", "--ignore-requires-python", wheel)
+    _run(*pip, "install", "-q", *environment.requirements)
     return Place(own, venv, {"SARDONYX_BUILD": str(venv)}, folder)
 
 
@@ -140,6 +170,7 @@ def _run(*words: str | Path, path: Path | None = None) -> None:
         environment.pop(name, None)
     if path is not None:
         environment["PATH"] = f"{path}{os.pathsep}{environment['PATH']}"
+        environment.setdefault("CXX", "c++")
     ended = subprocess.run(
         list(map(str, words)), env=environment, capture_output=True, text=True, check=False
     )

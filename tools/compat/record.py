@@ -21,7 +21,7 @@ class Row:
 
     name: str
     date: str
-    commit: str  # of the checkout; with "-dirty" where it had changes
+    commit: str  # that the wheel was built from; with "-dirty" where the checkout had changes
     versions: dict[str, str]
     checks: dict[str, Outcome] = field(default_factory=dict)
     note: str = ""  # where it ran another way than the page says

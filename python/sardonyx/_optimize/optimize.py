@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
 
 from sardonyx import _native
 from sardonyx._base.bytes_written import bytes_written
@@ -22,11 +22,32 @@ T = TypeVar("T")
 AnyPath = str | os.PathLike[str]
 
 
-class Optimized(NamedTuple, Generic[T]):
-    """An optimized model, and what was done to it: `model, report = sardonyx.optimize(...)`."""
+class Optimized(tuple[T, OptimizationReport], Generic[T]):
+    """An optimized model, and what was done to it: `model, report = sardonyx.optimize(...)`.
 
-    model: T
-    report: OptimizationReport
+    (A NamedTuple can be generic from Python 3.11 on.)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, model: T, report: OptimizationReport) -> Optimized[T]:
+        return super().__new__(cls, (model, report))
+
+    def __getnewargs__(self) -> tuple[T, OptimizationReport]:
+        return self.model, self.report
+
+    def __repr__(self) -> str:
+        return f"Optimized(model={self.model!r}, report={self.report!r})"
+
+    @property
+    def model(self) -> T:
+        """Of the kind that was passed, or the path that was written."""
+        return self[0]
+
+    @property
+    def report(self) -> OptimizationReport:
+        """What was done to the model."""
+        return self[1]
 
 
 @overload

@@ -405,6 +405,42 @@ std::optional<Values> recurrence(Lowering& onnx, Values& inputs, Attributes& att
   return made;
 }
 
+// Opset 14: training_mode, where the statistics are those of the batch. The variance is divided by
+// the number of elements, and the momentum weighs what is given.
+std::optional<Values> batch_normalization(Lowering& onnx, const Values& inputs,
+                                          const Attributes& attributes, std::size_t outputs) {
+  const onnx::Composite call{onnx, inputs, attributes, outputs};
+  const Value x = inputs[0];
+  const auto is_like_x = [x](Value each) { return each && each.dtype() == x.dtype(); };
+  const bool is_exact = x.dtype() == DType::kFloat32 || x.dtype() == DType::kFloat64;
+  if (call.integer("training_mode", 0) == 0 || inputs.size() != 5 || !is_exact ||
+      !std::ranges::all_of(inputs, is_like_x) || !x.has_rank() || x.rank() < 2)
+    return std::nullopt;
+  std::vector<std::int64_t> axes{0}, after_channels;
+  for (std::int64_t axis = 2; axis < x.rank(); ++axis) {
+    axes.push_back(axis);
+    after_channels.push_back(axis - 1);
+  }
+  const auto of_channels = [&](Value each) {
+    return after_channels.empty() ? each : onnx.unsqueeze(each, after_channels);
+  };
+  const auto weighted = [&](Value each, float weight) {
+    return onnx.mul(each, onnx.scalar_like(weight, each));
+  };
+  const Value mean = onnx.reduce("ReduceMean", x, axes, true);
+  const Value centered = onnx.sub(x, mean);
+  const Value variance = onnx.reduce("ReduceMean", onnx.mul(centered, centered), axes, true);
+  const float epsilon = call.real("epsilon", 1e-5F), momentum = call.real("momentum", 0.9F);
+  const Value deviation = onnx.sqrt(onnx.add(variance, onnx.scalar_like(epsilon, x)));
+  const Value normalized = onnx.div(centered, deviation);
+  Values made{onnx.add(onnx.mul(normalized, of_channels(inputs[1])), of_channels(inputs[2]))};
+  for (std::size_t i = 1; i < std::min<std::size_t>(outputs, 3); ++i) {
+    const Value batch = onnx.squeeze(i == 1 ? mean : variance, axes);
+    made.push_back(onnx.add(weighted(inputs[i + 2], momentum), weighted(batch, 1.0F - momentum)));
+  }
+  return made;
+}
+
 struct Form {
   Op op;
   std::int64_t until;  // the first opset that has the newest version
@@ -455,6 +491,7 @@ bool changes_form(const Operator& op, std::int64_t opset) {
   if (opset < 11 && changes_form_before_11(op)) return true;
   // Sizes of equal pieces: the number of outputs says enough before opset 18, not after.
   if (op.id == Op::kSplit) return opset < 18;
+  if (op.id == Op::kBatchNormalization) return opset < 14;
   return form_of(op, opset) != nullptr || onnx::is_defined_before(op, opset);
 }
 
@@ -469,6 +506,8 @@ std::optional<Values> scatter(Lowering& onnx, const Values& inputs, Attributes& 
 std::optional<Values> in_form_from_13(Lowering& onnx, const Operator& op, Values& inputs,
                                       Attributes& attributes, std::size_t outputs) {
   if (op.id == Op::kSplit) return split(onnx, inputs, attributes, outputs);
+  if (op.id == Op::kBatchNormalization && onnx.opset() < 14)
+    return batch_normalization(onnx, inputs, attributes, outputs);
   if (op.id == Op::kScatterElements && onnx.opset() < 11) return scatter(onnx, inputs, attributes);
   if (op.at(onnx.opset()) == nullptr || onnx::is_defined_before(op, onnx.opset()))
     return onnx::spelled_out({onnx, inputs, attributes, outputs}, op);

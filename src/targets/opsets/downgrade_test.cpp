@@ -85,6 +85,17 @@ TEST(OpsetForms, ResizeOfSomeAxes) {
   EXPECT_EQ(refused([&] { g.onnx.resize(x, {}, scales, {}, {.antialias = 1}); }), "SX1504");
 }
 
+TEST(OpsetForms, BatchNormalizationThatTrains) {
+  for (const std::int64_t opset : {13, 14}) {
+    LoweringGraph g(opset);
+    const Value x = g.input("x", {2, 3, 4}), c = g.input("c", {3});
+    const Values y = g.onnx.batch_normalization_n(3, x, c, c, c, c, {.training_mode = 1});
+    EXPECT_EQ(LoweringGraph::type(y[0]), "float32[2, 3, 4]");
+    EXPECT_EQ(LoweringGraph::type(y[2]), "float32[3]");
+    EXPECT_EQ(g.ops() == "BatchNormalization", opset == 14);
+  }
+}
+
 TEST(OpsetForms, ModesOfGridSample) {
   LoweringGraph old(16), recent(20);
   const Value x = old.input("x", {1, 2, 3, 4}), grid = old.input("grid", {1, 5, 6, 2});
