@@ -56,6 +56,11 @@ RIGHT = {
     "a slice whose step may be more than all": program(
         0, "n = min(a.shape[0], 9)", "t = a[-2::max(n, 1)]"
     ),
+    "a number among others, behind a branch on another size": program(
+        None,
+        Statement("if a.shape[0] <= 2:", (Statement("a = a * 2"),)),
+        "t = torch.zeros(int(a.shape[-1] in (1, 2, 7)), 2)",
+    ),
     "divmod": program(0, "q, r = divmod(a.shape[0], 3)", "t = a[:q] * r + divmod(9, q + 1)[0]"),
 }
 
