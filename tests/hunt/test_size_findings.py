@@ -61,6 +61,11 @@ RIGHT = {
         Statement("if a.shape[0] <= 2:", (Statement("a = a * 2"),)),
         "t = torch.zeros(int(a.shape[-1] in (1, 2, 7)), 2)",
     ),
+    "as many evenly spaced numbers as rows": program(
+        0,
+        "t = torch.linspace(0.5, a.shape[0] - 0.5, a.shape[0]) * 2",
+        "t = torch.cat([t, torch.linspace(0, 9, len(a) + 1, dtype=torch.int64)])",
+    ),
     "divmod": program(0, "q, r = divmod(a.shape[0], 3)", "t = a[:q] * r + divmod(9, q + 1)[0]"),
 }
 
