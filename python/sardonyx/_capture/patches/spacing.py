@@ -1,5 +1,7 @@
-"""`torch.linspace` with as many numbers as a size says: PyTorch's operator takes a plain integer, so
-that every capture would specialize the size."""
+"""`torch.linspace` with as many numbers as a size says.
+
+PyTorch's operator takes a plain integer, so that every capture would specialize the size.
+"""
 
 from __future__ import annotations
 
