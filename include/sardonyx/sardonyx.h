@@ -189,6 +189,9 @@ struct ReadOptions {
   std::vector<std::string> inputs;
   // Dimensions of a traced module's example that vary: "x:0,2".
   std::vector<std::string> dynamic;
+  // Names of dynamic dimensions: "s77=batch" (the program's symbol), "x:1=sequence" (an input's
+  // dimension). torch.export.save() does not store the names of Dims.
+  std::vector<std::string> dim_names;
 };
 
 // Reads a program that torch.export.save() or torch.jit.save() wrote.

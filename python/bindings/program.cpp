@@ -18,6 +18,7 @@
 #include "frontends/live/weights.h"
 #include "frontends/torchscript/interpreter/torchscript.h"
 #include "operator_source.h"
+#include "program/ir/dim_names.h"
 #include "program/ir/naming.h"
 #include "program/ir/target.h"
 #include "sardonyx/report.h"
@@ -31,9 +32,7 @@ namespace {
 
 Program walk(nb::handle exported_program, const std::map<std::string, std::string>& dim_names) {
   std::unique_ptr<program::Program> walked = live::walk(exported_program);
-  for (const auto& [symbol, name] : dim_names) {
-    walked->pool->rename(walked->pool->symbol(symbol), name);
-  }
+  program::name_dims(*walked, {dim_names.begin(), dim_names.end()});
   return Program(std::move(walked));
 }
 
@@ -96,8 +95,9 @@ void bind_program(nb::module_& module) {
   module.def(
       "resolve_target", [](const std::string& target) { return program::resolve_target(target); },
       "target"_a, "\"mylib::foo.bar\" of what captured programs call an operator.");
-  module.def("walk", &walk, "exported_program"_a, "dim_names"_a,
-             "The Program of a torch.export.ExportedProgram; dim_names: symbol -> name.");
+  module.def(
+      "walk", &walk, "exported_program"_a, "dim_names"_a,
+      "The Program of a torch.export.ExportedProgram; dim_names: symbol or input:axis -> name.");
   module.def(
       "read_script", &read_script, "archive"_a, "method"_a, "names"_a, "inputs"_a, "tensors"_a,
       "operators"_a.none() = nb::none(), "sizes_were_numbers"_a = false,
@@ -111,11 +111,11 @@ void bind_program(nb::module_& module) {
       "cut its end.");
   module.def(
       "read",
-      [](const std::string& path, std::vector<std::string> inputs,
-         std::vector<std::string> dynamic) {
-        return sardonyx::read(path, {std::move(inputs), std::move(dynamic)});
+      [](const std::string& path, std::vector<std::string> inputs, std::vector<std::string> dynamic,
+         std::vector<std::string> dim_names) {
+        return sardonyx::read(path, {std::move(inputs), std::move(dynamic), std::move(dim_names)});
       },
-      "path"_a, "inputs"_a, "dynamic"_a, nb::call_guard<nb::gil_scoped_release>(),
+      "path"_a, "inputs"_a, "dynamic"_a, "dim_names"_a, nb::call_guard<nb::gil_scoped_release>(),
       "The Program of a .pt2 or TorchScript file.");
 }
 

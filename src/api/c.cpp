@@ -72,6 +72,7 @@ const std::map<std::string_view, Set>& setters() {
   static const std::map<std::string_view, Set> kSetters = {
       {"input", [](auto& o, auto, auto& v) { o.read.inputs.push_back(v); }},
       {"dynamic", [](auto& o, auto, auto& v) { o.read.dynamic.push_back(v); }},
+      {"dim-names", [](auto& o, auto, auto& v) { o.read.dim_names.push_back(v); }},
       {"opset",
        [](auto& o, auto name, auto& v) { o.convert.opset = o.optimize.opset = number(name, v); }},
       {"runtime", [](auto& o, auto, auto& v) { o.convert.runtime = o.optimize.runtime = v; }},

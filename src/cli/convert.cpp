@@ -151,6 +151,13 @@ void add_convert(CLI::App& app, int& exit_code) {
       ->delimiter(',')
       ->group(kTarget);
   command
+      ->add_option("--dim-names", arguments->read.dim_names,
+                   "names of dynamic dimensions: s77=batch (the program's symbol), x:0=batch (an "
+                   "input's dimension)")
+      ->type_name("DIM=NAME,...")
+      ->delimiter(',')
+      ->group(kTarget);
+  command
       ->add_option("--external-data", arguments->write.external_data,
                    "external data: auto (above 2 GB), always, never")
       ->transform(choices(external_data_choices()))

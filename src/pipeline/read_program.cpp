@@ -9,6 +9,7 @@
 #include "frontends/pt2/pt2.h"
 #include "frontends/torchscript/interpreter/torchscript.h"
 #include "pipeline/file_kinds.h"
+#include "program/ir/dim_names.h"
 #include "sardonyx/sardonyx.h"
 
 namespace sardonyx {
@@ -23,11 +24,16 @@ bool is_torchscript(const archive::Bytes& bytes) {
   }
 }
 
+Program with_names(Program program, const ReadOptions& options) {
+  program::name_dims(program.internal(), program::parse_dim_names(options.dim_names));
+  return program;
+}
+
 Program read_torchscript(const archive::Bytes& bytes, const ReadOptions& options) {
   torchscript::ReadOptions archive_options;
   archive_options.inputs = options.inputs;
   archive_options.dynamic = options.dynamic;
-  return Program(torchscript::read_torchscript(bytes, archive_options));
+  return with_names(Program(torchscript::read_torchscript(bytes, archive_options)), options);
 }
 
 }  // namespace
@@ -51,7 +57,7 @@ Program read(const std::filesystem::path& path, const ReadOptions& options) {
                  "leave out --input and --dynamic, which are for TorchScript's archives; "
                  "torch.export.export(dynamic_shapes=...) makes dimensions dynamic");
     }
-    return Program(pt2::read_pt2(path));
+    return with_names(Program(pt2::read_pt2(path)), options);
   }
   try {
     return read_torchscript(bytes, options);

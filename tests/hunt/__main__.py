@@ -14,7 +14,6 @@ import os
 import re
 import signal
 import time
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -119,9 +118,7 @@ def _program(state: dict[str, Any]) -> None:
         _count(state, verdict.kind, verdict.runs)
         state["limits"] = state.get("limits", 0) + verdict.limits
         if verdict.kind == "refused":
-            reasons = Counter(state.setdefault("refusals", {}))
-            reasons[verdict.detail[:110]] += 1
-            state["refusals"] = dict(reasons)
+            _keep_refusal(state, verdict.detail, seed)
         if not verdict.is_fault:
             return
         program, verdict = shrunk(program, verdict, **how)
@@ -160,9 +157,7 @@ def _sized(state: dict[str, Any]) -> None:
             return
         _count(state, verdict.kind, verdict.runs)
         if verdict.kind == "refused":
-            reasons = Counter(state.setdefault("refusals", {}))
-            reasons[re.sub(r"\d+", "#", verdict.detail[:110])] += 1
-            state["refusals"] = dict(reasons)
+            _keep_refusal(state, verdict.detail, seed)
         if not size_judge.is_fault(verdict):
             return
         program, verdict = size_judge.shrunk(program, verdict, **how)
@@ -197,6 +192,14 @@ def _count(state: dict[str, Any], kind: str, runs: int) -> None:
 
 def _keep(state: dict[str, Any], name: str, seed: int, detail: str, text: str) -> None:
     state["found"].setdefault(name, {"seed": seed, "detail": detail, "text": text})
+
+
+def _keep_refusal(state: dict[str, Any], detail: str, seed: int) -> None:
+    """Counts a reason, with the first seeds that have it."""
+    reason = re.sub(r"\d+", "#", detail[:200])
+    held = state.setdefault("refusals", {}).setdefault(reason, {"count": 0, "seeds": []})
+    held["count"] += 1
+    held["seeds"] = [*held["seeds"], seed][:20]
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -56,6 +56,16 @@ RIGHT = {
     "a slice whose step may be more than all": program(
         0, "n = min(a.shape[0], 9)", "t = a[-2::max(n, 1)]"
     ),
+    "a number among others, behind a branch on another size": program(
+        None,
+        Statement("if a.shape[0] <= 2:", (Statement("a = a * 2"),)),
+        "t = torch.zeros(int(a.shape[-1] in (1, 2, 7)), 2)",
+    ),
+    "as many evenly spaced numbers as rows": program(
+        0,
+        "t = torch.linspace(0.5, a.shape[0] - 0.5, a.shape[0]) * 2",
+        "t = torch.cat([t, torch.linspace(0, 9, len(a) + 1, dtype=torch.int64)])",
+    ),
     "divmod": program(0, "q, r = divmod(a.shape[0], 3)", "t = a[:q] * r + divmod(9, q + 1)[0]"),
 }
 

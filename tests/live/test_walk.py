@@ -28,7 +28,7 @@ def test_live_and_file_give_the_same_program(name: str, tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         torch.export.save(exported, path)
-    assert live == listing(_native.read(str(path), [], []))
+    assert live == listing(_native.read(str(path), [], [], []))
 
 
 def test_an_operator_nobody_knows_keeps_its_own_schema() -> None:

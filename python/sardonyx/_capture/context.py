@@ -16,6 +16,7 @@ from .patches.keywords import keywords_as_parameters
 from .patches.quotients import divmod_of_sizes
 from .patches.recurrences import whole_recurrences
 from .patches.recurrent import whole_recurrent_operators
+from .patches.spacing import linspace_of_sizes
 from .patches.tensor_indices import plain_indices
 from .shapes.missing_shapes import shapes_of_least_squares
 from .shapes.shape_tensors import shapes_as_tensors
@@ -42,6 +43,7 @@ def capturing(model: torch.nn.Module | None = None, keywords: Iterable[str] = ()
         unvalidated_distributions(),
         plain_indices(),
         divmod_of_sizes(),
+        linspace_of_sizes(),
         generators_left_out(),
     ):
         yield

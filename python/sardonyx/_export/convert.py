@@ -73,8 +73,8 @@ def convert(
         target_runtime: as for `export`.
         mutations_as_outputs: as for `export`.
         assertions_as_outputs: as for `export`.
-        dim_names: names for the symbols of the program ("s77" to "batch"); symbols with one name
-            are one size.
+        dim_names: names for the symbols of the program ("s77" to "batch") or dimensions of its
+            inputs ("x:0" to "batch"). Symbols of an ExportedProgram with one name are one size.
         custom_translation_table: as for `export`.
         registry: as for `export`.
         custom_opsets: versions of other domains that the model is to import.
@@ -158,7 +158,9 @@ class _Conversion:
         return self._translated(self.options.on_step("read", lambda: self._read(path)))
 
     def _read(self, path: str) -> _native.Program:
-        return _native.read(path, list(self.options.inputs), list(self.options.dynamic))
+        given = self.options
+        names = [f"{dim}={name}" for dim, name in (given.dim_names or {}).items()]
+        return _native.read(path, list(given.inputs), list(given.dynamic), names)
 
     def of_program(self, program: ExportedProgram) -> tuple[_native.Model, list[Diagnostic]]:
         """The model of a program in memory, and a note for each operator that was decomposed."""

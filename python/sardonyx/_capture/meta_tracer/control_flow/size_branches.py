@@ -78,7 +78,7 @@ class SizeBranches:
     def _conditions(self) -> list[Condition]:
         """What is known of sizes where the run is."""
         guards = [Condition(each, True) for each in torch_sizes.guards_of(self._env)]
-        return [*guards, *self._path(), *self._asserted]
+        return list(dict.fromkeys([*guards, *self._path(), *self._asserted]))
 
     def _truth(self, node: Any) -> bool | None:
         """The answer to a question of the model's own code; None where others give it."""

@@ -1,4 +1,4 @@
-"""Expressions and relations of sizes as functions of whole numbers.
+"""Expressions and relations of sizes as functions of their symbols' sizes.
 
 Branches on sizes evaluate one expression for hundreds of samples. sympy rebuilds the expression for
 each; a compiled function takes microseconds.
@@ -7,19 +7,23 @@ each; a compiled function takes microseconds.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-# Takes the sizes of the symbols; raises ZeroDivisionError where the expression divides by zero.
-Evaluator = Callable[[Mapping[Any, int]], "int | bool"]
+# Takes the sizes of the symbols. Raises what Python raises: ZeroDivisionError; ValueError for the
+# logarithm of 0, and for whatever has no real value; OverflowError.
+Evaluator = Callable[[Mapping[Any, int]], "int | float | bool"]
 
-# Python's operators by the names of sympy's and PyTorch's classes. All operands are whole numbers,
-# or all are truths.
+# Python's operators by the names of sympy's and PyTorch's classes. All operands are numbers, or all
+# are truths.
 _OPERATORS = {
     "Add": " + ",
     "Mul": " * ",
     "FloorDiv": " // ",
     "CleanDiv": " // ",
+    "IntTrueDiv": " / ",
+    "FloatTrueDiv": " / ",
     "Mod": " % ",
     "PythonMod": " % ",
     "Equality": " == ",
@@ -32,24 +36,36 @@ _OPERATORS = {
     "Or": " or ",
 }
 _POWERS = frozenset({"Pow", "PowByNatural"})
-_FUNCTIONS = {"Max": "max", "Min": "min"}
+_FUNCTIONS = {
+    "Max": "max",
+    "Min": "min",
+    "Abs": "abs",
+    "ToFloat": "float",
+    "RoundToInt": "round",
+    "TruncToInt": "int",
+    "FloorToInt": "math.floor",
+    "CeilToInt": "math.ceil",
+    "FloatPow": "math.pow",
+}
+# PyTorch's names for functions of the module math.
+_OF_MATH = "OpaqueUnaryFn_"
 _MAX_TERMS = 5_000
 
 
 class _UnsupportedError(Exception):
-    """An operator of real numbers, or one that is not known here."""
+    """An operator that is not known here."""
 
 
 @functools.lru_cache(maxsize=2_000)
 def evaluator(expression: Any) -> Evaluator | None:
-    """The function of an expression; None where it has more than arithmetic of whole numbers."""
+    """The function of an expression; None where it has operators that Python's numbers lack."""
     lines = _Lines()
     try:
         result = lines.name_of(expression)
     except _UnsupportedError:
         return None
     source = "\n".join(["def evaluate(sizes):", *lines.lines, f"    return {result}"])
-    scope: dict[str, Any] = {"symbols": lines.symbols}
+    scope: dict[str, Any] = {"symbols": lines.symbols, "math": math}
     exec(compile(source, "<sizes>", "exec"), scope)
     made: Evaluator = scope["evaluate"]
     return made
@@ -76,6 +92,8 @@ class _Lines:
             raise _UnsupportedError(kind)
         if expression.is_Integer:
             return f"({int(expression)})"
+        if expression.is_Float and expression.is_finite:
+            return f"({float(expression)!r})"
         if kind in {"BooleanTrue", "BooleanFalse"}:
             return str(bool(expression))
         if expression.is_Symbol:
@@ -95,6 +113,8 @@ class _Lines:
         names = [self.name_of(arg) for arg in args]
         if kind in _FUNCTIONS:
             return f"{_FUNCTIONS[kind]}({', '.join(names)})"
+        if kind.startswith(_OF_MATH) and hasattr(math, kind.removeprefix(_OF_MATH)):
+            return f"math.{kind.removeprefix(_OF_MATH)}({', '.join(names)})"
         if kind == "ModularIndexing":
             return "{} // {} % {}".format(*names)
         if kind not in _OPERATORS:

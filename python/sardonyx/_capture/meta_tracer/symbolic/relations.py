@@ -44,7 +44,8 @@ def denied(relation: Any) -> Any:
 
 
 def at_sizes(expression: Any, sizes: Mapping[Any, int]) -> Any:
-    """The expression or relation where its symbols are these; None where it divides by zero."""
+    """The expression or relation where its symbols are these; None where it has no value, as a
+    division by zero and the logarithm of 0 have none."""
     import sympy
 
     from .evaluation import evaluator
@@ -53,7 +54,7 @@ def at_sizes(expression: Any, sizes: Mapping[Any, int]) -> Any:
         if (evaluate := evaluator(expression)) is not None:
             with suppress(KeyError):  # a symbol whose size is not among these
                 found = evaluate(sizes)
-                return sympy.S(found) if isinstance(found, bool) else sympy.Integer(found)
+                return sympy.Float(found) if isinstance(found, float) else sympy.S(found)
         return expression.xreplace({each: sympy.Integer(size) for each, size in sizes.items()})
-    except ZeroDivisionError:
+    except (ZeroDivisionError, ValueError, OverflowError):
         return None

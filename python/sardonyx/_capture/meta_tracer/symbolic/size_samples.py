@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from sardonyx._capture.shapes.dim_spec import SCALAR, TAKEN_FOR, Leaf, size_of
 from sardonyx._torch_private import sizes as torch_sizes
 
+from .evaluation import evaluator
 from .relations import at_sizes
 
 _SIZES = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65, 100, 128, 1000, 4099)
@@ -23,6 +24,8 @@ _MAX_RANDOM = 150
 _SMALL = 130
 _MAX_NUMBERS = 6  # of a relation, which are added and multiplied
 _MAX_MADE = 1 << 14  # so that a loop that halves a size ends
+# Rows that satisfy what is known, next to which others are tried.
+_MAX_BASES = 4
 # Values of an integer of sizes; each becomes a branch.
 _MAX_VALUES = 4
 _MAX_SIZE = 1 << 31
@@ -46,6 +49,16 @@ def truth_at(relation: Any, row: Row) -> bool | None:
     """What a relation is for these sizes; None where it is neither true nor false."""
     import sympy
 
+    evaluate = evaluator(relation)
+    if evaluate is not None:  # thousands of times: no sympy for an answer
+        try:
+            known = evaluate(row)
+        except (ArithmeticError, ValueError):
+            return None
+        except KeyError:  # a symbol whose size is not among these
+            pass
+        else:
+            return known if isinstance(known, bool) else None
     found = at_sizes(relation, row)
     return bool(found) if found in (sympy.true, sympy.false) else None
 
@@ -84,11 +97,12 @@ class SizeSamples:
         relevant = _connected(conditions, relation.free_symbols)
         key = (tuple(relevant), relation)
         if key not in self._known:
-            self._known[key] = [
-                row
-                for row in self._candidates([each.relation for each in relevant] + [relation])
-                if all(each.holds(row) for each in conditions)
-            ]
+            relations = [*(each.relation for each in relevant), relation]
+            # Conditions on other sizes say nothing of these.
+            found = _that_satisfy(relevant, self._candidates(relations))
+            bases = found[:: max(len(found) // _MAX_BASES, 1)][:_MAX_BASES]
+            found += _that_satisfy(relevant, self._around(bases, relations))
+            self._known[key] = found
         return self._known[key]
 
     def answers(self, conditions: Sequence[Condition], relation: Any) -> set[bool | None]:
@@ -163,19 +177,11 @@ class SizeSamples:
 
     def _candidates(self, relations: Sequence[Any]) -> Iterator[Row]:
         example = self._example()
-        asked = sorted(set().union(*(each.free_symbols for each in relations)), key=str)
-        asked = [each for each in asked if each in example]
-        numbers = {size for each in relations for size in _near_numbers(each)}
-        every = range(_SMALL // max(len(asked), 1))
-        values = {
-            each: self._within(each, {*numbers, *_SIZES, size}) for each, size in example.items()
-        }
+        asked, values = self._values(relations)
         yield example
-        for size in sorted({*numbers, *_SIZES}):
+        for size in sorted({*_SIZES, *(size for sizes in values.values() for size in sizes)}):
             yield {each: self._nearest(each, size) for each in example}
-        for each in asked:  # every size once, whatever the others are
-            for size in self._within(each, {*values[each], *every}):
-                yield {**example, each: size}
+        yield from self._around([example], relations)
         drawn = random.Random(0)
         if len(asked) > 1:
             product = list(itertools.islice(
@@ -185,6 +191,24 @@ class SizeSamples:
                 yield {**example, **dict(zip(asked, sizes, strict=True))}
         for _ in range(_MAX_RANDOM if len(example) > 1 else 0):
             yield {each: drawn.choice(values[each]) for each in example}
+
+    def _around(self, bases: Sequence[Row], relations: Sequence[Any]) -> Iterator[Row]:
+        """Every size once of each symbol that is asked of, with the others as in each base."""
+        asked, values = self._values(relations)
+        every = range(_SMALL // max(len(asked), 1))
+        for base in bases:
+            for each in asked:
+                for size in self._within(each, {*values[each], *every}):
+                    yield {**base, each: size}
+
+    def _values(self, relations: Sequence[Any]) -> tuple[list[Any], dict[Any, list[int]]]:
+        """The symbols that the relations ask of, and the sizes to try of each symbol."""
+        example = self._example()
+        asked = sorted(set().union(*(each.free_symbols for each in relations)), key=str)
+        numbers = {size for each in relations for size in _near_numbers(each)}
+        return [each for each in asked if each in example], {
+            each: self._within(each, {*numbers, *_SIZES, size}) for each, size in example.items()
+        }
 
     def _within(self, symbol: Any, sizes: Iterable[int]) -> list[int]:
         least, most = self._bounds_of(symbol)
@@ -199,6 +223,10 @@ class SizeSamples:
 
     def _bounds_of(self, symbol: Any) -> Bounds:
         return self._bounds.get(str(symbol), Bounds(TAKEN_FOR, None))
+
+
+def _that_satisfy(conditions: Sequence[Condition], rows: Iterable[Row]) -> list[Row]:
+    return [row for row in rows if all(each.holds(row) for each in conditions)]
 
 
 def _near_numbers(relation: Any) -> set[int]:

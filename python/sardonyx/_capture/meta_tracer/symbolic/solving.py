@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -64,13 +65,15 @@ def solve(fake_mode: Any, by_torch: Callable[[], None], by_model: Collection[Any
     # torch.export asserts what it could not solve, and learns from that which sizes are equal.
     for each in asserted:
         env.guard_or_defer_runtime_assert(env.replace(each.expr), "assert")
+    multiples = _multiples([env.replace(relation) for relation in asked])
     for relation in asked:
         if torch_sizes.symbols_of_data(relation):  # what the model asserts of data
             continue
         if torch_sizes.canonical_relation(relation) in by_model:
             continue
-        # With what was learnt since of which sizes are equal.
-        if not leaves_sizes_open(known := env.replace(relation)):
+        # With what was learnt since of which sizes are equal, and what divides them.
+        known = env.replace(relation)
+        if not leaves_sizes_open(known.xreplace(multiples)):
             names = torch_sizes.names_of_sizes(env, known.free_symbols)
             for hear in _hearing:
                 hear(names)
@@ -79,6 +82,24 @@ def solve(fake_mode: Any, by_torch: Callable[[], None], by_model: Collection[Any
 
 # How ShapeEnv begins the messages of assertions that were questions.
 _ASKED = "evaluate_expr"
+
+
+def _multiples(relations: Collection[Any]) -> dict[Any, Any]:
+    """The sizes that have to be multiples of numbers (`Mod(s, 8) == 0`), as these multiples."""
+    import sympy
+
+    divisors: dict[Any, int] = {}
+    for each in relations:
+        if not isinstance(each, sympy.Equality) or each.rhs != 0:
+            continue
+        if type(each.lhs).__name__ in {"Mod", "PythonMod"}:
+            size, divisor = each.lhs.args
+            if size.is_Symbol and divisor.is_Integer and divisor > 0:
+                divisors[size] = math.lcm(divisors.get(size, 1), int(divisor))
+    return {
+        size: divisor * sympy.Symbol(f"{size}_{divisor}", integer=True, positive=size.is_positive)
+        for size, divisor in divisors.items()
+    }
 
 
 def _is_solvable(relation: Any, symbol: Any) -> bool:
